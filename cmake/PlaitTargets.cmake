@@ -1,0 +1,22 @@
+# What every target of the project is compiled with.
+include(PlaitMpi)
+
+add_library(plait_options INTERFACE)
+target_compile_features(plait_options INTERFACE cxx_std_20)
+target_compile_options(plait_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast>
+  $<$<CONFIG:Debug>:-Og>) # debuggable as -O0, and the tests take a fraction of the time
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # "text" + std::string is warned of at -O2: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+  target_compile_options(plait_options INTERFACE -Wno-restrict)
+endif()
+target_compile_definitions(plait_options INTERFACE PLAIT_MPI_FAMILY="${PLAIT_MPI_FAMILY}")
+if(PLAIT_SANITIZE)
+  target_compile_options(plait_options INTERFACE -fsanitize=${PLAIT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(plait_options INTERFACE -fsanitize=${PLAIT_SANITIZE})
+  if(PLAIT_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # With them g++ takes no comparison of a function's address with null for constant: the tables of kernels don't compile
+    # (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=71962). A null that is used crashes all the same.
+    target_compile_options(plait_options INTERFACE -fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute)
+  endif()
+endif()

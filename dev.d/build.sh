@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# Configuring and building, quietly. Sourced by ./dev.
+
+# logged FILE COMMAND...: the command's output is shown only if it fails, and then ends the script.
+logged() {
+  local log=$1 status=0
+  shift
+  mkdir -p "$(dirname "$log")"
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  [[ $status == 0 ]] && return
+  # A build names what went wrong at "FAILED:", after hundreds of lines of progress.
+  if grep -q '^FAILED:' "$log"; then
+    sed -n '/^FAILED:/,$p' "$log" | head -n 300 >&2
+  else
+    tail -n 100 "$log" >&2
+  fi
+  echo "failed, see $log: $*" >&2
+  exit 1
+}
+
+# configure PRESET: only if it never was, or the presets have changed since; ninja sees to all the rest.
+configure() {
+  local folder=build/$1
+  [[ $folder/build.ninja -nt CMakePresets.json ]] && return
+  logged "$folder/configure.log" cmake --preset "$1"
+}
+
+build() {
+  configure "$1"
+  echo "building $1"
+  logged "build/$1/build.log" cmake --build --preset "$1" --parallel "$(nproc)"
+}

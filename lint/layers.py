@@ -1,0 +1,85 @@
+"""Which folder may include which. The table is the picture of the layers, one row for each layer, the lowest last."""
+
+from pathlib import Path
+
+from source import Violation, code_of, includes_of
+
+# A folder may include those of the rows under its own, but not its neighbours.
+ROWS = [
+    ["purify", "sinkhorn", "poisson", "partition", "nbody", "sgd", "kmeans"],
+    ["dense"],
+    ["redistribute", "collective", "report", "io"],
+    ["schedule"],
+    ["mpi"],
+    ["simd", "layout", "model"],
+    ["base"],
+]
+NEIGHBOURS = {("redistribute", "collective")}  # first may include second
+# A solver uses no other solver, `dense` included, but for purification, which multiplies matrices.
+STRANGERS = {(solver, "dense") for solver in ROWS[0] if solver != "purify"}
+
+LIBRARY = "src/plait"
+TOP = ["cli", "capi", "shim"]  # src/<name>: on top of the library, unknown to it and to each other
+
+LEVEL = {folder: len(ROWS) - row for row, folders in enumerate(ROWS) for folder in folders}
+
+
+def may_include(folder: str, other: str) -> bool:
+    if folder == other or (folder, other) in NEIGHBOURS:
+        return True
+    return LEVEL[folder] > LEVEL[other] and (folder, other) not in STRANGERS
+
+
+def check_layers(root: Path, files: list[Path]) -> list[Violation]:
+    violations = []
+    for path in files:
+        parts = path.parts
+        if parts[0] != "src":
+            continue
+        includes = includes_of(code_of((root / path).read_text(errors="replace")))
+        reasons = of_library(root, path) if parts[:2] == ("src", "plait") else of_top(root, path)
+        for line, include, quoted in includes:
+            why = reasons(include, quoted)
+            if why:
+                violations.append(Violation(str(path), line, why))
+    return violations
+
+
+def misspelt(root: Path, path: Path, include: str, quoted: bool) -> str | None:
+    """A header of the project that is named relative to the file escapes the check, so it is to be named from src/."""
+    if quoted and not (root / "src" / include).exists() and (root / path.parent / include).exists():
+        return f'"{include}" is a header of the project: name it by its path from src/'
+    return None
+
+
+def of_library(root: Path, path: Path):
+    folder = path.parts[2] if len(path.parts) > 3 else None  # None: a header of the whole library, src/plait/x.hpp
+    known = folder is None or folder in LEVEL
+
+    def reason(include: str, quoted: bool) -> str | None:
+        head = include.split("/")
+        if not known:
+            return f"the folder {LIBRARY}/{folder} is not in the table of layers"
+        if head[0] in TOP and (root / "src" / include).exists():
+            return f"the library does not know src/{head[0]}"
+        if head[0] != "plait" or len(head) == 2:
+            if folder is not None and head[0] == "plait":
+                return f"{folder}/ must not include {include}, which is made of all layers"
+            return misspelt(root, path, include, quoted)
+        if head[1] not in LEVEL:
+            return f"the folder {LIBRARY}/{head[1]} is not in the table of layers"
+        if folder is not None and not may_include(folder, head[1]):
+            return f"{folder}/ must not include {head[1]}/, which is not under it"
+        return None
+
+    return reason
+
+
+def of_top(root: Path, path: Path):
+    def reason(include: str, quoted: bool) -> str | None:
+        head = include.split("/")[0]
+        if head in TOP and head != path.parts[1] and (root / "src" / include).exists():
+            return f"{path.parts[1]}/ must not include {head}/, its neighbour"
+        return misspelt(root, path, include, quoted) if len(include.split("/")) > 1 and include.startswith("..") else None
+
+    return reason

@@ -1,0 +1,150 @@
+"""Each check finds what it is for, and leaves alone what looks like it."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from format import check_format
+from layers import LEVEL, check_layers
+from source import code_of, cpp_files
+from tidy import check_tidy
+from words import check_words
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Tree(unittest.TestCase):
+    """A tree of files in a temporary folder."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def write(self, path: str, text: str) -> None:
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def found(self, check, *arguments) -> list[str]:
+        return [str(violation) for violation in check(self.root, *arguments, cpp_files(self.root))]
+
+
+class Layers(Tree):
+    def found_in(self, path: str, include: str) -> list[str]:
+        self.write(path, f"#pragma once\n#include {include}\n")
+        return self.found(check_layers)
+
+    def test_an_upper_layer_includes_a_lower_one_and_not_the_other_way_round(self):
+        self.assertEqual(self.found_in("src/plait/mpi/a.hpp", '"plait/layout/b.hpp"'), [])
+        self.assertEqual(
+            self.found_in("src/plait/mpi/a.hpp", '"plait/schedule/b.hpp"'),
+            ["src/plait/mpi/a.hpp:2: mpi/ must not include schedule/, which is not under it"],
+        )
+
+    def test_neighbours_do_not_know_each_other_but_redistribution_uses_collectives(self):
+        self.assertEqual(len(self.found_in("src/plait/simd/a.cpp", '"plait/layout/b.hpp"')), 1)
+        self.assertEqual(self.found_in("src/plait/simd/a.cpp", '"plait/simd/b.hpp"'), [])
+        self.assertEqual(self.found_in("src/plait/redistribute/a.cpp", '"plait/collective/b.hpp"'), [])
+        self.assertEqual(len(self.found_in("src/plait/collective/b.cpp", '"plait/redistribute/a.hpp"')), 1)
+
+    def test_of_the_solvers_only_purification_uses_dense(self):
+        self.assertEqual(self.found_in("src/plait/purify/a.cpp", '"plait/dense/b.hpp"'), [])
+        self.assertEqual(len(self.found_in("src/plait/sinkhorn/a.cpp", '"plait/dense/b.hpp"')), 1)
+
+    def test_a_folder_that_is_not_in_the_table_is_a_violation(self):
+        self.assertIn("not in the table", self.found_in("src/plait/utils/a.cpp", "<vector>")[0])
+
+    def test_the_library_does_not_know_what_is_built_on_it_nor_do_those_know_each_other(self):
+        self.write("src/cli/options.hpp", "#pragma once\n")
+        self.assertEqual(len(self.found_in("src/plait/io/a.cpp", '"cli/options.hpp"')), 1)
+        self.assertEqual(len(self.found_in("src/capi/b.cpp", '"cli/options.hpp"')), 2)
+
+    def test_a_header_of_the_project_is_named_from_src(self):
+        self.write("src/plait/mpi/b.hpp", "#pragma once\n")
+        self.assertIn("name it by its path", self.found_in("src/plait/base/a.cpp", '"../mpi/b.hpp"')[0])
+
+    def test_a_comment_includes_nothing(self):
+        self.write("src/plait/base/a.cpp", '// #include "plait/mpi/b.hpp"\n/*\n#include "plait/mpi/b.hpp"\n*/\n')
+        self.assertEqual(self.found(check_layers), [])
+
+    def test_every_folder_of_the_library_has_a_level(self):
+        folders = {path.name for path in (ROOT / "src/plait").iterdir() if path.is_dir()}
+        self.assertLessEqual(folders, set(LEVEL))
+
+
+class Words(Tree):
+    def expect(self, why: str, *lines: str, path: str = "src/plait/io/a.cpp") -> None:
+        for line in lines:
+            with self.subTest(line=line, path=path):
+                self.write(path, f"\n{line}\n")
+                found = self.found(check_words)
+                if why:
+                    self.assertEqual(len(found), 1, found)
+                    self.assertTrue(found[0].startswith(f"{path}:2: {why}"), found)
+                else:
+                    self.assertEqual(found, [])
+                (self.root / path).unlink()
+
+    def test_the_world_is_not_named_in_the_library_not_even_in_a_comment(self):
+        self.expect("MPI_COMM_WORLD", "f(MPI_COMM_WORLD);", "// MPI_COMM_WORLD", path="src/plait/mpi/a.cpp")
+        self.expect("", "f(MPI_COMM_WORLD);", path="src/cli/a.cpp")
+
+    def test_only_the_mpi_folder_calls_mpi(self):
+        self.expect("a call of MPI", "MPI_Wait(&r, &s);", "auto t = MPI_Wtime();", "PMPI_Send (x);")
+        self.expect("mpi.h", "#include <mpi.h>", '#include "mpi.h"')
+        self.expect("", "MPI_Comm comm;", "// as MPI_Wait() does", 'f("MPI_Wait()");', "f(MPI_SUM);")
+        self.expect("", "#include <mpi.h>", "MPI_Wait(&r, &s);", path="src/plait/mpi/a.cpp")
+
+    def test_the_library_does_not_print(self):
+        self.expect("printing", 'printf("x");', 'std::puts("x");', "std::cout << 1;", 'fmt::print("x");')
+        self.expect("printing", 'fprintf(stderr, "x");', 'std::fputs("x", stdout);')
+        self.expect("iostream", "#include <iostream>")
+        self.expect("", "std::snprintf(b, n, f);", "report.printf(f);", "// std::cout", 'f("std::cout");')
+        self.expect("", "std::cout << 1;", path="src/cli/a.cpp")
+
+    def test_the_library_does_not_end_the_program(self):
+        self.expect("ending the program", "exit(1);", "std::abort();", "::_exit(3);", "std::terminate();")
+        self.expect("", "queue.exit();", "at_exit(f);", "scope->abort();", "Guard::exit();")
+
+    def test_nothing_is_left_for_later(self):
+        self.expect("a note", "// TODO: more", "// FIXME", path="tests/unit/io/a.cpp")
+
+    def test_a_header_has_its_guard(self):
+        self.write("src/plait/io/a.hpp", "int f();\n")
+        self.assertEqual(self.found(check_words), ["src/plait/io/a.hpp:1: a header without #pragma once"])
+
+
+class Code(unittest.TestCase):
+    def test_comments_and_strings_become_blanks_and_lines_stay(self):
+        self.assertEqual(code_of('a "b//c" d // e\nf'), "a        d     \nf")
+        self.assertEqual(code_of("a /* b\nc */ d"), "a     \n     d")
+        self.assertEqual(code_of('R"x(a)" b)x" c'), "             c")
+        self.assertEqual(code_of("1'000'000 + '\"' + 2"), "1'000'000 +     + 2")
+
+
+class Tools(Tree):
+    def test_a_file_that_is_not_formatted_is_named_with_its_remedy(self):
+        self.write(".clang-format", (ROOT / ".clang-format").read_text())
+        self.write("src/good.cpp", "int f() { return 1; }\n")
+        self.write("src/bad.cpp", "int  f( ){return 1;}\n")
+        found = self.found(check_format)
+        self.assertEqual(len(found), 1)
+        self.assertTrue(found[0].startswith("src/bad.cpp:1: not formatted"), found)
+
+    def test_clang_tidy_finds_a_mistake_again_and_again_until_it_is_mended(self):
+        self.write(".clang-tidy", "Checks: bugprone-*\nWarningsAsErrors: '*'\n")
+        source = self.root / "src/a.cpp"
+        command = {"directory": str(self.root), "file": str(source), "command": f"c++ -std=c++20 -c {source}"}
+        self.write("build/x/compile_commands.json", json.dumps([command]))
+        self.write("src/a.cpp", "int f(int a) {\n  if (a) return 1; else return 1;\n}\n")
+        for _ in range(2):
+            found = self.found(check_tidy, self.root / "build/x")
+            self.assertEqual(len(found), 1, found)
+            self.assertIn("bugprone-branch-clone", found[0])
+        self.write("src/a.cpp", "int f(int a) { return a; }\n")
+        self.assertEqual(self.found(check_tidy, self.root / "build/x"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+#include "cli/command_line.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/spelling.hpp"
+#include "cli/usage_error.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+std::vector<std::string> names_of_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::string or_nearest(const std::string& complaint, std::string_view word, const std::vector<std::string>& known) {
+  const auto meant = nearest(word.substr(0, word.find('=')), known);
+  return meant ? fmt::format("{}; did you mean {}?", complaint, *meant) : complaint;
+}
+
+// CLI11's own words tell neither which words there are nor which was meant.
+std::string complaint_about(const CLI::App& program, const CLI::ParseError& error) {
+  const auto chosen = program.get_subcommands();
+  const std::vector<std::string> left = program.remaining(true);
+  const auto option = std::ranges::find_if(left, [](const std::string& word) { return word.starts_with('-'); });
+  if (chosen.empty()) {
+    const auto commands = names_of_commands(program);
+    if (left.empty()) return fmt::format("no command is given, expected {}", fmt::join(commands, ", "));
+    if (option == left.begin()) return or_nearest("there is no option " + left[0], left[0], names_of_options(program));
+    return or_nearest("there is no command " + left[0], left[0], commands);
+  }
+  if (option != left.end()) {
+    return or_nearest(fmt::format("{} has no option {}", chosen[0]->get_name(), *option), *option,
+                      names_of_options(*chosen[0]));
+  }
+  if (!left.empty())
+    return fmt::format("{} takes no further argument, but '{}' is given", chosen[0]->get_name(), left[0]);
+  return error.what();
+}
+
+}  // namespace
+
+Command parse_command_line(int argc, const char* const* argv) {
+  CLI::App program("Moves distributed matrices at the least cost. Alone or under mpirun -n P.", "plait");
+  program.set_version_flag("--version", "plait " PLAIT_VERSION);
+  program.require_subcommand(1);
+  program.footer("'plait COMMAND --help' tells about a command.");
+  program.get_formatter()->column_width(30);
+  RedistributeOptions redistribute;
+  GenerateOptions generate;
+  InfoOptions info;
+  add_redistribute(program, redistribute);
+  add_generate(program, generate);
+  add_info(program, info);
+
+  const auto with_help = [&program](const std::string& complaint) {
+    const auto chosen = program.get_subcommands();
+    return fmt::format("{}{} plait{} --help", complaint, complaint.ends_with('?') ? " See" : "; see",
+                       chosen.empty() ? "" : " " + chosen[0]->get_name());
+  };
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return Text{program.help()};
+  } catch (const CLI::CallForVersion&) {
+    return Text{program.version() + "\n"};
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(with_help(complaint_about(program, error)));
+  }
+  if (program.got_subcommand("redistribute")) return redistribute;
+  if (program.got_subcommand("generate")) return generate;
+  return info;
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "cli/generate_options.hpp"
+#include "cli/info.hpp"
+#include "cli/redistribute_options.hpp"
+
+namespace plait::cli {
+
+/// What --help and --version print.
+struct Text {
+  std::string text;
+};
+
+using Command = std::variant<Text, RedistributeOptions, GenerateOptions, InfoOptions>;
+
+/// \throws UsageError  in a line or a few: what is wrong, what was expected, and where help is
+[[nodiscard]] Command parse_command_line(int argc, const char* const* argv);
+
+}  // namespace plait::cli

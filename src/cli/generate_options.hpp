@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "plait/base/matrix_view.hpp"
+#include "plait/io/dtype.hpp"
+#include "plait/layout/shape.hpp"
+
+#include "cli/report_options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace plait::cli {
+
+/// The command line of `plait generate`.
+struct GenerateOptions {
+  layout::Shape shape;
+  io::DType dtype = io::DType::f64;
+  std::string output;
+  std::uint64_t seed = 0;
+  StorageOrder order = StorageOrder::row_major;
+  ReportOptions report;
+};
+
+/// Adds the command to the program's; parsing fills `options`.
+///
+/// \throws UsageError  from parsing: a value is malformed
+void add_generate(CLI::App& program, GenerateOptions& options);
+
+}  // namespace plait::cli

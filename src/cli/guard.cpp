@@ -1,0 +1,101 @@
+#include "cli/guard.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <new>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "plait/base/backoff.hpp"
+#include "plait/base/error.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/mpi/communicator.hpp"
+#include "plait/mpi/error.hpp"
+
+#include "cli/print.hpp"
+#include "cli/usage_error.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr double patience_seconds = 5;
+
+struct Failure {
+  std::string text;
+  int status = 0;
+  bool is_consequence = false;  // another rank knows the reason
+};
+
+Failure describe(const std::exception_ptr& failure) {
+  if (!failure) return {};
+  try {
+    std::rethrow_exception(failure);
+  } catch (const UsageError& error) {
+    return {error.what(), status_usage, false};
+  } catch (const PeerFailed& error) {
+    return {error.what(), status_failed, true};
+  } catch (const std::bad_alloc&) {
+    return {"out of memory", status_failed, false};
+  } catch (const std::exception& error) {
+    return {error.what(), status_failed, false};
+  } catch (...) {
+    return {"an exception of unknown type", status_failed, false};
+  }
+}
+
+/// Which rank is to print, and the exit status for all.
+struct Verdict {
+  int reporter = -1;  // no rank failed
+  int status = 0;
+};
+
+// Nothing if not all ranks came to it in time, which only a rank that failed looks at.
+std::optional<Verdict> agree_on_verdict(const mpi::Communicator& comm, const Failure& failure) {
+  const bool failed = failure.status != 0;
+  const int nobody = 2 * comm.size();
+  const int order = comm.rank() + (failure.is_consequence ? comm.size() : 0);
+  std::array<int, 2> minima{failed ? order : nobody, -failure.status};
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::check(MPI_Iallreduce(MPI_IN_PLACE, minima.data(), 2, MPI_INT, MPI_MIN, comm.handle(), &request),
+             "MPI_Iallreduce");
+  const Stopwatch waited;
+  Backoff backoff;
+  for (int done = 0; done == 0; backoff.idle()) {
+    mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done == 0 && failed && waited.seconds() > patience_seconds) return std::nullopt;
+  }
+  return Verdict{minima[0] == nobody ? -1 : minima[0] % comm.size(), -minima[1]};
+}
+
+}  // namespace
+
+int print_failure(const std::exception_ptr& failure) {
+  const Failure described = describe(failure);
+  print_error(described.text);
+  return described.status;
+}
+
+int run_guarded(const std::function<void(mpi::Context&)>& job) {
+  const auto verdicts = mpi::Communicator::duplicate(MPI_COMM_WORLD);
+  mpi::Context context(MPI_COMM_WORLD);  // freed after the verdict: freeing it, too, takes all ranks
+  std::exception_ptr thrown;
+  try {
+    job(context);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  const Failure failure = describe(thrown);
+  const auto verdict = agree_on_verdict(verdicts, failure);
+  if (!verdict) {
+    print_error(fmt::format("rank {}: {}; the other ranks do not know and are ended", context.rank(), failure.text));
+    MPI_Abort(MPI_COMM_WORLD, status_failed);
+  }
+  if (verdict->reporter == context.rank()) print_error(failure.text);
+  return verdict->status;
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,91 @@
+#include "cli/info.hpp"
+
+#include <omp.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/environment.hpp"
+#include "plait/redistribute/redistribution.hpp"
+#include "plait/simd/isa.hpp"
+
+#include "cli/json_line.hpp"
+#include "cli/node.hpp"
+#include "cli/print.hpp"
+#include "cli/quantities.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json setting(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value == nullptr ? ordered_json() : ordered_json(value);
+}
+
+std::string text_of(const ordered_json& value) {
+  if (value.is_null()) return "not set";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+ordered_json gathered(const mpi::Context& context) {
+  std::vector<std::string> isas;
+  for (const simd::Isa isa : simd::supported_isas()) isas.emplace_back(simd::name(isa));
+  const NodeMemory memory = node_memory();
+  const redistribute::Options defaults;
+  return {{"version", PLAIT_VERSION},
+          {"mpi", mpi::library_version()},
+          {"ranks", context.size()},
+          {"nodes", context.topology().nodes()},
+          {"processor", processor_name()},
+          {"isas", isas},
+          {"isa", simd::name(simd::selected_isa())},
+          {"threads_per_rank", omp_get_max_threads()},
+          {"memory", {{"total_bytes", memory.total}, {"available_bytes", memory.available}}},
+          {"environment", {{"PLAIT_ISA", setting("PLAIT_ISA")}, {"OMP_NUM_THREADS", setting("OMP_NUM_THREADS")}}},
+          {"defaults", {{"memory_bytes", defaults.memory_budget}, {"chunk_bytes", defaults.chunk_bytes}}}};
+}
+
+std::string text_of_info(const ordered_json& info) {
+  std::string text;
+  const auto line = [&text](std::string_view what, const std::string& value) {
+    text += fmt::format("{:<18}{}\n", what, value);
+  };
+  line("plait", info["version"].get<std::string>());
+  line("MPI", fmt::format("{}, {} on {}", info["mpi"].get<std::string>(), counted(info["ranks"].get<Index>(), "rank"),
+                          counted(info["nodes"].get<Index>(), "node")));
+  line("processor", info["processor"].get<std::string>());
+  line("instruction sets", fmt::format("{}; in use: {}", fmt::join(info["isas"].get<std::vector<std::string>>(), ", "),
+                                       info["isa"].get<std::string>()));
+  line("threads", fmt::format("{} per rank", info["threads_per_rank"].get<int>()));
+  line("memory", fmt::format("{}, {} available", bytes_text(info["memory"]["total_bytes"].get<Index>()),
+                             bytes_text(info["memory"]["available_bytes"].get<Index>())));
+  for (const auto& [variable, value] : info["environment"].items()) line(variable, text_of(value));
+  line("--memory", fmt::format("{} bytes by default, in messages of {}", info["defaults"]["memory_bytes"].get<Index>(),
+                               info["defaults"]["chunk_bytes"].get<Index>()));
+  return text;
+}
+
+}  // namespace
+
+void add_info(CLI::App& program, InfoOptions& options) {
+  CLI::App& command = *program.add_subcommand("info", "Tell what plait finds here: MPI, processor, memory, settings");
+  command.add_flag("--json", options.json, "Print one JSON object instead of text");
+  command.footer("Example:\n  mpirun -n 4 plait info");
+}
+
+void run_info(mpi::Context& context, const InfoOptions& options) {
+  const ordered_json info = mpi::agreed(context, [&] { return gathered(context); });
+  if (context.rank() == 0) print_result(options.json ? json_line(info) : text_of_info(info));
+}
+
+}  // namespace plait::cli

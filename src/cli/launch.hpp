@@ -1,0 +1,14 @@
+#pragma once
+
+namespace plait::cli {
+
+/// What the launcher told this process through its environment: known without MPI, also under the launcher of an MPI
+/// that plait was not built for.
+struct Launch {
+  int rank = 0;
+  int size = 1;
+};
+
+[[nodiscard]] Launch launch_from_environment();
+
+}  // namespace plait::cli

@@ -1,0 +1,72 @@
+#include "cli/layout_argument.hpp"
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/file.hpp"
+#include "plait/io/rank_zero.hpp"
+#include "plait/mpi/agreed.hpp"
+
+#include "cli/custom_layout.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr Index longest_file = Index{1} << 30;
+
+std::string read_text(const std::string& path) {
+  const io::File file = io::File::open_to_read(path);
+  const Index size = file.size();
+  if (size > longest_file) {
+    throw FileError(
+        fmt::format("{}: has {} bytes; expected a layout in JSON, of at most {}", path, size, longest_file));
+  }
+  std::string text(static_cast<std::size_t>(size), '\0');
+  text.resize(static_cast<std::size_t>(file.read_at(0, std::as_writable_bytes(std::span(text)))));
+  return text;
+}
+
+std::string text_of_file(mpi::Context& context, const std::string& path) {
+  return io::text_of_rank_zero(
+      context, mpi::agreed(context, [&] { return context.rank() == 0 ? read_text(path) : std::string(); }));
+}
+
+}  // namespace
+
+std::string layout_help() {
+  return R"(Layouts (LAYOUT above):
+  rows@4                       whole rows, cut evenly over 4 ranks
+  cols@4                       whole columns
+  blocks@2x3                   one block a rank, on a process grid of 2 x 3 ranks
+  block-cyclic:32x128@2x3      blocks of 32 x 128 elements dealt in turn to a grid of 2 x 3 ranks (as in ScaLAPACK)
+  custom:FILE.json             any tiles of any ranks: {"row_splits": [0,4,10], "column_splits": [0,8],
+                               "owners": [[1],[0]], "storage": "row"}, ranks by rows of tiles; storage may be left out
+and after that, in any order, each at most once:
+  ,order=col                   ranks are numbered down the columns of the grid (else along its rows)
+  ,src=R,C                     row and column of the grid that own the first block; block-cyclic only
+  ,storage=row|col             which neighbours lie side by side in memory (else row for rows@, col for all others)
+  ,ranks=5,0,3,...             the ranks themselves, along the rows of the grid
+  ,within=RxC ,at=I,J          the matrix is the part that begins at (I, J) of an R x C matrix with that layout
+)";
+}
+
+layout::Layout layout_of_option(mpi::Context& context, std::string_view option, const layout::LayoutSpec& spec,
+                                layout::Shape shape) {
+  const bool in_file = spec.kind == layout::LayoutKind::custom;
+  const std::string text = in_file ? text_of_file(context, spec.path) : std::string();
+  return mpi::agreed(context, [&] {
+    try {
+      auto layout = in_file ? parse_custom_layout(text, spec, shape) : spec.on(shape);
+      if (layout.ranks() > context.size()) {
+        throw LayoutError(fmt::format("{} needs {} ranks, there {} {}", spec.text(), layout.ranks(),
+                                      context.size() == 1 ? "is" : "are", context.size()));
+      }
+      return layout;
+    } catch (const Error& error) {
+      throw LayoutError(fmt::format("{}: {}", option, error.what()));
+    }
+  });
+}
+
+}  // namespace plait::cli

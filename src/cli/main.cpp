@@ -1,0 +1,66 @@
+// The command `plait`: alone or as one of the ranks that a launcher starts.
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <thread>
+#include <variant>
+
+#include "plait/mpi/environment.hpp"
+
+#include "cli/command_line.hpp"
+#include "cli/generate.hpp"
+#include "cli/guard.hpp"
+#include "cli/info.hpp"
+#include "cli/launch.hpp"
+#include "cli/node.hpp"
+#include "cli/print.hpp"
+#include "cli/redistribute.hpp"
+
+namespace {
+
+using namespace plait;
+using namespace plait::cli;
+
+void run(mpi::Context&, const Text&) {}
+void run(mpi::Context& context, const RedistributeOptions& options) { run_redistribute(context, options); }
+void run(mpi::Context& context, const GenerateOptions& options) { run_generate(context, options); }
+void run(mpi::Context& context, const InfoOptions& options) { run_info(context, options); }
+
+// Launchers end the other processes when the first one fails, and the one that tells why is not to be cut short.
+int after_rank_zero(const Launch& launch, int status) {
+  if (launch.rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  return status;
+}
+
+int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, const std::exception_ptr& misuse) {
+  const mpi::Environment environment(argc, argv, MPI_COMM_WORLD);
+  return run_guarded([&](mpi::Context& context) {
+    if (misuse) std::rethrow_exception(misuse);
+    share_cores(context);
+    std::visit([&](const auto& options) { run(context, options); }, *command);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Launch launch = launch_from_environment();
+  std::optional<Command> command;
+  std::exception_ptr misuse;
+  try {
+    command = parse_command_line(argc, argv);
+    if (const auto* text = std::get_if<Text>(&*command)) {
+      if (launch.rank == 0) print_result(text->text);
+      return 0;
+    }
+  } catch (...) {
+    misuse = std::current_exception();
+    if (launch.size == 1) return print_failure(misuse);
+  }
+  try {
+    return run_under_mpi(argc, argv, command, misuse);
+  } catch (...) {
+    const auto failure = std::current_exception();
+    return after_rank_zero(launch, launch.rank == 0 ? print_failure(failure) : status_failed);
+  }
+}

@@ -1,0 +1,97 @@
+#include "cli/meter.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/quantities.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr double bar_from_seconds = 0.5;
+constexpr double bar_every_seconds = 0.1;
+constexpr double lines_from_seconds = 2;
+constexpr double lines_every_seconds = 5;
+constexpr int calls_between_clocks = 32;  // waiting asks much more often than anybody looks
+
+int percent(Index done, Index bytes) {
+  if (bytes <= 0) return 100;
+  return static_cast<int>(100.0 * static_cast<double>(std::clamp(done, Index{0}, bytes)) / static_cast<double>(bytes));
+}
+
+}  // namespace
+
+Meter::Meter(mpi::Context& context, When when)
+    : context_(context),
+      tells_(context.rank() == 0 && when != When::never),
+      is_terminal_(::isatty(STDERR_FILENO) == 1),
+      every_stage_(when == When::from_the_start) {
+  if (!tells_) return;
+  if (!every_stage_) next_seconds_ = is_terminal_ ? bar_from_seconds : lines_from_seconds;
+  context_.enlist(*this);
+}
+
+Meter::~Meter() {
+  if (!tells_) return;
+  finish();
+  context_.dismiss(*this);
+}
+
+void Meter::stage(std::string what, Index bytes, std::function<Index()> done) {
+  what_ = std::move(what);
+  bytes_ = bytes;
+  done_ = std::move(done);
+  if (every_stage_) next_seconds_ = 0;
+  if (tells_) tell(0);
+}
+
+io::Progress Meter::progress() {
+  if (!tells_) return {};
+  return [this](Index done) { tell(done); };
+}
+
+void Meter::finish() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+  drawn_ = false;
+  done_ = {};
+}
+
+bool Meter::advance() noexcept {
+  if (!done_ || ++calls_ % calls_between_clocks != 0) return false;
+  try {
+    tell(done_());
+  } catch (...) {  // a line that can't be written is no reason to end a job
+    done_ = {};
+  }
+  return false;
+}
+
+void Meter::tell(Index done) {
+  const double seconds = since_start_.seconds();
+  if (seconds < next_seconds_) return;
+  next_seconds_ = seconds + (is_terminal_ ? bar_every_seconds : lines_every_seconds);
+  is_terminal_ ? draw_bar(seconds, done) : write_line(seconds, done);
+}
+
+void Meter::draw_bar(double seconds, Index done) {
+  constexpr int width = 30;
+  const int full = percent(done, bytes_) * width / 100;
+  fmt::print(stderr, "\r[{:=<{}}{: <{}}] {:3} %  {}  {:.0f} s\033[K", "", full, "", width - full, percent(done, bytes_),
+             what_, seconds);
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Meter::write_line(double seconds, Index done) {
+  fmt::print(stderr, "plait: {:.1f} s: {}, {} % of {}\n", seconds, what_, percent(done, bytes_), bytes_text(bytes_));
+  std::fflush(stderr);
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "plait/base/index.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/io/progress.hpp"
+#include "plait/mpi/activity.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::cli {
+
+/// Tells on stderr how far a job is: a bar where that is a terminal, else a line now and then, so that a log stays
+/// short. Rank 0 tells, of its own part; other ranks have a meter that does nothing.
+///
+/// A job goes through stages, each of a number of bytes. A stage tells how many are done through `progress()`, or is
+/// asked whenever the context waits.
+class Meter : private mpi::Activity {
+ public:
+  enum class When : unsigned char { never, if_long, from_the_start };
+
+  Meter(mpi::Context& context, When when);
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+  ~Meter() override;
+
+  /// Begins a stage; `done`, if given, tells how many bytes are done.
+  void stage(std::string what, Index bytes, std::function<Index()> done = {});
+
+  /// To be given to what reads or writes in this stage.
+  [[nodiscard]] io::Progress progress();
+
+  /// Ends the last stage and leaves a clean line.
+  void finish();
+
+ private:
+  bool advance() noexcept override;
+  void tell(Index done);
+  void draw_bar(double seconds, Index done);
+  void write_line(double seconds, Index done);
+
+  mpi::Context& context_;
+  bool tells_ = false;
+  bool is_terminal_ = false;
+  bool every_stage_ = false;
+  double next_seconds_ = 0;
+  int calls_ = 0;
+  Stopwatch since_start_;
+  std::string what_;
+  Index bytes_ = 0;
+  std::function<Index()> done_;
+  bool drawn_ = false;
+};
+
+}  // namespace plait::cli

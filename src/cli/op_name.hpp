@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+
+#include "plait/redistribute/op.hpp"
+
+namespace plait::cli {
+
+/// "identity", "transpose", "conjugate", "conjugate-transpose"
+[[nodiscard]] std::string_view name(redistribute::Op op);
+
+/// \throws ArgumentError  naming the text and all that it could be
+[[nodiscard]] redistribute::Op parse_op(std::string_view text);
+
+}  // namespace plait::cli

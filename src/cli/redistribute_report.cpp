@@ -1,0 +1,139 @@
+#include "cli/redistribute_report.hpp"
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "plait/layout/text.hpp"
+#include "plait/mpi/environment.hpp"
+
+#include "cli/json_line.hpp"
+#include "cli/op_name.hpp"
+#include "cli/quantities.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// With parentheses where it would run into what stands before or after.
+std::string factor(const Scalar& scalar) {
+  const std::string& text = scalar.text();
+  const bool is_plain = text.starts_with('(') || text.find_first_of("+-") == std::string::npos;
+  return (is_plain ? text : "(" + text + ")") + "\u00b7";
+}
+
+std::string formula(const RedistributeOptions& options) {
+  std::string text = "A \u2190 ";
+  if (!options.alpha.is_one()) text += factor(options.alpha);
+  text += options.op == redistribute::Op::identity ? "B" : fmt::format("{}(B)", name(options.op));
+  if (!options.beta.is_zero()) text += fmt::format(" + {}A", factor(options.beta));
+  return text;
+}
+
+std::string_view order_name(StorageOrder order) { return order == StorageOrder::row_major ? "C" : "F"; }
+
+std::string layout_text(const layout::Layout& layout, const std::optional<layout::LayoutSpec>& given) {
+  if (given) return given->text();
+  const auto spec = layout::spec_of(layout);
+  return spec ? spec->text() : layout::describe(layout);
+}
+
+std::string moved_text(const Moved& moved) {
+  return fmt::format("{} in {}, {}", bytes_text(moved.bytes), seconds_text(moved.seconds),
+                     rate_text(moved.bytes, moved.seconds));
+}
+
+std::string traffic_text(const report::TrafficSummary& traffic) {
+  std::string text = bytes_text(traffic.of(PeerClass::self).bytes) + " within ranks";
+  for (const auto& [peer, where] :
+       {std::pair(PeerClass::node, "in a node"), {PeerClass::network, "over the network"}}) {
+    const Traffic& moved = traffic.of(peer);
+    if (moved.messages == 0) continue;
+    text += fmt::format(", {} {} in {}", bytes_text(moved.bytes), where, counted(moved.messages, "message"));
+  }
+  return text;
+}
+
+std::string_view check_text(const RedistributeOptions& options, io::DType dtype, std::string_view verdict) {
+  if (verdict != "passed") return "undecided: there are NaN or infinite elements";
+  const bool is_copy = options.alpha.is_one() && options.beta.is_zero();
+  const bool is_integral = io::with_dtype(dtype, []<class T>() { return std::is_integral_v<T>; });
+  return is_copy || is_integral ? "passed: the checksums before and after are equal"
+                                : "passed: the checksums before and after are equal up to rounding";
+}
+
+ordered_json json_of(const Moved& moved) {
+  const double rate = moved.seconds > 0 ? static_cast<double>(moved.bytes) / moved.seconds : 0.0;
+  return {{"bytes", moved.bytes}, {"seconds", moved.seconds}, {"bytes_per_second", rate}};
+}
+
+ordered_json json_of(const Traffic& traffic) { return {{"bytes", traffic.bytes}, {"messages", traffic.messages}}; }
+
+ordered_json json_of(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
+
+}  // namespace
+
+std::string summary(const RedistributeOptions& options, const RedistributeTask& task,
+                    const RedistributeOutcome& outcome) {
+  std::string text = fmt::format("{}   B is {}, {}\n", formula(options), layout::to_string(task.input.shape),
+                                 io::name(task.input.dtype));
+  const auto line = [&text](std::string_view what, std::string_view value) {
+    text += fmt::format("  {:<8}{}\n", what, value);
+  };
+  line("from", layout_text(task.from, options.from));
+  line("to", layout_text(task.to, options.to));
+  line("check", check_text(options, task.input.dtype, outcome.check));
+  line("moved",
+       fmt::format("{}; planned in {}", moved_text(outcome.redistributed), seconds_text(outcome.plan_seconds)));
+  line("", traffic_text(outcome.traffic));
+  line("read", fmt::format("{}: {}", options.input, moved_text(outcome.read)));
+  line("wrote", fmt::format("{}: {}", options.output.empty() ? options.per_rank_folder : options.output,
+                            moved_text(outcome.written)));
+  line("in all", seconds_text(outcome.seconds));
+  return text;
+}
+
+std::string json_report(const mpi::Context& context, const RedistributeOptions& options, const RedistributeTask& task,
+                        const MemoryEstimate& memory, const RedistributeOutcome& outcome) {
+  const bool whole = !options.output.empty();
+  ordered_json redistribution = json_of(outcome.redistributed);
+  redistribution["plan_seconds"] = outcome.plan_seconds;
+  for (const PeerClass peer : peer_classes) redistribution[std::string(name(peer))] = json_of(outcome.traffic.of(peer));
+  redistribution["largest_rank_bytes"] = outcome.traffic.largest_rank_bytes;
+
+  const ordered_json report{
+      {"command", "redistribute"},
+      {"version", PLAIT_VERSION},
+      {"mpi", mpi::library_version()},
+      {"ranks", context.size()},
+      {"nodes", context.topology().nodes()},
+      {"input",
+       {{"path", options.input}, {"kind", io::name(task.input.kind)}, {"order", order_name(task.input.order)}}},
+      {"shape", json_of(task.input.shape)},
+      {"dtype", io::name(task.input.dtype)},
+      {"op", name(options.op)},
+      {"alpha", options.alpha.text()},
+      {"beta", options.beta.text()},
+      {"into", options.into.empty() ? ordered_json() : ordered_json(options.into)},
+      {"from", layout_text(task.from, options.from)},
+      {"to", layout_text(task.to, options.to)},
+      {"output",
+       {{"path", whole ? options.output : options.per_rank_folder},
+        {"per_rank", !whole},
+        {"shape", json_of(task.to.shape())},
+        {"order", order_name(whole ? task.input.order : task.to.storage())}}},
+      {"check", outcome.check},
+      {"redistribution", std::move(redistribution)},
+      {"read", json_of(outcome.read)},
+      {"write", json_of(outcome.written)},
+      {"seconds", outcome.seconds},
+      {"memory", {{"largest_rank_bytes", memory.largest_rank}, {"fullest_node_bytes", memory.fullest_node}}}};
+  return json_line(report);
+}
+
+}  // namespace plait::cli

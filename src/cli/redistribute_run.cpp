@@ -1,0 +1,187 @@
+#include "cli/redistribute_run.hpp"
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/io/npy.hpp"
+#include "plait/io/slab.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/redistribute/check.hpp"
+#include "plait/redistribute/redistribution.hpp"
+
+#include "cli/layout_folder.hpp"
+#include "cli/quantities.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using layout::DistributedMatrix;
+using layout::Layout;
+using redistribute::Op;
+using redistribute::Redistribution;
+
+/// Seconds from when all ranks have come here until all have come to `seconds`.
+class JointStopwatch {
+ public:
+  explicit JointStopwatch(const mpi::Context& context) : context_(context) {
+    mpi::barrier(context.comm());
+    own_.restart();
+  }
+  [[nodiscard]] double seconds() const {
+    return mpi::all_reduce(context_.comm(), own_.seconds(), mpi::Operation::maximum());
+  }
+
+ private:
+  const mpi::Context& context_;
+  Stopwatch own_;
+};
+
+template <class T>
+class Run {
+ public:
+  Run(mpi::Context& context, const RedistributeOptions& options, const RedistributeTask& task, Meter& meter)
+      : context_(context),
+        options_(options),
+        task_(task),
+        meter_(meter),
+        alpha_(options.alpha.as<T>()),
+        beta_(options.beta.as<T>()),
+        check_(options.op, alpha_, beta_) {}
+
+  RedistributeOutcome all() {
+    const JointStopwatch watch(context_);
+    auto result = redistributed();
+    if (options_.output.empty()) {
+      expect_right(result);
+      write(result, [&] { write_folder(context_, options_.per_rank_folder, result, meter_.progress()); });
+    } else {
+      result = arranged(std::move(result), task_.output_slab, "arranging A");
+      expect_right(result);
+      write(result, [&] { io::write_npy(context_, options_.output, result, meter_.progress()); });
+    }
+    meter_.finish();
+    outcome_.seconds = watch.seconds();
+    return outcome_;
+  }
+
+ private:
+  [[nodiscard]] DistributedMatrix<T> allocated(const Layout& layout) {
+    return mpi::agreed(context_, [&] {
+      try {
+        return DistributedMatrix<T>(layout, context_.rank());
+      } catch (const std::bad_alloc&) {
+        throw OutOfMemory(fmt::format("no memory for the {} that rank {} holds of {}",
+                                      bytes_text(layout.elements_of(context_.rank()) * Index{sizeof(T)}),
+                                      context_.rank(), layout::describe(layout)));
+      }
+    });
+  }
+
+  [[nodiscard]] DistributedMatrix<T> read(const std::string& path, const io::MatrixFile& file) {
+    meter_.stage("reading " + path, layout::elements(file.shape) / context_.size() * Index{sizeof(T)});
+    const JointStopwatch watch(context_);
+    auto matrix = io::read_matrix_file<T>(context_, path, file, meter_.progress());
+    outcome_.read.seconds += watch.seconds();
+    outcome_.read.bytes += task_.matrix_bytes();
+    return matrix;
+  }
+
+  void execute(Redistribution& plan, const std::string& label, T alpha, const DistributedMatrix<T>& source, T beta,
+               DistributedMatrix<T>& target) {
+    const auto volume = plan.volume();
+    meter_.stage(label, (volume.received + volume.kept) * Index{sizeof(T)}, [this, label] {
+      Index done = 0;
+      for (const Traffic& traffic : context_.counters()[label].received) done += traffic.bytes;
+      return done;
+    });
+    mpi::agreed(context_, [&] { plan.execute(alpha, source, beta, target); });
+  }
+
+  [[nodiscard]] Redistribution planned(const Layout& from, const Layout& to, Op op, const std::string& label) {
+    return {context_, from, to, op, {.memory_budget = options_.memory_budget, .label = label}};
+  }
+
+  /// The same matrix in another layout. Memory of the old one is given back.
+  [[nodiscard]] DistributedMatrix<T> arranged(DistributedMatrix<T> matrix, const Layout& to, const std::string& label) {
+    if (matrix.layout() == to) return matrix;
+    auto result = allocated(to);
+    auto plan = planned(matrix.layout(), to, Op::identity, label);
+    execute(plan, label, T{1}, matrix, T{0}, result);
+    return result;
+  }
+
+  [[nodiscard]] DistributedMatrix<T> target_before() {
+    if (!task_.into) return allocated(task_.to);
+    auto slab = read(options_.into, *task_.into);
+    check_.read_target_before(slab);
+    return arranged(std::move(slab), task_.to, "arranging A as it was");
+  }
+
+  [[nodiscard]] DistributedMatrix<T> source() {
+    auto slab = read(options_.input, task_.input);
+    check_.read_source(slab);
+    return arranged(std::move(slab), task_.from, "arranging B");
+  }
+
+  [[nodiscard]] DistributedMatrix<T> redistributed() {
+    // Memory that is not written to costs nothing, so it does not matter that a new A is there before B is read.
+    auto target = target_before();
+    const auto b = source();
+    const std::string label = "redistributing";
+    const JointStopwatch planning(context_);
+    auto plan = planned(task_.from, task_.to, options_.op, label);
+    outcome_.plan_seconds = planning.seconds();
+    const JointStopwatch watch(context_);
+    execute(plan, label, alpha_, b, beta_, target);
+    outcome_.redistributed = {task_.matrix_bytes(), watch.seconds()};
+    outcome_.traffic = report::gather_traffic(context_, label);
+    return target;
+  }
+
+  void expect_right(const DistributedMatrix<T>& result) {
+    using Verdict = typename redistribute::Check<T>::Verdict;
+    check_.read_target_after(result);
+    const Verdict verdict = check_.verdict(context_);
+    outcome_.check = verdict == Verdict::passed ? "passed" : "undecided";
+    if (verdict != Verdict::failed) return;
+    throw Error(ErrorKind::other,
+                "the check failed: the result is not alpha op(B) + beta A, and it was not written. "
+                "This is a fault of plait or of the machine");
+  }
+
+  template <class F>
+  void write(const DistributedMatrix<T>& result, F&& f) {
+    const auto& where = options_.output.empty() ? options_.per_rank_folder : options_.output;
+    meter_.stage("writing " + where, result.layout().elements_of(context_.rank()) * Index{sizeof(T)});
+    const JointStopwatch watch(context_);
+    f();
+    outcome_.written = {task_.matrix_bytes(), watch.seconds()};
+  }
+
+  mpi::Context& context_;
+  const RedistributeOptions& options_;
+  const RedistributeTask& task_;
+  Meter& meter_;
+  T alpha_;
+  T beta_;
+  redistribute::Check<T> check_;
+  RedistributeOutcome outcome_;
+};
+
+}  // namespace
+
+RedistributeOutcome run(mpi::Context& context, const RedistributeOptions& options, const RedistributeTask& task,
+                        Meter& meter) {
+  return io::with_dtype(task.input.dtype, [&]<class T>() { return Run<T>(context, options, task, meter).all(); });
+}
+
+}  // namespace plait::cli

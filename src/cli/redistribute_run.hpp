@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string_view>
+
+#include "plait/base/index.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/report/traffic.hpp"
+
+#include "cli/meter.hpp"
+#include "cli/redistribute_options.hpp"
+#include "cli/redistribute_task.hpp"
+
+namespace plait::cli {
+
+/// Bytes of all ranks together, and the time that passed until the last one was done.
+struct Moved {
+  Index bytes = 0;
+  double seconds = 0;
+};
+
+/// What came of a task. Each number is the same on all ranks.
+struct RedistributeOutcome {
+  std::string_view check;  // "passed" or "undecided"
+  Moved read;
+  Moved redistributed;  // from the one layout to the other, without what follows from the files' slabs
+  double plan_seconds = 0;
+  report::TrafficSummary traffic;  // of that
+  Moved written;
+  double seconds = 0;  // of the whole job
+};
+
+/// Does it. The result is checked from end to end, from the elements that were read to those that are about to be
+/// written, and nothing is written if that fails. Collective over `context`.
+///
+/// \throws Error  on every rank
+[[nodiscard]] RedistributeOutcome run(mpi::Context& context, const RedistributeOptions& options,
+                                      const RedistributeTask& task, Meter& meter);
+
+}  // namespace plait::cli

@@ -1,0 +1,135 @@
+#include "plait/io/aside_file.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/contract.hpp"
+
+namespace plait::io {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where the links that `path` may be lead to, whether or not something is there.
+fs::path without_links(const std::string& path) {
+  constexpr int most_links = 40;  // as Linux has it
+  fs::path at = path;
+  std::error_code failure;
+  for (int links = 0; fs::is_symlink(at, failure); ++links) {
+    if (links == most_links) throw system_error(path, "can't be written", ELOOP);
+    const fs::path target = fs::read_symlink(at, failure);
+    if (failure) throw system_error(path, "can't be written", failure.value());
+    at = at.parent_path() / target;  // an absolute target replaces the folder
+  }
+  return at;
+}
+
+fs::path folder_of(const fs::path& target) { return target.has_parent_path() ? target.parent_path() : fs::path("."); }
+
+void expect_replaceable(const std::string& path, const fs::path& target) {
+  std::error_code failure;
+  const auto folder = folder_of(target);
+  if (!fs::is_directory(folder, failure)) {
+    const int reason = failure ? failure.value() : ENOTDIR;
+    throw system_error(path, fmt::format("can't be written into the folder {}", folder.string()), reason);
+  }
+  const auto status = fs::status(target, failure);
+  if (fs::is_directory(status) || !target.has_filename()) {
+    throw FileError(fmt::format("{}: is a directory; expected the name of a file", path));
+  }
+  if (!fs::exists(status)) return;
+  if (!fs::is_regular_file(status)) {
+    throw FileError(fmt::format("{}: is no regular file, and nothing else is replaced", path));
+  }
+  if (::access(target.c_str(), W_OK) == -1) throw system_error(path, "can't be replaced", errno);
+}
+
+// A write beyond this limit would end the process by a signal.
+void expect_within_file_size_limit(const std::string& path, Index bytes) {
+  struct rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == -1 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (static_cast<rlim_t>(bytes) <= limit.rlim_cur) return;
+  throw FileError(fmt::format("{}: needs {} bytes, but this process may write files of {} bytes only (ulimit -f)", path,
+                              bytes, limit.rlim_cur));
+}
+
+fs::path temporary_name(const fs::path& target) {
+  constexpr std::size_t longest_name = 255;
+  std::random_device random;
+  const std::string suffix = fmt::format(".tmp-{}-{:08x}", ::getpid(), random());
+  return folder_of(target) / (target.filename().string().substr(0, longest_name - suffix.size()) + suffix);
+}
+
+// What replaces a private file is as private, also while it is written. The owner is kept where this process may give
+// files away.
+void take_permissions_of(const fs::path& target, const std::string& aside) {
+  struct stat old{};
+  if (::stat(target.c_str(), &old) == -1) return;
+  if (::chown(aside.c_str(), old.st_uid, old.st_gid) == -1) errno = 0;
+  ::chmod(aside.c_str(), (old.st_mode & 0777) | S_IWUSR);  // this process goes on to write
+}
+
+// Without this, a crash of the machine could undo the renaming.
+void sync_folder(const std::string& path, const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool failed = descriptor == -1 || ::fsync(descriptor) == -1;
+  const int reason = errno;
+  if (descriptor != -1) ::close(descriptor);
+  const bool not_offered = reason == EINVAL || reason == EACCES;  // by the file system; by a folder one can't list
+  if (failed && !not_offered) throw system_error(path, "its folder can't be written to the disk", reason);
+}
+
+}  // namespace
+
+AsideFile::AsideFile(File file, std::string target, std::string aside, bool created)
+    : file_(std::move(file)), target_(std::move(target)), aside_(std::move(aside)), remove_(created) {}
+
+AsideFile AsideFile::create(const std::string& path, Index bytes) {
+  PLAIT_ASSERT(bytes >= 0, "a file has no negative size");
+  if (path.empty()) throw ArgumentError("path is empty; expected the name of a file");
+  const fs::path target = without_links(path);
+  expect_replaceable(path, target);
+  expect_within_file_size_limit(path, bytes);
+  const std::string aside = temporary_name(target).string();
+  AsideFile result(File::create(aside, path), target.string(), aside, true);
+  take_permissions_of(target, aside);
+  result.file_.reserve(bytes);
+  return result;
+}
+
+AsideFile AsideFile::join(const std::string& path, const std::string& aside, Index bytes) {
+  expect_within_file_size_limit(path, bytes);
+  return AsideFile(File::open_to_write(aside, path), {}, aside, false);
+}
+
+AsideFile::AsideFile(AsideFile&& other) noexcept
+    : file_(std::move(other.file_)),
+      target_(std::move(other.target_)),
+      aside_(std::move(other.aside_)),
+      remove_(std::exchange(other.remove_, false)) {}
+
+AsideFile::~AsideFile() {
+  if (remove_) ::unlink(aside_.c_str());
+}
+
+void AsideFile::publish() {
+  PLAIT_ASSERT(remove_, "the process that created a file publishes it, once");
+  if (std::rename(aside_.c_str(), target_.c_str()) == -1) {
+    throw system_error(file_.path(), fmt::format("{} can't be renamed to it", aside_), errno);
+  }
+  remove_ = false;
+  sync_folder(file_.path(), folder_of(target_));
+}
+
+}  // namespace plait::io

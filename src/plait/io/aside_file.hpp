@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "plait/base/index.hpp"
+#include "plait/io/file.hpp"
+
+namespace plait::io {
+
+/// A file that is written under a temporary name in its folder and gets its own name only once all of it is on the
+/// disk. Whatever goes wrong before, a file that had the name stays as it was, and the temporary one is removed.
+///
+/// One process creates it, others may join in writing. Symbolic links are followed, so that the link stays one.
+/// All throw FileError, beginning with `path`.
+class AsideFile {
+ public:
+  /// Makes the temporary file, with room for `bytes` bytes.
+  ///
+  /// \throws FileError  if the folder is missing or not writable, `path` is a directory, a device or write-protected,
+  ///                    or there is not that much room
+  [[nodiscard]] static AsideFile create(const std::string& path, Index bytes);
+
+  /// Opens the temporary file `aside` that another process created for `path`.
+  [[nodiscard]] static AsideFile join(const std::string& path, const std::string& aside, Index bytes);
+
+  AsideFile(AsideFile&& other) noexcept;
+  AsideFile& operator=(AsideFile&&) = delete;
+  /// Removes the temporary file, if this process created it and did not publish it.
+  ~AsideFile();
+
+  /// The temporary name.
+  [[nodiscard]] const std::string& aside() const noexcept { return aside_; }
+
+  void write_at(Index offset, std::span<const std::byte> bytes) const { file_.write_at(offset, bytes); }
+
+  /// Returns when everything that this process wrote lies on the disk.
+  void sync() const { file_.sync(); }
+
+  /// Gives the file its name, in the place of any that had it.
+  ///
+  /// \pre  this process created it; every process that joined has called `sync`
+  void publish();
+
+ private:
+  AsideFile(File file, std::string target, std::string aside, bool created);
+
+  File file_;
+  std::string target_;
+  std::string aside_;
+  bool remove_;
+};
+
+}  // namespace plait::io

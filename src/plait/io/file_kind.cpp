@@ -1,0 +1,86 @@
+#include "plait/io/file_kind.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/file.hpp"
+#include "plait/io/matrix_market.hpp"
+#include "plait/io/npy.hpp"
+#include "plait/io/rank_zero.hpp"
+
+namespace plait::io {
+
+namespace {
+
+constexpr std::size_t quoted_bytes = 16;
+
+// Bytes as one can read them in an error: what does not print as \x and its number.
+std::string quoted(std::string_view bytes) {
+  std::string result;
+  for (const char c : bytes) {
+    const auto code = static_cast<unsigned char>(c);
+    const bool plain = code >= ' ' && code < 127 && c != '"' && c != '\\';
+    result += plain ? std::string(1, c) : fmt::format("\\x{:02x}", code);
+  }
+  return result;
+}
+
+bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return text.size() >= beginning.size() && std::equal(beginning.begin(), beginning.end(), text.begin(),
+                                                       [&](char a, char b) { return lower(a) == lower(b); });
+}
+
+FileKind kind_of(const std::string& path) {
+  std::array<char, quoted_bytes> bytes{};
+  const Index got = File::open_to_read(path).read_at(0, std::as_writable_bytes(std::span(bytes)));
+  const std::string_view start(bytes.data(), static_cast<std::size_t>(got));
+  if (start.starts_with(npy_magic)) return FileKind::npy;
+  if (begins_ignoring_case(start, matrix_market_banner)) return FileKind::matrix_market;
+  const auto found = start.empty() ? std::string("is empty") : fmt::format("begins with \"{}\"", quoted(start));
+  throw FileError(
+      fmt::format("{}: {}; expected a NumPy .npy file, which begins with \"{}\", or a Matrix Market file, "
+                  "which begins with \"{}\"",
+                  path, found, quoted(npy_magic), matrix_market_banner));
+}
+
+MatrixFile describe_local(const std::string& path) {
+  if (kind_of(path) == FileKind::npy) {
+    const auto header = read_npy_header_local(path);
+    return {FileKind::npy, header.dtype, header.shape, header.order, header};
+  }
+  const auto header = read_matrix_market_header_local(path);
+  return {FileKind::matrix_market, header.dtype(), header.shape, StorageOrder::column_major, header};
+}
+
+}  // namespace
+
+std::string_view name(FileKind kind) { return kind == FileKind::npy ? "NumPy .npy" : "Matrix Market"; }
+
+MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path) {
+  return told_by_rank_zero(context, [&] { return describe_local(path); });
+}
+
+template <FileElement T>
+layout::DistributedMatrix<T> read_matrix_file(mpi::Context& context, const std::string& path, const MatrixFile& file,
+                                              const Progress& progress) {
+  if (const auto* npy = std::get_if<NpyHeader>(&file.header)) return read_npy<T>(context, path, *npy, progress);
+  if constexpr (MatrixMarketElement<T>) {
+    return read_matrix_market<T>(context, path, std::get<MatrixMarketHeader>(file.header), progress);
+  } else {
+    throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(file.dtype)));
+  }
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                                   \
+  template layout::DistributedMatrix<T> read_matrix_file(mpi::Context&, const std::string&, const MatrixFile&, \
+                                                         const Progress&);
+PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::io

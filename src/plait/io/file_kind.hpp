@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "plait/base/matrix_view.hpp"
+#include "plait/io/dtype.hpp"
+#include "plait/io/matrix_market_header.hpp"
+#include "plait/io/npy_header.hpp"
+#include "plait/io/progress.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/shape.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::io {
+
+enum class FileKind : unsigned char { npy, matrix_market };
+
+/// "NumPy .npy", "Matrix Market".
+[[nodiscard]] std::string_view name(FileKind kind);
+
+/// A file with a matrix, of any of the kinds that plait reads. Reading it gives elements of `dtype` in the layout
+/// `slab_layout(shape, order, context.size())`.
+struct MatrixFile {
+  FileKind kind = FileKind::npy;
+  DType dtype = DType::f64;
+  layout::Shape shape;
+  StorageOrder order = StorageOrder::row_major;
+  std::variant<NpyHeader, MatrixMarketHeader> header;
+};
+
+/// Tells by its first bytes what a file is, whatever its name, and reads its header. Collective over `context`.
+///
+/// \throws FileError  on every rank: the file can't be read, is of neither kind (quoting how it begins), or its header
+///                    is malformed
+[[nodiscard]] MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path);
+
+/// The matrix in a file of either kind: see read_npy and read_matrix_market. Collective over `context`.
+///
+/// \pre  dtype_of<T>() == file.dtype
+template <FileElement T>
+[[nodiscard]] layout::DistributedMatrix<T> read_matrix_file(mpi::Context& context, const std::string& path,
+                                                            const MatrixFile& file, const Progress& progress = {});
+
+}  // namespace plait::io

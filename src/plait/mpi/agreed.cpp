@@ -1,0 +1,62 @@
+#include "plait/mpi/agreed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::mpi {
+
+namespace {
+
+// What travels: of fixed size, so that telling of a lack of memory needs no memory.
+struct Report {
+  int kind = 0;
+  int peer = -1;
+  std::array<char, 4000> text{};
+
+  void set_text(const char* what) noexcept { std::strncpy(text.data(), what, text.size() - 1); }
+};
+
+Report describe(const std::exception_ptr& failure) noexcept {
+  Report report;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    report.kind = static_cast<int>(current_error_kind());
+    report.set_text(current_error_kind() == ErrorKind::out_of_memory ? "out of memory" : error.what());
+    if (const auto* peer = dynamic_cast<const PeerFailed*>(&error)) report.peer = peer->rank();
+    if (const auto* own = dynamic_cast<const OutOfMemory*>(&error)) report.set_text(own->what());
+  } catch (...) {
+    report.kind = static_cast<int>(ErrorKind::other);
+    report.set_text("an exception of unknown type");
+  }
+  return report;
+}
+
+}  // namespace
+
+void agree(Context& context, const std::exception_ptr& failure, std::span<Index> minima) {
+  PLAIT_ASSERT(minima.size() <= most_minima, "only a few values ride along");
+  const Communicator& comm = context.comm();
+  std::array<Index, 1 + most_minima> values{};
+  values[0] = failure ? comm.rank() : comm.size();
+  std::copy(minima.begin(), minima.end(), values.begin() + 1);
+  all_reduce(comm, std::span<Index>(values).first(1 + minima.size()), Operation::minimum());
+  std::copy_n(values.begin() + 1, minima.size(), minima.begin());
+  const int lowest = static_cast<int>(values[0]);
+  if (lowest == comm.size()) return;
+
+  Report report;
+  if (comm.rank() == lowest) report = describe(failure);
+  broadcast(comm, std::span<Report>(&report, 1), lowest);
+  const std::string where = comm.size() == 1 ? "" : "rank " + std::to_string(lowest) + ": ";
+  throw_error(static_cast<ErrorKind>(report.kind), where + report.text.data(), report.peer);
+}
+
+}  // namespace plait::mpi

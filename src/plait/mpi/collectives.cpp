@@ -1,0 +1,118 @@
+#include "plait/mpi/collectives.hpp"
+
+#include "plait/mpi/error.hpp"
+#include "plait/mpi/message.hpp"
+#include "plait/mpi/request.hpp"
+
+namespace plait::mpi {
+
+namespace {
+
+constexpr int exchange_tag = 0;
+
+// Applies `f` to consecutive pieces of `data` of at most `longest_message` bytes, whole elements each.
+template <class F>
+void in_pieces(std::span<std::byte> data, Index element_bytes, F f) {
+  const auto most = static_cast<std::size_t>(longest_message / element_bytes * element_bytes);
+  while (!data.empty()) {
+    const auto piece = data.first(std::min(data.size(), most));
+    f(piece);
+    data = data.subspan(piece.size());
+  }
+}
+
+int elements(std::span<const std::byte> piece, const Reduction& reduction) {
+  return static_cast<int>(static_cast<Index>(piece.size()) / reduction.element_bytes);
+}
+
+}  // namespace
+
+void barrier(const Communicator& comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(comm.handle(), &request), "MPI_Ibarrier");
+  Request(request).wait();
+}
+
+void broadcast_bytes(const Communicator& comm, std::span<std::byte> data, int root) {
+  in_pieces(data, 1, [&](std::span<std::byte> piece) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm.handle(), &request),
+          "MPI_Ibcast");
+    Request(request).wait();
+  });
+}
+
+void all_reduce_bytes(const Communicator& comm, std::span<std::byte> data, const Reduction& reduction) {
+  if (compares_unsigned(reduction)) {
+    flip_highest_bits(data, reduction.element_bytes);
+    all_reduce_bytes(comm, data, {reduction.operation, signed_type(reduction.element_bytes), reduction.element_bytes});
+    flip_highest_bits(data, reduction.element_bytes);
+    return;
+  }
+  in_pieces(data, reduction.element_bytes, [&](std::span<std::byte> piece) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), elements(piece, reduction), reduction.type, reduction.operation,
+                         comm.handle(), &request),
+          "MPI_Iallreduce");
+    Request(request).wait();
+  });
+}
+
+void prefix_reduce_bytes(const Communicator& comm, std::span<std::byte> data, const Reduction& reduction) {
+  in_pieces(data, reduction.element_bytes, [&](std::span<std::byte> piece) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iexscan(MPI_IN_PLACE, piece.data(), elements(piece, reduction), reduction.type, reduction.operation,
+                      comm.handle(), &request),
+          "MPI_Iexscan");
+    Request(request).wait();
+  });
+}
+
+void all_gather_bytes(const Communicator& comm, std::span<const std::byte> own, std::span<std::byte> all) {
+  PLAIT_ASSERT(all.size() == own.size() * static_cast<std::size_t>(comm.size()), "there is room for every rank's part");
+  PLAIT_ASSERT(static_cast<Index>(own.size()) <= longest_message, "only control data is gathered everywhere");
+  MPI_Request request = MPI_REQUEST_NULL;
+  const auto count = static_cast<int>(own.size());
+  check(MPI_Iallgather(own.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm.handle(), &request),
+        "MPI_Iallgather");
+  Request(request).wait();
+}
+
+// Pairwise, rank + 1 first, one partner at a time in each direction: counts are 64-bit and memory beyond the operands
+// is none. Every rank walks the distances in the same order, so the lowest unfinished distance is always posted at both
+// ends.
+void all_to_all_bytes(const Communicator& comm, std::span<const std::byte> to_send, std::span<const Index> send_bytes,
+                      std::span<std::byte> received, std::span<const Index> receive_bytes) {
+  const int ranks = comm.size();
+  std::vector<std::size_t> send_at(static_cast<std::size_t>(ranks) + 1, 0);
+  std::vector<std::size_t> receive_at(static_cast<std::size_t>(ranks) + 1, 0);
+  for (std::size_t r = 0; r < static_cast<std::size_t>(ranks); ++r) {
+    send_at[r + 1] = send_at[r] + static_cast<std::size_t>(send_bytes[r]);
+    receive_at[r + 1] = receive_at[r] + static_cast<std::size_t>(receive_bytes[r]);
+  }
+  PLAIT_ASSERT(to_send.size() == send_at.back() && received.size() == receive_at.back(), "the counts add up");
+  for (int distance = 0; distance < ranks; ++distance) {
+    const auto to = static_cast<std::size_t>((comm.rank() + distance) % ranks);
+    const auto from = static_cast<std::size_t>((comm.rank() + ranks - distance) % ranks);
+    auto out = to_send.subspan(send_at[to], send_at[to + 1] - send_at[to]);
+    auto in = received.subspan(receive_at[from], receive_at[from + 1] - receive_at[from]);
+    if (distance == 0) {
+      std::copy(out.begin(), out.end(), in.begin());
+      continue;
+    }
+    while (!out.empty() || !in.empty()) {
+      const auto out_piece = out.first(std::min(out.size(), static_cast<std::size_t>(longest_message)));
+      const auto in_piece = in.first(std::min(in.size(), static_cast<std::size_t>(longest_message)));
+      Request receiving;
+      Request sending;
+      if (!in_piece.empty()) receiving = start_receive(comm, in_piece, static_cast<int>(from), exchange_tag);
+      if (!out_piece.empty()) sending = start_send(comm, out_piece, static_cast<int>(to), exchange_tag);
+      receiving.wait();
+      sending.wait();
+      out = out.subspan(out_piece.size());
+      in = in.subspan(in_piece.size());
+    }
+  }
+}
+
+}  // namespace plait::mpi

@@ -1,0 +1,55 @@
+#include "plait/mpi/communicator.hpp"
+
+#include "plait/mpi/error.hpp"
+
+namespace plait::mpi {
+
+Communicator::Communicator(MPI_Comm comm, bool owned) : comm_(comm), owned_(owned) {
+  if (owned) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
+}
+
+Communicator Communicator::borrowed(MPI_Comm comm) { return {comm, false}; }
+
+Communicator Communicator::duplicate(MPI_Comm comm) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  check(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");
+  return {copy, true};
+}
+
+Communicator Communicator::split(int color, int key) const {
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
+  return {part, true};
+}
+
+Communicator Communicator::split_by_node() const {
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part), "MPI_Comm_split_type");
+  return {part, true};
+}
+
+Communicator& Communicator::operator=(Communicator&& other) noexcept {
+  std::swap(comm_, other.comm_);
+  std::swap(owned_, other.owned_);
+  std::swap(rank_, other.rank_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Communicator::~Communicator() {
+  if (!owned_ || comm_ == MPI_COMM_NULL) return;
+  int finalized = 0;
+  MPI_Finalized(&finalized);  // an object that outlives MPI has nothing left to free
+  if (finalized == 0) MPI_Comm_free(&comm_);
+}
+
+int Communicator::highest_tag() const {
+  void* value = nullptr;
+  int found = 0;
+  check(MPI_Comm_get_attr(comm_, MPI_TAG_UB, static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
+  return found != 0 ? *static_cast<int*>(value) : 32767;
+}
+
+}  // namespace plait::mpi

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <utility>
+
+namespace plait::mpi {
+
+/// A group of ranks that talk to each other. Either borrowed from the caller, who keeps it alive, or owned and freed
+/// with this object. On an owned one MPI's errors come back as `MpiError`; a borrowed one keeps the caller's error
+/// handler. (MPICH reports errors in messages under way, such as one too long for its receiver, to the handler of the
+/// communicator of all ranks instead, which ends the program unless it was told to return.)
+class Communicator {
+ public:
+  /// A view of the caller's communicator. Local.
+  [[nodiscard]] static Communicator borrowed(MPI_Comm comm);
+
+  /// A duplicate, whose messages never meet those of the original. Collective over `comm`.
+  [[nodiscard]] static Communicator duplicate(MPI_Comm comm);
+
+  /// The ranks that gave the same color, numbered by key. Collective over this communicator.
+  [[nodiscard]] Communicator split(int color, int key) const;
+
+  /// The ranks that share memory with this one. Collective over this communicator.
+  [[nodiscard]] Communicator split_by_node() const;
+
+  Communicator(Communicator&& other) noexcept
+      : comm_(std::exchange(other.comm_, MPI_COMM_NULL)),
+        owned_(std::exchange(other.owned_, false)),
+        rank_(other.rank_),
+        size_(other.size_) {}
+  Communicator& operator=(Communicator&& other) noexcept;
+  ~Communicator();
+
+  [[nodiscard]] MPI_Comm handle() const noexcept { return comm_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+
+  /// The highest tag that messages may have; MPI guarantees 32,767.
+  [[nodiscard]] int highest_tag() const;
+
+ private:
+  Communicator(MPI_Comm comm, bool owned);
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  bool owned_ = false;
+  int rank_ = 0;
+  int size_ = 0;
+};
+
+}  // namespace plait::mpi

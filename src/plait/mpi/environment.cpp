@@ -1,0 +1,74 @@
+#include "plait/mpi/environment.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/error.hpp"
+
+namespace plait::mpi {
+
+namespace {
+
+struct Launcher {
+  const char* size_variable;  // the environment variable in which it tells the number of processes
+  const char* name;
+};
+
+// Slurm and others set PMI_SIZE as well, but then MPI itself knows of more than one rank and nobody asks.
+constexpr std::array<Launcher, 2> launchers{{{"OMPI_COMM_WORLD_SIZE", "Open MPI"}, {"PMI_SIZE", "MPICH"}}};
+
+void refuse_foreign_launcher(MPI_Comm all) {
+  int size = 1;
+  check(MPI_Comm_size(all, &size), "MPI_Comm_size");
+  if (size != 1) return;
+  for (const Launcher& launcher : launchers) {
+    const char* value = std::getenv(launcher.size_variable);
+    if (value == nullptr || std::atoi(value) <= 1) continue;
+    throw MpiError("started as one of " + std::string(value) + " processes by the launcher of " + launcher.name +
+                   ", but built with " + library_version() +
+                   ", which sees a single process: use the mpiexec of that MPI, or plait built for the launcher's");
+  }
+}
+
+}  // namespace
+
+Environment::Environment(int& argc, char**& argv, MPI_Comm all) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) {
+    int provided = 0;
+    check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    owns_ = true;
+  }
+  try {
+    refuse_foreign_launcher(all);
+  } catch (...) {
+    if (owns_) MPI_Finalize();
+    throw;
+  }
+}
+
+Environment::~Environment() {
+  if (owns_) MPI_Finalize();
+}
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string full(text.data());
+  if (const auto at = full.find("Open MPI v"); at != std::string::npos) {
+    const auto begin = at + std::string("Open MPI v").size();
+    return "Open MPI " + full.substr(begin, full.find_first_of(", \n", begin) - begin);
+  }
+  if (const auto at = full.find("MPICH Version:"); at != std::string::npos) {
+    const auto begin = full.find_first_not_of(" \t", at + std::string("MPICH Version:").size());
+    return "MPICH " + full.substr(begin, full.find_first_of(" \t\n", begin) - begin);
+  }
+  return full.substr(0, full.find('\n'));
+}
+
+}  // namespace plait::mpi

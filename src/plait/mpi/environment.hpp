@@ -1,0 +1,28 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+namespace plait::mpi {
+
+/// MPI for the lifetime of a program: initialises it (MPI_THREAD_FUNNELED) unless the program has done so, and then
+/// ends it. For commands and examples; the library itself only uses what it is given.
+class Environment {
+ public:
+  /// \param all  the communicator of all processes that the launcher started
+  /// \throws MpiError  if this process was started by the launcher of another MPI, which makes every process a job of
+  ///                   its own: all would do the same work and write the same files
+  Environment(int& argc, char**& argv, MPI_Comm all);
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment();
+
+ private:
+  bool owns_ = false;
+};
+
+/// The MPI library in use and its version, such as "Open MPI 4.1.4".
+[[nodiscard]] std::string library_version();
+
+}  // namespace plait::mpi

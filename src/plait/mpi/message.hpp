@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+#include "plait/base/index.hpp"
+#include "plait/mpi/communicator.hpp"
+#include "plait/mpi/request.hpp"
+
+namespace plait::mpi {
+
+/// The most bytes that one message of a long transfer carries: larger ones are slower on both MPIs.
+inline constexpr Index longest_message = Index{64} << 20;
+
+/// Starts one message of any length (above 2^31 - 1 bytes by a derived type). Sender and receiver name the same length.
+[[nodiscard]] Request start_send(const Communicator& comm, std::span<const std::byte> bytes, int to, int tag);
+[[nodiscard]] Request start_receive(const Communicator& comm, std::span<std::byte> bytes, int from, int tag);
+
+/// Sends (receives) any number of elements, cut into messages of `longest_message`; returns when the memory is free
+/// again (filled). Both sides name the same count.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+void send(const Communicator& comm, std::span<const T> data, int to, int tag);
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+void receive(const Communicator& comm, std::span<T> data, int from, int tag);
+
+void send_bytes(const Communicator& comm, std::span<const std::byte> bytes, int to, int tag);
+void receive_bytes(const Communicator& comm, std::span<std::byte> bytes, int from, int tag);
+
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+void send(const Communicator& comm, std::span<const T> data, int to, int tag) {
+  send_bytes(comm, std::as_bytes(data), to, tag);
+}
+
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+void receive(const Communicator& comm, std::span<T> data, int from, int tag) {
+  receive_bytes(comm, std::as_writable_bytes(data), from, tag);
+}
+
+}  // namespace plait::mpi

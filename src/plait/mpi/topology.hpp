@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "plait/base/counters.hpp"
+#include "plait/mpi/communicator.hpp"
+
+namespace plait::mpi {
+
+/// Which ranks of a communicator share a node. Nodes are numbered by their lowest rank.
+class NodeTopology {
+ public:
+  /// Collective over `comm`.
+  explicit NodeTopology(const Communicator& comm);
+
+  /// The ranks of this rank's node, in the order of `comm`.
+  [[nodiscard]] const Communicator& node() const noexcept { return node_; }
+  [[nodiscard]] int nodes() const noexcept { return nodes_; }
+  [[nodiscard]] int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] PeerClass class_of(int rank) const {
+    if (rank == own_rank_) return PeerClass::self;
+    return node_of(rank) == node_of(own_rank_) ? PeerClass::node : PeerClass::network;
+  }
+
+ private:
+  Communicator node_;
+  std::vector<int> node_of_;
+  int own_rank_;
+  int nodes_ = 0;
+};
+
+}  // namespace plait::mpi

@@ -1,0 +1,97 @@
+#include "plait/redistribute/mover.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+namespace plait::redistribute {
+
+namespace {
+
+// Columns (rows) of the destination that one thread writes together: the width that the transposition kernel likes.
+constexpr Index band = 128;
+// Below this many elements a second thread costs more than it helps.
+constexpr Index least_parallel = 1 << 14;
+
+}  // namespace
+
+Mover::Mover(StorageOrder packed, std::size_t most_runs, Index piece_elements) : packed_(packed) {
+  const std::size_t cuts = static_cast<std::size_t>(piece_elements / band) + 2;
+  rows_.reserve(most_runs + cuts);
+  columns_.reserve(most_runs + cuts);
+}
+
+// The packed range [begin, begin + length) as stretches of at most `longest`.
+void Mover::stretches(const PackedRuns& runs, Index begin, Index length, End source, End target, Index longest,
+                      std::vector<Stretch>& result) {
+  result.clear();
+  const auto after = std::upper_bound(runs.starts.begin(), runs.starts.end(), begin);
+  auto k = static_cast<std::size_t>(after - runs.starts.begin()) - 1;
+  for (Index done = 0; done < length; ++k) {
+    const layout::Run& run = runs.runs[k];
+    const Index skip = begin + done - runs.starts[k];
+    const Index end = std::min(run.length, skip + length - done);
+    for (Index at = skip; at < end; at += longest) {
+      const Index packed = runs.starts[k] + at - begin;
+      result.push_back({source == End::tile ? run.source_local + at : packed,
+                        target == End::tile ? run.target_local + at : packed, std::min(longest, end - at)});
+    }
+    done += end - skip;
+  }
+}
+
+Tile Mover::message_tile(const Piece& piece, std::byte* message, Index element_bytes) const {
+  return {message + piece.offset * element_bytes, packed_ == StorageOrder::column_major ? piece.rows : piece.columns,
+          packed_};
+}
+
+void Mover::pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes) {
+  move_product(piece, source, End::tile, message_tile(piece, message, element_bytes), End::message,
+               Transform::copy(element_bytes));
+}
+
+void Mover::unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform) {
+  const Tile packed = message_tile(piece, const_cast<std::byte*>(message), transform.element_bytes());
+  move_product(piece, packed, End::message, target, End::tile, transform);
+}
+
+void Mover::move(const Piece& piece, const Tile& source, const Tile& target, const Transform& transform) {
+  move_product(piece, source, End::tile, target, End::tile, transform);
+}
+
+void Mover::move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
+                         const Transform& transform) {
+  // Minor and major are the directions of the destination: along its columns and across them, if it is column-major.
+  const bool by_columns = target.order == StorageOrder::column_major;
+  stretches(*piece.panel->rows, piece.row, piece.rows, source_end, target_end, by_columns ? piece.rows : band, rows_);
+  stretches(*piece.panel->columns, piece.column, piece.columns, source_end, target_end,
+            by_columns ? band : piece.columns, columns_);
+  const std::vector<Stretch>& minor = by_columns ? rows_ : columns_;
+  const std::vector<Stretch>& major = by_columns ? columns_ : rows_;
+  const Index bytes = transform.element_bytes();
+  const bool same_order = source.order == target.order;
+  const bool parallel = omp_get_max_threads() > 1 && piece.rows * piece.columns >= least_parallel;
+
+#pragma omp parallel for schedule(static) if (parallel)
+  for (std::size_t b = 0; b < major.size(); ++b) {  // NOLINT(modernize-loop-convert): as OpenMP wants it
+    const Stretch& across = major[b];
+    if (!same_order) {
+      // The source's columns run across the destination's: element (minor i, major j) of the source is at i * ld + j.
+      for (const Stretch& along : minor) {
+        transform.transposed(
+            across.length, along.length,
+            source.data + (along.source * source.leading_dimension + across.source) * bytes, source.leading_dimension,
+            target.data + (across.target * target.leading_dimension + along.target) * bytes, target.leading_dimension);
+      }
+      continue;
+    }
+    for (Index j = 0; j < across.length; ++j) {
+      const std::byte* from = source.data + (across.source + j) * source.leading_dimension * bytes;
+      std::byte* to = target.data + (across.target + j) * target.leading_dimension * bytes;
+      for (const Stretch& along : minor)
+        transform.run(along.length, from + along.source * bytes, to + along.target * bytes);
+    }
+  }
+}
+
+}  // namespace plait::redistribute

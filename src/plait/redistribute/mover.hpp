@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/redistribute/pieces.hpp"
+#include "plait/redistribute/transform.hpp"
+
+namespace plait::redistribute {
+
+/// A local matrix of elements whose type does not matter.
+struct Tile {
+  std::byte* data = nullptr;
+  Index leading_dimension = 1;
+  StorageOrder order = StorageOrder::column_major;
+};
+
+/// Moves pieces between tiles and messages, with as many OpenMP threads as the rank has. Destinations are written in
+/// the order of their memory: whole columns (rows) across all runs, however short the runs are.
+class Mover {
+ public:
+  /// \param most_runs  the largest number of runs of a panel: room is made once, moving allocates nothing
+  Mover(StorageOrder packed, std::size_t most_runs, Index piece_elements);
+
+  /// From a source tile into a message that begins at `message`; a plain copy.
+  void pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes);
+  /// From a message into a target tile.
+  void unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform);
+  /// From a source tile into a target tile of this rank.
+  void move(const Piece& piece, const Tile& source, const Tile& target, const Transform& transform);
+
+ private:
+  /// Neighbours along one direction, in both operands.
+  struct Stretch {
+    Index source;
+    Index target;
+    Index length;
+  };
+  enum class End : unsigned char { tile, message };
+
+  static void stretches(const PackedRuns& runs, Index begin, Index length, End source, End target, Index longest,
+                        std::vector<Stretch>& result);
+  void move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
+                    const Transform& transform);
+  [[nodiscard]] Tile message_tile(const Piece& piece, std::byte* message, Index element_bytes) const;
+
+  StorageOrder packed_;
+  std::vector<Stretch> rows_, columns_;
+};
+
+}  // namespace plait::redistribute

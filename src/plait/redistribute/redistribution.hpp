@@ -1,0 +1,104 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/layout.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/op.hpp"
+
+namespace plait::redistribute {
+
+struct Options {
+  /// Staging memory in bytes that a rank may use beyond source and target; the least of all ranks counts. From 4 KiB
+  /// on.
+  Index memory_budget = Index{32} << 20;
+  /// Most bytes in one message; the least of all ranks counts, and never more than 64 MiB or a quarter of the budget.
+  Index chunk_bytes = Index{1} << 20;
+  /// Under which name the context counts what is moved.
+  std::string label = "redistribute";
+};
+
+/// Redistributes and transforms a distributed matrix:  A ← alpha·op(B) + beta·A.
+///
+/// Planned once from the two layouts, then executed any number of times, on any pair of matrices that have these
+/// layouts, of any of the types below. The process grids may differ in shape and order, and the sets of ranks may
+/// overlap, be contained in each other or be disjoint. Each pair of ranks exchanges one package, cut into chunks; what
+/// stays on a rank moves in one pass without a message; packages are packed as sends are posted, and transformed as
+/// they arrive.
+///
+/// Everything is collective over the context, on which all ranks of the context call, also those that hold nothing.
+/// Planning costs what this rank owns and one all-reduce; so does agreeing on each execution, without the former.
+///
+/// T is one of: signed and unsigned integers of 8, 16, 32, 64 bits, float, double, std::complex of both. Integers wrap.
+///
+/// \pre  apply(op, from.shape()) == to.shape(); from.ranks() <= context.size() and to.ranks() <= context.size()
+/// \throws ShapeMismatch, LayoutError, ArgumentError  on every rank alike; nothing has been communicated then
+///
+/// Source: Kabić et al., "COSTA", Algorithms 2 and 3.
+class Redistribution {
+ public:
+  Redistribution(mpi::Context& context, layout::Layout from, layout::Layout to, Op op = Op::identity,
+                 Options options = {});
+  Redistribution(Redistribution&&) noexcept;
+  Redistribution& operator=(Redistribution&&) noexcept;
+  /// Finishes an execution under way first.
+  ~Redistribution();
+
+  /// A ← alpha·op(B) + beta·A. The tiles are this rank's, in the order of `Layout::tiles_of`; each view may have its
+  /// own storage order and leading dimension. Scalars are the same on all ranks. `beta == 0` never reads A; `alpha ==
+  /// 0` never reads B, whose tiles then may have no memory.
+  ///
+  /// \throws ShapeMismatch  if a tile has not the shape that the layout gives it
+  /// \throws ArgumentError  if source and target have memory in common
+  /// \throws PeerFailed     if another rank failed under way; A is undefined then
+  template <class T>
+  void execute(T alpha, std::span<const matrix_view<const T>> source, T beta, std::span<const matrix_view<T>> target) {
+    start(alpha, source, beta, target);
+    wait();
+  }
+
+  /// The same on matrices that hold their own memory.
+  /// \throws LayoutError  if one of them has another layout than the plan
+  template <class T>
+  void execute(T alpha, const layout::DistributedMatrix<T>& source, T beta, layout::DistributedMatrix<T>& target) {
+    start(alpha, source.tiles(), beta, target.tiles());
+    wait();
+  }
+  /// A ← op(B).
+  template <class T>
+  void execute(const layout::DistributedMatrix<T>& source, layout::DistributedMatrix<T>& target) {
+    execute(T{1}, source, T{0}, target);
+  }
+
+  /// Begins an execution; `wait` ends it. In between, `progress` moves it along. Source and target stay untouched until
+  /// `wait` returns.
+  template <class T>
+  void start(T alpha, std::span<const matrix_view<const T>> source, T beta, std::span<const matrix_view<T>> target);
+  /// Does what can be done without waiting; true when this rank is done.
+  bool progress();
+  void wait();
+
+  [[nodiscard]] const layout::Layout& from() const noexcept;
+  [[nodiscard]] const layout::Layout& to() const noexcept;
+  [[nodiscard]] Op op() const noexcept;
+
+  /// Elements that this rank sends to others, receives from others, and keeps.
+  struct Volume {
+    Index sent = 0;
+    Index received = 0;
+    Index kept = 0;
+  };
+  [[nodiscard]] Volume volume() const noexcept;
+
+ private:
+  class Plan;
+  std::unique_ptr<Plan> plan_;
+};
+
+}  // namespace plait::redistribute

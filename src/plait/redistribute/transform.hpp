@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "plait/base/index.hpp"
+#include "plait/simd/isa.hpp"
+#include "plait/simd/stores.hpp"
+
+namespace plait::redistribute {
+
+/// target ← alpha·op(source) + beta·target on elements whose type only this object knows; op may conjugate.
+/// Where alpha is 1, beta 0 and nothing is conjugated, elements are copied by their size.
+class Transform {
+ public:
+  /// \param T       one of the element types of `Redistribution`
+  /// \param stores  how transpositions write, which see little of the target at a time
+  template <class T>
+  static Transform make(T alpha, bool conjugate, T beta, simd::Stores stores);
+
+  /// A copy of elements of 1, 2, 4, 8 or 16 bytes.
+  static Transform copy(Index element_bytes, simd::Stores stores = simd::Stores::cached);
+
+  [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
+
+  /// `count` neighbours.
+  void run(Index count, const std::byte* source, std::byte* target) const { run_(*this, count, source, target); }
+
+  /// target(c, r) ← … source(r, c); both column-major, source rows × columns, leading dimensions in elements.
+  void transposed(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target,
+                  Index target_ld) const {
+    transposed_(*this, rows, columns, source, source_ld, target, target_ld);
+  }
+
+ private:
+  template <class T>
+  struct Typed;
+  struct Copied;
+
+  using Run = void (*)(const Transform&, Index, const std::byte*, std::byte*);
+  using Transposed = void (*)(const Transform&, Index, Index, const std::byte*, Index, std::byte*, Index);
+
+  Index element_bytes_ = 0;
+  Run run_ = nullptr;
+  Transposed transposed_ = nullptr;
+  bool conjugate_ = false;
+  simd::Stores stores_ = simd::Stores::cached;
+  simd::Isa isa_ = simd::Isa::scalar;
+  alignas(16) std::array<std::byte, 16> alpha_{};
+  alignas(16) std::array<std::byte, 16> beta_{};
+};
+
+}  // namespace plait::redistribute

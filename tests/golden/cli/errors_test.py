@@ -1,0 +1,184 @@
+"""Every error that a user can make or meet: its exit status, its words, printed once, and nothing left behind."""
+
+import contextlib
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+import numpy as np
+from harness import CommandTest, Result
+
+FAILED, USAGE = 1, 2
+TO_A = ("-o", "A.npy")
+MOVE_B = ("redistribute", "B.npy")
+BIG = ("generate", "2500x2000", *TO_A)
+LIMIT = "ulimit -f 65536"  # of 512 bytes; less would stop MPI from sharing memory
+
+
+@dataclass
+class Row:
+    name: str
+    arguments: tuple[str, ...]
+    status: int
+    message: str  # a regular expression for stderr
+    on_rank: int = 0
+    before: str = ""  # what the shell does first on that rank: the error is met there only
+    leaves: frozenset[str] = frozenset()
+
+
+ROWS = [
+    Row("no command", (), USAGE, "error: no command is given, expected redistribute"),
+    Row("unknown command", ("transpose", "B.npy"), USAGE, "error: there is no command transpose"),
+    Row("unknown option", (*MOVE_B, *TO_A, "--form", "rows@1"), USAGE, "no option --form; did you mean --from"),
+    Row("no output", MOVE_B, USAGE, "-o or --per-rank is missing"),
+    Row("two outputs", (*MOVE_B, *TO_A, "--per-rank", "D"), USAGE, "-o and --per-rank are both given"),
+    Row("bad op", (*MOVE_B, *TO_A, "--op", "T"), USAGE, "--op: 'T' is no operation; expected identity, "),
+    Row("bad alpha", (*MOVE_B, *TO_A, "--alpha", "one"), USAGE, "--alpha: 'one' is no number; expected"),
+    Row("alpha is complex", (*MOVE_B, *TO_A, "--alpha", "1+2i"), FAILED, r"--alpha: 1\+2i is complex.* f64"),
+    Row("alpha is a fraction", ("redistribute", "i32.npy", *TO_A, "--alpha", "0.5"), FAILED, "--alpha: 0.5 is no i32"),
+    Row("beta without A", (*MOVE_B, *TO_A, "--beta", "2"), USAGE, "--beta is 2, but --into is missing"),
+    Row("A without beta", (*MOVE_B, *TO_A, "--into", "A.npy"), USAGE, "--into is given, but --beta is 0"),
+    Row("bad shape", ("generate", "8by8", *TO_A), USAGE, "SHAPE: '8by8' is no shape"),
+    Row("bad memory", (*MOVE_B, *TO_A, "--memory", "much"), USAGE, "--memory: 'much' is no number of bytes"),
+    # Files that are read.
+    Row("missing file", ("redistribute", "none.npy", *TO_A), FAILED, "none.npy: can't be opened: No such file"),
+    Row("missing on rank 0", (*MOVE_B, *TO_A), FAILED, "rank 0: B.npy: can't be opened", 0, "cd folder"),
+    Row("missing on rank 1", (*MOVE_B, *TO_A), FAILED, "rank 1: B.npy: can't be opened", 1, "cd folder"),
+    Row("a directory", ("redistribute", "folder", *TO_A), FAILED, "folder: is a directory"),
+    Row("no matrix", ("redistribute", "text", *TO_A), FAILED, r'text: begins with "hello.*expected a NumPy .npy file'),
+    Row("empty", ("redistribute", "empty", *TO_A), FAILED, "empty: is empty; expected a NumPy .npy file"),
+    Row("no header", ("redistribute", "tiny.npy", *TO_A), FAILED, "tiny.npy: is truncated"),
+    Row("truncated", ("redistribute", "short.npy", *TO_A), FAILED, "short.npy: is truncated: it has 888 bytes; expected 896"),
+    Row("structured", ("redistribute", "structured.npy", *TO_A), FAILED, r"structured.npy: has the dtype .* \(a structure\); supported are i8,"),
+    Row("objects", ("redistribute", "object.npy", *TO_A), FAILED, r"object.npy: has the dtype .* \(Python objects\); supported are i8,"),
+    Row("truth values", ("redistribute", "bool.npy", *TO_A), FAILED, r"bool.npy: has the dtype .* \(truth values\); supported are i8,"),
+    Row("half precision", ("redistribute", "f16.npy", *TO_A), FAILED, r"f16.npy: has the dtype .* \(half precision\); supported are i8,"),
+    Row("1-D", ("redistribute", "vector.npy", *TO_A), FAILED, r"vector.npy: has 1 dimension; a matrix has 2"),
+    Row("3-D", ("redistribute", "cube.npy", *TO_A), FAILED, r"cube.npy: has 3 dimensions; a matrix has 2"),
+    Row("bad entry", ("redistribute", "bad.mtx", *TO_A), FAILED, "bad.mtx:4: "),
+    Row("more than all memory", ("redistribute", "huge.npy", *TO_A), FAILED, "needs .*TB on the node of rank 0"),
+    # Layouts.
+    Row("malformed layout", (*MOVE_B, *TO_A, "--to", "blocks@2y2"), USAGE, r"error: --to: .*\nblocks@2y2\n {8}\^\n"),
+    Row("too many ranks", (*MOVE_B, *TO_A, "--from", "blocks@3x3"), FAILED, "--from: blocks@3x3 needs 9 ranks, there are 2"),
+    Row("does not fit", (*MOVE_B, *TO_A, "--from", "rows@2,within=5x5"), FAILED, "--from: .*within=5x5 .*12 x 8"),
+    Row("no custom file", (*MOVE_B, *TO_A, "--to", "custom:none.json"), FAILED, "none.json: can't be opened"),
+    Row("malformed custom", (*MOVE_B, *TO_A, "--to", "custom:text"), FAILED, "--to: text: parse error at line 1, column 1"),
+    Row("custom, wrong shape", (*MOVE_B, *TO_A, "--to", "custom:9x9.json"), FAILED, "9x9.json: .*of 9 x 9, expected 12 x 8"),
+    Row("custom, rank 5", (*MOVE_B, *TO_A, "--to", "custom:rank5.json"), FAILED, "--to: custom:rank5.json needs 6 ranks"),
+    # A as it was.
+    Row("no A", (*MOVE_B, *TO_A, "--beta", "2", "--into", "none.npy"), FAILED, "none.npy: can't be opened"),
+    Row("A has no such shape", (*MOVE_B, *TO_A, "--beta", "2", "--into", "B.npy", "--op", "transpose"), FAILED,
+        r"--into: B.npy is 12 x 8, expected 8 x 12, the shape of op\(B.npy\)"),
+    Row("A has another type", (*MOVE_B, *TO_A, "--beta", "2", "--into", "i32.npy"), FAILED,
+        "--into: i32.npy has elements of i32, expected f64"),
+    # Files that are written.
+    Row("no folder", (*MOVE_B, "-o", "none/A.npy"), FAILED, "none/A.npy: can't be written into the folder none: No such"),
+    Row("output is a directory", (*MOVE_B, "-o", "folder"), FAILED, "folder: is a directory"),
+    Row("folder is a file", (*MOVE_B, "-o", "text/A.npy"), FAILED, "text/A.npy: can't be written"),
+    Row("unwritable folder", (*MOVE_B, "-o", "/proc/A.npy"), FAILED, "/proc/A.npy: "),
+    Row("file size limit on rank 0", BIG, FAILED, "rank 0: A.npy: needs 40000128 bytes.*ulimit", 0, LIMIT),
+    Row("file size limit on rank 1", BIG, FAILED, "rank 1: A.npy: needs 40000128 bytes.*ulimit", 1, LIMIT),
+    Row("generated into no folder", ("generate", "8x8", "-o", "none/A.npy"), FAILED, "none/A.npy: can't be written"),
+    Row("DIR is a file", (*MOVE_B, "--per-rank", "text"), FAILED, "text"),
+    Row("a tile of rank 1", (*MOVE_B, "--per-rank", "blocked"), FAILED, "rank 1: blocked/rank-0001.npy: is a directory",
+        leaves=frozenset({"blocked/rank-0000.npy"})),
+    # Settings.
+    Row("bad setting on rank 0", (*MOVE_B, *TO_A), FAILED, "rank 0: .*PLAIT_ISA", 0, "export PLAIT_ISA=mmx"),
+    Row("bad setting on rank 1", (*MOVE_B, *TO_A), FAILED, "rank 1: .*PLAIT_ISA", 1, "export PLAIT_ISA=mmx"),
+]  # fmt: skip
+
+
+class Errors(CommandTest):
+    def setUp(self):
+        super().setUp()
+        b = self.save("B.npy", np.arange(96.0).reshape(12, 8))
+        self.save("A.npy", -b)
+        self.save("i32.npy", b.astype("i4"))
+        self.save("f16.npy", b.astype("f2"))
+        self.save("bool.npy", b > 3)
+        self.save("structured.npy", np.zeros((3, 3), [("x", "f8"), ("y", "f8")]))
+        np.save(self.folder / "object.npy", np.array([[{}]], dtype=object), allow_pickle=True)
+        self.save("vector.npy", np.arange(96.0))
+        self.save("cube.npy", b.reshape(2, 6, 8))
+        self.save("big.npy", np.zeros((200, 100)))
+        whole = (self.folder / "B.npy").read_bytes()
+        (self.folder / "short.npy").write_bytes(whole[:-8])
+        (self.folder / "tiny.npy").write_bytes(whole[:9])
+        (self.folder / "empty").touch()
+        (self.folder / "text").write_text("hello, world\n")
+        (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 5\n4 1 5\n")
+        tiling = {"row_splits": [0, 9], "column_splits": [0, 9], "owners": [[0]]}
+        (self.folder / "9x9.json").write_text(json.dumps(tiling))
+        tiling = {"row_splits": [0, 12], "column_splits": [0, 8], "owners": [[5]]}
+        (self.folder / "rank5.json").write_text(json.dumps(tiling))
+        (self.folder / "folder").mkdir()
+        (self.folder / "blocked/rank-0001.npy").mkdir(parents=True)
+        with open(self.folder / "huge.npy", "wb") as file:
+            header = {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)}
+            np.lib.format.write_array_header_1_0(file, header)
+            with contextlib.suppress(OSError):  # where files can't have holes, or not of that size
+                file.truncate(file.tell() + 8 * 10**12)
+
+    def run_row(self, row: Row) -> Result:
+        if not row.before:
+            # The command line is judged before there is any MPI, so that most of these need no launcher.
+            alone = row.status == USAGE and row.name != "malformed layout"
+            return self.run_plait(0 if alone else 2, *row.arguments)
+        only = f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" != {row.on_rank} ] || {row.before}; exec "$0" "$@"'
+        return self.run_words([self.mpiexec, "2", "/bin/sh", "-c", only, self.plait, *row.arguments])
+
+    def expect_one_error(self, result: Result, status: int, message: str) -> None:
+        self.assertRegex(result.stderr, message)
+        self.assertEqual(len(result.errors), 1, result.stderr)
+        self.assertEqual(result.status, status, result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_every_error(self):
+        old = (self.folder / "A.npy").read_bytes()
+        files = self.files()
+        for row in ROWS:
+            with self.subTest(row.name):
+                if "huge.npy" in row.arguments and (self.folder / "huge.npy").stat().st_size < 10**12:
+                    self.skipTest("a file of 8 TB can't be made here")
+                self.expect_one_error(self.run_row(row), row.status, row.message)
+                self.assertEqual((self.folder / "A.npy").read_bytes(), old)
+                self.assertEqual(self.files() - files, row.leaves)
+                for name in row.leaves:
+                    (self.folder / name).unlink()
+
+    def test_errors_without_a_launcher(self):
+        for row in [row for row in ROWS if row.name in {"missing file", "malformed layout", "no folder"}]:
+            with self.subTest(row.name):
+                self.expect_one_error(self.run_plait(0, *row.arguments), row.status, row.message)
+
+    def test_a_full_disk(self):
+        small = self.folder / "small"
+        small.mkdir()
+        # In a namespace of its own, so that nothing is left mounted.
+        mount = "mount -t tmpfs -o size=64k none small"
+        if subprocess.run(["unshare", "-m", "sh", "-c", mount], cwd=self.folder, capture_output=True).returncode != 0:
+            self.skipTest("a small file system can't be mounted here")
+        script = f"""{mount} && cp A.npy small/A.npy || exit 99
+            "$@"; status=$?
+            cmp A.npy small/A.npy >&2 && [ "$(ls -A small)" = A.npy ] && exit $status; exit 98"""
+        command = self.words(2, "redistribute", "big.npy", "-o", "small/A.npy")
+        result = self.run_words(["unshare", "-m", "sh", "-c", script, "sh", *command])
+        self.expect_one_error(result, FAILED, "small/A.npy: .*No space left on device")
+
+    def test_standard_output_that_takes_nothing(self):
+        result = self.run_words(["sh", "-c", 'exec "$@" >/dev/full', "sh", *self.words(0, "info")])
+        self.expect_one_error(result, FAILED, "standard output: can't be written: No space left on device")
+
+    def test_the_launcher_of_the_other_mpi(self):
+        other = "mpiexec.mpich" if self.family == "Open MPI" else "mpiexec.openmpi"
+        launcher = shutil.which(other)
+        if launcher is None:
+            self.skipTest(f"there is no {other}")
+        options = ["--oversubscribe"] if other == "mpiexec.openmpi" else []
+        environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        old = (self.folder / "A.npy").read_bytes()
+        words = [launcher, *options, "-n", "3", self.plait, *MOVE_B, *TO_A]
+        result = self.run_words(words, environment)
+        self.expect_one_error(result, FAILED, "started as one of 3 processes by the launcher of .*, but built with")
+        self.assertEqual((self.folder / "A.npy").read_bytes(), old)

@@ -1,0 +1,32 @@
+"""However a job fails, all ranks end with one status and the reason is told once."""
+
+from pathlib import Path
+
+from harness import CommandTest
+
+
+class Guard(CommandTest):
+    def probe(self, ranks: int, how: str):
+        program = Path(self.plait).parent.parent / "tests/bin/guard_probe"
+        return self.run_words([self.mpiexec, str(ranks), str(program), how])
+
+    def test_the_ranks_agree_on_the_status_and_the_reason(self):
+        for how, status, errors in [
+            ("not at all", 0, []),
+            ("all alike", 1, ["rank 0: x.npy: is gone"]),
+            ("misuse", 2, ["that is no option"]),
+            ("the last one at the end", 1, ["the last rank failed"]),
+            ("a consequence on rank 0", 1, ["the reason"]),
+        ]:
+            with self.subTest(how):
+                result = self.probe(3, how)
+                self.assertEqual(result.status, status)
+                self.assertEqual(result.errors, [f"plait: error: {error}" for error in errors])
+                self.assertEqual(result.stdout, f"{status}\n" * 3)
+
+    def test_a_failure_that_the_others_do_not_know_of_ends_them(self):
+        result = self.probe(3, "the last one while others wait")
+        self.assertNotEqual(result.status, 0)
+        self.assertIn(
+            "plait: error: rank 2: nobody else knows; the other ranks do not know and are ended", result.errors
+        )

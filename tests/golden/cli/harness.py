@@ -1,0 +1,91 @@
+"""What the tests of the command share: running it alone and under mpiexec, and looking at what it leaves behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+TIME_LIMIT_SECONDS = 60
+DTYPES = {
+    "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
+    "f32": "f4", "f64": "f8", "c64": "c8", "c128": "c16",
+}  # fmt: skip
+
+
+@dataclass
+class Result:
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def errors(self) -> list[str]:
+        """What plait itself complained about; launchers add words of their own."""
+        return [line for line in self.stderr.splitlines() if line.startswith("plait: error: ")]
+
+
+class CommandTest(unittest.TestCase):
+    """A test with a folder of its own, in which the command runs."""
+
+    plait = ""  # set by run.py
+    mpiexec = ""  # a program that takes the number of ranks, the program and its arguments
+    family = ""
+
+    def setUp(self):
+        folder = tempfile.mkdtemp(prefix="plait-test-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        self.folder = Path(folder)
+
+    def run_words(self, words: list[str], environment: dict[str, str] | None = None) -> Result:
+        """Runs a program in the test's folder; a whole session of processes, so that none is left when time is over."""
+        process = subprocess.Popen(
+            words, cwd=self.folder, env=os.environ | (environment or {}), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+        )  # fmt: skip
+        try:
+            stdout, stderr = process.communicate(timeout=TIME_LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            self.fail(f"still running after {TIME_LIMIT_SECONDS} s: {' '.join(words)}")
+        return Result(process.returncode, stdout, stderr)
+
+    def words(self, ranks: int, *arguments: str) -> list[str]:
+        """The command line; `ranks` 0 is without a launcher."""
+        launch = [self.mpiexec, str(ranks)] if ranks > 0 else []
+        return [*launch, self.plait, *arguments]
+
+    def run_plait(self, ranks: int, *arguments: str) -> Result:
+        return self.run_words(self.words(ranks, *arguments))
+
+    def succeed(self, ranks: int, *arguments: str) -> str:
+        """Runs the command, which has to succeed without a word on stderr; returns what it printed."""
+        result = self.run_plait(ranks, *arguments)
+        self.assertEqual((result.status, result.stderr), (0, ""), f"{' '.join(arguments)}\n{result.stdout}")
+        return result.stdout
+
+    def save(self, name: str, matrix: np.ndarray) -> np.ndarray:
+        np.save(self.folder / name, matrix)
+        return matrix
+
+    def load(self, name: str) -> np.ndarray:
+        return np.load(self.folder / name, allow_pickle=False)
+
+    def files(self) -> set[str]:
+        return {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*")}
+
+
+def random_matrix(shape: tuple[int, int], dtype: str, seed: int) -> np.ndarray:
+    """Any bits for integers, small numbers otherwise: sums of a few of them are exact."""
+    random = np.random.default_rng(seed)
+    kind = np.dtype(DTYPES[dtype])
+    if kind.kind in "iu":
+        return random.integers(0, 256, size=(*shape, kind.itemsize), dtype="u1").view(kind)[..., 0]
+    numbers = random.integers(-99, 99, size=shape)
+    return (numbers + (1j * random.integers(-99, 99, size=shape) if kind.kind == "c" else 0)).astype(kind)

@@ -1,0 +1,74 @@
+"""What the command tells about itself, and that docs/command.md tells the same."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+from harness import CommandTest
+
+REFERENCE = Path(__file__).parents[3] / "docs/command.md"
+COMMANDS = ["redistribute", "generate", "info"]
+
+
+def options_in(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
+
+
+def keys_of(value, prefix: str = "") -> set[str]:
+    if not isinstance(value, dict):
+        return set()
+    names = {f"{prefix}{key}" for key in value}
+    return names.union(*(keys_of(inner, f"{prefix}{key}.") for key, inner in value.items()))
+
+
+class Help(CommandTest):
+    def test_the_reference_knows_the_options_that_the_help_knows(self):
+        in_help = {"--version"}
+        for command in COMMANDS:
+            text = self.succeed(0, command, "--help")
+            self.assertIn("Example:", text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 130)
+            in_help |= options_in(text)
+        self.assertEqual(options_in(REFERENCE.read_text()), in_help)
+
+    def test_the_layouts_of_the_help_are_layouts(self):
+        self.save("B.npy", np.ones((10, 8)))
+        text = self.succeed(0, "redistribute", "--help")
+        for layout in re.findall(r"^  ((?:rows|cols|blocks|block-cyclic)[@:]\S+)", text, re.MULTILINE):
+            with self.subTest(layout):
+                result = self.run_plait(0, "redistribute", "B.npy", "-o", "A.npy", "--from", layout)
+                self.assertRegex(result.stderr, rf"--from: {re.escape(layout)} needs \d ranks, there is 1")
+
+    def test_help_and_version_are_printed_once_and_need_no_mpi(self):
+        for words in (["--help"], ["--version"], ["info", "--help"]):
+            with self.subTest(words):
+                alone = self.succeed(0, *words)
+                self.assertEqual(self.succeed(3, *words), alone)
+
+    def test_the_program_lists_its_commands(self):
+        text = self.succeed(0, "--help")
+        for command in COMMANDS:
+            self.assertIn(f"  {command} ", text)
+
+    def test_info_tells_of_all_ranks(self):
+        report = json.loads(self.succeed(3, "info", "--json"))
+        self.assertEqual((report["ranks"], report["nodes"]), (3, 1))
+        self.assertIn(self.family, report["mpi"])
+        self.assertIn(report["isa"], report["isas"])
+        self.assertGreater(report["memory"]["total_bytes"], report["memory"]["available_bytes"])
+        self.assertEqual(report["environment"]["OMP_NUM_THREADS"], "1")
+        text = self.succeed(0, "info")
+        self.assertIn(f"{report['mpi']}, 1 rank on 1 node\n", text)
+        for key in keys_of(report):
+            self.assertIn(f"`{key.split('.')[-1]}`", REFERENCE.read_text())
+
+    def test_the_reference_knows_the_keys_of_the_reports(self):
+        self.save("B.npy", np.ones((10, 8)))
+        reports = [
+            self.succeed(0, "redistribute", "B.npy", "-o", "A.npy", "--json"),
+            self.succeed(0, "generate", "3x3", "-o", "M.npy", "--json"),
+        ]
+        for report in reports:
+            for key in keys_of(json.loads(report)):
+                self.assertIn(f"`{key.split('.')[-1]}`", REFERENCE.read_text())

@@ -1,0 +1,114 @@
+#include "plait/mpi/shared_window.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/context.hpp"
+
+#include "support/ranks.hpp"
+
+namespace {
+
+using plait::Index;
+using plait::mpi::Communicator;
+using plait::mpi::Context;
+using plait::mpi::SharedWindow;
+using plait::test::test_comm;
+
+struct SharedWindows : ::testing::Test {
+  Context context{test_comm()};
+  const Communicator& node = context.topology().node();
+
+  static void expect_aligned(const SharedWindow& window, int ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(window.segment(rank).data()) % 64, 0U) << "segment of rank " << rank;
+    }
+  }
+
+  // Every rank writes its own segment, then reads those of all.
+  void expect_shared(const SharedWindow& window, const std::vector<Index>& sizes) const {
+    const auto byte_of = [](int rank, std::size_t i) {
+      return static_cast<std::byte>(17 * rank + static_cast<int>(i % 97));
+    };
+    const auto own = window.segment(node.rank());
+    for (std::size_t i = 0; i < own.size(); ++i) own[i] = byte_of(node.rank(), i);
+    plait::mpi::barrier(node);
+    for (int rank = 0; rank < node.size(); ++rank) {
+      const auto segment = window.segment(rank);
+      ASSERT_EQ(segment.size(), static_cast<std::size_t>(sizes[static_cast<std::size_t>(rank)]));
+      Index wrong = 0;
+      for (std::size_t i = 0; i < segment.size(); ++i) wrong += segment[i] == byte_of(rank, i) ? 0 : 1;
+      EXPECT_EQ(wrong, 0) << "segment of rank " << rank;
+    }
+    plait::mpi::barrier(node);
+  }
+};
+
+TEST_F(SharedWindows, are_seen_alike_by_all_ranks) {
+  for (const Index unit : {Index{1}, Index{63}, Index{64}, Index{1000}, Index{100000}, Index{5} << 20}) {
+    std::vector<Index> sizes;
+    for (int rank = 0; rank < node.size(); ++rank) sizes.push_back(unit + rank);
+    const SharedWindow window(node, sizes[static_cast<std::size_t>(node.rank())]);
+    expect_aligned(window, node.size());
+    expect_shared(window, sizes);
+  }
+}
+
+TEST_F(SharedWindows, may_have_segments_of_nothing) {
+  for (int owner = 0; owner < node.size(); ++owner) {
+    std::vector<Index> sizes(static_cast<std::size_t>(node.size()), 0);
+    sizes[static_cast<std::size_t>(owner)] = 4097;
+    const SharedWindow window(node, sizes[static_cast<std::size_t>(node.rank())]);
+    expect_aligned(window, node.size());
+    expect_shared(window, sizes);
+  }
+  const SharedWindow nothing(node, 0);
+  EXPECT_TRUE(nothing.segment(0).empty());
+}
+
+TEST_F(SharedWindows, move) {
+  const std::vector<Index> sizes(static_cast<std::size_t>(node.size()), 100);
+  SharedWindow first(node, 100);
+  std::byte* const data = first.segment(0).data();
+  SharedWindow second(std::move(first));
+  EXPECT_EQ(second.segment(0).data(), data);
+  SharedWindow third;
+  third = std::move(second);
+  expect_shared(third, sizes);
+}
+
+TEST_F(SharedWindows, that_are_too_large_are_refused_on_every_rank) {
+  // On one rank only, on all, and more than can be added up.
+  for (const Index bytes : {Index{1} << 50, Index{1} << 62, std::numeric_limits<Index>::max()}) {
+    for (const bool all : {true, false}) {
+      try {
+        const SharedWindow window(node, all || node.rank() == 0 ? bytes : 10);
+        ADD_FAILURE() << bytes << " bytes were had";
+      } catch (const plait::OutOfMemory& error) {
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("shared memory"));
+      }
+    }
+  }
+  const SharedWindow window(node, 10);
+  EXPECT_EQ(window.segment(0).size(), 10U) << "and others can be had afterwards";
+}
+
+TEST_F(SharedWindows, give_their_memory_back) {
+  for (int i = 0; i < 300; ++i) {
+    const SharedWindow window(node, Index{8} << 20);
+    window.segment(node.rank()).back() = std::byte{1};
+  }
+}
+
+}  // namespace

@@ -1,0 +1,31 @@
+#include "cli/byte_count.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+
+namespace plait::cli {
+namespace {
+
+TEST(ByteCount, units_are_powers_of_1024) {
+  EXPECT_EQ(parse_byte_count("0"), 0);
+  EXPECT_EQ(parse_byte_count("4096"), 4096);
+  EXPECT_EQ(parse_byte_count("3K"), 3 * 1024);
+  EXPECT_EQ(parse_byte_count("64M"), Index{64} << 20);
+  EXPECT_EQ(parse_byte_count("64MiB"), Index{64} << 20);
+  EXPECT_EQ(parse_byte_count("2G"), Index{2} << 30);
+  EXPECT_EQ(parse_byte_count("5T"), Index{5} << 40);
+}
+
+TEST(ByteCount, anything_else_is_refused_by_its_text) {
+  for (const char* text : {"", "M", "-1", "1.5G", "64MB", "64m", "64 M", "64Mi", "64MiBx", "9223372036854775808",
+                           "9223372036854775807K", "0x10"}) {
+    EXPECT_THAT([&] { static_cast<void>(parse_byte_count(text)); },
+                testing::ThrowsMessage<ArgumentError>(testing::HasSubstr(std::string("'") + text + "'")))
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace plait::cli

@@ -1,0 +1,119 @@
+#include "cli/command_line.hpp"
+
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/usage_error.hpp"
+
+namespace plait::cli {
+namespace {
+
+Command parsed(std::vector<const char*> words) {
+  words.insert(words.begin(), "plait");
+  return parse_command_line(static_cast<int>(words.size()), words.data());
+}
+
+RedistributeOptions redistribute_options(const std::vector<const char*>& words) {
+  return std::get<RedistributeOptions>(parsed(words));
+}
+
+TEST(CommandLine, redistribute_has_defaults_for_all_but_the_files) {
+  const auto options = redistribute_options({"redistribute", "B.npy", "-o", "A.npy"});
+  EXPECT_EQ(options.input, "B.npy");
+  EXPECT_EQ(options.output, "A.npy");
+  EXPECT_EQ(options.op, redistribute::Op::identity);
+  EXPECT_FALSE(options.from || options.to);
+  EXPECT_TRUE(options.alpha.is_one() && options.beta.is_zero());
+}
+
+TEST(CommandLine, numbers_may_begin_with_a_minus) {
+  const auto options = redistribute_options(
+      {"redistribute", "B.npy", "-o", "A.npy", "--alpha", "-0.5i", "--beta=-2", "--into", "A.npy"});
+  EXPECT_EQ(options.alpha.text(), "-0.5i");
+  EXPECT_EQ(options.beta.text(), "-2");
+}
+
+TEST(CommandLine, layouts_are_parsed) {
+  const auto options = redistribute_options(
+      {"redistribute", "B.npy", "--per-rank", "D", "--from", "rows@3", "--to", "block-cyclic:2x3@1x2,order=col"});
+  EXPECT_EQ(options.from, layout::LayoutSpec::parse("rows@3"));
+  EXPECT_EQ(options.to, layout::LayoutSpec::parse("block-cyclic:2x3@1x2,order=col"));
+}
+
+TEST(CommandLine, generate_takes_a_shape) {
+  const auto options = std::get<GenerateOptions>(
+      parsed({"generate", "30x0", "-o", "f", "--type", "complex64", "--seed", "18446744073709551615", "--order", "F"}));
+  EXPECT_EQ(options.shape, (layout::Shape{30, 0}));
+  EXPECT_EQ(options.dtype, io::DType::c64);
+  EXPECT_EQ(options.seed, ~std::uint64_t{0});
+  EXPECT_EQ(options.order, StorageOrder::column_major);
+}
+
+struct Misuse {
+  std::vector<const char*> words;
+  const char* complaint;
+};
+
+TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
+  for (const auto& [words, complaint] : std::vector<Misuse>{
+           {{}, "no command is given, expected redistribute, generate, info; see plait --help"},
+           {{"redistibute", "x"}, "there is no command redistibute; did you mean redistribute? See plait --help"},
+           {{"x"}, "there is no command x; see plait --help"},
+           {{"--verion"}, "there is no option --verion; did you mean --version?"},
+           {{"redistribute", "B", "-o", "A", "--pre-rank", "D"},
+            "no option --pre-rank; did you mean --per-rank? See pl"},
+           {{"redistribute", "B", "C", "-o", "A"}, "redistribute takes no further argument, but 'C' is given"},
+           {{"redistribute", "-o", "A"}, "IN is required"},
+           {{"redistribute", "B"}, "-o or --per-rank is missing"},
+           {{"redistribute", "B", "-o", "A", "--per-rank", "D"}, "-o and --per-rank are both given"},
+           {{"redistribute", "B", "-o"}, "--output"},
+           {{"redistribute", "B", "-o", "--json"}, "--output: is --json, expected a name"},
+           {{"redistribute", "B", "-o", ""}, "--output: is empty, expected a name"},
+           {{"redistribute", "B", "-o", "A.mtx"}, "A.mtx would be a Matrix Market file"},
+           {{"redistribute", "B", "-o", "A", "--op", "T"}, "--op: 'T' is no operation; expected identity"},
+           {{"redistribute", "B", "-o", "A", "--from", "rows@x"}, "--from: expected the number of ranks"},
+           {{"redistribute", "B", "-o", "A", "--from", "rows@x"}, "\nrows@x\n     ^"},
+           {{"redistribute", "B", "-o", "A", "--to", "blocks@2"}, "--to: "},
+           {{"redistribute", "B", "-o", "A", "--alpha", "x"}, "--alpha: 'x' is no number"},
+           {{"redistribute", "B", "-o", "A", "--beta", "2"}, "--beta is 2, but --into is missing"},
+           {{"redistribute", "B", "-o", "A", "--into", "C"}, "--into is given, but --beta is 0"},
+           {{"redistribute", "B", "-o", "A", "--into", "C", "--beta", "0.0"}, "--into is given, but --beta is 0"},
+           {{"redistribute", "B", "-o", "A", "--memory", "64MB"}, "--memory: '64MB' is no number of bytes"},
+           {{"redistribute", "B", "-o", "A", "--memory", "4095"},
+            "--memory: 4095 is 4095 bytes, expected at least 4096"},
+           {{"generate", "8x", "-o", "f"}, "SHAPE: '8x' is no shape"},
+           {{"generate", "-8x8", "-o", "f"}, "SHAPE: '-8x8' is no shape"},
+           {{"generate", "4294967296x4294967296", "-o", "f"}, "SHAPE: "},
+           {{"generate", "8x8"}, "--output is required"},
+           {{"generate", "8x8", "-o", "f", "--type", "f16"}, "--type: dtype is \"f16\""},
+           {{"generate", "8x8", "-o", "f", "--seed", "-1"}, "--seed: '-1' is no seed"},
+           {{"generate", "8x8", "-o", "f", "--order", "c"}, "--order: 'c' is no order"},
+           {{"info", "--quiet"}, "info has no option --quiet"},
+       }) {
+    EXPECT_THAT([&] { static_cast<void>(parsed(words)); },
+                testing::ThrowsMessage<UsageError>(testing::HasSubstr(complaint)))
+        << testing::PrintToString(words);
+  }
+}
+
+TEST(CommandLine, help_mentions_every_option_of_a_command) {
+  const auto help = [](const std::vector<const char*>& words) { return std::get<Text>(parsed(words)).text; };
+  const std::string redistribute = help({"redistribute", "--help"});
+  for (const char* option : {"--output", "--per-rank", "--op", "--from", "--to", "--alpha", "--beta", "--into",
+                             "--memory", "--json", "--quiet", "--progress", "Example:", "block-cyclic:", "custom:"}) {
+    EXPECT_THAT(redistribute, testing::HasSubstr(option));
+  }
+  for (const char* option :
+       {"--output", "--type", "--seed", "--order", "--json", "--quiet", "--progress", "Example:"}) {
+    EXPECT_THAT(help({"generate", "--help"}), testing::HasSubstr(option));
+  }
+  EXPECT_THAT(help({"info", "--help"}), testing::HasSubstr("Example:"));
+  EXPECT_THAT(help({"--help"}), testing::AllOf(testing::HasSubstr("redistribute"), testing::HasSubstr("generate"),
+                                               testing::HasSubstr("info")));
+  EXPECT_EQ(help({"--version"}), "plait " PLAIT_VERSION "\n");
+}
+
+}  // namespace
+}  // namespace plait::cli

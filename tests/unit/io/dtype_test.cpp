@@ -1,0 +1,58 @@
+#include "plait/io/dtype.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+
+namespace plait::io {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+const std::vector<DType> all{DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,  DType::u16,
+                             DType::u32, DType::u64, DType::f32, DType::f64, DType::c64, DType::c128};
+
+TEST(DTypes, HaveNamesThatAreUnderstood) {
+  for (const DType dtype : all) EXPECT_EQ(parse_dtype(name(dtype)), dtype) << name(dtype);
+}
+
+TEST(DTypes, AreUnderstoodByTheirNumpyNames) {
+  const std::vector<std::string> numpy{"int8",   "int16",  "int32",   "int64",   "uint8",     "uint16",
+                                       "uint32", "uint64", "float32", "float64", "complex64", "complex128"};
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(parse_dtype(numpy[i]), all[i]) << numpy[i];
+}
+
+TEST(DTypes, ThatAreUnknownAreRefusedWithAllThatThereAre) {
+  for (const char* text : {"", "f16", "F64", "float", "float16", " f64", "f64 ", "bool"}) {
+    EXPECT_THAT(
+        [&] { static_cast<void>(parse_dtype(text)); },
+        ThrowsMessage<ArgumentError>(AllOf(HasSubstr('"' + std::string(text) + '"'),
+                                           HasSubstr("i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64 and c128"))))
+        << text;
+  }
+}
+
+TEST(DTypes, LeadToTheirTypeAndBack) {
+  for (const DType dtype : all) {
+    const DType back = with_dtype(dtype, []<class T>() { return dtype_of<T>(); });
+    EXPECT_EQ(back, dtype) << name(dtype);
+  }
+}
+
+TEST(DTypes, HaveTheSizesOfTheirTypes) {
+  const std::vector<Index> sizes{1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
+  const std::vector<Index> components{1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 4, 8};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(bytes(all[i]), sizes[i]) << name(all[i]);
+    EXPECT_EQ(component_bytes(all[i]), components[i]) << name(all[i]);
+  }
+}
+
+}  // namespace
+}  // namespace plait::io

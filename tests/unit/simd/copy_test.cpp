@@ -1,0 +1,93 @@
+#include "plait/simd/copy.hpp"
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "guarded.hpp"
+
+namespace plait::simd {
+namespace {
+
+using test::Guarded;
+
+constexpr Stores all_stores[] = {Stores::automatic, Stores::cached, Stores::streaming};
+
+/// A copy of these columns writes what `memcpy` would, and nothing else.
+void expect_copied(Index minor, Index major, Index source_stride, Index target_stride, Index offset, Isa isa,
+                   Stores stores) {
+  const Guarded source(source_stride * major, 3 * offset, 1);
+  Guarded target(target_stride * major, offset, 2);
+  Guarded expected = target;
+  for (Index j = 0; j < major; ++j) {
+    std::memcpy(expected.data() + j * target_stride, source.data() + j * source_stride,
+                static_cast<std::size_t>(minor));
+  }
+  copy_matrix(minor, major, source.data(), source_stride, target.data(), target_stride, isa, stores);
+  EXPECT_EQ(target, expected) << minor << " bytes x " << major << ", strides " << source_stride << ", " << target_stride
+                              << ", offset " << offset << ", " << name(isa);
+}
+
+TEST(StreamCopy, CopiesAnyNumberOfBytesToAnyPlaceOnEveryIsa) {
+  const Index group = Index{4} * 4096;
+  for (const Isa isa : supported_isas()) {
+    for (Index bytes = 500; bytes < 700; ++bytes) {
+      expect_copied(bytes, 1, bytes, bytes, bytes * 7, isa, Stores::streaming);
+    }
+    for (const Index bytes : {group - 1, group, group + 63, group + 64, 3 * group + 4097}) {
+      for (const Index offset : {0, 1, 32, 63}) expect_copied(bytes, 1, bytes, bytes, offset, isa, Stores::streaming);
+    }
+  }
+}
+
+TEST(StreamCopy, TakesAnyKindOfStores) {
+  for (const Stores stores : all_stores) {
+    const Guarded source(1000, 0, 1);
+    Guarded target(1000, 5, 2);
+    stream_copy(target.data(), source.data(), 1000, best_isa(), stores);
+    EXPECT_EQ(std::memcmp(target.data(), source.data(), 1000), 0);
+  }
+}
+
+TEST(StreamCopy, OfNothingTouchesNothing) {
+  for (const Stores stores : all_stores) stream_copy(nullptr, nullptr, 0, best_isa(), stores);
+}
+
+TEST(StreamCopy, OntoItselfChangesNothing) {
+  Guarded data(5000, 0, 1);
+  const Guarded before = data;
+  stream_copy(data.data(), data.data(), 5000, best_isa(), Stores::streaming);
+  EXPECT_EQ(data, before);
+}
+
+TEST(StreamCopy, StreamsByItselfWhatIsLarge) {
+  const Index bytes = 8 * streaming_threshold_bytes() + 777;
+  const Guarded source(bytes, 8, 1);
+  Guarded target(bytes, 24, 2);
+  stream_copy(target.data(), source.data(), bytes);
+  EXPECT_EQ(std::memcmp(target.data(), source.data(), static_cast<std::size_t>(bytes)), 0);
+}
+
+TEST(CopyMatrix, KeepsWhatLiesBetweenTheColumnsOfTheTarget) {
+  for (const Isa isa : supported_isas()) {
+    for (const Stores stores : all_stores) {
+      for (Index offset = 0; offset < 64; ++offset) {
+        expect_copied(513 + offset, 3, 600 + 2 * offset, 580 + offset, offset, isa, stores);
+        expect_copied(offset, 5, 64, 65, offset, isa, stores);
+      }
+    }
+  }
+}
+
+TEST(CopyMatrix, CopiesDenseColumnsAsOneRun) {
+  for (const Stores stores : all_stores) {
+    expect_copied(100, 40, 100, 100, 8, best_isa(), stores);
+    expect_copied(100, 40, 100, 104, 8, best_isa(), stores);
+    expect_copied(100, 40, 104, 100, 8, best_isa(), stores);
+    expect_copied(100, 0, 104, 100, 8, best_isa(), stores);
+    expect_copied(0, 7, 0, 0, 8, best_isa(), stores);
+  }
+}
+
+}  // namespace
+}  // namespace plait::simd

@@ -1,0 +1,147 @@
+#include "plait/simd/transpose.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/random.hpp"
+#include "plait/simd/transpose_reference.hpp"
+
+#include "guarded.hpp"
+
+namespace plait::simd {
+namespace {
+
+using test::Guarded;
+
+constexpr Index element_sizes[] = {1, 2, 4, 8, 16};
+
+struct Case {
+  Index rows;
+  Index columns;
+  Index source_ld;
+  Index target_ld;
+  Index element_bytes;
+  Index source_offset;
+  Index target_offset;
+};
+
+/// Every instruction set and kind of stores writes what the reference writes, and nothing else.
+void expect_transposed(const Case& t) {
+  const Guarded source(t.source_ld * t.columns * t.element_bytes, t.source_offset, 1);
+  const Guarded before(t.target_ld * t.rows * t.element_bytes, t.target_offset, 2);
+  Guarded expected = before;
+  transpose_reference(t.rows, t.columns, source.data(), t.source_ld, expected.data(), t.target_ld, t.element_bytes);
+  for (const Isa isa : supported_isas()) {
+    for (const Stores stores : {Stores::cached, Stores::streaming}) {
+      Guarded target = before;
+      transpose(t.rows, t.columns, source.data(), t.source_ld, target.data(), t.target_ld, t.element_bytes, isa,
+                stores);
+      ASSERT_EQ(target == expected, true)
+          << t.rows << " x " << t.columns << " elements of " << t.element_bytes << " bytes, leading dimensions "
+          << t.source_ld << ", " << t.target_ld << ", offsets " << t.source_offset << ", " << t.target_offset << ", "
+          << name(isa) << (stores == Stores::streaming ? ", streaming" : "");
+    }
+  }
+}
+
+TEST(TransposeReference, MovesEachElementToItsMirrorPlace) {
+  const short source[] = {11, 21, -1, 12, 22, -1, 13, 23, -1};  // 2 x 3, one row of padding
+  short target[] = {0, 0, 0, 7, 0, 0, 0, 8};
+  transpose_reference(2, 3, reinterpret_cast<const std::byte*>(source), 3, reinterpret_cast<std::byte*>(target), 4, 2);
+  const short expected[] = {11, 12, 13, 7, 21, 22, 23, 8};
+  EXPECT_EQ(std::memcmp(target, expected, sizeof expected), 0);
+}
+
+TEST(Transpose, AgreesWithTheReferenceForAllSmallShapes) {
+  for (const Index element : element_sizes) {
+    for (Index rows = 0; rows <= 40; ++rows) {
+      for (Index columns = 0; columns <= 40; ++columns) {
+        const Index source_ld = std::max(Index{1}, rows + (rows + 3 * columns) % 4);
+        const Index target_ld = std::max(Index{1}, columns + (5 * rows + columns) % 3);
+        expect_transposed({rows, columns, source_ld, target_ld, element, 7 * rows + columns, rows + 11 * columns});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Transpose, AgreesWithTheReferenceAtEveryAlignment) {
+  for (const Index element : element_sizes) {
+    const Index rows = 80 / element + 7;
+    const Index columns = 600 / element + 3;
+    for (Index offset = 0; offset < 64; ++offset) {
+      // Columns of the target whole lines apart, and at all distances from lines.
+      expect_transposed({rows, columns, 2 * rows, (columns / 64 + 1) * 64, element, offset, 0});
+      expect_transposed({rows, columns, (rows / 64 + 1) * 64, (columns / 64 + 1) * 64, element, offset, 37 * offset});
+      expect_transposed({rows, columns, rows, columns + offset % 5, element, 29 * offset, offset});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Transpose, AgreesWithTheReferenceOverManyTilesAndBands) {
+  for (const Index element : element_sizes) {
+    for (const auto& [rows, columns] : std::vector<std::pair<Index, Index>>{
+             {1, 3000}, {3000, 1}, {2, 700}, {700, 2}, {9, 601}, {601, 9}, {130, 260}, {289, 97}, {97, 289}}) {
+      for (const Index rounded : {1, 64, 512}) {  // leading dimensions: none to spare, whole lines, a power of two
+        const Index source_ld = (rows + rounded - 1) / rounded * rounded;
+        const Index target_ld = (columns + rounded - 1) / rounded * rounded;
+        expect_transposed({rows, columns, source_ld, target_ld, element, 0, 0});
+        expect_transposed({rows, columns, source_ld, target_ld, element, element, 3 * element});
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Transpose, AgreesWithTheReferenceForRandomCases) {
+  const std::uint64_t seed = 20240229;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::uint64_t counter = 0;
+  const auto up_to = [&](Index bound) {
+    return static_cast<Index>(random_bits(seed, counter++) % static_cast<std::uint64_t>(bound + 1));
+  };
+  for (int i = 0; i < 300; ++i) {
+    const Index rows = up_to(200);
+    const Index columns = up_to(200);
+    expect_transposed({rows, columns, std::max(Index{1}, rows + up_to(70)), std::max(Index{1}, columns + up_to(70)),
+                       element_sizes[up_to(4)], up_to(63), up_to(63)});
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Transpose, StreamsByItselfToALargeTarget) {
+  for (const Index target_ld : {600, 601, 1024}) {
+    const Index rows = streaming_threshold_bytes() / 8 / 600 + 1;
+    const Guarded source(rows * 600 * 8, 0, 1);
+    Guarded target(target_ld * rows * 8, 0, 2);
+    Guarded expected = target;
+    transpose(rows, 600, source.data(), rows, target.data(), target_ld, 8);
+    transpose(rows, 600, source.data(), rows, expected.data(), target_ld, 8, Isa::scalar, Stores::cached);
+    EXPECT_EQ(target == expected, true) << target_ld;
+  }
+}
+
+TEST(Transpose, OfNothingTouchesNothing) {
+  for (const Isa isa : supported_isas()) {
+    transpose(0, 5, nullptr, 1, nullptr, 5, 8, isa);
+    transpose(5, 0, nullptr, 5, nullptr, 1, 8, isa);
+  }
+}
+
+#if PLAIT_ASSERT_LEVEL >= 1
+TEST(Transpose, ChecksItsContract) {
+  std::byte data[64];
+  EXPECT_THROW(transpose(-1, 2, data, 2, data + 32, 2, 4), ContractViolation);
+  EXPECT_THROW(transpose(2, 2, data, 1, data + 32, 2, 4), ContractViolation);
+  EXPECT_THROW(transpose(2, 2, data, 2, data + 32, 1, 4), ContractViolation);
+  EXPECT_THROW(transpose(2, 2, data, 2, data + 32, 2, 3), ContractViolation);
+}
+#endif
+
+}  // namespace
+}  // namespace plait::simd
