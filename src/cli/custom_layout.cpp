@@ -1,6 +1,9 @@
 #include "cli/custom_layout.hpp"
 
+#include <cstdint>
 #include <limits>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,7 +31,12 @@ class Reader {
  public:
   Reader(std::string_view text, const std::string& path) : path_(path) {
     try {
-      value_ = json::parse(text);
+      value_ = json::parse(text, [this](int depth, json::parse_event_t event, const json& key) {
+        if (event == json::parse_event_t::key && depth == 1 && !keys_.insert(key.get<std::string>()).second) {
+          fail(fmt::format("has the key {} twice, expected it once", shown(key)));
+        }
+        return true;
+      });
     } catch (const json::parse_error& error) {
       const std::string_view what = error.what();
       const auto end_of_id = what.find("] ");  // "[json.exception.parse_error.101] parse error at line ..."
@@ -36,9 +44,9 @@ class Reader {
     }
     if (!value_.is_object())
       fail(fmt::format("is {}, expected an object with row_splits, column_splits and owners", value_.type_name()));
-    for (const auto& [key, ignored] : value_.items()) {
+    for (const std::string& key : keys_) {
       if (key != "row_splits" && key != "column_splits" && key != "owners" && key != "storage") {
-        fail(fmt::format("has the key \"{}\", expected row_splits, column_splits, owners and perhaps storage", key));
+        fail(fmt::format("has the key {}, expected row_splits, column_splits, owners and perhaps storage", shown(key)));
       }
     }
   }
@@ -89,6 +97,7 @@ class Reader {
   }
 
   const std::string& path_;
+  std::set<std::string> keys_;
   json value_;
 };
 
@@ -102,7 +111,7 @@ layout::Layout parse_custom_layout(std::string_view text, const layout::LayoutSp
     reader.fail("row_splits and column_splits have each at least two numbers: where the first tile begins and ends");
   }
   std::vector<int> owners = reader.owners(row_splits.size() - 1, column_splits.size() - 1);
-  const bool by_rows = spec.storage == StorageOrder::row_major || reader.storage() == StorageOrder::row_major;
+  const StorageOrder storage = spec.storage.value_or(reader.storage());
   const layout::Shape expected = spec.within.value_or(shape);
   const layout::Shape described{row_splits.back(), column_splits.back()};
   if (described != expected) {
@@ -110,8 +119,7 @@ layout::Layout parse_custom_layout(std::string_view text, const layout::LayoutSp
                             layout::to_string(expected)));
   }
   try {
-    auto whole = layout::Layout::custom(std::move(row_splits), std::move(column_splits), std::move(owners),
-                                        by_rows ? StorageOrder::row_major : StorageOrder::column_major);
+    auto whole = layout::Layout::custom(std::move(row_splits), std::move(column_splits), std::move(owners), storage);
     return spec.within ? whole.submatrix(spec.row, spec.column, shape) : whole;
   } catch (const Error& error) {
     reader.fail(error.what());

@@ -13,12 +13,11 @@ namespace plait::cli {
 ///     {"row_splits": [0, 4, 10], "column_splits": [0, 8], "owners": [[1], [0]], "storage": "row"}
 ///
 /// Tile (i, j) is rows [row_splits[i], row_splits[i+1]) by columns [column_splits[j], column_splits[j+1]) and belongs
-/// to rank owners[i][j]. "storage" is "col" if not there. `spec` is what named the file: its storage=row, within= and
-/// at= hold as for other layouts.
+/// to rank owners[i][j]. "storage" is "col" if not there. `spec` is what named the file: its storage=, within= and at=
+/// hold as for other layouts, and its storage= instead of the file's.
 ///
-/// \throws LayoutError  beginning with spec.path: no JSON, keys missing or unknown, values of the wrong kind, splits
-/// and
-///                      owners that do not fit each other, or a matrix of another shape
+/// \throws LayoutError  beginning with spec.path: no JSON, keys missing, unknown or given twice, values of the wrong
+///                      kind, splits and owners that do not fit each other, or a matrix of another shape
 [[nodiscard]] layout::Layout parse_custom_layout(std::string_view json, const layout::LayoutSpec& spec,
                                                  layout::Shape shape);
 

@@ -1,8 +1,11 @@
 #include "cli/layout_folder.hpp"
 
 #include <filesystem>
+#include <regex>
+#include <set>
 #include <span>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -36,10 +39,30 @@ void make_folder(const std::string& folder) {
   if (!fs::is_directory(folder)) throw FileError(fmt::format("{}: is no folder", folder));
 }
 
-void remove_description(const std::string& path) {
+void remove_file(const std::string& path) {
   std::error_code failure;
   fs::remove(path, failure);
   if (failure) throw io::system_error(path, "can't be replaced", failure.value());
+}
+
+// Of an earlier matrix that more ranks held, or ranks with more tiles.
+void remove_all_parts_but(const std::string& folder, const std::set<std::string>& kept) {
+  static const std::regex part("rank-[0-9]{4,}(-tile-[0-9]{4,})?\\.npy");
+  std::vector<std::string> left;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (std::regex_match(name, part) && !kept.contains(name)) left.push_back(name);
+  }
+  for (const std::string& name : left) remove_file(path_in(folder, name));
+}
+
+std::set<std::string> file_names(const layout::Layout& layout) {
+  std::set<std::string> names;
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const std::size_t tiles = layout.tiles_of(rank).size();
+    for (std::size_t i = 0; i < tiles; ++i) names.insert(file_name(rank, i, tiles));
+  }
+  return names;
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -62,6 +85,12 @@ ordered_json ranges_of_parts(const layout::Axis& axis) {
 }
 
 }  // namespace
+
+void expect_writable_folder(const std::string& folder) {
+  if (!fs::exists(folder)) return;
+  if (!fs::is_directory(folder)) throw FileError(fmt::format("{}: is no folder", folder));
+  static_cast<void>(io::AsideFile::create(path_in(folder, "layout.json"), 0));
+}
 
 std::string folder_description(const layout::Layout& layout, io::DType dtype) {
   ordered_json files = ordered_json::array();
@@ -91,7 +120,7 @@ void write_folder(mpi::Context& context, const std::string& folder, const layout
   const std::string description = path_in(folder, "layout.json");
   mpi::agreed(context, [&] {
     make_folder(folder);
-    if (context.rank() == 0) remove_description(description);
+    if (context.rank() == 0) remove_file(description);
   });
   mpi::agreed(context, [&] {
     const auto tiles = matrix.const_tiles();
@@ -105,7 +134,9 @@ void write_folder(mpi::Context& context, const std::string& folder, const layout
     }
   });
   mpi::agreed(context, [&] {
-    if (context.rank() == 0) write_text(description, folder_description(matrix.layout(), io::dtype_of<T>()));
+    if (context.rank() != 0) return;
+    remove_all_parts_but(folder, file_names(matrix.layout()));
+    write_text(description, folder_description(matrix.layout(), io::dtype_of<T>()));
   });
 }
 

@@ -15,6 +15,7 @@
 #include "cli/node.hpp"
 #include "cli/print.hpp"
 #include "cli/redistribute.hpp"
+#include "cli/standard_streams.hpp"
 
 namespace {
 
@@ -44,6 +45,7 @@ int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, 
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_streams_apart();
   const Launch launch = launch_from_environment();
   std::optional<Command> command;
   std::exception_ptr misuse;

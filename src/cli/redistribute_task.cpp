@@ -1,7 +1,6 @@
 #include "cli/redistribute_task.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -12,6 +11,7 @@
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/layout_argument.hpp"
+#include "cli/layout_folder.hpp"
 #include "cli/op_name.hpp"
 
 namespace plait::cli {
@@ -44,8 +44,8 @@ void expect_writable(mpi::Context& context, const RedistributeOptions& options) 
     if (context.rank() != 0) return;
     if (!options.output.empty()) {
       static_cast<void>(io::AsideFile::create(options.output, 0));
-    } else if (std::filesystem::exists(options.per_rank_folder)) {
-      static_cast<void>(io::AsideFile::create(options.per_rank_folder + "/layout.json", 0));
+    } else {
+      expect_writable_folder(options.per_rank_folder);
     }
   });
 }

@@ -79,7 +79,7 @@ class HeaderReader {
     }
     for (const auto& [key, value] : entries_) {
       if (key != "descr" && key != "fortran_order" && key != "shape") {
-        fail(fmt::format("malformed .npy header: key '{}'; expected only descr, fortran_order and shape", key));
+        fail(fmt::format("malformed .npy header: key '{:.60}'; expected only descr, fortran_order and shape", key));
       }
     }
   }
@@ -113,7 +113,7 @@ class HeaderReader {
     const char byte_order = ordered ? descr.front() : '=';
     const auto code = descr.substr(ordered ? 1 : 0);
     const auto known = std::find_if(codes.begin(), codes.end(), [&](const Code& c) { return c.code == code; });
-    if (known == codes.end()) refuse_dtype(fmt::format("'{}'", descr), meaning(code));
+    if (known == codes.end()) refuse_dtype(fmt::format("'{:.60}'", descr), meaning(code));
     header.dtype = known->dtype;
     // '=' and '|' stand for the writer's own order; nothing tells which machine that was.
     header.big_endian = byte_order == '>' || (byte_order != '<' && machine_is_big_endian);

@@ -24,7 +24,7 @@ class Parser {
       std::string key = string();
       expect(':');
       const std::size_t at = at_;
-      if (!result.emplace(key, value()).second) fail_at(at, fmt::format("key '{}' comes twice", key));
+      if (!result.emplace(key, value()).second) fail_at(at, fmt::format("key '{:.60}' comes twice", key));
       if (accept(',')) continue;
       expect('}', "',' or '}'");
       break;
@@ -69,7 +69,7 @@ class Parser {
     const char* const begin = text_.data() + at_;
     const auto [end, failure] = std::from_chars(begin, text_.data() + text_.size(), number);
     if (failure == std::errc::result_out_of_range) {
-      fail_at(at_, fmt::format("{} is too large", std::string_view(begin, static_cast<std::size_t>(end - begin))));
+      fail_at(at_, fmt::format("{:.60} is too large", std::string_view(begin, static_cast<std::size_t>(end - begin))));
     }
     if (failure != std::errc()) return std::nullopt;
     at_ += static_cast<std::size_t>(end - begin);

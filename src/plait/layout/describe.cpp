@@ -50,7 +50,7 @@ std::optional<LayoutSpec> spec_without_list(const Layout& layout) {
   spec.grid_columns = columns.parts();
   spec.first_row_part = rows.first_part();
   spec.first_column_part = columns.first_part();
-  spec.storage = layout.storage();
+  if (layout.storage() != default_storage(*kind)) spec.storage = layout.storage();
   if (needs_no_list(layout.owners())) spec.order = layout.owners().order();
   if (const Shape whole{rows.original_extent(), columns.original_extent()}; whole != layout.shape()) {
     spec.within = whole;

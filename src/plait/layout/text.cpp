@@ -25,14 +25,15 @@ std::string kind_text(const LayoutSpec& spec) {
 }
 
 Layout whole_layout(const LayoutSpec& spec, Shape shape) {
+  const StorageOrder storage = spec.storage.value_or(default_storage(spec.kind));
   const Owners owners = spec.listed_ranks.empty()
                             ? Owners::grid(spec.grid_rows, spec.grid_columns, spec.order)
                             : Owners::listed(spec.grid_rows, spec.grid_columns, spec.listed_ranks);
   if (spec.kind == LayoutKind::block_cyclic) {
     return Layout::block_cyclic(shape, spec.block_rows, spec.block_columns, owners, spec.first_row_part,
-                                spec.first_column_part, spec.storage);
+                                spec.first_column_part, storage);
   }
-  return {Axis::even(shape.rows, spec.grid_rows), Axis::even(shape.columns, spec.grid_columns), owners, spec.storage};
+  return {Axis::even(shape.rows, spec.grid_rows), Axis::even(shape.columns, spec.grid_columns), owners, storage};
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ std::string LayoutSpec::text() const {
   if (order == GridOrder::column) text += ",order=col";
   if (first_row_part != 0 || first_column_part != 0)
     text += fmt::format(",src={},{}", first_row_part, first_column_part);
-  if (storage != default_storage(kind)) text += storage == StorageOrder::row_major ? ",storage=row" : ",storage=col";
+  if (storage) text += *storage == StorageOrder::row_major ? ",storage=row" : ",storage=col";
   if (!listed_ranks.empty()) text += fmt::format(",ranks={}", fmt::join(listed_ranks, ","));
   if (within) text += fmt::format(",within={}x{}", within->rows, within->columns);
   if (row != 0 || column != 0) text += fmt::format(",at={},{}", row, column);

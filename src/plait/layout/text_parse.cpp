@@ -20,12 +20,14 @@ class SpecReader {
 
   LayoutSpec read() {
     read_kind();
-    spec_.storage = default_storage(spec_.kind);
     while (!reader_.at_end()) {
       if (!reader_.take(',')) reader_.fail_here("expected the end or a comma and an option (" + names() + ")");
       read_option();
     }
     check_together();
+    const bool goes_without_saying = spec_.storage == default_storage(spec_.kind);
+    if (goes_without_saying && spec_.kind != LayoutKind::custom)
+      spec_.storage.reset();  // a custom file may say another
     return std::move(spec_);
   }
 

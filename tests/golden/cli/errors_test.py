@@ -80,7 +80,7 @@ ROWS = [
     Row("file size limit on rank 0", BIG, FAILED, "rank 0: A.npy: needs 40000128 bytes.*ulimit", 0, LIMIT),
     Row("file size limit on rank 1", BIG, FAILED, "rank 1: A.npy: needs 40000128 bytes.*ulimit", 1, LIMIT),
     Row("generated into no folder", ("generate", "8x8", "-o", "none/A.npy"), FAILED, "none/A.npy: can't be written"),
-    Row("DIR is a file", (*MOVE_B, "--per-rank", "text"), FAILED, "text"),
+    Row("DIR is a file", (*MOVE_B, "--per-rank", "text"), FAILED, "rank 0: text: is no folder"),
     Row("a tile of rank 1", (*MOVE_B, "--per-rank", "blocked"), FAILED, "rank 1: blocked/rank-0001.npy: is a directory",
         leaves=frozenset({"blocked/rank-0000.npy"})),
     # Settings.
@@ -169,6 +169,13 @@ class Errors(CommandTest):
     def test_standard_output_that_takes_nothing(self):
         result = self.run_words(["sh", "-c", 'exec "$@" >/dev/full', "sh", *self.words(0, "info")])
         self.expect_one_error(result, FAILED, "standard output: can't be written: No space left on device")
+
+    def test_standard_streams_that_are_closed(self):
+        result = self.run_words(["sh", "-c", 'exec "$@" >&-', "sh", *self.words(0, "info")])
+        self.expect_one_error(result, FAILED, "standard output: can't be written: Bad file descriptor")
+        result = self.run_words(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *self.words(0, "generate", "9x9", "-o", "M")])
+        self.assertEqual(result.status, FAILED)
+        self.assertEqual(self.load("M").shape, (9, 9))  # and no text was written into it
 
     def test_the_launcher_of_the_other_mpi(self):
         other = "mpiexec.mpich" if self.family == "Open MPI" else "mpiexec.openmpi"

@@ -54,7 +54,7 @@ class Generate(CommandTest):
                 self.expect_generated(ranks, (103, 57), dtype, 7, order)
 
     def test_a_matrix_may_be_smaller_than_the_number_of_ranks(self):
-        for shape in [(2, 3), (0, 4)]:
+        for shape in [(2, 3), (0, 4), (2**58, 0), (0, 2**58)]:
             with self.subTest(shape):
                 self.expect_generated(4, shape, "f32", 1, "C")
 

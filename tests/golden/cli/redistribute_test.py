@@ -173,6 +173,31 @@ class Redistribute(CommandTest):
                 assert_same(self.reassembled(folder), np.conj(b).T)
                 self.assertEqual(len(list((self.folder / folder).iterdir())), files + 1)
 
+    def test_parts_of_an_earlier_matrix_are_removed(self):
+        b = self.save("B.npy", random_matrix((9, 4), "i16", seed=10))
+        self.moved(4, "--per-rank", "parts", "--to", "block-cyclic:2x2@2x2")
+        (self.folder / "parts/mine.npy").touch()
+        self.moved(2, "--per-rank", "parts")
+        assert_same(self.reassembled("parts"), b)
+        names = {path.name for path in (self.folder / "parts").iterdir()}
+        self.assertEqual(names, {"rank-0000.npy", "rank-0001.npy", "layout.json", "mine.npy"})
+
+    def test_an_empty_matrix_of_many_lines_moves_at_once(self):
+        most = 2**58
+        header = {"descr": "<i2", "fortran_order": False, "shape": (most, 0)}
+        with open(self.folder / "B.npy", "wb") as file:
+            np.lib.format.write_array_header_1_0(file, header)
+        entries = f"%%MatrixMarket matrix coordinate real general\n0 {most} 0\n"
+        (self.folder / "B.mtx").write_text(entries)
+        for name, options, shape in [
+            ("B.npy", ("--from", "block-cyclic:1x1@2x1", "--to", "cols@2"), (most, 0)),
+            ("B.npy", ("--op", "transpose", "--to", "block-cyclic:3x1@1x2"), (0, most)),
+            ("B.mtx", ("--from", "blocks@2x1", "--to", "block-cyclic:1x1@1x2,storage=row"), (0, most)),
+        ]:
+            with self.subTest(name=name, options=options):
+                self.succeed(2, "redistribute", name, "-o", "A.npy", "--quiet", *options)
+                self.assertEqual(self.load("A.npy").shape, shape)
+
     def test_custom_layouts_move_as_others_do(self):
         b = self.save("B.npy", random_matrix((10, 8), "i16", seed=8))
         tiling = {"row_splits": [0, 1, 7, 10], "column_splits": [0, 3, 8], "owners": [[1, 0], [0, 2], [2, 2]]}

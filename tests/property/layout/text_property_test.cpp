@@ -30,7 +30,8 @@ LayoutSpec random_spec(Dice& dice) {
     spec.first_row_part = dice.between(0, spec.grid_rows - 1);
     spec.first_column_part = dice.between(0, spec.grid_columns - 1);
   }
-  spec.storage = dice.maybe(50) ? StorageOrder::row_major : StorageOrder::column_major;
+  const bool by_columns = default_storage(spec.kind) == StorageOrder::column_major;
+  if (dice.maybe(50)) spec.storage = by_columns ? StorageOrder::row_major : StorageOrder::column_major;
   if (dice.maybe(40)) spec.order = GridOrder::column;
   if (dice.maybe(30)) {
     spec.order = GridOrder::row;

@@ -24,6 +24,7 @@ TEST(CustomLayout, tiles_are_stored_by_rows_where_the_file_or_the_option_says_so
   EXPECT_EQ(parse_custom_layout(by_rows, spec(), {10, 8}).storage(), StorageOrder::row_major);
   EXPECT_EQ(parse_custom_layout(two_by_one, spec(",storage=row"), {10, 8}).storage(), StorageOrder::row_major);
   EXPECT_EQ(parse_custom_layout(two_by_one, spec(), {10, 8}).storage(), StorageOrder::column_major);
+  EXPECT_EQ(parse_custom_layout(by_rows, spec(",storage=col"), {10, 8}).storage(), StorageOrder::column_major);
 }
 
 TEST(CustomLayout, a_matrix_may_be_a_part_of_what_the_file_describes) {
@@ -44,6 +45,7 @@ TEST(CustomLayout, every_mistake_is_told_with_the_name_of_the_file) {
            {R"({"row_splits": [0,10], "column_splits": [0,8]})", "has no owners"},
            {R"({"row_splits": [0,10], "owners": [[0]]})", "has no column_splits"},
            {R"({"rows": [0,10]})", "has the key \"rows\""},
+           {R"({"row_splits": [0,9], "row_splits": [0,10]})", "has the key \"row_splits\" twice"},
            {R"({"row_splits": [0,10], "column_splits": [0,8], "owners": [[[[]]]]})", "owners holds an array of 1"},
            {R"({"row_splits": 10, "column_splits": [0,8], "owners": [[0]]})", "row_splits is 10, expected an array"},
            {R"({"row_splits": [0,10.5], "column_splits": [0,8], "owners": [[0]]})", "row_splits holds 10.5"},

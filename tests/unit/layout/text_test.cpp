@@ -68,7 +68,7 @@ TEST(LayoutSpec, IsWrittenInItsShortestForm) {
       {"cols@3,ranks=2,1,0,storage=row", "cols@3,storage=row,ranks=2,1,0"},
       {"blocks@3x2,at=4,5,within=40x50", "blocks@3x2,within=40x50,at=4,5"},
       {"blocks@3x2,within=40x50,at=0,0", "blocks@3x2,within=40x50"},
-      {"custom:a,b.json,storage=col", "custom:a,b.json"},
+      {"custom:a,b.json,storage=col", "custom:a,b.json,storage=col"},
   };
   for (const auto& [given, shortest] : texts) {
     EXPECT_EQ(LayoutSpec::parse(given).text(), shortest);

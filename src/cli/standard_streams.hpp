@@ -1,0 +1,9 @@
+#pragma once
+
+namespace plait::cli {
+
+/// Opens those of standard input, output and error that were closed when the program began, such that using them fails.
+/// Otherwise a file that is opened later would get their number, and texts for people would be written into it.
+void keep_standard_streams_apart();
+
+}  // namespace plait::cli
