@@ -3,6 +3,8 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <exception>
+#include <utility>
 
 namespace plait::redistribute {
 
@@ -13,9 +15,39 @@ constexpr Index band = 128;
 // Below this many elements a second thread costs more than it helps.
 constexpr Index least_parallel = 1 << 14;
 
+// A stretch whose elements are neighbours in the matrix too, from `global` on.
+struct Placed {
+  Index source;
+  Index target;
+  Index global;
+  Index length;
+};
+
+template <class Stretch>
+std::vector<Placed> placed(const std::vector<Stretch>& stretches, const layout::Axis& axis, Index part) {
+  std::vector<Placed> result;
+  for (const Stretch& stretch : stretches) {
+    for (Index done = 0; done < stretch.length;) {
+      const Index global = axis.global_of(part, stretch.target + done);
+      const layout::Segment segment = axis.piece_at(global).segment;
+      const Index length = std::min(stretch.length - done, segment.global + segment.length - global);
+      result.push_back({stretch.source + done, stretch.target + done, global, length});
+      done += length;
+    }
+  }
+  return result;
+}
+
+Tile tile_at(const Tile& tile, Index row, Index column, Index element_bytes) {
+  const bool by_columns = tile.order == StorageOrder::column_major;
+  const Index at = by_columns ? column * tile.leading_dimension + row : row * tile.leading_dimension + column;
+  return {tile.data + at * element_bytes, tile.leading_dimension, tile.order};
+}
+
 }  // namespace
 
-Mover::Mover(StorageOrder packed, std::size_t most_runs, Index piece_elements) : packed_(packed) {
+Mover::Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements)
+    : to_(std::move(to)), packed_(packed) {
   const std::size_t cuts = static_cast<std::size_t>(piece_elements / band) + 2;
   rows_.reserve(most_runs + cuts);
   columns_.reserve(most_runs + cuts);
@@ -40,18 +72,16 @@ void Mover::stretches(const PackedRuns& runs, Index begin, Index length, End sou
   }
 }
 
-Tile Mover::message_tile(const Piece& piece, std::byte* message, Index element_bytes) const {
-  return {message + piece.offset * element_bytes, packed_ == StorageOrder::column_major ? piece.rows : piece.columns,
-          packed_};
+Tile Mover::message_tile(const Piece& piece, std::byte* message) const {
+  return {message + piece.offset, packed_ == StorageOrder::column_major ? piece.rows : piece.columns, packed_};
 }
 
 void Mover::pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes) {
-  move_product(piece, source, End::tile, message_tile(piece, message, element_bytes), End::message,
-               Transform::copy(element_bytes));
+  move_product(piece, source, End::tile, message_tile(piece, message), End::message, Transform::copy(element_bytes));
 }
 
 void Mover::unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform) {
-  const Tile packed = message_tile(piece, const_cast<std::byte*>(message), transform.element_bytes());
+  const Tile packed = message_tile(piece, const_cast<std::byte*>(message));
   move_product(piece, packed, End::message, target, End::tile, transform);
 }
 
@@ -61,6 +91,7 @@ void Mover::move(const Piece& piece, const Tile& source, const Tile& target, con
 
 void Mover::move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
                          const Transform& transform) {
+  if (transform.needs_place()) return move_rectangles(piece, source, source_end, target, transform);
   // Minor and major are the directions of the destination: along its columns and across them, if it is column-major.
   const bool by_columns = target.order == StorageOrder::column_major;
   stretches(*piece.panel->rows, piece.row, piece.rows, source_end, target_end, by_columns ? piece.rows : band, rows_);
@@ -92,6 +123,33 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
         transform.run(along.length, from + along.source * bytes, to + along.target * bytes);
     }
   }
+}
+
+void Mover::move_rectangles(const Piece& piece, const Tile& source, End source_end, const Tile& target,
+                            const Transform& transform) {
+  stretches(*piece.panel->rows, piece.row, piece.rows, source_end, End::tile, piece.rows, rows_);
+  stretches(*piece.panel->columns, piece.column, piece.columns, source_end, End::tile, piece.columns, columns_);
+  const auto [row_part, column_part] = piece.panel->target_position;
+  const std::vector<Placed> rows = placed(rows_, to_.rows(), row_part);
+  const std::vector<Placed> columns = placed(columns_, to_.columns(), column_part);
+  const Index bytes = transform.element_bytes();
+  const bool parallel = omp_get_max_threads() > 1 && piece.rows * piece.columns >= least_parallel;
+  std::exception_ptr failure;
+
+#pragma omp parallel for collapse(2) schedule(static) if (parallel)
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      try {
+        transform.rectangle(
+            rows[r].length, columns[c].length, tile_at(source, rows[r].source, columns[c].source, bytes),
+            tile_at(target, rows[r].target, columns[c].target, bytes), rows[r].global, columns[c].global);
+      } catch (...) {  // must not leave the parallel region
+#pragma omp critical(plait_redistribute_rectangle)
+        failure = std::current_exception();
+      }
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace plait::redistribute

@@ -6,24 +6,21 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/layout/layout.hpp"
 #include "plait/redistribute/pieces.hpp"
+#include "plait/redistribute/tile.hpp"
 #include "plait/redistribute/transform.hpp"
 
 namespace plait::redistribute {
 
-/// A local matrix of elements whose type does not matter.
-struct Tile {
-  std::byte* data = nullptr;
-  Index leading_dimension = 1;
-  StorageOrder order = StorageOrder::column_major;
-};
-
-/// Moves pieces between tiles and messages, with as many OpenMP threads as the rank has. Destinations are written in
-/// the order of their memory: whole columns (rows) across all runs, however short the runs are.
+/// Moves pieces of one matrix between tiles and messages, with as many OpenMP threads as the rank has. Destinations are
+/// written in the order of their memory: whole columns (rows) across all runs, however short the runs are.
 class Mover {
  public:
+  /// \param to         the layout of the target tiles
+  /// \param packed     the order of elements within a piece of a message
   /// \param most_runs  the largest number of runs of a panel: room is made once, moving allocates nothing
-  Mover(StorageOrder packed, std::size_t most_runs, Index piece_elements);
+  Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements);
 
   /// From a source tile into a message that begins at `message`; a plain copy.
   void pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes);
@@ -45,8 +42,11 @@ class Mover {
                         std::vector<Stretch>& result);
   void move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
                     const Transform& transform);
-  [[nodiscard]] Tile message_tile(const Piece& piece, std::byte* message, Index element_bytes) const;
+  void move_rectangles(const Piece& piece, const Tile& source, End source_end, const Tile& target,
+                       const Transform& transform);
+  [[nodiscard]] Tile message_tile(const Piece& piece, std::byte* message) const;
 
+  layout::Layout to_;
   StorageOrder packed_;
   std::vector<Stretch> rows_, columns_;
 };

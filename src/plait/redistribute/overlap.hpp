@@ -3,16 +3,9 @@
 #include <span>
 
 #include "plait/base/index.hpp"
-#include "plait/redistribute/mover.hpp"
+#include "plait/redistribute/tile.hpp"
 
 namespace plait::redistribute {
-
-/// A tile with its extents along and across its columns (rows, if it is row-major), for questions about its memory.
-struct TileMemory {
-  Tile tile;
-  Index minor = 0;
-  Index major = 0;
-};
 
 /// A source tile and a target tile that have an element of memory in common; -1 and -1 if there are none. Submatrices
 /// of one array that lie beside each other, sharing a leading dimension, have none.

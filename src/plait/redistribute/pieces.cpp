@@ -21,7 +21,7 @@ Index preferred_height(Index minor, Index most, bool turned) {
 
 // Calls f(piece, without offset) for pieces of at most `most` elements, in the same order on all ranks.
 template <class F>
-void cut_panel(const Panel& panel, const Cut& how, Index most, F f) {
+void cut_panel(const Panel& panel, const PackageToCut& how, Index most, F f) {
   const bool by_columns = how.packed == StorageOrder::column_major;
   const Index minor = by_columns ? panel.rows->length : panel.columns->length;
   const Index major = by_columns ? panel.columns->length : panel.rows->length;
@@ -36,36 +36,40 @@ void cut_panel(const Panel& panel, const Cut& how, Index most, F f) {
     for (Index i = 0; i < minor; i += minor_step) {
       const Index height = std::min(minor_step, minor - i);
       const Index width = std::min(major_step, major - j);
-      f(by_columns ? Piece{&panel, i, height, j, width} : Piece{&panel, j, width, i, height});
+      f(by_columns ? Piece{how.matrix, &panel, i, height, j, width} : Piece{how.matrix, &panel, j, width, i, height});
     }
   }
 }
 
 }  // namespace
 
-std::vector<Chunk> cut(const Package& package, const Cut& how) {
-  PLAIT_ASSERT(how.chunk_elements >= 1 && how.piece_elements >= 1, "a message carries something");
-  const Index most = std::min(how.chunk_elements, how.piece_elements);
+std::vector<Chunk> cut(std::span<const PackageToCut> packages, CutLimits limits) {
   std::vector<Chunk> chunks;
-  Index step_elements = 0;
-  for (const Panel& panel : package.panels) {
-    cut_panel(panel, how, most, [&](Piece piece) {
-      const Index elements = piece.rows * piece.columns;
-      if (chunks.empty() || chunks.back().elements + elements > how.chunk_elements) {
-        chunks.emplace_back();
-        step_elements = 0;
-      }
-      Chunk& chunk = chunks.back();
-      if (chunk.step_ends.empty() || step_elements + elements > how.piece_elements) {
-        chunk.step_ends.push_back(0);
-        step_elements = 0;
-      }
-      piece.offset = chunk.elements;
-      chunk.pieces.push_back(piece);
-      chunk.step_ends.back() = chunk.pieces.size();
-      chunk.elements += elements;
-      step_elements += elements;
-    });
+  Index bytes_of_step = 0;
+  const auto add = [&](Piece piece, Index element_bytes) {
+    const Index bytes = piece.rows * piece.columns * element_bytes;
+    const auto aligned = [&](Index end) { return (end + element_bytes - 1) / element_bytes * element_bytes; };
+    if (chunks.empty() || aligned(chunks.back().bytes) + bytes > limits.chunk_bytes) {
+      chunks.emplace_back();
+      bytes_of_step = 0;
+    }
+    Chunk& chunk = chunks.back();
+    if (chunk.step_ends.empty() || bytes_of_step + bytes > limits.step_bytes) {
+      chunk.step_ends.push_back(0);
+      bytes_of_step = 0;
+    }
+    piece.offset = aligned(chunk.bytes);
+    chunk.pieces.push_back(piece);
+    chunk.step_ends.back() = chunk.pieces.size();
+    chunk.bytes = piece.offset + bytes;
+    bytes_of_step += bytes;
+  };
+  for (const PackageToCut& how : packages) {
+    const Index most = std::min(limits.chunk_bytes, limits.step_bytes) / how.element_bytes;
+    PLAIT_ASSERT(most >= 1, "a message carries something");
+    for (const Panel& panel : how.package->panels) {
+      cut_panel(panel, how, most, [&](const Piece& piece) { add(piece, how.element_bytes); });
+    }
   }
   return chunks;
 }

@@ -10,19 +10,20 @@
 namespace plait::redistribute {
 
 /// A rectangle of a panel, in the panel's packed coordinates (its runs one behind the other). In a message it lies
-/// dense, in the order in which packages are packed, at `offset` elements from the beginning of its chunk.
+/// dense, in the order in which its matrix is packed, at `offset` bytes from the beginning of its chunk.
 struct Piece {
+  std::size_t matrix = 0;  ///< of the batch
   const Panel* panel = nullptr;
   Index row = 0, rows = 0;
   Index column = 0, columns = 0;
   Index offset = 0;
 };
 
-/// What one message carries: consecutive pieces of a package, grouped into steps of computation.
+/// What one message carries: consecutive pieces of packages that go the same way, grouped into steps of computation.
 struct Chunk {
   std::vector<Piece> pieces;
   std::vector<std::size_t> step_ends;  ///< step s is pieces [step_ends[s - 1], step_ends[s])
-  Index elements = 0;
+  Index bytes = 0;
 
   [[nodiscard]] Index steps() const noexcept { return static_cast<Index>(step_ends.size()); }
   [[nodiscard]] std::span<const Piece> step(Index s) const {
@@ -32,14 +33,22 @@ struct Chunk {
   }
 };
 
-/// How packages are cut; the same on all ranks, so that both ends of a message cut alike.
-struct Cut {
-  Index chunk_elements;  ///< at most in one message
-  Index piece_elements;  ///< about as much as one step of computation moves
-  StorageOrder packed;   ///< the order of elements within a piece
-  bool turned;           ///< whether the target is stored in the other order
+/// The package of one matrix of a batch, and how it is packed: the same at both ends.
+struct PackageToCut {
+  const Package* package = nullptr;
+  std::size_t matrix = 0;
+  Index element_bytes = 1;
+  StorageOrder packed = StorageOrder::column_major;  ///< the order of elements within a piece
+  bool turned = false;                               ///< whether the target is stored in the other order
 };
 
-[[nodiscard]] std::vector<Chunk> cut(const Package& package, const Cut& how);
+/// The same on all ranks, so that both ends of a message cut alike. At least 16 bytes each.
+struct CutLimits {
+  Index chunk_bytes;  ///< at most in one message
+  Index step_bytes;   ///< about as much as one step of computation moves
+};
+
+/// The packages between two ranks as messages, one matrix after the other; elements lie aligned to their size.
+[[nodiscard]] std::vector<Chunk> cut(std::span<const PackageToCut> packages, CutLimits limits);
 
 }  // namespace plait::redistribute

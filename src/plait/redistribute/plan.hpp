@@ -1,86 +1,92 @@
 #pragma once
 
-#include <array>
+#include <deque>
+#include <exception>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/matrix_pair.hpp"
 #include "plait/redistribute/mover.hpp"
-#include "plait/redistribute/overlap.hpp"
+#include "plait/redistribute/operands.hpp"
+#include "plait/redistribute/options.hpp"
 #include "plait/redistribute/packages.hpp"
 #include "plait/redistribute/pieces.hpp"
-#include "plait/redistribute/redistribution.hpp"
 #include "plait/redistribute/transform.hpp"
+#include "plait/redistribute/volume.hpp"
 #include "plait/schedule/schedule.hpp"
 
 namespace plait::redistribute {
 
-/// What a `Redistribution` holds. It knows no element types, only element sizes: for each size there is a schedule,
-/// made when the size is first used.
+/// What a `Redistribution` and a `Batch` hold. It knows no element types, only element sizes: for each combination of
+/// sizes there is a schedule, made when it is first used.
 ///
 /// op(B) is B with its layout and its tiles read the other way round, so that all that is left is to copy between two
 /// layouts of one shape whose tiles may be stored in different orders.
-class Redistribution::Plan {
+class Plan {
  public:
-  Plan(mpi::Context& context, layout::Layout from, layout::Layout to, Op op, Options options);
+  Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options);
 
-  template <class T>
-  void start(T alpha, std::span<const matrix_view<const T>> source, T beta, std::span<const matrix_view<T>> target);
+  /// \param failure  what kept this rank from making its operands, for all ranks to throw
+  void start(std::span<const Operands> operands, std::exception_ptr failure = nullptr);
   bool progress();
   void wait();
 
-  const layout::Layout from;
-  const layout::Layout to;
-  const Op op;
-
-  [[nodiscard]] Volume volume() const noexcept;
+  [[nodiscard]] std::span<const MatrixPair> pairs() const noexcept { return pairs_; }
+  [[nodiscard]] Volume volume(std::size_t pair) const;
 
  private:
+  /// One pair of matrices.
+  struct Matrix {
+    explicit Matrix(const MatrixPair& pair, int rank);
+
+    const MatrixPair& pair;
+    layout::Layout op_from;
+    std::vector<Index> source_order;  // of op_from's tiles, in the list of B's
+    Packages packages;
+    // Of the execution under way.
+    std::vector<Tile> source;
+    std::vector<Tile> target;
+    Transform transform;
+  };
   /// A schedule, the chunks that its computations move, and what moves them.
   struct Exchange;
+  /// Element sizes, 0 for a matrix that does not take part because its alpha is 0.
+  using Sizes = std::vector<Index>;
 
   void agree_on_options(const std::exception_ptr& failure);
-  void expect_layouts() const;
-  void expect_disjoint(std::span<const TileMemory> source, std::span<const TileMemory> target,
-                       Index element_bytes) const;
-  void bind(std::span<const TileMemory> source, std::span<const TileMemory> target);
-  Exchange& new_exchange(Index element_bytes);
-  void build(Exchange& exchange, Index element_bytes);
-  void add_sends(Exchange& exchange, schedule::Graph& graph, Index blocks, Index element_bytes);
-  void add_receives(Exchange& exchange, schedule::Graph& graph, Index blocks, Index element_bytes);
+  void expect_layouts(const MatrixPair& pair) const;
+  void expect_fitting(std::span<const Operands> operands) const;
+  void expect_disjoint(std::span<const Operands> operands) const;
+  void agree_on_operands(const Sizes& sizes, std::span<const Operands> operands, const std::exception_ptr& failure);
+  static void bind(Matrix& matrix, const Operands& operands);
+  static void scale_target(const Matrix& matrix, const Operands& operands);
+  Exchange& new_exchange(const Sizes& sizes);
+  void build(Exchange& exchange, const Sizes& sizes);
+  void add_sends(Exchange& exchange, schedule::Graph& graph, Index blocks);
+  void add_receives(Exchange& exchange, schedule::Graph& graph, Index blocks);
   void add_own_moves(Exchange& exchange, schedule::Graph& graph);
-  void scale_target(std::span<const TileMemory> target) const;
-  [[nodiscard]] const Tile& source_of(const Piece& piece) const {
-    return source_[static_cast<std::size_t>(piece.panel->source_tile)];
-  }
-  [[nodiscard]] const Tile& target_of(const Piece& piece) const {
-    return target_[static_cast<std::size_t>(piece.panel->target_tile)];
-  }
-  template <class T>
-  static std::vector<TileMemory> memory_of(std::span<const matrix_view<T>> tiles);
+  /// "pair 3: " where there are several.
+  [[nodiscard]] std::string name_of(std::size_t pair) const;
 
   mpi::Context& context_;
   Options options_;
-  const layout::Layout op_from_;     // the layout of op(B)
-  std::vector<Index> source_order_;  // of its tiles, in the list of B's
-  std::optional<Packages> packages_;
-  std::map<Index, Exchange> exchanges_;  // by element size
-
-  // Of the execution under way.
+  const std::vector<MatrixPair> pairs_;
+  std::deque<Matrix> matrices_;
+  std::map<Sizes, Exchange> exchanges_;
   Exchange* active_ = nullptr;
-  std::vector<Tile> source_;
-  std::vector<Tile> target_;
-  Transform transform_;
 };
 
-struct Redistribution::Plan::Exchange {
+struct Plan::Exchange {
   struct Message {
     int peer;
-    Index number;  // of the chunk in its package
+    Index number;  // among those to the same peer
     Chunk chunk;
   };
-  std::optional<Mover> mover;
+  std::vector<std::optional<Mover>> movers;  // of the matrices that take part
   std::vector<Message> outgoing, incoming;
   std::vector<Chunk> own;
   std::optional<schedule::Schedule> schedule;

@@ -1,28 +1,25 @@
 #pragma once
 
+#include <exception>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string>
-#include <vector>
+#include <utility>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/redistribute/element_operation.hpp"
 #include "plait/redistribute/op.hpp"
+#include "plait/redistribute/operands.hpp"
+#include "plait/redistribute/options.hpp"
+#include "plait/redistribute/volume.hpp"
 
 namespace plait::redistribute {
 
-struct Options {
-  /// Staging memory in bytes that a rank may use beyond source and target; the least of all ranks counts. From 4 KiB
-  /// on.
-  Index memory_budget = Index{32} << 20;
-  /// Most bytes in one message; the least of all ranks counts, and never more than 64 MiB or a quarter of the budget.
-  Index chunk_bytes = Index{1} << 20;
-  /// Under which name the context counts what is moved.
-  std::string label = "redistribute";
-};
+class Plan;
 
 /// Redistributes and transforms a distributed matrix:  A ← alpha·op(B) + beta·A.
 ///
@@ -30,7 +27,7 @@ struct Options {
 /// layouts, of any of the types below. The process grids may differ in shape and order, and the sets of ranks may
 /// overlap, be contained in each other or be disjoint. Each pair of ranks exchanges one package, cut into chunks; what
 /// stays on a rank moves in one pass without a message; packages are packed as sends are posted, and transformed as
-/// they arrive.
+/// they arrive. Several matrices at once: `Batch`.
 ///
 /// Everything is collective over the context, on which all ranks of the context call, also those that hold nothing.
 /// Planning costs what this rank owns and one all-reduce; so does agreeing on each execution, without the former.
@@ -67,7 +64,7 @@ class Redistribution {
   /// \throws LayoutError  if one of them has another layout than the plan
   template <class T>
   void execute(T alpha, const layout::DistributedMatrix<T>& source, T beta, layout::DistributedMatrix<T>& target) {
-    start(alpha, source.tiles(), beta, target.tiles());
+    start_with([&] { return Operands(alpha, source, beta, target); });
     wait();
   }
   /// A ← op(B).
@@ -75,11 +72,20 @@ class Redistribution {
   void execute(const layout::DistributedMatrix<T>& source, layout::DistributedMatrix<T>& target) {
     execute(T{1}, source, T{0}, target);
   }
+  /// A ← whatever `operation` makes of op(B) and A; for an op that does not conjugate.
+  template <class T>
+  void execute(ElementOperation<T> operation, std::span<const matrix_view<const T>> source,
+               std::span<const matrix_view<T>> target) {
+    start_with([&] { return Operands(std::move(operation), source, target); });
+    wait();
+  }
 
   /// Begins an execution; `wait` ends it. In between, `progress` moves it along. Source and target stay untouched until
   /// `wait` returns.
   template <class T>
-  void start(T alpha, std::span<const matrix_view<const T>> source, T beta, std::span<const matrix_view<T>> target);
+  void start(T alpha, std::span<const matrix_view<const T>> source, T beta, std::span<const matrix_view<T>> target) {
+    start_with([&] { return Operands(alpha, source, beta, target); });
+  }
   /// Does what can be done without waiting; true when this rank is done.
   bool progress();
   void wait();
@@ -88,16 +94,24 @@ class Redistribution {
   [[nodiscard]] const layout::Layout& to() const noexcept;
   [[nodiscard]] Op op() const noexcept;
 
-  /// Elements that this rank sends to others, receives from others, and keeps.
-  struct Volume {
-    Index sent = 0;
-    Index received = 0;
-    Index kept = 0;
-  };
+  /// What this rank sends, receives and keeps.
   [[nodiscard]] Volume volume() const noexcept;
 
  private:
-  class Plan;
+  // A rank that fails to make its operands says so to the others, which wait for it.
+  template <class F>
+  void start_with(F&& make) {
+    std::optional<Operands> operands;
+    std::exception_ptr failure;
+    try {
+      operands.emplace(make());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    start(operands ? &*operands : nullptr, failure);
+  }
+  void start(const Operands* operands, const std::exception_ptr& failure);
+
   std::unique_ptr<Plan> plan_;
 };
 

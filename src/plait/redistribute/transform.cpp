@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "plait/simd/copy.hpp"
 #include "plait/simd/scale.hpp"
@@ -73,17 +74,34 @@ Transform Transform::make(T alpha, bool conjugate, T beta, simd::Stores stores) 
   return transform;
 }
 
-template Transform Transform::make(std::int8_t, bool, std::int8_t, simd::Stores);
-template Transform Transform::make(std::int16_t, bool, std::int16_t, simd::Stores);
-template Transform Transform::make(std::int32_t, bool, std::int32_t, simd::Stores);
-template Transform Transform::make(std::int64_t, bool, std::int64_t, simd::Stores);
-template Transform Transform::make(std::uint8_t, bool, std::uint8_t, simd::Stores);
-template Transform Transform::make(std::uint16_t, bool, std::uint16_t, simd::Stores);
-template Transform Transform::make(std::uint32_t, bool, std::uint32_t, simd::Stores);
-template Transform Transform::make(std::uint64_t, bool, std::uint64_t, simd::Stores);
-template Transform Transform::make(float, bool, float, simd::Stores);
-template Transform Transform::make(double, bool, double, simd::Stores);
-template Transform Transform::make(std::complex<float>, bool, std::complex<float>, simd::Stores);
-template Transform Transform::make(std::complex<double>, bool, std::complex<double>, simd::Stores);
+template <class T>
+Transform Transform::call(ElementOperation<T> operation) {
+  Transform transform = copy(Index{sizeof(T)});
+  transform.rectangle_ = [operation = std::move(operation)](Index rows, Index columns, const Tile& source,
+                                                            const Tile& target, Index row, Index column) {
+    operation({reinterpret_cast<const T*>(source.data), rows, columns, source.leading_dimension, source.order},
+              {reinterpret_cast<T*>(target.data), rows, columns, target.leading_dimension, target.order}, row, column);
+  };
+  return transform;
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
+#define PLAIT_INSTANTIATE_(T)                                          \
+  template Transform Transform::make(T, bool, T, simd::Stores stores); \
+  template Transform Transform::call(ElementOperation<T>)
+PLAIT_INSTANTIATE_(std::int8_t);
+PLAIT_INSTANTIATE_(std::int16_t);
+PLAIT_INSTANTIATE_(std::int32_t);
+PLAIT_INSTANTIATE_(std::int64_t);
+PLAIT_INSTANTIATE_(std::uint8_t);
+PLAIT_INSTANTIATE_(std::uint16_t);
+PLAIT_INSTANTIATE_(std::uint32_t);
+PLAIT_INSTANTIATE_(std::uint64_t);
+PLAIT_INSTANTIATE_(float);
+PLAIT_INSTANTIATE_(double);
+PLAIT_INSTANTIATE_(std::complex<float>);
+PLAIT_INSTANTIATE_(std::complex<double>);
+#undef PLAIT_INSTANTIATE_
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace plait::redistribute

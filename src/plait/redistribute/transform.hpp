@@ -2,15 +2,18 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 
 #include "plait/base/index.hpp"
+#include "plait/redistribute/element_operation.hpp"
+#include "plait/redistribute/tile.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/stores.hpp"
 
 namespace plait::redistribute {
 
 /// target ← alpha·op(source) + beta·target on elements whose type only this object knows; op may conjugate.
-/// Where alpha is 1, beta 0 and nothing is conjugated, elements are copied by their size.
+/// Where alpha is 1, beta 0 and nothing is conjugated, elements are copied by their size. Or, whatever a user does.
 class Transform {
  public:
   /// \param T       one of the element types of `Redistribution`
@@ -18,10 +21,22 @@ class Transform {
   template <class T>
   static Transform make(T alpha, bool conjugate, T beta, simd::Stores stores);
 
+  /// A user's operation instead, which `rectangle` calls.
+  template <class T>
+  static Transform call(ElementOperation<T> operation);
+
   /// A copy of elements of 1, 2, 4, 8 or 16 bytes.
   static Transform copy(Index element_bytes, simd::Stores stores = simd::Stores::cached);
 
   [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
+
+  /// Whether `rectangle` does it, which needs to know where in A it is; otherwise `run` and `transposed` do.
+  [[nodiscard]] bool needs_place() const noexcept { return rectangle_ != nullptr; }
+
+  /// rows × columns elements, of which the first of the target is A(row, column).
+  void rectangle(Index rows, Index columns, const Tile& source, const Tile& target, Index row, Index column) const {
+    rectangle_(rows, columns, source, target, row, column);
+  }
 
   /// `count` neighbours.
   void run(Index count, const std::byte* source, std::byte* target) const { run_(*this, count, source, target); }
@@ -38,11 +53,13 @@ class Transform {
   struct Copied;
 
   using Run = void (*)(const Transform&, Index, const std::byte*, std::byte*);
+  using Rectangle = std::function<void(Index, Index, const Tile&, const Tile&, Index, Index)>;
   using Transposed = void (*)(const Transform&, Index, Index, const std::byte*, Index, std::byte*, Index);
 
   Index element_bytes_ = 0;
   Run run_ = nullptr;
   Transposed transposed_ = nullptr;
+  Rectangle rectangle_;
   bool conjugate_ = false;
   simd::Stores stores_ = simd::Stores::cached;
   simd::Isa isa_ = simd::Isa::scalar;

@@ -128,7 +128,7 @@ TEST(RedistributionContract, CountsWhatItMovesExactly) {
   plan.execute(source, target);
 
   // Counted element by element: who holds it before, who after.
-  Redistribution::Volume volume;
+  redistribute::Volume volume;
   Index peers = 0;
   std::vector<bool> is_peer(static_cast<std::size_t>(ranks()), false);
   for (Index i = 0; i < 64; ++i) {

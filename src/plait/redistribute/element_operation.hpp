@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+
+namespace plait::redistribute {
+
+/// A user's own operation in place of alpha·op(B) + beta·A. It is given rectangles of op(B) and the places of A that
+/// belong to them, of the same shape; `row` and `column` say where in A they begin. Which rectangles is not said: every
+/// element of A is given once, so the operation has to be element-wise. B's rectangle may lie in another storage order
+/// than A's and in a message's memory, true only during the call.
+///
+/// Several threads of a rank may call it at once. What it throws ends the execution: on this rank with that exception,
+/// on others with `PeerFailed`.
+template <class T>
+using ElementOperation = std::function<void(matrix_view<const T> b, matrix_view<T> a, Index row, Index column)>;
+
+}  // namespace plait::redistribute

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+
+namespace plait::redistribute {
+
+/// A local matrix of elements whose type does not matter. Lengths are in elements.
+struct Tile {
+  std::byte* data = nullptr;
+  Index leading_dimension = 1;
+  StorageOrder order = StorageOrder::column_major;
+};
+
+/// A tile with its extents along and across its columns (rows, if it is row-major), for questions about its memory.
+struct TileMemory {
+  Tile tile;
+  Index minor = 0;
+  Index major = 0;
+};
+
+template <class T>
+TileMemory memory_of(const matrix_view<T>& tile) {
+  auto* data = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(tile.data()));
+  return {{data, tile.leading_dimension(), tile.order()}, tile.minor_extent(), tile.major_extent()};
+}
+
+}  // namespace plait::redistribute

@@ -1,0 +1,94 @@
+#include "plait/redistribute/element_operation.hpp"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/redistribution.hpp"
+
+#include "support/ranks.hpp"
+#include "tests/mpi/redistribute/random_case.hpp"
+
+namespace plait::test {
+namespace {
+
+using layout::Layout;
+using layout::Shape;
+using redistribute::ElementOperation;
+using redistribute::Op;
+using redistribute::Redistribution;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// A(i, j) ← A(i, j) - 2 op(B)(i, j) + 1000 i + j: sees each operand and the place.
+void with_place(matrix_view<const double> b, matrix_view<double> a, Index row, Index column) {
+  for (Index i = 0; i < a.rows(); ++i) {
+    for (Index j = 0; j < a.columns(); ++j) {
+      a(i, j) += -2 * b(i, j) + 1000 * static_cast<double>(row + i) + static_cast<double>(column + j);
+    }
+  }
+}
+
+TEST(ElementOperation, IsGivenEveryElementOnceWithItsPlace) {
+  mpi::Context context(test_comm());
+  Random random(static_cast<std::uint64_t>(ranks()) + 3);
+  for (int round = 0; round < 40; ++round) {
+    const Op op = round % 2 == 0 ? Op::identity : Op::transpose;
+    const Shape shape{uniform(random, 0, 60), uniform(random, 0, 60)};
+    const Layout from = random_layout(random, shape, ranks());
+    const Layout to = random_layout(random, apply(op, shape), ranks());
+    SCOPED_TRACE(testing::Message() << "round " << round << " " << layout::describe(from) << " to "
+                                    << layout::describe(to));
+    GappedTiles<double> source(from, rank(), Random(5));
+    GappedTiles<double> target(to, rank(), Random(6));
+    source.for_each([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
+    target.for_each([](Index i, Index j, double& value) { value = element<double>(2, i, j); });
+
+    Redistribution plan(context, from, to, op, {.memory_budget = 8192, .chunk_bytes = Index{64} << (round % 6)});
+    plan.execute<double>(with_place, source.const_tiles(), target.tiles());
+
+    Index wrong = 0;
+    target.for_each([&](Index i, Index j, double& value) {
+      const double b = op == Op::transpose ? element<double>(1, j, i) : element<double>(1, i, j);
+      const double sum = element<double>(2, i, j) - 2 * b + 1000 * static_cast<double>(i) + static_cast<double>(j);
+      wrong += value == sum ? 0 : 1;
+    });
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(target.damaged_cells(), 0);
+  }
+}
+
+TEST(ElementOperation, DoesNotGoWithAnOpThatConjugates) {
+  mpi::Context context(test_comm());
+  const Layout rows = Layout::rows({8, 6}, ranks());
+  layout::DistributedMatrix<double> b(rows, rank()), a(rows, rank());
+  Redistribution plan(context, rows, rows, Op::conjugate);
+  EXPECT_THAT([&] { plan.execute<double>(with_place, b.const_tiles(), a.tiles()); },
+              ThrowsMessage<ArgumentError>(HasSubstr("op conjugates")));
+}
+
+TEST(ElementOperation, ThatThrowsEndsTheExecutionAndNotTheJob) {
+  mpi::Context context(test_comm());
+  const Layout rows = Layout::rows({40, 40}, ranks());
+  const Layout columns = Layout::columns({40, 40}, ranks());
+  layout::DistributedMatrix<double> b(rows, rank()), a(columns, rank());
+  Redistribution plan(context, rows, columns);
+  const ElementOperation<double> failing = [](matrix_view<const double>, matrix_view<double>, Index, Index) {
+    throw std::runtime_error("no such element");
+  };
+  EXPECT_THAT([&] { plan.execute<double>(failing, b.const_tiles(), a.tiles()); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("no such element")));
+
+  b.for_each_element([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
+  plan.execute(b, a);
+  Index wrong = 0;
+  a.for_each_element([&](Index i, Index j, double& value) { wrong += value == element<double>(1, i, j) ? 0 : 1; });
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace plait::test
