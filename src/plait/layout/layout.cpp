@@ -102,4 +102,8 @@ Layout Layout::submatrix(Index row, Index column, Shape shape) const {
 
 Layout Layout::transposed() const { return {columns_, rows_, owners_.transposed(), flipped(storage_)}; }
 
+Layout Layout::relabeled(std::span<const int> ranks) const {
+  return {rows_, columns_, owners_.relabeled(ranks), storage_};
+}
+
 }  // namespace plait::layout

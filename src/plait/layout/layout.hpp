@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -90,6 +91,9 @@ class Layout {
   /// The layout of the transpose that needs no movement: every tile keeps its rank and its memory and is read the other
   /// way round.
   [[nodiscard]] Layout transposed() const;
+
+  /// The layout in which rank `ranks[r]` holds what rank r held: see `Owners::relabeled`.
+  [[nodiscard]] Layout relabeled(std::span<const int> ranks) const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
 

@@ -133,6 +133,21 @@ Owners Owners::transposed() const {
   return listed(columns_, rows_, std::move(ranks));
 }
 
+Owners Owners::relabeled(std::span<const int> ranks) const {
+  if (Index{this->ranks()} > static_cast<Index>(ranks.size())) {
+    throw LayoutError(
+        fmt::format("new ranks are given for {} ranks, expected one for each of {}", ranks.size(), this->ranks()));
+  }
+  std::vector<int> owners;
+  owners.reserve(static_cast<std::size_t>(rows_ * columns_));
+  for (Index row = 0; row < rows_; ++row) {
+    for (Index column = 0; column < columns_; ++column) {
+      owners.push_back(ranks[static_cast<std::size_t>(owner(row, column))]);
+    }
+  }
+  return listed(rows_, columns_, std::move(owners));
+}
+
 bool operator==(const Owners& a, const Owners& b) {
   // A table that could be a grid never stays a table, so forms that differ own differently.
   if (a.rows_ != b.rows_ || a.columns_ != b.columns_ || a.is_grid() != b.is_grid()) return false;

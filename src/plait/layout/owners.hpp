@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -55,6 +56,12 @@ class Owners {
 
   /// Position (row, column) of the result belongs to the owner of (column, row).
   [[nodiscard]] Owners transposed() const;
+
+  /// What belonged to rank r belongs to `ranks[r]`: the process relabeling of COSTA.
+  ///
+  /// \pre  ranks.size() >= this->ranks(); ranks[i] >= 0
+  /// \throws LayoutError  naming the rank that has no new one
+  [[nodiscard]] Owners relabeled(std::span<const int> ranks) const;
 
   /// Whether this is a process grid: ranks numbered one after the other, each once.
   [[nodiscard]] bool is_grid() const noexcept { return !table_; }

@@ -1,5 +1,9 @@
 #include "plait/mpi/communicator.hpp"
 
+#include <string>
+#include <vector>
+
+#include "plait/base/error.hpp"
 #include "plait/mpi/error.hpp"
 
 namespace plait::mpi {
@@ -22,6 +26,21 @@ Communicator Communicator::split(int color, int key) const {
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
   return {part, true};
+}
+
+Communicator Communicator::permuted(std::span<const int> ranks) const {
+  std::vector<int> place(static_cast<std::size_t>(size_), -1);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const int old = ranks[i];
+    if (ranks.size() != place.size() || old < 0 || old >= size_ || place[static_cast<std::size_t>(old)] >= 0) {
+      throw ArgumentError("ranks[" + std::to_string(i) + "] is " + std::to_string(old) + ", expected each of the " +
+                          std::to_string(size_) + " ranks once");
+    }
+    place[static_cast<std::size_t>(old)] = static_cast<int>(i);
+  }
+  if (ranks.empty())
+    throw ArgumentError("ranks is empty, expected each of the " + std::to_string(size_) + " ranks once");
+  return split(0, place[static_cast<std::size_t>(rank_)]);
 }
 
 Communicator Communicator::split_by_node() const {

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <span>
 #include <utility>
 
 namespace plait::mpi {
@@ -20,6 +21,12 @@ class Communicator {
 
   /// The ranks that gave the same color, numbered by key. Collective over this communicator.
   [[nodiscard]] Communicator split(int color, int key) const;
+
+  /// The same processes in another order: rank r of the result is rank `ranks[r]` of this communicator. `ranks` is a
+  /// permutation, the same on all ranks. Collective over this communicator.
+  ///
+  /// \throws ArgumentError  on every rank, if it is no permutation
+  [[nodiscard]] Communicator permuted(std::span<const int> ranks) const;
 
   /// The ranks that share memory with this one. Collective over this communicator.
   [[nodiscard]] Communicator split_by_node() const;

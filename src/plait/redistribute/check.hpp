@@ -13,16 +13,18 @@ namespace plait::redistribute {
 /// Checks that A became alpha·op(B) + beta·A, at the cost of reading each matrix once, wherever its elements lie.
 ///
 /// Each element is weighted by a random number of its place in A, and the weighted sums before and after are compared.
-/// For a mere copy (alpha = 1, beta = 0) and for integers the comparison is exact: a single wrong bit passes with
-/// probability 2^-w for elements of w bits (at most 64). Otherwise the weights are ±1 and the sums may differ by what
-/// rounding explains, 16 standard deviations of it in T: an element that is wrong by more than that is found, smaller
-/// errors may not be. (The idea is Freivalds's, "Probabilistic machines can use less running time", 1977.)
+/// For a mere copy (alpha = 1, beta = 0) sums are of hashed bits: wrong ones pass with probability 2^-64. Other
+/// integers wrap, and a multiple of a high bit is even: there are eight sums, and errors in the highest bits of any
+/// number of elements pass with probability 2^-8, others with less. Otherwise the weights are ±1 and the sums may
+/// differ by what rounding explains, 16 standard deviations of it in T: an element that is wrong by more than that is
+/// found, smaller errors may not be. (The idea is Freivalds's, "Probabilistic machines can use less running time",
+/// 1977.)
 template <class T>
 class Check {
  public:
   Check(Op op, T alpha, T beta) : op_(op), alpha_(alpha), beta_(beta) {}
 
-  /// Reads the source, or the target before it is written to; neither is needed where its scalar is 0. Local.
+  /// Reads the source, or the target before it is written to; nothing where its scalar is 0. Local.
   void read_source(const layout::DistributedMatrix<T>& source);
   void read_target_before(const layout::DistributedMatrix<T>& target);
   void read_target_after(const layout::DistributedMatrix<T>& target);
@@ -36,8 +38,8 @@ class Check {
   /// Wider than T in digits and range wherever the machine has it, so that sums neither lose digits nor overflow.
   using Wide = long double;
   struct Sums {
-    std::uint64_t exact = 0;             // modulo 2^64
-    std::array<Wide, 2> weighted{0, 0};  // real and imaginary part
+    std::array<std::uint64_t, 8> exact{};  // modulo 2^64; of a copy only the first
+    std::array<Wide, 2> weighted{0, 0};    // real and imaginary part
     Wide squares = 0;
   };
   void add(Sums& sums, const layout::DistributedMatrix<T>& matrix, bool is_source) const;

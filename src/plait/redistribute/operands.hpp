@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,29 @@
 
 namespace plait::redistribute {
 
+/// Tiles that are only read, given as views of constant or of mutable elements.
+template <class T>
+class SourceTiles {
+ public:
+  SourceTiles(std::span<const matrix_view<const T>> tiles) : constant_(tiles) {}  // NOLINT(google-explicit-constructor)
+  SourceTiles(std::span<const matrix_view<T>> tiles) : mutable_(tiles) {}         // NOLINT(google-explicit-constructor)
+  SourceTiles(const std::vector<matrix_view<const T>>& tiles)
+      : constant_(tiles) {}                                                   // NOLINT(google-explicit-constructor)
+  SourceTiles(const std::vector<matrix_view<T>>& tiles) : mutable_(tiles) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::vector<TileMemory> memory() const {
+    std::vector<TileMemory> result;
+    result.reserve(constant_.size() + mutable_.size());
+    for (const auto& tile : constant_) result.push_back(memory_of(tile));
+    for (const auto& tile : mutable_) result.push_back(memory_of(tile));
+    return result;
+  }
+
+ private:
+  std::span<const matrix_view<const T>> constant_;
+  std::span<const matrix_view<T>> mutable_;
+};
+
 /// What a rank brings to one pair of matrices of an execution: its tiles of B and A, in the order of
 /// `Layout::tiles_of`, and what is to become of A. The element type is forgotten, its size is not.
 ///
@@ -24,23 +48,25 @@ class Operands {
   /// A ← alpha·op(B) + beta·A. Scalars are the same on all ranks. `beta == 0` never reads A; `alpha == 0` never reads
   /// B, whose tiles then may have no memory.
   template <class T>
-  Operands(T alpha, std::span<const matrix_view<const T>> source, T beta, std::span<const matrix_view<T>> target)
-      : Operands(source, target, alpha != T{0}, [alpha, beta](bool conjugate, simd::Stores stores) {
+  Operands(std::type_identity_t<T> alpha, std::type_identity_t<SourceTiles<T>> source, std::type_identity_t<T> beta,
+           std::span<const matrix_view<T>> target)
+      : Operands(source.memory(), target, alpha != T{0}, [alpha, beta](bool conjugate, simd::Stores stores) {
           return Transform::make(alpha, conjugate, beta, stores);
         }) {}
 
   template <class T>
-  Operands(T alpha, const layout::DistributedMatrix<T>& source, T beta, layout::DistributedMatrix<T>& target)
-      : Operands(alpha, source.tiles(), beta, target.tiles()) {
+  Operands(std::type_identity_t<T> alpha, const layout::DistributedMatrix<T>& source, std::type_identity_t<T> beta,
+           layout::DistributedMatrix<T>& target)
+      : Operands(alpha, source.const_tiles(), beta, target.tiles()) {
     source_layout_ = source.layout();
     target_layout_ = target.layout();
   }
 
   /// `operation` instead; for an op that does not conjugate.
   template <class T>
-  Operands(ElementOperation<T> operation, std::span<const matrix_view<const T>> source,
+  Operands(std::type_identity_t<ElementOperation<T>> operation, std::type_identity_t<SourceTiles<T>> source,
            std::span<const matrix_view<T>> target)
-      : Operands(source, target, true,
+      : Operands(source.memory(), target, true,
                  [shared = std::move(operation)](bool, simd::Stores) { return Transform::call(shared); }) {
     is_operation_ = true;
   }
@@ -59,12 +85,9 @@ class Operands {
   using Make = std::function<Transform(bool conjugate, simd::Stores stores)>;
 
   template <class T>
-  Operands(std::span<const matrix_view<const T>> source, std::span<const matrix_view<T>> target, bool reads_source,
-           Make make)
-      : element_bytes_(sizeof(T)), reads_source_(reads_source), make_(std::move(make)) {
-    source_.reserve(source.size());
+  Operands(std::vector<TileMemory> source, std::span<const matrix_view<T>> target, bool reads_source, Make make)
+      : element_bytes_(sizeof(T)), reads_source_(reads_source), make_(std::move(make)), source_(std::move(source)) {
     target_.reserve(target.size());
-    for (const auto& tile : source) source_.push_back(memory_of(tile));
     for (const auto& tile : target) target_.push_back(memory_of(tile));
   }
 

@@ -6,9 +6,10 @@
 #include <functional>
 #include <utility>
 
-#include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
 #include "plait/layout/check_tiles.hpp"
+#include "plait/layout/fingerprint.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/message.hpp"
@@ -42,14 +43,15 @@ schedule::PoolId add_pool(schedule::Graph& graph, const std::vector<Message>& me
   return graph.pool(largest, std::clamp(static_cast<Index>(messages.size()), Index{1}, blocks));
 }
 
-Index fingerprint(const std::string& text) { return static_cast<Index>(std::hash<std::string>{}(text) >> 1); }
-
-std::string described(std::span<const MatrixPair> pairs) {
-  std::string text;
-  for (const MatrixPair& pair : pairs) {
-    text += layout::describe(pair.from) + layout::describe(pair.to) + std::to_string(static_cast<int>(pair.op));
+// What all ranks have to mean alike, as a number that can be negated.
+Index identity_of(std::span<const MatrixPair> pairs) {
+  std::uint64_t state = pairs.size();
+  for (const auto& [from, to, op] : pairs) {
+    state = random_bits(state, layout::fingerprint(from));
+    state = random_bits(state, layout::fingerprint(to));
+    state = random_bits(state, static_cast<std::uint64_t>(op));
   }
-  return text;
+  return static_cast<Index>(state >> 1);
 }
 
 // In bytes, so that tiles of different element types can be compared.
@@ -115,13 +117,14 @@ void Plan::expect_layouts(const MatrixPair& pair) const {
 
 // One all-reduce: who failed, the least of the limits, and whether all ranks mean the same redistribution.
 void Plan::agree_on_options(const std::exception_ptr& failure) {
-  const Index identity = fingerprint(described(pairs_));
+  const Index identity = identity_of(pairs_);
   std::array<Index, 4> minima{options_.memory_budget, options_.chunk_bytes, identity, -identity};
   mpi::agree(context_, failure, minima);
   if (minima[2] != -minima[3]) {
     std::string mine;
     for (const auto& [from, to, op] : pairs_) {
-      mine += (mine.empty() ? "" : "; ") + layout::describe(from) + " to " + layout::describe(to);
+      mine +=
+          (mine.empty() ? "" : "; ") + layout::describe(from) + " to " + layout::describe(to) + ", " + to_string(op);
     }
     throw ArgumentError("the ranks plan different redistributions; rank " + std::to_string(context_.rank()) +
                         ": from " + mine);
@@ -142,7 +145,8 @@ Volume Plan::volume(std::size_t pair) const {
 // One all-reduce agrees that every rank can do its part and that all mean the same: after it nothing fails for want of
 // memory or for a wrong argument.
 void Plan::start(std::span<const Operands> operands, std::exception_ptr failure) {
-  PLAIT_ASSERT(active_ == nullptr, "one execution of a plan at a time");
+  if (active_ != nullptr)
+    throw ArgumentError("an execution of this plan is under way, expected wait() to end it first");
   Sizes sizes;
   try {
     if (!failure) {
@@ -247,7 +251,7 @@ void Plan::agree_on_operands(const Sizes& sizes, std::span<const Operands> opera
     mine += (mine.empty() ? "" : ", ") + name_of(i) + "alpha " + (sizes[i] != 0 ? "!=" : "==") + " 0 and elements of " +
             std::to_string(operands[i].element_bytes()) + " bytes";
   }
-  const Index meaning = fingerprint(mine);
+  const auto meaning = static_cast<Index>(std::hash<std::string>{}(mine) >> 1);
   std::array<Index, 2> minima{meaning, -meaning};
   mpi::agree(context_, failure, minima);
   if (minima[0] == -minima[1]) return;

@@ -76,7 +76,7 @@ class Plan {
   Options options_;
   const std::vector<MatrixPair> pairs_;
   std::deque<Matrix> matrices_;
-  std::map<Sizes, Exchange> exchanges_;
+  std::map<Sizes, Exchange> exchanges_;  // last, so that one under way ends while its matrices are there
   Exchange* active_ = nullptr;
 };
 

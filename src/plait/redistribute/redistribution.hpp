@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "plait/base/index.hpp"
@@ -48,22 +49,25 @@ class Redistribution {
   ~Redistribution();
 
   /// A ← alpha·op(B) + beta·A. The tiles are this rank's, in the order of `Layout::tiles_of`; each view may have its
-  /// own storage order and leading dimension. Scalars are the same on all ranks. `beta == 0` never reads A; `alpha ==
-  /// 0` never reads B, whose tiles then may have no memory.
+  /// own storage order and leading dimension. T is that of the target; say it, `execute<double>(…)`, where the target
+  /// is a vector. Scalars are the same on all ranks. `beta == 0` never reads A; `alpha == 0` never reads B, whose tiles
+  /// then may have no memory.
   ///
   /// \throws ShapeMismatch  if a tile has not the shape that the layout gives it
   /// \throws ArgumentError  if source and target have memory in common
   /// \throws PeerFailed     if another rank failed under way; A is undefined then
   template <class T>
-  void execute(T alpha, std::span<const matrix_view<const T>> source, T beta, std::span<const matrix_view<T>> target) {
-    start(alpha, source, beta, target);
+  void execute(std::type_identity_t<T> alpha, std::type_identity_t<SourceTiles<T>> source, std::type_identity_t<T> beta,
+               std::span<const matrix_view<T>> target) {
+    start<T>(alpha, source, beta, target);
     wait();
   }
 
   /// The same on matrices that hold their own memory.
   /// \throws LayoutError  if one of them has another layout than the plan
   template <class T>
-  void execute(T alpha, const layout::DistributedMatrix<T>& source, T beta, layout::DistributedMatrix<T>& target) {
+  void execute(std::type_identity_t<T> alpha, const layout::DistributedMatrix<T>& source, std::type_identity_t<T> beta,
+               layout::DistributedMatrix<T>& target) {
     start_with([&] { return Operands(alpha, source, beta, target); });
     wait();
   }
@@ -74,7 +78,7 @@ class Redistribution {
   }
   /// A ← whatever `operation` makes of op(B) and A; for an op that does not conjugate.
   template <class T>
-  void execute(ElementOperation<T> operation, std::span<const matrix_view<const T>> source,
+  void execute(std::type_identity_t<ElementOperation<T>> operation, std::type_identity_t<SourceTiles<T>> source,
                std::span<const matrix_view<T>> target) {
     start_with([&] { return Operands(std::move(operation), source, target); });
     wait();
@@ -83,7 +87,8 @@ class Redistribution {
   /// Begins an execution; `wait` ends it. In between, `progress` moves it along. Source and target stay untouched until
   /// `wait` returns.
   template <class T>
-  void start(T alpha, std::span<const matrix_view<const T>> source, T beta, std::span<const matrix_view<T>> target) {
+  void start(std::type_identity_t<T> alpha, std::type_identity_t<SourceTiles<T>> source, std::type_identity_t<T> beta,
+             std::span<const matrix_view<T>> target) {
     start_with([&] { return Operands(alpha, source, beta, target); });
   }
   /// Does what can be done without waiting; true when this rank is done.

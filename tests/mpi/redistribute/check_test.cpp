@@ -143,5 +143,32 @@ TEST(RedistributionCheckOfFloats, CopiesOfNanAreCheckedAndSumsOfThemAreUndecided
   EXPECT_EQ(scaled.verdict(context), Check<double>::Verdict::undecided);
 }
 
+// Errors in the highest bit are even multiples of everything: the hardest to see in sums.
+TEST(RedistributionCheck, FindsAFlippedHighestBitOfIntegers) {
+  Index missed = 0;
+  for (Index place = 0; place < 50; ++place) {
+    const auto flip = [&](Index i, Index j, std::int8_t& value) {
+      if (i == place && j % 40 == 3) value = static_cast<std::int8_t>(value ^ -128);
+    };
+    using Verdict = Check<std::int8_t>::Verdict;
+    EXPECT_EQ(verdict_on<std::int8_t>(Op::identity, 1, 0, flip), Verdict::failed);
+    missed += verdict_on<std::int8_t>(Op::identity, 3, 1, flip) == Verdict::passed ? 1 : 0;
+  }
+  EXPECT_LE(missed, 3);  // one in 256
+}
+
+TEST(RedistributionCheck, DoesNotReadWhatDoesNotCount) {
+  mpi::Context context(test_comm());
+  const Layout rows = Layout::rows({6, 5}, ranks());
+  DistributedMatrix<double> nothing_of(rows, rank()), a(rows, rank());
+  nothing_of.for_each_element([](Index, Index, double& value) { value = std::numeric_limits<double>::quiet_NaN(); });
+  a.for_each_element([](Index, Index, double& value) { value = 0; });
+  Check<double> check(Op::identity, 0, 0);
+  check.read_source(nothing_of);
+  check.read_target_before(nothing_of);
+  check.read_target_after(a);
+  EXPECT_EQ(check.verdict(context), Check<double>::Verdict::passed);
+}
+
 }  // namespace
 }  // namespace plait::test

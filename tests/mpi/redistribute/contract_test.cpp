@@ -49,6 +49,53 @@ TEST(RedistributionContract, RanksThatPlanDifferentThingsAllHearOfIt) {
               ThrowsMessage<ArgumentError>(HasSubstr("the ranks plan different redistributions")));
 }
 
+TEST(RedistributionContract, LayoutsThatDifferInOneOwnerOrSplitOrTheOpAreDifferent) {
+  if (ranks() == 1) return;
+  mpi::Context context(test_comm());
+  const Index split = rank() == 0 ? 100 : 150;
+  const Layout cut = Layout::custom({0, split, 300}, {0, 50, 200}, {0, 1, 1, 0});
+  const Layout owned = Layout::custom({0, 100, 300}, {0, 50, 200}, {0, 1, 1, rank() == 0 ? 0 : 1});
+  const Layout to = Layout::rows({300, 200}, ranks());
+  std::vector<int> owners(18);
+  for (std::size_t i = 0; i < owners.size(); ++i) owners[i] = static_cast<int>(i * i + (rank() == 0 ? 1 : 0)) % 2;
+  const Layout dealt = Layout::block_cyclic({300, 200}, 7, 5, layout::Owners::listed(3, 6, owners));
+  for (const Layout& from : {cut, owned, dealt}) {
+    EXPECT_THAT([&] { Redistribution(context, from, to); },
+                ThrowsMessage<ArgumentError>(HasSubstr("the ranks plan different redistributions")));
+  }
+  const Layout square = Layout::rows({30, 30}, ranks());
+  EXPECT_THAT([&] { Redistribution(context, square, square, rank() == 0 ? Op::identity : Op::transpose); },
+              ThrowsMessage<ArgumentError>(HasSubstr(rank() == 0 ? ", identity" : ", transpose")));
+}
+
+TEST(RedistributionContract, AnExecutionUnderWayIsFinishedWhereThePlanGoes) {
+  mpi::Context context(test_comm());
+  const Layout from = Layout::rows({300, 200}, ranks());
+  const Layout to = Layout::columns({300, 200}, ranks());
+  layout::DistributedMatrix<double> b(from, rank()), a(to, rank());
+  b.for_each_element([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
+  const auto wrong = [&] {
+    Index count = 0;
+    a.for_each_element([&](Index i, Index j, double& value) {
+      count += value == element<double>(1, i, j) ? 0 : 1;
+      value = 0;
+    });
+    return count;
+  };
+  {
+    Redistribution plan(context, from, to);
+    plan.start<double>(1.0, b.const_tiles(), 0.0, a.tiles());
+  }
+  EXPECT_EQ(wrong(), 0);
+
+  Redistribution plan(context, from, to);
+  plan.start<double>(1.0, b.const_tiles(), 0.0, a.tiles());
+  EXPECT_THAT([&] { plan.start<double>(1.0, b.const_tiles(), 0.0, a.tiles()); },
+              ThrowsMessage<ArgumentError>(HasSubstr("under way")));
+  plan = Redistribution(context, to, from);
+  EXPECT_EQ(wrong(), 0);
+}
+
 TEST(RedistributionContract, TilesOfTheWrongShapeOnOneRankAreReportedOnAll) {
   mpi::Context context(test_comm());
   const Layout from = Layout::rows({30, 20}, ranks());
