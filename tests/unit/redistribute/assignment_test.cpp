@@ -1,0 +1,111 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/redistribute/dense_assignment.hpp"
+#include "plait/redistribute/greedy_assignment.hpp"
+#include "plait/redistribute/sparse_assignment.hpp"
+
+namespace plait::redistribute {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::ThrowsMessage;
+
+constexpr Index most = Index{1} << 62;
+
+matrix_view<const Index> square(const std::vector<Index>& savings, Index n,
+                                StorageOrder order = StorageOrder::row_major) {
+  return {savings.data(), n, n, std::max<Index>(n, 1), order};
+}
+
+SparseSavings sparse(Index n, const std::vector<Saving>& entries) { return SparseSavings::from_entries(n, entries); }
+
+TEST(DenseAssignment, IsTheBestOfASmallTable) {
+  // Greedy would take 9 and be left with 0 and 1.
+  const std::vector<Index> savings = {9, 8, 1, 8, 0, 2, 1, 3, 1};
+  EXPECT_THAT(assign_dense(square(savings, 3)), ElementsAre(1, 0, 2));
+}
+
+TEST(DenseAssignment, ReadsEitherStorageOrderAndPartsOfLargerTables) {
+  const std::vector<Index> savings = {0, 5, 0, 90, 0, 0, 5, 90, 5, 0, 0, 90, 90, 90, 90, 90};
+  EXPECT_THAT(assign_dense(square(savings, 4).part(0, 0, 3, 3)), ElementsAre(1, 2, 0));
+  EXPECT_THAT(assign_dense(square(savings, 4, StorageOrder::column_major).part(0, 0, 3, 3)), ElementsAre(2, 0, 1));
+}
+
+TEST(DenseAssignment, OfNothingAndOfOne) {
+  EXPECT_THAT(assign_dense({}), IsEmpty());
+  for (const Index saving : {Index{0}, Index{-7}, most, -most}) {
+    EXPECT_THAT(assign_dense(square({saving}, 1)), ElementsAre(0));
+  }
+}
+
+TEST(DenseAssignment, KeepsOwnRanksWhereThatCostsNothing) {
+  EXPECT_THAT(assign_dense(square(std::vector<Index>(25, 3), 5)), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(assign_dense(square({0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 4)), ElementsAre(0, 2, 1, 3));
+}
+
+TEST(DenseAssignment, AddsUpToTwoToThe62AndRefusesMore) {
+  EXPECT_THAT(assign_dense(square({most / 2, most / 2, most / 2, 0}, 2)), ElementsAre(1, 0));
+  EXPECT_THAT(assign_dense(square({-most / 2, 0, 0, -most / 2}, 2)), ElementsAre(1, 0));
+  EXPECT_THAT(assign_dense(square({most / 4, -most / 4, -most / 4, most / 4}, 2)), ElementsAre(0, 1));
+  EXPECT_THAT([] { static_cast<void>(assign_dense(square({most / 2, 0, 0, most / 2 + 1}, 2))); },
+              ThrowsMessage<ArgumentError>(HasSubstr("role 1 has 0 to 2305843009213693953")));
+  EXPECT_THROW(static_cast<void>(assign_dense(square({INT64_MAX, INT64_MIN, 0, 0}, 2))), ArgumentError);
+  EXPECT_THROW(static_cast<void>(assign_dense(square({1, INT64_MIN, 0, 0}, 2))), ArgumentError);
+}
+
+TEST(DenseAssignment, RefusesATableThatIsNotSquare) {
+  const std::vector<Index> savings(6);
+  EXPECT_THAT([&] { static_cast<void>(assign_dense({savings.data(), 2, 3, 2})); },
+              ThrowsMessage<ArgumentError>(HasSubstr("2 x 3")));
+}
+
+TEST(SparseAssignment, IsTheBestOfASmallTable) {
+  const auto savings = sparse(3, {{0, 0, 9}, {0, 1, 8}, {1, 0, 8}, {2, 1, 3}});
+  EXPECT_THAT(assign_sparse(savings), ElementsAre(1, 0, 2));
+}
+
+TEST(SparseAssignment, LeavesARoleWithNothingWhereThatIsBetter) {
+  EXPECT_THAT(assign_sparse(sparse(3, {{0, 1, 2}, {1, 1, 9}, {1, 2, 6}, {2, 2, 5}})), ElementsAre(0, 1, 2));
+  EXPECT_THAT(assign_sparse(sparse(3, {{0, 1, 4}, {1, 1, 9}, {1, 2, 6}, {2, 2, 1}})), ElementsAre(1, 2, 0));
+}
+
+TEST(SparseAssignment, KeepsOwnRanksWhereThatCostsNothing) {
+  EXPECT_THAT(assign_sparse(sparse(5, {})), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(assign_sparse(sparse(5, {{3, 1, 7}})), ElementsAre(0, 3, 2, 1, 4));
+  EXPECT_THAT(assign_sparse(sparse(3, {{0, 1, 5}, {0, 0, 5}, {1, 0, 5}, {1, 1, 5}})), ElementsAre(0, 1, 2));
+}
+
+TEST(SparseAssignment, OfNothing) {
+  EXPECT_THAT(assign_sparse(SparseSavings()), IsEmpty());
+  EXPECT_THAT(assign_sparse(sparse(1, {})), ElementsAre(0));
+}
+
+TEST(SparseAssignment, AddsUpToTwoToThe62) {
+  EXPECT_THAT(assign_sparse(sparse(2, {{0, 0, most - 1}, {0, 1, most - 1}, {1, 0, 1}})), ElementsAre(1, 0));
+  const Index half = most / 2;
+  EXPECT_THAT(assign_sparse(sparse(3, {{0, 0, half}, {0, 1, half - 1}, {1, 0, half}, {1, 1, half - 2}})),
+              ElementsAre(1, 0, 2));
+}
+
+TEST(GreedyAssignment, TakesTheLargestSavingFirst) {
+  const auto savings = sparse(3, {{0, 0, 9}, {0, 1, 8}, {1, 0, 8}, {2, 1, 3}});
+  EXPECT_THAT(assign_greedily(savings), ElementsAre(0, 2, 1));
+}
+
+TEST(GreedyAssignment, TakesOfEqualSavingsTheLowestRoleThenTheLowestRank) {
+  EXPECT_THAT(assign_greedily(sparse(3, {{1, 0, 5}, {0, 2, 5}, {0, 1, 5}, {2, 1, 5}, {2, 2, 5}})),
+              ElementsAre(1, 0, 2));
+}
+
+TEST(GreedyAssignment, LetsLeftoverRolesKeepTheirRankElseTakeWhatIsLeftInOrder) {
+  EXPECT_THAT(assign_greedily(sparse(6, {{5, 0, 1}, {0, 2, 4}})), ElementsAre(2, 1, 5, 3, 4, 0));
+  EXPECT_THAT(assign_greedily(sparse(6, {{5, 0, 1}, {4, 2, 4}})), ElementsAre(4, 1, 5, 3, 2, 0));
+  EXPECT_THAT(assign_greedily(SparseSavings()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace plait::redistribute
