@@ -66,9 +66,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   program.footer("'plait COMMAND --help' tells about a command.");
   program.get_formatter()->column_width(30);
   RedistributeOptions redistribute;
+  PlanOptions plan;
   GenerateOptions generate;
   InfoOptions info;
   add_redistribute(program, redistribute);
+  add_plan(program, plan);
   add_generate(program, generate);
   add_info(program, info);
 
@@ -87,6 +89,7 @@ Command parse_command_line(int argc, const char* const* argv) {
     throw UsageError(with_help(complaint_about(program, error)));
   }
   if (program.got_subcommand("redistribute")) return redistribute;
+  if (program.got_subcommand("plan")) return plan;
   if (program.got_subcommand("generate")) return generate;
   return info;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/generate_options.hpp"
 #include "cli/info.hpp"
+#include "cli/plan_options.hpp"
 #include "cli/redistribute_options.hpp"
 
 namespace plait::cli {
@@ -14,7 +15,7 @@ struct Text {
   std::string text;
 };
 
-using Command = std::variant<Text, RedistributeOptions, GenerateOptions, InfoOptions>;
+using Command = std::variant<Text, RedistributeOptions, PlanOptions, GenerateOptions, InfoOptions>;
 
 /// \throws UsageError  in a line or a few: what is wrong, what was expected, and where help is
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);

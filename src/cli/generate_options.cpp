@@ -7,26 +7,11 @@
 #include <fmt/format.h>
 
 #include "cli/option_value.hpp"
+#include "cli/shape_argument.hpp"
 
 namespace plait::cli {
 
 namespace {
-
-template <class T>
-bool is_number(std::string_view text, T& value) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failure == std::errc() && end == text.data() + text.size();
-}
-
-layout::Shape parse_shape(std::string_view text) {
-  const auto cross = text.find('x');
-  layout::Shape shape;
-  const bool parsed = cross != std::string_view::npos && is_number(text.substr(0, cross), shape.rows) &&
-                      is_number(text.substr(cross + 1), shape.columns) && shape.rows >= 0 && shape.columns >= 0;
-  if (!parsed) throw ArgumentError(fmt::format("'{}' is no shape; expected rows x columns, such as 8000x6000", text));
-  static_cast<void>(layout::elements(shape));
-  return shape;
-}
 
 StorageOrder parse_order(std::string_view text) {
   if (text != "C" && text != "F") throw ArgumentError(fmt::format("'{}' is no order; expected C or F", text));
@@ -35,7 +20,8 @@ StorageOrder parse_order(std::string_view text) {
 
 std::uint64_t parse_seed(std::string_view text) {
   std::uint64_t seed = 0;
-  if (!is_number(text, seed)) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (failure != std::errc() || end != text.data() + text.size()) {
     throw ArgumentError(fmt::format("'{}' is no seed; expected a whole number from 0 to 2^64 - 1", text));
   }
   return seed;

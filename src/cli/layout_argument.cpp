@@ -32,6 +32,15 @@ std::string text_of_file(mpi::Context& context, const std::string& path) {
       context, mpi::agreed(context, [&] { return context.rank() == 0 ? read_text(path) : std::string(); }));
 }
 
+layout::Layout layout_of_text(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape,
+                              const std::string& text_of_custom) {
+  try {
+    return spec.kind == layout::LayoutKind::custom ? parse_custom_layout(text_of_custom, spec, shape) : spec.on(shape);
+  } catch (const Error& error) {
+    throw LayoutError(fmt::format("{}: {}", option, error.what()));
+  }
+}
+
 }  // namespace
 
 std::string layout_help() {
@@ -56,17 +65,18 @@ layout::Layout layout_of_option(mpi::Context& context, std::string_view option, 
   const bool in_file = spec.kind == layout::LayoutKind::custom;
   const std::string text = in_file ? text_of_file(context, spec.path) : std::string();
   return mpi::agreed(context, [&] {
-    try {
-      auto layout = in_file ? parse_custom_layout(text, spec, shape) : spec.on(shape);
-      if (layout.ranks() > context.size()) {
-        throw LayoutError(fmt::format("{} needs {} ranks, there {} {}", spec.text(), layout.ranks(),
-                                      context.size() == 1 ? "is" : "are", context.size()));
-      }
-      return layout;
-    } catch (const Error& error) {
-      throw LayoutError(fmt::format("{}: {}", option, error.what()));
+    auto layout = layout_of_text(option, spec, shape, text);
+    if (layout.ranks() > context.size()) {
+      throw LayoutError(fmt::format("{}: {} needs {} ranks, there {} {}", option, spec.text(), layout.ranks(),
+                                    context.size() == 1 ? "is" : "are", context.size()));
     }
+    return layout;
   });
+}
+
+layout::Layout layout_of_option(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape) {
+  const bool in_file = spec.kind == layout::LayoutKind::custom;
+  return layout_of_text(option, spec, shape, in_file ? read_text(spec.path) : std::string());
 }
 
 }  // namespace plait::cli

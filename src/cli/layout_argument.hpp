@@ -21,4 +21,10 @@ namespace plait::cli {
 [[nodiscard]] layout::Layout layout_of_option(mpi::Context& context, std::string_view option,
                                               const layout::LayoutSpec& spec, layout::Shape shape);
 
+/// The same for one process that only asks about the layout, on however many ranks.
+///
+/// \throws LayoutError, FileError  as above
+[[nodiscard]] layout::Layout layout_of_option(std::string_view option, const layout::LayoutSpec& spec,
+                                              layout::Shape shape);
+
 }  // namespace plait::cli

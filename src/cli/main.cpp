@@ -13,6 +13,7 @@
 #include "cli/info.hpp"
 #include "cli/launch.hpp"
 #include "cli/node.hpp"
+#include "cli/plan.hpp"
 #include "cli/print.hpp"
 #include "cli/redistribute.hpp"
 #include "cli/standard_streams.hpp"
@@ -23,6 +24,7 @@ using namespace plait;
 using namespace plait::cli;
 
 void run(mpi::Context&, const Text&) {}
+void run(mpi::Context&, const PlanOptions&) {}
 void run(mpi::Context& context, const RedistributeOptions& options) { run_redistribute(context, options); }
 void run(mpi::Context& context, const GenerateOptions& options) { run_generate(context, options); }
 void run(mpi::Context& context, const InfoOptions& options) { run_info(context, options); }
@@ -31,6 +33,17 @@ void run(mpi::Context& context, const InfoOptions& options) { run_info(context, 
 int after_rank_zero(const Launch& launch, int status) {
   if (launch.rank != 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
   return status;
+}
+
+// What needs neither MPI nor other ranks, where there are any.
+int run_alone(const Launch& launch, const PlanOptions& options) {
+  if (launch.rank != 0) return 0;
+  try {
+    run_plan(options);
+    return 0;
+  } catch (...) {
+    return print_failure(std::current_exception());
+  }
 }
 
 int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, const std::exception_ptr& misuse) {
@@ -55,6 +68,7 @@ int main(int argc, char** argv) {
       if (launch.rank == 0) print_result(text->text);
       return 0;
     }
+    if (const auto* plan = std::get_if<PlanOptions>(&*command)) return run_alone(launch, *plan);
   } catch (...) {
     misuse = std::current_exception();
     if (launch.size == 1) return print_failure(misuse);

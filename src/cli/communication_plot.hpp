@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "plait/redistribute/incoming.hpp"
+
+namespace plait::cli {
+
+/// Draws how much each rank (row) sends to each other (column) as an SVG file, aside and renamed: darker is more, and
+/// what stays on its rank has another color. Many ranks share a square. With `rank_of`, a second picture beside it
+/// shows the same after relabeling.
+///
+/// \throws FileError  the file can't be written
+void write_communication_plot(const std::string& path, redistribute::Incoming& incoming, int ranks,
+                              std::span<const int> rank_of);
+
+}  // namespace plait::cli

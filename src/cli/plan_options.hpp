@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "plait/io/dtype.hpp"
+#include "plait/layout/shape.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/redistribute/op.hpp"
+#include "plait/redistribute/relabel.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace plait::cli {
+
+/// The command line of `plait plan`.
+struct PlanOptions {
+  layout::LayoutSpec from;
+  layout::LayoutSpec to;
+  layout::Shape shape;
+  io::DType dtype = io::DType::f64;
+  redistribute::Op op = redistribute::Op::identity;
+  std::optional<redistribute::AssignmentMethod> relabel;
+  std::string plot;  // empty: none
+  bool json = false;
+};
+
+/// Adds the command to the program's; parsing fills `options`.
+///
+/// \throws UsageError  from parsing: a value is malformed
+void add_plan(CLI::App& program, PlanOptions& options);
+
+}  // namespace plait::cli

@@ -1,0 +1,34 @@
+#include "cli/relabel_option.hpp"
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/usage_error.hpp"
+
+namespace plait::cli {
+
+using redistribute::AssignmentMethod;
+
+const char* name(AssignmentMethod method) { return method == AssignmentMethod::exact ? "exact" : "greedy"; }
+
+void add_relabel_option(CLI::App& command, std::optional<AssignmentMethod>& method) {
+  command
+      .add_option_function<std::string>(
+          "--relabel",
+          [&method](const std::string& text) {
+            if (text != "exact" && text != "greedy") {
+              throw UsageError(
+                  fmt::format("--relabel: '{}' is no way to relabel; expected exact, greedy or nothing", text));
+            }
+            method = text == "exact" ? AssignmentMethod::exact : AssignmentMethod::greedy;
+          },
+          "Let ranks change their roles in --to, so that least is moved (exact, the default) or quickly little "
+          "(greedy)")
+      ->option_text("[exact|greedy]")
+      ->expected(0, 1)
+      ->default_str("exact");
+}
+
+}  // namespace plait::cli
