@@ -1,11 +1,7 @@
 #include "plait/redistribute/core_assignment.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -20,7 +16,7 @@ namespace plait::redistribute {
 namespace {
 
 constexpr Index most = Index{1} << 62;
-constexpr std::size_t joining_at_once = 16;  // savings of a role
+constexpr Index joining_at_once = 16;  // savings of a role, of each sort
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
@@ -29,10 +25,10 @@ class Core {
   Core(Index n, const SavingsOfRole& savings_of)
       : n_(n),
         savings_of_(savings_of),
+        savings_(SparseSavings::from_entries(n, {})),
         of_role_(at(n)),
         of_rank_(at(n)),
-        row_(at(n)),
-        savings_(SparseSavings::from_entries(n, {})) {}
+        row_(at(n)) {}
 
   std::vector<int> solve() {
     reduce();
@@ -71,28 +67,23 @@ class Core {
     for (std::size_t rank = 0; rank < row_.size(); ++rank) row_[rank] -= of_role_[at(role)] + of_rank_[rank];
   }
 
-  // Each role that some rank would serve better than its prices tell brings that rank, and those that are best for it
-  // once the roles before it have outbid each other. Without that all would bring the same few ranks.
+  // Each role that some rank would serve better than its prices tell brings that rank, those that are best for it once
+  // the roles before it have outbid each other, and a sample of those that refute its prices. Without bids all would
+  // bring the same few ranks, without a sample prices would spread to few ranks at a time.
   bool join_what_refutes(const PricedAssignment& found) {
-    std::vector<Index> bids = found.rank_prices;
+    const std::vector<Index>& prices = found.rank_prices;
+    std::vector<Index> bids = prices;
     const std::size_t before = entries_.size();
-    ++sweep_;
     for (Index role = 0; role < n_; ++role) {
       read_row(role);
-      const int refuting = best_rank(found.rank_prices);
-      if (row_[at(refuting)] - found.rank_prices[at(refuting)] <= found.role_prices[at(role)]) continue;
+      const Index price = found.role_prices[at(role)];
+      const int refuting = best_rank(prices);
+      if (row_[at(refuting)] - prices[at(refuting)] <= price) continue;
+      joining_ = {refuting};
       find_best_gains(role, bids);
-      for (const auto& [gain, rank] : best_gains_) {
-        if (rank != refuting) join(role, rank);
-      }
-      join(role, refuting);
-      const Index stride = std::max<Index>(1, n_ / 16);
-      for (Index rank = (role * 7 + sweep_) % stride; rank < n_; rank += stride) {
-        if (rank != refuting && row_[at(rank)] - found.rank_prices[at(rank)] > found.role_prices[at(role)] &&
-            std::ranges::none_of(best_gains_, [&](const auto& other) { return other.second == rank; })) {
-          join(role, static_cast<int>(rank));
-        }
-      }
+      for (const auto& [gain, rank] : best_gains_) joining_.push_back(rank);
+      if (before > 0) sample(role, prices, price);
+      join(role);
       if (best_gains_.empty()) continue;
       const auto [least, dearest] = std::ranges::minmax(best_gains_);
       bids[at(dearest.second)] += dearest.first - least.first + 1;
@@ -100,9 +91,22 @@ class Core {
     return entries_.size() > before;
   }
 
-  void join(Index role, int rank) {
-    if (savings_(role, rank) > 0) return;  // it is there
-    entries_.push_back({static_cast<int>(role), rank, row_[at(rank)]});
+  void sample(Index role, const std::vector<Index>& prices, Index price) {
+    const Index stride = std::max<Index>(1, n_ / joining_at_once);
+    for (Index rank = (role * 7) % stride; rank < n_; rank += stride) {
+      if (row_[at(rank)] - prices[at(rank)] > price) joining_.push_back(static_cast<int>(rank));
+    }
+  }
+
+  // Those that are there already, or would bring nothing, stay out.
+  void join(Index role) {
+    std::ranges::sort(joining_);
+    const auto repeated = std::ranges::unique(joining_);
+    joining_.erase(repeated.begin(), repeated.end());
+    for (const int rank : joining_) {
+      if (savings_(role, rank) == 0 && row_[at(rank)] > 0)
+        entries_.push_back({static_cast<int>(role), rank, row_[at(rank)]});
+    }
   }
 
   [[nodiscard]] int best_rank(const std::vector<Index>& prices) const {
@@ -126,7 +130,7 @@ class Core {
     if (gain <= least_gain_) return;
     best_gains_.emplace_back(gain, static_cast<int>(rank));
     std::ranges::push_heap(best_gains_, std::greater<>());
-    if (best_gains_.size() <= joining_at_once) return;
+    if (best_gains_.size() <= at(joining_at_once)) return;
     std::ranges::pop_heap(best_gains_, std::greater<>());
     best_gains_.pop_back();
     least_gain_ = best_gains_.front().first;
@@ -134,14 +138,14 @@ class Core {
 
   Index n_;
   const SavingsOfRole& savings_of_;
+  SparseSavings savings_;  // reduced, made of entries_; checks n
+  std::vector<Saving> entries_;
   std::vector<Index> of_role_;
   std::vector<Index> of_rank_;
   std::vector<Index> row_;
-  std::vector<Saving> entries_;
-  SparseSavings savings_;
+  std::vector<int> joining_;
   std::vector<std::pair<Index, int>> best_gains_;
   Index least_gain_ = 0;
-  Index sweep_ = 0;
 };
 
 }  // namespace

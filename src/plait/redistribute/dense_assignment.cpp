@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -42,10 +43,11 @@ std::vector<Index> losses_of(matrix_view<const Index> savings) {
       best = std::max(best, savings(role, rank));
     }
     const auto spread = static_cast<std::uint64_t>(best) - static_cast<std::uint64_t>(least);
-    if (spread > most || (spreads += spread) > most) {
+    if (spread > most - spreads) {
       throw ArgumentError(fmt::format("savings up to role {} may add up to more than 2^62 (role {} has {} to {})", role,
                                       role, least, best));
     }
+    spreads += spread;
     for (Index rank = 0; rank < n; ++rank) losses[at(role * n + rank)] = best - savings(role, rank);
   }
   return losses;
@@ -66,7 +68,7 @@ class DenseSolver {
     distance_.resize(at(n_));
     reached_from_.resize(at(n_));
     ranks_.resize(at(n_));
-    for (const int role : free_roles()) augment(role);
+    for (const int role : dearest_first(free_roles())) augment(role);
     return std::move(rank_of_);
   }
 
@@ -90,6 +92,13 @@ class DenseSolver {
     for (int role = 0; role < n_; ++role) {
       if (rank_of_[at(role)] == nobody) roles.push_back(role);
     }
+    return roles;
+  }
+
+  // A role that has much to lose is better served before the others: of products it takes half the time.
+  [[nodiscard]] std::vector<int> dearest_first(std::vector<int> roles) const {
+    std::ranges::stable_sort(roles, std::greater<>(),
+                             [this](int role) { return *std::max_element(losses(role), losses(role) + n_); });
     return roles;
   }
 

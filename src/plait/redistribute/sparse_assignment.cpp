@@ -31,7 +31,7 @@ class SparseSolver {
       : savings_(savings), roles_(at(savings.size())), ranks_(at(savings.size())) {}
 
   PricedAssignment solve() {
-    for (const int role : take_in_turn()) augment(role);
+    for (const int role : dearest_first(take_in_turn())) augment(role);
     PricedAssignment result;
     for (const Role& role : roles_) {
       result.rank_of.push_back(role.rank);
@@ -124,6 +124,13 @@ class SparseSolver {
     if (found.most > found.second) return displaced;
     later.push_back(displaced);
     return nobody;
+  }
+
+  // A role that has much to lose is better served before the others: of products it takes half the time or less.
+  std::vector<int> dearest_first(std::vector<int> waiting) {
+    for (const int role : waiting) roles_[at(role)].price = two_best(role).most;
+    std::ranges::stable_sort(waiting, std::greater<>(), [&](int role) { return roles_[at(role)].price; });
+    return waiting;
   }
 
   // Dijkstra over  role price + rank price - saving  to the nearest end.

@@ -1,10 +1,12 @@
 // The exact solvers against naive ones, and against each other where those would take too long.
 
 #include <algorithm>
+#include <span>
 
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
+#include "plait/redistribute/core_assignment.hpp"
 #include "plait/redistribute/dense_assignment.hpp"
 #include "plait/redistribute/greedy_assignment.hpp"
 #include "plait/redistribute/sparse_assignment.hpp"
@@ -15,6 +17,7 @@
 namespace plait::test {
 namespace {
 
+using redistribute::assign_by_core;
 using redistribute::assign_dense;
 using redistribute::assign_greedily;
 using redistribute::assign_sparse;
@@ -33,6 +36,12 @@ std::vector<int> dense_of(const Table& savings, StorageOrder order = StorageOrde
     }
   }
   return assign_dense(view);
+}
+
+std::vector<int> by_core_of(const Table& savings) {
+  return assign_by_core(static_cast<Index>(savings.size()), [&](Index role, std::span<Index> row) {
+    std::ranges::copy(savings[static_cast<std::size_t>(role)], row.begin());
+  });
 }
 
 SparseSavings sparse_of(const Table& savings) {
@@ -111,6 +120,10 @@ void expect_best(const Table& savings, Index best) {
   expect_proved(sparse, found);
   ASSERT_EQ(sum_of(savings, found.rank_of), best);
   ASSERT_EQ(assign_sparse(sparse), found.rank_of);
+  const std::vector<int> by_core = by_core_of(savings);
+  ASSERT_TRUE(is_permutation(by_core));
+  ASSERT_EQ(sum_of(savings, by_core), best);
+  ASSERT_EQ(by_core_of(savings), by_core);
   const std::vector<int> greedy = assign_greedily(sparse);
   ASSERT_TRUE(is_permutation(greedy));
   ASSERT_GE(sum_of(savings, greedy), best - sum_of(savings, greedy));
@@ -211,6 +224,32 @@ TEST(AssignmentOptimality, OfDenseAndSparseIsTheSameFor2048Ranks) {
     expect_proved(savings, found);
     ASSERT_EQ(saved_by(savings, dense_of(table_of(savings))), saved_by(savings, found.rank_of));
     if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// Two process grids that overlap everywhere: a Kronecker product of small tables.
+Table product_table(std::size_t side, Index values) {
+  const Table rows = random_table(1, side, 1, values, 0);
+  const Table columns = random_table(2, side, 1, values, 0);
+  Table savings(side * side, std::vector<Index>(side * side));
+  for (std::size_t role = 0; role < savings.size(); ++role) {
+    for (std::size_t rank = 0; rank < savings.size(); ++rank) {
+      savings[role][rank] = rows[role / side][rank / side] * columns[role % side][rank % side];
+    }
+  }
+  return savings;
+}
+
+TEST(AssignmentOptimality, OfDenseAndCoreIsTheSameWhereEveryPairSaves) {
+  Table ranked(300, std::vector<Index>(300));
+  for (std::size_t role = 0; role < 300; ++role) {
+    for (std::size_t rank = 0; rank < 300; ++rank) ranked[role][rank] = static_cast<Index>((role + 1) * (rank + 1));
+  }
+  for (const Table& savings : {random_table(3, 400, 1, 1'000'000, 0), random_table(4, 400, 100, 103, 0),
+                               product_table(20, 2), product_table(20, 1000), ranked}) {
+    const std::vector<int> by_core = by_core_of(savings);
+    ASSERT_TRUE(is_permutation(by_core));
+    ASSERT_EQ(sum_of(savings, by_core), sum_of(savings, dense_of(savings)));
   }
 }
 

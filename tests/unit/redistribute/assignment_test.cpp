@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <span>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/redistribute/core_assignment.hpp"
 #include "plait/redistribute/dense_assignment.hpp"
 #include "plait/redistribute/greedy_assignment.hpp"
 #include "plait/redistribute/sparse_assignment.hpp"
@@ -89,6 +93,28 @@ TEST(SparseAssignment, AddsUpToTwoToThe62) {
   const Index half = most / 2;
   EXPECT_THAT(assign_sparse(sparse(3, {{0, 0, half}, {0, 1, half - 1}, {1, 0, half}, {1, 1, half - 2}})),
               ElementsAre(1, 0, 2));
+}
+
+TEST(CoreAssignment, OfNothingAndOfEqualSavings) {
+  const auto equal = [](Index, std::span<Index> savings) { std::ranges::fill(savings, 7); };
+  EXPECT_THAT(assign_by_core(0, equal), IsEmpty());
+  EXPECT_THAT(assign_by_core(4, equal), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(CoreAssignment, AddsUpToTwoToThe62AndRefusesMoreAndLess) {
+  const auto by_own = [](Index own, Index other) {
+    return [=](Index role, std::span<Index> savings) {
+      std::ranges::fill(savings, other);
+      savings[static_cast<std::size_t>(role)] = own;
+    };
+  };
+  EXPECT_THAT(assign_by_core(2, by_own(most / 2, 0)), ElementsAre(0, 1));
+  EXPECT_THAT(assign_by_core(2, by_own(0, most / 2)), ElementsAre(1, 0));
+  EXPECT_THAT([&] { static_cast<void>(assign_by_core(3, by_own(most / 2, 1))); },
+              ThrowsMessage<ArgumentError>(HasSubstr("role 2 saves 1 to 2305843009213693952")));
+  EXPECT_THAT([&] { static_cast<void>(assign_by_core(3, by_own(5, -1))); },
+              ThrowsMessage<ArgumentError>(HasSubstr("role 0 saves -1 to 5")));
+  EXPECT_THROW(static_cast<void>(assign_by_core(-1, by_own(1, 1))), ArgumentError);
 }
 
 TEST(GreedyAssignment, TakesTheLargestSavingFirst) {
