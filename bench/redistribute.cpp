@@ -182,5 +182,9 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
 int main(int argc, char** argv) {
   return bench::run_benchmark(
       argc, argv,
-      {"redistribute", "Redistribution between block-cyclic layouts, copied and transposed", {1, 2, 4}, cases});
+      {"redistribute",
+       "Moves a square matrix of doubles from 32 x 32 into 128 x 128 blocks (block-cyclic, on the process grids "
+       "from>to), as it is (gemr2d) or transposed (tran)",
+       {1, 2, 4},
+       cases});
 }

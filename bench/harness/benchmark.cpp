@@ -68,7 +68,13 @@ void use_one_thread() {
 
 Report measure_all(mpi::Context& context, const Benchmark& benchmark, const Options& options) {
   use_one_thread();
-  Report report{benchmark.name, options.commit, this_machine(), mpi::library_version(), options.quick, {}};
+  Report report;
+  report.program = benchmark.name;
+  report.description = benchmark.description;
+  report.commit = options.commit;
+  report.machine = this_machine();
+  report.mpi = mpi::library_version();
+  report.quick = options.quick;
   const bool have_cores = context.topology().node().size() <= report.machine.cores;
   const auto say = [&](const std::string& line) {
     if (context.rank() == 0) std::fputs(line.c_str(), stdout), std::fflush(stdout);

@@ -93,6 +93,7 @@ std::string to_json(const Report& report) {
   Json head;
   head["schema"] = schema;
   head["program"] = report.program;
+  head["description"] = report.description;
   head["commit"] = report.commit;
   head["machine"] = {{"cpu", report.machine.cpu}, {"cores", report.machine.cores}, {"isa", report.machine.isa}};
   head["mpi"] = report.mpi;
@@ -117,6 +118,7 @@ Report from_json(const std::string& text) {
     }
     Report report;
     value.at("program").get_to(report.program);
+    value.at("description").get_to(report.description);
     value.at("commit").get_to(report.commit);
     const Json& machine = value.at("machine");
     machine.at("cpu").get_to(report.machine.cpu);

@@ -10,8 +10,9 @@ namespace plait::bench {
 
 /// All that one benchmark found on one machine: what is written to a JSON file.
 struct Report {
-  std::string program;  // the benchmark's name
-  std::string commit;   // of the sources
+  std::string program;      // the benchmark's name
+  std::string description;  // what it measures
+  std::string commit;       // of the sources
   Machine machine;
   std::string mpi;     // and its version
   bool quick = false;  // then the figures mean nothing
