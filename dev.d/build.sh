@@ -25,8 +25,9 @@ configure() {
   logged "$folder/configure.log" cmake --preset "$1"
 }
 
+# build PRESET [TARGET]: all of it, unless a target is named.
 build() {
   configure "$1"
   echo "building $1"
-  logged "build/$1/build.log" cmake --build --preset "$1" --parallel "$(nproc)"
+  logged "build/$1/build.log" cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "$2"}
 }

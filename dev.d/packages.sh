@@ -6,6 +6,7 @@ build_packages=(
   openmpi-bin libopenmpi-dev mpich libmpich-dev
   libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev
+  libscalapack-openmpi-dev libscalapack-mpich-dev # what the benchmarks compare with
   python3 python3-numpy
 )
 lint_packages=(clang-format-19 clang-tidy-19 libomp-19-dev) # the last has the omp.h that clang looks for

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/mpi/context.hpp"
+
+#include "bench/harness/measure.hpp"
+#include "bench/harness/record.hpp"
+
+namespace plait::bench {
+
+/// What one rank does in a case; the functions own the memory that they use.
+struct Job {
+  /// Writes all operands, results too: an old result must not pass for a new one. Local, not timed.
+  std::function<void()> rewrite;
+  /// What is measured. Collective.
+  std::function<void()> run;
+  /// What bounds it, one at least: the fastest one counts.
+  std::vector<Contender> limits;
+  /// Another program that does the same to the same operands. Collective.
+  std::optional<Contender> peer;
+  /// How many elements of this rank's result are wrong after `run`, and after the peer's. Local.
+  std::function<Index()> wrong_elements;
+  /// What plait took to set up what `run` uses again and again, such as a plan.
+  double setup_seconds = 0;
+};
+
+struct Case {
+  std::string name;  // ends in ranks=P
+  Goal gate;         // where every rank has a core
+  Goal aim;
+  std::function<Job()> set_up;  // collective
+};
+
+struct Benchmark {
+  std::string name;
+  std::string description;
+  std::vector<int> ranks;  // the numbers of ranks that make up a whole run of it
+  /// The cases for as many ranks as the context has; small ones, some seconds in all, for a quick run.
+  std::function<std::vector<Case>(mpi::Context& context, bool quick)> cases;
+};
+
+/// The main function of a benchmark: `return run_benchmark(argc, argv, benchmark);`
+/// Returns the exit status: 1 where results were wrong or, if it was asked, a gate was missed; 2 for a usage error.
+[[nodiscard]] int run_benchmark(int argc, char** argv, const Benchmark& benchmark);
+
+}  // namespace plait::bench

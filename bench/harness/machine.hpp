@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+namespace plait::bench {
+
+struct Machine {
+  std::string cpu;  // model
+  int cores = 0;    // that are online
+  std::string isa;  // that plait's kernels use
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+[[nodiscard]] Machine this_machine();
+
+}  // namespace plait::bench

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/harness/statistics.hpp"
+
+namespace plait::bench {
+
+/// A figure with the interval that holds it with 95 %: see `median_interval`.
+struct Figure {
+  double median = 0;
+  Interval spread;
+  friend bool operator==(const Figure&, const Figure&) = default;
+};
+
+[[nodiscard]] Figure figure(std::span<const double> samples);
+
+/// What figures should come to at least. What is not set is not asked for.
+struct Goal {
+  std::optional<double> fraction_of_limit;
+  std::optional<double> speedup_over_peer;
+  [[nodiscard]] bool empty() const noexcept { return !fraction_of_limit && !speedup_over_peer; }
+  friend bool operator==(const Goal&, const Goal&) = default;
+};
+
+/// All times of one contender in a case, in seconds, in the order of the rounds.
+struct Samples {
+  std::string contender;
+  std::vector<double> seconds;
+  friend bool operator==(const Samples&, const Samples&) = default;
+};
+
+/// How a case compares with another program that does the same job.
+struct Comparison {
+  std::string peer;
+  double seconds = 0;  // median
+  Figure speedup;      // its time ÷ plait's, round by round
+  friend bool operator==(const Comparison&, const Comparison&) = default;
+};
+
+/// What was measured in one case.
+struct Record {
+  std::string name;  // such as `gemr2d f64 8000x8000 2x1>1x2 ranks=2`
+  Figure seconds;
+  double setup_seconds = 0;  // once before all calls, not part of `seconds`
+  std::string limit;         // which of the limits was the best
+  double limit_seconds = 0;  // median
+  Figure fraction_of_limit;  // limit's time ÷ plait's, round by round
+  std::optional<Comparison> comparison;
+  Goal gate;  // must hold; empty where ranks outnumber cores
+  Goal aim;
+  std::vector<Samples> samples;  // plait's, then the limits', then the peer's
+  friend bool operator==(const Record&, const Record&) = default;
+};
+
+/// The figures of a case from its samples, in the order of `Record::samples`. The limit whose median is least counts.
+///
+/// \pre  limits >= 1 and samples.size() is 1 + limits, or one more if there is a peer
+[[nodiscard]] Record make_record(std::string name, std::vector<Samples> samples, std::size_t limits);
+
+/// Whether the medians come to the goal. A goal over a peer that was not there is met.
+[[nodiscard]] bool meets(const Record& record, const Goal& goal);
+
+}  // namespace plait::bench

@@ -1,0 +1,63 @@
+"""What document_benchmarks.py makes of reports."""
+
+import unittest
+
+import document_benchmarks as documents
+
+RECORD = {
+    "case": "gemr2d f64 8000x8000 2x1>1x2 ranks=2",
+    "seconds": 0.25,
+    "spread": [0.24, 0.26],
+    "setup_seconds": 123e-6,
+    "limit": "memcpy",
+    "limit_seconds": 0.1,
+    "fraction_of_limit": 0.4,
+    "fraction_of_limit_spread": [0.38, 0.41],
+    "peer": "ScaLAPACK pdgemr2d",
+    "peer_seconds": 1.5,
+    "speedup_over_peer": 6.0,
+    "speedup_over_peer_spread": [5.5, 6.5],
+    "gate": {"fraction_of_limit": 0.3, "speedup_over_peer": 1.0, "met": True},
+    "aim": {"fraction_of_limit": 0.8, "met": False},
+    "samples": {},
+}
+REPORT = {
+    "program": "redistribute",
+    "description": "Moves things",
+    "commit": "abc",
+    "machine": {"cpu": "CPU", "cores": 2, "isa": "avx2"},
+    "mpi": "Open MPI 4.1.4",
+    "quick": False,
+    "records": [RECORD],
+}
+
+
+class Documents(unittest.TestCase):
+    def test_a_record_becomes_a_row(self):
+        self.assertEqual(
+            documents.row(RECORD),
+            "| `gemr2d f64 8000x8000 2x1>1x2 ranks=2` | 250 ms | 123 µs | 100 ms memcpy | **0.40** [0.38, 0.41]"
+            " | 1.50 s ScaLAPACK pdgemr2d | **6.00** [5.50, 6.50] | 0.30 of the limit, speedup 1.0: met"
+            " | 0.80 of the limit: **missed** |",
+        )
+
+    def test_what_was_not_there_is_a_dash(self):
+        row = documents.row(RECORD | {"peer": None, "gate": None})
+        self.assertTrue(row.endswith("| – | – | – | 0.80 of the limit: **missed** |"), row)
+
+    def test_a_second_mpi_gets_a_picture_of_its_own(self):
+        other = REPORT | {"mpi": "MPICH 4.0.2"}
+        self.assertEqual(documents.plot_name(REPORT, [REPORT]), "performance-redistribute.svg")
+        self.assertEqual(documents.plot_name(REPORT, [REPORT, other]), "performance-redistribute-openmpi.svg")
+        self.assertEqual(documents.plot_name(other, [REPORT, other]), "performance-redistribute-mpich.svg")
+
+    def test_the_page_tells_the_commands_that_make_it(self):
+        page = documents.document([REPORT, REPORT | {"mpi": "MPICH 4.0.2"}])
+        self.assertIn("\n./dev bench redistribute --json build/redistribute-openmpi.json\n", page)
+        self.assertIn("\n./dev bench redistribute --mpi mpich --json build/redistribute-mpich.json\n", page)
+        self.assertIn("--document build/redistribute-openmpi.json build/redistribute-mpich.json", page)
+        self.assertIn("## redistribute, MPICH 4.0.2\n\nMoves things.\n\nCPU, 2 cores, avx2 kernels", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
