@@ -7,6 +7,7 @@ build_packages=(
   libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev
   python3 python3-numpy
+  iproute2 # ip and tc make the emulated cluster
 )
 lint_packages=(clang-format-19 clang-tidy-19 libomp-19-dev) # the last has the omp.h that clang looks for
 
