@@ -20,7 +20,7 @@ class Check(ClusterTest):
         print(result.stdout)
 
     def test_a_check_that_is_told_another_rate_fails(self):
-        result = self.run_words(self.cluster("-k", "2", "-r", "200mbit", "--", self.checker(), "2", "1", "1e9"))
+        result = self.run_words(self.cluster("-k", "2", "-r", "1gbit", "--", self.checker(), "2", "1", "1e8"))
         self.assertEqual(result.status, 1, result.stdout + result.stderr)
         self.assertIn("implausible", result.stdout)
 
