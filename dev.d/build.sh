@@ -25,9 +25,11 @@ configure() {
   logged "$folder/configure.log" cmake --preset "$1"
 }
 
-# build PRESET [TARGET]: all of it, unless a target is named.
+# build PRESET [TARGET...]: everything, or only these targets.
 build() {
-  configure "$1"
-  echo "building $1"
-  logged "build/$1/build.log" cmake --build --preset "$1" --parallel "$(nproc)" ${2:+--target "$2"}
+  local preset=$1
+  shift
+  configure "$preset"
+  echo "building $preset"
+  logged "build/$preset/build.log" cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"}
 }

@@ -8,6 +8,7 @@ build_packages=(
   libgtest-dev libgmock-dev
   libscalapack-openmpi-dev libscalapack-mpich-dev # what the benchmarks compare with
   python3 python3-numpy
+  iproute2 # ip and tc make the emulated cluster
 )
 lint_packages=(clang-format-19 clang-tidy-19 libomp-19-dev) # the last has the omp.h that clang looks for
 

@@ -20,7 +20,7 @@ from words import check_words
 
 ROOT = Path(__file__).resolve().parent.parent
 TIDIED = ("src/",)  # tests and benchmarks would take too long, and users never see them
-SCRIPTS = ("dev", ".ci/run", "dev.d/*.sh", "tests/**/*.sh")
+SCRIPTS = ("dev", ".ci/run", "dev.d/*.sh", "bench/**/*.sh", "tests/**/*.sh")
 
 
 def changed_files() -> set[Path]:

@@ -1,0 +1,34 @@
+"""`plait redistribute` on 2 nodes of 2 ranks: the ways over the network and through a node's shared memory, against NumPy."""
+
+import json
+
+import numpy as np
+from cluster_harness import ClusterTest
+
+SHAPE = (1237, 811)
+
+
+class Redistribute(ClusterTest):
+    def plait_on_nodes(self, *arguments: str) -> dict:
+        words = self.cluster("-k", "2", "--ppn", "2", "-r", "1gbit", "--", self.plait, *arguments, "--json")
+        result = self.run_words(words)
+        self.assertEqual((result.status, result.errors), (0, []), result.stderr)
+        return json.loads(result.stdout)
+
+    def test_block_cyclic_layouts_and_transposition(self):
+        report = self.plait_on_nodes("generate", f"{SHAPE[0]}x{SHAPE[1]}", "--type", "f64", "-o", "B.npy")
+        self.assertEqual(report["ranks"], 4)
+        b = self.load("B.npy")
+        self.assertEqual(b.shape, SHAPE)
+
+        # Blocks of both layouts are ragged, and the grids number their ranks in different orders.
+        report = self.plait_on_nodes(
+            "redistribute", "B.npy", "-o", "A.npy", "--op", "transpose", "--alpha", "2",
+            "--from", "block-cyclic:32x48@2x2,src=1,0", "--to", "block-cyclic:40x24@4x1,order=col",
+        )  # fmt: skip
+        self.assertEqual((report["ranks"], report["nodes"], report["check"]), (4, 2, "passed"))
+        moved = report["redistribution"]
+        for way in ("self", "node", "network"):
+            self.assertGreater(moved[way]["bytes"], 0, way)
+        self.assertEqual(sum(moved[way]["bytes"] for way in ("self", "node", "network")), b.nbytes)
+        np.testing.assert_array_equal(self.load("A.npy"), 2 * b.T)
