@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <unistd.h>
 
 /* Of the thread in MPI_Finalize; the worker is UCX's, as long as it lives. */
@@ -21,7 +22,7 @@ static void* worker;
 int MPI_Finalize(void);
 
 /* The function that would have been called if it were not for this library. */
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
 unsigned ucp_worker_progress(void* progressed) {
   static __typeof__(&ucp_worker_progress) next;

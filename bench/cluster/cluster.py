@@ -2,14 +2,17 @@
 
 import argparse
 import json
+import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import isolation
 from inside import CANNOT_BUILD
+from launch import LAUNCHERS
 from settings import MOST_NODES, MOST_RANKS_PER_NODE, Settings, bits_per_second, count_up_to
 
+USAGE = "./dev cluster [--mpi openmpi|mpich] [-k K] [-r RATE] [--ppn P] (--check | -- COMMAND ...)"
 HELP = """\
 Runs COMMAND under MPI on an emulated cluster: K nodes with hostnames, shared memory and links of their own, joined by a
 switch, on this machine's cores. Ranks are dealt to the nodes in order. All of it is gone once the command has ended.
@@ -22,15 +25,15 @@ examples:
   ./dev cluster -k 2 --ppn 2 -r 200mbit --check
 
 The exit status is that of COMMAND, 2 after a mistake in the options, {CANNOT_BUILD} if the cluster can't be made here.
-PLAIT_IDLE_MICROSECONDS is how long a rank with nothing to do sleeps at a time: 20, or 300 with far more ranks than cores.
+PLAIT_IDLE_MICROSECONDS is how long a rank with nothing to do sleeps at a time: 20 if it is not set.
 """
 
 
 def parsed(arguments: list[str]) -> argparse.Namespace:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(
-        prog="cluster", usage="./dev cluster [--mpi openmpi|mpich] [-k K] [-r RATE] [--ppn P] (--check | -- COMMAND ...)",
-        description=HELP, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        prog="cluster", usage=USAGE, description=HELP, epilog=EPILOG, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
 
     def of_type(parse):
@@ -44,10 +47,12 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 
     add = parser.add_argument
     add("-k", "--nodes", metavar="K", type=of_type(count_up_to(MOST_NODES)), default=2, help="nodes (2)")
-    add("-r", "--rate", type=of_type(bits_per_second), default="1gbit", help="of every link, in each direction, as tc has it (1gbit)")
+    rate_help = "of every link, in each direction, as tc has it (1gbit)"
+    add("-r", "--rate", type=of_type(bits_per_second), default="1gbit", help=rate_help)
     add("--ppn", metavar="P", type=of_type(count_up_to(MOST_RANKS_PER_NODE)), default=1, help="ranks per node (1)")
     add("--check", action="store_true", help="check how the ranks are grouped, and time messages against the rate")
-    for hidden in ("--family", "--mpiexec", "--preload", "--check-program"):
+    add("--family", choices=list(LAUNCHERS), help=argparse.SUPPRESS)
+    for hidden in ("--mpiexec", "--preload", "--check-program"):
         add(hidden, default="", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments[:end])
     options.command = arguments[end + 1 :]
@@ -60,6 +65,8 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 
 
 def main() -> int:
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's has much to say
     options = parsed(sys.argv[1:])
     settings = Settings(
         nodes=options.nodes, ranks_per_node=options.ppn, rate=options.rate, family=options.family,

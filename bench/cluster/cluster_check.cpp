@@ -17,7 +17,7 @@ namespace {
 constexpr double lowest_share_of_rate = 0.5;
 constexpr double highest_share_of_rate = 1.1;
 constexpr std::array<int, 2> message_bytes{4'000'000, 16'000'000};
-constexpr double seconds_per_size = 1.0;
+constexpr double seconds_per_size = 0.5;
 constexpr int most_round_trips = 10;
 
 struct Expected {

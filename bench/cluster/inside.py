@@ -1,4 +1,4 @@
-"""inside.py SETTINGS LIFELINE: the first process of a cluster's namespaces, which builds the cluster and runs the command."""
+"""inside.py SETTINGS LIFELINE: the first process of a cluster's namespaces, which builds it and runs the command."""
 
 import json
 import signal

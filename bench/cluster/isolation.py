@@ -17,8 +17,8 @@ AS_ROOT: list[str] = []
 AS_USER = ["--user", "--map-root-user"]
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
-# All that the kernel has to allow and to know. Deliberately not how a cluster is built: that it can't be built where this
-# works is a mistake of ours.
+# All that the kernel has to allow and to know. Deliberately not how a cluster is built: that it can't be built where
+# this works is a mistake of ours.
 TRIAL = """set -e
 ip link add trial0 type bridge
 ip link add trial1 type veth peer name trial2
@@ -81,7 +81,7 @@ class Ended(BaseException):
 
 
 def run_isolated(way: list[str], words: list[str]) -> int:
-    """Runs a program, which gets its lifeline's number as a last argument, in namespaces of its own; its exit status."""
+    """Runs a program, whose last argument will be its lifeline, in namespaces of its own; returns its exit status."""
     lifeline, held_end = os.pipe()
 
     def end(number, _frame):

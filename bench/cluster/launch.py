@@ -12,8 +12,7 @@ NODE_SHELL = str(Path(__file__).resolve().parent / "node_shell.sh")  # in place 
 def command_line(settings: Settings) -> list[str]:
     ranks = str(settings.nodes * settings.ranks_per_node)
     hosts = ",".join(f"{network.name_of(node)}:{settings.ranks_per_node}" for node in range(settings.nodes))
-    options = {"Open MPI": openmpi_options, "MPICH": mpich_options}[settings.family]
-    return [settings.mpiexec, *options(settings, hosts), "-n", ranks, *settings.command]
+    return [settings.mpiexec, *LAUNCHERS[settings.family](settings, hosts), "-n", ranks, *settings.command]
 
 
 def openmpi_options(settings: Settings, hosts: str) -> list[str]:
@@ -40,6 +39,9 @@ def mpich_options(settings: Settings, hosts: str) -> list[str]:
     words = ["-launcher", "ssh", "-launcher-exec", NODE_SHELL, "-iface", network.SWITCH, "-hosts", hosts]
     words += ["-bind-to", "none"]
     return words + (["-genv", "LD_PRELOAD", preloaded(settings)] if settings.preload else [])
+
+
+LAUNCHERS = {"Open MPI": openmpi_options, "MPICH": mpich_options}
 
 
 def preloaded(settings: Settings) -> str:

@@ -1,8 +1,8 @@
 """The nodes and the switch between them, built inside of the private namespaces.
 
-A node is a network, UTS, IPC and mount namespace: an address, a hostname, shared memory that no other node sees. Its link,
-a pair of virtual devices, ends at a bridge; both ends are shaped, so that a node neither sends nor receives faster. The
-head, where mpiexec runs, is at the same bridge, with a link that is not shaped.
+A node is a network, UTS, IPC and mount namespace: an address, a hostname, shared memory that no other node sees. Its
+link, a pair of virtual devices, ends at a bridge; both ends are shaped, so that a node neither sends nor receives
+faster. The head, where mpiexec runs, is at the same bridge, with a link that is not shaped.
 """
 
 import subprocess

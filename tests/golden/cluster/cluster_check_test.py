@@ -12,7 +12,7 @@ class Check(ClusterTest):
 
     def test_nodes_are_grouped_and_links_have_their_rate(self):
         # Slow enough that even a busy machine keeps up with it.
-        result = self.run_words(self.cluster("-k", "2", "--ppn", "2", "-r", "200mbit", "--check"))
+        result = self.run_words(self.cluster("-k", "2", "--ppn", "2", "-r", "400mbit", "--check"))
         self.assertEqual(result.status, 0, result.stdout + result.stderr)
         self.assertIn("2 with 2 ranks each: as asked for", result.stdout)
         shares = [int(share) for share in re.findall(r"(\d+) % of the rate: plausible", result.stdout)]

@@ -12,7 +12,7 @@ def hindrance() -> str | None:
     try:
         isolation.find_way()
     except isolation.Impossible as reason:
-        return str(reason)
+        return "; ".join(line.strip() for line in str(reason).splitlines())
     return None
 
 

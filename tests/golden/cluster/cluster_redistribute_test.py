@@ -1,4 +1,4 @@
-"""`plait redistribute` on 2 nodes of 2 ranks: the ways over the network and through a node's shared memory, against NumPy."""
+"""`plait redistribute` on 2 nodes of 2 ranks, by the network and through the nodes' shared memory, against NumPy."""
 
 import json
 
