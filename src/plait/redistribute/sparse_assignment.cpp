@@ -129,7 +129,7 @@ class SparseSolver {
   // A role that has much to lose is better served before the others: of products it takes half the time or less.
   std::vector<int> dearest_first(std::vector<int> waiting) {
     for (const int role : waiting) roles_[at(role)].price = two_best(role).most;
-    std::ranges::stable_sort(waiting, std::greater<>(), [&](int role) { return roles_[at(role)].price; });
+    std::ranges::sort(waiting, {}, [&](int role) { return std::pair(-roles_[at(role)].price, role); });
     return waiting;
   }
 
