@@ -1,0 +1,135 @@
+"""What plait plan says, against counting every element with NumPy."""
+
+import itertools
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+from harness import CommandTest
+
+
+def block_cyclic_owners(shape, block, grid, by_columns=False):
+    """The rank of each element."""
+    row = np.arange(shape[0]) // block[0] % grid[0]
+    column = np.arange(shape[1]) // block[1] % grid[1]
+    return row[:, None] + column[None, :] * grid[0] if by_columns else row[:, None] * grid[1] + column[None, :]
+
+
+def volumes(source, target, ranks, element_bytes):
+    """Bytes from each rank to each."""
+    counts = np.zeros((ranks, ranks), dtype=np.int64)
+    np.add.at(counts, (source.ravel(), target.ravel()), element_bytes)
+    return counts
+
+
+def remote(counts):
+    return counts - np.diag(np.diag(counts))
+
+
+RELABELING = Path(__file__).parents[3] / "docs/relabeling.md"
+
+
+class Plan(CommandTest):
+    def plan(self, *options: str) -> dict:
+        return json.loads(self.succeed(0, "plan", "--json", *options))
+
+    def expect_volume(self, report: dict, counts) -> None:
+        moved = remote(counts)
+        self.assertEqual(report["messages"], np.count_nonzero(moved))
+        self.assertEqual(report["volume_bytes"], moved.sum())
+        self.assertEqual(report["largest_rank_bytes"], max(moved.sum(axis=0).max(), moved.sum(axis=1).max()))
+
+    def test_volumes_are_those_of_every_element(self):
+        shape = (37, 53)
+        source = block_cyclic_owners(shape, (3, 5), (2, 3))
+        target = block_cyclic_owners(shape, (8, 4), (3, 2), by_columns=True)
+        layouts = ["--from", "block-cyclic:3x5@2x3", "--to", "block-cyclic:8x4@3x2,order=col", "--shape", "37x53"]
+        counts = volumes(source, target, 6, 4)
+        report = self.plan(*layouts, "--type", "f32")
+        self.expect_volume(report, counts)
+        self.assertEqual((report["ranks"], report["bytes"]), (6, 37 * 53 * 4))
+        self.assertEqual(report["kept_bytes"], np.trace(counts))
+        self.assertNotIn("relabeled", report)
+
+        report = self.plan(*layouts, "--type", "f32", "--relabel")
+        rank_of = report["permutation"]
+        self.assertEqual(sorted(rank_of), list(range(6)))
+        self.expect_volume(report["relabeled"], volumes(source, np.array(rank_of)[target], 6, 4))
+        best = max(sum(counts[p[role], role] for role in range(6)) for p in itertools.permutations(range(6)))
+        self.assertEqual(report["relabeled"]["volume_bytes"], counts.sum() - best)
+        saved = 100 * (1 - report["relabeled"]["volume_bytes"] / report["volume_bytes"])
+        self.assertAlmostEqual(report["relabeled"]["removed_percent"], saved)
+
+        greedy = self.plan(*layouts, "--type", "f32", "--relabel=greedy")["relabeled"]
+        self.assertGreaterEqual(greedy["volume_bytes"], report["relabeled"]["volume_bytes"])
+        self.assertEqual(greedy["method"], "greedy")
+
+    def test_a_transpose_and_a_custom_layout(self):
+        shape = (20, 12)
+        tiling = {"row_splits": [0, 5, 12], "column_splits": [0, 20], "owners": [[3], [1]]}
+        (self.folder / "t.json").write_text(json.dumps(tiling))
+        source = block_cyclic_owners(shape, (1, 12), (4, 1))
+        target = np.where(np.arange(12)[:, None] < 5, 3, 1) + np.zeros((12, 20), dtype=int)
+        report = self.plan("--from", "block-cyclic:1x12@4x1", "--to", "custom:t.json", "--op", "transpose",
+                           "--shape", "20x12")  # fmt: skip
+        self.expect_volume(report, volumes(source.T, target, 4, 8))
+
+    def test_the_table_of_the_documents(self):
+        text = RELABELING.read_text()
+        blocks, percents = (
+            [cell.strip() for cell in re.search(rf"^\| {row}[^|]*\|(.*)\|$", text, re.MULTILINE)[1].split("|")]
+            for row in ("Block of", "Volume that")
+        )
+        for block, percent in zip(blocks, percents, strict=True):
+            with self.subTest(block):
+                report = self.plan("--shape", "100000x100000", "--from", f"block-cyclic:{block}x{block}@10x10",
+                                   "--to", "block-cyclic:10000x10000@10x10,order=col", "--relabel")  # fmt: skip
+                digits = len(percent.partition(".")[2])
+                self.assertEqual(f"{report['relabeled']['removed_percent']:.{digits}f}", percent)
+
+    def test_many_ranks_are_planned_at_once(self):
+        report = self.plan("--shape", "1000000x1000000", "--from", "block-cyclic:32x32@128x128",
+                           "--to", "block-cyclic:128x128@128x128,order=col")  # fmt: skip
+        self.assertEqual((report["ranks"], report["bytes"]), (16384, 8 * 10**12))
+        self.assertEqual(report["volume_bytes"] + report["kept_bytes"], 8 * 10**12)
+
+    def test_the_plot_is_a_picture(self):
+        layouts = ["--from", "rows@150", "--to", "cols@150", "--shape", "300x300"]
+        for options, titles in [([], ["Volume between ranks"]), (["--relabel"], ["Before relabeling", "After relabeling"])]:
+            self.plan(*layouts, "--plot", "v.svg", *options)
+            root = ElementTree.parse(self.folder / "v.svg").getroot()
+            texts = [element.text for element in root.iter() if element.tag.endswith("text")]
+            for title in titles:
+                self.assertIn(title, texts)
+            self.assertGreater(sum(element.tag.endswith("rect") for element in root.iter()), 20)
+        self.assertEqual(self.files(), {"v.svg"})
+
+    def test_the_summary_is_for_people(self):
+        text = self.succeed(0, "plan", "--from", "rows@2", "--to", "rows@2,ranks=1,0", "--shape", "30x20", "--relabel")
+        self.assertRegex(text, r"(?m)^  moves +4.80 kB in 2 messages; at most 2.40 kB sent or received by a rank$")
+        self.assertRegex(text, r"(?m)^ +100.00 % less; 2 of 2 ranks change their roles \(exact, found in ")
+
+    def test_under_a_launcher_it_is_told_once(self):
+        words = ["plan", "--from", "rows@7", "--to", "cols@7", "--shape", "30x20", "--json"]
+        report = json.loads(self.succeed(3, *words))
+        self.assertEqual(report["ranks"], 7)
+
+    def test_errors_name_the_option(self):
+        good = {"--from": "rows@2", "--to": "cols@2", "--shape": "30x20"}
+        for wrong, status, message in [
+            ({"--from": "rows@0"}, 2, "--from: .*at least 1"),
+            ({"--shape": "30"}, 2, "--shape: '30' is no shape"),
+            ({"--shape": "9000000000x9000000000"}, 2, "--shape: .*more than can be counted"),
+            ({"--relabel": "fast"}, 2, "--relabel: 'fast' is no way to relabel"),
+            ({"--to": "custom:none.json"}, 1, "none.json: can't be opened"),
+            ({"--to": "rows@2,within=5x5"}, 1, "--to: .*30 x 20"),
+            ({"--plot": "none/v.svg"}, 1, "none/v.svg: can't be written"),
+        ]:
+            with self.subTest(wrong):
+                words = [word for pair in {**good, **wrong}.items() for word in pair]
+                result = self.run_plait(0, "plan", *words)
+                self.assertEqual((result.status, result.stdout), (status, ""), result.stderr)
+                self.assertRegex(result.stderr, message)
+        self.assertEqual(self.run_plait(0, "plan", "--from", "rows@2").status, 2)
