@@ -24,8 +24,7 @@ void add_relabel_option(CLI::App& command, std::optional<AssignmentMethod>& meth
             }
             method = text == "exact" ? AssignmentMethod::exact : AssignmentMethod::greedy;
           },
-          "Let ranks change their roles in --to, so that least is moved (exact, the default) or quickly little "
-          "(greedy)")
+          "Let ranks change roles in --to so that least is moved; greedy is quick, not best")
       ->option_text("[exact|greedy]")
       ->expected(0, 1)
       ->default_str("exact");
