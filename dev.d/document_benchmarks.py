@@ -18,19 +18,19 @@ HOW_TO_READ = """# Performance
 
 ## How to read this
 
-Each case compares plait with a *limit*, which no program could beat on that machine, and with a *peer*, a program that
-does the same job.
+Each case compares plait with a *limit*, the least work that the hardware has to do for such a job, and with a *peer*,
+another program that does the same job.
 
 - **Times** are wall-clock medians, from a barrier of all ranks until the slowest one is done. plait, the limit and the
   peer take turns within one run, so that whatever else the machine does meets all of them; all operands are rewritten
   before every call. Plans are made once, before; what that took is `setup`.
-- **Of the limit** is the limit's time divided by plait's, and **speedup** the peer's time divided by plait's: the median
-  of the ratios of all rounds, with an interval that holds it with 95 % (from order statistics, so it assumes no
+- **Of the limit** is the limit's time divided by plait's, and **speedup** the peer's time divided by plait's: the
+  median of the ratios of all rounds, with an interval that holds it with 95 % (from order statistics, so it assumes no
   distribution; below six rounds it is the whole range). There are 10 rounds at least, and up to 100 of short cases.
 - The limit **memcpy** is the time in which every rank, all at once, copies its local array of the source once, in the
   memory that plait works on: by `memcpy` of the C library or by streaming stores, whichever has the smaller median.
-- A **gate** must hold, an *aim* is where we want to get: each says what the medians should come to at least. Where ranks
-  outnumber cores there is neither, only the report. A gate or aim over a peer that is not there counts as met.
+- A **gate** must hold, an *aim* is where we want to get: each says what the medians should come to at least. Where
+  ranks outnumber cores there is neither, only the report. A gate or aim over a peer that is not there counts as met.
 - Before it is timed, each case is run once by plait and once by the peer, and every element of the result is checked.
 
 ## How to reproduce it
@@ -39,13 +39,14 @@ does the same job.
 {commands}
 ```
 
-The first lines of each section name the machine and the sources. A run wants the machine for itself.
-`./dev bench NAME --quick` only checks that a benchmark works. `--gate` turns a missed gate into exit status 1, `--ranks
-2`, `--filter REGEX` and `--repetitions N` choose less or more of it.
+The first lines of each section name the machine and the sources. A run wants the machine for itself: the load average
+tells whether it had it. `./dev bench NAME --quick` only checks that a benchmark works. `--gate` turns a missed gate into
+exit status 1; `--ranks 2`, `--filter REGEX` and `--repetitions N` choose less or more of it.
 
 ## The JSON files
 
-`{{schema, program, description, commit, machine: {{cpu, cores, isa}}, mpi, quick, records}}`, and in each record:
+`{{schema, program, description, commit, machine: {{cpu, cores, isa}}, mpi, quick, load_average, records}}`, and in each
+record:
 
 | key | |
 |---|---|
@@ -56,7 +57,7 @@ The first lines of each section name the machine and the sources. A run wants th
 | `fraction_of_limit`, `fraction_of_limit_spread` | limit ÷ plait, and its interval |
 | `peer`, `peer_seconds` | the peer and its median; `null` if there was none |
 | `speedup_over_peer`, `speedup_over_peer_spread` | peer ÷ plait, and its interval; `null` if there was none |
-| `gate`, `aim` | `{{"fraction_of_limit": 0.3, "speedup_over_peer": 1.0, "met": true}}` with those that are asked for, or `null` |
+| `gate`, `aim` | `{{"fraction_of_limit": 0.3, "speedup_over_peer": 1.0, "met": true}}`, what is asked for of it, or `null` |
 | `samples` | every time in seconds, by contender, in the order of the rounds |
 """
 
@@ -124,6 +125,13 @@ def command(report: dict) -> str:
     return f"./dev bench {report['program']}{option} --json build/{report['program']}-{mpi}.json"
 
 
+def warning(report: dict) -> str:
+    """Whoever reads the figures has to know if the machine was busy with something else."""
+    if report["load_average"] < 0.5 * report["machine"]["cores"]:
+        return ""
+    return " **The machine was busy with other work: run it again on a quiet one before you conclude anything.**"
+
+
 def section(report: dict, plot: str) -> str:
     machine = report["machine"]
     lines = [
@@ -131,7 +139,8 @@ def section(report: dict, plot: str) -> str:
         "",
         f"{report['description']}.",
         "",
-        f"{machine['cpu']}, {machine['cores']} cores, {machine['isa']} kernels; {report['mpi']}; plait at `{report['commit']}`.",
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['isa']} kernels; {report['mpi']};"
+        f" plait at `{report['commit']}`; load average {report['load_average']:.1f} when it began.{warning(report)}",
         "",
         f"![Share of the limit's speed in each case]({plot})",
         "",

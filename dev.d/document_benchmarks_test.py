@@ -28,6 +28,7 @@ REPORT = {
     "machine": {"cpu": "CPU", "cores": 2, "isa": "avx2"},
     "mpi": "Open MPI 4.1.4",
     "quick": False,
+    "load_average": 0.1,
     "records": [RECORD],
 }
 
@@ -44,6 +45,11 @@ class Documents(unittest.TestCase):
     def test_what_was_not_there_is_a_dash(self):
         row = documents.row(RECORD | {"peer": None, "gate": None})
         self.assertTrue(row.endswith("| – | – | – | 0.80 of the limit: **missed** |"), row)
+
+    def test_a_busy_machine_is_pointed_out(self):
+        self.assertNotIn("busy", documents.section(REPORT, "a.svg"))
+        busy = documents.section(REPORT | {"load_average": 1.5}, "a.svg")
+        self.assertIn("load average 1.5 when it began. **The machine was busy", busy)
 
     def test_a_second_mpi_gets_a_picture_of_its_own(self):
         other = REPORT | {"mpi": "MPICH 4.0.2"}

@@ -75,6 +75,7 @@ Report measure_all(mpi::Context& context, const Benchmark& benchmark, const Opti
   report.machine = this_machine();
   report.mpi = mpi::library_version();
   report.quick = options.quick;
+  report.load_average = load_average();
   const bool have_cores = context.topology().node().size() <= report.machine.cores;
   const auto say = [&](const std::string& line) {
     if (context.rank() == 0) std::fputs(line.c_str(), stdout), std::fflush(stdout);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "plait/simd/isa.hpp"
@@ -25,6 +26,11 @@ Machine this_machine() {
   // Not std::thread::hardware_concurrency, which counts the cores that a rank is bound to.
   const auto cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   return {cpu_model(), cores, std::string(simd::name(simd::selected_isa()))};
+}
+
+double load_average() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
 }  // namespace plait::bench

@@ -13,4 +13,8 @@ struct Machine {
 
 [[nodiscard]] Machine this_machine();
 
+/// How many processes ran or wanted to run, on the average of the last minute: what a benchmark shares the machine
+/// with.
+[[nodiscard]] double load_average();
+
 }  // namespace plait::bench

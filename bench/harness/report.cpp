@@ -98,6 +98,7 @@ std::string to_json(const Report& report) {
   head["machine"] = {{"cpu", report.machine.cpu}, {"cores", report.machine.cores}, {"isa", report.machine.isa}};
   head["mpi"] = report.mpi;
   head["quick"] = report.quick;
+  head["load_average"] = report.load_average;
 
   std::string text = "{\n";
   for (const auto& [key, value] : head.items()) text += fmt::format("  {}: {},\n", Json(key).dump(), value.dump());
@@ -126,6 +127,7 @@ Report from_json(const std::string& text) {
     machine.at("isa").get_to(report.machine.isa);
     value.at("mpi").get_to(report.mpi);
     value.at("quick").get_to(report.quick);
+    value.at("load_average").get_to(report.load_average);
     for (const Json& record : value.at("records")) report.records.push_back(record_from(record));
     return report;
   } catch (const Json::exception& error) {
@@ -153,8 +155,9 @@ void write_file(const std::string& path, const std::string& text) {
 
 Report merged(const std::vector<Report>& reports) {
   PLAIT_ASSERT(!reports.empty(), "there is something to merge");
-  const auto head = [](Report report) {
+  const auto head = [&](Report report) {
     report.records.clear();
+    report.load_average = reports[0].load_average;
     return report;
   };
   Report all = head(reports[0]);

@@ -14,8 +14,9 @@ struct Report {
   std::string description;  // what it measures
   std::string commit;       // of the sources
   Machine machine;
-  std::string mpi;     // and its version
-  bool quick = false;  // then the figures mean nothing
+  std::string mpi;          // and its version
+  bool quick = false;       // then the figures mean nothing
+  double load_average = 0;  // of the machine, when the first run began
   std::vector<Record> records;
   friend bool operator==(const Report&, const Report&) = default;
 };
@@ -30,7 +31,7 @@ struct Report {
 [[nodiscard]] Report read_report(const std::string& path);
 void write_file(const std::string& path, const std::string& text);
 
-/// The reports of runs on different numbers of ranks as one.
+/// The reports of runs on different numbers of ranks as one, with the load average of the first.
 ///
 /// \pre  there is one
 /// \throws ArgumentError  unless program, commit, machine, MPI and length of all are the same

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as xml
 from pathlib import Path
 
 TIME_LIMIT_SECONDS = 60
-KEYS = {"schema", "program", "description", "commit", "machine", "mpi", "quick", "records"}
+KEYS = {"schema", "program", "description", "commit", "machine", "mpi", "quick", "load_average", "records"}
 RECORD_KEYS = {
     "case", "seconds", "spread", "setup_seconds", "limit", "limit_seconds", "fraction_of_limit",
     "fraction_of_limit_spread", "peer", "peer_seconds", "speedup_over_peer", "speedup_over_peer_spread", "gate", "aim",

@@ -21,6 +21,7 @@ inline Report example_report() {
   report.description = "Shows \"how\"";
   report.commit = "abc";
   report.machine = {"CPU <&> Co", 2, "avx2"};
+  report.load_average = 0.5;
   report.mpi = "Open MPI 4.1.4";
   report.records = {example_record(), example_record(false)};
   report.records[1].gate = {};

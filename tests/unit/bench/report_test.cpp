@@ -61,10 +61,12 @@ TEST(Report, merging_keeps_the_order_of_the_records) {
   Report other = example_report();
   other.records.resize(1);
   other.records[0].name = "other ranks=4";
+  other.load_average = 2;  // of the first run
   const Report all = merged({example_report(), other});
   ASSERT_EQ(all.records.size(), 3U);
   EXPECT_EQ(all.records[2].name, "other ranks=4");
   EXPECT_EQ(all.machine, other.machine);
+  EXPECT_EQ(all.load_average, 0.5);
 }
 
 TEST(Report, reports_that_do_not_belong_together_are_not_merged) {
