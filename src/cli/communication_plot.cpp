@@ -73,10 +73,11 @@ class Picture {
 
  private:
   [[nodiscard]] int place(int rank, int ranks) const { return static_cast<int>(Index{rank} * squares_ / ranks); }
-  Square& at(int row, int column) { return data_[static_cast<std::size_t>(row * squares_ + column)]; }
-  [[nodiscard]] const Square& at(int row, int column) const {
-    return data_[static_cast<std::size_t>(row * squares_ + column)];
+  [[nodiscard]] std::size_t place_of(int row, int column) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(squares_) + static_cast<std::size_t>(column);
   }
+  Square& at(int row, int column) { return data_[place_of(row, column)]; }
+  [[nodiscard]] const Square& at(int row, int column) const { return data_[place_of(row, column)]; }
 
   // By the root, so that little can be told from nothing.
   static std::string_view color(const Square& square, Index most) {

@@ -51,6 +51,7 @@ Mover::Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Inde
   const std::size_t cuts = static_cast<std::size_t>(piece_elements / band) + 2;
   rows_.reserve(most_runs + cuts);
   columns_.reserve(most_runs + cuts);
+  runs_.reserve(most_runs + cuts);
 }
 
 // The packed range [begin, begin + length) as stretches of at most `longest`.
@@ -102,6 +103,12 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
   const Index bytes = transform.element_bytes();
   const bool same_order = source.order == target.order;
   const bool parallel = omp_get_max_threads() > 1 && piece.rows * piece.columns >= least_parallel;
+  const bool copies_columns = same_order && transform.copies();
+  if (copies_columns) {
+    runs_.clear();
+    for (const Stretch& along : minor)
+      runs_.push_back({along.source * bytes, along.target * bytes, along.length * bytes});
+  }
 
 #pragma omp parallel for schedule(static) if (parallel)
   for (std::size_t b = 0; b < major.size(); ++b) {  // NOLINT(modernize-loop-convert): as OpenMP wants it
@@ -114,6 +121,13 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
             source.data + (along.source * source.leading_dimension + across.source) * bytes, source.leading_dimension,
             target.data + (across.target * target.leading_dimension + along.target) * bytes, target.leading_dimension);
       }
+      continue;
+    }
+    if (copies_columns) {
+      const Index source_stride = source.leading_dimension * bytes;
+      const Index target_stride = target.leading_dimension * bytes;
+      simd::copy_runs(runs_, across.length, source.data + across.source * source_stride, source_stride,
+                      target.data + across.target * target_stride, target_stride, transform.isa(), transform.stores());
       continue;
     }
     for (Index j = 0; j < across.length; ++j) {
@@ -137,8 +151,8 @@ void Mover::move_rectangles(const Piece& piece, const Tile& source, End source_e
   std::exception_ptr failure;
 
 #pragma omp parallel for collapse(2) schedule(static) if (parallel)
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    for (std::size_t r = 0; r < rows.size(); ++r) {
+  for (std::size_t c = 0; c < columns.size(); ++c) {  // NOLINT(modernize-loop-convert): as OpenMP wants it
+    for (std::size_t r = 0; r < rows.size(); ++r) {   // NOLINT(modernize-loop-convert): as OpenMP wants it
       try {
         transform.rectangle(
             rows[r].length, columns[c].length, tile_at(source, rows[r].source, columns[c].source, bytes),

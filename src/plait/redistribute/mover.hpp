@@ -10,6 +10,7 @@
 #include "plait/redistribute/pieces.hpp"
 #include "plait/redistribute/tile.hpp"
 #include "plait/redistribute/transform.hpp"
+#include "plait/simd/copy.hpp"
 
 namespace plait::redistribute {
 
@@ -49,6 +50,7 @@ class Mover {
   layout::Layout to_;
   StorageOrder packed_;
   std::vector<Stretch> rows_, columns_;
+  std::vector<simd::CopiedRun> runs_;
 };
 
 }  // namespace plait::redistribute

@@ -11,21 +11,10 @@
 
 namespace plait::redistribute {
 
-namespace {
-
-// Shorter runs begin and end within cache lines too often, and each streamed one waits for its stores.
-constexpr Index least_streamed = 2048;
-
-}  // namespace
-
 struct Transform::Copied {
   static void run(const Transform& t, Index count, const std::byte* source, std::byte* target) {
-    const Index bytes = count * t.element_bytes_;
-    if (t.stores_ == simd::Stores::streaming && bytes >= least_streamed) {
-      simd::stream_copy(target, source, bytes, t.isa_, t.stores_);
-    } else {
-      std::memcpy(target, source, static_cast<std::size_t>(bytes));
-    }
+    const simd::CopiedRun all{0, 0, count * t.element_bytes_};
+    simd::copy_runs({&all, 1}, 1, source, all.bytes, target, all.bytes, t.isa_, t.stores_);
   }
   static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
                          std::byte* target, Index target_ld) {
@@ -56,6 +45,7 @@ Transform Transform::copy(Index element_bytes, simd::Stores stores) {
   transform.stores_ = stores;
   transform.isa_ = simd::selected_isa();
   transform.element_bytes_ = element_bytes;
+  transform.copies_ = true;
   transform.run_ = Copied::run;
   transform.transposed_ = Copied::transposed;
   return transform;
@@ -66,6 +56,7 @@ Transform Transform::make(T alpha, bool conjugate, T beta, simd::Stores stores) 
   constexpr bool is_complex = requires(T z) { z.imag(); };
   if (alpha == T{1} && beta == T{0} && !(conjugate && is_complex)) return copy(Index{sizeof(T)}, stores);
   Transform transform = copy(Index{sizeof(T)}, stores);
+  transform.copies_ = false;
   transform.run_ = Typed<T>::run;
   transform.transposed_ = Typed<T>::transposed;
   transform.conjugate_ = conjugate && is_complex;
@@ -77,6 +68,7 @@ Transform Transform::make(T alpha, bool conjugate, T beta, simd::Stores stores) 
 template <class T>
 Transform Transform::call(ElementOperation<T> operation) {
   Transform transform = copy(Index{sizeof(T)});
+  transform.copies_ = false;
   transform.rectangle_ = [operation = std::move(operation)](Index rows, Index columns, const Tile& source,
                                                             const Tile& target, Index row, Index column) {
     operation({reinterpret_cast<const T*>(source.data), rows, columns, source.leading_dimension, source.order},

@@ -38,6 +38,11 @@ class Transform {
     rectangle_(rows, columns, source, target, row, column);
   }
 
+  /// Whether elements stay as they are, and how they are written then.
+  [[nodiscard]] bool copies() const noexcept { return copies_; }
+  [[nodiscard]] simd::Stores stores() const noexcept { return stores_; }
+  [[nodiscard]] simd::Isa isa() const noexcept { return isa_; }
+
   /// `count` neighbours.
   void run(Index count, const std::byte* source, std::byte* target) const { run_(*this, count, source, target); }
 
@@ -60,6 +65,7 @@ class Transform {
   Run run_ = nullptr;
   Transposed transposed_ = nullptr;
   Rectangle rectangle_;
+  bool copies_ = false;
   bool conjugate_ = false;
   simd::Stores stores_ = simd::Stores::cached;
   simd::Isa isa_ = simd::Isa::scalar;

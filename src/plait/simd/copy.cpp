@@ -26,6 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr Index line_bytes = 64;
 constexpr Index page_bytes = 4096;
 constexpr Index pages_at_a_time = 4;
+constexpr Index least_streamed_run = 128;  // shorter ones are lines written in part for the most
 
 HWY_INLINE void stream_line(std::uint8_t* target, const std::uint8_t* source) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -34,14 +35,42 @@ HWY_INLINE void stream_line(std::uint8_t* target, const std::uint8_t* source) {
   }
 }
 
+HWY_INLINE void copy_line(std::uint8_t* target, const std::uint8_t* source) {
+  const hn::ScalableTag<std::uint8_t> d;
+  for (Index i = 0; i < line_bytes; i += static_cast<Index>(hn::MaxLanes(d))) {
+    hn::StoreU(hn::LoadU(d, source + i), d, target + i);
+  }
+}
+
+/// How much of `bytes` from `target` on comes before the first whole cache line.
+HWY_INLINE Index before_a_line(const std::uint8_t* target, Index bytes) {
+  const Index past = static_cast<Index>(reinterpret_cast<std::uintptr_t>(target) % line_bytes);
+  return std::min(bytes, (line_bytes - past) % line_bytes);
+}
+
+HWY_INLINE void stream_run(std::uint8_t* target, const std::uint8_t* source, Index bytes) {
+  Index at = before_a_line(target, bytes);
+  if (at > 0) std::memcpy(target, source, static_cast<std::size_t>(at));
+  for (; at + line_bytes <= bytes; at += line_bytes) stream_line(target + at, source + at);
+  if (at < bytes) std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
+}
+
+HWY_INLINE void copy_run(std::uint8_t* target, const std::uint8_t* source, Index bytes) {
+  constexpr Index long_run = 2048;  // which the C library copies as well as can be
+  Index at = 0;
+  if (bytes < long_run) {
+    for (; at + line_bytes <= bytes; at += line_bytes) copy_line(target + at, source + at);
+  }
+  if (at < bytes) std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
+}
+
 }  // namespace
 
 /// Leaves the streaming stores to be flushed.
 void stream_kernel(std::byte* target_bytes, const std::byte* source_bytes, Index bytes) {
   auto* target = reinterpret_cast<std::uint8_t*>(target_bytes);
   const auto* source = reinterpret_cast<const std::uint8_t*>(source_bytes);
-  const Index past = static_cast<Index>(reinterpret_cast<std::uintptr_t>(target) % line_bytes);
-  Index at = std::min(bytes, (line_bytes - past) % line_bytes);
+  Index at = before_a_line(target, bytes);
   std::memcpy(target, source, static_cast<std::size_t>(at));
 
   // A line of each of several pages in turn: more reads are under way than one stream of them would have.
@@ -53,6 +82,24 @@ void stream_kernel(std::byte* target_bytes, const std::byte* source_bytes, Index
   }
   for (; at + line_bytes <= bytes; at += line_bytes) stream_line(target + at, source + at);
   std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
+}
+
+void copy_runs_kernel(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
+                      std::byte* target, Index target_stride_bytes, bool streaming) {
+  for (Index j = 0; j < major; ++j) {
+    const auto* from = reinterpret_cast<const std::uint8_t*>(source + j * source_stride_bytes);
+    auto* to = reinterpret_cast<std::uint8_t*>(target + j * target_stride_bytes);
+    for (const CopiedRun& run : runs) {
+      if (!streaming || run.bytes < least_streamed_run) {
+        copy_run(to + run.target, from + run.source, run.bytes);
+      } else if (run.bytes < pages_at_a_time * page_bytes) {
+        stream_run(to + run.target, from + run.source, run.bytes);
+      } else {
+        stream_kernel(target + j * target_stride_bytes + run.target, source + j * source_stride_bytes + run.source,
+                      run.bytes);
+      }
+    }
+  }
 }
 
 }  // namespace plait::simd::HWY_NAMESPACE
@@ -70,6 +117,19 @@ void copy_kernel(std::byte* target, const std::byte* source, Index bytes) {
 
 constexpr KernelTable<void(std::byte*, const std::byte*, Index)> stream_kernels(
     PLAIT_SIMD_FIXED_LENGTH_KERNELS(&copy_kernel, stream_kernel));
+
+void copy_runs_scalar(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
+                      std::byte* target, Index target_stride_bytes, bool /*streaming*/) {
+  for (Index j = 0; j < major; ++j) {
+    for (const CopiedRun& run : runs) {
+      copy_kernel(target + j * target_stride_bytes + run.target, source + j * source_stride_bytes + run.source,
+                  run.bytes);
+    }
+  }
+}
+
+constexpr KernelTable<void(std::span<const CopiedRun>, Index, const std::byte*, Index, std::byte*, Index, bool)>
+    copy_runs_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(&copy_runs_scalar, copy_runs_kernel));
 
 /// Shorter columns would be lines written in part for the most.
 constexpr Index least_streamed_column = 512;
@@ -100,6 +160,13 @@ void copy_matrix(Index minor_bytes, Index major, const std::byte* source, Index 
   for (Index j = 0; j < major; ++j) {
     copy(target + j * target_stride_bytes, source + j * source_stride_bytes, minor_bytes);
   }
+  if (streaming) hwy::FlushStream();
+}
+
+void copy_runs(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
+               std::byte* target, Index target_stride_bytes, Isa isa, Stores stores) {
+  const bool streaming = stores == Stores::streaming;
+  copy_runs_kernels[isa](runs, major, source, source_stride_bytes, target, target_stride_bytes, streaming);
   if (streaming) hwy::FlushStream();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "plait/base/index.hpp"
 #include "plait/simd/isa.hpp"
@@ -27,5 +28,21 @@ void stream_copy(std::byte* target, const std::byte* source, Index bytes, Isa is
 /// \pre  is_supported(isa)
 void copy_matrix(Index minor_bytes, Index major, const std::byte* source, Index source_stride_bytes, std::byte* target,
                  Index target_stride_bytes, Isa isa = selected_isa(), Stores stores = Stores::automatic);
+
+/// Neighbouring bytes, from `source` bytes after the beginning of a source column to `target` after that of a target's.
+struct CopiedRun {
+  Index source = 0;
+  Index target = 0;
+  Index bytes = 0;
+};
+
+/// Copies the same runs of each of `major` columns, which begin `source_stride_bytes` and `target_stride_bytes` apart:
+/// many short runs at the cost of one call. `Stores::automatic` does not stream.
+///
+/// \pre  runs are >= 0 bytes long, and those of the target do not overlap; source and target do not overlap
+/// \pre  is_supported(isa)
+void copy_runs(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
+               std::byte* target, Index target_stride_bytes, Isa isa = selected_isa(),
+               Stores stores = Stores::automatic);
 
 }  // namespace plait::simd

@@ -1,6 +1,7 @@
 #include "plait/simd/copy.hpp"
 
 #include <cstring>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -88,6 +89,37 @@ TEST(CopyMatrix, CopiesDenseColumnsAsOneRun) {
     expect_copied(0, 7, 0, 0, 8, best_isa(), stores);
   }
 }
+
+TEST(CopyRuns, CopiesTheRunsOfEachColumnAndNothingElse) {
+  constexpr Index major = 3;
+  constexpr Index source_stride = 45011;
+  constexpr Index target_stride = 50017;
+  for (const Isa isa : supported_isas()) {
+    for (const Stores stores : all_stores) {
+      for (const Index offset : {0, 1, 32, 63}) {
+        std::vector<CopiedRun> runs;
+        Index at = 0;
+        for (const Index bytes : {0, 1, 63, 64, 65, 127, 128, 200, 256, 700, 2047, 2048, 2100, 16384, 17001}) {
+          runs.push_back({at, at + 7 * static_cast<Index>(runs.size()) + offset, bytes});
+          at += bytes;
+        }
+        const Guarded source(source_stride * major, 3 * offset, 1);
+        Guarded target(target_stride * major, offset, 2);
+        Guarded expected = target;
+        for (Index j = 0; j < major; ++j) {
+          for (const CopiedRun& run : runs) {
+            std::memcpy(expected.data() + j * target_stride + run.target,
+                        source.data() + j * source_stride + run.source, static_cast<std::size_t>(run.bytes));
+          }
+        }
+        copy_runs(runs, major, source.data(), source_stride, target.data(), target_stride, isa, stores);
+        EXPECT_EQ(target, expected) << name(isa) << " offset " << offset;
+      }
+    }
+  }
+}
+
+TEST(CopyRuns, OfNothingTouchesNothing) { copy_runs({}, 3, nullptr, 0, nullptr, 0); }
 
 }  // namespace
 }  // namespace plait::simd
