@@ -45,7 +45,7 @@ int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, 
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_standard_streams_apart();
+  make_standard_streams_safe();
   const Launch launch = launch_from_environment();
   std::optional<Command> command;
   std::exception_ptr misuse;

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cli/print.hpp"
 #include "cli/quantities.hpp"
 
 namespace plait::cli {
@@ -57,8 +57,7 @@ io::Progress Meter::progress() {
 }
 
 void Meter::finish() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  if (drawn_) print_aside("\r\033[K");
   drawn_ = false;
   done_ = {};
 }
@@ -67,7 +66,7 @@ bool Meter::advance() noexcept {
   if (!done_ || ++calls_ % calls_between_clocks != 0) return false;
   try {
     tell(done_());
-  } catch (...) {  // a line that can't be written is no reason to end a job
+  } catch (...) {  // no memory for a line is no reason to end a job
     done_ = {};
   }
   return false;
@@ -83,15 +82,14 @@ void Meter::tell(Index done) {
 void Meter::draw_bar(double seconds, Index done) {
   constexpr int width = 30;
   const int full = percent(done, bytes_) * width / 100;
-  fmt::print(stderr, "\r[{:=<{}}{: <{}}] {:3} %  {}  {:.0f} s\033[K", "", full, "", width - full, percent(done, bytes_),
-             what_, seconds);
-  std::fflush(stderr);
+  print_aside(fmt::format("\r[{:=<{}}{: <{}}] {:3} %  {}  {:.0f} s\033[K", "", full, "", width - full,
+                          percent(done, bytes_), what_, seconds));
   drawn_ = true;
 }
 
 void Meter::write_line(double seconds, Index done) {
-  fmt::print(stderr, "plait: {:.1f} s: {}, {} % of {}\n", seconds, what_, percent(done, bytes_), bytes_text(bytes_));
-  std::fflush(stderr);
+  print_aside(
+      fmt::format("plait: {:.1f} s: {}, {} % of {}\n", seconds, what_, percent(done, bytes_), bytes_text(bytes_)));
 }
 
 }  // namespace plait::cli

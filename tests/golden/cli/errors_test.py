@@ -177,6 +177,21 @@ class Errors(CommandTest):
         self.assertEqual(result.status, FAILED)
         self.assertEqual(self.load("M").shape, (9, 9))  # and no text was written into it
 
+    def test_progress_that_nobody_can_be_told_ends_no_job(self):
+        job = ["redistribute", "B.npy", "-o", "C.npy", "--progress", "--op", "transpose"]
+        for ranks, script in [
+            (1, 'exec "$0" "$@" 2>/dev/full'),
+            (2, 'exec "$0" "$@" 2>/dev/full'),
+            (1, 'exec "$0" "$@" 2>&-'),
+            (0, '{ sleep 0.2; "$0" "$@"; echo $? >status; } 2>&1 >/dev/null | true; exit $(cat status)'),
+        ]:
+            with self.subTest(ranks=ranks, script=script):
+                launch = [self.mpiexec, str(ranks)] if ranks > 0 else []
+                result = self.run_words([*launch, "sh", "-c", script, self.plait, *job])
+                self.assertEqual(result.status, 0, result.stderr)
+                np.testing.assert_array_equal(self.load("C.npy"), self.load("B.npy").T)
+                (self.folder / "C.npy").unlink()
+
     def test_the_launcher_of_the_other_mpi(self):
         other = "mpiexec.mpich" if self.family == "Open MPI" else "mpiexec.openmpi"
         launcher = shutil.which(other)
