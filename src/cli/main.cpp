@@ -15,6 +15,7 @@
 #include "cli/node.hpp"
 #include "cli/print.hpp"
 #include "cli/redistribute.hpp"
+#include "cli/same_arguments.hpp"
 #include "cli/standard_streams.hpp"
 
 namespace {
@@ -36,6 +37,7 @@ int after_rank_zero(const Launch& launch, int status) {
 int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, const std::exception_ptr& misuse) {
   const mpi::Environment environment(argc, argv, MPI_COMM_WORLD);
   return run_guarded([&](mpi::Context& context) {
+    expect_same_arguments(context, argc, argv);
     if (misuse) std::rethrow_exception(misuse);
     share_cores(context);
     std::visit([&](const auto& options) { run(context, options); }, *command);

@@ -119,6 +119,16 @@ class Redistribute(CommandTest):
         self.assertEqual(report["check"], "undecided")
         assert_same(self.load("A.npy"), 2 * b)
 
+    def test_what_a_zero_multiplies_may_be_anything(self):
+        self.save("B.npy", np.full((4, 5), np.nan))
+        old = self.save("C.npy", random_matrix((4, 5), "f64", seed=12))
+        for options, expected in [(("--beta", "-2", "--into", "C.npy", "--to", "cols@2"), -2 * old), ((), 0 * old)]:
+            with self.subTest(options):
+                job = ("redistribute", "B.npy", "-o", "A.npy", "--alpha", "0", "--json", *options)
+                report = json.loads(self.succeed(2, *job))
+                self.assertEqual((report["check"], report["redistribution"]["bytes"]), ("passed", 0))
+                assert_same(self.load("A.npy"), expected)
+
     def test_little_staging_memory_is_enough(self):
         b = self.save("B.npy", random_matrix((300, 200), "f64", seed=6))
         self.moved(3, "-o", "A.npy", "--op", "transpose", "--to", "block-cyclic:7x9@3x1", "--memory", "4K")
@@ -176,11 +186,25 @@ class Redistribute(CommandTest):
     def test_parts_of_an_earlier_matrix_are_removed(self):
         b = self.save("B.npy", random_matrix((9, 4), "i16", seed=10))
         self.moved(4, "--per-rank", "parts", "--to", "block-cyclic:2x2@2x2")
-        (self.folder / "parts/mine.npy").touch()
+        own = {"mine.npy", "rank-0009.npy", "rank-0000-tile-0000.npy"}  # which no layout.json lists
+        for name in own:
+            (self.folder / "parts" / name).touch()
         self.moved(2, "--per-rank", "parts")
         assert_same(self.reassembled("parts"), b)
         names = {path.name for path in (self.folder / "parts").iterdir()}
-        self.assertEqual(names, {"rank-0000.npy", "rank-0001.npy", "layout.json", "mine.npy"})
+        self.assertEqual(names, {"rank-0000.npy", "rank-0001.npy", "layout.json"} | own)
+
+    def test_a_foreign_layout_file_lists_nothing_to_remove(self):
+        b = self.save("B.npy", random_matrix((9, 4), "i16", seed=11))
+        (self.folder / "parts/rank-0005.npy").mkdir(parents=True)
+        (self.folder / "rank-0006.npy").touch()
+        entries = [7, {"file": 8}, {"file": "../rank-0006.npy"}, {"file": "rank-0005.npy"}, {"file": "../B.npy"}]
+        for text in ("", "no JSON", "[]", '{"files": 3}', json.dumps({"files": entries})):
+            with self.subTest(text):
+                (self.folder / "parts/layout.json").write_text(text)
+                self.moved(2, "--per-rank", "parts")
+                assert_same(self.reassembled("parts"), b)
+                self.assertLessEqual({"B.npy", "rank-0006.npy", "parts/rank-0005.npy"}, self.files())
 
     def test_an_empty_matrix_of_many_lines_moves_at_once(self):
         most = 2**58
