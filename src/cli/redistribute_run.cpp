@@ -128,7 +128,7 @@ class Run {
 
   [[nodiscard]] DistributedMatrix<T> source() {
     auto slab = read(options_.input, task_.input);
-    check_.read_source(slab);
+    if (alpha_ != T{0}) check_.read_source(slab);  // else B is not used, whatever it holds
     return arranged(std::move(slab), task_.from, "arranging B");
   }
 
@@ -142,7 +142,7 @@ class Run {
     outcome_.plan_seconds = planning.seconds();
     const JointStopwatch watch(context_);
     execute(plan, label, alpha_, b, beta_, target);
-    outcome_.redistributed = {task_.matrix_bytes(), watch.seconds()};
+    outcome_.redistributed = {alpha_ == T{0} ? 0 : task_.matrix_bytes(), watch.seconds()};
     outcome_.traffic = report::gather_traffic(context_, label);
     return target;
   }
