@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   try {
     command = parse_command_line(argc, argv);
     if (const auto* text = std::get_if<Text>(&*command)) {
-      if (launch.rank == 0) print_result(text->text);
+      if (launch.rank == 0 || !launch.is_own) print_result(text->text);
       return 0;
     }
   } catch (...) {

@@ -35,6 +35,11 @@ ROWS = [
     Row("misuse on rank 1 only", (*MOVE_B, *TO_A), USAGE, "started with different arguments", 1, "set -- transpose"),
     Row("unknown option", (*MOVE_B, *TO_A, "--form", "rows@1"), USAGE, "no option --form; did you mean --from"),
     Row("no output", MOVE_B, USAGE, "-o or --per-rank is missing"),
+    Row("nothing to generate into", ("generate", "8x8"), USAGE, "error: -o is missing: where does the matrix go"),
+    Row("output of another kind", ("generate", "8x8", "-o", "g.mtx"), USAGE, "--output: g.mtx would be a Matrix Market file"),
+    Row("output of that kind in capitals", (*MOVE_B, "-o", "x.MTX"), USAGE, "--output: x.MTX would be a Matrix Market file"),
+    Row("a stream for a file", ("redistribute", "-", *TO_A), USAGE, "IN: is -, expected a name; .* written ./-"),
+    Row("two dashes", ("redistribute", "--", "B.npy", *TO_A), USAGE, "error: -- is not needed: a file whose name begins with -"),
     Row("two outputs", (*MOVE_B, *TO_A, "--per-rank", "D"), USAGE, "-o and --per-rank are both given"),
     Row("bad op", (*MOVE_B, *TO_A, "--op", "T"), USAGE, "--op: 'T' is no operation; expected identity, "),
     Row("bad alpha", (*MOVE_B, *TO_A, "--alpha", "one"), USAGE, "--alpha: 'one' is no number; expected"),
@@ -60,6 +65,7 @@ ROWS = [
     Row("1-D", ("redistribute", "vector.npy", *TO_A), FAILED, r"vector.npy: has 1 dimension; a matrix has 2"),
     Row("3-D", ("redistribute", "cube.npy", *TO_A), FAILED, r"cube.npy: has 3 dimensions; a matrix has 2"),
     Row("bad entry", ("redistribute", "bad.mtx", *TO_A), FAILED, "bad.mtx:4: "),
+    Row("more than a symmetry", ("redistribute", "more.mtx", *TO_A), FAILED, 'more.mtx:1: "sparse" follows the symmetry'),
     Row("more than all memory", ("redistribute", "huge.npy", *TO_A), FAILED, "needs .*TB on the node of rank 0"),
     # Layouts.
     Row("malformed layout", (*MOVE_B, *TO_A, "--to", "blocks@2y2"), USAGE, r"error: --to: .*\nblocks@2y2\n {8}\^\n"),
@@ -123,6 +129,7 @@ class Errors(CommandTest):
         (self.folder / "empty").touch()
         (self.folder / "text").write_text("hello, world\n")
         (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 5\n4 1 5\n")
+        (self.folder / "more.mtx").write_text("%%MatrixMarket matrix array real general sparse\n1 1\n1\n")
         tiling = {"row_splits": [0, 9], "column_splits": [0, 9], "owners": [[0]]}
         (self.folder / "9x9.json").write_text(json.dumps(tiling))
         tiling = {"row_splits": [0, 12], "column_splits": [0, 8], "owners": [[5]]}
