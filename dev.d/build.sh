@@ -27,6 +27,22 @@ configure() {
 
 build() {
   configure "$1"
-  echo "building $1"
-  logged "build/$1/build.log" cmake --build --preset "$1" --parallel "$(nproc)"
+  local log=build/$1/build.log command=(cmake --build --preset "$1" --parallel "$(nproc)")
+  if [[ -t 1 ]]; then
+    logged "$log" counted "building $1" "${command[@]}" 3>&1
+    printf '\rbuilt %s\033[K\n' "$1"
+  else
+    echo "building $1"
+    logged "$log" "${command[@]}"
+  fi
+}
+
+# counted LABEL COMMAND...: shows on file descriptor 3, a terminal, how many steps of ninja are done: one changing line.
+counted() {
+  local label=$1 line
+  shift
+  "$@" 2>&1 | while IFS= read -r line; do
+    printf '%s\n' "$line"
+    if [[ $line =~ ^\[([0-9]+/[0-9]+)\] ]]; then printf '\r%s %s\033[K' "$label" "${BASH_REMATCH[1]}" >&3; fi
+  done || { printf '\n' >&3 && return 1; }
 }
