@@ -27,13 +27,13 @@ configure() {
 
 build() {
   configure "$1"
-  local log=build/$1/build.log command=(cmake --build --preset "$1" --parallel "$(nproc)")
+  local log=build/$1/build.log words=(cmake --build --preset "$1" --parallel "$(nproc)")
   if [[ -t 1 ]]; then
-    logged "$log" counted "building $1" "${command[@]}" 3>&1
+    logged "$log" counted "building $1" "${words[@]}" 3>&1
     printf '\rbuilt %s\033[K\n' "$1"
   else
     echo "building $1"
-    logged "$log" "${command[@]}"
+    logged "$log" "${words[@]}"
   fi
 }
 
