@@ -55,7 +55,7 @@ std::string layout_text(const layout::Layout& layout, const std::optional<layout
 }
 
 std::string moved_text(const Moved& moved) {
-  const std::string text = fmt::format("{} in {}", bytes_text(moved.bytes), seconds_text(moved.seconds));
+  std::string text = fmt::format("{} in {}", bytes_text(moved.bytes), seconds_text(moved.seconds));
   if (moved.bytes == 0 || moved.seconds <= 0) return text;
   return text + ", " + rate_text(moved.bytes, moved.seconds);
 }

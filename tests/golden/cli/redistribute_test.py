@@ -242,7 +242,7 @@ class Redistribute(CommandTest):
             "^  check +passed: the checksums before and after are equal up to rounding; in .*s$",
             r"^  moved +19.2 kB in .*B/s; planned in ",
             r"^ +.*B within ranks, .*B in a node in \d+ messages?$",
-            "^  arranged +A for the file: 19.2 kB in .*B/s$",
+            "^  arranged +A as it was for --to, A for the file: 38.4 kB in .*B/s$",
             "^  read +C.npy and B.npy: 38.4 kB in ",
             "^  wrote +A.npy: 19.2 kB in ",
             "^  in all +",
