@@ -30,6 +30,23 @@ build() {
   local preset=$1
   shift
   configure "$preset"
-  echo "building $preset"
-  logged "build/$preset/build.log" cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"}
+  local log=build/$preset/build.log
+  local words=(cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"})
+  if [[ -t 1 ]]; then
+    logged "$log" counted "building $preset" "${words[@]}" 3>&1
+    printf '\rbuilt %s\033[K\n' "$preset"
+  else
+    echo "building $preset"
+    logged "$log" "${words[@]}"
+  fi
+}
+
+# counted LABEL COMMAND...: shows on file descriptor 3, a terminal, how many steps of ninja are done: one changing line.
+counted() {
+  local label=$1 line
+  shift
+  "$@" 2>&1 | while IFS= read -r line; do
+    printf '%s\n' "$line"
+    if [[ $line =~ ^\[([0-9]+/[0-9]+)\] ]]; then printf '\r%s %s\033[K' "$label" "${BASH_REMATCH[1]}" >&3; fi
+  done || { printf '\n' >&3 && return 1; }
 }

@@ -42,6 +42,9 @@ std::string complaint_about(const CLI::App& program, const CLI::ParseError& erro
   const auto chosen = program.get_subcommands();
   const std::vector<std::string> left = program.remaining(true);
   const auto option = std::ranges::find_if(left, [](const std::string& word) { return word.starts_with('-'); });
+  if (option != left.end() && *option == "--") {
+    return "-- is not needed: a file whose name begins with - is written ./-...";
+  }
   if (chosen.empty()) {
     const auto commands = names_of_commands(program);
     if (left.empty()) return fmt::format("no command is given, expected {}", fmt::join(commands, ", "));

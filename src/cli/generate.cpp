@@ -47,7 +47,8 @@ void generate_into(mpi::Context& context, const GenerateOptions& options, const 
     element =
         random_element<T>(options.seed, static_cast<std::uint64_t>(row) * columns + static_cast<std::uint64_t>(column));
   });
-  meter.stage("writing " + options.output, slab_layout.elements_of(context.rank()) * Index{sizeof(T)});
+  meter.stage("writing " + options.output, slab_layout.elements_of(context.rank()) * Index{sizeof(T)},
+              layout::elements(options.shape) * Index{sizeof(T)});
   io::write_npy(context, options.output, slab, meter.progress());
 }
 
@@ -83,7 +84,7 @@ void run_generate(mpi::Context& context, const GenerateOptions& options) {
 
   const Stopwatch watch;
   Meter meter(context, options.report.meter());
-  meter.stage("generating", 0);
+  meter.stage("generating " + options.output, 0, bytes);
   io::with_dtype(options.dtype, [&]<class T>() { generate_into<T>(context, options, layout, meter); });
   meter.finish();
   if (context.rank() == 0) print_summary(context, options, bytes, watch.seconds());

@@ -42,7 +42,7 @@ void add_generate(CLI::App& program, GenerateOptions& options) {
       command, "SHAPE", [&options](const std::string& text) { options.shape = parse_shape(text); }, "ROWSxCOLUMNS",
       "The extents of the matrix")
       ->required();
-  add_path(command, "-o,--output", options.output, "FILE", "Where it goes, as a .npy file")->required();
+  add_npy_path(command, "-o,--output", options.output, "FILE", "Where it goes, as a .npy file");
   add_value(
       command, "--type", [&options](const std::string& text) { options.dtype = io::parse_dtype(text); }, "TYPE",
       fmt::format("{}; f64 by default", io::all_dtype_names()));
@@ -54,6 +54,9 @@ void add_generate(CLI::App& program, GenerateOptions& options) {
       "How the file holds the matrix: by rows (C, the default) or by columns (F)");
   add_report_options(command, options.report);
   command.footer(footer);
+  command.final_callback([&options] {
+    if (options.output.empty()) throw UsageError("-o is missing: where does the matrix go?");
+  });
 }
 
 }  // namespace plait::cli

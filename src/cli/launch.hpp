@@ -7,6 +7,7 @@ namespace plait::cli {
 struct Launch {
   int rank = 0;
   int size = 1;
+  bool is_own = true;  // else another MPI's, or merely what one left in the environment
 };
 
 [[nodiscard]] Launch launch_from_environment();

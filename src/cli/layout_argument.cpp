@@ -55,7 +55,7 @@ and after that, in any order, each at most once:
   ,order=col                   ranks are numbered down the columns of the grid (else along its rows)
   ,src=R,C                     row and column of the grid that own the first block; block-cyclic only
   ,storage=row|col             which neighbours lie side by side in memory (else row for rows@, col for all others)
-  ,ranks=5,0,3,...             the ranks themselves, along the rows of the grid
+  ,ranks=5,0,3,...             the ranks themselves, along the rows of the grid; not together with order=
   ,within=RxC ,at=I,J          the matrix is the part that begins at (I, J) of an R x C matrix with that layout
 )";
 }
@@ -67,8 +67,10 @@ layout::Layout layout_of_option(mpi::Context& context, std::string_view option, 
   return mpi::agreed(context, [&] {
     auto layout = layout_of_text(option, spec, shape, text);
     if (layout.ranks() > context.size()) {
-      throw LayoutError(fmt::format("{}: {} needs {} ranks, there {} {}", option, spec.text(), layout.ranks(),
-                                    context.size() == 1 ? "is" : "are", context.size()));
+      const bool alone = context.size() == 1;
+      throw LayoutError(fmt::format("{}: {} needs {} ranks, there {} {}{}", option, spec.text(), layout.ranks(),
+                                    alone ? "is" : "are", context.size(),
+                                    alone ? fmt::format("; start it with mpirun -n {}", layout.ranks()) : ""));
     }
     return layout;
   });

@@ -1,11 +1,13 @@
 #include "cli/layout_folder.hpp"
 
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <regex>
 #include <set>
 #include <span>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +20,7 @@
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/json_line.hpp"
+#include "cli/made_folders.hpp"
 
 namespace plait::cli {
 
@@ -26,34 +29,38 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
+constexpr const char* description_name = "layout.json";
+
 std::string file_name(int rank, std::size_t tile, std::size_t tiles) {
   return tiles == 1 ? fmt::format("rank-{:04}.npy", rank) : fmt::format("rank-{:04}-tile-{:04}.npy", rank, tile);
 }
 
 std::string path_in(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
 
-void make_folder(const std::string& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw io::system_error(folder, "can't be made a folder", failure.value());
-  if (!fs::is_directory(folder)) throw FileError(fmt::format("{}: is no folder", folder));
+// Of the matrix that the folder holds now, as its layout.json tells: names that a matrix could have given its files.
+// Another program's layout.json has none.
+std::set<std::string> listed_parts(const std::string& folder) {
+  static const std::regex part("rank-[0-9]{4,}(-tile-[0-9]{4,})?\\.npy");
+  std::ifstream file(path_in(folder, description_name));
+  const auto description = ordered_json::parse(file, nullptr, false);
+  std::set<std::string> names;
+  if (!description.is_object() || !description.contains("files")) return names;
+  for (const auto& entry : description["files"]) {
+    if (!entry.is_object() || !entry.contains("file") || !entry["file"].is_string()) continue;
+    if (auto name = entry["file"].get<std::string>(); std::regex_match(name, part)) names.insert(std::move(name));
+  }
+  return names;
 }
 
 void remove_file(const std::string& path) {
   std::error_code failure;
   fs::remove(path, failure);
-  if (failure) throw io::system_error(path, "can't be replaced", failure.value());
+  if (failure) throw io::system_error(path, "can't be removed", failure.value());
 }
 
-// Of an earlier matrix that more ranks held, or ranks with more tiles.
-void remove_all_parts_but(const std::string& folder, const std::set<std::string>& kept) {
-  static const std::regex part("rank-[0-9]{4,}(-tile-[0-9]{4,})?\\.npy");
-  std::vector<std::string> left;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (std::regex_match(name, part) && !kept.contains(name)) left.push_back(name);
-  }
-  for (const std::string& name : left) remove_file(path_in(folder, name));
+bool is_directory(const std::string& path) {
+  std::error_code failure;
+  return fs::is_directory(fs::symlink_status(path, failure));
 }
 
 std::set<std::string> file_names(const layout::Layout& layout) {
@@ -65,11 +72,20 @@ std::set<std::string> file_names(const layout::Layout& layout) {
   return names;
 }
 
-void write_text(const std::string& path, const std::string& text) {
+void expect_not_among(const std::set<std::string>& names, const std::string& folder, const NamedFile& file) {
+  for (const std::string& name : names) {
+    std::error_code failure;
+    if (!fs::equivalent(path_in(folder, name), file.path, failure)) continue;
+    throw FileError(fmt::format("{}: {} would be replaced or removed, but it is {}; expected another folder", folder,
+                                path_in(folder, name), file.role));
+  }
+}
+
+io::AsideFile text_aside(const std::string& path, const std::string& text) {
   auto file = io::AsideFile::create(path, static_cast<Index>(text.size()));
   file.write_at(0, std::as_bytes(std::span(text)));
   file.sync();
-  file.publish();
+  return file;
 }
 
 ordered_json ranges_of_parts(const layout::Axis& axis) {
@@ -86,10 +102,27 @@ ordered_json ranges_of_parts(const layout::Axis& axis) {
 
 }  // namespace
 
-void expect_writable_folder(const std::string& folder) {
-  if (!fs::exists(folder)) return;
-  if (!fs::is_directory(folder)) throw FileError(fmt::format("{}: is no folder", folder));
-  static_cast<void>(io::AsideFile::create(path_in(folder, "layout.json"), 0));
+void expect_writable_folder(mpi::Context& context, const std::string& folder, const layout::Layout& layout,
+                            const std::vector<NamedFile>& kept) {
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    MadeFolders made(folder);
+    made.make();
+    static_cast<void>(io::AsideFile::create(path_in(folder, description_name), 0));
+    if (!made.was_there()) return;
+    std::set<std::string> names = listed_parts(folder);
+    names.merge(file_names(layout));
+    names.insert(description_name);
+    for (const NamedFile& file : kept) expect_not_among(names, folder, file);
+  });
+  mpi::agreed(context, [&] {
+    std::error_code failure;
+    if (context.rank() >= layout.ranks() || !fs::is_directory(folder, failure)) return;
+    const std::size_t tiles = layout.tiles_of(context.rank()).size();
+    for (std::size_t i = 0; i < tiles; ++i) {
+      io::AsideFile::expect_replaceable(path_in(folder, file_name(context.rank(), i, tiles)));
+    }
+  });
 }
 
 std::string folder_description(const layout::Layout& layout, io::DType dtype) {
@@ -117,26 +150,44 @@ std::string folder_description(const layout::Layout& layout, io::DType dtype) {
 template <io::FileElement T>
 void write_folder(mpi::Context& context, const std::string& folder, const layout::DistributedMatrix<T>& matrix,
                   const io::Progress& progress) {
-  const std::string description = path_in(folder, "layout.json");
-  mpi::agreed(context, [&] {
-    make_folder(folder);
-    if (context.rank() == 0) remove_file(description);
-  });
+  std::optional<MadeFolders> made;  // outlives the files in it
+  std::vector<io::AsideFile> parts;
+  std::optional<io::AsideFile> description;
+  mpi::agreed(context, [&] { made.emplace(folder); });
+  mpi::agreed(context, [&] { made->make(); });
   mpi::agreed(context, [&] {
     const auto tiles = matrix.const_tiles();
     Index done = 0;
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       const auto name = file_name(context.rank(), i, tiles.size());
-      io::write_npy_local(path_in(folder, name), tiles[i], [&](Index bytes) {
+      parts.push_back(io::write_npy_aside(path_in(folder, name), tiles[i], [&](Index bytes) {
         if (progress) progress(done + bytes);
-      });
+      }));
       done += tiles[i].rows() * tiles[i].columns() * Index{sizeof(T)};
     }
+    if (context.rank() == 0) {
+      description.emplace(
+          text_aside(path_in(folder, description_name), folder_description(matrix.layout(), io::dtype_of<T>())));
+    }
+  });
+  // All is on the disk. From here on the folder is no longer what it was, and has no layout.json until it is complete.
+  made->keep();
+  std::set<std::string> outdated;
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    outdated = listed_parts(folder);
+    for (const std::string& name : file_names(matrix.layout())) outdated.erase(name);
+    remove_file(description->target());
+  });
+  mpi::agreed(context, [&] {
+    for (io::AsideFile& part : parts) part.publish();
   });
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
-    remove_all_parts_but(folder, file_names(matrix.layout()));
-    write_text(description, folder_description(matrix.layout(), io::dtype_of<T>()));
+    for (const std::string& name : outdated) {
+      if (const auto path = path_in(folder, name); !is_directory(path)) remove_file(path);
+    }
+    description->publish();
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "plait/io/dtype.hpp"
 #include "plait/io/progress.hpp"
@@ -16,18 +17,28 @@ namespace plait::cli {
 ///     rank-0003-tile-0001.npy    of a rank with several, in the order of `Layout::tiles_of`
 ///     layout.json                which elements of the matrix each file holds
 ///
-/// layout.json is removed first and written last, so that a folder that has one is complete. Files of these names that
-/// an earlier matrix left and this one does not have are removed.
+/// Everything is written aside first: if that fails, the folder is as it was, or not there. Then the old layout.json is
+/// removed, the new files get their names, what else the old one listed is removed, and layout.json comes last, so that
+/// a folder that has one is complete. No other file is touched.
 ///
 /// \throws FileError  on every rank
 template <io::FileElement T>
 void write_folder(mpi::Context& context, const std::string& folder, const layout::DistributedMatrix<T>& matrix,
                   const io::Progress& progress);
 
-/// Whether `write_folder` could write there, without writing: for one rank, before long work.
+/// A file and what it is to the job: "IN", "the file of --into".
+struct NamedFile {
+  std::string path;
+  std::string role;
+};
+
+/// Whether `write_folder` could write a matrix of this layout there, without leaving anything: before long work. `kept`
+/// are files that it must neither replace nor remove. Collective over `context`.
 ///
-/// \throws FileError  the name is taken by what is no folder, or a folder that is there can't be written to
-void expect_writable_folder(const std::string& folder);
+/// \throws FileError  on every rank: the name is taken by what is no folder, or it can't be made or written to; one of
+///                    its files can't be replaced, or is one of `kept`
+void expect_writable_folder(mpi::Context& context, const std::string& folder, const layout::Layout& layout,
+                            const std::vector<NamedFile>& kept);
 
 /// The text of layout.json: the matrix, the ranges [begin, end) of rows that each row part of the layout holds and
 /// those of columns, and for each file the rank and the two parts of which it is the product.

@@ -16,6 +16,7 @@
 #include "cli/plan.hpp"
 #include "cli/print.hpp"
 #include "cli/redistribute.hpp"
+#include "cli/same_arguments.hpp"
 #include "cli/standard_streams.hpp"
 
 namespace {
@@ -49,6 +50,7 @@ int run_alone(const Launch& launch, const PlanOptions& options) {
 int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, const std::exception_ptr& misuse) {
   const mpi::Environment environment(argc, argv, MPI_COMM_WORLD);
   return run_guarded([&](mpi::Context& context) {
+    expect_same_arguments(context, argc, argv);
     if (misuse) std::rethrow_exception(misuse);
     share_cores(context);
     std::visit([&](const auto& options) { run(context, options); }, *command);
@@ -58,14 +60,14 @@ int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, 
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_standard_streams_apart();
+  make_standard_streams_safe();
   const Launch launch = launch_from_environment();
   std::optional<Command> command;
   std::exception_ptr misuse;
   try {
     command = parse_command_line(argc, argv);
     if (const auto* text = std::get_if<Text>(&*command)) {
-      if (launch.rank == 0) print_result(text->text);
+      if (launch.rank == 0 || !launch.is_own) print_result(text->text);
       return 0;
     }
     if (const auto* plan = std::get_if<PlanOptions>(&*command)) return run_alone(launch, *plan);

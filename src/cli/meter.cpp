@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cli/print.hpp"
 #include "cli/quantities.hpp"
 
 namespace plait::cli {
@@ -21,7 +21,6 @@ constexpr double lines_every_seconds = 5;
 constexpr int calls_between_clocks = 32;  // waiting asks much more often than anybody looks
 
 int percent(Index done, Index bytes) {
-  if (bytes <= 0) return 100;
   return static_cast<int>(100.0 * static_cast<double>(std::clamp(done, Index{0}, bytes)) / static_cast<double>(bytes));
 }
 
@@ -43,9 +42,10 @@ Meter::~Meter() {
   context_.dismiss(*this);
 }
 
-void Meter::stage(std::string what, Index bytes, std::function<Index()> done) {
+void Meter::stage(std::string what, Index own_bytes, Index all_bytes, std::function<Index()> done) {
   what_ = std::move(what);
-  bytes_ = bytes;
+  own_bytes_ = own_bytes;
+  all_bytes_ = all_bytes;
   done_ = std::move(done);
   if (every_stage_) next_seconds_ = 0;
   if (tells_) tell(0);
@@ -57,8 +57,7 @@ io::Progress Meter::progress() {
 }
 
 void Meter::finish() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  if (drawn_) print_aside("\r\033[K");
   drawn_ = false;
   done_ = {};
 }
@@ -67,7 +66,7 @@ bool Meter::advance() noexcept {
   if (!done_ || ++calls_ % calls_between_clocks != 0) return false;
   try {
     tell(done_());
-  } catch (...) {  // a line that can't be written is no reason to end a job
+  } catch (...) {  // no memory for a line is no reason to end a job
     done_ = {};
   }
   return false;
@@ -82,16 +81,22 @@ void Meter::tell(Index done) {
 
 void Meter::draw_bar(double seconds, Index done) {
   constexpr int width = 30;
-  const int full = percent(done, bytes_) * width / 100;
-  fmt::print(stderr, "\r[{:=<{}}{: <{}}] {:3} %  {}  {:.0f} s\033[K", "", full, "", width - full, percent(done, bytes_),
-             what_, seconds);
-  std::fflush(stderr);
+  if (own_bytes_ <= 0) {
+    print_aside(fmt::format("\r{}  {:.0f} s\033[K", what_, seconds));
+    drawn_ = true;
+    return;
+  }
+  const int full = percent(done, own_bytes_) * width / 100;
+  print_aside(fmt::format("\r[{:=<{}}{: <{}}] {:3} %  {}  {:.0f} s\033[K", "", full, "", width - full,
+                          percent(done, own_bytes_), what_, seconds));
   drawn_ = true;
 }
 
 void Meter::write_line(double seconds, Index done) {
-  fmt::print(stderr, "plait: {:.1f} s: {}, {} % of {}\n", seconds, what_, percent(done, bytes_), bytes_text(bytes_));
-  std::fflush(stderr);
+  const std::string all = bytes_text(all_bytes_);
+  const std::string how_far =
+      done > 0 && own_bytes_ > 0 ? fmt::format("{} % of {}", percent(done, own_bytes_), all) : all;
+  print_aside(fmt::format("plait: {:.1f} s: {}, {}\n", seconds, what_, how_far));
 }
 
 }  // namespace plait::cli

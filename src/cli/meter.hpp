@@ -12,7 +12,7 @@
 namespace plait::cli {
 
 /// Tells on stderr how far a job is: a bar where that is a terminal, else a line now and then, so that a log stays
-/// short. Rank 0 tells, of its own part; other ranks have a meter that does nothing.
+/// short. Rank 0 tells, of the whole as it judges by its own part; other ranks have a meter that does nothing.
 ///
 /// A job goes through stages, each of a number of bytes. A stage tells how many are done through `progress()`, or is
 /// asked whenever the context waits.
@@ -25,8 +25,9 @@ class Meter : private mpi::Activity {
   Meter& operator=(const Meter&) = delete;
   ~Meter() override;
 
-  /// Begins a stage; `done`, if given, tells how many bytes are done.
-  void stage(std::string what, Index bytes, std::function<Index()> done = {});
+  /// Begins a stage, in which this rank has a number of bytes to do, and all ranks have others; 0 of its own if nobody
+  /// tells how many are done. `done`, if given, tells that.
+  void stage(std::string what, Index own_bytes, Index all_bytes, std::function<Index()> done = {});
 
   /// To be given to what reads or writes in this stage.
   [[nodiscard]] io::Progress progress();
@@ -48,7 +49,8 @@ class Meter : private mpi::Activity {
   int calls_ = 0;
   Stopwatch since_start_;
   std::string what_;
-  Index bytes_ = 0;
+  Index own_bytes_ = 0;
+  Index all_bytes_ = 0;
   std::function<Index()> done_;
   bool drawn_ = false;
 };

@@ -25,9 +25,7 @@ std::string printable(std::string_view text) {
 
 // In one piece, so that what other processes print to the same place does not come in between.
 void print_line(std::string_view kind, std::string_view text) {
-  const std::string line = fmt::format("plait: {}: {}\n", kind, printable(text));
-  std::fwrite(line.data(), 1, line.size(), stderr);
-  std::fflush(stderr);
+  print_aside(fmt::format("plait: {}: {}\n", kind, printable(text)));
 }
 
 }  // namespace
@@ -36,6 +34,11 @@ void print_result(std::string_view text) {
   errno = 0;
   const bool all = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!all) throw io::system_error("standard output", "can't be written", errno);
+}
+
+void print_aside(std::string_view text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 void print_warning(std::string_view text) { print_line("warning", text); }

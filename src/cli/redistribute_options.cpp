@@ -28,10 +28,6 @@ void check_together(const RedistributeOptions& options) {
     throw UsageError(options.output.empty() ? "-o or --per-rank is missing: where does the result go?"
                                             : "-o and --per-rank are both given, expected one of them");
   }
-  if (options.output.ends_with(".mtx")) {
-    throw UsageError(
-        fmt::format("-o: {} would be a Matrix Market file, expected the name of a .npy file", options.output));
-  }
   if (options.into.empty() && !options.beta.is_zero()) {
     throw UsageError(fmt::format("--beta is {}, but --into is missing: the file with the A that beta multiplies",
                                  options.beta.text()));
@@ -59,7 +55,8 @@ void add_redistribute(CLI::App& program, RedistributeOptions& options) {
   CLI::App& command = *program.add_subcommand(
       "redistribute", "Move and transform a matrix between layouts:  A <- alpha op(B) + beta A");
   add_path(command, "IN", options.input, "FILE", "B: a NumPy .npy or Matrix Market file")->required();
-  add_path(command, "-o,--output", options.output, "FILE", "Where A goes, as a .npy file; may be IN or --into itself");
+  add_npy_path(command, "-o,--output", options.output, "FILE",
+               "Where A goes, as a .npy file; may be IN or --into itself");
   add_path(command, "--per-rank", options.per_rank_folder, "DIR",
            "Instead of -o: every rank writes the tiles that it holds, and layout.json tells which they are");
   add_value(

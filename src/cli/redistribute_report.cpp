@@ -1,5 +1,7 @@
 #include "cli/redistribute_report.hpp"
 
+#include <cmath>
+#include <complex>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -20,19 +22,28 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// With parentheses where it would run into what stands before or after.
-std::string factor(const Scalar& scalar) {
-  const std::string& text = scalar.text();
-  const bool is_plain = text.starts_with('(') || text.find_first_of("+-") == std::string::npos;
-  return (is_plain ? text : "(" + text + ")") + "\u00b7";
+/// A factor as it stands in a formula: a sign, and what is written before the matrix.
+struct Factor {
+  bool is_negative = false;
+  std::string text;
+};
+
+Factor factor(const Scalar& scalar) {
+  std::string_view text = scalar.text();
+  if (text.starts_with('(')) return {false, std::string(text) + "\u00b7"};
+  if (text.ends_with('i') || text.ends_with('j')) return {false, fmt::format("({})\u00b7", text)};
+  const bool is_negative = text.starts_with('-');
+  if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+  return {is_negative, std::abs(scalar.rounded().real()) == 1 ? "" : std::string(text) + "\u00b7"};
 }
 
 std::string formula(const RedistributeOptions& options) {
-  std::string text = "A \u2190 ";
-  if (!options.alpha.is_one()) text += factor(options.alpha);
+  const Factor alpha = factor(options.alpha);
+  std::string text = fmt::format("A \u2190 {}{}", alpha.is_negative ? "-" : "", alpha.text);
   text += options.op == redistribute::Op::identity ? "B" : fmt::format("{}(B)", name(options.op));
-  if (!options.beta.is_zero()) text += fmt::format(" + {}A", factor(options.beta));
-  return text;
+  if (options.beta.is_zero()) return text;
+  const Factor beta = factor(options.beta);
+  return text + fmt::format(" {} {}A", beta.is_negative ? '-' : '+', beta.text);
 }
 
 std::string_view order_name(StorageOrder order) { return order == StorageOrder::row_major ? "C" : "F"; }
@@ -44,8 +55,9 @@ std::string layout_text(const layout::Layout& layout, const std::optional<layout
 }
 
 std::string moved_text(const Moved& moved) {
-  return fmt::format("{} in {}, {}", bytes_text(moved.bytes), seconds_text(moved.seconds),
-                     rate_text(moved.bytes, moved.seconds));
+  std::string text = fmt::format("{} in {}", bytes_text(moved.bytes), seconds_text(moved.seconds));
+  if (moved.bytes == 0 || moved.seconds <= 0) return text;
+  return text + ", " + rate_text(moved.bytes, moved.seconds);
 }
 
 std::string traffic_text(const report::TrafficSummary& traffic) {
@@ -74,6 +86,16 @@ ordered_json json_of(const Moved& moved) {
 
 ordered_json json_of(const Traffic& traffic) { return {{"bytes", traffic.bytes}, {"messages", traffic.messages}}; }
 
+// Whole numbers exactly, complex ones as [real, imaginary].
+ordered_json json_of(const Scalar& scalar, io::DType dtype) {
+  return io::with_dtype(dtype, [&]<class T>() -> ordered_json {
+    if constexpr (std::is_integral_v<T>) return scalar.as<T>();
+    const auto value = scalar.rounded();
+    if constexpr (std::is_floating_point_v<T>) return value.real();
+    return {value.real(), value.imag()};
+  });
+}
+
 ordered_json json_of(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
 
 }  // namespace
@@ -83,15 +105,20 @@ std::string summary(const RedistributeOptions& options, const RedistributeTask& 
   std::string text = fmt::format("{}   B is {}, {}\n", formula(options), layout::to_string(task.input.shape),
                                  io::name(task.input.dtype));
   const auto line = [&text](std::string_view what, std::string_view value) {
-    text += fmt::format("  {:<8}{}\n", what, value);
+    text += fmt::format("  {:<10}{}\n", what, value);
   };
   line("from", layout_text(task.from, options.from));
   line("to", layout_text(task.to, options.to));
-  line("check", check_text(options, task.input.dtype, outcome.check));
   line("moved",
        fmt::format("{}; planned in {}", moved_text(outcome.redistributed), seconds_text(outcome.plan_seconds)));
   line("", traffic_text(outcome.traffic));
-  line("read", fmt::format("{}: {}", options.input, moved_text(outcome.read)));
+  if (!outcome.arrangements.empty()) {
+    line("arranged", fmt::format("{}: {}", outcome.arrangements, moved_text(outcome.arranged)));
+  }
+  line("check", fmt::format("{}; in {}", check_text(options, task.input.dtype, outcome.check),
+                            seconds_text(outcome.check_seconds)));
+  line("read", fmt::format("{}{}: {}", options.into.empty() ? "" : options.into + " and ", options.input,
+                           moved_text(outcome.read)));
   line("wrote", fmt::format("{}: {}", options.output.empty() ? options.per_rank_folder : options.output,
                             moved_text(outcome.written)));
   line("in all", seconds_text(outcome.seconds));
@@ -117,8 +144,8 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
       {"shape", json_of(task.input.shape)},
       {"dtype", io::name(task.input.dtype)},
       {"op", name(options.op)},
-      {"alpha", options.alpha.text()},
-      {"beta", options.beta.text()},
+      {"alpha", json_of(options.alpha, task.input.dtype)},
+      {"beta", json_of(options.beta, task.input.dtype)},
       {"into", options.into.empty() ? ordered_json() : ordered_json(options.into)},
       {"from", layout_text(task.from, options.from)},
       {"to", layout_text(task.to, options.to)},
@@ -128,7 +155,9 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
         {"shape", json_of(task.to.shape())},
         {"order", order_name(whole ? task.input.order : task.to.storage())}}},
       {"check", outcome.check},
+      {"check_seconds", outcome.check_seconds},
       {"redistribution", std::move(redistribution)},
+      {"arrange", json_of(outcome.arranged)},
       {"read", json_of(outcome.read)},
       {"write", json_of(outcome.written)},
       {"seconds", outcome.seconds},

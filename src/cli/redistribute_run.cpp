@@ -64,7 +64,7 @@ class Run {
       expect_right(result);
       write(result, [&] { write_folder(context_, options_.per_rank_folder, result, meter_.progress()); });
     } else {
-      result = arranged(std::move(result), task_.output_slab, "arranging A");
+      result = arranged(std::move(result), task_.output_slab, "A for the file");
       expect_right(result);
       write(result, [&] { io::write_npy(context_, options_.output, result, meter_.progress()); });
     }
@@ -87,7 +87,8 @@ class Run {
   }
 
   [[nodiscard]] DistributedMatrix<T> read(const std::string& path, const io::MatrixFile& file) {
-    meter_.stage("reading " + path, layout::elements(file.shape) / context_.size() * Index{sizeof(T)});
+    meter_.stage("reading " + path, layout::elements(file.shape) / context_.size() * Index{sizeof(T)},
+                 task_.matrix_bytes());
     const JointStopwatch watch(context_);
     auto matrix = io::read_matrix_file<T>(context_, path, file, meter_.progress());
     outcome_.read.seconds += watch.seconds();
@@ -98,7 +99,7 @@ class Run {
   void execute(Redistribution& plan, const std::string& label, T alpha, const DistributedMatrix<T>& source, T beta,
                DistributedMatrix<T>& target) {
     const auto volume = plan.volume();
-    meter_.stage(label, (volume.received + volume.kept) * Index{sizeof(T)}, [this, label] {
+    meter_.stage(label, (volume.received + volume.kept) * Index{sizeof(T)}, task_.matrix_bytes(), [this, label] {
       Index done = 0;
       for (const Traffic& traffic : context_.counters()[label].received) done += traffic.bytes;
       return done;
@@ -111,25 +112,40 @@ class Run {
   }
 
   /// The same matrix in another layout. Memory of the old one is given back.
-  [[nodiscard]] DistributedMatrix<T> arranged(DistributedMatrix<T> matrix, const Layout& to, const std::string& label) {
+  [[nodiscard]] DistributedMatrix<T> arranged(DistributedMatrix<T> matrix, const Layout& to, const std::string& what) {
     if (matrix.layout() == to) return matrix;
+    const JointStopwatch watch(context_);
     auto result = allocated(to);
-    auto plan = planned(matrix.layout(), to, Op::identity, label);
-    execute(plan, label, T{1}, matrix, T{0}, result);
+    {
+      const auto old = std::move(matrix);
+      const std::string label = "arranging " + what;
+      auto plan = planned(old.layout(), to, Op::identity, label);
+      execute(plan, label, T{1}, old, T{0}, result);
+    }
+    outcome_.arranged.seconds += watch.seconds();
+    outcome_.arranged.bytes += task_.matrix_bytes();
+    outcome_.arrangements += (outcome_.arrangements.empty() ? "" : ", ") + what;
     return result;
+  }
+
+  template <class F>
+  void checking(F&& f) {
+    const JointStopwatch watch(context_);
+    std::forward<F>(f)();
+    outcome_.check_seconds += watch.seconds();
   }
 
   [[nodiscard]] DistributedMatrix<T> target_before() {
     if (!task_.into) return allocated(task_.to);
     auto slab = read(options_.into, *task_.into);
-    check_.read_target_before(slab);
-    return arranged(std::move(slab), task_.to, "arranging A as it was");
+    checking([&] { check_.read_target_before(slab); });
+    return arranged(std::move(slab), task_.to, "A as it was for --to");
   }
 
   [[nodiscard]] DistributedMatrix<T> source() {
     auto slab = read(options_.input, task_.input);
-    check_.read_source(slab);
-    return arranged(std::move(slab), task_.from, "arranging B");
+    if (alpha_ != T{0}) checking([&] { check_.read_source(slab); });  // else B is not used, whatever it holds
+    return arranged(std::move(slab), task_.from, "B for --from");
   }
 
   [[nodiscard]] DistributedMatrix<T> redistributed() {
@@ -142,15 +158,18 @@ class Run {
     outcome_.plan_seconds = planning.seconds();
     const JointStopwatch watch(context_);
     execute(plan, label, alpha_, b, beta_, target);
-    outcome_.redistributed = {task_.matrix_bytes(), watch.seconds()};
+    outcome_.redistributed = {alpha_ == T{0} ? 0 : task_.matrix_bytes(), watch.seconds()};
     outcome_.traffic = report::gather_traffic(context_, label);
     return target;
   }
 
   void expect_right(const DistributedMatrix<T>& result) {
     using Verdict = typename redistribute::Check<T>::Verdict;
-    check_.read_target_after(result);
-    const Verdict verdict = check_.verdict(context_);
+    Verdict verdict{};
+    checking([&] {
+      check_.read_target_after(result);
+      verdict = check_.verdict(context_);
+    });
     outcome_.check = verdict == Verdict::passed ? "passed" : "undecided";
     if (verdict != Verdict::failed) return;
     throw Error(ErrorKind::other,
@@ -161,7 +180,8 @@ class Run {
   template <class F>
   void write(const DistributedMatrix<T>& result, F&& f) {
     const auto& where = options_.output.empty() ? options_.per_rank_folder : options_.output;
-    meter_.stage("writing " + where, result.layout().elements_of(context_.rank()) * Index{sizeof(T)});
+    meter_.stage("writing " + where, result.layout().elements_of(context_.rank()) * Index{sizeof(T)},
+                 task_.matrix_bytes());
     const JointStopwatch watch(context_);
     f();
     outcome_.written = {task_.matrix_bytes(), watch.seconds()};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "plait/base/index.hpp"
@@ -22,7 +23,10 @@ struct Moved {
 struct RedistributeOutcome {
   std::string_view check;  // "passed" or "undecided"
   Moved read;
-  Moved redistributed;  // from the one layout to the other, without what follows from the files' slabs
+  Moved redistributed;            // from the one layout to the other
+  Moved arranged;                 // between these and the slabs of the files, where they differ
+  std::string arrangements = {};  // which those were, for people
+  double check_seconds = 0;
   double plan_seconds = 0;
   report::TrafficSummary traffic;  // of that
   Moved written;

@@ -38,16 +38,23 @@ void expect_fitting(const RedistributeOptions& options, const io::MatrixFile& in
   }
 }
 
+std::vector<NamedFile> files_read(const RedistributeOptions& options) {
+  std::vector<NamedFile> files{{options.input, "IN"}};
+  if (!options.into.empty()) files.push_back({options.into, "the file of --into"});
+  if (options.from && !options.from->path.empty()) files.push_back({options.from->path, "the file of --from"});
+  if (options.to && !options.to->path.empty()) files.push_back({options.to->path, "the file of --to"});
+  return files;
+}
+
 // Hours may pass before the output is written, so what would stop it then is looked for now.
-void expect_writable(mpi::Context& context, const RedistributeOptions& options) {
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
-    if (!options.output.empty()) {
-      static_cast<void>(io::AsideFile::create(options.output, 0));
-    } else {
-      expect_writable_folder(options.per_rank_folder);
-    }
-  });
+void expect_writable(mpi::Context& context, const RedistributeOptions& options, const Layout& to) {
+  if (options.output.empty()) {
+    expect_writable_folder(context, options.per_rank_folder, to, files_read(options));
+  } else {
+    mpi::agreed(context, [&] {
+      if (context.rank() == 0) static_cast<void>(io::AsideFile::create(options.output, 0));
+    });
+  }
 }
 
 void expect_scalars(const RedistributeOptions& options, io::DType dtype) {
@@ -81,7 +88,7 @@ RedistributeTask prepare(mpi::Context& context, const RedistributeOptions& optio
                         layout_or_slab(context, "--from", options.from, input.shape, input.order),
                         layout_or_slab(context, "--to", options.to, result, input.order),
                         io::slab_layout(result, input.order, context.size())};
-  expect_writable(context, options);
+  expect_writable(context, options, task.to);
   return task;
 }
 

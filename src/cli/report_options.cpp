@@ -6,7 +6,8 @@ namespace plait::cli {
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
   command.add_flag("--json", options.json, "Print the result as one JSON object instead of text");
-  command.add_flag("--quiet", options.quiet, "No progress, and no summary unless --json asks for it");
+  command.add_flag("--quiet", options.quiet,
+                   "No progress, whatever --progress says, and no summary unless --json asks for it");
   command.add_flag("--progress", options.progress, "Tell every stage on stderr; otherwise only jobs of 2 s or more do");
 }
 

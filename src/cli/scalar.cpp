@@ -72,8 +72,7 @@ Scalar::Scalar(std::string_view text) : text_(text) {
   if (!real || !imaginary) {
     throw ArgumentError(fmt::format("'{}' is no number; expected one such as 2, -0.5, 1e-3, 1+2i or (1,2)", text));
   }
-  is_zero_ = *real == 0 && *imaginary == 0;
-  is_one_ = *real == 1 && *imaginary == 0;
+  rounded_ = {*real, *imaginary};
 }
 
 template <io::FileElement T>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <complex>
 #include <string>
 #include <string_view>
 
@@ -18,16 +19,17 @@ class Scalar {
   template <io::FileElement T>
   [[nodiscard]] T as() const;
 
-  [[nodiscard]] bool is_zero() const noexcept { return is_zero_; }
-  [[nodiscard]] bool is_one() const noexcept { return is_one_; }
+  /// To doubles.
+  [[nodiscard]] std::complex<double> rounded() const noexcept { return rounded_; }
+  [[nodiscard]] bool is_zero() const noexcept { return rounded_ == 0.0; }
+  [[nodiscard]] bool is_one() const noexcept { return rounded_ == 1.0; }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
   std::string text_;
   std::string real_;  // decimal numbers
   std::string imaginary_;
-  bool is_zero_;
-  bool is_one_;
+  std::complex<double> rounded_;
 };
 
 }  // namespace plait::cli

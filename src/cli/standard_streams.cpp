@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 
 namespace plait::cli {
 
-void keep_standard_streams_apart() {
+void make_standard_streams_safe() {
+  std::signal(SIGPIPE, SIG_IGN);
+
   constexpr std::array against_its_use{O_WRONLY, O_RDONLY, O_RDONLY};
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;

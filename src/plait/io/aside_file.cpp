@@ -44,7 +44,13 @@ void expect_replaceable(const std::string& path, const fs::path& target) {
     const int reason = failure ? failure.value() : ENOTDIR;
     throw system_error(path, fmt::format("can't be written into the folder {}", folder.string()), reason);
   }
+  // Not every file system minds before the file gets its name.
+  const long longest_name = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  if (longest_name > 0 && target.filename().native().size() > static_cast<std::size_t>(longest_name)) {
+    throw system_error(path, "can't be written", ENAMETOOLONG);
+  }
   const auto status = fs::status(target, failure);
+  if (!fs::status_known(status)) throw system_error(path, "can't be examined", failure.value());
   if (fs::is_directory(status) || !target.has_filename()) {
     throw FileError(fmt::format("{}: is a directory; expected the name of a file", path));
   }
@@ -99,7 +105,7 @@ AsideFile AsideFile::create(const std::string& path, Index bytes) {
   PLAIT_ASSERT(bytes >= 0, "a file has no negative size");
   if (path.empty()) throw ArgumentError("path is empty; expected the name of a file");
   const fs::path target = without_links(path);
-  expect_replaceable(path, target);
+  io::expect_replaceable(path, target);
   expect_within_file_size_limit(path, bytes);
   const std::string aside = temporary_name(target).string();
   AsideFile result(File::create(aside, path), target.string(), aside, true);
@@ -122,6 +128,8 @@ AsideFile::AsideFile(AsideFile&& other) noexcept
 AsideFile::~AsideFile() {
   if (remove_) ::unlink(aside_.c_str());
 }
+
+void AsideFile::expect_replaceable(const std::string& path) { io::expect_replaceable(path, without_links(path)); }
 
 void AsideFile::publish() {
   PLAIT_ASSERT(remove_, "the process that created a file publishes it, once");

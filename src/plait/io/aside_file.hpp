@@ -19,8 +19,13 @@ class AsideFile {
   /// Makes the temporary file, with room for `bytes` bytes.
   ///
   /// \throws FileError  if the folder is missing or not writable, `path` is a directory, a device or write-protected,
-  ///                    or there is not that much room
+  ///                    its name is too long, or there is not that much room
   [[nodiscard]] static AsideFile create(const std::string& path, Index bytes);
+
+  /// Whether `create` could make a file of that name, as far as the name tells.
+  ///
+  /// \throws FileError  as `create`, but for the lack of room
+  static void expect_replaceable(const std::string& path);
 
   /// Opens the temporary file `aside` that another process created for `path`.
   [[nodiscard]] static AsideFile join(const std::string& path, const std::string& aside, Index bytes);
@@ -33,10 +38,16 @@ class AsideFile {
   /// The temporary name.
   [[nodiscard]] const std::string& aside() const noexcept { return aside_; }
 
+  /// The name that it gets, without links.
+  [[nodiscard]] const std::string& target() const noexcept { return target_; }
+
   void write_at(Index offset, std::span<const std::byte> bytes) const { file_.write_at(offset, bytes); }
 
   /// Returns when everything that this process wrote lies on the disk.
   void sync() const { file_.sync(); }
+
+  /// Nothing more is written: a process that waits to publish many files has none of them open.
+  void close() { file_.close(); }
 
   /// Gives the file its name, in the place of any that had it.
   ///

@@ -76,14 +76,22 @@ File File::create(std::string path, std::string shown_as) {
 
 File::File(File&& other) noexcept : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
 
-File::~File() {
-  if (descriptor_ != -1) ::close(descriptor_);
+File::~File() { close(); }
+
+void File::close() noexcept {
+  if (descriptor_ != -1) ::close(std::exchange(descriptor_, -1));
 }
 
 Index File::size() const {
   struct stat status{};
   if (::fstat(descriptor_, &status) == -1) throw system_error(path_, "can't be examined", errno);
   return status.st_size;
+}
+
+FileIdentity File::identity() const {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) == -1) throw system_error(path_, "can't be examined", errno);
+  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
 Index File::read_at(Index offset, std::span<std::byte> into) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,18 @@ inline constexpr Index piece_bytes = Index{16} << 20;
 
 /// "PATH: what failed: the system's words for this errno".
 [[nodiscard]] FileError system_error(std::string_view path, std::string_view what, int error_number);
+
+/// Which file it is and which state of it, as this machine tells it: another file of the same name differs, and so does
+/// the same file after something was written into it. Another machine may tell another identity of the same file.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t number = 0;
+  Index bytes = 0;
+  Index written_seconds = 0;
+  Index written_nanoseconds = 0;
+
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
 
 /// An open regular file, read and written at 64-bit offsets. It has no position, so that nothing depends on order.
 ///
@@ -32,11 +45,16 @@ class File {
   File& operator=(File&&) = delete;
   ~File();
 
+  /// Nothing more is read or written.
+  void close() noexcept;
+
   /// The name that errors begin with.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   /// In bytes.
   [[nodiscard]] Index size() const;
+
+  [[nodiscard]] FileIdentity identity() const;
 
   /// Fills `into` from this offset on and returns the number of bytes that there were: fewer only at the end of the
   /// file.

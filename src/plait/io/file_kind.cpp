@@ -12,6 +12,7 @@
 #include "plait/io/matrix_market.hpp"
 #include "plait/io/npy.hpp"
 #include "plait/io/rank_zero.hpp"
+#include "plait/mpi/agreed.hpp"
 
 namespace plait::io {
 
@@ -50,12 +51,32 @@ FileKind kind_of(const std::string& path) {
 }
 
 MatrixFile describe_local(const std::string& path) {
+  const FileIdentity identity = File::open_to_read(path).identity();  // first, so that no later change is missed
   if (kind_of(path) == FileKind::npy) {
     const auto header = read_npy_header_local(path);
-    return {FileKind::npy, header.dtype, header.shape, header.order, header};
+    return {FileKind::npy, header.dtype, header.shape, header.order, header, identity};
   }
   const auto header = read_matrix_market_header_local(path);
-  return {FileKind::matrix_market, header.dtype(), header.shape, StorageOrder::column_major, header};
+  return {FileKind::matrix_market, header.dtype(), header.shape, StorageOrder::column_major, header, identity};
+}
+
+// One rank looks, as machines may tell different identities of a file on the network.
+void expect_unchanged(mpi::Context& context, const std::string& path, const MatrixFile& file) {
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0 || File::open_to_read(path).identity() == file.identity) return;
+    throw FileError(fmt::format("{}: changed while it was being read; expected a file that is left alone", path));
+  });
+}
+
+template <class T>
+layout::DistributedMatrix<T> read_either(mpi::Context& context, const std::string& path, const MatrixFile& file,
+                                         const Progress& progress) {
+  if (const auto* npy = std::get_if<NpyHeader>(&file.header)) return read_npy<T>(context, path, *npy, progress);
+  if constexpr (MatrixMarketElement<T>) {
+    return read_matrix_market<T>(context, path, std::get<MatrixMarketHeader>(file.header), progress);
+  } else {
+    throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(file.dtype)));
+  }
 }
 
 }  // namespace
@@ -69,12 +90,10 @@ MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path) 
 template <FileElement T>
 layout::DistributedMatrix<T> read_matrix_file(mpi::Context& context, const std::string& path, const MatrixFile& file,
                                               const Progress& progress) {
-  if (const auto* npy = std::get_if<NpyHeader>(&file.header)) return read_npy<T>(context, path, *npy, progress);
-  if constexpr (MatrixMarketElement<T>) {
-    return read_matrix_market<T>(context, path, std::get<MatrixMarketHeader>(file.header), progress);
-  } else {
-    throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(file.dtype)));
-  }
+  expect_unchanged(context, path, file);  // before its size is found wrong
+  auto matrix = read_either<T>(context, path, file, progress);
+  expect_unchanged(context, path, file);
+  return matrix;
 }
 
 #define PLAIT_INSTANTIATE(T)                                                                                   \

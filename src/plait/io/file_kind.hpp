@@ -6,6 +6,7 @@
 
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/dtype.hpp"
+#include "plait/io/file.hpp"
 #include "plait/io/matrix_market_header.hpp"
 #include "plait/io/npy_header.hpp"
 #include "plait/io/progress.hpp"
@@ -28,6 +29,7 @@ struct MatrixFile {
   layout::Shape shape;
   StorageOrder order = StorageOrder::row_major;
   std::variant<NpyHeader, MatrixMarketHeader> header;
+  FileIdentity identity;  // on rank 0, when the header was read
 };
 
 /// Tells by its first bytes what a file is, whatever its name, and reads its header. Collective over `context`.
@@ -39,6 +41,7 @@ struct MatrixFile {
 /// The matrix in a file of either kind: see read_npy and read_matrix_market. Collective over `context`.
 ///
 /// \pre  dtype_of<T>() == file.dtype
+/// \throws FileError  on every rank, also if the file was replaced or written to since it was described
 template <FileElement T>
 [[nodiscard]] layout::DistributedMatrix<T> read_matrix_file(mpi::Context& context, const std::string& path,
                                                             const MatrixFile& file, const Progress& progress = {});

@@ -66,6 +66,9 @@ void read_banner(Line line, MatrixMarketHeader& header) {
   header.format = take_choice(line, formats, "format");
   header.field = take_choice(line, fields, "field");
   header.symmetry = take_choice(line, symmetries, "symmetry");
+  if (const auto more = take_word(line.text); !more.empty()) {
+    fail(line, fmt::format("\"{:.40}\" follows the symmetry; expected nothing", more));
+  }
   const bool pattern = header.field == MatrixMarketField::pattern;
   if (pattern && header.format == MatrixMarketFormat::array) fail(line, "an array can't be a pattern");
   if (pattern && header.symmetry == MatrixMarketSymmetry::skew_symmetric)

@@ -102,20 +102,27 @@ void write_npy(mpi::Context& context, const std::string& path, const layout::Dis
 }
 
 template <FileElement T>
-void write_npy_local(const std::string& path, matrix_view<const T> matrix, const Progress& progress) {
+AsideFile write_npy_aside(const std::string& path, matrix_view<const T> matrix, const Progress& progress) {
   const auto header = npy_header_text(dtype_of<T>(), {matrix.rows(), matrix.columns()}, matrix.order());
   const auto begin = static_cast<Index>(header.size());
   AsideFile file = AsideFile::create(path, begin + matrix.rows() * matrix.columns() * Index{sizeof(T)});
   file.write_at(0, std::as_bytes(std::span(header)));
   write_lines(file, begin, lines_of(matrix), progress);
   file.sync();
-  file.publish();
+  file.close();
+  return file;
+}
+
+template <FileElement T>
+void write_npy_local(const std::string& path, matrix_view<const T> matrix, const Progress& progress) {
+  write_npy_aside(path, matrix, progress).publish();
 }
 
 #define PLAIT_INSTANTIATE(T)                                                                                        \
   template layout::DistributedMatrix<T> read_npy(mpi::Context&, const std::string&, const NpyHeader&,               \
                                                  const Progress&);                                                  \
   template void write_npy(mpi::Context&, const std::string&, const layout::DistributedMatrix<T>&, const Progress&); \
+  template AsideFile write_npy_aside(const std::string&, matrix_view<const T>, const Progress&);                    \
   template void write_npy_local(const std::string&, matrix_view<const T>, const Progress&);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE

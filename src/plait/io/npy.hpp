@@ -3,6 +3,7 @@
 #include <string>
 
 #include "plait/base/matrix_view.hpp"
+#include "plait/io/aside_file.hpp"
 #include "plait/io/dtype.hpp"
 #include "plait/io/npy_header.hpp"
 #include "plait/io/progress.hpp"
@@ -44,7 +45,15 @@ template <FileElement T>
 void write_npy(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
                const Progress& progress = {});
 
-/// Writes a matrix that this process alone holds, likewise aside. Not collective.
+/// Writes a matrix that this process alone holds, and returns the file, which is on the disk, closed, and can be given
+/// its name: see AsideFile::publish. Not collective.
+///
+/// \throws FileError  the file can't be written
+template <FileElement T>
+[[nodiscard]] AsideFile write_npy_aside(const std::string& path, matrix_view<const T> matrix,
+                                        const Progress& progress = {});
+
+/// The same, and gives the file its name. Not collective.
 ///
 /// \throws FileError  the file can't be written; a file that was there is as it was
 template <FileElement T>

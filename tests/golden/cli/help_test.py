@@ -38,13 +38,19 @@ class Help(CommandTest):
         for layout in re.findall(r"^  ((?:rows|cols|blocks|block-cyclic)[@:]\S+)", text, re.MULTILINE):
             with self.subTest(layout):
                 result = self.run_plait(0, "redistribute", "B.npy", "-o", "A.npy", "--from", layout)
-                self.assertRegex(result.stderr, rf"--from: {re.escape(layout)} needs \d ranks, there is 1")
+                self.assertRegex(result.stderr, rf"--from: {re.escape(layout)} needs (\d) ranks, there is 1; start it with mpirun -n \1\n")
 
     def test_help_and_version_are_printed_once_and_need_no_mpi(self):
         for words in (["--help"], ["--version"], ["info", "--help"]):
             with self.subTest(words):
                 alone = self.succeed(0, *words)
                 self.assertEqual(self.succeed(3, *words), alone)
+
+    def test_what_another_launcher_left_in_the_environment_hides_nothing(self):
+        left = "PMI" if self.family == "Open MPI" else "OMPI_COMM_WORLD"
+        result = self.run_words([self.plait, "--version"], {f"{left}_RANK": "1", f"{left}_SIZE": "2"})
+        self.assertEqual((result.status, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"^plait \d+\.\d+\.\d+\n$")
 
     def test_the_program_lists_its_commands(self):
         text = self.succeed(0, "--help")

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 from itertools import product
 
@@ -119,6 +120,16 @@ class Redistribute(CommandTest):
         self.assertEqual(report["check"], "undecided")
         assert_same(self.load("A.npy"), 2 * b)
 
+    def test_what_a_zero_multiplies_may_be_anything(self):
+        self.save("B.npy", np.full((4, 5), np.nan))
+        old = self.save("C.npy", random_matrix((4, 5), "f64", seed=12))
+        for options, expected in [(("--beta", "-2", "--into", "C.npy", "--to", "cols@2"), -2 * old), ((), 0 * old)]:
+            with self.subTest(options):
+                job = ("redistribute", "B.npy", "-o", "A.npy", "--alpha", "0", "--json", *options)
+                report = json.loads(self.succeed(2, *job))
+                self.assertEqual((report["check"], report["redistribution"]["bytes"]), ("passed", 0))
+                assert_same(self.load("A.npy"), expected)
+
     def test_little_staging_memory_is_enough(self):
         b = self.save("B.npy", random_matrix((300, 200), "f64", seed=6))
         self.moved(3, "-o", "A.npy", "--op", "transpose", "--to", "block-cyclic:7x9@3x1", "--memory", "4K")
@@ -176,11 +187,25 @@ class Redistribute(CommandTest):
     def test_parts_of_an_earlier_matrix_are_removed(self):
         b = self.save("B.npy", random_matrix((9, 4), "i16", seed=10))
         self.moved(4, "--per-rank", "parts", "--to", "block-cyclic:2x2@2x2")
-        (self.folder / "parts/mine.npy").touch()
+        own = {"mine.npy", "rank-0009.npy", "rank-0000-tile-0000.npy"}  # which no layout.json lists
+        for name in own:
+            (self.folder / "parts" / name).touch()
         self.moved(2, "--per-rank", "parts")
         assert_same(self.reassembled("parts"), b)
         names = {path.name for path in (self.folder / "parts").iterdir()}
-        self.assertEqual(names, {"rank-0000.npy", "rank-0001.npy", "layout.json", "mine.npy"})
+        self.assertEqual(names, {"rank-0000.npy", "rank-0001.npy", "layout.json"} | own)
+
+    def test_a_foreign_layout_file_lists_nothing_to_remove(self):
+        b = self.save("B.npy", random_matrix((9, 4), "i16", seed=11))
+        (self.folder / "parts/rank-0005.npy").mkdir(parents=True)
+        (self.folder / "rank-0006.npy").touch()
+        entries = [7, {"file": 8}, {"file": "../rank-0006.npy"}, {"file": "rank-0005.npy"}, {"file": "../B.npy"}]
+        for text in ("", "no JSON", "[]", '{"files": 3}', json.dumps({"files": entries})):
+            with self.subTest(text):
+                (self.folder / "parts/layout.json").write_text(text)
+                self.moved(2, "--per-rank", "parts")
+                assert_same(self.reassembled("parts"), b)
+                self.assertLessEqual({"B.npy", "rank-0006.npy", "parts/rank-0005.npy"}, self.files())
 
     def test_an_empty_matrix_of_many_lines_moves_at_once(self):
         most = 2**58
@@ -208,16 +233,17 @@ class Redistribute(CommandTest):
     def test_the_summary_tells_people_what_was_done(self):
         self.save("B.npy", random_matrix((60, 40), "f64", seed=9))
         self.save("C.npy", np.ones((40, 60)))
-        text = self.succeed(2, "redistribute", "B.npy", "-o", "A.npy", "--op", "transpose", "--to", "blocks@2x1",
+        text = self.succeed(2, "redistribute", "B.npy", "-o", "A.npy", "--op", "transpose", "--to", "blocks@2x1,ranks=1,0",
                             "--alpha", "2", "--beta", "-1", "--into", "C.npy")  # fmt: skip
         for pattern in [
-            "^A ← 2·transpose\\(B\\) \\+ \\(-1\\)·A   B is 60 x 40, f64$",
+            "^A ← 2·transpose\\(B\\) - A   B is 60 x 40, f64$",
             "^  from +rows@2$",
-            "^  to +blocks@2x1$",
-            "^  check +passed: the checksums before and after are equal up to rounding$",
+            "^  to +blocks@2x1,ranks=1,0$",
+            "^  check +passed: the checksums before and after are equal up to rounding; in .*s$",
             r"^  moved +19.2 kB in .*B/s; planned in ",
             r"^ +.*B within ranks, .*B in a node in \d+ messages?$",
-            "^  read +B.npy: 38.4 kB in ",
+            "^  arranged +A as it was for --to, A for the file: 38.4 kB in .*B/s$",
+            "^  read +C.npy and B.npy: 38.4 kB in ",
             "^  wrote +A.npy: 19.2 kB in ",
             "^  in all +",
         ]:
@@ -227,9 +253,38 @@ class Redistribute(CommandTest):
         self.save("B.npy", np.ones((60, 40)))
         result = self.run_plait(2, "redistribute", "B.npy", "-o", "A.npy", "--progress", "--to", "cols@2")
         self.assertEqual(result.status, 0)
-        for stage in ("reading B.npy", "redistributing", "arranging A", "writing A.npy"):
-            self.assertRegex(result.stderr, rf"(?m)^plait: \d+\.\d s: {stage}, \d+ % of ")
+        for stage in ("reading B.npy", "redistributing", "arranging A for the file", "writing A.npy"):
+            self.assertRegex(result.stderr, rf"(?m)^plait: \d+\.\d s: {stage}, 19.2 kB$")
         self.assertEqual(self.succeed(2, "redistribute", "B.npy", "-o", "A.npy", "--progress", "--quiet"), "")
+
+    def test_the_formula_is_written_as_people_write_it(self):
+        self.save("B.npy", np.ones((3, 3), "c16"))
+        self.save("C.npy", np.ones((3, 3), "c16"))
+        for alpha, beta, formula, values in [
+            ("1", "1", "B + A", ([1, 0], [1, 0])),
+            ("-1", "-0.5", "-B - 0.5·A", ([-1, 0], [-0.5, 0])),
+            ("+2", "1e-3", "2·B + 1e-3·A", ([2, 0], [1e-3, 0])),
+            ("-i", "(1,2)", "(-i)·B + (1,2)·A", ([0, -1], [1, 2])),
+        ]:
+            with self.subTest(alpha=alpha, beta=beta):
+                job = ("redistribute", "B.npy", "-o", "A.npy", "--into", "C.npy", "--alpha", alpha, "--beta", beta)
+                self.assertRegex(self.succeed(0, *job), rf"^A ← {re.escape(formula)}   B is 3 x 3, c128\n")
+                report = json.loads(self.succeed(0, *job, "--json"))
+                self.assertEqual((report["alpha"], report["beta"]), values)
+        b = self.save("B.npy", np.ones((3, 3), "u8"))
+        report = self.moved(0, "-o", "A.npy", "--alpha", str(2**64 - 1))
+        self.assertEqual((report["alpha"], report["beta"]), (2**64 - 1, 0))
+        assert_same(self.load("A.npy"), np.uint64(2**64 - 1) * b)
+
+    def test_the_parts_of_the_time_add_up(self):
+        self.save("B.npy", np.ones((1500, 1000)))
+        report = self.moved(2, "-o", "A.npy", "--from", "blocks@1x2", "--to", "cols@2")
+        self.assertEqual(report["arrange"]["bytes"], 2 * 1500 * 1000 * 8)
+        parts = [report[part]["seconds"] for part in ("read", "write", "arrange", "redistribution")]
+        parts += [report["check_seconds"], report["redistribution"]["plan_seconds"]]
+        self.assertGreater(min(parts), 0)
+        self.assertLessEqual(sum(parts), report["seconds"])
+        self.assertGreater(sum(parts), 0.7 * report["seconds"])
 
     def test_progress_is_a_bar_on_a_terminal(self):
         self.save("B.npy", np.ones((60, 40)))

@@ -54,6 +54,24 @@ TEST(MatrixFile, IsReadWhateverItsKind) {
             "T is f32; the header says i64");
 }
 
+TEST(MatrixFile, ThatChangedSinceItWasDescribedIsRefused) {
+  SharedScratch scratch;
+  auto& context = scratch.context();
+  const auto expect_refused = [&](const MatrixFile& file) {
+    EXPECT_EQ(text_thrown_alike<FileError>(
+                  context, [&] { static_cast<void>(read_matrix_file<double>(context, scratch / "M", file)); }),
+              (scratch / "M") + ": changed while it was being read; expected a file that is left alone");
+  };
+  scratch.write("M", naive_npy<double>({2, 3}, StorageOrder::row_major));
+  const auto written_to = describe_matrix_file(context, scratch / "M");
+  scratch.write("M", naive_npy<double>({2, 4}, StorageOrder::row_major));
+  expect_refused(written_to);
+
+  auto replaced = describe_matrix_file(context, scratch / "M");
+  replaced.identity.number += 1;  // as if a file of the same size and time had been another one
+  expect_refused(replaced);
+}
+
 TEST(MatrixFile, OfNeitherKindIsRefusedWithItsBeginning) {
   SharedScratch scratch;
   auto& context = scratch.context();

@@ -73,9 +73,10 @@ std::string slab_text(const layout::DistributedMatrix<T>& slab) {
 /// A whole file of format `version`.0.
 template <class T>
 std::string naive_npy(layout::Shape shape, StorageOrder order, bool big_endian = false, int version = 1) {
-  std::string text = std::string("{'descr': '") + (big_endian ? '>' : '<') + numpy_code<T>() +
-                     "', 'fortran_order': " + (order == StorageOrder::column_major ? "True" : "False") +
-                     ", 'shape': (" + std::to_string(shape.rows) + ", " + std::to_string(shape.columns) + "), }\n";
+  const std::string text = std::string("{'descr': '") + (big_endian ? '>' : '<') + numpy_code<T>() +
+                           "', 'fortran_order': " + (order == StorageOrder::column_major ? "True" : "False") +
+                           ", 'shape': (" + std::to_string(shape.rows) + ", " + std::to_string(shape.columns) +
+                           "), }\n";
   std::string file = "\x93NUMPY";
   file += static_cast<char>(version);
   file += '\0';

@@ -86,7 +86,7 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
            {{"generate", "8x", "-o", "f"}, "SHAPE: '8x' is no shape"},
            {{"generate", "-8x8", "-o", "f"}, "SHAPE: '-8x8' is no shape"},
            {{"generate", "4294967296x4294967296", "-o", "f"}, "SHAPE: "},
-           {{"generate", "8x8"}, "--output is required"},
+           {{"generate", "8x8"}, "-o is missing"},
            {{"generate", "8x8", "-o", "f", "--type", "f16"}, "--type: dtype is \"f16\""},
            {{"generate", "8x8", "-o", "f", "--seed", "-1"}, "--seed: '-1' is no seed"},
            {{"generate", "8x8", "-o", "f", "--order", "c"}, "--order: 'c' is no order"},

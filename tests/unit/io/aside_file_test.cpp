@@ -256,5 +256,22 @@ TEST(AsideFile, LeavesTheOldFileWhenTheDiskFillsUp) {
   EXPECT_EQ(result, test::ChildResult::success);
 }
 
+TEST(AsideFile, RefusesANameThatIsTooLongAtOnce) {
+  const ScratchFolder folder;
+  const std::string path = folder / std::string(256, 'a');
+  EXPECT_THAT([&] { static_cast<void>(AsideFile::create(path, 0)); },
+              ThrowsMessage<FileError>(AllOf(StartsWith(path), EndsWith("File name too long"))));
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(AsideFile, CanBePublishedAfterItWasClosed) {
+  const ScratchFolder folder;
+  AsideFile file = AsideFile::create(folder / "out", 3);
+  file.write_at(0, bytes_of("new"));
+  file.close();
+  file.publish();
+  EXPECT_EQ(read_file(folder / "out"), "new");
+}
+
 }  // namespace
 }  // namespace plait::io
