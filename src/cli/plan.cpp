@@ -12,7 +12,6 @@
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/incoming.hpp"
 #include "plait/redistribute/options.hpp"
-#include "plait/redistribute/relabel.hpp"
 
 #include "cli/communication_plot.hpp"
 #include "cli/json_line.hpp"
@@ -20,7 +19,7 @@
 #include "cli/op_name.hpp"
 #include "cli/print.hpp"
 #include "cli/quantities.hpp"
-#include "cli/relabel_option.hpp"
+#include "cli/relabeled_plan.hpp"
 
 namespace plait::cli {
 
@@ -29,14 +28,6 @@ namespace {
 using nlohmann::ordered_json;
 using redistribute::CommunicationVolume;
 using redistribute::Incoming;
-using redistribute::Relabeling;
-
-struct RelabeledPlan {
-  Relabeling relabeling;
-  CommunicationVolume volume;
-  double removed_percent = 0;
-  double seconds = 0;
-};
 
 struct Plan {
   int ranks = 0;
@@ -52,26 +43,6 @@ Index largest_share(const layout::Layout& layout) {
   Index most = 0;
   for (int rank = 0; rank < layout.ranks(); ++rank) most = std::max(most, layout.elements_of(rank));
   return most;
-}
-
-RelabeledPlan relabeled(Incoming& incoming, const redistribute::SizedPair& pair, int ranks,
-                        const CommunicationVolume& before, redistribute::AssignmentMethod method) {
-  const Stopwatch watch;
-  RelabeledPlan plan;
-  plan.relabeling = redistribute::relabel({&pair, 1}, ranks, redistribute::VolumeCost(), method);
-  plan.volume = redistribute::communication_volume(incoming, plan.relabeling.rank_of);
-  const auto removed = static_cast<double>(before.bytes - plan.volume.bytes);
-  plan.removed_percent = before.bytes == 0 ? 0 : 100 * removed / static_cast<double>(before.bytes);
-  plan.seconds = watch.seconds();
-  return plan;
-}
-
-Index roles_changed(const Relabeling& relabeling) {
-  Index changed = 0;
-  for (std::size_t role = 0; role < relabeling.rank_of.size(); ++role) {
-    changed += relabeling.rank_of[role] == static_cast<int>(role) ? 0 : 1;
-  }
-  return changed;
 }
 
 std::string volume_text(const CommunicationVolume& volume) {
@@ -90,11 +61,8 @@ std::string text_of(const PlanOptions& options, const Plan& plan) {
   line("moves", volume_text(plan.volume));
   line("stays", bytes_text(plan.bytes - plan.volume.bytes));
   if (plan.relabeled) {
-    const RelabeledPlan& after = *plan.relabeled;
-    line("relabeled", volume_text(after.volume));
-    line("",
-         fmt::format("{:.2f} % less; {} of {} ranks change their roles ({}, found in {})", after.removed_percent,
-                     roles_changed(after.relabeling), plan.ranks, name(*options.relabel), seconds_text(after.seconds)));
+    line("relabeled", volume_text(plan.relabeled->after));
+    line("", saving_text(*plan.relabeled));
   }
   line("memory", fmt::format("B {}, A {} and staging of {} on the fullest ranks", bytes_text(plan.source_bytes),
                              bytes_text(plan.target_bytes), bytes_text(redistribute::Options{}.memory_budget)));
@@ -102,12 +70,7 @@ std::string text_of(const PlanOptions& options, const Plan& plan) {
   return text;
 }
 
-ordered_json json_of(const CommunicationVolume& volume) {
-  return {
-      {"messages", volume.messages}, {"volume_bytes", volume.bytes}, {"largest_rank_bytes", volume.largest_rank_bytes}};
-}
-
-std::string json_of(const PlanOptions& options, const Plan& plan) {
+std::string json_report(const PlanOptions& options, const Plan& plan) {
   ordered_json report{{"command", "plan"},
                       {"version", PLAIT_VERSION},
                       {"shape", {options.shape.rows, options.shape.columns}},
@@ -124,12 +87,7 @@ std::string json_of(const PlanOptions& options, const Plan& plan) {
                       {"staging_bytes", redistribute::Options{}.memory_budget}};
   report["seconds"] = plan.seconds;
   if (plan.relabeled) {
-    ordered_json after = json_of(plan.relabeled->volume);
-    after["removed_percent"] = plan.relabeled->removed_percent;
-    after["method"] = name(*options.relabel);
-    after["roles_changed"] = roles_changed(plan.relabeled->relabeling);
-    after["seconds"] = plan.relabeled->seconds;
-    report["relabeled"] = std::move(after);
+    report["relabeled"] = json_of(*plan.relabeled);
     report["permutation"] = plan.relabeled->relabeling.rank_of;
   }
   return json_line(report);
@@ -151,13 +109,13 @@ void run_plan(const PlanOptions& options) {
   plan.target_bytes = largest_share(to) * pair.element_bytes;
   plan.volume = redistribute::communication_volume(incoming);
   plan.seconds = watch.seconds();
-  if (options.relabel) plan.relabeled = relabeled(incoming, pair, plan.ranks, plan.volume, *options.relabel);
+  if (options.relabel) plan.relabeled = relabeled_plan(pair, plan.ranks, *options.relabel);
 
   if (!options.plot.empty()) {
     const std::span<const int> rank_of = plan.relabeled ? plan.relabeled->relabeling.rank_of : std::span<const int>();
     write_communication_plot(options.plot, incoming, plan.ranks, rank_of);
   }
-  print_result(options.json ? json_of(options, plan) : text_of(options, plan));
+  print_result(options.json ? json_report(options, plan) : text_of(options, plan));
 }
 
 }  // namespace plait::cli

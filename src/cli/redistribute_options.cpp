@@ -11,6 +11,7 @@
 #include "cli/layout_argument.hpp"
 #include "cli/op_name.hpp"
 #include "cli/option_value.hpp"
+#include "cli/relabel_option.hpp"
 
 namespace plait::cli {
 
@@ -27,6 +28,9 @@ void check_together(const RedistributeOptions& options) {
   if (options.output.empty() == options.per_rank_folder.empty()) {
     throw UsageError(options.output.empty() ? "-o or --per-rank is missing: where does the result go?"
                                             : "-o and --per-rank are both given, expected one of them");
+  }
+  if (options.relabel && !options.to) {
+    throw UsageError("--relabel is given, but --to is missing: the layout whose ranks change their roles");
   }
   if (options.into.empty() && !options.beta.is_zero()) {
     throw UsageError(fmt::format("--beta is {}, but --into is missing: the file with the A that beta multiplies",
@@ -68,6 +72,7 @@ void add_redistribute(CLI::App& program, RedistributeOptions& options) {
   add_value(
       command, "--to", [&options](const std::string& text) { options.to = layout::LayoutSpec::parse(text); }, "LAYOUT",
       "How the ranks hold A after; of op(B)'s shape");
+  add_relabel_option(command, options.relabel);
   add_value(
       command, "--alpha", [&options](const std::string& text) { options.alpha = Scalar(text); }, "NUMBER",
       "Multiplies op(B); 1 by default. Whole, real or complex (1+2i) as the elements are");

@@ -7,6 +7,7 @@
 #include "plait/layout/text.hpp"
 #include "plait/redistribute/op.hpp"
 #include "plait/redistribute/redistribution.hpp"
+#include "plait/redistribute/relabel.hpp"
 
 #include "cli/report_options.hpp"
 #include "cli/scalar.hpp"
@@ -25,6 +26,7 @@ struct RedistributeOptions {
   redistribute::Op op = redistribute::Op::identity;
   std::optional<layout::LayoutSpec> from;
   std::optional<layout::LayoutSpec> to;
+  std::optional<redistribute::AssignmentMethod> relabel;
   Scalar alpha{"1"};
   Scalar beta{"0"};
   std::string into;  // empty if and only if beta is 0

@@ -109,6 +109,11 @@ std::string summary(const RedistributeOptions& options, const RedistributeTask& 
   };
   line("from", layout_text(task.from, options.from));
   line("to", layout_text(task.to, options.to));
+  if (task.relabeled) {
+    line("relabeled", fmt::format("{} between ranks instead of {}", bytes_text(task.relabeled->after.bytes),
+                                  bytes_text(task.relabeled->before.bytes)));
+    line("", saving_text(*task.relabeled));
+  }
   line("moved",
        fmt::format("{}; planned in {}", moved_text(outcome.redistributed), seconds_text(outcome.plan_seconds)));
   line("", traffic_text(outcome.traffic));
@@ -133,7 +138,7 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
   for (const PeerClass peer : peer_classes) redistribution[std::string(name(peer))] = json_of(outcome.traffic.of(peer));
   redistribution["largest_rank_bytes"] = outcome.traffic.largest_rank_bytes;
 
-  const ordered_json report{
+  ordered_json report{
       {"command", "redistribute"},
       {"version", PLAIT_VERSION},
       {"mpi", mpi::library_version()},
@@ -162,6 +167,11 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
       {"write", json_of(outcome.written)},
       {"seconds", outcome.seconds},
       {"memory", {{"largest_rank_bytes", memory.largest_rank}, {"fullest_node_bytes", memory.fullest_node}}}};
+  if (task.relabeled) {
+    report["relabeled"] = json_of(*task.relabeled);
+    report["relabeled"]["volume_bytes_before"] = task.relabeled->before.bytes;
+    report["permutation"] = task.relabeled->relabeling.rank_of;
+  }
   return json_line(report);
 }
 

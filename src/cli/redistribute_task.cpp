@@ -88,6 +88,13 @@ RedistributeTask prepare(mpi::Context& context, const RedistributeOptions& optio
                         layout_or_slab(context, "--from", options.from, input.shape, input.order),
                         layout_or_slab(context, "--to", options.to, result, input.order),
                         io::slab_layout(result, input.order, context.size())};
+  if (options.relabel) {
+    mpi::agreed(context, [&] {
+      const redistribute::SizedPair pair{{task.from, task.to, options.op}, io::bytes(input.dtype)};
+      task.relabeled = relabeled_plan(pair, context.size(), *options.relabel);
+      task.to = task.to.relabeled(task.relabeled->relabeling.rank_of);
+    });
+  }
   expect_writable(context, options, task.to);
   return task;
 }

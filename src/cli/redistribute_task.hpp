@@ -9,17 +9,19 @@
 #include "plait/mpi/context.hpp"
 
 #include "cli/redistribute_options.hpp"
+#include "cli/relabeled_plan.hpp"
 
 namespace plait::cli {
 
 /// What `plait redistribute` is going to do, known in full before an element is read.
 struct RedistributeTask {
-  io::MatrixFile input;                // B
-  std::optional<io::MatrixFile> into;  // A as it was, for beta
-  layout::Layout input_slab;           // how B is read
-  layout::Layout from;                 // how the ranks hold B
-  layout::Layout to;                   // how the ranks hold A
-  layout::Layout output_slab;          // how A is written, if into one file
+  io::MatrixFile input;                                   // B
+  std::optional<io::MatrixFile> into;                     // A as it was, for beta
+  layout::Layout input_slab;                              // how B is read
+  layout::Layout from;                                    // how the ranks hold B
+  layout::Layout to;                                      // how the ranks hold A
+  layout::Layout output_slab;                             // how A is written, if into one file
+  std::optional<RelabeledPlan> relabeled = std::nullopt;  // what made `to` of --to, with --relabel
 
   /// The size of all of B, which is that of A.
   [[nodiscard]] Index matrix_bytes() const;

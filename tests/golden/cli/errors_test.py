@@ -40,6 +40,7 @@ ROWS = [
     Row("output of that kind in capitals", (*MOVE_B, "-o", "x.MTX"), USAGE, "--output: x.MTX would be a Matrix Market file"),
     Row("a stream for a file", ("redistribute", "-", *TO_A), USAGE, "IN: is -, expected a name; .* written ./-"),
     Row("two dashes", ("redistribute", "--", "B.npy", *TO_A), USAGE, "error: -- is not needed: a file whose name begins with -"),
+    Row("relabel alone", (*MOVE_B, *TO_A, "--relabel"), USAGE, "--relabel is given, but --to is missing"),
     Row("two outputs", (*MOVE_B, *TO_A, "--per-rank", "D"), USAGE, "-o and --per-rank are both given"),
     Row("bad op", (*MOVE_B, *TO_A, "--op", "T"), USAGE, "--op: 'T' is no operation; expected identity, "),
     Row("bad alpha", (*MOVE_B, *TO_A, "--alpha", "one"), USAGE, "--alpha: 'one' is no number; expected"),
