@@ -11,7 +11,7 @@ ROWS = [
     ["redistribute", "collective", "report", "io"],
     ["schedule"],
     ["mpi"],
-    ["simd", "layout", "model"],
+    ["simd", "layout", "model", "assignment"],
     ["base"],
 ]
 NEIGHBOURS = {("redistribute", "collective")}  # first may include second

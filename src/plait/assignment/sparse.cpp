@@ -1,4 +1,4 @@
-#include "plait/redistribute/sparse_assignment.hpp"
+#include "plait/assignment/sparse.hpp"
 
 #include <algorithm>
 #include <compare>
@@ -7,10 +7,10 @@
 #include <limits>
 #include <utility>
 
-#include "plait/redistribute/leftover_ranks.hpp"
-#include "plait/redistribute/own_ranks.hpp"
+#include "plait/assignment/leftover_ranks.hpp"
+#include "plait/assignment/own_ranks.hpp"
 
-namespace plait::redistribute {
+namespace plait::assignment {
 
 namespace {
 
@@ -232,4 +232,4 @@ PricedAssignment assign_with_prices(const SparseSavings& savings) {
 
 std::vector<int> assign_sparse(const SparseSavings& savings) { return assign_with_prices(savings).rank_of; }
 
-}  // namespace plait::redistribute
+}  // namespace plait::assignment

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/assignment/core.hpp"
+#include "plait/assignment/dense.hpp"
+#include "plait/assignment/greedy.hpp"
+#include "plait/assignment/sparse.hpp"
 #include "plait/base/random.hpp"
-#include "plait/redistribute/core_assignment.hpp"
-#include "plait/redistribute/dense_assignment.hpp"
-#include "plait/redistribute/greedy_assignment.hpp"
-#include "plait/redistribute/sparse_assignment.hpp"
 
 #include "naive_assignment.hpp"
 #include "savings_kinds.hpp"
@@ -17,14 +17,14 @@
 namespace plait::test {
 namespace {
 
-using redistribute::assign_by_core;
-using redistribute::assign_dense;
-using redistribute::assign_greedily;
-using redistribute::assign_sparse;
-using redistribute::assign_with_prices;
-using redistribute::PricedAssignment;
-using redistribute::Saving;
-using redistribute::SparseSavings;
+using assignment::assign_by_core;
+using assignment::assign_dense;
+using assignment::assign_greedily;
+using assignment::assign_sparse;
+using assignment::assign_with_prices;
+using assignment::PricedAssignment;
+using assignment::Saving;
+using assignment::SparseSavings;
 
 std::vector<int> dense_of(const Table& savings, StorageOrder order = StorageOrder::row_major) {
   const auto n = static_cast<Index>(savings.size());

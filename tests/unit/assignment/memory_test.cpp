@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/assignment/sparse.hpp"
 #include "plait/base/random.hpp"
-#include "plait/redistribute/sparse_assignment.hpp"
 
 #include "../layout/allocated_bytes.hpp"
 #include "savings_kinds.hpp"
 
-namespace plait::redistribute {
+namespace plait::assignment {
 namespace {
 
 constexpr std::size_t limit = 100'000'000;
@@ -47,4 +47,4 @@ TEST(AssignmentMemory, OfSixteenThousandRanksIsBelow100MegabytesBesideTheEntries
 }
 
 }  // namespace
-}  // namespace plait::redistribute
+}  // namespace plait::assignment

@@ -1,4 +1,4 @@
-#include "plait/redistribute/sparse_savings.hpp"
+#include "plait/assignment/sparse_savings.hpp"
 
 #include <limits>
 #include <tuple>
@@ -8,7 +8,7 @@
 
 #include "plait/base/error.hpp"
 
-namespace plait::redistribute {
+namespace plait::assignment {
 
 namespace {
 
@@ -125,4 +125,4 @@ SparseSavings SparseSavings::from_rows(std::vector<Index> offsets, std::vector<i
   return made;
 }
 
-}  // namespace plait::redistribute
+}  // namespace plait::assignment

@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "plait/assignment/core.hpp"
+#include "plait/assignment/dense.hpp"
+#include "plait/assignment/greedy.hpp"
+#include "plait/assignment/sparse.hpp"
 #include "plait/base/error.hpp"
-#include "plait/redistribute/core_assignment.hpp"
-#include "plait/redistribute/dense_assignment.hpp"
-#include "plait/redistribute/greedy_assignment.hpp"
-#include "plait/redistribute/sparse_assignment.hpp"
 
-namespace plait::redistribute {
+namespace plait::assignment {
 namespace {
 
 using testing::ElementsAre;
@@ -134,4 +134,4 @@ TEST(GreedyAssignment, LetsLeftoverRolesKeepTheirRankElseTakeWhatIsLeftInOrder) 
 }
 
 }  // namespace
-}  // namespace plait::redistribute
+}  // namespace plait::assignment

@@ -1,4 +1,4 @@
-#include "plait/redistribute/dense_assignment.hpp"
+#include "plait/assignment/dense.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "plait/assignment/own_ranks.hpp"
 #include "plait/base/error.hpp"
-#include "plait/redistribute/own_ranks.hpp"
 
-namespace plait::redistribute {
+namespace plait::assignment {
 
 namespace {
 
@@ -271,4 +271,4 @@ std::vector<int> assign_dense(matrix_view<const Index> savings) {
   return rank_of;
 }
 
-}  // namespace plait::redistribute
+}  // namespace plait::assignment

@@ -1,12 +1,12 @@
-#include "plait/redistribute/greedy_assignment.hpp"
+#include "plait/assignment/greedy.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
 
-#include "plait/redistribute/leftover_ranks.hpp"
+#include "plait/assignment/leftover_ranks.hpp"
 
-namespace plait::redistribute {
+namespace plait::assignment {
 
 std::vector<int> assign_greedily(const SparseSavings& savings) {
   std::vector<Saving> entries;
@@ -32,4 +32,4 @@ std::vector<int> assign_greedily(const SparseSavings& savings) {
   return rank_of;
 }
 
-}  // namespace plait::redistribute
+}  // namespace plait::assignment

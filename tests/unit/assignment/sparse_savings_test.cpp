@@ -1,11 +1,11 @@
-#include "plait/redistribute/sparse_savings.hpp"
+#include "plait/assignment/sparse_savings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
 
-namespace plait::redistribute {
+namespace plait::assignment {
 namespace {
 
 using testing::ElementsAre;
@@ -76,4 +76,4 @@ TEST(SparseSavings, RefuseSumsAboveTwoToThe62) {
 }
 
 }  // namespace
-}  // namespace plait::redistribute
+}  // namespace plait::assignment

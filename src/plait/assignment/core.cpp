@@ -1,4 +1,4 @@
-#include "plait/redistribute/core_assignment.hpp"
+#include "plait/assignment/core.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "plait/assignment/sparse.hpp"
+#include "plait/assignment/sparse_savings.hpp"
 #include "plait/base/error.hpp"
-#include "plait/redistribute/sparse_assignment.hpp"
-#include "plait/redistribute/sparse_savings.hpp"
 
-namespace plait::redistribute {
+namespace plait::assignment {
 
 namespace {
 
@@ -152,4 +152,4 @@ class Core {
 
 std::vector<int> assign_by_core(Index n, const SavingsOfRole& savings_of) { return Core(n, savings_of).solve(); }
 
-}  // namespace plait::redistribute
+}  // namespace plait::assignment
