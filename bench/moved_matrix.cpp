@@ -54,9 +54,9 @@ redistribute::Operands MovedMatrix::operands() const {
   return {1.0, std::span(&source, 1), 0.0, std::span(&target_view_, 1)};
 }
 
-Index MovedMatrix::wrong_elements(const Layout& to) const {
+Index MovedMatrix::wrong_elements() const {
   Index wrong = 0;
-  for_each(to, rank_, [&](Index row, Index column, Index local_row, Index local_column) {
+  for_each(to_, rank_, [&](Index row, Index column, Index local_row, Index local_column) {
     const double expected = transposes(op_) ? value_at(column, row) : value_at(row, column);
     if (target_view_(local_row, local_column) != expected) ++wrong;
   });

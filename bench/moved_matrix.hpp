@@ -23,9 +23,8 @@ class MovedMatrix {
   /// A ← op(B). Collective.
   void move_by(redistribute::Redistribution& plan);
   [[nodiscard]] redistribute::Operands operands() const;
-  /// How many elements of this rank's part of A are not those of op(B), where A is distributed as `to`.
-  [[nodiscard]] Index wrong_elements(const layout::Layout& to) const;
-  [[nodiscard]] Index wrong_elements() const { return wrong_elements(to_); }
+  /// How many elements of this rank's part of A are not those of op(B).
+  [[nodiscard]] Index wrong_elements() const;
 
   [[nodiscard]] const layout::Layout& from() const noexcept { return from_; }
   [[nodiscard]] const layout::Layout& to() const noexcept { return to_; }
