@@ -19,6 +19,7 @@
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/redistribute/relabel.hpp"
 
+#include "bench/between_grids.hpp"
 #include "bench/harness/benchmark.hpp"
 #include "bench/harness/exchange_limit.hpp"
 #include "bench/moved_matrix.hpp"
@@ -99,7 +100,9 @@ bench::Job set_up(mpi::Context& context, const Setting& setting) {
   job.wrong_elements = [=] { return moved->matrix.wrong_elements(); };
   const Index bytes = busiest_bytes(setting, to);
   job.limits = {bench::exchange_limit(context.comm().handle(), bytes)};
-  if (const auto rate = link_rate()) job.limits.push_back(bench::known_time("link", 8.0 * to_double(bytes) / *rate));
+  if (const auto rate = link_rate())
+    job.limits.push_back(
+        bench::known_time(fmt::format("link, {:g} Gb/s", *rate / 1e9), 8.0 * to_double(bytes) / *rate));
   if (setting.relabels) compare_with_plain(context, setting, job);
   return job;
 }
@@ -131,10 +134,13 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
   const auto shape = fmt::format("f64 {0}x{0}", extent);
   const Layout rows = Layout::rows({extent, extent}, ranks, StorageOrder::column_major);
   const Layout columns = Layout::columns({extent, extent}, ranks);
-  const auto small = blocks_of(32, extent), large = blocks_of(128, extent);
+  const auto of_grids = [&](Op op) -> Setting {
+    const bench::BetweenGrids move{op, extent, {2, 2}, {2, 2}};
+    return {move.name(), move.source(), move.target(), op};
+  };
   std::vector<Setting> settings{
-      {"gemr2d " + shape + " 2x2>2x2", small, large},
-      {"tran " + shape + " 2x2>2x2", small, large, Op::transpose},
+      of_grids(Op::identity),
+      of_grids(Op::transpose),
       {"gemr2d " + shape + " rows>cols", rows, columns},
       {"tran " + shape + " rows>rows", rows, rows, Op::transpose},
   };
@@ -156,7 +162,7 @@ int main(int argc, char** argv) {
   return bench::run_benchmark(
       argc, argv,
       {"network",
-       "Moves a square matrix of doubles between 4 nodes whose links carry 1 Gb/s: from 32 x 32 into 128 x 128 blocks "
+       "Moves a square matrix of doubles between 4 nodes of the emulated cluster: from 32 x 32 into 128 x 128 blocks "
        "(2x2>2x2), from whole rows to whole columns or rows, as it is (gemr2d) or transposed (tran); and, relabeled, "
        "from blocks on a 2 x 2 grid numbered by rows to others on one numbered by columns, against the same without "
        "relabeling. MB are those of the rank that sends or receives most, before>after relabeling",

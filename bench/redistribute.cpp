@@ -12,9 +12,9 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/stopwatch.hpp"
-#include "plait/layout/layout.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
+#include "bench/between_grids.hpp"
 #include "bench/harness/benchmark.hpp"
 #include "bench/harness/memcpy_limit.hpp"
 #include "bench/moved_matrix.hpp"
@@ -23,32 +23,13 @@
 namespace {
 
 using namespace plait;
-using layout::Layout;
+using bench::BetweenGrids;
+using bench::Grid;
 using redistribute::Op;
 
-constexpr Index source_block = 32;
-constexpr Index target_block = 128;
-
-struct Grid {
-  Index rows;
-  Index columns;
-};
-
-struct Setting {
-  Op op;
-  Index extent;  // of the square matrix
-  Grid from;
-  Grid to;
-};
-
-Layout layout_on(Grid grid, Index extent, Index block) {
-  return Layout::block_cyclic({extent, extent}, block, block, layout::Owners::grid(grid.rows, grid.columns));
-}
-
-bench::Job set_up(mpi::Context& context, const Setting& setting) {
+bench::Job set_up(mpi::Context& context, const BetweenGrids& setting) {
   const auto matrix =
-      std::make_shared<bench::MovedMatrix>(context.rank(), layout_on(setting.from, setting.extent, source_block),
-                                           layout_on(setting.to, setting.extent, target_block), setting.op);
+      std::make_shared<bench::MovedMatrix>(context.rank(), setting.source(), setting.target(), setting.op);
   const Stopwatch watch;
   const auto plan = std::make_shared<redistribute::Redistribution>(context, matrix->from(), matrix->to(), setting.op);
   bench::Job job;
@@ -64,11 +45,9 @@ bench::Job set_up(mpi::Context& context, const Setting& setting) {
   return job;
 }
 
-bench::Case make_case(mpi::Context& context, const Setting& setting) {
+bench::Case make_case(mpi::Context& context, const BetweenGrids& setting) {
   bench::Case result;
-  result.name = fmt::format("{} f64 {}x{} {}x{}>{}x{} ranks={}", transposes(setting.op) ? "tran" : "gemr2d",
-                            setting.extent, setting.extent, setting.from.rows, setting.from.columns, setting.to.rows,
-                            setting.to.columns, context.size());
+  result.name = fmt::format("{} ranks={}", setting.name(), context.size());
   result.gate.speedup_over_peer = 1.0;
   if (setting.extent == 8000 && context.size() == 2) result.gate.fraction_of_limit = 0.30;
   // What a prototype came to that moved data through memory shared by the ranks.
