@@ -23,8 +23,8 @@ launch() {
   fi
 }
 
-# launch_on_nodes PRESET RATE RANKS PROGRAM [ARGUMENTS]: a node of the emulated cluster for each rank. Where there can be
-# none, the cluster says why, and ends with 125.
+# launch_on_nodes PRESET RATE RANKS PROGRAM [ARGUMENTS]: a node of the emulated cluster for each rank. Where there can
+# be none, the cluster says why, and ends with 125.
 launch_on_nodes() {
   "build/$1/bin/cluster" -k "$3" -r "$2" -- "${@:4}" </dev/null
 }

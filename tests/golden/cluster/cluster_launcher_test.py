@@ -59,7 +59,8 @@ class Launcher(ClusterTest):
         self.assertEqual(result.stdout.splitlines(), [expected] * 2)
 
     def test_a_command_is_told_the_rate_of_its_links(self):
-        result = self.run_words(self.cluster("-k", "2", "-r", "2.5gbit", "--", "sh", "-c", 'echo "$PLAIT_CLUSTER_RATE"'))
+        command = ["sh", "-c", 'echo "$PLAIT_CLUSTER_RATE"']
+        result = self.run_words(self.cluster("-k", "2", "-r", "2.5gbit", "--", *command))
         self.assertEqual((result.status, result.stdout.splitlines()), (0, ["2500000000"] * 2), result.stderr)
 
     def test_the_exit_status_is_the_commands(self):
