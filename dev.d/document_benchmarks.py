@@ -29,8 +29,14 @@ another program that does the same job.
   distribution; below six rounds it is the whole range). There are 10 rounds at least, and up to 100 of short cases.
 - The limit **memcpy** is the time in which every rank, all at once, copies its local array of the source once, in the
   memory that plait works on: by `memcpy` of the C library or by streaming stores, whichever has the smaller median.
+- The limit **exchange** is the time in which every rank, on a node of its own, sends as many bytes to the next one as
+  the busiest rank of the case has to send or receive, while it receives as many: one message of MPI. The limit **link** is
+  that volume divided by the rate of the emulated cluster's links ([cluster.md](cluster.md)). As always, the
+  smaller one counts.
+- The limit **target** is no measurement, but the time that planning was promised to take at most.
 - A **gate** must hold, an *aim* is where we want to get: each says what the medians should come to at least. Where
-  ranks outnumber cores there is neither, only the report. A gate or aim over a peer that is not there counts as met.
+  the ranks of a node outnumber the cores there is neither, only the report. A gate or aim over a peer that is not there
+  counts as met.
 - Before it is timed, each case is run once by plait and once by the peer, and every element of the result is checked.
 
 ## How to reproduce it

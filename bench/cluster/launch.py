@@ -51,6 +51,7 @@ def preloaded(settings: Settings) -> str:
 def environment(settings: Settings) -> dict[str, str]:
     """Of mpiexec and of the ranks, since node_shell.sh hands everything on."""
     ours = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    ours["PLAIT_CLUSTER_RATE"] = str(settings.rate)
     # The nodes share the cores, so each rank computes in one thread, unless the caller knows better.
     ours.setdefault("OMP_NUM_THREADS", "1")
     ours.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -50,7 +50,12 @@ Record measure_case(const mpi::Context& context, const Case& description, const 
   auto seconds = measure(context.comm(), contenders, job.rewrite, repetitions);
 
   std::vector<Samples> samples;
-  for (std::size_t i = 0; i < contenders.size(); ++i) samples.push_back({contenders[i].name, std::move(seconds[i])});
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    if (contenders[i].run) {
+      for (double& sample : seconds[i]) sample /= job.instances;
+    }
+    samples.push_back({contenders[i].name, std::move(seconds[i])});
+  }
   Record record = make_record(description.name, std::move(samples), job.limits.size());
   record.setup_seconds = mpi::all_reduce(context.comm(), job.setup_seconds, mpi::Operation::maximum());
   return record;
@@ -149,6 +154,10 @@ int run_benchmark(int argc, char** argv, const Benchmark& benchmark) {
   const Options& options = std::get<Options>(parsed);
   if (options.list_ranks) {
     std::fputs(fmt::format("{}\n", fmt::join(benchmark.ranks, " ")).c_str(), stdout);
+    return 0;
+  }
+  if (options.list_link_rate) {
+    std::fputs(fmt::format("{}\n", benchmark.link_rate).c_str(), stdout);
     return 0;
   }
   try {

@@ -25,6 +25,8 @@ struct Job {
   std::optional<Contender> peer;
   /// How many elements of this rank's result are wrong after `run`, and after the peer's. Local.
   std::function<Index()> wrong_elements;
+  /// How many times the job is done by each call of `run`, a limit or the peer: times are of one.
+  int instances = 1;
   /// What plait took to set up what `run` uses again and again, such as a plan.
   double setup_seconds = 0;
 };
@@ -42,6 +44,8 @@ struct Benchmark {
   std::vector<int> ranks;  // the numbers of ranks that make up a whole run of it
   /// The cases for as many ranks as the context has; small ones, some seconds in all, for a quick run.
   std::function<std::vector<Case>(mpi::Context& context, bool quick)> cases;
+  /// Of the links, such as "1gbit", if each rank wants a node of the emulated cluster for itself; else empty.
+  std::string link_rate = {};
 };
 
 /// The main function of a benchmark: `return run_benchmark(argc, argv, benchmark);`

@@ -19,6 +19,8 @@ std::variant<Options, Message> parse_options(int argc, const char* const* argv, 
   program.add_option("--commit", options.commit, "of the sources, for the report");
   program.add_flag("--gate", options.gate, "exit with status 1 if a gate is missed");
   program.add_flag("--list-ranks", options.list_ranks, "only say on how many ranks it wants to run");
+  program.add_flag("--list-link-rate", options.list_link_rate,
+                   "only say which links a cluster is to have; nothing where the benchmark wants none");
   program.add_option("--merge", options.merge, "take these reports instead of measuring")->type_name("FILE...");
   try {
     program.parse(argc, argv);

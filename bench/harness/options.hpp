@@ -18,6 +18,7 @@ struct Options {
   std::string commit = "unknown";    // for the report
   bool gate = false;                 // fail if a gate is missed
   bool list_ranks = false;           // only say on how many ranks the benchmark wants to run
+  bool list_link_rate = false;       // only say whether it wants a cluster, and with which links
   std::vector<std::string> merge;    // reports to take instead of measuring
 };
 

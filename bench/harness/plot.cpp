@@ -50,6 +50,9 @@ std::string line(double x1, double y1, double x2, double y2, std::string_view at
 
 double peer_fraction(const Record& record) { return record.limit_seconds / record.comparison->seconds; }
 
+// Bars that are longer are cut off: the others are to remain visible. The number is beside the bar.
+constexpr double most_shown = 3;
+
 // The least multiple of ½ that shows all bars, and the limit itself.
 double end_of_axis(const Report& report) {
   double most = 1;
@@ -58,7 +61,7 @@ double end_of_axis(const Report& report) {
     if (record.comparison) most = std::max(most, peer_fraction(record));
   }
   double end = 1;
-  while (end < most) end += 0.5;
+  while (end < std::min(most, most_shown)) end += 0.5;
   return end;
 }
 
@@ -72,12 +75,12 @@ std::string row(const Record& record, double y, double pixels_per_unit) {
   const auto x = [&](double value) { return label_width + value * pixels_per_unit; };
   const double most = x(0) + bars_width;
   std::string svg = text(label_width - 8, y + 20, record.name, "text-anchor=\"end\"");
-  svg += bar(y + 6, fraction.median * pixels_per_unit, 14, plait_color);
-  svg += line(x(fraction.spread.low), y + 13, std::min(most, x(fraction.spread.high)), y + 13,
+  svg += bar(y + 6, std::min(bars_width, fraction.median * pixels_per_unit), 14, plait_color);
+  svg += line(std::min(most, x(fraction.spread.low)), y + 13, std::min(most, x(fraction.spread.high)), y + 13,
               "stroke=\"#123\" stroke-width=\"2\"");
   std::string note = fmt::format("{:.2f}", fraction.median);
   if (record.comparison) {
-    svg += bar(y + 21, peer_fraction(record) * pixels_per_unit, 9, peer_color);
+    svg += bar(y + 21, std::min(bars_width, peer_fraction(record) * pixels_per_unit), 9, peer_color);
     note += fmt::format(", {:.1f} times the peer", record.comparison->speedup.median);
   }
   if (record.gate.fraction_of_limit) {

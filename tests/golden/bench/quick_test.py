@@ -110,6 +110,11 @@ class QuickRun(unittest.TestCase):
         run = self.ended(self.benchmark, "--list-ranks")
         self.assertIn(self.ranks, [int(number) for number in run.stdout.split()])
 
+    def test_a_benchmark_that_wants_a_cluster_says_which_links(self):
+        run = self.ended(self.benchmark, "--list-link-rate")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertRegex(run.stdout, "^1gbit\n$" if self.benchmark.name == "bench_network" else "^\n$")
+
 
 if __name__ == "__main__":
     benchmark, QuickRun.mpiexec, ranks = sys.argv[1:]

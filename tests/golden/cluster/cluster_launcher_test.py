@@ -58,6 +58,11 @@ class Launcher(ClusterTest):
         expected = "".join(f"<{word}>" for word in [str(self.folder), "x  y", *words])
         self.assertEqual(result.stdout.splitlines(), [expected] * 2)
 
+    def test_a_command_is_told_the_rate_of_its_links(self):
+        command = ["sh", "-c", 'echo "$PLAIT_CLUSTER_RATE"']
+        result = self.run_words(self.cluster("-k", "2", "-r", "2.5gbit", "--", *command))
+        self.assertEqual((result.status, result.stdout.splitlines()), (0, ["2500000000"] * 2), result.stderr)
+
     def test_the_exit_status_is_the_commands(self):
         self.assertEqual(self.run_on(2, 1, "sh", "-c", "exit 0")[0], 0)
         self.assertEqual(self.run_on(1, 1, "sh", "-c", "exit 7")[0], 7)

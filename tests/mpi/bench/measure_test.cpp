@@ -47,6 +47,14 @@ TEST_F(Measure, rewriting_is_not_timed) {
   EXPECT_LT(samples[0][0], 0.3);
 }
 
+TEST_F(Measure, a_known_time_stands_in_each_round_without_a_call) {
+  int rewrites = 0;
+  const std::vector<Contender> contenders{{"a", [] {}}, known_time("b", 0.25)};
+  const auto samples = measure(comm, contenders, [&] { ++rewrites; }, Repetitions::exactly(3));
+  EXPECT_EQ(samples[1], std::vector<double>(3, 0.25));
+  EXPECT_EQ(rewrites, 3);
+}
+
 TEST_F(Measure, long_cases_get_the_least_and_short_ones_the_most_rounds) {
   const std::vector<Contender> slow{{"slow", [] { sleep_for_milliseconds(10); }}};
   EXPECT_EQ(measure(comm, slow, [] {}, {2, 50, 0.001})[0].size(), 2U);

@@ -31,6 +31,14 @@ TEST(Plot, the_axis_reaches_to_what_beats_the_limit) {
   EXPECT_THAT(svg_plot(report), Not(HasSubstr(">1.75</text>")));
 }
 
+TEST(Plot, a_bar_of_many_limits_is_cut_off) {
+  Report report = example_report();
+  report.records[0].fraction_of_limit = {600, {500, 700}};
+  EXPECT_THAT(svg_plot(report), HasSubstr("width=\"420.0\" height=\"14.0\""));
+  EXPECT_THAT(svg_plot(report), Not(HasSubstr(">3.25</text>")));
+  EXPECT_THAT(svg_plot(report), HasSubstr("600.00, "));
+}
+
 TEST(Plot, a_report_without_cases_has_a_picture_too) {
   Report report = example_report();
   report.records.clear();
