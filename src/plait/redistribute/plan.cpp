@@ -319,11 +319,19 @@ void Plan::build(Exchange& exchange, const Sizes& sizes) {
     for (const Package& package : packages.incoming()) incoming[package.peer].push_back(to_cut(package));
     own.push_back(to_cut(packages.own()));
   }
+  const auto limits_to = [&](int peer) {  // the same at both ends
+    CutLimits shorter = limits;
+    if (context_.topology().class_of(peer) == PeerClass::network) {
+      shorter.chunk_bytes = std::min(limits.chunk_bytes, mpi::network_message);
+      shorter.step_bytes = std::min(limits.step_bytes, shorter.chunk_bytes);
+    }
+    return shorter;
+  };
   const auto messages = [&](const auto& packages_by_peer) {
     std::vector<Exchange::Message> result;
     for (const auto& [peer, packages] : packages_by_peer) {
       Index number = 0;
-      for (Chunk& chunk : cut(packages, limits)) result.push_back({peer, number++, std::move(chunk)});
+      for (Chunk& chunk : cut(packages, limits_to(peer))) result.push_back({peer, number++, std::move(chunk)});
     }
     return result;
   };
@@ -332,7 +340,11 @@ void Plan::build(Exchange& exchange, const Sizes& sizes) {
   exchange.own = cut(own, limits);
 
   schedule::Graph graph;
-  const Index blocks = std::max(Index{1}, options_.memory_budget / 2 / limits.chunk_bytes);
+  Index longest = 1;
+  for (const auto* side : {&exchange.outgoing, &exchange.incoming}) {
+    for (const auto& [peer, number, chunk] : *side) longest = std::max(longest, chunk.bytes);
+  }
+  const Index blocks = std::max(Index{1}, options_.memory_budget / 2 / longest);
   add_sends(exchange, graph, blocks);
   add_receives(exchange, graph, blocks);
   add_own_moves(exchange, graph);
