@@ -29,6 +29,8 @@ using nlohmann::ordered_json;
 using redistribute::CommunicationVolume;
 using redistribute::Incoming;
 
+constexpr int most_ranks = 10'000'000;
+
 struct Plan {
   int ranks = 0;
   Index bytes = 0;         // of the matrix
@@ -100,6 +102,11 @@ void run_plan(const PlanOptions& options) {
   const layout::Layout to = layout_of_option("--to", options.to, redistribute::apply(options.op, options.shape));
   const redistribute::SizedPair pair{{from, to, options.op}, io::bytes(options.dtype)};
 
+  for (const auto& [option, layout] : {std::pair("--from", &from), std::pair("--to", &to)}) {
+    if (layout->ranks() <= most_ranks) continue;
+    throw LayoutError(fmt::format("{}: {} ranks, expected at most {}: a plan looks at each of them", option,
+                                  layout->ranks(), most_ranks));
+  }
   const Stopwatch watch;
   Incoming incoming({&pair, 1});
   Plan plan;

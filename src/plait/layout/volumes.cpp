@@ -64,11 +64,13 @@ Volumes::CommonByPart Volumes::by_source_part(const CommonByPart& by_target, Ind
   return result;
 }
 
-Volumes::Volumes(const Layout& source, const Layout& target) : source_(source.owners()), target_(target.owners()) {
+Volumes::Volumes(const Layout& source, const Layout& target)
+    : source_(source.owners()), target_(target.owners()), empty_(source.shape().empty()) {
   if (source.shape() != target.shape()) {
     throw ShapeMismatch("the source is " + to_string(source.shape()) + " and the target " + to_string(target.shape()) +
                         ", expected the same");
   }
+  if (empty_) return;
   static_cast<void>(elements(source.shape()));  // sums of elements are counted below
   rows_of_target_ = by_target_part(source.rows(), target.rows());
   columns_of_target_ = by_target_part(source.columns(), target.columns());
@@ -100,10 +102,12 @@ std::vector<Share> Volumes::shares(const Owners& mine, int rank, const Owners& o
 }
 
 std::vector<Share> Volumes::received_by(int rank) const {
+  if (empty_) return {};
   return shares(target_, rank, source_, rows_of_target_, columns_of_target_);
 }
 
 std::vector<Share> Volumes::sent_by(int rank) const {
+  if (empty_) return {};
   return shares(source_, rank, target_, rows_of_source_, columns_of_source_);
 }
 

@@ -46,6 +46,7 @@ class Volumes {
                                    const CommonByPart& columns);
 
   Owners source_, target_;
+  bool empty_;  // then nothing is counted, however many rows there may be of no columns
   CommonByPart rows_of_target_, columns_of_target_, rows_of_source_, columns_of_source_;
 };
 

@@ -1,9 +1,14 @@
 #include "plait/mpi/communicator.hpp"
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "plait/base/error.hpp"
+#include "plait/base/index.hpp"
+#include "plait/base/random.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/error.hpp"
 
 namespace plait::mpi {
@@ -30,16 +35,21 @@ Communicator Communicator::split(int color, int key) const {
 
 Communicator Communicator::permuted(std::span<const int> ranks) const {
   std::vector<int> place(static_cast<std::size_t>(size_), -1);
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
+  bool is_permutation = ranks.size() == place.size();
+  std::uint64_t fingerprint = 0;
+  for (std::size_t i = 0; i < ranks.size() && is_permutation; ++i) {
     const int old = ranks[i];
-    if (ranks.size() != place.size() || old < 0 || old >= size_ || place[static_cast<std::size_t>(old)] >= 0) {
-      throw ArgumentError("ranks[" + std::to_string(i) + "] is " + std::to_string(old) + ", expected each of the " +
-                          std::to_string(size_) + " ranks once");
-    }
-    place[static_cast<std::size_t>(old)] = static_cast<int>(i);
+    is_permutation = old >= 0 && old < size_ && place[static_cast<std::size_t>(old)] < 0;
+    if (is_permutation) place[static_cast<std::size_t>(old)] = static_cast<int>(i);
+    fingerprint = random_bits(fingerprint, static_cast<std::uint64_t>(old));
   }
-  if (ranks.empty())
-    throw ArgumentError("ranks is empty, expected each of the " + std::to_string(size_) + " ranks once");
+  const auto mine = static_cast<Index>(fingerprint >> 1);
+  std::array<Index, 3> least{is_permutation ? 1 : 0, mine, -mine};
+  all_reduce(*this, least, Operation::minimum());
+  if (least[0] == 0 || least[1] != -least[2]) {
+    throw ArgumentError("ranks: expected each of the " + std::to_string(size_) +
+                        " ranks once, in the same order on all of them");
+  }
   return split(0, place[static_cast<std::size_t>(rank_)]);
 }
 

@@ -25,7 +25,7 @@ class Communicator {
   /// The same processes in another order: rank r of the result is rank `ranks[r]` of this communicator. `ranks` is a
   /// permutation, the same on all ranks. Collective over this communicator.
   ///
-  /// \throws ArgumentError  on every rank, if it is no permutation
+  /// \throws ArgumentError  on every rank, if it is no permutation on one of them, or not the same one on all
   [[nodiscard]] Communicator permuted(std::span<const int> ranks) const;
 
   /// The ranks that share memory with this one. Collective over this communicator.

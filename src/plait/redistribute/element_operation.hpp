@@ -12,8 +12,8 @@ namespace plait::redistribute {
 /// element of A is given once, so the operation has to be element-wise. B's rectangle may lie in another storage order
 /// than A's and in a message's memory, true only during the call.
 ///
-/// Several threads of a rank may call it at once. What it throws ends the execution: on this rank with that exception,
-/// on others with `PeerFailed`.
+/// Several threads of a rank may call it at once. What it throws on any rank, `wait` throws on every rank as a
+/// `plait::Error` with that text, after one all-reduce; A is undefined then.
 template <class T>
 using ElementOperation = std::function<void(matrix_view<const T> b, matrix_view<T> a, Index row, Index column)>;
 

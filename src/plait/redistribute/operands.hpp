@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/distributed_matrix.hpp"
@@ -67,7 +68,8 @@ class Operands {
   Operands(std::type_identity_t<ElementOperation<T>> operation, std::type_identity_t<SourceTiles<T>> source,
            std::span<const matrix_view<T>> target)
       : Operands(source.memory(), target, true,
-                 [shared = std::move(operation)](bool, simd::Stores) { return Transform::call(shared); }) {
+                 [shared = operation](bool, simd::Stores) { return Transform::call(shared); }) {
+    if (!operation) throw ArgumentError("operation: is empty, expected a function");
     is_operation_ = true;
   }
 

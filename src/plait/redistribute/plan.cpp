@@ -170,6 +170,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure)
   if (std::all_of(sizes.begin(), sizes.end(), [](Index bytes) { return bytes == 0; })) return;
   const auto known = exchanges_.find(sizes);
   active_ = known != exchanges_.end() ? &known->second : &new_exchange(sizes);
+  calls_users_ = std::any_of(operands.begin(), operands.end(), [](const Operands& one) { return one.is_operation(); });
   active_->schedule->start();
 }
 
@@ -249,7 +250,8 @@ void Plan::agree_on_operands(const Sizes& sizes, std::span<const Operands> opera
   std::string mine;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     mine += (mine.empty() ? "" : ", ") + name_of(i) + "alpha " + (sizes[i] != 0 ? "!=" : "==") + " 0 and elements of " +
-            std::to_string(operands[i].element_bytes()) + " bytes";
+            std::to_string(operands[i].element_bytes()) + " bytes" +
+            (operands[i].is_operation() ? " for an operation" : "");
   }
   const auto meaning = static_cast<Index>(std::hash<std::string>{}(mine) >> 1);
   std::array<Index, 2> minima{meaning, -meaning};
@@ -409,7 +411,13 @@ void Plan::add_own_moves(Exchange& exchange, schedule::Graph& graph) {
 bool Plan::progress() { return active_ == nullptr || active_->schedule->progress(); }
 
 void Plan::wait() {
-  if (active_ != nullptr) std::exchange(active_, nullptr)->schedule->wait();
+  if (active_ == nullptr) return;
+  Exchange& ending = *std::exchange(active_, nullptr);
+  if (calls_users_) {
+    mpi::agreed(context_, [&] { ending.schedule->wait(); });
+  } else {
+    ending.schedule->wait();
+  }
 }
 
 }  // namespace plait::redistribute

@@ -78,6 +78,7 @@ class Plan {
   std::deque<Matrix> matrices_;
   std::map<Sizes, Exchange> exchanges_;  // last, so that one under way ends while its matrices are there
   Exchange* active_ = nullptr;
+  bool calls_users_ = false;  // in the execution under way: what they throw on one rank is told to all
 };
 
 struct Plan::Exchange {

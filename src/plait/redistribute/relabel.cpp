@@ -52,7 +52,9 @@ std::vector<RankSaving> savings_of(Incoming& incoming, int role, int ranks, cons
   for (std::size_t i = 0; i < savings.size(); ++i) {
     if (savings[i].saving == 0) continue;
     if (kept > 0 && savings[kept - 1].rank == savings[i].rank) {
-      savings[kept - 1].saving += savings[i].saving;
+      if (__builtin_add_overflow(savings[kept - 1].saving, savings[i].saving, &savings[kept - 1].saving)) {
+        throw ArgumentError("the costs of what rank " + std::to_string(role) + " receives, expected at most 2^62");
+      }
     } else {
       savings[kept++] = savings[i];
     }

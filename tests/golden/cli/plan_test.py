@@ -125,6 +125,7 @@ class Plan(CommandTest):
             ({"--relabel": "fast"}, 2, "--relabel: 'fast' is no way to relabel"),
             ({"--to": "custom:none.json"}, 1, "none.json: can't be opened"),
             ({"--to": "rows@2,within=5x5"}, 1, "--to: .*30 x 20"),
+            ({"--to": "rows@2147483647"}, 1, "--to: 2147483647 ranks, expected at most 10000000"),
             ({"--plot": "none/v.svg"}, 1, "none/v.svg: can't be written"),
         ]:
             with self.subTest(wrong):

@@ -81,7 +81,16 @@ TEST(ElementOperation, ThatThrowsEndsTheExecutionAndNotTheJob) {
     throw std::runtime_error("no such element");
   };
   EXPECT_THAT([&] { plan.execute<double>(failing, b.const_tiles(), a.tiles()); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("no such element")));
+              ThrowsMessage<Error>(HasSubstr("no such element")));
+  const int last = ranks() - 1;
+  const ElementOperation<double> failing_on_the_last = [=](matrix_view<const double> in, matrix_view<double> out,
+                                                           Index i, Index j) {
+    rank() == last ? failing(in, out, i, j) : with_place(in, out, i, j);
+  };
+  EXPECT_THAT([&] { plan.execute<double>(failing_on_the_last, b.const_tiles(), a.tiles()); },
+              ThrowsMessage<Error>(HasSubstr("no such element")));
+  EXPECT_THAT([&] { plan.execute<double>(ElementOperation<double>(), b.const_tiles(), a.tiles()); },
+              ThrowsMessage<ArgumentError>(HasSubstr("operation: is empty")));
 
   b.for_each_element([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
   plan.execute(b, a);

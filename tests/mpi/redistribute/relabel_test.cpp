@@ -64,6 +64,11 @@ TEST(RelabelingUnderMpi, PermutesACommunicatorOnlyByAPermutation) {
   twice.back() = ranks() == 1 ? 1 : 0;
   EXPECT_THROW((void)comm.permuted(twice), ArgumentError);
   EXPECT_THROW((void)comm.permuted({}), ArgumentError);
+  EXPECT_THROW((void)comm.permuted(rank() == 0 ? twice : reversed), ArgumentError);
+  if (ranks() > 1) {
+    std::vector<int> own(reversed.rbegin(), reversed.rend());
+    EXPECT_THROW((void)comm.permuted(rank() == 0 ? own : reversed), ArgumentError);
+  }
   std::vector<int> longer(static_cast<std::size_t>(ranks()) + 1);
   std::iota(longer.begin(), longer.end(), 0);
   EXPECT_THROW((void)comm.permuted(longer), ArgumentError);

@@ -70,6 +70,13 @@ TEST(Volumes, OfElementsBeyondCountingAreComputedAtOnce) {
   EXPECT_EQ(Volumes(source, target).received_by(0), half);
 }
 
+TEST(Volumes, OfNothingAreNothingHoweverLongASideIs) {
+  const Shape shape{(Index{1} << 62) + 1, 0};
+  const Volumes volumes(Layout::rows(shape, 2), Layout::block_cyclic(shape, 7, 7, Owners::grid(2, 2)));
+  EXPECT_TRUE(volumes.received_by(0).empty());
+  EXPECT_TRUE(volumes.sent_by(1).empty());
+}
+
 TEST(Volumes, NeedTheSameShape) {
   EXPECT_THROW(Volumes(Layout::rows({4, 5}, 2), Layout::rows({5, 4}, 2)), ShapeMismatch);
 }

@@ -221,6 +221,9 @@ TEST(Relabeling, ThatCannotBeNamesWhatIsWrong) {
   EXPECT_THAT([&] { (void)relabel({&large, 1}, 4); }, ThrowsMessage<ArgumentError>(HasSubstr("at most 2^62")));
   EXPECT_THAT([&] { (void)relabel({&pair, 1}, 4, NodeCost({0, 0}, 1, 2)); },
               ThrowsMessage<ArgumentError>(HasSubstr("nodes of 2 ranks")));
+  const SizedPair turned{{Layout::rows({8, 8}, 8), Layout::columns({8, 8}, 8)}, 1};
+  EXPECT_THAT([&] { (void)relabel({&turned, 1}, 8, NodeCost(std::vector<int>(8, 0), 1, (Index{1} << 61) - 1)); },
+              ThrowsMessage<ArgumentError>(HasSubstr("expected at most 2^62")));
   EXPECT_THAT([] { NodeCost({0, 0}, 3, 2); }, ThrowsMessage<ArgumentError>(HasSubstr("in_node is 3")));
   EXPECT_THAT(
       [&] { (void)relabel({&pair, 1}, 4, CustomCost([](int, int, const PackageContent&) { return Index{-1}; })); },
