@@ -38,7 +38,11 @@ run_benchmark() {
   while [[ $# -gt 0 ]]; do
     case $1 in
       -h | --help) exec "$program" --help ;;
-      --ranks) numbers=${2:?--ranks needs numbers, such as 1,2} && shift 2 ;;
+      --ranks)
+        numbers=${2:-}
+        [[ $numbers =~ ^[1-9][0-9]*(,[1-9][0-9]*)*$ ]] || usage_error "--ranks is '$numbers', expected numbers such as 1,2"
+        shift 2
+        ;;
       --rate) rate=${2:?--rate needs the links\' rate, such as 1gbit} && shift 2 ;;
       --json) json=${2:?--json needs a file} && shift 2 ;;
       --plot) of_all+=("$1" "${2:?--plot needs a file}") && shift 2 ;;

@@ -136,7 +136,8 @@ void write_communication_plot(const std::string& path, redistribute::Incoming& i
   const double height = margin + side + 76;
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
-      "font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+      "font-family=\"sans-serif\" shape-rendering=\"crispEdges\">\n<rect width=\"100%\" height=\"100%\" "
+      "fill=\"white\"/>\n",
       width, height);
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const char* title = pictures.size() == 1 ? "Volume between ranks"

@@ -16,7 +16,8 @@ enum class AssignmentMethod : unsigned char { exact, greedy };
 ///
 ///     const Relabeling relabeling = relabel(pairs, comm.size());
 ///     Redistribution plan(context, from, to.relabeled(relabeling.rank_of));      // numbered as before
-///     Communicator permuted = comm.permuted(relabeling.rank_of);                 // in which `to` itself is true
+///     Communicator permuted = comm.permuted(relabeling.rank_of);                 // in which `to` itself is true;
+///     `from` isn't
 struct Relabeling {
   std::vector<int> rank_of;
   Index cost_before = 0;  ///< where every rank plays its own role
