@@ -50,7 +50,11 @@ class Launcher(ClusterTest):
 
     def test_a_command_gets_its_arguments_folder_and_environment(self):
         script = self.folder / "a script"
-        script.write_text('#!/bin/sh\nprintf "<%s>" "$PWD" "$PLAIT_SOME_SETTING" "$@"\necho\n')
+        # In one write, or the lines of the two ranks could mix.
+        script.write_text("""#!/bin/sh
+            words=$(printf '<%s>' "$PWD" "$PLAIT_SOME_SETTING" "$@")
+            printf '%s\\n' "$words"
+            """)
         script.chmod(0o755)
         words = ["one two", "", "$HOME", "a'b\"c", "--check", "--", "*"]
         result = self.run_words(self.cluster("-k", "2", "--", "./a script", *words), {"PLAIT_SOME_SETTING": "x  y"})
