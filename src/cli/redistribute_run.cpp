@@ -144,7 +144,7 @@ class Run {
 
   [[nodiscard]] DistributedMatrix<T> source() {
     auto slab = read(options_.input, task_.input);
-    if (alpha_ != T{0}) checking([&] { check_.read_source(slab); });  // else B is not used, whatever it holds
+    checking([&] { check_.read_source(slab); });
     return arranged(std::move(slab), task_.from, "B for --from");
   }
 
