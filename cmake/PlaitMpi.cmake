@@ -1,18 +1,21 @@
-# Which MPI was found, told by the macros of its mpi.h. Sets PLAIT_MPI_FAMILY to "Open MPI" or "MPICH".
+# Which MPI was found, told by the macros of its mpi.h. Sets PLAIT_MPI_FAMILY to "Open MPI", "MPICH" or "SMPI".
 #
 # The presets ask for one of them in PLAIT_MPI; a build folder that has cached the other one would compile against one
 # MPI and be launched by the other, as so many ranks 0 of 1.
 include(CheckSymbolExists)
 
-set(PLAIT_MPI "" CACHE STRING "The MPI that is expected: openmpi, mpich, or empty for any")
-set_property(CACHE PLAIT_MPI PROPERTY STRINGS "" openmpi mpich)
+set(PLAIT_MPI "" CACHE STRING "The MPI that is expected: openmpi, mpich, smpi (which is simulated), or empty for any")
+set_property(CACHE PLAIT_MPI PROPERTY STRINGS "" openmpi mpich smpi)
 
 function(plait_detect_mpi family)
   set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
   set(CMAKE_REQUIRED_QUIET TRUE)
   check_symbol_exists(OPEN_MPI mpi.h PLAIT_MPI_IS_OPENMPI)
   check_symbol_exists(MPICH_VERSION mpi.h PLAIT_MPI_IS_MPICH)
-  if(PLAIT_MPI_IS_OPENMPI)
+  check_symbol_exists(SMPI_H mpi.h PLAIT_MPI_IS_SMPI)
+  if(PLAIT_MPI_IS_SMPI)
+    set(${family} "SMPI" PARENT_SCOPE)
+  elseif(PLAIT_MPI_IS_OPENMPI)
     set(${family} "Open MPI" PARENT_SCOPE)
   elseif(PLAIT_MPI_IS_MPICH)
     set(${family} "MPICH" PARENT_SCOPE)
@@ -24,6 +27,7 @@ endfunction()
 plait_detect_mpi(PLAIT_MPI_FAMILY)
 set(_plait_expected_openmpi "Open MPI")
 set(_plait_expected_mpich "MPICH")
+set(_plait_expected_smpi "SMPI")
 if(PLAIT_MPI AND NOT PLAIT_MPI_FAMILY STREQUAL "${_plait_expected_${PLAIT_MPI}}")
   message(FATAL_ERROR
     "PLAIT_MPI is ${PLAIT_MPI}, but the mpi.h that was found is of ${PLAIT_MPI_FAMILY} (${MPI_C_COMPILER}). "

@@ -16,6 +16,22 @@
 #include <hwy/cache_control.h>
 // clang-format on
 
+#ifndef PLAIT_SIMD_COPY_ONCE
+#define PLAIT_SIMD_COPY_ONCE
+
+namespace plait::simd {
+
+namespace {
+
+/// Runs from which on the processor itself fetches ahead as well as can be.
+constexpr Index long_run = 16384;
+
+}  // namespace
+
+}  // namespace plait::simd
+
+#endif
+
 #if PLAIT_SIMD_FIXED_LENGTH_VECTORS
 HWY_BEFORE_NAMESPACE();
 namespace plait::simd::HWY_NAMESPACE {
@@ -24,9 +40,10 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr Index line_bytes = 64;
-constexpr Index page_bytes = 4096;
-constexpr Index pages_at_a_time = 4;
 constexpr Index least_streamed_run = 128;  // shorter ones are lines written in part for the most
+/// How far ahead of where it is copied a run is fetched, and how much at a time.
+constexpr Index fetched_ahead = 4096;
+constexpr Index fetched_at_once = 512;
 
 HWY_INLINE void stream_line(std::uint8_t* target, const std::uint8_t* source) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -35,7 +52,7 @@ HWY_INLINE void stream_line(std::uint8_t* target, const std::uint8_t* source) {
   }
 }
 
-HWY_INLINE void copy_line(std::uint8_t* target, const std::uint8_t* source) {
+HWY_INLINE void store_line(std::uint8_t* target, const std::uint8_t* source) {
   const hn::ScalableTag<std::uint8_t> d;
   for (Index i = 0; i < line_bytes; i += static_cast<Index>(hn::MaxLanes(d))) {
     hn::StoreU(hn::LoadU(d, source + i), d, target + i);
@@ -48,55 +65,112 @@ HWY_INLINE Index before_a_line(const std::uint8_t* target, Index bytes) {
   return std::min(bytes, (line_bytes - past) % line_bytes);
 }
 
-HWY_INLINE void stream_run(std::uint8_t* target, const std::uint8_t* source, Index bytes) {
-  Index at = before_a_line(target, bytes);
+/// Fetches what is copied next: of the runs one after the other, column after column. The processor sees for itself
+/// where they follow each other without gaps for long.
+class FetchAhead {
+ public:
+  /// \pre  there is a run
+  FetchAhead(std::span<const CopiedRun> runs, Index major, const std::uint8_t* source, Index stride)
+      : runs_(runs), columns_(major), column_source_(source), stride_(stride) {
+    advance(0);
+  }
+
+  /// `bytes` more have been copied.
+  HWY_INLINE void advance(Index bytes) {
+    left_over_ -= bytes;
+    while (left_over_ < fetched_ahead && columns_ > 0) fetch();
+  }
+
+ private:
+  HWY_INLINE void fetch() {
+    const CopiedRun& run = runs_[run_];
+    const std::uint8_t* from = column_source_ + run.source + at_;
+    const Index bytes = std::min(fetched_at_once, run.bytes - at_);
+    if (from != end_) without_gap_ = 0;
+    if (without_gap_ < long_run) {
+      for (Index line = 0; line < bytes; line += line_bytes) hwy::Prefetch(from + line);
+    }
+    end_ = from + bytes;
+    without_gap_ += bytes;
+    left_over_ += bytes;
+    at_ += bytes;
+    if (at_ == run.bytes) next_run();
+  }
+
+  void next_run() {
+    at_ = 0;
+    if (++run_ < runs_.size()) return;
+    run_ = 0;
+    column_source_ += stride_;
+    --columns_;
+  }
+
+  std::span<const CopiedRun> runs_;
+  Index columns_;
+  const std::uint8_t* column_source_;
+  Index stride_;
+  std::size_t run_ = 0;
+  Index at_ = 0;                       // in the run
+  const std::uint8_t* end_ = nullptr;  // of what has been fetched
+  Index without_gap_ = 0;              // before it
+  Index left_over_ = 0;                // bytes fetched and not yet copied
+};
+
+template <bool streaming>
+HWY_INLINE void copy_line(std::uint8_t* target, const std::uint8_t* source) {
+  if constexpr (streaming) {
+    stream_line(target, source);
+  } else {
+    store_line(target, source);
+  }
+}
+
+template <bool streaming>
+HWY_INLINE void copy_run(std::uint8_t* target, const std::uint8_t* source, Index bytes, FetchAhead& ahead) {
+  Index at = streaming ? before_a_line(target, bytes) : 0;
   if (at > 0) std::memcpy(target, source, static_cast<std::size_t>(at));
-  for (; at + line_bytes <= bytes; at += line_bytes) stream_line(target + at, source + at);
+  Index left = bytes;
+  for (; at + fetched_at_once <= bytes; at += fetched_at_once, left -= fetched_at_once) {
+    ahead.advance(fetched_at_once);
+    for (Index i = at; i < at + fetched_at_once; i += line_bytes) copy_line<streaming>(target + i, source + i);
+  }
+  ahead.advance(left);
+  for (; at + line_bytes <= bytes; at += line_bytes) copy_line<streaming>(target + at, source + at);
   if (at < bytes) std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
 }
 
-HWY_INLINE void copy_run(std::uint8_t* target, const std::uint8_t* source, Index bytes) {
-  constexpr Index long_run = 2048;  // which the C library copies as well as can be
-  Index at = 0;
-  if (bytes < long_run) {
-    for (; at + line_bytes <= bytes; at += line_bytes) copy_line(target + at, source + at);
+/// Leaves the streaming stores to be flushed.
+HWY_INLINE void stream_run(std::uint8_t* target, const std::uint8_t* source, Index bytes) {
+  constexpr Index group = 4 * line_bytes;
+  constexpr Index ahead = 1024;
+  Index at = before_a_line(target, bytes);
+  if (at > 0) std::memcpy(target, source, static_cast<std::size_t>(at));
+  for (; at + group + ahead <= bytes; at += group) {
+    for (Index line = at; line < at + group; line += line_bytes) hwy::Prefetch(source + line + ahead);
+    for (Index line = at; line < at + group; line += line_bytes) stream_line(target + line, source + line);
   }
+  for (; at + line_bytes <= bytes; at += line_bytes) stream_line(target + at, source + at);
   if (at < bytes) std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
 }
 
 }  // namespace
 
-/// Leaves the streaming stores to be flushed.
-void stream_kernel(std::byte* target_bytes, const std::byte* source_bytes, Index bytes) {
-  auto* target = reinterpret_cast<std::uint8_t*>(target_bytes);
-  const auto* source = reinterpret_cast<const std::uint8_t*>(source_bytes);
-  Index at = before_a_line(target, bytes);
-  std::memcpy(target, source, static_cast<std::size_t>(at));
-
-  // A line of each of several pages in turn: more reads are under way than one stream of them would have.
-  constexpr Index group = pages_at_a_time * page_bytes;
-  for (; at + group <= bytes; at += group) {
-    for (Index line = at; line < at + page_bytes; line += line_bytes) {
-      for (Index page = 0; page < group; page += page_bytes) stream_line(target + line + page, source + line + page);
-    }
-  }
-  for (; at + line_bytes <= bytes; at += line_bytes) stream_line(target + at, source + at);
-  std::memcpy(target + at, source + at, static_cast<std::size_t>(bytes - at));
+void stream_kernel(std::byte* target, const std::byte* source, Index bytes) {
+  stream_run(reinterpret_cast<std::uint8_t*>(target), reinterpret_cast<const std::uint8_t*>(source), bytes);
 }
 
+/// Likewise.
 void copy_runs_kernel(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
                       std::byte* target, Index target_stride_bytes, bool streaming) {
+  FetchAhead ahead(runs, major, reinterpret_cast<const std::uint8_t*>(source), source_stride_bytes);
   for (Index j = 0; j < major; ++j) {
     const auto* from = reinterpret_cast<const std::uint8_t*>(source + j * source_stride_bytes);
     auto* to = reinterpret_cast<std::uint8_t*>(target + j * target_stride_bytes);
     for (const CopiedRun& run : runs) {
-      if (!streaming || run.bytes < least_streamed_run) {
-        copy_run(to + run.target, from + run.source, run.bytes);
-      } else if (run.bytes < pages_at_a_time * page_bytes) {
-        stream_run(to + run.target, from + run.source, run.bytes);
+      if (streaming && run.bytes >= least_streamed_run) {
+        copy_run<true>(to + run.target, from + run.source, run.bytes, ahead);
       } else {
-        stream_kernel(target + j * target_stride_bytes + run.target, source + j * source_stride_bytes + run.source,
-                      run.bytes);
+        copy_run<false>(to + run.target, from + run.source, run.bytes, ahead);
       }
     }
   }
@@ -166,7 +240,23 @@ void copy_matrix(Index minor_bytes, Index major, const std::byte* source, Index 
 void copy_runs(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
                std::byte* target, Index target_stride_bytes, Isa isa, Stores stores) {
   const bool streaming = stores == Stores::streaming;
-  copy_runs_kernels[isa](runs, major, source, source_stride_bytes, target, target_stride_bytes, streaming);
+  CopiedRun whole;
+  if (runs.size() == 1 && runs[0].bytes == source_stride_bytes && runs[0].bytes == target_stride_bytes) {
+    whole = {runs[0].source, runs[0].target, runs[0].bytes * major};  // no gaps on either side
+    runs = {&whole, 1};
+    major = 1;
+  }
+  if (runs.empty()) return;
+  if (std::ranges::all_of(runs, [](const CopiedRun& run) { return run.bytes >= long_run; })) {
+    auto& copy = streaming ? stream_kernels[isa] : copy_kernel;
+    for (Index j = 0; j < major; ++j) {
+      for (const CopiedRun& run : runs) {
+        copy(target + j * target_stride_bytes + run.target, source + j * source_stride_bytes + run.source, run.bytes);
+      }
+    }
+  } else {
+    copy_runs_kernels[isa](runs, major, source, source_stride_bytes, target, target_stride_bytes, streaming);
+  }
   if (streaming) hwy::FlushStream();
 }
 

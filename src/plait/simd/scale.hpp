@@ -3,6 +3,7 @@
 #include "plait/base/index.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/scalar.hpp"
+#include "plait/simd/stores.hpp"
 
 namespace plait::simd {
 
@@ -33,7 +34,8 @@ void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index
 
 /// target(c, r) = alpha * op(source(r, c)) + beta * target(c, r), element by element as `scale_add`.
 ///
-/// `source` is column-major, rows × columns; `target` is column-major, columns × rows.
+/// `source` is column-major, rows × columns; `target` is column-major, columns × rows. Where beta is not 0 the target
+/// is read, and `stores` changes nothing.
 ///
 /// \pre  rows >= 0 and columns >= 0
 /// \pre  target_ld >= max(1, columns), and source_ld >= max(1, rows) unless alpha = 0
@@ -41,6 +43,6 @@ void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index
 /// \pre  is_supported(isa)
 template <Scalar T>
 void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
-                         T* target, Index target_ld, Isa isa = selected_isa());
+                         T* target, Index target_ld, Isa isa = selected_isa(), Stores stores = Stores::automatic);
 
 }  // namespace plait::simd

@@ -1,11 +1,14 @@
 #include <algorithm>
 
+#include <hwy/cache_control.h>
+
 #include "plait/base/contract.hpp"
 #include "plait/simd/copy.hpp"
 #include "plait/simd/scale.hpp"
 #include "plait/simd/scale_kernel.hpp"
 #include "plait/simd/transpose.hpp"
 #include "plait/simd/transpose_transformed.hpp"
+#include "plait/simd/transposition.hpp"
 
 namespace plait::simd {
 
@@ -21,13 +24,22 @@ std::byte* bytes(T* elements) {
   return reinterpret_cast<std::byte*>(elements);
 }
 
-/// A tile that is transposed by way of a scratch which stays in the first-level cache, 16 KiB at most.
+/// A tile that is transposed by way of a scratch which stays in the first-level cache, 8 KiB at most: a line of so many
+/// columns of the source.
 template <class T>
 struct ScratchTile {
-  static constexpr Index columns = 64;
-  static constexpr Index rows = std::min(Index{64}, Index{256} / Index{sizeof(T)});
-  alignas(64) T elements[static_cast<std::size_t>(rows * columns)];
+  static constexpr Index columns = std::max(Index{32}, Index{128} / Index{sizeof(T)});
+  static constexpr Index rows = line_bytes / Index{sizeof(T)};
+  alignas(line_bytes) T elements[static_cast<std::size_t>(rows * columns)];
 };
+
+/// Fetches rows × columns elements, columns whole lines and their beginning wherever it is.
+template <class T>
+void fetch(Index rows, Index columns, const T* elements, Index ld) {
+  for (Index c = 0; c < columns; ++c) {
+    for (Index r = 0; r < rows; r += line_bytes / Index{sizeof(T)}) hwy::Prefetch(elements + r + c * ld);
+  }
+}
 
 /// beta = 0 and a target beyond the caches: scaled on the way to it.
 template <class T>
@@ -48,18 +60,28 @@ void stream_scaled(Index rows, Index columns, const Scaling<T>& scaling, const T
                         Stores::streaming, &transform);
 }
 
-/// Transposes into the scratch, whose columns are then added to the target's.
+/// Transposes into the scratch, whose columns are then added to the target's. Along bands of columns of the source;
+/// what comes next of either side is fetched, which the processor does not do by itself for so many columns.
 template <class T>
 void transpose_then_add(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
                         T* target, Index target_ld, Isa isa) {
   using Tile = ScratchTile<T>;
   constexpr Index element = Index{sizeof(T)};
+  constexpr Index source_ahead = 4 * Tile::rows;
+  constexpr Index target_ahead = Tile::rows;
   auto& scale = scale_kernel<T>(isa);
   Tile scratch;
-  for (Index c = 0; c < columns; c += Tile::columns) {
-    const Index tile_columns = std::min(Tile::columns, columns - c);
+  // Half as many where columns begin at the same places of pages, or nearly, and push each other out of the caches.
+  const Index band = source_ld * element % 2048 == 0 ? Tile::columns / 2 : Tile::columns;
+  for (Index c = 0; c < columns; c += band) {
+    const Index tile_columns = std::min(band, columns - c);
     for (Index r = 0; r < rows; r += Tile::rows) {
       const Index tile_rows = std::min(Tile::rows, rows - r);
+      if (r + source_ahead < rows) fetch(1, tile_columns, source + r + source_ahead + c * source_ld, source_ld);
+      if (r + target_ahead < rows) {
+        fetch(tile_columns, std::min(Tile::rows, rows - r - target_ahead), target + c + (r + target_ahead) * target_ld,
+              target_ld);
+      }
       transpose(tile_rows, tile_columns, bytes(source + r + c * source_ld), source_ld, bytes(scratch.elements),
                 Tile::columns, element, isa, Stores::cached);
       for (Index j = 0; j < tile_rows; ++j) {
@@ -93,7 +115,7 @@ void matrix_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling, c
 
 template <class T>
 void transpose_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
-                            T* target, Index target_ld, Isa isa) {
+                            T* target, Index target_ld, Isa isa, Stores stores) {
   if (scaling.by_alpha == Factor::zero) {
     return matrix_scale_add_of<T>(columns, rows, scaling, nullptr, 0, target, target_ld, isa);
   }
@@ -101,8 +123,8 @@ void transpose_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling
   PLAIT_ASSERT(source_ld >= std::max(Index{1}, rows), "the source's leading dimension spans a column");
   PLAIT_ASSERT(target_ld >= std::max(Index{1}, columns), "the target's leading dimension spans a column");
   if (scaling.is_copy()) {
-    transpose(rows, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa);
-  } else if (scaling.by_beta == Factor::zero && streams(Stores::automatic, rows * columns * Index{sizeof(T)})) {
+    transpose(rows, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa, stores);
+  } else if (scaling.by_beta == Factor::zero && streams(stores, rows * columns * Index{sizeof(T)})) {
     stream_scaled(rows, columns, scaling, source, source_ld, target, target_ld, isa);
   } else {
     transpose_then_add(rows, columns, scaling, source, source_ld, target, target_ld, isa);
@@ -144,9 +166,9 @@ void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index
 
 template <Scalar T>
 void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
-                         T* target, Index target_ld, Isa isa) {
+                         T* target, Index target_ld, Isa isa, Stores stores) {
   transpose_scale_add_of(rows, columns, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld,
-                         as_kernel(target), target_ld, isa);
+                         as_kernel(target), target_ld, isa, stores);
 }
 
 #define PLAIT_INSTANTIATE(T)                                  \

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "plait/base/contract.hpp"
+#include "plait/simd/band_fetch.hpp"
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/transpose_reference.hpp"
 #include "plait/simd/transpose_transformed.hpp"
@@ -26,10 +27,16 @@ namespace plait::simd {
 
 namespace {
 
-/// Columns of the source that are read side by side while the target is streamed to. More, and those of a leading
-/// dimension that is a power of two push each other out of the caches; fewer, and too little is under way at a time.
+/// Columns of the source that are read side by side while the target is streamed to: as many as make 256 bytes of the
+/// target, where that does not take too many of small elements.
 template <Index element>
-constexpr Index band_columns = element >= 8 ? 16 : std::max(Index{32}, line_bytes / element);
+constexpr Index band_columns = std::min(256 / element, Index{64});
+
+/// Columns that begin at the same places of pages, or nearly, push each other out of the caches.
+bool columns_collide(Index stride) {
+  constexpr Index page = 4096;
+  return stride % (page / 2) == 0;
+}
 
 void transform_columns(const Transposition& all, const ElementTransform* transform) {
   if (transform == nullptr) return;
@@ -59,21 +66,32 @@ Index first_rows(const Transposition& all) {
 }
 
 /// Streams to a target whose columns are whole lines apart: registers go straight to memory. Along a band of columns of
-/// the source, a line of each at a time, so that no line is fetched twice.
-template <Index element>
-void stream_lines(const Transposition& all) {
+/// the source, a line of each at a time, so that no line is fetched twice. Its part of a row of the target is written
+/// at once, since memory takes long rows best, unless colliding columns leave the first-level cache too early for that.
+template <Index element, bool colliding>
+void stream_lines(const Transposition& all, std::span<const TransposedRun> runs) {
   const hn::ScalableTag<std::uint8_t> d;
   constexpr Index line = line_bytes / element;
+  constexpr Index most_columns = colliding ? band_columns<element> / 2 : band_columns<element>;
   const Index first_column = std::min(all.columns, elements_to_line<element>(all.target));
-  if (first_column > 0) transpose_cached<element>(all.part<element>(0, 0, all.rows, first_column));
-  for (Index c = first_column; c < all.columns; c += band_columns<element>) {
-    const Index columns = std::min(band_columns<element>, all.columns - c);
-    Index end = first_rows<element>(all);
-    for (Index r = 0; r < all.rows; r = end, end += line) {
-      end = std::min(end, all.rows);
-      const Index first = std::max(Index{0}, std::min(r, end - block_rows<element>));
-      transpose_tile<true, element>(d, all.part<element>(first, c, end - first, columns));
+  BandFetch<element> ahead(all, runs, first_column, most_columns);
+  for (Index c = 0; c < all.columns;) {
+    const Index columns = c < first_column ? first_column : std::min(most_columns, all.columns - c);
+    for (const TransposedRun& run : runs) {
+      const Transposition band = all.run<element>(run).template part<element>(0, c, run.length, columns);
+      if (c < first_column || run.length < block_rows<element>) {
+        transpose_cached<element>(band);
+        continue;
+      }
+      Index end = first_rows<element>(band);
+      for (Index r = 0; r < run.length; r = end, end += line) {
+        ahead.next_line();
+        end = std::min(end, run.length);
+        const Index first = std::max(Index{0}, std::min(r, end - block_rows<element>));
+        transpose_tile<true, element, !colliding>(d, band.part<element>(first, 0, end - first, columns));
+      }
     }
+    c += columns;
   }
 }
 
@@ -100,63 +118,76 @@ HWY_INLINE void stream_column(D d, std::byte* target, Index bytes, Index begin, 
 /// source is transposed into a scratch, from which each column of the target takes the lines that end in the band. They
 /// may begin up to a line before it: as much of the band before is transposed again.
 template <Index element>
-void stream_through_scratch(const Transposition& all, const ElementTransform* transform) {
+void stream_through_scratch(const Transposition& all, std::span<const TransposedRun> runs,
+                            const ElementTransform* transform) {
   const hn::ScalableTag<std::uint8_t> d;
   constexpr Index line = line_bytes / element;
-  constexpr Index widest_band = 2 * band_columns<element>;
+  constexpr Index widest_band = band_columns<element>;
   constexpr Index scratch_stride = widest_band * element + line_bytes;
   alignas(line_bytes) std::byte scratch[line * scratch_stride];
-  const Index band = all.source_stride % 4096 == 0 ? band_columns<element> : widest_band;
+  const Index band = columns_collide(all.source_stride) ? widest_band / 2 : widest_band;
   const Index margin = all.target_stride % line_bytes == 0 && bytes_past_line(all.target) == 0 ? 0 : line;
+  BandFetch<element> ahead(all, runs, 0, band);
   for (Index c = 0; c < all.columns; c += band) {
     const Index first_column = std::max(Index{0}, c - margin);
     const Index end_column = std::min(c + band, all.columns);
-    Index end = line;
-    for (Index r = 0; r < all.rows; r = end, end += line) {
-      end = std::min(end, all.rows);
-      const Index first = std::max(Index{0}, std::min(r, end - block_rows<element>));
-      Transposition part = all.part<element>(first, first_column, end - first, end_column - first_column);
-      part.target = scratch;
-      part.target_stride = scratch_stride;
-      transpose_tile<false, element>(d, part);
-      for (Index row = r; row < end; ++row) {
-        std::byte* elements = scratch + (row - first) * scratch_stride;
-        if (transform != nullptr) transform->apply(transform->context, elements, part.columns);
-        stream_column(d, all.target + row * all.target_stride, all.columns * element, c * element, end_column * element,
-                      elements, first_column * element);
+    for (const TransposedRun& run : runs) {
+      const Transposition rows = all.run<element>(run);
+      Index end = line;
+      for (Index r = 0; r < run.length; r = end, end += line) {
+        ahead.next_line();
+        end = std::min(end, run.length);
+        const Index first = std::max(Index{0}, std::min(r, end - block_rows<element>));
+        Transposition part = rows.part<element>(first, first_column, end - first, end_column - first_column);
+        part.target = scratch;
+        part.target_stride = scratch_stride;
+        transpose_tile<false, element>(d, part);
+        for (Index row = r; row < end; ++row) {
+          std::byte* elements = scratch + (row - first) * scratch_stride;
+          if (transform != nullptr) transform->apply(transform->context, elements, part.columns);
+          stream_column(d, rows.target + row * all.target_stride, all.columns * element, c * element,
+                        end_column * element, elements, first_column * element);
+        }
       }
     }
   }
 }
 
+/// Leaves streaming stores to be flushed.
 template <Index element>
-void transpose_elements_of(const Transposition& all, bool streaming, const ElementTransform* transform) {
+void transpose_elements_of(const Transposition& all, std::span<const TransposedRun> runs, bool streaming,
+                           const ElementTransform* transform) {
   constexpr bool vectors_are_lines = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) == line_bytes;
   const bool lines = all.target_stride % line_bytes == 0 && bytes_past_line(all.target) % element == 0;
   // Shorter columns would be lines written in part for the most.
   const Index least_bytes = lines ? line_bytes : 8 * line_bytes;
-  if (!streaming || all.columns * element < least_bytes || all.rows < block_rows<element>) {
-    transpose_cached<element>(all);
-    return transform_columns(all, transform);
-  }
-  if (vectors_are_lines && lines && transform == nullptr) {
-    stream_lines<element>(all);
+  if (!streaming || all.columns * element < least_bytes) {
+    for (const TransposedRun& run : runs) {
+      transpose_cached<element>(all.run<element>(run));
+      transform_columns(all.run<element>(run), transform);
+    }
+  } else if (vectors_are_lines && lines && transform == nullptr) {
+    if (columns_collide(all.source_stride)) {
+      stream_lines<element, true>(all, runs);
+    } else {
+      stream_lines<element, false>(all, runs);
+    }
   } else {
-    stream_through_scratch<element>(all, transform);
+    stream_through_scratch<element>(all, runs, transform);
   }
-  hwy::FlushStream();
 }
 
 }  // namespace
 
-void transpose_kernel(const Transposition& all, Index element_bytes, bool streaming,
-                      const ElementTransform* transform) {
+/// \pre  there is a run
+void transpose_kernel(const Transposition& all, std::span<const TransposedRun> runs, Index element_bytes,
+                      bool streaming, const ElementTransform* transform) {
   switch (element_bytes) {
-    case 1: return transpose_elements_of<1>(all, streaming, transform);
-    case 2: return transpose_elements_of<2>(all, streaming, transform);
-    case 4: return transpose_elements_of<4>(all, streaming, transform);
-    case 8: return transpose_elements_of<8>(all, streaming, transform);
-    case 16: return transpose_elements_of<16>(all, streaming, transform);
+    case 1: return transpose_elements_of<1>(all, runs, streaming, transform);
+    case 2: return transpose_elements_of<2>(all, runs, streaming, transform);
+    case 4: return transpose_elements_of<4>(all, runs, streaming, transform);
+    case 8: return transpose_elements_of<8>(all, runs, streaming, transform);
+    case 16: return transpose_elements_of<16>(all, runs, streaming, transform);
     default: return;
   }
 }
@@ -171,24 +202,50 @@ namespace plait::simd {
 namespace {
 
 /// Tile by tile, as the caches want it of scalar code too.
-void transpose_scalar(const Transposition& all, Index element_bytes, bool /*streaming*/,
-                      const ElementTransform* transform) {
+void transpose_scalar(const Transposition& all, std::span<const TransposedRun> runs, Index element_bytes,
+                      bool /*streaming*/, const ElementTransform* transform) {
   constexpr Index tile = 32;
-  for (Index c = 0; c < all.columns; c += tile) {
-    for (Index r = 0; r < all.rows; r += tile) {
-      transpose_reference(std::min(tile, all.rows - r), std::min(tile, all.columns - c),
-                          all.source + r * element_bytes + c * all.source_stride, all.source_stride / element_bytes,
-                          all.target + c * element_bytes + r * all.target_stride, all.target_stride / element_bytes,
-                          element_bytes);
+  for (const TransposedRun& run : runs) {
+    const Transposition rows = all.run(run, element_bytes);
+    for (Index c = 0; c < rows.columns; c += tile) {
+      for (Index r = 0; r < rows.rows; r += tile) {
+        transpose_reference(std::min(tile, rows.rows - r), std::min(tile, rows.columns - c),
+                            rows.source + r * element_bytes + c * rows.source_stride,
+                            rows.source_stride / element_bytes,
+                            rows.target + c * element_bytes + r * rows.target_stride,
+                            rows.target_stride / element_bytes, element_bytes);
+      }
     }
+    transform_columns(rows, transform);
   }
-  transform_columns(all, transform);
 }
 
-constexpr KernelTable<void(const Transposition&, Index, bool, const ElementTransform*)> transpose_kernels(
-    PLAIT_SIMD_FIXED_LENGTH_KERNELS(&transpose_scalar, transpose_kernel));
+constexpr KernelTable<void(const Transposition&, std::span<const TransposedRun>, Index, bool, const ElementTransform*)>
+    transpose_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(&transpose_scalar, transpose_kernel));
+
+bool is_size_of_element(Index bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
 
 }  // namespace
+
+void transpose_runs(std::span<const TransposedRun> rows, std::span<const TransposedRun> columns,
+                    const std::byte* source, Index source_ld, std::byte* target, Index target_ld, Index element_bytes,
+                    Isa isa, Stores stores) {
+  PLAIT_ASSERT(is_size_of_element(element_bytes), "elements are as large as some number or pair of numbers");
+  if (rows.empty()) return;
+  auto& kernel = transpose_kernels[isa];
+  const bool streaming = stores == Stores::streaming;
+  for (const TransposedRun& run : columns) {
+    const Index source_stride = source_ld * element_bytes;
+    const Transposition all{0,
+                            run.length,
+                            source + run.source * source_stride,
+                            source_stride,
+                            target + run.target * element_bytes,
+                            target_ld * element_bytes};
+    kernel(all, rows, element_bytes, streaming, nullptr);
+  }
+  if (streaming) hwy::FlushStream();
+}
 
 void transpose_transformed(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target,
                            Index target_ld, Index element_bytes, Isa isa, Stores stores,
@@ -196,12 +253,13 @@ void transpose_transformed(Index rows, Index columns, const std::byte* source, I
   PLAIT_ASSERT(rows >= 0 && columns >= 0, "a matrix has no negative extent");
   PLAIT_ASSERT(source_ld >= std::max(Index{1}, rows), "the source's leading dimension spans a column");
   PLAIT_ASSERT(target_ld >= std::max(Index{1}, columns), "the target's leading dimension spans a column");
-  PLAIT_ASSERT(
-      element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8 || element_bytes == 16,
-      "elements are as large as some number or pair of numbers");
+  PLAIT_ASSERT(is_size_of_element(element_bytes), "elements are as large as some number or pair of numbers");
   if (rows == 0 || columns == 0) return;
   const Transposition all{rows, columns, source, source_ld * element_bytes, target, target_ld * element_bytes};
-  transpose_kernels[isa](all, element_bytes, streams(stores, rows * columns * element_bytes), transform);
+  const TransposedRun run{0, 0, rows};
+  const bool streaming = streams(stores, rows * columns * element_bytes);
+  transpose_kernels[isa](all, {&run, 1}, element_bytes, streaming, transform);
+  if (streaming) hwy::FlushStream();
 }
 
 void transpose(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target, Index target_ld,

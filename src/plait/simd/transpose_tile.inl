@@ -97,8 +97,8 @@ HWY_INLINE void transpose_block(D d, const std::byte* source, Index source_strid
   }
 }
 
-/// At least one block of rows by at most a line of columns, which is at least one block: each line of the target is
-/// written at once. Where blocks don't divide the extents, the last ones overlap their neighbours.
+/// At least one block of rows by at least one block of columns, along which each row of it is written at once. Where
+/// blocks don't divide the extents, the last ones overlap their neighbours.
 template <bool streaming, Index element, class D>
 HWY_INLINE void transpose_strip(D d, Index rows, Index columns, const std::byte* source, Index source_stride,
                                 std::byte* target, Index target_stride) {
@@ -126,9 +126,10 @@ HWY_NOINLINE void transpose_elements(const Transposition& all) {
   }
 }
 
-/// A tile of any shape, strip by strip. With `streaming`, all whole lines of columns are streamed: the target begins on
-/// a line and its columns are whole lines apart.
-template <bool streaming, Index element, class D>
+/// A tile of any shape, in strips of a line of the target or, `along_rows`, of all whole lines that a row of it has.
+/// With `streaming`, all whole lines of columns are streamed: the target begins on a line and its columns are whole
+/// lines apart.
+template <bool streaming, Index element, bool along_rows = false, class D>
 void transpose_tile(D d, const Transposition& all) {
   constexpr Index width = block_columns<element, D>;
   constexpr Index line = line_bytes / element;
@@ -141,8 +142,9 @@ void transpose_tile(D d, const Transposition& all) {
     }
   }
   Index c = 0;
-  for (; c + line <= all.columns; c += line) {
-    transpose_strip<streaming, element>(d, all.rows, line, all.source + c * all.source_stride, all.source_stride,
+  const Index strip = along_rows ? std::max(line, all.columns / line * line) : line;
+  for (; c + strip <= all.columns; c += strip) {
+    transpose_strip<streaming, element>(d, all.rows, strip, all.source + c * all.source_stride, all.source_stride,
                                         all.target + c * element, all.target_stride);
   }
   if (c == all.columns) return;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "plait/base/index.hpp"
+#include "plait/simd/transpose.hpp"
 
 namespace plait::simd {
 
@@ -26,6 +27,19 @@ struct Transposition {
             source_stride,
             target + column * element + row * target_stride,
             target_stride};
+  }
+
+  [[nodiscard]] Transposition run(const TransposedRun& rows_of_source, Index element_bytes) const {
+    return {rows_of_source.length,
+            columns,
+            source + rows_of_source.source * element_bytes,
+            source_stride,
+            target + rows_of_source.target * target_stride,
+            target_stride};
+  }
+  template <Index element>
+  [[nodiscard]] Transposition run(const TransposedRun& rows_of_source) const {
+    return run(rows_of_source, element);
   }
 };
 

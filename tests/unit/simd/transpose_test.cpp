@@ -133,6 +133,70 @@ TEST(Transpose, OfNothingTouchesNothing) {
   }
 }
 
+/// Runs with gaps between them, on either side in another order.
+struct Runs {
+  std::vector<TransposedRun> runs;
+  Index source_extent = 0;
+  Index target_extent = 0;
+
+  void add(Index length, Index source_gap, Index target_gap) {
+    runs.push_back({source_extent + source_gap, 0, length});
+    source_extent += source_gap + length;
+    target_gaps.push_back(target_gap);
+  }
+  void place_in_target() {  // the last run first
+    for (std::size_t i = runs.size(); i-- > 0;) {
+      runs[i].target = target_extent + target_gaps[i];
+      target_extent = runs[i].target + runs[i].length;
+    }
+  }
+
+ private:
+  std::vector<Index> target_gaps;
+};
+
+TEST(TransposeRuns, AgreesWithTheReferenceForEachRectangle) {
+  const std::uint64_t seed = 20240301;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::uint64_t counter = 0;
+  const auto up_to = [&](Index bound) {
+    return static_cast<Index>(random_bits(seed, counter++) % static_cast<std::uint64_t>(bound + 1));
+  };
+  const auto random_runs = [&](Index unit) {
+    Runs result;
+    for (Index i = up_to(4); i >= 0; --i) result.add(up_to(90 / unit) * unit, up_to(2) * unit, up_to(2) * unit);
+    result.place_in_target();
+    return result;
+  };
+  for (int i = 0; i < 200; ++i) {
+    const Index element = element_sizes[up_to(4)];
+    const Index unit = i % 2 == 0 ? 1 : 64 / element;  // anywhere, and in whole lines
+    const Runs rows = random_runs(unit);
+    const Runs columns = random_runs(unit);
+    const Index source_ld = std::max(Index{1}, rows.source_extent + up_to(2) * unit);
+    const Index target_ld = std::max(Index{1}, columns.target_extent + up_to(2) * unit);
+    const Index offset = i % 2 == 0 ? up_to(63) : 0;
+    const Guarded source(source_ld * columns.source_extent * element, offset, 1);
+    const Guarded before(target_ld * rows.target_extent * element, offset, 2);
+    Guarded expected = before;
+    for (const TransposedRun& r : rows.runs) {
+      for (const TransposedRun& c : columns.runs) {
+        transpose_reference(r.length, c.length, source.data() + (r.source + c.source * source_ld) * element, source_ld,
+                            expected.data() + (c.target + r.target * target_ld) * element, target_ld, element);
+      }
+    }
+    for (const Isa isa : supported_isas()) {
+      for (const Stores stores : {Stores::cached, Stores::streaming}) {
+        Guarded target = before;
+        transpose_runs(rows.runs, columns.runs, source.data(), source_ld, target.data(), target_ld, element, isa,
+                       stores);
+        ASSERT_EQ(target == expected, true) << "case " << i << ", elements of " << element << " bytes, " << name(isa)
+                                            << (stores == Stores::streaming ? ", streaming" : "");
+      }
+    }
+  }
+}
+
 #if PLAIT_ASSERT_LEVEL >= 1
 TEST(Transpose, ChecksItsContract) {
   std::byte data[64];

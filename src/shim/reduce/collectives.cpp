@@ -1,0 +1,262 @@
+#include "shim/reduce/collectives.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <type_traits>
+
+#include "shim/reduce/kernels.hpp"
+#include "shim/reduce/node_group.hpp"
+#include "shim/reduce/reproducible.hpp"
+#include "shim/reduce/running.hpp"
+#include "shim/reduce/thresholds.hpp"
+
+namespace plait::shim::reduce {
+
+namespace {
+
+using collective::NodeReducer;
+using collective::SlicedMessages;
+using schedule::Combine;
+
+std::optional<int> pass_on(Routine routine, Outcome why) noexcept {
+  Log::of_program().count(routine, why, 0);
+  return std::nullopt;
+}
+
+std::optional<int> not_reproducible(Routine routine, Outcome why, std::optional<int> rank = std::nullopt) noexcept {
+  Log::of_program().tell(routine, why, rank);
+  return pass_on(routine, why);
+}
+
+/// What a thread combined last, which it will mostly combine next.
+struct Remembered {
+  MPI_Op operation;
+  MPI_Datatype type;
+  const Combine* combine;
+  const Combine* exact_sum;  // null where it is none, or there is none
+  bool depends_on_order;
+};
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+thread_local constinit Remembered last{};
+
+// True if there is a way to combine, which is remembered then.
+bool find_combine(MPI_Op operation, MPI_Datatype type) noexcept {
+  if (last.operation == operation && last.type == type && last.combine != nullptr) return true;
+  const auto reduction = mpi::predefined_reduction(operation, type);
+  const Combine* const combine = reduction ? combine_of(*reduction) : nullptr;
+  if (combine == nullptr) return false;
+  last = {operation, type, combine, exact_sum_of(*reduction), depends_on_order(reduction)};
+  return true;
+}
+
+// MPICH calls it an error if results are to overwrite operands without being told to; for Open MPI it is in place.
+bool may_be_same(const void* send, const void* receive) noexcept {
+#if defined(MPICH_VERSION)
+  return send != receive;
+#else
+  static_cast<void>(send);
+  static_cast<void>(receive);
+  return true;
+#endif
+}
+
+bool are_buffers(const void* send, const void* receive) noexcept {
+  return send != nullptr && receive != nullptr && receive != MPI_IN_PLACE && may_be_same(send, receive);
+}
+
+/// What is reduced how, and by whom.
+struct Call {
+  const Combine* combine;
+  NodeGroup* group;
+  bool is_exact;
+};
+
+/// What is known of a call without looking at buffers; nothing, with the reason logged, where that is enough to pass it
+/// on.
+std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type, Index count, MPI_Comm comm) noexcept {
+  if (!mpi_is_running()) return std::nullopt;
+  const auto pass = [&](Outcome why) {
+    pass_on(routine, why);
+    return std::nullopt;
+  };
+  if (!find_combine(operation, type)) {
+    if (!is_reproducible_wanted()) return pass(Outcome::reduction);
+    not_reproducible(routine, Outcome::irreproducible_reduction);
+    return std::nullopt;
+  }
+  const Remembered reduction = last;
+  if (count <= 0) return pass(Outcome::arguments);
+  NodeGroup* const group = NodeGroup::of(comm);
+  if (group == nullptr || group->size() == 0) {
+    if (!reduction.depends_on_order || !is_reproducible_wanted()) return pass(Outcome::communicator);
+    not_reproducible(routine, Outcome::irreproducible_communicator);
+    return std::nullopt;
+  }
+  const bool is_exact = group->is_reproducible() && reduction.exact_sum != nullptr;
+  if (reduction.depends_on_order && !is_exact && group->is_reproducible()) {
+    Log::of_program().tell(routine, Outcome::irreproducible_reduction, group->rank());
+  }
+  return Call{is_exact ? reduction.exact_sum : reduction.combine, group, is_exact};
+}
+
+/// Buffers of a call, of which other ranks know nothing.
+struct Buffers {
+  const void* send;
+  void* receive;
+  bool are_fine;
+};
+
+/// By the ranks of a group, all of whom come here with the same `bytes` of operands.
+/// \param run  given the reducer, which is a NodeReducer or SlicedMessages, and the operand
+template <class Run>
+std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index bytes, const Buffers& buffers,
+                         Run&& run) noexcept {
+  NodeGroup& group = *call.group;
+  if (bytes == 0) return pass_on(routine, Outcome::arguments);
+  if (group.size() == 1) {
+    if (!buffers.are_fine) return pass_on(routine, Outcome::arguments);
+    const bool copies = buffers.send != MPI_IN_PLACE && routine != Routine::exscan;
+    if (copies && buffers.receive != nullptr && buffers.send != nullptr)
+      std::memmove(buffers.receive, buffers.send, static_cast<std::size_t>(bytes));
+    Log::of_program().count(routine, Outcome::served, bytes);
+    return MPI_SUCCESS;
+  }
+  if (call.is_exact) {
+    group.begin_reproducible();
+  } else if (bytes < least_bytes(routine)) {
+    return pass_on(routine, Outcome::size);
+  }
+  NodeReducer* const reducer =
+      call.is_exact ? group.ready_reducer() : group.reducer(bytes, routine == Routine::allreduce);
+  SlicedMessages* const messages = call.is_exact ? group.messages() : nullptr;
+  if (reducer == nullptr && messages == nullptr) {
+    if (call.is_exact) return not_reproducible(routine, Outcome::irreproducible_memory, group.rank());
+    return pass_on(routine, group.why_not());
+  }
+  if (!buffers.are_fine) return pass_on(routine, Outcome::arguments);
+  try {
+    const void* const in = buffers.send == MPI_IN_PLACE ? buffers.receive : buffers.send;
+    if (reducer != nullptr) {
+      run(*reducer, in);
+    } else {
+      run(*messages, in);
+    }
+  } catch (const std::exception&) {
+    MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+  }
+  Log::of_program().count(routine, Outcome::served, bytes);
+  return MPI_SUCCESS;
+}
+
+// Prefixes of all ranks, one after the other: no exact sums, which are made of all operands at once.
+template <class Run>
+std::optional<int> prefix(Routine routine, const void* send, void* receive, Index count, MPI_Datatype type,
+                          MPI_Op operation, MPI_Comm comm, Run&& run) noexcept {
+  const auto call = look_at(routine, operation, type, count, comm);
+  if (!call) return std::nullopt;
+  const NodeGroup& group = *call->group;
+  if (call->is_exact) return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
+  const bool gets_nothing = routine == Routine::exscan && group.rank() == 0;
+  const bool are_fine =
+      are_buffers(send, receive) || (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
+  return serve(routine, comm, *call, count * call->combine->element_bytes(), Buffers{send, receive, are_fine},
+               [&](auto& reducer, const void* in) {
+                 if constexpr (std::is_same_v<decltype(reducer), NodeReducer&>) run(reducer, in, *call->combine);
+               });
+}
+
+}  // namespace
+
+std::optional<int> allreduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
+                             MPI_Comm comm) noexcept {
+  constexpr Routine routine = Routine::allreduce;
+  const auto call = look_at(routine, operation, type, count, comm);
+  if (!call) return std::nullopt;
+  const Combine& combine = *call->combine;
+  return serve(routine, comm, *call, count * combine.element_bytes(),
+               Buffers{send, receive, are_buffers(send, receive)},
+               [&](auto& reducer, const void* in) { reducer.allreduce(in, receive, count, combine); });
+}
+
+std::optional<int> reduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation, int root,
+                          MPI_Comm comm) noexcept {
+  constexpr Routine routine = Routine::reduce;
+  const auto call = look_at(routine, operation, type, count, comm);
+  if (!call) return std::nullopt;
+  const Combine& combine = *call->combine;
+  const NodeGroup& group = *call->group;
+  if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
+  const bool is_root = group.rank() == root;
+  const bool are_fine = is_root ? are_buffers(send, receive) : send != nullptr && send != MPI_IN_PLACE;
+  return serve(routine, comm, *call, count * combine.element_bytes(), Buffers{send, receive, are_fine},
+               [&](auto& reducer, const void* in) { reducer.reduce(in, receive, count, root, combine); });
+}
+
+std::optional<int> reduce_scatter_block(const void* send, void* receive, Index count, MPI_Datatype type,
+                                        MPI_Op operation, MPI_Comm comm) noexcept {
+  constexpr Routine routine = Routine::reduce_scatter_block;
+  const auto call = look_at(routine, operation, type, count, comm);
+  if (!call) return std::nullopt;
+  const Combine& combine = *call->combine;
+  const NodeGroup& group = *call->group;
+  return serve(routine, comm, *call, count * group.size() * combine.element_bytes(),
+               Buffers{send, receive, are_buffers(send, receive)},
+               [&](auto& reducer, const void* in) { reducer.reduce_scatter_block(in, receive, count, combine); });
+}
+
+std::optional<int> scan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
+                        MPI_Comm comm) noexcept {
+  return prefix(
+      Routine::scan, send, receive, count, type, operation, comm,
+      [&](NodeReducer& reducer, const void* in, const Combine& combine) { reducer.scan(in, receive, count, combine); });
+}
+
+std::optional<int> exscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
+                          MPI_Comm comm) noexcept {
+  return prefix(Routine::exscan, send, receive, count, type, operation, comm,
+                [&](NodeReducer& reducer, const void* in, const Combine& combine) {
+                  reducer.exscan(in, receive, count, combine);
+                });
+}
+
+void pass_on_unserved(Routine routine, MPI_Datatype type, MPI_Op operation) noexcept {
+  if (!mpi_is_running()) return;
+  if (is_reproducible_wanted() && depends_on_order(mpi::predefined_reduction(operation, type))) {
+    not_reproducible(routine, Outcome::irreproducible_routine);
+  } else {
+    pass_on(routine, Outcome::not_served);
+  }
+}
+
+template <class Count>
+std::optional<int> reduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
+                                  MPI_Op operation, MPI_Comm comm) noexcept {
+  constexpr Routine routine = Routine::reduce_scatter;
+  const auto call = look_at(routine, operation, type, 1, comm);
+  if (!call) return std::nullopt;
+  const Combine& combine = *call->combine;
+  NodeGroup& group = *call->group;
+  if (counts == nullptr) return pass_on(routine, Outcome::arguments);
+  Index sum = 0;
+  for (std::size_t rank = 0; rank < group.counts().size(); ++rank) {
+    if (counts[rank] < 0) return pass_on(routine, Outcome::arguments);
+    group.counts()[rank] = counts[rank];
+    sum += counts[rank];
+  }
+  // A rank that gets nothing needs no place for it.
+  const bool gets_nothing = group.counts()[static_cast<std::size_t>(group.rank())] == 0;
+  const bool are_fine =
+      are_buffers(send, receive) || (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
+  return serve(routine, comm, *call, sum * combine.element_bytes(), Buffers{send, receive, are_fine},
+               [&](auto& reducer, const void* in) { reducer.reduce_scatter(in, receive, group.counts(), combine); });
+}
+
+template std::optional<int> reduce_scatter(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm) noexcept;
+#if MPI_VERSION >= 4
+template std::optional<int> reduce_scatter(const void*, void*, const MPI_Count*, MPI_Datatype, MPI_Op,
+                                           MPI_Comm) noexcept;
+#endif
+
+}  // namespace plait::shim::reduce

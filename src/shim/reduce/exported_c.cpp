@@ -1,0 +1,182 @@
+// The intercepted routines under their C names, which MPICH's Fortran layer calls as well. What is not served goes on
+// to MPI by its profiling names, so that MPI's checks of arguments and its error handlers are the program's as before.
+#include <dlfcn.h>
+
+#include <mpi.h>
+
+#include "shim/reduce/collectives.hpp"
+#include "shim/reduce/local.hpp"
+#include "shim/reduce/log.hpp"
+#include "shim/reduce/node_group.hpp"
+#include "shim/reduce/running.hpp"
+
+using plait::shim::reduce::Log;
+using plait::shim::reduce::pass_on_unserved;
+using plait::shim::reduce::Routine;
+
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+
+// What only tells plait something goes on to whoever intercepts it next, such as a profiler.
+namespace {
+template <class Function>
+Function* next(const char* name, Function* of_mpi) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  return found == nullptr ? of_mpi : reinterpret_cast<Function*>(found);
+}
+}  // namespace
+
+extern "C" int MPI_Init(int* argc, char*** argv) {
+  const int code = next("MPI_Init", PMPI_Init)(argc, argv);
+  plait::shim::reduce::start_serving();
+  return code;
+}
+
+extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int code = next("MPI_Init_thread", PMPI_Init_thread)(argc, argv, required, provided);
+  plait::shim::reduce::start_serving();
+  return code;
+}
+
+extern "C" int MPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
+  if (plait::shim::reduce::reduce_local(in, inout, count, type, op)) return MPI_SUCCESS;
+  return PMPI_Reduce_local(in, inout, count, type, op);
+}
+
+extern "C" int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::allreduce(send, receive, count, type, op, comm)) return *code;
+  return PMPI_Allreduce(send, receive, count, type, op, comm);
+}
+
+extern "C" int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                          MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::reduce(send, receive, count, type, op, root, comm)) return *code;
+  return PMPI_Reduce(send, receive, count, type, op, root, comm);
+}
+
+extern "C" int MPI_Reduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
+                                  MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::reduce_scatter(send, receive, counts, type, op, comm)) return *code;
+  return PMPI_Reduce_scatter(send, receive, counts, type, op, comm);
+}
+
+extern "C" int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                        MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::reduce_scatter_block(send, receive, count, type, op, comm)) return *code;
+  return PMPI_Reduce_scatter_block(send, receive, count, type, op, comm);
+}
+
+extern "C" int MPI_Scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::scan(send, receive, count, type, op, comm)) return *code;
+  return PMPI_Scan(send, receive, count, type, op, comm);
+}
+
+extern "C" int MPI_Exscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::exscan(send, receive, count, type, op, comm)) return *code;
+  return PMPI_Exscan(send, receive, count, type, op, comm);
+}
+
+extern "C" int MPI_Ireduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                           MPI_Comm comm, MPI_Request* request) {
+  pass_on_unserved(Routine::ireduce, type, op);
+  return PMPI_Ireduce(send, receive, count, type, op, root, comm, request);
+}
+
+extern "C" int MPI_Iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                              MPI_Request* request) {
+  pass_on_unserved(Routine::iallreduce, type, op);
+  return PMPI_Iallreduce(send, receive, count, type, op, comm, request);
+}
+
+extern "C" int MPI_Ireduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
+                                   MPI_Comm comm, MPI_Request* request) {
+  pass_on_unserved(Routine::ireduce_scatter, type, op);
+  return PMPI_Ireduce_scatter(send, receive, counts, type, op, comm, request);
+}
+
+extern "C" int MPI_Ireduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                         MPI_Comm comm, MPI_Request* request) {
+  pass_on_unserved(Routine::ireduce_scatter_block, type, op);
+  return PMPI_Ireduce_scatter_block(send, receive, count, type, op, comm, request);
+}
+
+extern "C" int MPI_Iscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                         MPI_Request* request) {
+  pass_on_unserved(Routine::iscan, type, op);
+  return PMPI_Iscan(send, receive, count, type, op, comm, request);
+}
+
+extern "C" int MPI_Iexscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                           MPI_Request* request) {
+  pass_on_unserved(Routine::iexscan, type, op);
+  return PMPI_Iexscan(send, receive, count, type, op, comm, request);
+}
+
+extern "C" int MPI_Finalize() {
+  plait::shim::reduce::stop_serving();
+  return next("MPI_Finalize", PMPI_Finalize)();
+}
+
+#if defined(OPEN_MPI)
+extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* duplicate, MPI_Request* request) {
+  plait::shim::reduce::NodeGroup::make_no_more();
+  return next("MPI_Comm_idup", PMPI_Comm_idup)(comm, duplicate, request);
+}
+#endif
+
+#if MPI_VERSION >= 4  // with counts of 64 bits
+
+extern "C" int MPI_Reduce_local_c(const void* in, void* inout, MPI_Count count, MPI_Datatype type, MPI_Op op) {
+  if (plait::shim::reduce::reduce_local(in, inout, count, type, op)) return MPI_SUCCESS;
+  return PMPI_Reduce_local_c(in, inout, count, type, op);
+}
+
+extern "C" int MPI_Allreduce_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                               MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::allreduce(send, receive, count, type, op, comm)) return *code;
+  return PMPI_Allreduce_c(send, receive, count, type, op, comm);
+}
+
+extern "C" int MPI_Reduce_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                            MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::reduce(send, receive, count, type, op, root, comm)) return *code;
+  return PMPI_Reduce_c(send, receive, count, type, op, root, comm);
+}
+
+extern "C" int MPI_Reduce_scatter_c(const void* send, void* receive, const MPI_Count* counts, MPI_Datatype type,
+                                    MPI_Op op, MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::reduce_scatter(send, receive, counts, type, op, comm)) return *code;
+  return PMPI_Reduce_scatter_c(send, receive, counts, type, op, comm);
+}
+
+extern "C" int MPI_Reduce_scatter_block_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                                          MPI_Op op, MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::reduce_scatter_block(send, receive, count, type, op, comm)) return *code;
+  return PMPI_Reduce_scatter_block_c(send, receive, count, type, op, comm);
+}
+
+extern "C" int MPI_Scan_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::scan(send, receive, count, type, op, comm)) return *code;
+  return PMPI_Scan_c(send, receive, count, type, op, comm);
+}
+
+extern "C" int MPI_Exscan_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                            MPI_Comm comm) {
+  if (const auto code = plait::shim::reduce::exscan(send, receive, count, type, op, comm)) return *code;
+  return PMPI_Exscan_c(send, receive, count, type, op, comm);
+}
+
+#endif
+
+// NOLINTEND(readability-identifier-naming)
+
+// See `teller_of_settings`.
+extern "C" {
+extern const int plait_tells_settings;  // NOLINT(readability-identifier-naming)
+const int plait_tells_settings = 1;
+}
+
+// Here from the start, so that a summary is printed of programs that call nothing of this too.
+namespace {
+[[gnu::constructor]] void begin_log() { static_cast<void>(Log::of_program()); }
+}  // namespace

@@ -1,0 +1,146 @@
+// The intercepted routines under the names that Fortran programs call, for Open MPI, whose Fortran layer calls its C
+// layer by the profiling names. mpif.h and the module mpi come to mpi_<name>_, in any spelling; the module mpi_f08 to
+// ompi_<name>_f, with the same arguments.
+#include <dlfcn.h>
+
+#include <mpi.h>
+
+#include <optional>
+
+#include "shim/reduce/collectives.hpp"
+#include "shim/reduce/local.hpp"
+#include "shim/reduce/running.hpp"
+
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): Open MPI's names
+
+// MPI_IN_PLACE and MPI_BOTTOM are common blocks in Fortran, known by their addresses in whatever spelling the program's
+// compiler has for them. None exists in a program without Fortran.
+extern "C" {
+[[gnu::weak]] extern int mpi_fortran_in_place;
+[[gnu::weak]] extern int mpi_fortran_in_place_;
+[[gnu::weak]] extern int mpi_fortran_in_place__;
+[[gnu::weak]] extern int MPI_FORTRAN_IN_PLACE;
+[[gnu::weak]] extern int mpi_fortran_bottom;
+[[gnu::weak]] extern int mpi_fortran_bottom_;
+[[gnu::weak]] extern int mpi_fortran_bottom__;
+[[gnu::weak]] extern int MPI_FORTRAN_BOTTOM;
+}
+
+namespace {
+
+namespace reduce = plait::shim::reduce;
+
+void* in_c(void* buffer) {
+  if (buffer == &mpi_fortran_in_place || buffer == &mpi_fortran_in_place_ || buffer == &mpi_fortran_in_place__ ||
+      buffer == &MPI_FORTRAN_IN_PLACE) {
+    return MPI_IN_PLACE;
+  }
+  if (buffer == &mpi_fortran_bottom || buffer == &mpi_fortran_bottom_ || buffer == &mpi_fortran_bottom__ ||
+      buffer == &MPI_FORTRAN_BOTTOM) {
+    return MPI_BOTTOM;
+  }
+  return buffer;
+}
+
+// What stands in the program's error argument is MPI's code, if it was served.
+bool told(std::optional<int> code, MPI_Fint* error) {
+  if (code && error != nullptr) *error = *code;
+  return code.has_value();
+}
+
+std::optional<int> reduce_local(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
+  if (reduce::reduce_local(in, inout, count, type, op)) return MPI_SUCCESS;
+  return std::nullopt;
+}
+
+std::optional<int> unserved(reduce::Routine routine, const MPI_Fint* type, const MPI_Fint* op) {
+  reduce::pass_on_unserved(routine, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op));
+  return std::nullopt;
+}
+
+}  // namespace
+
+// NOLINTBEGIN(bugprone-macro-parentheses,cppcoreguidelines-macro-usage): names are made of pieces
+
+// The spellings of a routine, `lower` and `UPPER` being its name in both cases; and MPI's own one.
+#define PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)                                     \
+  extern "C" void mpi_##lower parameters __attribute__((alias("ompi_" #lower "_f")));     \
+  extern "C" void mpi_##lower##_ parameters __attribute__((alias("ompi_" #lower "_f")));  \
+  extern "C" void mpi_##lower##__ parameters __attribute__((alias("ompi_" #lower "_f"))); \
+  extern "C" void MPI_##UPPER parameters __attribute__((alias("ompi_" #lower "_f")));
+#define PLAIT_FORTRAN_OF_MPI(lower, parameters) \
+  static auto* const of_mpi = reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "pmpi_" #lower "_"))
+
+// A routine of these parameters, which `attempt` may serve, and MPI itself otherwise.
+#define PLAIT_FORTRAN(lower, UPPER, parameters, arguments, attempt) \
+  extern "C" void ompi_##lower##_f parameters {                     \
+    if (reduce::mpi_is_running() && told(attempt, error)) return;   \
+    PLAIT_FORTRAN_OF_MPI(lower, parameters);                        \
+    of_mpi arguments;                                               \
+  }                                                                 \
+  PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)
+
+// As their namesakes in C.
+#define PLAIT_FORTRAN_INIT(lower, UPPER, parameters, arguments) \
+  extern "C" void ompi_##lower##_f parameters {                 \
+    PLAIT_FORTRAN_OF_MPI(lower, parameters);                    \
+    of_mpi arguments;                                           \
+    reduce::start_serving();                                    \
+  }                                                             \
+  PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)
+
+PLAIT_FORTRAN_INIT(init, INIT, (MPI_Fint * error), (error))
+PLAIT_FORTRAN_INIT(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint* provided, MPI_Fint* error),
+                   (required, provided, error))
+
+#define PLAIT_FORTRAN_COLLECTIVE(lower, UPPER, attempt)                                                            \
+  PLAIT_FORTRAN(                                                                                                   \
+      lower, UPPER,                                                                                                \
+      (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* comm, MPI_Fint* error), \
+      (send, receive, count, type, op, comm, error), attempt)
+
+PLAIT_FORTRAN(reduce_local, REDUCE_LOCAL,
+              (void* in, void* inout, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* error),
+              (in, inout, count, type, op, error),
+              reduce_local(in_c(in), in_c(inout), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op)))
+PLAIT_FORTRAN(reduce, REDUCE,
+              (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* root, MPI_Fint* comm,
+               MPI_Fint* error),
+              (send, receive, count, type, op, root, comm, error),
+              reduce::reduce(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), *root,
+                             PMPI_Comm_f2c(*comm)))
+PLAIT_FORTRAN_COLLECTIVE(allreduce, ALLREDUCE,
+                         reduce::allreduce(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                                           PMPI_Comm_f2c(*comm)))
+PLAIT_FORTRAN_COLLECTIVE(reduce_scatter, REDUCE_SCATTER,
+                         reduce::reduce_scatter(in_c(send), in_c(receive), count, PMPI_Type_f2c(*type),
+                                                PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)))
+PLAIT_FORTRAN_COLLECTIVE(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
+                         reduce::reduce_scatter_block(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type),
+                                                      PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm)))
+PLAIT_FORTRAN_COLLECTIVE(scan, SCAN,
+                         reduce::scan(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                                      PMPI_Comm_f2c(*comm)))
+PLAIT_FORTRAN_COLLECTIVE(exscan, EXSCAN,
+                         reduce::exscan(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                                        PMPI_Comm_f2c(*comm)))
+
+#define PLAIT_FORTRAN_NON_BLOCKING(lower, UPPER)                                                           \
+  PLAIT_FORTRAN(lower, UPPER,                                                                              \
+                (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* comm, \
+                 MPI_Fint* request, MPI_Fint* error),                                                      \
+                (send, receive, count, type, op, comm, request, error), unserved(reduce::Routine::lower, type, op))
+
+PLAIT_FORTRAN(ireduce, IREDUCE,
+              (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* root, MPI_Fint* comm,
+               MPI_Fint* request, MPI_Fint* error),
+              (send, receive, count, type, op, root, comm, request, error),
+              unserved(reduce::Routine::ireduce, type, op))
+PLAIT_FORTRAN_NON_BLOCKING(iallreduce, IALLREDUCE)
+PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter, IREDUCE_SCATTER)
+PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK)
+PLAIT_FORTRAN_NON_BLOCKING(iscan, ISCAN)
+PLAIT_FORTRAN_NON_BLOCKING(iexscan, IEXSCAN)
+
+// NOLINTEND(bugprone-macro-parentheses,cppcoreguidelines-macro-usage)
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)

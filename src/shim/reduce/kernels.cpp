@@ -1,0 +1,82 @@
+#include "shim/reduce/kernels.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "shim/own_rank.hpp"
+#include "shim/program_isa.hpp"
+
+namespace plait::shim::reduce {
+
+namespace {
+
+using schedule::Combine;
+
+/// Something for each operation on each kind of element.
+template <class T>
+using Table = std::array<std::array<T, simd::element_count>, simd::reduce_operation_count>;
+
+template <class T>
+const T& at(const Table<T>& table, const mpi::PredefinedReduction& reduction) noexcept {
+  return table[static_cast<std::size_t>(reduction.operation)][static_cast<std::size_t>(reduction.element)];
+}
+
+// `make` is asked only where there is a kernel.
+template <class T, class Make>
+Table<T> table_of(Make&& make) noexcept {
+  const simd::Isa isa = isa_of_program();
+  Table<T> table{};
+  for (const simd::ReduceOperation operation : simd::reduce_operations()) {
+    for (const simd::Element element : simd::elements()) {
+      if (simd::reduce_kernel(operation, element, isa) == nullptr) continue;
+      table[static_cast<std::size_t>(operation)][static_cast<std::size_t>(element)] = make(operation, element, isa);
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+simd::Isa isa_of_program() noexcept {
+  static const simd::Isa isa = [] {
+    OwnRank rank;
+    rank.learn();
+    return shim::isa_of_program(rank.is_zero());
+  }();
+  return isa;
+}
+
+simd::ReduceKernel* kernel_of(const mpi::PredefinedReduction& reduction) noexcept {
+  static const auto kernels =
+      table_of<simd::ReduceKernel*>([](simd::ReduceOperation operation, simd::Element element, simd::Isa isa) {
+        return simd::reduce_kernel(operation, element, isa);
+      });
+  return at(kernels, reduction);
+}
+
+const Combine* combine_of(const mpi::PredefinedReduction& reduction) noexcept {
+  static const auto combines =
+      table_of<std::optional<Combine>>([](simd::ReduceOperation operation, simd::Element element, simd::Isa isa) {
+        return Combine(operation, element, isa);
+      });
+  const std::optional<Combine>& combine = at(combines, reduction);
+  return combine ? &*combine : nullptr;
+}
+
+const Combine* exact_sum_of(const mpi::PredefinedReduction& reduction) noexcept {
+  static const auto sums = [] {
+    const simd::Isa isa = isa_of_program();
+    std::array<std::optional<Combine>, simd::element_count> made;
+    for (const simd::Element element : simd::elements()) {
+      if (simd::reproducible_sum_kernel(element, isa) == nullptr) continue;
+      made[static_cast<std::size_t>(element)] = Combine::reproducible_sum(element, isa);
+    }
+    return made;
+  }();
+  if (reduction.operation != simd::ReduceOperation::sum) return nullptr;
+  const std::optional<Combine>& sum = sums[static_cast<std::size_t>(reduction.element)];
+  return sum ? &*sum : nullptr;
+}
+
+}  // namespace plait::shim::reduce

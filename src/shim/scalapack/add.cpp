@@ -1,0 +1,126 @@
+#include "shim/scalapack/add.hpp"
+
+#include <cctype>
+#include <string>
+
+#include "shim/scalapack/arguments.hpp"
+#include "shim/scalapack/blacs.hpp"
+#include "shim/scalapack/execution.hpp"
+#include "shim/scalapack/grid.hpp"
+
+namespace plait::shim::scalapack {
+
+namespace {
+
+using redistribute::Op;
+
+void expect_servable(const Descriptor& d, const Submatrix& part, int rows, int columns, const GridInfo& grid) {
+  if (d.type != Descriptor::block_cyclic) throw PassOn{other_type};
+  std::string why = why_not(part, rows, columns, grid.rows, grid.columns);
+  if (why.empty() && !pblas_leading_dimension_fits(d, grid)) why = refused_arguments;
+  if (!why.empty()) throw PassOn{why};
+}
+
+/// C ← beta·C, without reading it if beta is 0.
+template <class T>
+void scale(const AddCall<T>& call, const Submatrix& c, const GridInfo& grid, int leading_dimension,
+           const std::optional<Trapezoid>& part) {
+  const layout::Axis rows = row_axis(c, call.m, grid.rows);
+  const layout::Axis columns = column_axis(c, call.n, grid.columns);
+  const matrix_view<T> tile = local_part(rows, grid.my_row, columns, grid.my_column, call.c, leading_dimension);
+  if (tile.empty()) return;
+  const bool clears = call.beta == T{0};
+  const auto scale_column = [&](Index local_column, Index column) {
+    rows.for_each_segment(grid.my_row, [&](const layout::Segment& run) {
+      const Index last = run.global + run.length;
+      const auto [begin, end] = part ? part->rows_of(column, run.global, last) : Trapezoid::Rows{run.global, last};
+      for (Index row = begin; row < end; ++row) {
+        T& element = tile(run.local + row - run.global, local_column);
+        element = clears ? T{0} : call.beta * element;
+      }
+    });
+  };
+  columns.for_each_segment(grid.my_column, [&](const layout::Segment& run) {
+    for (Index k = 0; k < run.length; ++k) scale_column(run.local + k, run.global + k);
+  });
+}
+
+template <class T>
+redistribute::ElementOperation<T> add_within(const Trapezoid& part, T alpha, bool conjugates, T beta) {
+  if (beta == T{0}) {
+    return within<T>(part, [=](const T& a, T& c) { c = alpha * (conjugates ? conjugate(a) : a); });
+  }
+  return within<T>(part, [=](const T& a, T& c) { c = alpha * (conjugates ? conjugate(a) : a) + beta * c; });
+}
+
+PlanCache::Key key_of(Op op, int m, int n, const Submatrix& a, const Submatrix& c) {
+  PlanCache::Key key{PlanCache::add, static_cast<Index>(op), m, n};
+  append(key, a.numbers());
+  append(key, c.numbers());
+  return key;
+}
+
+}  // namespace
+
+template <class T>
+void add(const AddCall<T>& call, Op op, const std::optional<Trapezoid>& part) {
+  const Descriptor desc_a = descriptor(call.desc_a);
+  const Descriptor desc_c = descriptor(call.desc_c);
+  const GridInfo grid = grid_info(desc_a.context);
+  if (!grid.member() || desc_a.context != desc_c.context) throw PassOn{refused_arguments};
+  const Submatrix a = submatrix(desc_a, call.ia, call.ja);
+  const Submatrix c = submatrix(desc_c, call.ic, call.jc);
+  const auto [a_rows, a_columns] = redistribute::apply(op, {call.m, call.n});
+  expect_servable(desc_a, a, static_cast<int>(a_rows), static_cast<int>(a_columns), grid);
+  expect_servable(desc_c, c, call.m, call.n, grid);
+  if (call.m == 0 || call.n == 0 || (call.alpha == T{0} && call.beta == T{1})) return;
+  if (call.alpha == T{0}) return scale(call, c, grid, desc_c.leading_dimension, part);
+
+  constexpr bool is_complex = requires(T z) { z.imag(); };
+  const bool conjugates = is_complex && redistribute::conjugates(op);
+  // Within a trapezoid conjugation is part of the operation on elements.
+  const bool conjugated_by_plan = conjugates && !part;
+  if (redistribute::transposes(op)) op = conjugated_by_plan ? Op::conjugate_transpose : Op::transpose;
+
+  Grid& processes = grid_of(desc_a.context, grid);
+  CachedPlan& plan = planned(processes.context(), processes.plans(), key_of(op, call.m, call.n, a, c), [&] {
+    return redistribute::MatrixPair{
+        layout_of(a, static_cast<int>(a_rows), static_cast<int>(a_columns), processes.map()),
+        layout_of(c, call.m, call.n, processes.map()), op};
+  });
+  execute_on<T>(plan, processes.context().rank(), call.a, desc_a.leading_dimension, call.c, desc_c.leading_dimension,
+                [&](const Tiles<T>& tiles) {
+                  if (!part) return redistribute::Operands(call.alpha, tiles.source(), call.beta, tiles.target());
+                  return redistribute::Operands(add_within<T>(*part, call.alpha, conjugates, call.beta), tiles.source(),
+                                                tiles.target());
+                });
+}
+
+template void add(const AddCall<float>&, Op, const std::optional<Trapezoid>&);
+template void add(const AddCall<double>&, Op, const std::optional<Trapezoid>&);
+template void add(const AddCall<std::complex<float>>&, Op, const std::optional<Trapezoid>&);
+template void add(const AddCall<std::complex<double>>&, Op, const std::optional<Trapezoid>&);
+
+Op op_of(char trans) {
+  switch (trans) {
+    case 'N':
+    case 'n': return Op::identity;
+    case 'T':
+    case 't': return Op::transpose;
+    case 'C':
+    case 'c': return Op::conjugate_transpose;
+    default: throw PassOn{refused_arguments};
+  }
+}
+
+Trapezoid triangle_of(char uplo) {
+  switch (uplo) {
+    case 'U':
+    case 'u': return {true, 0};
+    case 'L':
+    case 'l': return {false, 0};
+    default: throw PassOn{refused_arguments};
+  }
+}
+
+}  // namespace plait::shim::scalapack

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <complex>
+#include <optional>
+
+#include "plait/redistribute/op.hpp"
+
+#include "shim/scalapack/trapezoid.hpp"
+
+namespace plait::shim::scalapack {
+
+/// The arguments of p?tran, p?geadd and p?tradd:  C(ic:, jc:) ← alpha·op(A(ia:, ja:)) + beta·C(ic:, jc:), where C(ic:,
+/// jc:) has m x n elements, or a trapezoid of them.
+template <class T>
+struct AddCall {
+  int m;
+  int n;
+  T alpha;
+  const T* a;
+  int ia;
+  int ja;
+  const int* desc_a;
+  T beta;
+  T* c;
+  int ic;
+  int jc;
+  const int* desc_c;
+};
+
+/// Collective over the grid, which A and C have in common. All of its processes know all arguments, so once the plan is
+/// there only data is communicated. `alpha == 0` does not read A and communicates nothing; `beta == 0` does not read C.
+///
+/// \throws PassOn  on all processes alike, or on one whose leading dimension is too small: the real routine ends the
+///                 program then
+template <class T>
+void add(const AddCall<T>& call, redistribute::Op op, const std::optional<Trapezoid>& part);
+
+extern template void add(const AddCall<float>&, redistribute::Op, const std::optional<Trapezoid>&);
+extern template void add(const AddCall<double>&, redistribute::Op, const std::optional<Trapezoid>&);
+extern template void add(const AddCall<std::complex<float>>&, redistribute::Op, const std::optional<Trapezoid>&);
+extern template void add(const AddCall<std::complex<double>>&, redistribute::Op, const std::optional<Trapezoid>&);
+
+/// op as PBLAS's TRANS names it: 'N', 'T' or 'C'.
+/// \throws PassOn  for another letter
+[[nodiscard]] redistribute::Op op_of(char trans);
+
+/// The triangle that p?tradd's UPLO names, with the diagonal from the first element on.
+/// \throws PassOn  for another letter than 'U' and 'L'
+[[nodiscard]] Trapezoid triangle_of(char uplo);
+
+}  // namespace plait::shim::scalapack

@@ -1,0 +1,179 @@
+#include "shim/scalapack/copy.hpp"
+
+#include <array>
+#include <cctype>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "plait/mpi/collectives.hpp"
+
+#include "shim/scalapack/arguments.hpp"
+#include "shim/scalapack/blacs.hpp"
+#include "shim/scalapack/execution.hpp"
+#include "shim/scalapack/grid.hpp"
+
+namespace plait::shim::scalapack {
+
+namespace {
+
+/// One of the two matrices, as this process is given it.
+struct Operand {
+  Descriptor descriptor;
+  GridInfo grid;
+  Submatrix part;
+};
+
+Operand operand(const int* desc, int i, int j) {
+  const Descriptor d = descriptor(desc);
+  return {d, grid_info(d.context), submatrix(d, i, j)};
+}
+
+/// What a process tells of a matrix; only `member` counts where it is 0.
+struct Announcement {
+  int member = 0;
+  int type = 0;
+  int grid_rows = 0;
+  int grid_columns = 0;
+  int my_row = 0;
+  int my_column = 0;
+  int leading_dimension_fits = 1;
+  Submatrix part{};
+};
+
+Announcement announcement(const Operand& a, int m, int n) {
+  if (!a.grid.member()) return {};
+  const bool known = why_not(a.part, m, n, a.grid.rows, a.grid.columns).empty();
+  return {1,
+          a.descriptor.type,
+          a.grid.rows,
+          a.grid.columns,
+          a.grid.my_row,
+          a.grid.my_column,
+          known && !leading_dimension_fits(a.descriptor, a.grid) ? 0 : 1,
+          a.part};
+}
+
+/// A matrix as all processes know it.
+struct KnownMatrix {
+  Submatrix part;
+  ProcessMap map;
+};
+
+void expect_servable(const Submatrix& part, int type, int m, int n, int grid_rows, int grid_columns) {
+  if (type != Descriptor::block_cyclic) throw PassOn{other_type};
+  const std::string why = why_not(part, m, n, grid_rows, grid_columns);
+  if (!why.empty()) throw PassOn{why};
+}
+
+template <class Get>
+KnownMatrix gathered(const std::vector<std::array<Announcement, 2>>& all, Get&& of, int m, int n) {
+  KnownMatrix matrix{};
+  const Announcement* first = nullptr;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const Announcement& one = of(all[rank]);
+    if (one.member == 0) continue;
+    if (first == nullptr) {
+      first = &one;
+      expect_servable(one.part, one.type, m, n, one.grid_rows, one.grid_columns);
+      matrix = {one.part, ProcessMap(one.grid_rows, one.grid_columns)};
+    }
+    const bool alike = one.part == first->part && one.type == first->type && one.leading_dimension_fits != 0;
+    if (!alike || !matrix.map.place(one.my_row, one.my_column, static_cast<int>(rank))) throw PassOn{refused_arguments};
+  }
+  if (first == nullptr || !matrix.map.complete()) throw PassOn{refused_arguments};
+  return matrix;
+}
+
+redistribute::MatrixPair pair_of(const KnownMatrix& a, const KnownMatrix& b, int m, int n) {
+  return {layout_of(a.part, m, n, a.map), layout_of(b.part, m, n, b.map), redistribute::Op::identity};
+}
+
+// The message and the end are those of the real routine.
+void expect_fitting(const Operand& a) {
+  if (leading_dimension_fits(a.descriptor, a.grid)) return;
+  const Descriptor& d = a.descriptor;
+  std::fprintf(stderr, "??MR2D:bad lda arg:row=%d,m=%d,p=%d,nbrow=%d,lda=%d,sprow=%d\n", a.grid.my_row, d.rows,
+               a.grid.rows, d.block_rows, d.leading_dimension, d.first_row);
+  std::exit(1);
+}
+
+/// All processes are in both grids, and know all that there is to know.
+CachedPlan& plan_of_members(const CopyCall& call, const Operand& a, const Operand& b, Grid& all) {
+  for (const Operand* one : {&a, &b}) {
+    expect_servable(one->part, one->descriptor.type, call.m, call.n, one->grid.rows, one->grid.columns);
+    expect_fitting(*one);
+  }
+  Grid& a_grid = grid_of(a.descriptor.context, a.grid);
+  Grid& b_grid = grid_of(b.descriptor.context, b.grid);
+  PlanCache::Key key{PlanCache::copy_between_all, call.m, call.n, a_grid.serial(), b_grid.serial()};
+  append(key, a.part.numbers());
+  append(key, b.part.numbers());
+  return planned(all.context(), all.plans(), std::move(key), [&] {
+    const auto in_union = [&](const Grid& grid) {
+      ProcessMap map = grid.map().translated(grid.comm(), all.comm());
+      if (!map.complete()) throw PassOn{"a grid with processes that are not in the union context"};
+      return map;
+    };
+    return pair_of({a.part, in_union(a_grid)}, {b.part, in_union(b_grid)}, call.m, call.n);
+  });
+}
+
+/// Some processes are not in one of the grids, or in neither.
+CachedPlan& plan_with_outsiders(const CopyCall& call, const Operand& a, const Operand& b, Grid& all) {
+  const std::array<Announcement, 2> own{announcement(a, call.m, call.n), announcement(b, call.m, call.n)};
+  const auto told = mpi::all_gather(all.context().comm(), own);
+  const KnownMatrix known_a = gathered(told, [](const auto& one) -> auto& { return one[0]; }, call.m, call.n);
+  const KnownMatrix known_b = gathered(told, [](const auto& one) -> auto& { return one[1]; }, call.m, call.n);
+  PlanCache::Key key{PlanCache::copy_with_outsiders, call.m, call.n};
+  for (const KnownMatrix* one : {&known_a, &known_b}) {
+    append(key, one->part.numbers());
+    append(key, std::array{one->map.rows, one->map.columns});
+    append(key, one->map.ranks);
+  }
+  return planned(all.context(), all.plans(), std::move(key), [&] { return pair_of(known_a, known_b, call.m, call.n); });
+}
+
+template <class T>
+void copy_elements(CachedPlan& plan, int rank, const CopyCall& call, const Operand& a, const Operand& b,
+                   const std::optional<Trapezoid>& part) {
+  execute_on<T>(plan, rank, static_cast<const T*>(call.a), a.descriptor.leading_dimension, static_cast<T*>(call.b),
+                b.descriptor.leading_dimension, [&](const Tiles<T>& tiles) {
+                  if (!part) return redistribute::Operands(T{1}, tiles.source(), T{0}, tiles.target());
+                  return redistribute::Operands(within<T>(*part, [](const T& from, T& to) { to = from; }),
+                                                tiles.source(), tiles.target());
+                });
+}
+
+}  // namespace
+
+void copy(const CopyCall& call, Index element_bytes, const std::optional<Trapezoid>& part) {
+  if (call.m == 0 || call.n == 0) return;
+  const GridInfo info = grid_info(call.union_context);
+  if (!info.member()) throw PassOn{refused_arguments};
+  const Operand a = operand(call.desc_a, call.ia, call.ja);
+  const Operand b = operand(call.desc_b, call.ib, call.jb);
+  Grid& all = grid_of(call.union_context, info);
+  // Whoever is in a grid sees whether it is as large as the union, so all processes answer alike.
+  const auto has_all = [&](const Operand& one) { return one.grid.member() && one.grid.size() == info.size(); };
+  CachedPlan& plan = has_all(a) && has_all(b) ? plan_of_members(call, a, b, all) : plan_with_outsiders(call, a, b, all);
+  const int rank = all.context().rank();
+  switch (element_bytes) {
+    case 4: return copy_elements<std::uint32_t>(plan, rank, call, a, b, part);
+    case 8: return copy_elements<std::uint64_t>(plan, rank, call, a, b, part);
+    default: return copy_elements<std::complex<double>>(plan, rank, call, a, b, part);
+  }
+}
+
+Trapezoid trmr2d_part(char uplo, char diag, int m, int n) {
+  const auto is = [](char given, char letter) { return std::toupper(static_cast<unsigned char>(given)) == letter; };
+  const Index excess_rows = std::max(m - n, 0);
+  const Index excess_columns = std::max(n - m, 0);
+  if (is(uplo, 'U')) return {true, excess_rows - (is(diag, 'N') ? 0 : 1)};
+  return {false, (is(diag, 'U') ? 1 : 0) - excess_columns};
+}
+
+}  // namespace plait::shim::scalapack

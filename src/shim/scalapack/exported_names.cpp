@@ -1,0 +1,201 @@
+// The routines under ScaLAPACK's names, as Fortran compilers spell them and as C programs call them, and under the same
+// names with plait_ in front. ScaLAPACK has no header; its documentation gives the arguments. Fortran passes the
+// lengths of strings after all other arguments, where they do no harm.
+#include <complex>
+#include <optional>
+#include <string>
+
+#include "shim/scalapack/add.hpp"
+#include "shim/scalapack/copy.hpp"
+#include "shim/scalapack/program_mpi.hpp"
+#include "shim/scalapack/real_scalapack.hpp"
+#include "shim/scalapack/serve.hpp"
+
+namespace {
+
+using plait::Index;
+using plait::redistribute::Op;
+using plait::shim::scalapack::AddCall;
+using plait::shim::scalapack::CopyCall;
+using plait::shim::scalapack::loaded;
+using plait::shim::scalapack::serve;
+
+using C = std::complex<float>;
+using Z = std::complex<double>;
+
+// Signatures. Elements are void where the routines of all types are defined alike.
+using Gemr2d = void(int, int, const void*, int, int, const int*, void*, int, int, const int*, int);
+using Trmr2d = void(const char*, const char*, int, int, const void*, int, int, const int*, void*, int, int, const int*,
+                    int);
+using Tran = void(const int*, const int*, const void*, const void*, const int*, const int*, const int*, const void*,
+                  void*, const int*, const int*, const int*);
+using Geadd = void(const char*, const int*, const int*, const void*, const void*, const int*, const int*, const int*,
+                   const void*, void*, const int*, const int*, const int*);
+using Tradd = void(const char*, const char*, const int*, const int*, const void*, const void*, const int*, const int*,
+                   const int*, const void*, void*, const int*, const int*, const int*);
+
+Index bytes_of(int m, int n, Index element_bytes) { return Index{m} * n * element_bytes; }
+
+void gemr2d(const std::string& name, Index element_bytes, const CopyCall& call) {
+  serve(
+      name, bytes_of(call.m, call.n, element_bytes),
+      [&] { plait::shim::scalapack::copy(call, element_bytes, std::nullopt); },
+      [&] {
+        loaded<Gemr2d>("C" + name)(call.m, call.n, call.a, call.ia, call.ja, call.desc_a, call.b, call.ib, call.jb,
+                                   call.desc_b, call.union_context);
+      });
+}
+
+void trmr2d(const std::string& name, Index element_bytes, const char* uplo, const char* diag, const CopyCall& call) {
+  serve(
+      name, bytes_of(call.m, call.n, element_bytes),
+      [&] {
+        plait::shim::scalapack::copy(call, element_bytes,
+                                     plait::shim::scalapack::trmr2d_part(*uplo, *diag, call.m, call.n));
+      },
+      [&] {
+        loaded<Trmr2d>("C" + name)(uplo, diag, call.m, call.n, call.a, call.ia, call.ja, call.desc_a, call.b, call.ib,
+                                   call.jb, call.desc_b, call.union_context);
+      });
+}
+
+template <class T>
+AddCall<T> add_call(const int* m, const int* n, const void* alpha, const void* a, const int* ia, const int* ja,
+                    const int* desc_a, const void* beta, void* c, const int* ic, const int* jc, const int* desc_c) {
+  return {*m,  *n,     *static_cast<const T*>(alpha), static_cast<const T*>(a), *ia,
+          *ja, desc_a, *static_cast<const T*>(beta),  static_cast<T*>(c),       *ic,
+          *jc, desc_c};
+}
+
+template <class T, class Pass>
+void tran(const std::string& name, Op op, const AddCall<T>& call, Pass&& pass_on) {
+  serve(
+      name, bytes_of(call.m, call.n, sizeof(T)), [&] { plait::shim::scalapack::add(call, op, std::nullopt); },
+      [&] { pass_on(loaded<Tran>(name + "_")); });
+}
+
+template <class T, class Pass>
+void geadd(const std::string& name, const char* trans, const AddCall<T>& call, Pass&& pass_on) {
+  serve(
+      name, bytes_of(call.m, call.n, sizeof(T)),
+      [&] { plait::shim::scalapack::add(call, plait::shim::scalapack::op_of(*trans), std::nullopt); },
+      [&] { pass_on(loaded<Geadd>(name + "_")); });
+}
+
+template <class T, class Pass>
+void tradd(const std::string& name, const char* uplo, const char* trans, const AddCall<T>& call, Pass&& pass_on) {
+  serve(
+      name, bytes_of(call.m, call.n, sizeof(T)),
+      [&] {
+        const auto part = plait::shim::scalapack::triangle_of(*uplo);
+        plait::shim::scalapack::add(call, plait::shim::scalapack::op_of(*trans), part);
+      },
+      [&] { pass_on(loaded<Tradd>(name + "_")); });
+}
+
+// From the start, so that programs that call nothing of this are told as well: of another MPI than theirs, and by a
+// summary.
+[[gnu::constructor]] void begin() {
+  plait::shim::scalapack::expect_mpi_of_program();
+  static_cast<void>(plait::shim::scalapack::Summary::of_program());
+}
+
+}  // namespace
+
+// NOLINTBEGIN(bugprone-macro-parentheses,cppcoreguidelines-macro-usage): names are made of pieces
+
+// The other names of plait_<name>_, a Fortran routine: `lower` and `UPPER` are its name in both cases.
+#define PLAIT_NAMES(signature, lower, UPPER)                                          \
+  extern "C" signature plait_##lower __attribute__((alias("plait_" #lower "_")));     \
+  extern "C" signature plait_##lower##__ __attribute__((alias("plait_" #lower "_"))); \
+  extern "C" signature PLAIT_##UPPER __attribute__((alias("plait_" #lower "_")));     \
+  extern "C" signature lower##_ __attribute__((alias("plait_" #lower "_")));          \
+  extern "C" signature lower __attribute__((alias("plait_" #lower "_")));             \
+  extern "C" signature lower##__ __attribute__((alias("plait_" #lower "_")));         \
+  extern "C" signature UPPER __attribute__((alias("plait_" #lower "_")));
+
+using FortranGemr2d = void(const int*, const int*, const void*, const int*, const int*, const int*, void*, const int*,
+                           const int*, const int*, const int*);
+using FortranTrmr2d = void(const char*, const char*, const int*, const int*, const void*, const int*, const int*,
+                           const int*, void*, const int*, const int*, const int*, const int*);
+
+#define PLAIT_GEMR2D(lower, UPPER, element_bytes)                                                                 \
+  extern "C" void plait_C##lower(int m, int n, const void* a, int ia, int ja, const int* desc_a, void* b, int ib, \
+                                 int jb, const int* desc_b, int context) {                                        \
+    gemr2d(#lower, element_bytes, {m, n, a, ia, ja, desc_a, b, ib, jb, desc_b, context});                         \
+  }                                                                                                               \
+  extern "C" Gemr2d C##lower __attribute__((alias("plait_C" #lower)));                                            \
+  extern "C" void plait_##lower##_(const int* m, const int* n, const void* a, const int* ia, const int* ja,       \
+                                   const int* desc_a, void* b, const int* ib, const int* jb, const int* desc_b,   \
+                                   const int* context) {                                                          \
+    gemr2d(#lower, element_bytes, {*m, *n, a, *ia, *ja, desc_a, b, *ib, *jb, desc_b, *context});                  \
+  }                                                                                                               \
+  PLAIT_NAMES(FortranGemr2d, lower, UPPER)
+
+#define PLAIT_TRMR2D(lower, UPPER, element_bytes)                                                                 \
+  extern "C" void plait_C##lower(const char* uplo, const char* diag, int m, int n, const void* a, int ia, int ja, \
+                                 const int* desc_a, void* b, int ib, int jb, const int* desc_b, int context) {    \
+    trmr2d(#lower, element_bytes, uplo, diag, {m, n, a, ia, ja, desc_a, b, ib, jb, desc_b, context});             \
+  }                                                                                                               \
+  extern "C" Trmr2d C##lower __attribute__((alias("plait_C" #lower)));                                            \
+  extern "C" void plait_##lower##_(const char* uplo, const char* diag, const int* m, const int* n, const void* a, \
+                                   const int* ia, const int* ja, const int* desc_a, void* b, const int* ib,       \
+                                   const int* jb, const int* desc_b, const int* context) {                        \
+    trmr2d(#lower, element_bytes, uplo, diag, {*m, *n, a, *ia, *ja, desc_a, b, *ib, *jb, desc_b, *context});      \
+  }                                                                                                               \
+  PLAIT_NAMES(FortranTrmr2d, lower, UPPER)
+
+#define PLAIT_ADD_PARAMETERS                                                                                     \
+  const int *m, const int *n, const void *alpha, const void *a, const int *ia, const int *ja, const int *desc_a, \
+      const void *beta, void *c, const int *ic, const int *jc, const int *desc_c
+#define PLAIT_ADD_ARGUMENTS m, n, alpha, a, ia, ja, desc_a, beta, c, ic, jc, desc_c
+
+#define PLAIT_TRAN(lower, UPPER, T, op)                                                                 \
+  extern "C" void plait_##lower##_(PLAIT_ADD_PARAMETERS) {                                              \
+    tran(#lower, op, add_call<T>(PLAIT_ADD_ARGUMENTS), [&](Tran* real) { real(PLAIT_ADD_ARGUMENTS); }); \
+  }                                                                                                     \
+  PLAIT_NAMES(Tran, lower, UPPER)
+
+#define PLAIT_GEADD(lower, UPPER, T)                                                                                \
+  extern "C" void plait_##lower##_(const char* trans, PLAIT_ADD_PARAMETERS) {                                       \
+    geadd(#lower, trans, add_call<T>(PLAIT_ADD_ARGUMENTS), [&](Geadd* real) { real(trans, PLAIT_ADD_ARGUMENTS); }); \
+  }                                                                                                                 \
+  PLAIT_NAMES(Geadd, lower, UPPER)
+
+#define PLAIT_TRADD(lower, UPPER, T)                                                            \
+  extern "C" void plait_##lower##_(const char* uplo, const char* trans, PLAIT_ADD_PARAMETERS) { \
+    tradd(#lower, uplo, trans, add_call<T>(PLAIT_ADD_ARGUMENTS),                                \
+          [&](Tradd* real) { real(uplo, trans, PLAIT_ADD_ARGUMENTS); });                        \
+  }                                                                                             \
+  PLAIT_NAMES(Tradd, lower, UPPER)
+
+PLAIT_GEMR2D(pigemr2d, PIGEMR2D, 4)
+PLAIT_GEMR2D(psgemr2d, PSGEMR2D, 4)
+PLAIT_GEMR2D(pdgemr2d, PDGEMR2D, 8)
+PLAIT_GEMR2D(pcgemr2d, PCGEMR2D, 8)
+PLAIT_GEMR2D(pzgemr2d, PZGEMR2D, 16)
+
+PLAIT_TRMR2D(pitrmr2d, PITRMR2D, 4)
+PLAIT_TRMR2D(pstrmr2d, PSTRMR2D, 4)
+PLAIT_TRMR2D(pdtrmr2d, PDTRMR2D, 8)
+PLAIT_TRMR2D(pctrmr2d, PCTRMR2D, 8)
+PLAIT_TRMR2D(pztrmr2d, PZTRMR2D, 16)
+
+PLAIT_TRAN(pstran, PSTRAN, float, Op::transpose)
+PLAIT_TRAN(pdtran, PDTRAN, double, Op::transpose)
+PLAIT_TRAN(pctranu, PCTRANU, C, Op::transpose)
+PLAIT_TRAN(pztranu, PZTRANU, Z, Op::transpose)
+PLAIT_TRAN(pctranc, PCTRANC, C, Op::conjugate_transpose)
+PLAIT_TRAN(pztranc, PZTRANC, Z, Op::conjugate_transpose)
+
+PLAIT_GEADD(psgeadd, PSGEADD, float)
+PLAIT_GEADD(pdgeadd, PDGEADD, double)
+PLAIT_GEADD(pcgeadd, PCGEADD, C)
+PLAIT_GEADD(pzgeadd, PZGEADD, Z)
+
+PLAIT_TRADD(pstradd, PSTRADD, float)
+PLAIT_TRADD(pdtradd, PDTRADD, double)
+PLAIT_TRADD(pctradd, PCTRADD, C)
+PLAIT_TRADD(pztradd, PZTRADD, Z)
+
+// NOLINTEND(bugprone-macro-parentheses,cppcoreguidelines-macro-usage)

@@ -1,0 +1,58 @@
+#include "shim/scalapack/plan_cache.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plait/redistribute/node_rings.hpp"
+
+namespace plait::shim::scalapack {
+
+namespace {
+
+constexpr Index bytes_per_plan = 4096;
+constexpr Index bytes_per_run = 96;    // a run of an overlay, and its share of the pieces that are cut from it
+constexpr Index bytes_per_peer = 512;  // packages, messages and operations
+// What a plan may hold of the memory that a node shares, which is scarce in containers: the slots of each pair of
+// ranks, as long as their package if that is short, of elements of 16 bytes at most.
+constexpr Index most_shared_bytes = Index{16} << 20;
+constexpr Index shared_bytes_per_element = redistribute::NodeRings::slots * 16;
+
+// Runs that a part of one of the axes has: one for each block of either that crosses what the part holds.
+Index runs(const layout::Axis& from, const layout::Axis& to) {
+  const auto blocks = [](const layout::Axis& axis) {
+    return axis.extent() / std::max(Index{1}, axis.block()) / axis.parts() + 1;
+  };
+  return blocks(from) + blocks(to);
+}
+
+}  // namespace
+
+CachedPlan::CachedPlan(mpi::Context& context, redistribute::MatrixPair pair)
+    : plan(context, {std::move(pair)}, redistribute::Options{.label = "scalapack"}) {}
+
+CachedPlan* PlanCache::find(const Key& key) {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+  if (found == entries_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found);
+  return found->plan.get();
+}
+
+CachedPlan& PlanCache::keep(Key key, std::unique_ptr<CachedPlan> plan, Index bytes) {
+  entries_.push_front({std::move(key), std::move(plan), bytes});
+  bytes_ += bytes;
+  while (entries_.size() > 1 && (entries_.size() > most_plans || bytes_ > most_bytes)) {
+    bytes_ -= entries_.back().bytes;
+    entries_.pop_back();
+  }
+  return *entries_.front().plan;
+}
+
+Index estimated_bytes(const layout::Layout& from, const layout::Layout& to) {
+  const Index peers = from.owners().distinct() + to.owners().distinct();
+  const Index elements = std::min(layout::elements(to.shape()), most_shared_bytes / shared_bytes_per_element);
+  return bytes_per_plan + bytes_per_peer * peers + shared_bytes_per_element * elements +
+         bytes_per_run * (runs(from.rows(), to.rows()) + runs(from.columns(), to.columns()));
+}
+
+}  // namespace plait::shim::scalapack

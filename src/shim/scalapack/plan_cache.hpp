@@ -1,0 +1,70 @@
+#pragma once
+
+#include <iterator>
+#include <list>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/layout/layout.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/matrix_pair.hpp"
+#include "plait/redistribute/plan.hpp"
+
+namespace plait::shim::scalapack {
+
+/// A plan, and what is known of its executions.
+struct CachedPlan {
+  /// Collective over the context.
+  /// \throws plait::Error  on all ranks alike
+  CachedPlan(mpi::Context& context, redistribute::MatrixPair pair);
+
+  redistribute::Plan plan;
+  /// Sizes of elements that the plan was executed with: all ranks have agreed then that they can do it.
+  std::set<Index> proven;
+};
+
+/// The plans of the latest calls on one context, the least recently used of them going first.
+///
+/// Making and destroying plans is collective, so what is kept must be a function of what all ranks know: keys are made
+/// of the global arguments and of the process grids, and the price of a plan is estimated from them. Every rank makes
+/// the same calls in the same order, and so finds, makes and drops the same plans.
+class PlanCache {
+ public:
+  /// Begins with the kind of call; what follows tells calls of a kind apart.
+  enum Kind : Index { copy_between_all, copy_with_outsiders, add };
+  using Key = std::vector<Index>;
+
+  static constexpr std::size_t most_plans = 64;
+  static constexpr Index most_bytes = Index{128} << 20;
+
+  /// The plan of this key, or null.
+  [[nodiscard]] CachedPlan* find(const Key& key);
+
+  /// Keeps a plan, and drops others for it, but never this one.
+  CachedPlan& keep(Key key, std::unique_ptr<CachedPlan> plan, Index bytes);
+
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+
+ private:
+  struct Entry {
+    Key key;
+    std::unique_ptr<CachedPlan> plan;
+    Index bytes;
+  };
+
+  std::list<Entry> entries_;  // the most recently used first
+  Index bytes_ = 0;
+};
+
+/// Puts more numbers into a key.
+template <class Numbers>
+void append(PlanCache::Key& key, const Numbers& numbers) {
+  key.insert(key.end(), std::begin(numbers), std::end(numbers));
+}
+
+/// About how much memory a plan between these layouts takes on a rank: the same number on all ranks.
+[[nodiscard]] Index estimated_bytes(const layout::Layout& from, const layout::Layout& to);
+
+}  // namespace plait::shim::scalapack

@@ -1,0 +1,58 @@
+#include "shim/scalapack/process_map.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::shim::scalapack {
+
+ProcessMap::ProcessMap(int grid_rows, int grid_columns)
+    : rows(grid_rows),
+      columns(grid_columns),
+      ranks(static_cast<std::size_t>(grid_rows) * static_cast<std::size_t>(grid_columns), nobody) {}
+
+bool ProcessMap::place(int row, int column, int rank) {
+  if (row < 0 || column < 0 || row >= rows || column >= columns) return false;
+  int& position =
+      ranks[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)];
+  if (position != nobody) return false;
+  position = rank;
+  return true;
+}
+
+bool ProcessMap::complete() const {
+  return !ranks.empty() && std::find(ranks.begin(), ranks.end(), nobody) == ranks.end();
+}
+
+ProcessMap ProcessMap::translated(MPI_Comm from, MPI_Comm to) const {
+  MPI_Group from_group = MPI_GROUP_NULL;
+  MPI_Group to_group = MPI_GROUP_NULL;
+  MPI_Comm_group(from, &from_group);
+  MPI_Comm_group(to, &to_group);
+  ProcessMap result(rows, columns);
+  MPI_Group_translate_ranks(from_group, static_cast<int>(ranks.size()), ranks.data(), to_group, result.ranks.data());
+  MPI_Group_free(&from_group);
+  MPI_Group_free(&to_group);
+  std::replace(result.ranks.begin(), result.ranks.end(), MPI_UNDEFINED, nobody);
+  return result;
+}
+
+ProcessMap exchange_map(MPI_Comm comm, const GridInfo& mine) {
+  struct Place {
+    int row;
+    int column;
+  };
+  const auto places = mpi::all_gather(mpi::Communicator::borrowed(comm), Place{mine.my_row, mine.my_column});
+  ProcessMap map(mine.rows, mine.columns);
+  int rank = 0;
+  for (const Place& place : places) map.place(place.row, place.column, rank++);
+  if (!map.complete()) {
+    throw Error(ErrorKind::other, "the processes of a BLACS grid of " + std::to_string(mine.rows) + " x " +
+                                      std::to_string(mine.columns) + " do not fill it");
+  }
+  return map;
+}
+
+}  // namespace plait::shim::scalapack

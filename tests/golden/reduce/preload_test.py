@@ -1,0 +1,177 @@
+"""preload_test.py MPIEXEC CLUSTER LIBRARY PROFILER PROGRAM FORTRAN: unmodified programs with plait's library of reductions.
+
+PROGRAM and FORTRAN compare their results with loops, and end with another status than 0 if they are wrong. CLUSTER and
+FORTRAN may be empty.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+
+class Preload(unittest.TestCase):
+    mpiexec = cluster = library = profiler = program = fortran = ""
+
+    def run_words(self, words: list[str], **environment: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            words, env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=100
+        )
+
+    def run_program(self, ranks: int, program: str, *arguments: str, **environment: str) -> tuple[str, str]:
+        done = self.run_words([self.mpiexec, str(ranks), program, *arguments], **environment)
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
+        return done.stdout, done.stderr
+
+    def with_library(self, ranks: int, program: str, *arguments: str, **environment: str) -> tuple[str, str]:
+        environment = {"LD_PRELOAD": self.library, "PLAIT_LOG": "summary", **environment}
+        return self.run_program(ranks, program, *arguments, **environment)
+
+    def calls(self, log: str) -> dict[str, int]:
+        """How often each routine was served."""
+        self.assertEqual(len(re.findall(r"^plait served MPI's reductions of rank 0 with \w+:$", log, re.M)), 1, log)
+        return {name: int(number) for name, number in re.findall(r"^  (MPI_\w+) +(\d+) calls? .* MB$", log, re.M)}
+
+    def test_results_are_those_of_loops(self):
+        for ranks in 1, 2, 3, 4:
+            with self.subTest(ranks=ranks):
+                served = self.calls(self.with_library(ranks, self.program, "results")[1])
+                self.assertGreater(served["MPI_Reduce_local"], 1000)
+                for routine in "Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan":
+                    self.assertGreater(served["MPI_" + routine], 20, routine)
+
+    def test_errors_are_mpi_s_own(self):
+        self.assertEqual(
+            self.with_library(2, self.program, "errors")[0].splitlines(),
+            self.run_program(2, self.program, "errors")[0].splitlines(),
+        )
+
+    def test_what_a_program_defines_is_passed_on(self):
+        self.assertEqual(self.calls(self.with_library(3, self.program, "pass-on")[1]), {})
+
+    def test_what_reaches_over_nodes_is_passed_on(self):
+        if not self.cluster:
+            self.skipTest("no emulated cluster was built")
+        on_rank = ["env", f"LD_PRELOAD={self.library}", "PLAIT_LOG=summary", self.program, "results"]
+        done = self.run_words([self.cluster, "-k", "2", "--ppn", "1", "-r", "1gbit", "--", *on_rank])
+        if done.returncode == 125:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(list(self.calls(done.stderr)), ["MPI_Reduce_local"])
+
+    def test_ranks_without_the_library_are_noticed(self):
+        only_first = '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || unset LD_PRELOAD; exec "$0" "$@"'
+        log = self.with_library(2, "/bin/sh", "-c", only_first, self.program, "integers")[1]
+        self.assertEqual(self.calls(log), {})
+        self.assertIn("ranks without plait", log)
+        self.assertGreater(self.calls(self.with_library(2, self.program, "integers")[1])["MPI_Allreduce"], 3)
+
+    def test_sums_are_exact_if_they_are_to_be_reproducible(self):
+        for ranks in 2, 3, 4:
+            with self.subTest(ranks=ranks):
+                log = self.with_library(ranks, self.program, "reproducible", PLAIT_REPRODUCIBLE="1")[1]
+                self.assertEqual(self.calls(log)["MPI_Allreduce"], 4 * 4 * 2)
+                self.assertNotIn("reproducible", log)
+        log = self.with_library(2, self.program, "reproducible-on-many", PLAIT_REPRODUCIBLE="1")[1]
+        self.assertEqual(self.calls(log)["MPI_Allreduce"], 70)
+
+    def beside_others(self, start):
+        """The library beside those that the cluster preloads, without which MPICH may hang at the end."""
+        start = 'exec "$0" "$@"' if start == "exec" else start
+        preload = f'others=$LD_PRELOAD; export others LD_PRELOAD="{self.library}${{LD_PRELOAD:+:$LD_PRELOAD}}"; '
+        return ["sh", "-c", preload + start]
+
+    def test_reproducible_sums_reach_over_nodes(self):
+        if not self.cluster:
+            self.skipTest("no emulated cluster was built")
+        words = ["env", "PLAIT_LOG=summary", "PLAIT_REPRODUCIBLE=1", *self.beside_others("exec"), self.program]
+        done = self.run_words([self.cluster, "-k", "2", "--ppn", "1", "-r", "10gbit", "--", *words, "reproducible"])
+        if done.returncode == 125:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.calls(done.stderr)["MPI_Reduce_scatter"], 4 * 4 * 2)
+
+    def test_nodes_that_do_not_ask_for_the_same_are_told(self):
+        if not self.cluster:
+            self.skipTest("no emulated cluster was built")
+        only_first = (
+            "case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in "
+            '0) exec "$0" "$@" ;; 1) PLAIT_REPRODUCIBLE=0 exec "$0" "$@" ;; 2) LD_PRELOAD=$others exec "$0" "$@" ;; esac'
+        )
+        words = ["env", "PLAIT_LOG=summary", "PLAIT_REPRODUCIBLE=1", *self.beside_others(only_first), self.program]
+        done = self.run_words([self.cluster, "-k", "3", "--ppn", "1", "-r", "10gbit", "--", *words, "integers"])
+        if done.returncode == 125:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("is not on all ranks: sums are not reproducible"), 1, done.stderr)
+
+    def test_what_can_not_be_reproducible_is_said_once_and_counted(self):
+        for part, counted in (
+            ("not-reproducible", {"MPI_Scan": "plait has no such routine", "MPI_Iallreduce": "plait has no such routine"}),
+            ("pass-on", {"MPI_Allreduce": "two groups of ranks"}),
+        ):
+            log = self.with_library(3, self.program, part, PLAIT_REPRODUCIBLE="1")[1]
+            self.assertEqual(len(re.findall("^plait: warning: MPI_[a-zA-Z]* is not reproducible: ", log, re.M)), 1, log)
+            for routine, reason in counted.items():
+                self.assertRegex(log, rf"{routine} +\d+ calls?  passed on to MPI: not reproducible: {reason}\n")
+        quiet = self.with_library(2, self.program, "not-reproducible", PLAIT_REPRODUCIBLE="1", PLAIT_LOG="")[1]
+        self.assertEqual(quiet.count("plait"), 2, quiet)
+
+    def test_ranks_that_do_not_ask_for_the_same_are_told(self):
+        on_rank = 'PLAIT_REPRODUCIBLE=${OMPI_COMM_WORLD_RANK:-$PMI_RANK} exec "$0" results'
+        log = self.with_library(2, "sh", "-c", on_rank, self.program)[1]
+        self.assertEqual(log.count("PLAIT_REPRODUCIBLE differs between ranks"), 1, log)
+
+    def test_a_wrong_wish_for_reproducible_sums_is_said_once(self):
+        log = self.with_library(2, self.program, "results", PLAIT_REPRODUCIBLE="yes")[1]
+        self.assertEqual(log.count("PLAIT_REPRODUCIBLE is 'yes', expected 0, 1 or nothing"), 1, log)
+
+    def test_communicators_come_and_go(self):
+        self.assertGreater(self.calls(self.with_library(2, self.program, "communicators")[1])["MPI_Allreduce"], 64)
+
+    def test_threads_reduce_at_once(self):
+        self.calls(self.with_library(2, self.program, "threads")[1])
+
+    def test_fortran_comes_to_it_by_all_its_ways(self):
+        if not self.fortran:
+            self.skipTest("no Fortran")
+        for ranks in 1, 2:
+            served = self.calls(self.with_library(ranks, self.fortran)[1])
+            # by mpif.h, by the module mpi, by the module mpi_f08; the ranks meet in the first one by MPI
+            self.assertEqual(served["MPI_Reduce_local"], 1 + 0 + 1)
+            self.assertEqual(served["MPI_Allreduce"], 1 + 4 + 2 + 2 - (ranks > 1))
+            self.assertEqual(served["MPI_Reduce"], 1 + 1 + 1)
+            self.assertEqual(served["MPI_Scan"], 0 + 1 + 1)
+            self.assertEqual(served["MPI_Exscan"], 0 + 1 + 0)
+            self.assertEqual(served["MPI_Reduce_scatter"], 1)
+            self.assertEqual(served["MPI_Reduce_scatter_block"], 0 + 1 + 1)
+
+    def test_a_profiler_may_be_there_too(self):
+        after = self.with_library(2, self.program, "pass-on", LD_PRELOAD=f"{self.library}:{self.profiler}")[1]
+        self.assertIn("profiler: 0 times MPI_Allreduce, 0 others", after)
+        before = self.with_library(2, self.program, "pass-on", LD_PRELOAD=f"{self.profiler}:{self.library}")[1]
+        self.assertIn("profiler: 13 times MPI_Allreduce, 0 others", before)
+
+    def test_it_calls_mpi_by_its_profiling_names(self):
+        symbols = subprocess.run(
+            ["nm", "--dynamic", "--undefined-only", self.library], capture_output=True, text=True, check=True
+        ).stdout
+        self.assertEqual(re.findall(r" MPIX?_[A-Z][a-z]\w*", symbols), [])
+        self.assertIn("PMPI_Allreduce", symbols)
+
+    def test_a_wrong_setting_is_said_once(self):
+        component = os.path.join(os.path.dirname(self.library), "plait/openmpi")
+        both = {"OMPI_MCA_mca_base_component_path": f"SYSTEM_DEFAULT:{component}:USER_DEFAULT"}
+        for others in {}, both if os.path.isdir(component) else {}:
+            log = self.with_library(2, self.program, "pass-on", PLAIT_ISA="mmx", PLAIT_LOG="all", **others)[1]
+            self.assertEqual(log.count("PLAIT_ISA"), 1, log)
+            self.assertEqual(log.count("PLAIT_LOG is 'all', expected 'summary', 'choices'"), 1, log)
+
+    def test_nothing_is_said_unless_it_is_asked_for(self):
+        self.assertNotIn("plait", self.with_library(2, self.program, "pass-on", PLAIT_LOG="")[1])
+
+
+if __name__ == "__main__":
+    Preload.mpiexec, Preload.cluster, Preload.library, Preload.profiler, Preload.program, Preload.fortran = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1], verbosity=2)

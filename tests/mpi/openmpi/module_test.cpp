@@ -1,0 +1,95 @@
+// What the component hands to Open MPI, called as Open MPI does. Functions of three buffers can't be tested by
+// programs: Open MPI 4.1 has them for components of others.
+#include "shim/openmpi/module.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace plait::shim::openmpi {
+namespace {
+
+const std::vector<MPI_Op> operations{MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
+                                     MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+
+std::unique_ptr<Module> module_of(MPI_Op op, bool counted = false) {
+  auto module = std::make_unique<Module>();
+  make_module(*module, operation_of(op).value(), simd::best_isa(), counted);
+  return module;
+}
+
+// Small numbers as integers, and numbers as floating-point ones.
+std::vector<std::byte> elements(std::size_t bytes, unsigned seed) {
+  std::vector<std::byte> data(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>((i * 37 + seed * 101) % 61);
+  return data;
+}
+
+TEST(OpenMpiModule, has_a_function_where_open_mpi_and_plait_have_one_and_nowhere_else) {
+  for (const MPI_Op op : operations) {
+    const Operation operation = operation_of(op).value();
+    const auto module = module_of(op);
+    for (std::size_t type = 0; type < type_count; ++type) {
+      const auto element = element_of(type);
+      const bool known = element && simd::reduce_kernel(operation.operation, *element) != nullptr;
+      const bool reduces = ompi_op_base_functions[operation.row][type] != nullptr;
+      const bool combines = ompi_op_base_3buff_functions[operation.row][type] != nullptr;
+      EXPECT_EQ(module->base.opm_fns[type] != nullptr, known && reduces) << type;
+      EXPECT_EQ(module->base.opm_3buff_fns[type] != nullptr, known && reduces && combines) << type;
+    }
+  }
+}
+
+TEST(OpenMpiModule, three_buffers_give_what_two_give_and_no_function_touches_the_last_padding) {
+  constexpr int n = 67;
+  constexpr std::byte sentinel{0xA5};
+  for (const MPI_Op op : operations) {
+    const auto module = module_of(op);
+    for (std::size_t type = 0; type < type_count; ++type) {
+      if (module->base.opm_fns[type] == nullptr || module->base.opm_3buff_fns[type] == nullptr) continue;
+      const simd::Element element = element_of(type).value();
+      const auto size = static_cast<std::size_t>(size_in_bytes(element));
+      const std::size_t padding = element == simd::Element::double_int || element == simd::Element::long_int ? 4
+                                  : element == simd::Element::long_double_int                                ? 12
+                                                                                                             : 0;
+      const std::size_t used = size * n - padding;
+      const auto a = elements(used, 1);
+      const auto b = elements(used, 2);
+      for (int count : {n, 1, 0}) {
+        auto two = b;
+        two.insert(two.end(), 64, sentinel);
+        auto three = two;
+        module->base.opm_fns[type](a.data(), two.data(), &count, nullptr, &module->base);
+        module->base.opm_3buff_fns[type](a.data(), b.data(), three.data(), &count, nullptr, &module->base);
+        const std::size_t written = count == 0 ? 0 : size * static_cast<std::size_t>(count) - padding;
+        for (std::size_t i = 0; i < three.size(); ++i) {
+          const bool is_padding = i < written && i % size >= size - padding;
+          ASSERT_TRUE(is_padding || two[i] == three[i]) << name(element) << ", byte " << i << " for " << count;
+          ASSERT_TRUE(i < written || two[i] == (i < used ? b[i] : sentinel)) << name(element) << ", byte " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(OpenMpiModule, counts_calls_and_elements_if_asked_to) {
+  const auto module = module_of(MPI_SUM, true);
+  std::vector<double> in(10, 1);
+  std::vector<double> inout(10, 2);
+  int n = 10;
+  for (int call = 0; call < 3; ++call) {
+    module->base.opm_fns[OMPI_OP_BASE_TYPE_DOUBLE](in.data(), inout.data(), &n, nullptr, &module->base);
+  }
+  EXPECT_EQ(inout, std::vector<double>(10, 5));
+  EXPECT_EQ(module->counts[OMPI_OP_BASE_TYPE_DOUBLE].calls, 3);
+  EXPECT_EQ(module->counts[OMPI_OP_BASE_TYPE_DOUBLE].elements, 30);
+}
+
+TEST(OpenMpiModule, knows_no_operation_but_those_with_functions) {
+  for (const MPI_Op op : {MPI_OP_NULL, MPI_REPLACE, MPI_NO_OP}) EXPECT_FALSE(operation_of(op));
+}
+
+}  // namespace
+}  // namespace plait::shim::openmpi

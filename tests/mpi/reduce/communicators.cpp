@@ -1,0 +1,149 @@
+// Communicators come and go, and threads use several at once.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mpi/reduce/program.hpp"
+
+namespace {
+
+constexpr int small = 100;
+constexpr int large = 600001;  // doubles
+
+void check_sum(MPI_Comm comm, int n) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  std::vector<double> data(static_cast<std::size_t>(n), 1.0);
+  MPI_Allreduce(MPI_IN_PLACE, data.data(), n, MPI_DOUBLE, MPI_SUM, comm);
+  if (data.front() != ranks || data.back() != ranks) complain("a sum of " + std::to_string(n));
+}
+
+// More than a library may want to see before it takes an interest.
+void reduce_much(MPI_Comm comm) {
+  for (int i = 0; i < 4; ++i) check_sum(comm, large);
+}
+
+void reduce_little(MPI_Comm comm) { check_sum(comm, small); }
+
+void come_and_go(int times, void (*use)(MPI_Comm)) {
+  for (int i = 0; i < times; ++i) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    use(comm);
+    MPI_Comm_free(&comm);
+  }
+}
+
+long files_in(const char* folder) {
+  const std::filesystem::directory_iterator files(folder);
+  return static_cast<long>(std::distance(begin(files), end(files)));
+}
+
+// Of this process, in pages.
+long resident() {
+  long total = 0;
+  long pages = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%ld %ld", &total, &pages) != 2) complain("statm");
+  if (file != nullptr) std::fclose(file);
+  return pages;
+}
+
+// A rank waits in a reduction while another one still needs its message, which is too long to be sent ahead.
+void reduce_with_message_under_way() {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<double> message(large, rank);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (rank == 0 && ranks > 1) MPI_Isend(message.data(), large, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &request);
+  if (rank == 1) MPI_Recv(message.data(), large, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  check_sum(MPI_COMM_WORLD, small);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+int copies = 0;
+int deletions = 0;
+
+extern "C" int copy_attribute(MPI_Comm, int, void*, void*, void*, int* flag) {
+  ++copies;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+extern "C" int delete_attribute(MPI_Comm, int, void*, void*) {
+  ++deletions;
+  return MPI_SUCCESS;
+}
+
+// A program's attributes are copied and deleted when it duplicates and frees communicators, and at no other time.
+void keep_attributes() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_create_keyval(copy_attribute, delete_attribute, &key, nullptr);
+  MPI_Comm_set_attr(comm, key, nullptr);
+  reduce_much(comm);
+  MPI_Comm_free(&comm);
+  MPI_Comm_free_keyval(&key);
+  if (copies != 0 || deletions != 1) complain("attributes of the program's own");
+}
+
+// Of a process that uses MPI only here.
+void fork_once() {
+  const pid_t child = fork();
+  if (child == 0) std::exit(0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) complain("a forked process");
+}
+
+}  // namespace
+
+void check_communicators() {
+  come_and_go(100, reduce_little);
+  come_and_go(5, reduce_much);
+  const long descriptors = files_in("/proc/self/fd");
+  const long pages = resident();
+  come_and_go(3000, reduce_little);
+  come_and_go(20, reduce_much);
+  if (files_in("/proc/self/fd") > descriptors + 2) complain("descriptors stay open");
+  if (resident() > pages + 5000) complain("memory grows by " + std::to_string(resident() - pages) + " pages");
+  fork_once();
+  keep_attributes();
+
+  // More than may be served at once, all used in turn, and some left to MPI_Finalize.
+  std::vector<MPI_Comm> many(80);
+  for (MPI_Comm& comm : many) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    reduce_much(comm);
+  }
+  for (const MPI_Comm comm : many) reduce_little(comm);
+  for (std::size_t i = 0; i < many.size(); i += 2) MPI_Comm_free(&many[i]);
+  reduce_much(MPI_COMM_WORLD);
+  reduce_with_message_under_way();
+}
+
+void check_threads() {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (provided != MPI_THREAD_MULTIPLE) return;
+  std::vector<MPI_Comm> comms(3);
+  for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::vector<std::thread> threads;
+  for (const MPI_Comm comm : comms) {
+    threads.emplace_back([comm] {
+      for (int i = 0; i < 20; ++i) check_sum(comm, i % 4 == 0 ? large : small);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}

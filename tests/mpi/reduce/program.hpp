@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+// A program that calls MPI's reductions and knows nothing of plait: it is run with and without plait's library.
+// `program PART`: each part prints what may differ between the two, and ends with another status than 0 where results
+// are wrong.
+
+void check_results();        // part "results"
+void print_errors();         // part "errors"
+void check_pass_on();        // part "pass-on"
+void check_integers();       // part "integers"
+void check_communicators();  // part "communicators"
+void check_threads();        // part "threads"
+
+// Only with plait's library and PLAIT_REPRODUCIBLE=1.
+void check_reproducible();          // part "reproducible"
+void check_reproducible_on_many();  // part "reproducible-on-many"
+void check_not_reproducible();      // part "not-reproducible"
+
+/// Says on stderr what is wrong.
+void complain(const std::string& what);
