@@ -6,23 +6,22 @@
 
 namespace plait::layout {
 
-void check_given_tiles(const Layout& layout, int rank, std::span<const GivenTile> tiles) {
-  const std::vector<TileExtent> expected = layout.tiles_of(rank);
-  if (tiles.size() != expected.size()) {
-    throw ShapeMismatch(fmt::format("rank {} was given {} tiles, expected the {} that it holds in the layout", rank,
-                                    tiles.size(), expected.size()));
+void check_number_of_tiles(std::span<const TileExtent> expected, int rank, std::size_t number) {
+  if (number == expected.size()) return;
+  throw ShapeMismatch(fmt::format("rank {} was given {} tiles, expected the {} that it holds in the layout", rank,
+                                  number, expected.size()));
+}
+
+void check_tile(const TileExtent& expected, int rank, std::size_t number, const GivenTile& tile) {
+  const auto& [position, rows, columns] = expected;
+  const Shape shape{rows, columns};
+  if (tile.shape != shape) {
+    throw ShapeMismatch(fmt::format("tile {} of rank {}, at position ({}, {}), is {}, expected {}", number, rank,
+                                    position.row, position.column, to_string(tile.shape), to_string(shape)));
   }
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const auto& [position, rows, columns] = expected[i];
-    const Shape shape{rows, columns};
-    if (tiles[i].shape != shape) {
-      throw ShapeMismatch(fmt::format("tile {} of rank {}, at position ({}, {}), is {}, expected {}", i, rank,
-                                      position.row, position.column, to_string(tiles[i].shape), to_string(shape)));
-    }
-    if (!shape.empty() && !tiles[i].has_memory) {
-      throw ArgumentError(fmt::format("tile {} of rank {}, at position ({}, {}), is {} and has no memory (null)", i,
-                                      rank, position.row, position.column, to_string(shape)));
-    }
+  if (!shape.empty() && !tile.has_memory) {
+    throw ArgumentError(fmt::format("tile {} of rank {}, at position ({}, {}), is {} and has no memory (null)", number,
+                                    rank, position.row, position.column, to_string(shape)));
   }
 }
 

@@ -14,21 +14,25 @@ struct GivenTile {
   bool has_memory = false;
 };
 
-/// \throws ShapeMismatch  naming how many tiles there are and should be, or the tile, the shape that it has and the one
-///                        that the layout gives it
+/// \throws ShapeMismatch  naming how many tiles there are and how many the rank holds
+void check_number_of_tiles(std::span<const TileExtent> expected, int rank, std::size_t number);
+
+/// \param expected  what the rank holds in the layout: one of `Layout::tiles_of`, with this number
+/// \throws ShapeMismatch  naming the tile, the shape that it has and the one that the layout gives it
 /// \throws ArgumentError  naming a tile that has elements but no memory
-void check_given_tiles(const Layout& layout, int rank, std::span<const GivenTile> tiles);
+void check_tile(const TileExtent& expected, int rank, std::size_t number, const GivenTile& tile);
 
 /// Whether views are the tiles that a rank holds in a layout, in the order of `Layout::tiles_of`: for memory that plait
 /// did not allocate. Each view may lie in either storage order, with any leading dimension.
 ///
-/// \throws as `check_given_tiles`
+/// \throws as `check_number_of_tiles` and `check_tile`
 template <class T>
 void check_tiles(const Layout& layout, int rank, std::span<const matrix_view<T>> tiles) {
-  std::vector<GivenTile> given;
-  given.reserve(tiles.size());
-  for (const matrix_view<T>& tile : tiles) given.push_back({{tile.rows(), tile.columns()}, tile.data() != nullptr});
-  check_given_tiles(layout, rank, given);
+  const std::vector<TileExtent> expected = layout.tiles_of(rank);
+  check_number_of_tiles(expected, rank, tiles.size());
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    check_tile(expected[i], rank, i, {{tiles[i].rows(), tiles[i].columns()}, tiles[i].data() != nullptr});
+  }
 }
 
 }  // namespace plait::layout

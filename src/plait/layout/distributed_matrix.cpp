@@ -1,5 +1,7 @@
 #include "plait/layout/distributed_matrix.hpp"
 
+#include <cstdint>
+
 #include <fmt/format.h>
 
 #include "plait/base/contract.hpp"
@@ -29,6 +31,17 @@ TilePlacement place_tiles(const Layout& layout, int rank, Index element_bytes) {
     placement.bytes = end / alignment * alignment;
   }
   return placement;
+}
+
+void expect_memory(const TilePlacement& placement, std::span<const std::byte> memory) {
+  if (static_cast<Index>(memory.size()) < placement.bytes) {
+    throw ArgumentError(
+        fmt::format("memory: {} bytes, expected at least {} for the tiles", memory.size(), placement.bytes));
+  }
+  if (placement.bytes > 0 && reinterpret_cast<std::uintptr_t>(memory.data()) % Buffer::alignment != 0) {
+    throw ArgumentError(fmt::format("memory: begins within a cache line, expected a multiple of {} bytes as address",
+                                    Buffer::alignment));
+  }
 }
 
 }  // namespace plait::layout

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -27,6 +28,9 @@ struct TilePlacement {
 /// \throws OutOfMemory    if the bytes do not fit an Index
 [[nodiscard]] TilePlacement place_tiles(const Layout& layout, int rank, Index element_bytes);
 
+/// \throws ArgumentError  if it is too short, or begins within a cache line
+void expect_memory(const TilePlacement& placement, std::span<const std::byte> memory);
+
 /// Calls f(row, column, local row, local column) for every element of a tile of the layout, in the given storage order;
 /// row and column count in the whole matrix.
 template <class F>
@@ -49,9 +53,9 @@ void for_each_index(const Layout& layout, TilePosition tile, StorageOrder order,
   }
 }
 
-/// The tiles that one rank holds of a distributed matrix, in memory of its own. Each tile begins on a cache line and
-/// has the leading dimension max(1, its rows) in column-major, max(1, its columns) in row-major order; the order is the
-/// layout's. Contents are uninitialised. A rank outside of the layout holds no tiles.
+/// The tiles that one rank holds of a distributed matrix, in memory of its own or the caller's. Each tile begins on a
+/// cache line and has the leading dimension max(1, its rows) in column-major, max(1, its columns) in row-major order;
+/// the order is the layout's. Contents are uninitialised. A rank outside of the layout holds no tiles.
 ///
 /// \throws ArgumentError   if the rank is negative
 /// \throws OutOfMemory     if the tiles need more bytes than an Index can count
@@ -65,15 +69,19 @@ class DistributedMatrix {
   DistributedMatrix(Layout layout, int rank) : layout_(std::move(layout)), rank_(rank) {
     const TilePlacement placement = place_tiles(layout_, rank, Index{sizeof(T)});
     memory_ = Buffer(placement.bytes);
-    tiles_.reserve(placement.tiles.size());
-    for (std::size_t i = 0; i < placement.tiles.size(); ++i) {
-      const auto& [position, rows, columns] = placement.tiles[i];
-      const bool by_columns = layout_.storage() == StorageOrder::column_major;
-      T* first = rows == 0 || columns == 0 ? nullptr : reinterpret_cast<T*>(memory_.data() + placement.offsets[i]);
-      tiles_.emplace_back(first, rows, columns, std::max(Index{1}, by_columns ? rows : columns), layout_.storage());
-      positions_.push_back(position);
-    }
-    const_tiles_.assign(tiles_.begin(), tiles_.end());
+    make_tiles(placement, memory_.bytes());
+  }
+  /// In the caller's memory, which begins on a cache line and outlives the matrix, such as `mpi::SharedMemory`.
+  /// \throws ArgumentError  if it has fewer bytes than `bytes_of` says
+  DistributedMatrix(Layout layout, int rank, std::span<std::byte> memory) : layout_(std::move(layout)), rank_(rank) {
+    const TilePlacement placement = place_tiles(layout_, rank, Index{sizeof(T)});
+    expect_memory(placement, memory);
+    make_tiles(placement, memory);
+  }
+
+  /// What the tiles of a rank take.
+  [[nodiscard]] static Index bytes_of(const Layout& layout, int rank) {
+    return place_tiles(layout, rank, Index{sizeof(T)}).bytes;
   }
 
   [[nodiscard]] const Layout& layout() const noexcept { return layout_; }
@@ -96,6 +104,18 @@ class DistributedMatrix {
   }
 
  private:
+  void make_tiles(const TilePlacement& placement, std::span<std::byte> memory) {
+    tiles_.reserve(placement.tiles.size());
+    for (std::size_t i = 0; i < placement.tiles.size(); ++i) {
+      const auto& [position, rows, columns] = placement.tiles[i];
+      const bool by_columns = layout_.storage() == StorageOrder::column_major;
+      T* first = rows == 0 || columns == 0 ? nullptr : reinterpret_cast<T*>(memory.data() + placement.offsets[i]);
+      tiles_.emplace_back(first, rows, columns, std::max(Index{1}, by_columns ? rows : columns), layout_.storage());
+      positions_.push_back(position);
+    }
+    const_tiles_.assign(tiles_.begin(), tiles_.end());
+  }
+
   template <class Tiles, class F>
   void for_each_in(const Tiles& tiles, F& f) const {
     for (std::size_t i = 0; i < tiles.size(); ++i) {

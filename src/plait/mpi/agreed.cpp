@@ -43,11 +43,12 @@ Report describe(const std::exception_ptr& failure) noexcept {
 
 void agree(Context& context, const std::exception_ptr& failure, std::span<Index> minima) {
   PLAIT_ASSERT(minima.size() <= most_minima, "only a few values ride along");
+  context.expect_all_ranks();
   const Communicator& comm = context.comm();
   std::array<Index, 1 + most_minima> values{};
   values[0] = failure ? comm.rank() : comm.size();
   std::copy(minima.begin(), minima.end(), values.begin() + 1);
-  all_reduce(comm, std::span<Index>(values).first(1 + minima.size()), Operation::minimum());
+  if (comm.size() > 1) all_reduce(comm, std::span<Index>(values).first(1 + minima.size()), Operation::minimum());
   std::copy_n(values.begin() + 1, minima.size(), minima.begin());
   const int lowest = static_cast<int>(values[0]);
   if (lowest == comm.size()) return;

@@ -27,10 +27,12 @@ int elements(std::span<const std::byte> piece, const Reduction& reduction) {
 
 }  // namespace
 
-void barrier(const Communicator& comm) {
+void barrier(const Communicator& comm) { start_barrier(comm).wait(); }
+
+Request start_barrier(const Communicator& comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(comm.handle(), &request), "MPI_Ibarrier");
-  Request(request).wait();
+  return Request(request);
 }
 
 void broadcast_bytes(const Communicator& comm, std::span<std::byte> data, int root) {
@@ -68,14 +70,18 @@ void prefix_reduce_bytes(const Communicator& comm, std::span<std::byte> data, co
   });
 }
 
-void all_gather_bytes(const Communicator& comm, std::span<const std::byte> own, std::span<std::byte> all) {
+Request start_all_gather_bytes(const Communicator& comm, std::span<const std::byte> own, std::span<std::byte> all) {
   PLAIT_ASSERT(all.size() == own.size() * static_cast<std::size_t>(comm.size()), "there is room for every rank's part");
   PLAIT_ASSERT(static_cast<Index>(own.size()) <= longest_message, "only control data is gathered everywhere");
   MPI_Request request = MPI_REQUEST_NULL;
   const auto count = static_cast<int>(own.size());
   check(MPI_Iallgather(own.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm.handle(), &request),
         "MPI_Iallgather");
-  Request(request).wait();
+  return Request(request);
+}
+
+void all_gather_bytes(const Communicator& comm, std::span<const std::byte> own, std::span<std::byte> all) {
+  start_all_gather_bytes(comm, own, all).wait();
 }
 
 // Pairwise, rank + 1 first, one partner at a time in each direction: counts are 64-bit and memory beyond the operands
@@ -113,6 +119,26 @@ void all_to_all_bytes(const Communicator& comm, std::span<const std::byte> to_se
       in = in.subspan(in_piece.size());
     }
   }
+}
+
+// Receives first, so that what comes finds its place.
+void exchange_bytes(const Communicator& comm, std::span<const std::span<const std::byte>> to_send,
+                    std::span<const std::span<std::byte>> received) {
+  const int ranks = comm.size();
+  std::vector<Request> requests;
+  requests.reserve(2 * static_cast<std::size_t>(ranks));
+  for (int distance = 1; distance < ranks; ++distance) {
+    const int from = (comm.rank() + ranks - distance) % ranks;
+    const auto part = received[static_cast<std::size_t>(from)];
+    PLAIT_ASSERT(static_cast<Index>(part.size()) <= longest_message, "a part is one message");
+    if (!part.empty()) requests.push_back(start_receive(comm, part, from, exchange_tag));
+  }
+  for (int distance = 1; distance < ranks; ++distance) {
+    const int to = (comm.rank() + distance) % ranks;
+    const auto part = to_send[static_cast<std::size_t>(to)];
+    if (!part.empty()) requests.push_back(start_send(comm, part, to, exchange_tag));
+  }
+  wait_all(requests);
 }
 
 }  // namespace plait::mpi

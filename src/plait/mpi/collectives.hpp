@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/datatype.hpp"
 #include "plait/mpi/reduction.hpp"
+#include "plait/mpi/request.hpp"
 
 /// MPI's own collectives, for control data: agreement, sizes, checksums. They wait as `Backoff` does, so that ranks
 /// that outnumber the cores do not starve each other. Payload travels on schedules.
@@ -21,14 +23,25 @@
 namespace plait::mpi {
 
 void barrier(const Communicator& comm);
+/// The same, under way.
+[[nodiscard]] Request start_barrier(const Communicator& comm);
 
 /// Type-erased forms; the templates below are what callers use.
 void broadcast_bytes(const Communicator& comm, std::span<std::byte> data, int root);
 void all_reduce_bytes(const Communicator& comm, std::span<std::byte> data, const Reduction& reduction);
 void all_gather_bytes(const Communicator& comm, std::span<const std::byte> own, std::span<std::byte> all);
+/// The same, under way.
+[[nodiscard]] Request start_all_gather_bytes(const Communicator& comm, std::span<const std::byte> own,
+                                             std::span<std::byte> all);
 void prefix_reduce_bytes(const Communicator& comm, std::span<std::byte> data, const Reduction& reduction);
 void all_to_all_bytes(const Communicator& comm, std::span<const std::byte> to_send, std::span<const Index> send_bytes,
                       std::span<std::byte> received, std::span<const Index> receive_bytes);
+
+/// To each rank r what lies at `to_send[r]`, and from each what comes to lie at `received[r]`, all of it under way at
+/// once; a rank's own part stays with the caller.
+/// \pre  no part is longer than `longest_message`
+void exchange_bytes(const Communicator& comm, std::span<const std::span<const std::byte>> to_send,
+                    std::span<const std::span<std::byte>> received);
 
 /// `data` of `root` on every rank.
 template <class T>

@@ -9,6 +9,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/random.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/environment.hpp"
 #include "plait/mpi/error.hpp"
 
 namespace plait::mpi {
@@ -33,12 +34,12 @@ Communicator Communicator::split(int color, int key) const {
   return {part, true};
 }
 
-Communicator Communicator::permuted(std::span<const int> ranks) const {
+Communicator Communicator::permuted(std::span<const int> rank_of) const {
   std::vector<int> place(static_cast<std::size_t>(size_), -1);
-  bool is_permutation = ranks.size() == place.size();
+  bool is_permutation = rank_of.size() == place.size();
   std::uint64_t fingerprint = 0;
-  for (std::size_t i = 0; i < ranks.size() && is_permutation; ++i) {
-    const int old = ranks[i];
+  for (std::size_t i = 0; i < rank_of.size() && is_permutation; ++i) {
+    const int old = rank_of[i];
     is_permutation = old >= 0 && old < size_ && place[static_cast<std::size_t>(old)] < 0;
     if (is_permutation) place[static_cast<std::size_t>(old)] = static_cast<int>(i);
     fingerprint = random_bits(fingerprint, static_cast<std::uint64_t>(old));
@@ -47,10 +48,24 @@ Communicator Communicator::permuted(std::span<const int> ranks) const {
   std::array<Index, 3> least{is_permutation ? 1 : 0, mine, -mine};
   all_reduce(*this, least, Operation::minimum());
   if (least[0] == 0 || least[1] != -least[2]) {
-    throw ArgumentError("ranks: expected each of the " + std::to_string(size_) +
+    throw ArgumentError("rank_of: expected each of the " + std::to_string(size_) +
                         " ranks once, in the same order on all of them");
   }
   return split(0, place[static_cast<std::size_t>(rank_)]);
+}
+
+Communicator Communicator::subset(std::span<const int> ranks, int tag) const {
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group some = MPI_GROUP_NULL;
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_group(comm_, &all), "MPI_Comm_group");
+  int code = MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some);
+  MPI_Group_free(&all);
+  check(code, "MPI_Group_incl");
+  code = MPI_Comm_create_group(comm_, some, tag, &part);
+  MPI_Group_free(&some);
+  check(code, "MPI_Comm_create_group");
+  return {part, true};
 }
 
 Communicator Communicator::split_by_node() const {
@@ -68,10 +83,7 @@ Communicator& Communicator::operator=(Communicator&& other) noexcept {
 }
 
 Communicator::~Communicator() {
-  if (!owned_ || comm_ == MPI_COMM_NULL) return;
-  int finalized = 0;
-  MPI_Finalized(&finalized);  // an object that outlives MPI has nothing left to free
-  if (finalized == 0) MPI_Comm_free(&comm_);
+  if (owned_ && comm_ != MPI_COMM_NULL && !is_finalized()) MPI_Comm_free(&comm_);
 }
 
 int Communicator::highest_tag() const {

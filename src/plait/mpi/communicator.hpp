@@ -22,11 +22,15 @@ class Communicator {
   /// The ranks that gave the same color, numbered by key. Collective over this communicator.
   [[nodiscard]] Communicator split(int color, int key) const;
 
-  /// The same processes in another order: rank r of the result is rank `ranks[r]` of this communicator. `ranks` is a
-  /// permutation, the same on all ranks. Collective over this communicator.
+  /// The same processes in another order: rank r of the result is rank `rank_of[r]` of this communicator. `rank_of` is
+  /// a permutation, the same on all ranks. Collective over this communicator.
   ///
   /// \throws ArgumentError  on every rank, if it is no permutation on one of them, or not the same one on all
-  [[nodiscard]] Communicator permuted(std::span<const int> ranks) const;
+  [[nodiscard]] Communicator permuted(std::span<const int> rank_of) const;
+
+  /// Some ranks of this communicator, in this order. Collective over these alone, who give the same ones; several
+  /// groups at a time tell each other apart by `tag`, from 0 to 32,767.
+  [[nodiscard]] Communicator subset(std::span<const int> ranks, int tag) const;
 
   /// The ranks that share memory with this one. Collective over this communicator.
   [[nodiscard]] Communicator split_by_node() const;
@@ -40,6 +44,11 @@ class Communicator {
   ~Communicator();
 
   [[nodiscard]] MPI_Comm handle() const noexcept { return comm_; }
+  /// The communicator, for the caller to free; nothing is left here.
+  [[nodiscard]] MPI_Comm release() noexcept {
+    owned_ = false;
+    return std::exchange(comm_, MPI_COMM_NULL);
+  }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
 

@@ -1,9 +1,12 @@
 #include "plait/mpi/context.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
 
 namespace plait::mpi {
 
@@ -14,12 +17,79 @@ constexpr int first_schedule_tag = 16;  // those below serve plait's own control
 }  // namespace
 
 Context::Context(MPI_Comm comm)
-    : comm_(Communicator::duplicate(comm)), topology_(comm_), highest_tag_(comm_.highest_tag()) {}
+    : comm_(Communicator::duplicate(comm)),
+      topology_(comm_),
+      shared_staging_(topology_.node()),
+      next_tag_(first_schedule_tag),
+      highest_tag_(comm_.highest_tag()) {}
 
-// The lowest gap that is wide enough: a function of the calls so far, which all ranks make in the same order.
+void Context::use_machine(model::Machine machine) {
+  model::expect_valid(machine);
+  machine_ = std::move(machine);
+}
+
+void Context::note_choice(const std::string& line) {
+  if (tell_choice_ && told_choices_.insert(line).second) tell_choice_(line);
+}
+
+SharedMemory Context::allocate_shared(Index bytes) {
+  agreed(*this, [&] {
+    if (bytes < 0) throw ArgumentError("bytes: " + std::to_string(bytes) + ", expected at least 0");
+  });
+  SharedMemory result;
+  bool shares = true;
+  try {
+    result.window_ = std::make_shared<SharedWindow>(topology_.node(), bytes);
+    result.bytes_ = result.window_->segment(topology_.node().rank());
+  } catch (const OutOfMemory&) {  // on all ranks of the node
+    shares = false;
+  }
+  agreed(*this, [&] {
+    if (shares) return;
+    result.ordinary_ = Buffer(bytes);
+    result.bytes_ = result.ordinary_.bytes();
+  });
+  std::erase_if(shared_memories_, [](const auto& known) { return known.second.expired(); });
+  shared_memories_.emplace(allocated_shared_++, result.window_);
+  return result;
+}
+
+std::optional<SharedPlace> Context::find_shared(std::span<const std::byte> bytes) const {
+  for (const auto& [number, known] : shared_memories_) {
+    const auto window = known.lock();
+    if (!window) continue;
+    const std::span<const std::byte> own = window->segment(topology_.node().rank());
+    const std::less_equal<const std::byte*> not_after;
+    if (!not_after(own.data(), bytes.data()) || !not_after(bytes.data() + bytes.size(), own.data() + own.size())) {
+      continue;
+    }
+    return SharedPlace{number, bytes.data() - own.data()};
+  }
+  return std::nullopt;
+}
+
+std::byte* Context::shared_address(int rank, SharedPlace place) const {
+  const auto known = shared_memories_.find(place.memory);
+  const auto window = known == shared_memories_.end() ? nullptr : known->second.lock();
+  if (!window) {
+    throw ArgumentError("shared memory of rank " + std::to_string(rank) + ": rank " + std::to_string(this->rank()) +
+                        " has destroyed its own part of it already, expected all ranks of the node to keep theirs "
+                        "until the last operation that uses any");
+  }
+  return window->segment(topology_.node_rank_of(rank)).data() + place.offset;
+}
+
+// One after the other, so that ranks agree in whatever order they give tags back. Only when the highest was reached,
+// the lowest gap that is wide enough: then they have to give back in the same order, too.
 Context::Tags::Tags(Context& context, int count) : context_(&context), count_(count) {
   PLAIT_ASSERT(count >= 1, "tags are reserved to be used");
   auto& used = context.used_tags_;
+  if (count <= context.highest_tag_ - context.next_tag_ + 1) {
+    first_ = static_cast<int>(context.next_tag_);
+    context.next_tag_ += count;
+    used.push_back({first_, count});
+    return;
+  }
   Index first = first_schedule_tag;  // may come to lie one above the highest tag, which no int may hold
   auto next = used.begin();
   while (next != used.end() && next->first - first < count) {
@@ -51,7 +121,16 @@ void Context::poison(std::string_view why) {
   if (poison_.empty()) poison_ = why;
 }
 
+void Context::expect_all_ranks() const {
+  if (lent_) {
+    throw ArgumentError(
+        "a context of which some ranks sleep while a kernel runs on the others: expected the context "
+        "that the kernel was given");
+  }
+}
+
 void Context::expect_usable() const {
+  expect_all_ranks();
   if (!poison_.empty()) throw MpiError("the context can't be used any more after an MPI error: " + poison_);
 }
 

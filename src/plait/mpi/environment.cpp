@@ -55,6 +55,12 @@ Environment::~Environment() {
   if (owns_) MPI_Finalize();
 }
 
+bool is_finalized() noexcept {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  return finalized != 0;
+}
+
 std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;

@@ -6,6 +6,14 @@
 
 namespace plait::mpi {
 
+/// Whether the MPI is a simulated one, SimGrid's SMPI. There time goes by only while ranks block in a call of MPI, and
+/// stands still while they poll.
+#ifdef SMPI_H
+inline constexpr bool is_simulated = true;
+#else
+inline constexpr bool is_simulated = false;
+#endif
+
 /// MPI for the lifetime of a program: initialises it (MPI_THREAD_FUNNELED) unless the program has done so, and then
 /// ends it. For commands and examples; the library itself only uses what it is given.
 class Environment {
@@ -21,6 +29,9 @@ class Environment {
  private:
   bool owns_ = false;
 };
+
+/// Whether MPI has ended: what outlives it has nothing left to wait for or to free.
+[[nodiscard]] bool is_finalized() noexcept;
 
 /// The MPI library in use and its version, such as "Open MPI 4.1.4".
 [[nodiscard]] std::string library_version();

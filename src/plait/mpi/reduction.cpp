@@ -2,29 +2,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <iterator>
 
 #include "plait/base/contract.hpp"
 #include "plait/mpi/error.hpp"
+#include "plait/mpi/predefined.hpp"
 
 namespace plait::mpi {
 
-namespace {
-
-template <class T>
-void compare_local(const std::byte* in, std::byte* inout, Index bytes, MPI_Op operation) {
-  const auto* from = reinterpret_cast<const T*>(in);
-  auto* to = reinterpret_cast<T*>(inout);
-  const Index count = bytes / Index{sizeof(T)};
-  if (operation == MPI_MAX) {
-    for (Index i = 0; i < count; ++i) to[i] = std::max(to[i], from[i]);
-  } else {
-    for (Index i = 0; i < count; ++i) to[i] = std::min(to[i], from[i]);
-  }
+bool commutes(Operation operation) {
+  int does = 0;
+  check(MPI_Op_commutative(operation.handle(), &does), "MPI_Op_commutative");
+  return does != 0;
 }
-
-}  // namespace
 
 bool compares_unsigned(const Reduction& reduction) noexcept {
   if (reduction.operation != MPI_MAX && reduction.operation != MPI_MIN) return false;
@@ -52,13 +42,9 @@ MPI_Datatype signed_type(Index element_bytes) noexcept {
 void reduce_local(const std::byte* in, std::byte* inout, Index bytes, const Reduction& reduction) {
   constexpr Index most = Index{1} << 30;  // elements that fit one call's int
   PLAIT_ASSERT(bytes % reduction.element_bytes == 0, "a reduction combines whole elements");
-  if (compares_unsigned(reduction)) {
-    switch (reduction.element_bytes) {
-      case 1: return compare_local<std::uint8_t>(in, inout, bytes, reduction.operation);
-      case 2: return compare_local<std::uint16_t>(in, inout, bytes, reduction.operation);
-      case 4: return compare_local<std::uint32_t>(in, inout, bytes, reduction.operation);
-      default: return compare_local<std::uint64_t>(in, inout, bytes, reduction.operation);
-    }
+  if (simd::ReduceKernel* const kernel = reduce_kernel(reduction.operation, reduction.type)) {
+    kernel(bytes / reduction.element_bytes, in, inout);
+    return;
   }
   Index left = bytes / reduction.element_bytes;
   while (left > 0) {

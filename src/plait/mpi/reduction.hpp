@@ -37,8 +37,12 @@ template <class T>
   return {operation.handle(), element_type<T>().type, Index{sizeof(T)}};
 }
 
-/// True for the maximum and the minimum of unsigned integers, which neither MPI is asked for: MPICH 4.0.2 compares all
-/// of them as if they were signed, Open MPI 4.1.4 those of type MPI_UNSIGNED_LONG.
+/// Whether the order of the operands does not matter.
+/// \throws MpiError  the handle is no operation
+[[nodiscard]] bool commutes(Operation operation);
+
+/// True for the maximum and the minimum of unsigned integers, which MPI's own collectives are not asked for:
+/// MPICH 4.0.2 compares all of them as if they were signed, Open MPI 4.1.4 those of type MPI_UNSIGNED_LONG.
 [[nodiscard]] bool compares_unsigned(const Reduction& reduction) noexcept;
 
 /// Moves unsigned integers to where signed ones of the same width compare as they do, and back when called once more.
@@ -49,9 +53,11 @@ void flip_highest_bits(std::span<std::byte> elements, Index element_bytes) noexc
 /// The signed integers of `element_bytes` bytes.
 [[nodiscard]] MPI_Datatype signed_type(Index element_bytes) noexcept;
 
-/// inout[i] ← in[i] op inout[i] for `bytes / element_bytes` elements, any number of them. Local.
+/// inout[i] ← in[i] op inout[i] for `bytes / element_bytes` elements, any number of them. Local. By the vector kernels
+/// where there are such for the operation and the type, by MPI otherwise.
 ///
 /// \pre  bytes is a multiple of reduction.element_bytes; the operands do not overlap
+/// \throws ArgumentError  as `simd::selected_isa` does
 void reduce_local(const std::byte* in, std::byte* inout, Index bytes, const Reduction& reduction);
 
 }  // namespace plait::mpi

@@ -54,4 +54,9 @@ struct Completion {
 std::span<const Completion> test_some(std::span<MPI_Request> requests, std::span<Completion> completions,
                                       std::span<int> indices, std::span<MPI_Status> statuses);
 
+/// The same, but returns when one of them at least is complete, unless all are MPI_REQUEST_NULL. It does not wait as
+/// `Backoff` does, so it is for an MPI that is simulated.
+std::span<const Completion> wait_some(std::span<MPI_Request> requests, std::span<Completion> completions,
+                                      std::span<int> indices, std::span<MPI_Status> statuses);
+
 }  // namespace plait::mpi

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -11,27 +10,51 @@
 
 namespace plait::mpi {
 
+/// Bytes that shared memory of this node can still take, or the largest number if that is unknown.
+[[nodiscard]] Index free_shared_memory();
+
 /// Memory of several ranks of one node that all of them can load from and store to. Every rank's segment begins on a
-/// cache line.
+/// page, and its memory is there once the window is made, so that nobody finds out when it is first touched.
+///
+/// Not a window of MPI: letting go of it is nobody else's business, and costs no communicator.
 class SharedWindow {
  public:
   SharedWindow() noexcept = default;
 
   /// Each rank gives the size of its own segment, zero included. Collective over `node`, whose ranks share memory.
-  /// \throws OutOfMemory  on every rank, when the node has less shared memory free than all segments together need
+  /// \throws OutOfMemory  on every rank, when the node has less shared memory free than all segments together need, or
+  ///                      its ranks can not open each other's
   SharedWindow(const Communicator& node, Index bytes);
 
-  SharedWindow(SharedWindow&& other) noexcept;
-  SharedWindow& operator=(SharedWindow&& other) noexcept;
-  /// Collective over the node: returns when no rank uses the memory any more.
-  ~SharedWindow();
+  SharedWindow(SharedWindow&& other) noexcept = default;
+  SharedWindow& operator=(SharedWindow&& other) noexcept = default;
+  /// Lets go of this rank's view of all segments. The memory is free when all ranks have.
+  ~SharedWindow() = default;
 
   /// The segment of `rank` of the node communicator.
-  [[nodiscard]] std::span<std::byte> segment(int rank) const { return segments_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] std::span<std::byte> segment(int rank) const {
+    return segments_[static_cast<std::size_t>(rank)].bytes();
+  }
 
  private:
-  MPI_Win window_ = MPI_WIN_NULL;
-  std::vector<std::span<std::byte>> segments_;
+  /// A file in shared memory, as this rank sees it.
+  class Mapping {
+   public:
+    Mapping() noexcept = default;
+    Mapping(const char* name, Index bytes, bool create);
+    Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+    Mapping& operator=(Mapping&& other) noexcept {
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
+    ~Mapping();
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+   private:
+    std::span<std::byte> bytes_;
+  };
+
+  std::vector<Mapping> segments_;
 };
 
 }  // namespace plait::mpi

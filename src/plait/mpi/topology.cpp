@@ -1,5 +1,6 @@
 #include "plait/mpi/topology.hpp"
 
+#include <algorithm>
 #include <span>
 
 #include "plait/mpi/collectives.hpp"
@@ -16,6 +17,9 @@ NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node(
     const auto leading = static_cast<std::size_t>(leader_of[rank]);
     node_of_[rank] = leading == rank ? nodes_++ : node_of_[leading];
   }
+  std::vector<int> found(static_cast<std::size_t>(nodes_), 0);
+  for (const int node : node_of_) node_rank_of_.push_back(found[static_cast<std::size_t>(node)]++);
+  ranks_per_node_ = *std::ranges::max_element(found);
 }
 
 }  // namespace plait::mpi

@@ -16,7 +16,11 @@ class NodeTopology {
   /// The ranks of this rank's node, in the order of `comm`.
   [[nodiscard]] const Communicator& node() const noexcept { return node_; }
   [[nodiscard]] int nodes() const noexcept { return nodes_; }
+  /// Of the node that has most.
+  [[nodiscard]] int ranks_per_node() const noexcept { return ranks_per_node_; }
   [[nodiscard]] int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  /// The how-manieth of its node a rank is, in the order of `comm`.
+  [[nodiscard]] int node_rank_of(int rank) const { return node_rank_of_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] PeerClass class_of(int rank) const {
     if (rank == own_rank_) return PeerClass::self;
     return node_of(rank) == node_of(own_rank_) ? PeerClass::node : PeerClass::network;
@@ -25,8 +29,10 @@ class NodeTopology {
  private:
   Communicator node_;
   std::vector<int> node_of_;
+  std::vector<int> node_rank_of_;
   int own_rank_;
   int nodes_ = 0;
+  int ranks_per_node_ = 0;
 };
 
 }  // namespace plait::mpi

@@ -19,9 +19,6 @@ using Kind = Compiled::Kind;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-// Operations whose end depends on other ranks.
-bool crosses_ranks(Kind kind) { return kind != Kind::compute && kind != Kind::reduce_local; }
-
 constexpr Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
 
 // At one position: what its messages may wait for, the messages as both their ends know them, what waits for them.
@@ -42,19 +39,6 @@ Phase phase_of(Kind kind, bool waits_for_this_position) {
 }
 
 }  // namespace
-
-const char* name(Compiled::Kind kind) noexcept {
-  switch (kind) {
-    case Kind::send: return "send";
-    case Kind::receive: return "receive";
-    case Kind::reduce_local: return "reduce_local";
-    case Kind::compute: return "compute";
-    case Kind::request: return "request";
-    case Kind::signal: return "signal";
-    case Kind::await: return "await";
-  }
-  return "";
-}
 
 std::span<const int> Compiled::dependents_of(int operation) const {
   const Operation& op = operations[at(operation)];
@@ -82,13 +66,17 @@ Compiled::Compiled(Graph graph, int own_rank)
                           .position = node.position,
                           .peer = node.peer,
                           .range = node.range,
-                          .in = node.in,
-                          .reduction = node.reduction,
+                          .a = node.a,
+                          .b = node.b,
+                          .combine = node.combine ? &*node.combine : nullptr,
                           .steps = node.steps,
                           .compute = &node.compute,
                           .request = &node.request,
                           .flag = node.flag,
                           .readers = node.readers,
+                          .tells = node.tells,
+                          .flag_round = 0,
+                          .flag_rounds = 0,
                           .pending = static_cast<int>(node.after.size()),
                           .channel_prev = -1,
                           .first_dependent = 0,
@@ -117,6 +105,7 @@ Compiled::Compiled(Graph graph, int own_rank)
   }
   fill_lanes();
   link_channels();
+  count_flag_rounds();
   plan_staging(uses);
   expect_staging_suffices(own_rank);
 }
@@ -133,7 +122,7 @@ std::vector<int> Compiled::execution_order(int own_rank) const {
       if (other) latest[i] = std::max(latest[i].value_or(*other), *other);
     }
     const Phase phase = phase_of(node.kind, latest[i] == node.position);
-    if (crosses_ranks(node.kind)) {
+    if (!is_work(node.kind)) {
       PLAIT_ASSERT(!latest[i] || *latest[i] < node.position,
                    "a message that depends on another stands at a higher position");
       latest[i] = node.position;
@@ -170,6 +159,22 @@ void Compiled::link_channels() {
   }
   for (std::size_t k = 1; k < lane_order[requests].size(); ++k) {
     operations[at(lane_order[requests][k])].channel_prev = lane_order[requests][k - 1];
+  }
+}
+
+// A signal and its awaits stand at one position: the positions of a flag are its rounds, in the same order at all ends.
+void Compiled::count_flag_rounds() {
+  std::map<const FlagCell*, std::vector<int>> of_flag;
+  for (int i = 0; i < size(); ++i) {
+    if (operations[at(i)].flag != nullptr) of_flag[operations[at(i)].flag].push_back(i);
+  }
+  for (const auto& [flag, users] : of_flag) {
+    int rounds = 0;
+    for (std::size_t k = 0; k < users.size(); ++k) {
+      if (k == 0 || operations[at(users[k])].position != operations[at(users[k - 1])].position) ++rounds;
+      operations[at(users[k])].flag_round = rounds - 1;
+    }
+    for (const int user : users) operations[at(user)].flag_rounds = rounds;
   }
 }
 

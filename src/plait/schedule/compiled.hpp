@@ -29,14 +29,16 @@ class Compiled {
     Position position;
     int peer;
     Range range;
-    Range in;
-    mpi::Reduction reduction;
+    Range a, b;
+    const Combine* combine;
     Index steps;
     const ComputeFunction* compute;
     const RequestFunction* request;
     FlagCell* flag;
     int readers;
-    int pending;       // dependencies and staging blocks to wait for
+    Tells tells;
+    int flag_round, flag_rounds;  // which of how many signals of its flag this is or waits for
+    int pending;                  // dependencies and staging blocks to wait for
     int channel_prev;  // the operation of the same lane, peer and strand that must be posted before; -1 if none
     int first_dependent, last_dependent;
     int first_staging, last_staging;
@@ -75,13 +77,12 @@ class Compiled {
   [[nodiscard]] std::vector<int> execution_order(int own_rank) const;
   void fill_lanes();
   void link_channels();
+  void count_flag_rounds();
   void plan_staging(const std::vector<Slots>& uses);
   void expect_staging_suffices(int own_rank) const;
   [[nodiscard]] bool are_one_step(int first, int other, int own_rank) const;
 
   std::vector<Graph::Node> nodes_;  // keeps the functions alive
 };
-
-[[nodiscard]] const char* name(Compiled::Kind kind) noexcept;
 
 }  // namespace plait::schedule

@@ -10,6 +10,7 @@
 #include "plait/base/backoff.hpp"
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/mpi/environment.hpp"
 
 namespace plait::schedule {
 
@@ -62,7 +63,7 @@ Executor::Executor(mpi::Context& context, Graph graph, std::string label, Window
 Executor::~Executor() {
   if (!active_) return;
   Backoff backoff;
-  while (remaining_ > 0 && !broken_) context_.advance() ? backoff.reset() : backoff.idle();
+  while (!mpi::is_finalized() && remaining_ > 0 && !broken_) context_.advance() ? backoff.reset() : idle(backoff);
   end_run();
 }
 
@@ -77,6 +78,20 @@ std::byte* Executor::address(SlotId slot, Index offset) const noexcept {
 void Executor::count_own_move(Index bytes) const noexcept {
   traffic_->sent_to(PeerClass::self).bytes += bytes;
   traffic_->received_from(PeerClass::self).bytes += bytes;
+  timeline_.sent(PeerClass::self, {0, bytes});
+  timeline_.received(PeerClass::self, {0, bytes});
+}
+
+void Executor::count_sent(int peer, Index bytes) const noexcept {
+  const PeerClass peer_class = context_.topology().class_of(peer);
+  traffic_->sent_to(peer_class) += {1, bytes};
+  timeline_.sent(peer_class, {1, bytes});
+}
+
+void Executor::count_received(int peer, Index bytes) const noexcept {
+  const PeerClass peer_class = context_.topology().class_of(peer);
+  traffic_->received_from(peer_class) += {1, bytes};
+  timeline_.received(peer_class, {1, bytes});
 }
 
 void Executor::start(std::span<const Binding> bindings, const void* arguments) {
@@ -113,6 +128,7 @@ void Executor::begin_run(std::span<const Binding> bindings, const void* argument
   failure_ = nullptr;
   failed_peer_ = -1;
   ++runs_;
+  timeline_.begin(context_, graph_, label_, runs_);
 
   for (int i = 0; i < graph_.size(); ++i) status_[at(i)] = {graph_.operations[at(i)].pending, State::waiting, false, 0};
   for (std::size_t s = 0; s < graph_.staged.size(); ++s) staged_users_left_[s] = graph_.staged[s].users;
@@ -142,6 +158,7 @@ void Executor::end_run() {
   context_.dismiss(*this);
   active_ = false;
   if (broken_) abandon_receives();
+  timeline_.end();
   staging_ = {};
 }
 
@@ -153,8 +170,9 @@ bool Executor::progress() {
 
 void Executor::wait() {
   PLAIT_ASSERT(!advancing_, "a computation does not wait for the run that it is part of");
+  const RunTimeline::Waiting waiting(timeline_);
   Backoff backoff;
-  while (active_ && remaining_ > 0 && !broken_) context_.advance() ? backoff.reset() : backoff.idle();
+  while (active_ && remaining_ > 0 && !broken_) context_.advance() ? backoff.reset() : idle(backoff);
   if (active_) end_run();
   if (broken_) std::rethrow_exception(broken_);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -162,6 +180,14 @@ void Executor::wait() {
     const int peer = std::exchange(failed_peer_, -1);
     throw PeerFailed(peer, "rank " + std::to_string(peer) + " failed during " + label_ + ": its data did not come");
   }
+}
+
+// There was nothing to do. Where nothing but a request of this run can change that, a simulated MPI may block in it.
+void Executor::idle(Backoff& backoff) noexcept {
+  if (!mpi::is_simulated || context_.activities() > 1 || !waiting_flags_.empty()) return backoff.idle();
+  blocks_ = true;
+  advance();
+  blocks_ = false;
 }
 
 bool Executor::advance() noexcept {
@@ -182,11 +208,12 @@ bool Executor::advance() noexcept {
 }
 
 bool Executor::advance_or_throw() {
+  timeline_.looks(!ready_.empty());
   bool any = complete_requests();
   any = poll_flags() || any;
   any = acquire_staging() || any;
   for (const Lane lane : all_lanes) any = post_lane(lane) || any;
-  return compute_step() || any;
+  return compute_for_a_while() || any;
 }
 
 std::string Executor::describe() const {
@@ -201,8 +228,8 @@ std::string Executor::describe() const {
     const Status& status = status_[at(i)];
     if (status.state == State::done) continue;
     ++lines;
-    text += "  " + std::to_string(i) + " " + name(op.kind) + " at (" + std::to_string(op.position.stage) + ", " +
-            std::to_string(op.position.strand) + ", " + std::to_string(op.position.segment) + ")";
+    text += "  " + std::to_string(i) + " " + std::string(name(op.kind)) + " at (" + std::to_string(op.position.stage) +
+            ", " + std::to_string(op.position.strand) + ", " + std::to_string(op.position.segment) + ")";
     if (op.peer >= 0) text += " peer " + std::to_string(op.peer) + ", " + std::to_string(op.range.bytes) + " bytes,";
     text += std::string(" ") + states[static_cast<std::size_t>(status.state)];
     if (status.state == State::waiting) text += " " + std::to_string(status.pending) + " others";

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "plait/base/backoff.hpp"
 #include "plait/base/counters.hpp"
 #include "plait/mpi/activity.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/request.hpp"
 #include "plait/mpi/staging.hpp"
 #include "plait/schedule/compiled.hpp"
+#include "plait/schedule/run_timeline.hpp"
 #include "plait/schedule/schedule.hpp"
 
 namespace plait::schedule {
@@ -40,6 +42,8 @@ class Executor final : public mpi::Activity, public Run {
 
   [[nodiscard]] std::byte* address(SlotId slot, Index offset) const noexcept override;
   void count_own_move(Index bytes) const noexcept override;
+  void count_sent(int peer, Index bytes) const noexcept override;
+  void count_received(int peer, Index bytes) const noexcept override;
 
  private:
   enum class State : unsigned char { waiting, eligible, posted, done };
@@ -52,15 +56,17 @@ class Executor final : public mpi::Activity, public Run {
 
   [[nodiscard]] const void* raw_arguments() const noexcept override { return arguments_; }
 
+  void idle(Backoff& backoff) noexcept;
   bool advance_or_throw();
   bool complete_requests();
   bool acquire_staging();
   bool post_lane(Compiled::Lane lane);
   bool poll_flags();
-  bool compute_step();
+  bool compute_for_a_while();
   bool compute_lowest();
   void post(Compiled::Lane lane, int operation);
   void received(int operation, Index bytes);
+  void reduce_step(const Compiled::Operation& op, Index step);
   void release_dependency(int operation);
   void finish(int operation, bool failed);
   void begin_run(std::span<const Binding> bindings, const void* arguments);
@@ -94,6 +100,7 @@ class Executor final : public mpi::Activity, public Run {
   mpi::StagingPool::Lease staging_;
   const void* arguments_ = nullptr;
   TrafficCounters* traffic_ = nullptr;
+  RunTimeline timeline_;
   std::exception_ptr failure_;
   std::exception_ptr broken_;  // an MPI error: the run can't be finished
   int failed_peer_ = -1;
@@ -101,6 +108,7 @@ class Executor final : public mpi::Activity, public Run {
   std::uint64_t runs_ = 0;
   bool active_ = false;
   bool advancing_ = false;
+  bool blocks_ = false;  // until a request is complete
 };
 
 }  // namespace plait::schedule

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "plait/base/error.hpp"
+#include "plait/base/stopwatch.hpp"
 #include "plait/mpi/message.hpp"
 #include "plait/schedule/executor.hpp"
 
@@ -18,14 +19,20 @@ namespace {
 using Kind = Compiled::Kind;
 using Lane = Compiled::Lane;
 
+constexpr double seconds_between_polls = 100e-6;  // at most, but for one step
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-// A flag's `posted`: the run (modulo 2^32) in the upper half, the rank + 1 of a signaller that failed in the lower one.
-constexpr std::uint64_t posted_in(std::uint64_t run, int failed_rank) {
-  return run << 32 | static_cast<std::uint64_t>(failed_rank + 1);
+// How many signals a flag has had with this one (or the one that is waited for), in all runs.
+std::uint64_t signals_with(const Compiled::Operation& op, std::uint64_t run) {
+  return (run - 1) * static_cast<std::uint64_t>(op.flag_rounds) + static_cast<std::uint64_t>(op.flag_round) + 1;
 }
-constexpr bool is_posted_in(std::uint64_t run, std::uint64_t posted) {
-  return static_cast<std::uint32_t>(run) == posted >> 32;
+// A flag's `posted`: that number (modulo 2^32) in the upper half, the rank + 1 of a signaller that failed in the lower.
+constexpr std::uint64_t posted_as(std::uint64_t signal, int failed_rank) {
+  return signal << 32 | static_cast<std::uint64_t>(failed_rank + 1);
+}
+constexpr bool is_posted_as(std::uint64_t signal, std::uint64_t posted) {
+  return static_cast<std::uint32_t>(signal) == posted >> 32;
 }
 constexpr int failed_rank_of(std::uint64_t posted) { return static_cast<int>(posted & 0xffffffffU) - 1; }
 
@@ -33,7 +40,8 @@ constexpr int failed_rank_of(std::uint64_t posted) { return static_cast<int>(pos
 
 bool Executor::complete_requests() {
   if (free_requests_.size() == requests_.size()) return false;
-  const auto completed = mpi::test_some(requests_, completions_, completed_indices_, mpi_statuses_);
+  const auto some = blocks_ ? mpi::wait_some : mpi::test_some;
+  const auto completed = some(requests_, completions_, completed_indices_, mpi_statuses_);
   for (const mpi::Completion& completion : completed) {
     const int operation = request_operation_[at(completion.index)];
     free_requests_.push_back(completion.index);
@@ -46,10 +54,10 @@ bool Executor::complete_requests() {
 }
 
 void Executor::received(int operation, Index bytes) {
+  timeline_.carries(operation, bytes);
   const Compiled::Operation& op = graph_.operations[at(operation)];
   if (bytes == op.range.bytes) {
-    Traffic& traffic = traffic_->received_from(context_.topology().class_of(op.peer));
-    traffic += {1, bytes};
+    count_received(op.peer, bytes);
     finish(operation, status_[at(operation)].failed);
     return;
   }
@@ -111,11 +119,13 @@ void Executor::post(Lane lane, int operation) {
   Status& status = status_[at(operation)];
   const int tag = tags_.first() + static_cast<int>(op.position.strand);
   mpi::Request request;
+  timeline_.posting(operation);
   if (lane == Compiled::sends) {
     const Index bytes = status.failed ? 0 : op.range.bytes;
     const std::byte* data = status.failed ? nullptr : address(op.range.slot, op.range.offset);
     request = mpi::start_send(context_.comm(), {data, static_cast<std::size_t>(bytes)}, op.peer, tag);
-    if (bytes > 0) traffic_->sent_to(context_.topology().class_of(op.peer)) += {1, bytes};
+    if (bytes > 0) count_sent(op.peer, bytes);
+    timeline_.carries(operation, bytes);
   } else if (lane == Compiled::receives) {
     // A receive whose dependencies failed is posted all the same: its message comes.
     request = mpi::start_receive(context_.comm(),
@@ -124,6 +134,7 @@ void Executor::post(Lane lane, int operation) {
   } else {
     request = (*op.request)(*this);
   }
+  timeline_.posted(operation);
   status.state = State::posted;
   const int entry = free_requests_.back();
   free_requests_.pop_back();
@@ -143,16 +154,18 @@ bool Executor::poll_flags() {
     const std::atomic_ref<std::uint64_t> posted(op.flag->posted);
     const std::atomic_ref<std::uint64_t> consumed(op.flag->consumed);
     const Status& status = status_[at(operation)];
+    const std::uint64_t number = signals_with(op, runs_);
     if (op.kind == Kind::signal) {
-      if (consumed.load(std::memory_order_acquire) != (runs_ - 1) * static_cast<std::uint64_t>(op.readers)) {
+      if (consumed.load(std::memory_order_acquire) != (number - 1) * static_cast<std::uint64_t>(op.readers)) {
         ++k;
         continue;
       }
-      posted.store(posted_in(runs_, status.failed ? context_.rank() : -1), std::memory_order_release);
-      finish(operation, status.failed);
+      const bool failed = status.failed && op.tells == Tells::outcome;
+      posted.store(posted_as(number, failed ? context_.rank() : -1), std::memory_order_release);
+      finish(operation, failed);
     } else {
       const std::uint64_t seen = posted.load(std::memory_order_acquire);
-      if (!is_posted_in(runs_, seen)) {
+      if (!is_posted_as(number, seen)) {
         ++k;
         continue;
       }
@@ -167,12 +180,17 @@ bool Executor::poll_flags() {
   return any;
 }
 
-bool Executor::compute_step() {
-  bool stepped = false;
+// A look at the network costs microseconds (MPICH's MPI_Testsome looks once for every eight requests), so several short
+// steps are done between two of them. What they have packed is sent, and signalled, at once.
+bool Executor::compute_for_a_while() {
   bool any = false;
-  while (!ready_.empty() && !stepped) {
-    stepped = compute_lowest();
+  const Stopwatch watch;
+  while (!ready_.empty()) {
     any = true;
+    if (!compute_lowest()) continue;
+    post_lane(Compiled::sends);
+    poll_flags();
+    if (watch.seconds() >= seconds_between_polls) break;
   }
   return any;
 }
@@ -184,17 +202,18 @@ bool Executor::compute_lowest() {
   Status& status = status_[at(operation)];
   const bool works = !status.failed && status.step < op.steps;
   if (works) {
+    const Nanoseconds begin = timeline_.work_begins();
     try {
       if (op.kind == Kind::compute) {
         (*op.compute)(*this, status.step);
       } else {
-        mpi::reduce_local(address(op.in.slot, op.in.offset), address(op.range.slot, op.range.offset), op.range.bytes,
-                          op.reduction);
+        reduce_step(op, status.step);
       }
     } catch (...) {
       if (!failure_) failure_ = std::current_exception();
       status.failed = true;
     }
+    timeline_.worked(operation, begin);
     ++status.step;
   }
   if (status.failed || status.step >= op.steps) {
@@ -205,10 +224,19 @@ bool Executor::compute_lowest() {
   return works;
 }
 
+void Executor::reduce_step(const Compiled::Operation& op, Index step) {
+  const Index step_bytes = reduce_step_bytes(*op.combine);
+  const Index done = step * step_bytes;
+  const auto at_step = [&](const Range& range) { return address(range.slot, range.offset + done); };
+  (*op.combine)(std::min(step_bytes, op.range.bytes - done) / op.combine->element_bytes(), at_step(op.a), at_step(op.b),
+                at_step(op.range));
+}
+
 void Executor::release_dependency(int operation) {
   Status& status = status_[at(operation)];
   if (--status.pending > 0) return;
   status.state = State::eligible;
+  timeline_.eligible(operation);
   switch (graph_.operations[at(operation)].kind) {
     case Kind::send: lane_changed_[Compiled::sends] = true; break;
     case Kind::receive: lane_changed_[Compiled::receives] = true; break;
@@ -227,6 +255,7 @@ void Executor::finish(int operation, bool failed) {
   Status& status = status_[at(operation)];
   status.state = State::done;
   status.failed = failed;
+  timeline_.ended(operation, failed);
   lane_changed_ = {true, true, true};
   for (const int next : graph_.dependents_of(operation)) {
     if (failed) status_[at(next)].failed = true;

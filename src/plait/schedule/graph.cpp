@@ -8,6 +8,20 @@
 
 namespace plait::schedule {
 
+namespace {
+
+bool are_one_or_apart(const Range& first, const Range& other) {
+  return first.slot != other.slot || first.offset == other.offset || first.offset + first.bytes <= other.offset ||
+         other.offset + other.bytes <= first.offset;
+}
+
+}  // namespace
+
+Index reduce_step_bytes(const Combine& combine) noexcept {
+  constexpr Index wanted = Index{256} << 10;  // some 0.02 to 0.1 ms
+  return std::max<Index>(wanted / combine.element_bytes(), 1) * combine.element_bytes();
+}
+
 Graph::Graph(int strands) : strands_(strands) { PLAIT_ASSERT(strands >= 1, "a graph has strands"); }
 
 SlotId Graph::add_slot(Slot slot) {
@@ -84,21 +98,26 @@ OperationId Graph::receive(Position position, int peer, Range range, Dependencie
   return message(Kind::receive, position, peer, range, std::move(after));
 }
 
-OperationId Graph::reduce_local(Position position, Range in, Range inout, mpi::Reduction reduction,
+OperationId Graph::reduce_local(Position position, Range a, Range b, Range out, const Combine& combine,
                                 Dependencies after) {
-  expect_inside(in, false);
-  expect_inside(inout, true);
-  PLAIT_ASSERT(in.bytes == inout.bytes && reduction.element_bytes > 0 && in.bytes % reduction.element_bytes == 0,
+  expect_inside(a, false);
+  expect_inside(b, false);
+  expect_inside(out, true);
+  PLAIT_ASSERT(combine.sum_of_all() == nullptr, "an operation on two operands");
+  PLAIT_ASSERT(a.bytes == out.bytes && b.bytes == out.bytes && combine.element_bytes() > 0 &&
+                   out.bytes % combine.element_bytes() == 0,
                "operands of equal length, whole elements");
-  PLAIT_ASSERT(in.slot != inout.slot || in.offset + in.bytes <= inout.offset || inout.offset + inout.bytes <= in.offset,
-               "operands do not overlap");
+  PLAIT_ASSERT(are_one_or_apart(a, out) && are_one_or_apart(b, out),
+               "the result overlaps no operand, or is one of them");
+  const Index step_bytes = reduce_step_bytes(combine);
   return add({.kind = Kind::reduce_local,
               .position = position,
-              .range = inout,
-              .in = in,
-              .reduction = reduction,
-              .steps = 1,
-              .uses = {in.slot, inout.slot},
+              .range = out,
+              .a = a,
+              .b = b,
+              .combine = combine,
+              .steps = (out.bytes + step_bytes - 1) / step_bytes,
+              .uses = {a.slot, b.slot, out.slot},
               .after = std::move(after)});
 }
 
@@ -121,12 +140,14 @@ OperationId Graph::request(Position position, RequestFunction start, Slots uses,
               .after = std::move(after)});
 }
 
-OperationId Graph::signal(Position position, const NodeFlags& flags, Index flag, int readers, Dependencies after) {
+OperationId Graph::signal(Position position, const NodeFlags& flags, Index flag, int readers, Dependencies after,
+                          Tells tells) {
   PLAIT_ASSERT(readers >= 0, "a signal has readers");
   return add({.kind = Kind::signal,
               .position = position,
               .flag = &flags.cell(flag),
               .readers = readers,
+              .tells = tells,
               .after = std::move(after)});
 }
 

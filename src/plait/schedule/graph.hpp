@@ -3,11 +3,13 @@
 #include <compare>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/mpi/reduction.hpp"
+#include "plait/base/operation_kind.hpp"
 #include "plait/mpi/request.hpp"
+#include "plait/schedule/combine.hpp"
 #include "plait/schedule/flags.hpp"
 
 namespace plait::schedule {
@@ -47,6 +49,9 @@ class Run {
   [[nodiscard]] virtual std::byte* address(SlotId slot, Index offset = 0) const noexcept = 0;
   /// Counts bytes that a computation moved within this rank's memory in place of a message.
   virtual void count_own_move(Index bytes) const noexcept = 0;
+  /// Counts what a computation wrote for (read from) another rank of the node in memory that they share, as a message.
+  virtual void count_sent(int peer, Index bytes) const noexcept = 0;
+  virtual void count_received(int peer, Index bytes) const noexcept = 0;
   /// What was passed to `Schedule::start`, such as scalars; the caller of `start` and the computation agree on T.
   template <class T>
   [[nodiscard]] const T& arguments() const noexcept {
@@ -57,10 +62,16 @@ class Run {
   [[nodiscard]] virtual const void* raw_arguments() const noexcept = 0;
 };
 
+/// What a signal says of the operations before it: whether they failed, or only that they are over.
+enum class Tells : unsigned char { outcome, end };
+
 using Dependencies = std::vector<OperationId>;
 using Slots = std::vector<SlotId>;
 using ComputeFunction = std::function<void(const Run&, Index step)>;
 using RequestFunction = std::function<mpi::Request(const Run&)>;
+
+/// How much of a reduction is done in one step, in bytes: whole elements.
+[[nodiscard]] Index reduce_step_bytes(const Combine& combine) noexcept;
 
 /// This rank's part of a graph of operations, to be made into a `Schedule`.
 ///
@@ -88,8 +99,11 @@ class Graph {
   OperationId send(Position position, int peer, Range range, Dependencies after = {});
   OperationId receive(Position position, int peer, Range range, Dependencies after = {});
 
-  /// inout ← in op inout, element by element. The ranges have the same length, whole elements, and do not overlap.
-  OperationId reduce_local(Position position, Range in, Range inout, mpi::Reduction reduction, Dependencies after = {});
+  /// out ← a op b, element by element, piece by piece as a computation's steps. The ranges have the same length, whole
+  /// elements; `out` overlaps neither operand, or is one of them.
+  /// \pre  combine.sum_of_all() == nullptr
+  OperationId reduce_local(Position position, Range a, Range b, Range out, const Combine& combine,
+                           Dependencies after = {});
 
   /// Calls `f(run, step)` for step 0 … steps - 1, and looks after communication in between: a step should take well
   /// under a millisecond where latency counts. Zero steps make a join of what it depends upon. `uses` names the staging
@@ -102,16 +116,19 @@ class Graph {
   /// ever; what it brings then counts as failed here.
   OperationId request(Position position, RequestFunction start, Slots uses = {}, Dependencies after = {});
 
-  /// Tells `readers` awaits on ranks of this node that what this operation depends upon is done; carries failure along.
-  /// One signal for each flag, at the position of its awaits. The flags outlive the schedule.
-  OperationId signal(Position position, const NodeFlags& flags, Index flag, int readers, Dependencies after = {});
-  /// Done when the flag was signalled in the same run. Each reader awaits a flag once a run.
+  /// Tells `readers` awaits on ranks of this node that what this operation depends upon is done; carries failure along,
+  /// unless it only tells the end. The awaits stand at the position of their signal. A flag has one signaller, which
+  /// may signal it several times in a run, at different positions and always for as many readers: each of its readers
+  /// awaits all of these. The flags outlive the schedule.
+  OperationId signal(Position position, const NodeFlags& flags, Index flag, int readers, Dependencies after = {},
+                     Tells tells = Tells::outcome);
+  /// Done when the flag was signalled at this position in the same run.
   OperationId await(Position position, const NodeFlags& flags, Index flag, Dependencies after = {});
 
  private:
   friend class Compiled;
 
-  enum class Kind : unsigned char { send, receive, reduce_local, compute, request, signal, await };
+  using Kind = OperationKind;
   struct Slot {
     Index bytes;
     int pool;  // -1: bound by start
@@ -125,14 +142,16 @@ class Graph {
     Kind kind;
     Position position;
     int peer = -1;
-    Range range{};  // of a message; `inout` of a reduction
-    Range in{};     // of a reduction
-    mpi::Reduction reduction{};
+    Range range{};  // of a message; what a reduction writes
+    Range a{};      // of a reduction
+    Range b{};
+    std::optional<Combine> combine{};
     Index steps = 0;
     ComputeFunction compute{};
     RequestFunction request{};
     FlagCell* flag = nullptr;
     int readers = 0;
+    Tells tells = Tells::outcome;
     Slots uses{};
     Dependencies after{};
   };

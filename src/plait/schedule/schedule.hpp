@@ -33,9 +33,9 @@ struct Binding {
 
 /// A graph that can be run any number of times, each time on other memory. Every rank of the context has its part.
 ///
-/// Creating, starting, waiting for and destroying schedules is ordered alike on all ranks of the context, but for the
-/// order in which several active ones are waited for. One run of a schedule is active at a time; any number of
-/// schedules may be. Runs allocate nothing once the staging memory is there.
+/// Creating, starting and waiting for schedules is ordered alike on all ranks of the context, but for the order in
+/// which several active ones are waited for; each rank destroys them when it likes. One run of a schedule is active at
+/// a time; any number of schedules may be. Runs allocate nothing once the staging memory is there.
 ///
 /// Failure. When a computation throws, this rank goes on without what depends on it and sends empty messages in its
 /// place; the ranks that wait for those do likewise. `wait` then throws the computation's own exception here,
@@ -67,7 +67,7 @@ class Schedule {
   ///         caller whose ranks may differ here agrees on the outcome of its preparations first
   void start(std::span<const Binding> bindings = {}, const void* arguments = nullptr);
 
-  /// Moves every active schedule of the context along: completes, posts, does at most one step of computation of each.
+  /// Moves every active schedule of the context along: completes, posts, computes for about 0.1 ms or one step of each.
   /// Returns true when this run is over. Never waits.
   bool progress();
 

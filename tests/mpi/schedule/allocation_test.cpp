@@ -1,8 +1,4 @@
-// A program of its own, since it replaces operator new for all of its code: a run of a schedule allocates nothing. What
-// the MPI library takes by malloc does not count.
-#include <atomic>
-#include <cstdlib>
-#include <new>
+// A program of its own, since operator new is counted in all of its code: a run of a schedule allocates nothing.
 #include <utility>
 #include <vector>
 
@@ -14,42 +10,8 @@
 
 #include "mpi/schedule/ring.hpp"
 #include "mpi/schedule/words.hpp"
+#include "support/allocated_bytes.hpp"
 #include "support/watchdog.hpp"
-
-namespace {
-
-std::atomic<long> allocations = 0;
-
-void* allocate(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocate(bytes, usual); }
-void* operator new[](std::size_t bytes) { return allocate(bytes, usual); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return allocate(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  try {
-    return allocate(bytes, usual);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -87,8 +49,9 @@ struct Allocation : plait::test::Ring {
       const SlotId staged = graph.staging(pool);
       graph.send({k, strand, 0}, right, words_of(in, 0, count));
       const OperationId arrived = graph.receive({k, strand, 0}, left, words_of(staged, 0, count));
-      const OperationId summed = graph.reduce_local({k, strand, 0}, words_of(staged, 0, count), words_of(out, 0, count),
-                                                    reduction<std::uint64_t>(Operation::sum()), {arrived, last});
+      const OperationId summed =
+          graph.reduce_local({k, strand, 0}, words_of(staged, 0, count), words_of(out, 0, count),
+                             words_of(out, 0, count), reduction<std::uint64_t>(Operation::sum()), {arrived, last});
       last = graph.compute({k, strand, 0}, 3, [out](const ThisRun& run, Index step) { word(run, out, step) += 1; }, {},
                            {summed});
     }
@@ -112,11 +75,11 @@ TEST_F(Allocation, of_a_repeated_run_is_none_on_whatever_memory_it_works) {
   std::vector<std::vector<Binding>> bindings;
   for (Words& sum : sums) bindings.push_back({input(mine), output(sum)});
 
-  long before = 0;
+  std::size_t before = 0;
   Index held_before = 0;
   for (std::size_t run = 0; run < runs; ++run) {
     if (run == 2) {  // the first runs take their memory
-      before = allocations;
+      before = plait::test::allocated_bytes();
       held_before = context.staging().held_bytes();
     }
     first.start(bindings[2 * run]);
@@ -124,7 +87,7 @@ TEST_F(Allocation, of_a_repeated_run_is_none_on_whatever_memory_it_works) {
     (run % 2 == 0 ? first : second).wait();
     (run % 2 == 0 ? second : first).wait();
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(plait::test::allocated_bytes(), before);
   EXPECT_EQ(context.staging().held_bytes(), held_before);
   EXPECT_GE(held_before, first.staging_bytes() + second.staging_bytes());
   for (std::size_t s = 0; s < sums.size(); ++s) {
@@ -156,10 +119,10 @@ TEST_F(Allocation, of_a_repeated_run_is_none_after_a_failure_either) {
   };
   run(false);
   run(true);
-  const long before = allocations;
+  const std::size_t before = plait::test::allocated_bytes();
   run(false);
   run(false);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(plait::test::allocated_bytes(), before);
 }
 
 }  // namespace

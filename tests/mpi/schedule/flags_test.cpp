@@ -138,6 +138,66 @@ TEST_F(Flags, may_be_read_by_the_signaller_itself_and_more_than_once) {
   EXPECT_EQ(done, 10);
 }
 
+// A ring of one word: rank 0 writes it several times in a run, each time after all others have read it.
+TEST_F(Flags, may_be_signalled_several_times_in_a_run) {
+  constexpr Index rounds = 5;
+  const SharedWindow window(context.topology().node(), rank == 0 ? 8 : 0);
+  const NodeFlags flags(context, ranks);  // 0: written; of each reader: read
+  std::vector<std::uint64_t> seen;
+  Graph graph;
+  std::vector<OperationId> before;
+  for (Index round = 0; round < rounds; ++round) {
+    const plait::schedule::Position written_at{2 * round, 0, 0};
+    const plait::schedule::Position read_at{2 * round + 1, 0, 0};
+    if (rank == 0) {
+      const OperationId written = graph.compute(
+          written_at, 1,
+          [&, round](const ThisRun& run, Index) {
+            shared_word(window, 0) = 10 * run.arguments<std::uint64_t>() + static_cast<std::uint64_t>(round);
+          },
+          {}, before);
+      graph.signal(written_at, flags, 0, ranks - 1, {written});
+      before.clear();
+      for (int reader = 1; reader < ranks; ++reader) before.push_back(graph.await(read_at, flags, reader));
+    } else {
+      const OperationId ready = graph.await(written_at, flags, 0);
+      const OperationId read = graph.compute(
+          written_at, 1, [&](const ThisRun&, Index) { seen.push_back(shared_word(window, 0)); }, {}, {ready});
+      graph.signal(read_at, flags, rank, 1, {read});
+    }
+  }
+  Schedule schedule(context, std::move(graph), "ring");
+  const Described described([&] { return schedule.describe(); });
+  for (std::uint64_t run = 1; run <= 50; ++run) {
+    schedule.start({}, &run);
+    schedule.wait();
+  }
+  if (rank == 0) return;
+  ASSERT_EQ(seen.size(), 250U);
+  for (std::uint64_t i = 0; i < 250; ++i) EXPECT_EQ(seen[i], 10 * (i / rounds + 1) + i % rounds);
+}
+
+TEST_F(Flags, that_only_tell_the_end_keep_failure_to_themselves) {
+  const NodeFlags flags(context, 1);
+  Graph graph;
+  if (rank == 0) {
+    const OperationId fails = graph.compute({}, 1, [](const ThisRun&, Index) { throw std::runtime_error("fails"); });
+    graph.signal({}, flags, 0, ranks - 1, {fails}, plait::schedule::Tells::end);
+  } else {
+    graph.await({}, flags, 0);
+  }
+  Schedule schedule(context, std::move(graph), "end");
+  const Described described([&] { return schedule.describe(); });
+  for (int run = 0; run < 3; ++run) {
+    schedule.start();
+    if (rank == 0) {
+      EXPECT_THROW(schedule.wait(), std::runtime_error);
+    } else {
+      EXPECT_NO_THROW(schedule.wait());
+    }
+  }
+}
+
 TEST_F(Flags, without_readers_hold_nobody_up) {
   const NodeFlags flags(context, ranks);
   Graph graph;

@@ -155,7 +155,8 @@ schedule::OperationId Instance::add(schedule::Graph& graph, const Own& own) {
       return graph.compute(step.position, step.sub_steps, work, uses, after);
     }
     case Step::Kind::reduce:
-      return graph.reduce_local(step.position, reads[0], writes, mpi::reduction<Word>(reduction_of(step)), after);
+      return graph.reduce_local(step.position, reads[0], writes, writes, mpi::reduction<Word>(reduction_of(step)),
+                                after);
     case Step::Kind::collective: {
       const auto begin = [this, writes](const schedule::Run& run) {
         MPI_Request request = MPI_REQUEST_NULL;

@@ -6,8 +6,8 @@
 #include "plait/assignment/sparse.hpp"
 #include "plait/base/random.hpp"
 
-#include "../layout/allocated_bytes.hpp"
 #include "savings_kinds.hpp"
+#include "support/allocated_bytes.hpp"
 
 namespace plait::assignment {
 namespace {

@@ -6,7 +6,7 @@
 #include "plait/layout/layout.hpp"
 #include "plait/layout/overlay.hpp"
 
-#include "allocated_bytes.hpp"
+#include "support/allocated_bytes.hpp"
 
 namespace plait::layout {
 namespace {

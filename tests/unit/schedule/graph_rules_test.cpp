@@ -5,6 +5,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/mpi/message.hpp"
+#include "plait/mpi/reduction.hpp"
 #include "plait/schedule/compiled.hpp"
 #include "plait/schedule/graph.hpp"
 
@@ -15,6 +16,7 @@ using plait::ContractViolation;
 using plait::Index;
 using plait::mpi::Operation;
 using plait::mpi::reduction;
+using plait::schedule::Combine;
 using plait::schedule::Compiled;
 using plait::schedule::Graph;
 using plait::schedule::OperationId;
@@ -59,7 +61,8 @@ TEST_F(GraphRules, refuse_ranges_outside_their_slot) {
 
 TEST_F(GraphRules, refuse_to_write_to_an_input) {
   EXPECT_THROW(graph.receive({}, peer, {in, 0, 8}), ContractViolation);
-  EXPECT_THROW(graph.reduce_local({}, {out, 0, 8}, {in, 0, 8}, reduction<double>(Operation::sum())), ContractViolation);
+  EXPECT_THROW(graph.reduce_local({}, {out, 0, 8}, {in, 0, 8}, {in, 0, 8}, reduction<double>(Operation::sum())),
+               ContractViolation);
   EXPECT_NO_THROW(graph.receive({}, peer, {out, 0, 8}));
 }
 
@@ -70,13 +73,16 @@ TEST_F(GraphRules, refuse_peers_that_are_no_ranks) {
 
 TEST_F(GraphRules, refuse_reductions_of_unequal_or_broken_or_overlapping_operands) {
   const auto sum = reduction<double>(Operation::sum());
-  EXPECT_NO_THROW(graph.reduce_local({}, {in, 0, 16}, {out, 8, 16}, sum));
-  EXPECT_NO_THROW(graph.reduce_local({}, {out, 0, 16}, {out, 16, 16}, sum));
-  EXPECT_NO_THROW(graph.reduce_local({}, {out, 16, 16}, {out, 0, 16}, sum));
-  EXPECT_THROW(graph.reduce_local({}, {in, 0, 16}, {out, 0, 8}, sum), ContractViolation);
-  EXPECT_THROW(graph.reduce_local({}, {in, 0, 12}, {out, 0, 12}, sum), ContractViolation);
-  EXPECT_THROW(graph.reduce_local({}, {out, 8, 16}, {out, 0, 16}, sum), ContractViolation);
-  EXPECT_THROW(graph.reduce_local({}, {in, 0, 16}, {out, 0, 16}, {}), ContractViolation);
+  EXPECT_NO_THROW(graph.reduce_local({}, {in, 0, 16}, {out, 8, 16}, {out, 8, 16}, sum));
+  EXPECT_NO_THROW(graph.reduce_local({}, {out, 0, 16}, {out, 16, 16}, {out, 0, 16}, sum));
+  EXPECT_NO_THROW(graph.reduce_local({}, {in, 16, 16}, {in, 0, 16}, {out, 0, 16}, sum));
+  EXPECT_THROW(graph.reduce_local({}, {in, 0, 16}, {out, 0, 8}, {out, 0, 8}, sum), ContractViolation);
+  EXPECT_THROW(graph.reduce_local({}, {in, 0, 12}, {out, 0, 12}, {out, 0, 12}, sum), ContractViolation);
+  EXPECT_THROW(graph.reduce_local({}, {out, 8, 16}, {out, 32, 16}, {out, 0, 16}, sum), ContractViolation);
+  EXPECT_THROW(graph.reduce_local({}, {in, 0, 16}, {out, 8, 16}, {out, 0, 16}, sum), ContractViolation);
+  EXPECT_THROW(graph.reduce_local({}, {in, 0, 16}, {out, 0, 16}, {out, 0, 16},
+                                  Combine::reproducible_sum(plait::simd::Element::float64)),
+               ContractViolation);
 }
 
 TEST_F(GraphRules, refuse_dependencies_on_what_does_not_exist_yet) {

@@ -25,7 +25,7 @@ std::vector<std::string> names(const Graph& graph, int own_rank) {
   const Compiled compiled(graph, own_rank);
   std::vector<std::string> all;
   for (const auto& op : compiled.operations) {
-    all.emplace_back(plait::schedule::name(op.kind));
+    all.emplace_back(plait::name(op.kind));
     if (op.peer >= 0) all.back() += " " + std::to_string(op.peer);
     if (op.steps > 1) all.back() += " of " + std::to_string(op.steps);
   }
