@@ -10,7 +10,7 @@ namespace plait::redistribute {
 
 namespace {
 
-// Columns (rows) of the destination that one thread writes together: the width that the transposition kernel likes.
+// Columns (rows) of the destination that one of several threads writes together.
 constexpr Index band = 128;
 // Below this many elements a second thread costs more than it helps.
 constexpr Index least_parallel = 1 << 14;
@@ -77,8 +77,9 @@ Tile Mover::message_tile(const Piece& piece, std::byte* message) const {
   return {message + piece.offset, packed_ == StorageOrder::column_major ? piece.rows : piece.columns, packed_};
 }
 
-void Mover::pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes) {
-  move_product(piece, source, End::tile, message_tile(piece, message), End::message, Transform::copy(element_bytes));
+void Mover::pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes, simd::Stores stores) {
+  move_product(piece, source, End::tile, message_tile(piece, message), End::message,
+               Transform::copy(element_bytes, stores));
 }
 
 void Mover::unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform) {
@@ -95,14 +96,18 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
   if (transform.needs_place()) return move_rectangles(piece, source, source_end, target, transform);
   // Minor and major are the directions of the destination: along its columns and across them, if it is column-major.
   const bool by_columns = target.order == StorageOrder::column_major;
-  stretches(*piece.panel->rows, piece.row, piece.rows, source_end, target_end, by_columns ? piece.rows : band, rows_);
+  const bool parallel = omp_get_max_threads() > 1 && piece.rows * piece.columns >= least_parallel;
+  stretches(*piece.panel->rows, piece.row, piece.rows, source_end, target_end,
+            by_columns || !parallel ? piece.rows : band, rows_);
   stretches(*piece.panel->columns, piece.column, piece.columns, source_end, target_end,
-            by_columns ? band : piece.columns, columns_);
+            by_columns && parallel ? band : piece.columns, columns_);
   const std::vector<Stretch>& minor = by_columns ? rows_ : columns_;
   const std::vector<Stretch>& major = by_columns ? columns_ : rows_;
   const Index bytes = transform.element_bytes();
   const bool same_order = source.order == target.order;
-  const bool parallel = omp_get_max_threads() > 1 && piece.rows * piece.columns >= least_parallel;
+  if (!same_order && transform.copies()) {
+    return transpose_product(source, target, transform, major, minor, parallel);
+  }
   const bool copies_columns = same_order && transform.copies();
   if (copies_columns) {
     runs_.clear();
@@ -110,9 +115,7 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
       runs_.push_back({along.source * bytes, along.target * bytes, along.length * bytes});
   }
 
-#pragma omp parallel for schedule(static) if (parallel)
-  for (std::size_t b = 0; b < major.size(); ++b) {  // NOLINT(modernize-loop-convert): as OpenMP wants it
-    const Stretch& across = major[b];
+  const auto move_across = [&](const Stretch& across) {
     if (!same_order) {
       // The source's columns run across the destination's: element (minor i, major j) of the source is at i * ld + j.
       for (const Stretch& along : minor) {
@@ -121,14 +124,14 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
             source.data + (along.source * source.leading_dimension + across.source) * bytes, source.leading_dimension,
             target.data + (across.target * target.leading_dimension + along.target) * bytes, target.leading_dimension);
       }
-      continue;
+      return;
     }
     if (copies_columns) {
       const Index source_stride = source.leading_dimension * bytes;
       const Index target_stride = target.leading_dimension * bytes;
       simd::copy_runs(runs_, across.length, source.data + across.source * source_stride, source_stride,
                       target.data + across.target * target_stride, target_stride, transform.isa(), transform.stores());
-      continue;
+      return;
     }
     for (Index j = 0; j < across.length; ++j) {
       const std::byte* from = source.data + (across.source + j) * source.leading_dimension * bytes;
@@ -136,7 +139,29 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
       for (const Stretch& along : minor)
         transform.run(along.length, from + along.source * bytes, to + along.target * bytes);
     }
+  };
+  if (!parallel) {  // for a small matrix even a region of one thread takes long
+    for (const Stretch& across : major) move_across(across);
+    return;
   }
+#pragma omp parallel for schedule(static)
+  for (std::size_t b = 0; b < major.size(); ++b) {  // NOLINT(modernize-loop-convert): as OpenMP wants it
+    move_across(major[b]);
+  }
+}
+
+/// Each thread its rows of the source, which are columns of the target.
+void Mover::transpose_product(const Tile& source, const Tile& target, const Transform& transform,
+                              std::span<const Stretch> rows, std::span<const Stretch> columns, bool parallel) {
+  const auto transpose_share = [&](std::size_t thread, std::size_t threads) {
+    const std::size_t begin = rows.size() * thread / threads;
+    const std::size_t end = rows.size() * (thread + 1) / threads;
+    simd::transpose_runs(rows.subspan(begin, end - begin), columns, source.data, source.leading_dimension, target.data,
+                         target.leading_dimension, transform.element_bytes(), transform.isa(), transform.stores());
+  };
+  if (!parallel) return transpose_share(0, 1);
+#pragma omp parallel
+  transpose_share(static_cast<std::size_t>(omp_get_thread_num()), static_cast<std::size_t>(omp_get_num_threads()));
 }
 
 void Mover::move_rectangles(const Piece& piece, const Tile& source, End source_end, const Tile& target,

@@ -11,6 +11,7 @@
 #include "plait/redistribute/tile.hpp"
 #include "plait/redistribute/transform.hpp"
 #include "plait/simd/copy.hpp"
+#include "plait/simd/transpose.hpp"
 
 namespace plait::redistribute {
 
@@ -24,7 +25,8 @@ class Mover {
   Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements);
 
   /// From a source tile into a message that begins at `message`; a plain copy.
-  void pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes);
+  void pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes,
+            simd::Stores stores = simd::Stores::cached);
   /// From a message into a target tile.
   void unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform);
   /// From a source tile into a target tile of this rank.
@@ -32,17 +34,15 @@ class Mover {
 
  private:
   /// Neighbours along one direction, in both operands.
-  struct Stretch {
-    Index source;
-    Index target;
-    Index length;
-  };
+  using Stretch = simd::TransposedRun;
   enum class End : unsigned char { tile, message };
 
   static void stretches(const PackedRuns& runs, Index begin, Index length, End source, End target, Index longest,
                         std::vector<Stretch>& result);
   void move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
                     const Transform& transform);
+  static void transpose_product(const Tile& source, const Tile& target, const Transform& transform,
+                                std::span<const Stretch> rows, std::span<const Stretch> columns, bool parallel);
   void move_rectangles(const Piece& piece, const Tile& source, End source_end, const Tile& target,
                        const Transform& transform);
   [[nodiscard]] Tile message_tile(const Piece& piece, std::byte* message) const;

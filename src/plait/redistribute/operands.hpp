@@ -1,6 +1,8 @@
 #pragma once
 
-#include <functional>
+#include <array>
+#include <cstddef>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -27,17 +29,22 @@ class SourceTiles {
       : constant_(tiles) {}                                                   // NOLINT(google-explicit-constructor)
   SourceTiles(const std::vector<matrix_view<T>>& tiles) : mutable_(tiles) {}  // NOLINT(google-explicit-constructor)
 
-  [[nodiscard]] std::vector<TileMemory> memory() const {
-    std::vector<TileMemory> result;
-    result.reserve(constant_.size() + mutable_.size());
-    for (const auto& tile : constant_) result.push_back(memory_of(tile));
-    for (const auto& tile : mutable_) result.push_back(memory_of(tile));
+  [[nodiscard]] TileList memory() const {
+    TileList result;
+    for (const auto& tile : constant_) result.add(memory_of(tile));
+    for (const auto& tile : mutable_) result.add(memory_of(tile));
     return result;
   }
 
  private:
   std::span<const matrix_view<const T>> constant_;
   std::span<const matrix_view<T>> mutable_;
+};
+
+/// Whose tiles they are, of a matrix that knows.
+struct MatrixPart {
+  layout::Layout layout;
+  int rank = 0;
 };
 
 /// What a rank brings to one pair of matrices of an execution: its tiles of B and A, in the order of
@@ -51,54 +58,80 @@ class Operands {
   template <class T>
   Operands(std::type_identity_t<T> alpha, std::type_identity_t<SourceTiles<T>> source, std::type_identity_t<T> beta,
            std::span<const matrix_view<T>> target)
-      : Operands(source.memory(), target, alpha != T{0}, [alpha, beta](bool conjugate, simd::Stores stores) {
-          return Transform::make(alpha, conjugate, beta, stores);
-        }) {}
+      : Operands(source.memory(), target, alpha != T{0}) {
+    static_assert(sizeof(T) <= sizeof(Scalar));
+    std::memcpy(alpha_.data(), &alpha, sizeof(T));
+    std::memcpy(beta_.data(), &beta, sizeof(T));
+  }
 
   template <class T>
   Operands(std::type_identity_t<T> alpha, const layout::DistributedMatrix<T>& source, std::type_identity_t<T> beta,
            layout::DistributedMatrix<T>& target)
       : Operands(alpha, source.const_tiles(), beta, target.tiles()) {
-    source_layout_ = source.layout();
-    target_layout_ = target.layout();
+    name_parts(source, target);
   }
 
   /// `operation` instead; for an op that does not conjugate.
   template <class T>
-  Operands(std::type_identity_t<ElementOperation<T>> operation, std::type_identity_t<SourceTiles<T>> source,
+  Operands(const std::type_identity_t<ElementOperation<T>>& operation, std::type_identity_t<SourceTiles<T>> source,
            std::span<const matrix_view<T>> target)
-      : Operands(source.memory(), target, true,
-                 [shared = operation](bool, simd::Stores) { return Transform::call(shared); }) {
+      : Operands(source.memory(), target, true) {
     if (!operation) throw ArgumentError("operation: is empty, expected a function");
-    is_operation_ = true;
+    operation_ = Transform::call(operation);
+  }
+
+  template <class T>
+  Operands(const std::type_identity_t<ElementOperation<T>>& operation, const layout::DistributedMatrix<T>& source,
+           layout::DistributedMatrix<T>& target)
+      : Operands(operation, source.const_tiles(), target.tiles()) {
+    name_parts(source, target);
   }
 
   [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
   [[nodiscard]] bool reads_source() const noexcept { return reads_source_; }
-  [[nodiscard]] bool is_operation() const noexcept { return is_operation_; }
-  [[nodiscard]] std::span<const TileMemory> source() const noexcept { return source_; }
-  [[nodiscard]] std::span<const TileMemory> target() const noexcept { return target_; }
-  /// Of matrices that know theirs, the layouts; the plan's have to be equal but for the storage order.
-  [[nodiscard]] const std::optional<layout::Layout>& source_layout() const noexcept { return source_layout_; }
-  [[nodiscard]] const std::optional<layout::Layout>& target_layout() const noexcept { return target_layout_; }
-  [[nodiscard]] Transform transform(bool conjugate, simd::Stores stores) const { return make_(conjugate, stores); }
+  [[nodiscard]] bool is_operation() const noexcept { return operation_.has_value(); }
+  [[nodiscard]] std::span<const TileMemory> source() const noexcept { return source_.all(); }
+  [[nodiscard]] std::span<const TileMemory> target() const noexcept { return target_.all(); }
+  /// Of matrices that know: the rank has to be the context's, the layout the plan's but for the storage order.
+  [[nodiscard]] const std::optional<MatrixPart>& source_part() const noexcept { return source_part_; }
+  [[nodiscard]] const std::optional<MatrixPart>& target_part() const noexcept { return target_part_; }
+  [[nodiscard]] Transform transform(bool conjugate, simd::Stores stores) const {
+    return operation_ ? *operation_ : make_(alpha_, conjugate, beta_, stores);
+  }
 
  private:
-  using Make = std::function<Transform(bool conjugate, simd::Stores stores)>;
+  using Scalar = std::array<std::byte, 16>;  // of whatever type
+  using Make = Transform (*)(const Scalar& alpha, bool conjugate, const Scalar& beta, simd::Stores stores);
 
   template <class T>
-  Operands(std::vector<TileMemory> source, std::span<const matrix_view<T>> target, bool reads_source, Make make)
-      : element_bytes_(sizeof(T)), reads_source_(reads_source), make_(std::move(make)), source_(std::move(source)) {
-    target_.reserve(target.size());
-    for (const auto& tile : target) target_.push_back(memory_of(tile));
+  Operands(TileList source, std::span<const matrix_view<T>> target, bool reads_source)
+      : element_bytes_(sizeof(T)), reads_source_(reads_source), make_(make<T>), source_(std::move(source)) {
+    for (const auto& tile : target) target_.add(memory_of(tile));
+  }
+
+  template <class T>
+  static Transform make(const Scalar& alpha, bool conjugate, const Scalar& beta, simd::Stores stores) {
+    const auto value = [](const Scalar& bytes) {
+      T result;
+      std::memcpy(&result, bytes.data(), sizeof(T));
+      return result;
+    };
+    return Transform::make(value(alpha), conjugate, value(beta), stores);
+  }
+
+  template <class T>
+  void name_parts(const layout::DistributedMatrix<T>& source, const layout::DistributedMatrix<T>& target) {
+    source_part_ = {source.layout(), source.rank()};
+    target_part_ = {target.layout(), target.rank()};
   }
 
   Index element_bytes_;
   bool reads_source_;
-  bool is_operation_ = false;
   Make make_;
-  std::vector<TileMemory> source_, target_;
-  std::optional<layout::Layout> source_layout_, target_layout_;
+  Scalar alpha_{}, beta_{};
+  std::optional<Transform> operation_;
+  TileList source_, target_;
+  std::optional<MatrixPart> source_part_, target_part_;
 };
 
 }  // namespace plait::redistribute

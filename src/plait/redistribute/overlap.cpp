@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
 namespace plait::redistribute {
 
@@ -42,30 +41,36 @@ bool elements_meet(const TileMemory& a, const TileMemory& b, Index element_bytes
 
 }  // namespace
 
-Overlap find_overlap(std::span<const TileMemory> source, std::span<const TileMemory> target, Index element_bytes) {
-  std::vector<std::size_t> order(target.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+bool have_common_memory(const TileMemory& a, const TileMemory& b, Index element_bytes) {
+  const Bytes first = bytes_of(a, element_bytes);
+  const Bytes second = bytes_of(b, element_bytes);
+  return std::max(first.begin, second.begin) < std::min(first.end, second.end) && elements_meet(a, b, element_bytes);
+}
+
+Overlap OverlapSearch::find(std::span<const TileMemory> source, std::span<const TileMemory> target,
+                            Index element_bytes) {
+  if (source.empty() || target.empty()) return {};
+  order_.resize(target.size());
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto begin_of = [&](std::size_t i) { return bytes_of(target[i], element_bytes).begin; };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return begin_of(a) < begin_of(b); });
-  // The end of the memory of all targets up to each place of the order: tells where looking back may stop.
-  std::vector<std::intptr_t> reach(target.size());
+  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return begin_of(a) < begin_of(b); });
+  // Tells where looking back may stop.
+  reach_.resize(target.size());
   std::intptr_t furthest = INTPTR_MIN;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    furthest = std::max(furthest, bytes_of(target[order[k]], element_bytes).end);
-    reach[k] = furthest;
+  for (std::size_t k = 0; k < order_.size(); ++k) {
+    furthest = std::max(furthest, bytes_of(target[order_[k]], element_bytes).end);
+    reach_[k] = furthest;
   }
   for (std::size_t s = 0; s < source.size(); ++s) {
     const Bytes mine = bytes_of(source[s], element_bytes);
-    if (mine.begin == mine.end) continue;
-    const auto after = std::lower_bound(order.begin(), order.end(), mine.end,
+    const auto after = std::lower_bound(order_.begin(), order_.end(), mine.end,
                                         [&](std::size_t i, std::intptr_t end) { return begin_of(i) < end; });
-    const auto reaching = static_cast<std::size_t>(after - order.begin());
-    for (std::size_t back = 1; back <= reaching && reach[reaching - back] > mine.begin; ++back) {
-      const std::size_t k = reaching - back;
-      const TileMemory& other = target[order[k]];
-      const Bytes its = bytes_of(other, element_bytes);
-      if (its.begin == its.end || its.end <= mine.begin) continue;
-      if (elements_meet(source[s], other, element_bytes)) return {static_cast<Index>(s), static_cast<Index>(order[k])};
+    const auto reaching = static_cast<std::size_t>(after - order_.begin());
+    for (std::size_t back = 1; back <= reaching && reach_[reaching - back] > mine.begin; ++back) {
+      const std::size_t other = order_[reaching - back];
+      if (have_common_memory(source[s], target[other], element_bytes)) {
+        return {static_cast<Index>(s), static_cast<Index>(other)};
+      }
     }
   }
   return {};

@@ -1,19 +1,34 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/redistribute/tile.hpp"
 
 namespace plait::redistribute {
 
-/// A source tile and a target tile that have an element of memory in common; -1 and -1 if there are none. Submatrices
-/// of one array that lie beside each other, sharing a leading dimension, have none.
+/// Whether two tiles have an element of memory in common. Submatrices of one array that lie beside each other, sharing
+/// a leading dimension, have none.
+[[nodiscard]] bool have_common_memory(const TileMemory& a, const TileMemory& b, Index element_bytes);
+
+/// A source tile and a target tile that have an element of memory in common; -1 and -1 if there are none.
 struct Overlap {
   Index source = -1;
   Index target = -1;
 };
-[[nodiscard]] Overlap find_overlap(std::span<const TileMemory> source, std::span<const TileMemory> target,
-                                   Index element_bytes);
+
+/// Searches for overlaps, in memory that it keeps from one search to the next.
+class OverlapSearch {
+ public:
+  [[nodiscard]] Overlap find(std::span<const TileMemory> source, std::span<const TileMemory> target,
+                             Index element_bytes);
+
+ private:
+  std::vector<std::size_t> order_;    // of the targets, by where they begin
+  std::vector<std::intptr_t> reach_;  // the end of all targets up to each place of the order
+};
 
 }  // namespace plait::redistribute

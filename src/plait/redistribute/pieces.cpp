@@ -1,7 +1,6 @@
 #include "plait/redistribute/pieces.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "plait/base/contract.hpp"
 
@@ -9,14 +8,28 @@ namespace plait::redistribute {
 
 namespace {
 
-// Less than this makes the stores of a transposition, or the runs of a copy, too short.
-constexpr Index least_width = 64;
+Index quotient_up(Index a, Index b) { return (a + b - 1) / b; }
 
-// The height of a piece: a whole column where columns are copied, but as high as wide where they become rows.
-Index preferred_height(Index minor, Index most, bool turned) {
-  if (!turned) return minor;
-  const auto side = static_cast<Index>(std::sqrt(static_cast<double>(most)));
-  return std::min(minor, side < least_width ? std::max(Index{1}, side) : side / least_width * least_width);
+Index elements_of_line(Index element_bytes) { return std::max(Index{1}, 64 / element_bytes); }
+
+// The height of a piece: memory is read, and copied, best along long columns. Where they become rows of the target, as
+// much of a column as leaves these rows wide enough for transposition; all pieces about as high.
+Index preferred_height(Index minor, Index most, const PackageToCut& how) {
+  if (!how.turned) return std::min(minor, most);
+  const Index least_width = std::max(Index{32}, 512 / how.element_bytes);
+  const Index highest = std::max(Index{1}, most / least_width);
+  if (minor <= highest) return minor;
+  const Index line = elements_of_line(how.element_bytes);
+  Index height = quotient_up(quotient_up(minor, quotient_up(minor, highest)), line) * line;
+  if (height * how.element_bytes % 2048 == 0) height += line;  // or the columns of a message would collide in caches
+  return std::min(height, most);
+}
+
+// Whole cache lines of the target, where columns become its rows.
+Index preferred_width(Index height, Index most, const PackageToCut& how) {
+  const Index width = most / height;
+  const Index line = elements_of_line(how.element_bytes);
+  return how.turned && width > line ? width / line * line : width;
 }
 
 // Calls f(piece, without offset) for pieces of at most `most` elements, in the same order on all ranks.
@@ -25,13 +38,8 @@ void cut_panel(const Panel& panel, const PackageToCut& how, Index most, F f) {
   const bool by_columns = how.packed == StorageOrder::column_major;
   const Index minor = by_columns ? panel.rows->length : panel.columns->length;
   const Index major = by_columns ? panel.columns->length : panel.rows->length;
-  Index minor_step = preferred_height(minor, most, how.turned);
-  Index major_step = std::max(Index{1}, most / minor_step);
-  if (major_step < std::min(least_width, major)) {
-    major_step = std::min({least_width, major, most});
-    minor_step = std::max(Index{1}, most / major_step);
-    if (minor_step > least_width) minor_step = minor_step / least_width * least_width;
-  }
+  const Index minor_step = preferred_height(minor, most, how);
+  const Index major_step = preferred_width(minor_step, most, how);
   for (Index j = 0; j < major; j += major_step) {
     for (Index i = 0; i < minor; i += minor_step) {
       const Index height = std::min(minor_step, minor - i);

@@ -64,7 +64,8 @@ class Redistribution {
   }
 
   /// The same on matrices that hold their own memory.
-  /// \throws LayoutError  if one of them has another layout than the plan
+  /// \throws LayoutError    if one of them has another layout than the plan
+  /// \throws ArgumentError  if one of them has the tiles of another rank than this one's in the context
   template <class T>
   void execute(std::type_identity_t<T> alpha, const layout::DistributedMatrix<T>& source, std::type_identity_t<T> beta,
                layout::DistributedMatrix<T>& target) {
@@ -78,9 +79,16 @@ class Redistribution {
   }
   /// A ← whatever `operation` makes of op(B) and A; for an op that does not conjugate.
   template <class T>
-  void execute(std::type_identity_t<ElementOperation<T>> operation, std::type_identity_t<SourceTiles<T>> source,
+  void execute(const std::type_identity_t<ElementOperation<T>>& operation, std::type_identity_t<SourceTiles<T>> source,
                std::span<const matrix_view<T>> target) {
-    start_with([&] { return Operands(std::move(operation), source, target); });
+    start_with([&] { return Operands(operation, source, target); });
+    wait();
+  }
+
+  template <class T>
+  void execute(const std::type_identity_t<ElementOperation<T>>& operation, const layout::DistributedMatrix<T>& source,
+               layout::DistributedMatrix<T>& target) {
+    start_with([&] { return Operands(operation, source, target); });
     wait();
   }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
@@ -19,6 +21,27 @@ struct TileMemory {
   Tile tile;
   Index minor = 0;
   Index major = 0;
+};
+
+/// The tiles of a rank. One of them, which is what most ranks have, takes no memory.
+class TileList {
+ public:
+  void add(const TileMemory& tile) {
+    if (size_++ == 0) {
+      first_ = tile;
+      return;
+    }
+    if (several_.empty()) several_.push_back(first_);
+    several_.push_back(tile);
+  }
+  [[nodiscard]] std::span<const TileMemory> all() const noexcept {
+    return several_.empty() ? std::span(&first_, size_) : std::span(several_);
+  }
+
+ private:
+  std::size_t size_ = 0;
+  TileMemory first_;
+  std::vector<TileMemory> several_;  // all of them, if there are several
 };
 
 template <class T>

@@ -36,7 +36,8 @@ struct Transform::Typed {
   static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
                          std::byte* target, Index target_ld) {
     simd::transpose_scale_add<T>(rows, columns, value(t.alpha_), reinterpret_cast<const T*>(source), source_ld,
-                                 t.conjugate_, value(t.beta_), reinterpret_cast<T*>(target), target_ld, t.isa_);
+                                 t.conjugate_, value(t.beta_), reinterpret_cast<T*>(target), target_ld, t.isa_,
+                                 t.stores_);
   }
 };
 

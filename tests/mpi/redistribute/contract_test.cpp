@@ -113,6 +113,19 @@ TEST(RedistributionContract, TilesOfTheWrongShapeOnOneRankAreReportedOnAll) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(RedistributionContract, AMatrixOfAnotherRanksTilesIsReportedOnAll) {
+  mpi::Context context(test_comm());
+  const Layout from = Layout::rows({7 * ranks(), 5}, ranks());  // all tiles have one shape
+  const Layout to = Layout::columns({7 * ranks(), 5}, ranks());
+  Redistribution plan(context, from, to);
+  const int last = ranks() - 1;
+  DistributedMatrix<double> source(from, rank() == last ? last + 1 : rank());
+  DistributedMatrix<double> target(to, rank());
+  EXPECT_THAT([&] { plan.execute(source, target); },
+              ThrowsMessage<ArgumentError>(HasSubstr("source has the tiles of rank " + std::to_string(ranks()) +
+                                                     ", expected those of rank " + std::to_string(last))));
+}
+
 TEST(RedistributionContract, RanksThatExecuteDifferentTypesAllHearOfIt) {
   if (ranks() == 1) return;
   mpi::Context context(test_comm());
@@ -160,8 +173,9 @@ TEST(RedistributionContract, ABudgetTooSmallToWorkWithIsNamed) {
   const Layout layout = Layout::rows({30, 20}, ranks());
   Options options;
   options.memory_budget = 100;
-  EXPECT_THAT([&] { Redistribution(context, layout, layout, Op::identity, options); },
-              ThrowsMessage<ArgumentError>(AllOf(HasSubstr("memory_budget: 100"), HasSubstr("at least 4096"))));
+  EXPECT_THAT(
+      [&] { Redistribution(context, layout, layout, Op::identity, options); },
+      ThrowsMessage<ArgumentError>(AllOf(HasSubstr("memory_budget: is 100 bytes"), HasSubstr("at least 4096"))));
 }
 
 TEST(RedistributionContract, CountsWhatItMovesExactly) {

@@ -8,6 +8,7 @@
 #include "plait/base/error.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/redistribute/batch.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
 #include "support/ranks.hpp"
@@ -60,6 +61,32 @@ TEST(ElementOperation, IsGivenEveryElementOnceWithItsPlace) {
     EXPECT_EQ(wrong, 0);
     EXPECT_EQ(target.damaged_cells(), 0);
   }
+}
+
+TEST(ElementOperation, TakesMatricesAloneAndInABatch) {
+  mpi::Context context(test_comm());
+  const Layout rows = Layout::rows({30, 20}, ranks());
+  const Layout columns = Layout::columns({30, 20}, ranks());
+  layout::DistributedMatrix<double> b(rows, rank()), a(columns, rank());
+  layout::DistributedMatrix<double> larger(Layout::columns({31, 20}, ranks()), rank());
+  b.for_each_element([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
+  const auto wrong = [&a](int times) {
+    Index count = 0;
+    a.for_each_element([&](Index i, Index j, double& value) {
+      const double once = -2 * element<double>(1, i, j) + 1000 * static_cast<double>(i) + static_cast<double>(j);
+      count += value == times * once ? 0 : 1;
+    });
+    return count;
+  };
+  a.for_each_element([](Index, Index, double& value) { value = 0; });
+  Redistribution plan(context, rows, columns);
+  plan.execute<double>(with_place, b, a);
+  EXPECT_EQ(wrong(1), 0);
+  redistribute::Batch batch(context, {{rows, columns}});
+  batch.execute({redistribute::Operands(ElementOperation<double>(with_place), b, a)});
+  EXPECT_EQ(wrong(2), 0);
+  EXPECT_THAT([&] { plan.execute<double>(with_place, b, larger); },
+              ThrowsMessage<LayoutError>(HasSubstr("as planned")));
 }
 
 TEST(ElementOperation, DoesNotGoWithAnOpThatConjugates) {

@@ -59,18 +59,30 @@ T combined(T alpha, T x, T beta, T y) {
 template <class T>
 class GappedTiles {
  public:
-  GappedTiles(const layout::Layout& layout, int rank, Random random)
+  GappedTiles(const layout::Layout& layout, int rank, Random random) : GappedTiles(layout, rank, random, {}) {}
+
+  /// In memory of the caller's, of which there are `bytes_of` bytes at least; in memory of its own if there are none.
+  GappedTiles(const layout::Layout& layout, int rank, Random random, std::span<std::byte> memory)
       : layout_(layout), positions_(layout.tiles_of(rank)) {
-    for (const layout::TileExtent& tile : positions_) {
-      const auto order = uniform(random, 0, 1) == 0 ? StorageOrder::column_major : StorageOrder::row_major;
-      const Index minor = order == StorageOrder::column_major ? tile.rows : tile.columns;
-      const Index major = order == StorageOrder::column_major ? tile.columns : tile.rows;
-      const Index leading = std::max(Index{1}, minor) + uniform(random, 0, 5);
-      const Index before = uniform(random, 0, 9);
-      memory_.emplace_back(static_cast<std::size_t>(before + leading * major + 7), sentinel());
-      tiles_.emplace_back(memory_.back().data() + before, tile.rows, tile.columns, leading, order);
+    const std::vector<Gaps> all = gaps_of(layout, rank, random);
+    Index cells = 0;
+    for (const Gaps& gaps : all) cells += gaps.cells;
+    if (memory.empty()) own_.resize(static_cast<std::size_t>(cells));
+    cells_ = {memory.empty() ? own_.data() : reinterpret_cast<T*>(memory.data()), static_cast<std::size_t>(cells)};
+    std::fill(cells_.begin(), cells_.end(), sentinel());
+    T* next = cells_.data();
+    for (std::size_t t = 0; t < all.size(); ++t) {
+      tiles_.emplace_back(next + all[t].before, positions_[t].rows, positions_[t].columns, all[t].leading,
+                          all[t].order);
+      next += all[t].cells;
     }
     const_tiles_.assign(tiles_.begin(), tiles_.end());
+  }
+
+  static Index bytes_of(const layout::Layout& layout, int rank, Random random) {
+    Index cells = 1;
+    for (const Gaps& gaps : gaps_of(layout, rank, random)) cells += gaps.cells;
+    return cells * Index{sizeof(T)};
   }
 
   [[nodiscard]] std::span<const matrix_view<T>> tiles() const { return tiles_; }
@@ -91,26 +103,39 @@ class GappedTiles {
 
   /// Memory cells that hold no element and are no sentinel any more.
   Index damaged_cells() {
-    Index sentinels = 0;
-    Index cells = 0;
     Index elements = 0;
     for_each([&](Index, Index, T& value) {
       value = T{};
       ++elements;
     });
-    for (const auto& memory : memory_) {
-      cells += static_cast<Index>(memory.size());
-      sentinels += std::count(memory.begin(), memory.end(), sentinel());
-    }
-    return cells - elements - sentinels;
+    const auto sentinels = std::count(cells_.begin(), cells_.end(), sentinel());
+    return static_cast<Index>(cells_.size()) - elements - sentinels;
   }
 
   static T sentinel() { return static_cast<T>(107); }
 
  private:
+  struct Gaps {
+    StorageOrder order;
+    Index leading, before, cells;
+  };
+  static std::vector<Gaps> gaps_of(const layout::Layout& layout, int rank, Random& random) {
+    std::vector<Gaps> result;
+    for (const layout::TileExtent& tile : layout.tiles_of(rank)) {
+      const auto order = uniform(random, 0, 1) == 0 ? StorageOrder::column_major : StorageOrder::row_major;
+      const Index minor = order == StorageOrder::column_major ? tile.rows : tile.columns;
+      const Index major = order == StorageOrder::column_major ? tile.columns : tile.rows;
+      const Index leading = std::max(Index{1}, minor) + uniform(random, 0, 5);
+      const Index before = uniform(random, 0, 9);
+      result.push_back({order, leading, before, before + leading * major + 7});
+    }
+    return result;
+  }
+
   layout::Layout layout_;
   std::vector<layout::TileExtent> positions_;
-  std::vector<std::vector<T>> memory_;
+  std::vector<T> own_;
+  std::span<T> cells_;
   std::vector<matrix_view<T>> tiles_;
   std::vector<matrix_view<const T>> const_tiles_;
 };

@@ -61,16 +61,23 @@ TYPED_TEST(RandomRedistribution, EqualsTheSerialFormulaElementByElementAndTouche
     const T alpha = random_scalar<T>(random);
     const T beta = random_scalar<T>(random);
     redistribute::Options options;
-    options.memory_budget = Index{4096} << uniform(random, 0, 8);
-    options.chunk_bytes = Index{16} << uniform(random, 0, 12);
+    options.memory_budget = Index{4096} << uniform(random, 0, 13);
+    options.chunk_bytes = Index{16} << uniform(random, 0, 14);
+    const bool by_messages = uniform(random, 0, 3) == 0;
+    if (by_messages) options.within_node = redistribute::WithinNode::messages;
+    const bool shared = uniform(random, 0, 2) == 0;
     SCOPED_TRACE(testing::Message() << "seed " << seed << " round " << round << ": op " << static_cast<int>(op)
                                     << " from " << layout::describe(from) << " to " << layout::describe(to)
-                                    << " budget " << options.memory_budget << " chunk " << options.chunk_bytes);
+                                    << " budget " << options.memory_budget << " chunk " << options.chunk_bytes
+                                    << (by_messages ? " by messages" : "") << (shared ? " from shared memory" : ""));
 
     Redistribution plan(context, from, to, op, options);
     const auto tiles_seed = static_cast<std::uint64_t>(uniform(random, 0, 1 << 30));
     for (int run = 0; run < 2; ++run) {
-      GappedTiles<T> source(from, rank(), Random(tiles_seed + static_cast<std::uint64_t>(run)));
+      const Random source_seed(tiles_seed + static_cast<std::uint64_t>(run));
+      const mpi::SharedMemory memory =
+          shared ? context.allocate_shared(GappedTiles<T>::bytes_of(from, rank(), source_seed)) : mpi::SharedMemory();
+      GappedTiles<T> source(from, rank(), source_seed, memory.bytes());
       GappedTiles<T> target(to, rank(), Random(tiles_seed + 77));
       const bool reads_target = beta != T{0};
       source.for_each([](Index i, Index j, T& value) { value = element<T>(1, i, j); });

@@ -1,0 +1,131 @@
+#include "plait/collective/calls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/algorithms.hpp"
+#include "plait/collective/all_to_all.hpp"
+#include "plait/collective/blocks.hpp"
+#include "plait/collective/choose.hpp"
+#include "plait/collective/pipeline.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+using schedule::Binding;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+Index elements(std::span<const std::byte> data, Index element_bytes) {
+  return static_cast<Index>(data.size()) / element_bytes;
+}
+
+// One operation on a vector in place.
+Pending start(const Pipeline& pipeline, std::string label, std::span<std::byte> data) {
+  const std::array bindings{Binding::output(data)};
+  return {pipeline.schedule(std::move(label)), bindings};
+}
+
+// Sums up, after it was made sure that there is one for each rank and no negative one.
+Index total(const mpi::Context& context, std::span<const Index> counts, std::string_view name) {
+  if (static_cast<int>(counts.size()) != context.size())
+    throw ArgumentError(
+        fmt::format("{}: {} of them, expected one for each of the {} ranks", name, counts.size(), context.size()));
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] < 0) throw ArgumentError(fmt::format("{}[{}]: {}, expected 0 or more", name, i, counts[i]));
+  }
+  return std::accumulate(counts.begin(), counts.end(), Index{0});
+}
+
+void expect_bytes(std::span<const std::byte> memory, Index elements, Index element_bytes, std::string_view name) {
+  if (static_cast<Index>(memory.size()) >= elements * element_bytes) return;
+  throw ArgumentError(
+      fmt::format("{}: {} bytes, expected {} elements of {} bytes", name, memory.size(), elements, element_bytes));
+}
+
+}  // namespace
+
+Pending start_broadcast(mpi::Context& context, std::span<std::byte> data, int root) {
+  Pipeline pipeline(context, static_cast<Index>(data.size()), 1);
+  return start(pipeline.broadcast(Group::all(context), root), "broadcast", data);
+}
+
+Pending start_reduce(mpi::Context& context, std::span<std::byte> data, int root, const Combine& combine) {
+  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes());
+  return start(pipeline.reduce(Group::all(context), root, combine), "reduce", data);
+}
+
+Pending start_allreduce(mpi::Context& context, std::span<std::byte> data, const Combine& combine) {
+  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes());
+  return start(pipeline.allreduce(Group::all(context), combine), "allreduce", data);
+}
+
+Pending start_reduce_scatter(mpi::Context& context, std::span<const std::byte> in, std::span<std::byte> out,
+                             std::span<const Index> counts, const Combine& combine) {
+  const Index element_bytes = combine.element_bytes();
+  const Index all = total(context, counts, "counts");
+  const Index own = counts[at(context.rank())];
+  expect_bytes(in, all, element_bytes, "in");
+  expect_bytes(out, own, element_bytes, "out");
+  const auto choice = choose<model::ReduceScatterAlgorithm>(context, context.placement(), all * element_bytes);
+  Graph graph(choice.strands);
+  const SlotId from = graph.input(all * element_bytes);
+  const SlotId to = graph.output(own * element_bytes);
+  const Blocks blocks =
+      Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
+  // As if `out` were the whole vector: only this rank's block of it is looked at.
+  const Index begin = blocks.extent(context.rank()).first * element_bytes;
+  static_cast<void>(
+      reduce_scatter_by(choice.algorithm, graph, Group::all(context), blocks, {from}, {to, -begin}, combine));
+  const std::array bindings{Binding::input(in), Binding::output(out)};
+  return {schedule::Schedule(context, std::move(graph), "reduce_scatter"), bindings};
+}
+
+Pending start_all_gather(mpi::Context& context, std::span<const std::byte> own, std::span<std::byte> all,
+                         std::span<const Index> counts, Index element_bytes) {
+  const Index elements = total(context, counts, "counts");
+  expect_bytes(own, counts[at(context.rank())], element_bytes, "own");
+  expect_bytes(all, elements, element_bytes, "all");
+  const auto choice = choose<model::AllGatherAlgorithm>(context, context.placement(), elements * element_bytes);
+  const Group group = Group::all(context);
+  Graph graph(choice.strands);
+  const SlotId from = graph.input(counts[at(context.rank())] * element_bytes);
+  const Place data{graph.output(elements * element_bytes)};
+  Blocks blocks =
+      Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
+  blocks = copy_own_block(graph, group, std::move(blocks), {from}, data);
+  static_cast<void>(all_gather_by(choice.algorithm, graph, group, std::move(blocks), data));
+  const std::array bindings{Binding::input(own), Binding::output(all)};
+  return {schedule::Schedule(context, std::move(graph), "all_gather"), bindings};
+}
+
+Pending start_all_to_all(mpi::Context& context, std::span<const std::byte> in, std::span<const Index> send_counts,
+                         std::span<std::byte> out, std::span<const Index> receive_counts, Index element_bytes) {
+  const Index sent = total(context, send_counts, "send_counts");
+  const Index received = total(context, receive_counts, "receive_counts");
+  expect_bytes(in, sent, element_bytes, "in");
+  expect_bytes(out, received, element_bytes, "out");
+  // Each rank knows its own counts alone, so what is chosen does not depend on them.
+  const auto choice =
+      choose<model::AllToAllAlgorithm>(context, context.placement(), Index{context.size()} << 20, {.strands = 1});
+  const Index segment = std::max<Index>(choice.segment_bytes / element_bytes, 1);
+  Graph graph;
+  const SlotId from = graph.input(sent * element_bytes);
+  const SlotId to = graph.output(received * element_bytes);
+  const auto order =
+      choice.algorithm == model::AllToAllAlgorithm::pairwise ? ExchangeOrder::pairwise : ExchangeOrder::spread;
+  ExchangedBlocks blocks{Blocks::cut(send_counts, element_bytes, 1, segment),
+                         Blocks::cut(receive_counts, element_bytes, 1, segment)};
+  static_cast<void>(all_to_all(graph, Group::all(context), order, std::move(blocks), {from}, {to}));
+  const std::array bindings{Binding::input(in), Binding::output(out)};
+  return {schedule::Schedule(context, std::move(graph), "all_to_all"), bindings};
+}
+
+}  // namespace plait::collective

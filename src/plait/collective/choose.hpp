@@ -1,0 +1,21 @@
+#pragma once
+
+#include "plait/base/index.hpp"
+#include "plait/model/choice.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::collective {
+
+/// How an operation among ranks of a context is carried out, by the description of the machine that the context has. A
+/// function of what all ranks know, so that all choose the same; told to the context's listener, if it has one.
+///
+/// \throws ArgumentError  as `model::choose`
+template <model::Algorithm A>
+[[nodiscard]] model::Choice<A> choose(mpi::Context& context, model::Placement placement, Index bytes,
+                                      const model::Wishes<A>& wishes = {}) {
+  auto choice = model::choose<A>(context.machine(), placement, bytes, wishes);
+  if (context.is_told_choices()) context.note_choice(model::describe(choice, placement, bytes));
+  return choice;
+}
+
+}  // namespace plait::collective

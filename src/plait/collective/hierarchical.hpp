@@ -1,0 +1,63 @@
+#pragma once
+
+#include <vector>
+
+#include "plait/collective/exchanged.hpp"
+#include "plait/collective/group.hpp"
+#include "plait/collective/node_stages.hpp"
+#include "plait/collective/stream.hpp"
+#include "plait/schedule/combine.hpp"
+
+namespace plait::collective {
+
+using schedule::Combine;
+
+/// Ranks in groups, these in larger groups, and so on: those of a NUMA domain, of a node, of a rack. On all ranks the
+/// same.
+struct Hierarchy {
+  /// Of the context, in the order in which their operands are combined if that matters; each group's ranks follow one
+  /// another.
+  std::vector<int> ranks;
+  /// levels[0] tells how many ranks each of the innermost groups has, the next one how many of these groups each larger
+  /// one has, … All of the last level's groups together are one.
+  std::vector<std::vector<int>> levels;
+
+  /// One level: the ranks of each node, nodes in the order of their lowest rank.
+  [[nodiscard]] static Hierarchy of_nodes(const mpi::Context& context);
+
+  /// \throws ArgumentError  a group of none, or groups that are not as many as there are ranks or groups inside of them
+  void expect_consistent() const;
+};
+
+/// Through what the ranks of an innermost group reach each other.
+struct GroupWay {
+  const NodeStages* reduce = nullptr;  ///< shared memory, both of these, for the stream; otherwise messages
+  const NodeStages* gather = nullptr;
+};
+
+/// out of all ranks ← in[0] op in[1] op … of the hierarchy's ranks, in this order unless `combine` commutes; the same
+/// bits on all of them. Within each group the vector is reduce-scattered, so that all of its ranks have equal work.
+///
+/// - Where all groups have as many ranks, those of equal place in their groups then allreduce what they have, and each
+///   group gathers the results: all links of a node are used, and each rank sends little.
+/// - Otherwise each rank hands its piece to the first of its group, the first ones allreduce the vector, and each hands
+///   it down the chain of its group.
+///
+/// On the next level the same is done by groups of groups, and on top a ring, whose messages are as long as a segment
+/// divided by the number of all ranks (by that of the first ones, if groups differ). Segments move from level to level
+/// by themselves, so that one is reduced in the node while another one travels between nodes; who wants to compute with
+/// what has come appends that to the stream that is returned, segment by segment.
+///
+/// \param way  of the innermost groups: by shared memory only where each of them lies in a node
+/// \throws ArgumentError  also if the hierarchy is inconsistent
+///
+/// Source: COFFEE, section V; for ranks of equal place, Mikami et al., "ImageNet/ResNet-50 training in 224 seconds".
+[[nodiscard]] Stream allreduce_hierarchical(Graph& graph, const mpi::Context& context, const Hierarchy& hierarchy,
+                                            const Stream& stream, Place in, Place out, const Combine& combine,
+                                            GroupWay way = {});
+
+/// What a rank of the hierarchy sends and receives for one segment.
+[[nodiscard]] Exchanged allreduce_hierarchical_traffic(Index elements, Index element_bytes, const Hierarchy& hierarchy,
+                                                       int rank, bool commutes, bool shares_memory);
+
+}  // namespace plait::collective

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "plait/collective/group.hpp"
+#include "plait/collective/stream.hpp"
+#include "plait/mpi/communicator.hpp"
+#include "plait/mpi/reduction.hpp"
+
+namespace plait::collective {
+
+/// The same collectives by the MPI library's own non-blocking ones: every strand has a communicator of its own, so that
+/// the strands are under way together. To compare with, and for networks that carry out collectives by themselves.
+///
+/// Builders append requests, one for each segment, that start in the order of positions. A stream for them has one
+/// segment a strand (more of them share the communicator).
+///
+/// Source: Huang, Chow: "Overlapping communications with other communications …", section III.A, Algorithm 2, whose
+/// N_DUP is the number of strands.
+class MpiStrands {
+ public:
+  /// Collective over the group, whose other ranks make nothing; ranks that make several do so in the same order.
+  /// \param strands  how many communicators: at least as many as the streams have
+  MpiStrands(const mpi::Context& context, Group group, int strands);
+
+  /// data of all ranks ← data of `root`. Arguments and results are as in `broadcast_chain`.
+  [[nodiscard]] Stream broadcast(Graph& graph, int root, const Stream& stream, Place data) const;
+  /// As `reduce_chain`, by one of MPI's operations or a user's MPI_Op. The MPI library may combine in another order
+  /// than plait, or on other runs.
+  /// \throws ArgumentError  also for maximum and minimum of unsigned integers, which MPI libraries compare as signed
+  [[nodiscard]] Stream reduce(Graph& graph, int root, const Stream& stream, Place in, Place out,
+                              const mpi::Reduction& reduction) const;
+  /// out of all ranks ← in[0] op in[1] op …
+  [[nodiscard]] Stream allreduce(Graph& graph, const Stream& stream, Place in, Place out,
+                                 const mpi::Reduction& reduction) const;
+
+ private:
+  using Communicators = std::vector<mpi::Communicator>;
+
+  template <class Append>
+  [[nodiscard]] Stream append_to_each(const Stream& stream, Append append) const;
+  void check(const Stream& stream, const mpi::Reduction& reduction) const;
+
+  Group group_;
+  std::shared_ptr<const Communicators> strands_;  // graphs have a share, too
+};
+
+}  // namespace plait::collective

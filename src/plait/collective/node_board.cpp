@@ -1,0 +1,54 @@
+#include "plait/collective/node_board.hpp"
+
+#include <algorithm>
+
+#include "plait/base/error.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+constexpr Index longest_slot = Index{2} << 10;
+// All ranks read all slots.
+constexpr Index all_slots = Index{16} << 10;
+constexpr Index longest_piece = Index{64} << 10;
+// With more ranks pieces get shorter, so that what all of them stage stays in the caches.
+constexpr Index all_pieces = Index{256} << 10;
+constexpr Index least_piece = Index{4} << 10;
+
+constexpr Index rounded_up(Index bytes) {
+  constexpr auto unit = static_cast<Index>(NodeBoard::apart);
+  return (bytes + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
+    : rank_(context.topology().node().rank()),
+      slot_bytes_(slot_bytes),
+      piece_bytes_(piece_bytes),
+      staged_at_(slots_at + Index{slots} * slot_bytes) {
+  const int ranks = context.topology().node().size();
+  results_at_ = staged_at_ + Index{stages} * (ranks - 1) * piece_bytes;
+  const Index bytes = results_at_ + Index{stages} * piece_bytes;
+  mpi::SharedPool& pool = context.shared_staging();
+  if (bytes > pool.capacity() / ranks) throw OutOfMemory("shared memory of the node: too little to reduce through");
+  memory_ = pool.lease(bytes, staged_at_);
+  for (int rank = 0; rank < ranks; ++rank) segments_.push_back(memory_.segment(rank).data());
+}
+
+std::optional<NodeBoard> NodeBoard::make(mpi::Context& context) {
+  const Index ranks = context.topology().node().size();
+  const Index slot = rounded_up(std::clamp(all_slots / ranks, Index{apart}, longest_slot) + 1);
+  for (Index piece = rounded_up(std::clamp(all_pieces / ranks, least_piece, longest_piece)); piece >= least_piece;
+       piece = rounded_up(piece / 2)) {
+    try {
+      return NodeBoard(context, slot, piece);
+    } catch (const OutOfMemory&) {
+      continue;  // on all ranks of the node; the next is half as long
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace plait::collective

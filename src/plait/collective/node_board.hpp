@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/mpi/shared_memory.hpp"
+#include "plait/mpi/shared_pool.hpp"
+
+namespace plait::collective {
+
+/// The memory through which the ranks of a node reduce: each has a segment that it alone writes and all read. Ranks are
+/// those of the node, numbers of calls and rounds count from 1 and never begin anew, and all of them are read and
+/// written as atomics.
+class NodeBoard {
+ public:
+  /// Apart from each other by what processors fetch at once.
+  static constexpr std::size_t apart = 128;
+
+  /// What a rank tells of a call in which data is cut into rounds. Calls use two of them in turn: nobody is two calls
+  /// ahead of a reader.
+  struct alignas(apart) Call {
+    std::uint64_t begun = 0;   ///< the number of the call to which the rest belongs
+    std::uint64_t staged = 0;  ///< rounds of all calls whose operands the others may read
+    mpi::SharedPlace in;       ///< where the operands themselves can be read,
+    mpi::SharedPlace out;      ///< and the result be written, in memory that the node shares, if so
+  };
+  struct alignas(apart) Reduced {
+    std::uint64_t rounds = 0;       ///< of all calls, whose results the others may read
+    std::uint64_t failed_call = 0;  ///< the last one in which combining threw
+  };
+  struct alignas(apart) Copied {
+    std::uint64_t rounds = 0;  ///< of all calls, whose results this rank needs no more
+  };
+  struct Control {
+    Call calls[2];  // NOLINT(*-avoid-c-arrays): lies in shared memory as it stands here
+    Reduced reduced;
+    Copied copied;
+  };
+
+  /// How many calls in one hop, and rounds, a rank may be ahead of another.
+  static constexpr std::uint64_t slots = 4;
+  static constexpr std::uint64_t stages = 3;
+
+  /// Nothing where the node has too little shared memory. Collective over the ranks of each node; all get the same.
+  [[nodiscard]] static std::optional<NodeBoard> make(mpi::Context& context);
+
+  [[nodiscard]] int ranks() const noexcept { return static_cast<int>(segments_.size()); }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+
+  [[nodiscard]] Control& control(int rank) const noexcept { return *reinterpret_cast<Control*>(segment(rank)); }
+
+  /// What a rank contributes to a call in one hop: its number and, beside it, so that a reader of little data waits for
+  /// a single cache line, `slot_capacity()` bytes.
+  [[nodiscard]] std::uint64_t& slot_call(int rank, std::uint64_t call) const noexcept {
+    return *reinterpret_cast<std::uint64_t*>(slot(rank, call));
+  }
+  [[nodiscard]] std::byte* slot_data(int rank, std::uint64_t call) const noexcept {
+    return slot(rank, call) + slot_data_at;
+  }
+  [[nodiscard]] Index slot_capacity() const noexcept { return slot_bytes_ - slot_data_at; }
+
+  /// What rank `from` has of the elements that rank `owner`, another one, reduces in a round; `piece_bytes()` of them.
+  [[nodiscard]] std::byte* staged(int from, int owner, std::uint64_t round) const noexcept {
+    const int place = (owner - from - 1 + ranks()) % ranks();
+    const Index stage = static_cast<Index>(round % stages);
+    return segment(from) + staged_at_ + (stage * (ranks() - 1) + place) * piece_bytes_;
+  }
+  /// What rank `owner` reduced in a round.
+  [[nodiscard]] std::byte* result(int owner, std::uint64_t round) const noexcept {
+    return segment(owner) + results_at_ + static_cast<Index>(round % stages) * piece_bytes_;
+  }
+  [[nodiscard]] Index piece_bytes() const noexcept { return piece_bytes_; }
+
+ private:
+  static constexpr Index slots_at = sizeof(Control);
+  static constexpr Index slot_data_at = alignof(std::max_align_t);
+
+  NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes);
+  [[nodiscard]] std::byte* segment(int rank) const noexcept { return segments_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] std::byte* slot(int rank, std::uint64_t call) const noexcept {
+    return segment(rank) + slots_at + static_cast<Index>(call % slots) * slot_bytes_;
+  }
+
+  int rank_;
+  Index slot_bytes_;
+  Index piece_bytes_;
+  Index staged_at_;
+  Index results_at_;
+  mpi::SharedPool::Lease memory_;
+  std::vector<std::byte*> segments_;  // by rank
+};
+
+}  // namespace plait::collective

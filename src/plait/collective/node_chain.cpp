@@ -1,0 +1,79 @@
+// Prefixes, passed on from rank to rank: what of NodeRounds is for them.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/node_rounds.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+// Short enough that all ranks soon have something to do, long enough that signals cost little beside them.
+constexpr Index least_piece = Index{8} << 10;
+constexpr Index pieces_of_whole = 8;
+
+}  // namespace
+
+// Nobody meets anybody: this is no call in which addresses are told, so that the last such one still stands on the
+// board for those who have not read it. Numbers of rounds go on, and with them the rules by which memory is used again.
+void NodeRounds::run_chain(const NodeReduction& reduction) {
+  const int self = board_->rank();
+  const Index element = reduction.combine->element_bytes();
+  const Index least = std::max<Index>(least_piece / element, 1);
+  length_ =
+      std::min(std::max(least, (reduction.n + pieces_of_whole - 1) / pieces_of_whole), board_->piece_bytes() / element);
+  rounds_ = (reduction.n + length_ - 1) / length_;
+  for (Index round = 0; round < rounds_; ++round) pass_on(reduction, round);
+  before_ = count(rounds_ - 1);
+  const std::exception_ptr failure = std::exchange(failure_, nullptr);
+  if (!reduction.combine->may_throw()) return;
+  const mpi::Communicator& node = context_->topology().node();
+  const int failed = mpi::all_reduce(node, failure ? self : node.size(), mpi::Operation::minimum());
+  if (failure) std::rethrow_exception(failure);
+  if (failed == node.size()) return;
+  throw PeerFailed(failed, "rank " + std::to_string(failed) + " of the node failed to combine elements of a reduction");
+}
+
+void NodeRounds::pass_on(const NodeReduction& reduction, Index round) {
+  const int self = board_->rank();
+  const bool has_next = self + 1 < board_->ranks();
+  const bool is_inclusive = reduction.deliver == Deliver::up_to_itself;
+  const Index element = reduction.combine->element_bytes();
+  const std::uint64_t number = count(round);
+  const Index begin = round * length_;
+  const Index n = std::min(length_, reduction.n - begin);
+  const auto bytes = static_cast<std::size_t>(n * element);
+  const std::byte* const own = reduction.in + begin * element;
+  std::byte* const out = reduction.out == nullptr ? nullptr : reduction.out + begin * element;
+  std::byte* const for_next = has_next ? board_->staged(self, self + 1, number) : nullptr;
+
+  if (self > 0) await_staged(self - 1, number);
+  const std::byte* const before = self > 0 ? board_->staged(self - 1, self, number) : nullptr;
+  if (has_next && number > NodeBoard::stages) await_reduced(self + 1, number - NodeBoard::stages);
+  // Where only the own result needs it, straight there.
+  std::byte* const together = has_next ? for_next : out;
+  const std::byte* result = own;
+  if (before == nullptr) {
+    if (has_next) std::memcpy(for_next, own, bytes);
+  } else if (has_next || is_inclusive) {
+    try {
+      if (!failure_) (*reduction.combine)(n, before, own, together);
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+    result = together;
+  }
+  if (has_next) publish_staged(number);
+  if (!is_inclusive) result = before;
+  if (result != nullptr && out != nullptr && result != out) std::memcpy(out, result, bytes);
+  std::atomic_ref(board_->control(self).reduced.rounds).store(number, std::memory_order_release);
+  std::atomic_ref(board_->control(self).copied.rounds).store(number, std::memory_order_release);
+}
+
+}  // namespace plait::collective

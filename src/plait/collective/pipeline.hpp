@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plait/collective/group.hpp"
+#include "plait/collective/stream.hpp"
+#include "plait/model/choice.hpp"
+#include "plait/model/strands.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/schedule/combine.hpp"
+#include "plait/schedule/schedule.hpp"
+
+namespace plait::collective {
+
+using schedule::Combine;
+
+/// Who carries the collectives of a pipeline out.
+enum class Backend : unsigned char {
+  plait,  ///< messages from rank to rank, on a schedule
+  mpi,    ///< the MPI library's non-blocking collectives, each strand on a communicator of its own: see `MpiStrands`
+};
+
+/// What is empty is chosen, alike on all ranks, by the description of the machine that the context has; so are the
+/// algorithms of plait's own.
+struct PipelineOptions {
+  Backend backend = Backend::plait;
+  std::optional<int> strands = {};
+  std::optional<Index> segment_bytes = {};  ///< of what one message carries at most; a strand of MPI's is one segment
+};
+
+/// Operations on one vector of each rank, one after the other, that overlap: what one has finished of the vector, the
+/// next takes at once.
+///
+///     Pipeline y(context, elements, sizeof(double));
+///     y.reduce(row, root, sum).broadcast(column, root).compute(f);
+///     Schedule schedule = y.schedule("matrix-vector");
+///     schedule.start({{Binding::output(bytes)}}), schedule.wait();
+///
+/// The vector is changed in place. All ranks of the context name the same operations in the same order, each with the
+/// group that it is in; what a rank's vector holds after a reduction to another rank is what it held before.
+///
+/// A reduction among all ranks of the context that is followed by a broadcast from its root to all of them is an
+/// allreduce, and plait does it so. For smaller groups say `allreduce`.
+///
+/// Source: Huang, Chow: "Overlapping communications with other communications …", section III.A.
+class Pipeline {
+ public:
+  /// Without communication.
+  /// \throws ArgumentError  elements < 0, element_bytes < 1, or an option below 1
+  Pipeline(mpi::Context& context, Index elements, Index element_bytes, PipelineOptions options = {});
+
+  /// \param root  the how-manieth of the group
+  /// \throws ArgumentError  as `reduce_chain` does; with MPI's collectives also a `combine` that is none of MPI's
+  Pipeline& reduce(Group group, int root, const Combine& combine);
+  Pipeline& broadcast(Group group, int root);
+  Pipeline& allreduce(Group group, const Combine& combine);
+  /// Calls f(elements, number of the first one) on this rank for each segment that is final, while others are still on
+  /// their way; f may change them.
+  Pipeline& compute(std::function<void(std::span<std::byte> elements, Index first)> f);
+
+  /// To be started with one binding, the vector: an output. Collective over the context.
+  [[nodiscard]] schedule::Schedule schedule(std::string label, schedule::Windows windows = {}) const;
+
+ private:
+  struct Reduce {
+    Group group;
+    int root;
+    Combine combine;
+  };
+  struct Broadcast {
+    Group group;
+    int root;
+  };
+  struct Allreduce {
+    Group group;
+    Combine combine;
+  };
+  struct Compute {
+    std::function<void(std::span<std::byte>, Index)> f;
+  };
+  using Step = std::variant<Reduce, Broadcast, Allreduce, Compute>;
+
+  void expect_suitable(const Combine& combine) const;
+  [[nodiscard]] std::vector<Step> merged() const;
+  // What is empty is not decided yet.
+  struct Cut {
+    std::optional<int> strands;
+    std::optional<Index> message_bytes;
+  };
+
+  [[nodiscard]] model::Placement placement_of(const Group& group) const;
+  template <model::Algorithm A>
+  [[nodiscard]] model::Choice<A> choice_for(const Group& group, const Cut& cut) const;
+  template <model::Algorithm A>
+  [[nodiscard]] model::Piece piece_of(const Group& group, Index message_bytes) const;
+  [[nodiscard]] Cut chosen_cut(const std::vector<Step>& steps) const;
+  [[nodiscard]] Index segment_bytes(const std::vector<Step>& steps, const Cut& cut) const;
+  [[nodiscard]] Stream append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut) const;
+  [[nodiscard]] Stream append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data) const;
+
+  mpi::Context* context_;
+  Index elements_;
+  Index element_bytes_;
+  PipelineOptions options_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace plait::collective

@@ -1,0 +1,87 @@
+#include "plait/collective/stream.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "plait/base/error.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+// Of `count` things the first that belongs to the given one of `parts` nearly equal parts.
+constexpr Index first_of(Index part, Index parts, Index count) {
+  return count / parts * part + std::min(part, count % parts);
+}
+
+void expect_at_least(Index least, Index value, const char* name) {
+  if (value < least) {
+    throw ArgumentError(std::string(name) + ": " + std::to_string(value) + ", expected at least " +
+                        std::to_string(least));
+  }
+}
+
+template <class Wanted>
+OperationId join(Graph& graph, const std::vector<Segment>& segments, Wanted wanted) {
+  Position last;
+  Dependencies all;
+  for (const Segment& segment : segments) {
+    if (!wanted(segment)) continue;
+    last = std::max(last, segment.position());
+    const Dependencies own = segment.final_and_read();
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return graph.compute(last, 0, {}, {}, std::move(all));
+}
+
+}  // namespace
+
+Dependencies Segment::final_and_read() const {
+  Dependencies all = final;
+  all.insert(all.end(), readers.begin(), readers.end());
+  return all;
+}
+
+Stream Stream::cut(Index elements, Index element_bytes, int strands, Index segment_elements, Index begin) {
+  expect_at_least(0, elements, "elements");
+  expect_at_least(1, element_bytes, "element_bytes");
+  expect_at_least(1, strands, "strands");
+  expect_at_least(1, segment_elements, "segment_elements");
+  std::vector<Segment> segments;
+  for (int strand = 0; strand < strands; ++strand) {
+    const Index end = begin + first_of(strand + 1, strands, elements);
+    Index number = 0;
+    for (Index first = begin + first_of(strand, strands, elements); first < end; ++number) {
+      const Index next = first + std::min(segment_elements, end - first);
+      segments.push_back({.begin = first, .end = next, .strand = strand, .number = number, .stage = number});
+      first = next;
+    }
+  }
+  return {element_bytes, std::move(segments)};
+}
+
+Index Stream::longest_bytes() const noexcept {
+  Index longest = 0;
+  for (const Segment& segment : segments_) longest = std::max(longest, segment.elements() * element_bytes_);
+  return longest;
+}
+
+OperationId Stream::final(Graph& graph, int strand) const {
+  return join(graph, segments_, [strand](const Segment& segment) { return segment.strand == strand; });
+}
+
+OperationId Stream::final(Graph& graph) const {
+  return join(graph, segments_, [](const Segment&) { return true; });
+}
+
+std::vector<Segment> split(const Segment& segment, int parts) {
+  std::vector<Segment> pieces(static_cast<std::size_t>(parts), segment);
+  for (int part = 0; part < parts; ++part) {
+    Segment& piece = pieces[static_cast<std::size_t>(part)];
+    piece.begin = segment.begin + first_of(part, parts, segment.elements());
+    piece.end = segment.begin + first_of(part + 1, parts, segment.elements());
+  }
+  return pieces;
+}
+
+}  // namespace plait::collective

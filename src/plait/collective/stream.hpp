@@ -1,0 +1,78 @@
+#pragma once
+
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/schedule/graph.hpp"
+
+namespace plait::collective {
+
+using schedule::Dependencies;
+using schedule::Graph;
+using schedule::OperationId;
+using schedule::PoolId;
+using schedule::Position;
+using schedule::Range;
+using schedule::SlotId;
+
+/// Where the elements of a vector lie: from `offset` bytes on in a slot, one behind the other.
+struct Place {
+  SlotId slot;
+  Index offset = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// Consecutive elements of a vector that move as one.
+struct Segment {
+  Index begin, end;  ///< elements of the vector
+  int strand;        ///< whose tag its messages have
+  Index number;      ///< in its strand
+  /// The first stage of `Position` at which it may move on. Alike on all ranks that deal with the segment, whether they
+  /// have it by then or not.
+  Index stage;
+  Dependencies final{};    ///< this rank's operations after which its elements are final: may be read
+  Dependencies readers{};  ///< and those that still read them then: it may be overwritten after these, too
+
+  [[nodiscard]] Index elements() const noexcept { return end - begin; }
+  [[nodiscard]] Dependencies final_and_read() const;
+  /// `later` stages after the first one.
+  [[nodiscard]] Position position(Index later = 0) const noexcept { return {stage + later, strand, number}; }
+};
+
+/// A vector on its way through a graph of operations: cut into strands, these into segments, and for each segment since
+/// when it is there. Builders take one and return what has become of it, so that a segment moves on while others are
+/// still on their way: chained builders overlap by themselves.
+///
+/// A stage is about the time that one hop of one segment takes. The k-th segments of all strands set out at stage k.
+class Stream {
+ public:
+  Stream(Index element_bytes, std::vector<Segment> segments)
+      : element_bytes_(element_bytes), segments_(std::move(segments)) {}
+
+  /// Elements [begin, begin + elements): nearly equal strands, each in segments of `segment_elements`, but for its
+  /// last. Strands that would be empty have no segments.
+  /// \throws ArgumentError  elements < 0, element_bytes < 1, strands < 1 or segment_elements < 1
+  static Stream cut(Index elements, Index element_bytes, int strands, Index segment_elements, Index begin = 0);
+
+  [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
+  [[nodiscard]] const std::vector<Segment>& segments() const noexcept { return segments_; }
+  /// The length of the longest segment; 0 where there is none.
+  [[nodiscard]] Index longest_bytes() const noexcept;
+  /// Where a segment of the vector at `place` lies.
+  [[nodiscard]] Range range(Place place, const Segment& segment) const noexcept {
+    return {place.slot, place.offset + segment.begin * element_bytes_, segment.elements() * element_bytes_};
+  }
+
+  /// Appends an operation after which this rank's elements of a strand, or all of them, are final and no longer read.
+  [[nodiscard]] OperationId final(Graph& graph, int strand) const;
+  [[nodiscard]] OperationId final(Graph& graph) const;
+
+ private:
+  Index element_bytes_;
+  std::vector<Segment> segments_;
+};
+
+/// The segment's elements in `parts` nearly equal pieces, some empty where it has fewer elements.
+[[nodiscard]] std::vector<Segment> split(const Segment& segment, int parts);
+
+}  // namespace plait::collective

@@ -1,0 +1,65 @@
+#include "plait/model/strands.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <ranges>
+
+#include "plait/base/contract.hpp"
+
+namespace plait::model {
+
+bool may_overlap(const BandwidthCurve& bandwidth, Index bytes, int strands) {
+  PLAIT_ASSERT(bytes >= 0 && strands >= 1, "there are strands");
+  return strands * bandwidth.bytes_per_second(bytes / strands) >= bandwidth.bytes_per_second(bytes);
+}
+
+std::vector<int> possible_strands(const BandwidthCurve& bandwidth, Index bytes) {
+  const Index least_bytes = bandwidth.threshold_bytes();
+  std::vector<int> possible{1};
+  for (int strands = 2; strands <= most_useful_strands && bytes / strands >= least_bytes; strands *= 2) {
+    if (may_overlap(bandwidth, bytes, strands)) possible.push_back(strands);
+  }
+  return possible;
+}
+
+int choose_strands(const BandwidthCurve& bandwidth, Index bytes,
+                   const std::function<Cost(Index strand_bytes)>& cost_of) {
+  int best = 1;
+  double least_seconds = seconds(cost_of(bytes), 1);
+  for (const int strands : possible_strands(bandwidth, bytes)) {
+    const double time = seconds(cost_of((bytes + strands - 1) / strands), strands);
+    if (time >= worth_a_change * least_seconds) continue;
+    best = strands;
+    least_seconds = time;
+  }
+  return best;
+}
+
+std::vector<Index> possible_segments(const BandwidthCurve& bandwidth, Index bytes) {
+  PLAIT_ASSERT(bytes >= 0, "a vector has bytes");
+  constexpr Index shortest = 4'000;
+  constexpr Index longest = 1'000'000;
+  std::vector<Index> possible{std::max<Index>(1, bytes)};
+  for (const BandwidthCurve::Point& point : std::views::reverse(bandwidth.points())) {
+    const Index size = point.message_bytes;
+    if (size < bytes && size >= shortest && size <= longest) possible.push_back(size);
+  }
+  return possible;
+}
+
+Index choose_segment(const BandwidthCurve& bandwidth, Index bytes,
+                     const std::function<Piece(Index message_bytes)>& piece_of) {
+  Index best = std::max<Index>(1, bytes);
+  double least_seconds = seconds(piece_of(best).cost, 1);
+  for (const Index segment : possible_segments(bandwidth, bytes)) {
+    const Piece piece = piece_of(segment);
+    const Index pieces = std::max<Index>(1, (bytes + piece.bytes - 1) / piece.bytes);
+    const double time = seconds(piece.cost, static_cast<int>(std::min<Index>(pieces, INT_MAX)));
+    if (time >= worth_a_change * least_seconds) continue;
+    best = segment;
+    least_seconds = time;
+  }
+  return best;
+}
+
+}  // namespace plait::model

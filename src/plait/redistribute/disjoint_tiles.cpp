@@ -1,0 +1,55 @@
+#include "plait/redistribute/disjoint_tiles.hpp"
+
+#include <string>
+
+#include "plait/base/error.hpp"
+
+namespace plait::redistribute {
+
+void DisjointTiles::Tiles::clear() {
+  memory.clear();
+  places.clear();
+}
+
+void DisjointTiles::Tiles::add(std::size_t pair, std::span<const TileMemory> tiles, Index element_bytes) {
+  for (std::size_t i = 0; i < tiles.size(); ++i) {
+    TileMemory in_bytes = tiles[i];
+    in_bytes.tile.leading_dimension *= element_bytes;
+    in_bytes.minor *= element_bytes;
+    memory.push_back(in_bytes);
+    places.push_back({pair, i});
+  }
+}
+
+void DisjointTiles::Tiles::add(const Tiles& others) {
+  memory.insert(memory.end(), others.memory.begin(), others.memory.end());
+  places.insert(places.end(), others.places.begin(), others.places.end());
+}
+
+void DisjointTiles::expect(std::span<const Operands> operands, int rank) {
+  sources_.clear();
+  targets_.clear();
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Operands& its = operands[i];
+    own_targets_.clear();
+    own_targets_.add(i, its.target(), its.element_bytes());
+    expect_none_with_targets(own_targets_, "target", operands.size(), rank);
+    targets_.add(own_targets_);
+    if (its.reads_source()) sources_.add(i, its.source(), its.element_bytes());
+  }
+  expect_none_with_targets(sources_, "source", operands.size(), rank);
+}
+
+void DisjointTiles::expect_none_with_targets(const Tiles& tiles, const char* which, std::size_t pairs, int rank) {
+  const Overlap overlap = search_.find(tiles.memory, targets_.memory, 1);
+  if (overlap.source < 0) return;
+  const auto describe = [pairs](const char* name, const Place& place) {
+    return std::string(name) + " tile " + std::to_string(place.tile) +
+           (pairs == 1 ? "" : " of pair " + std::to_string(place.pair));
+  };
+  throw ArgumentError(describe(which, tiles.places[static_cast<std::size_t>(overlap.source)]) + " and " +
+                      describe("target", targets_.places[static_cast<std::size_t>(overlap.target)]) + " of rank " +
+                      std::to_string(rank) + " have memory in common: A and B must not overlap");
+}
+
+}  // namespace plait::redistribute

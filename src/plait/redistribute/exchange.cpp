@@ -1,0 +1,189 @@
+#include "plait/redistribute/exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plait/mpi/message.hpp"
+#include "plait/redistribute/chunk_positions.hpp"
+
+namespace plait::redistribute {
+
+namespace {
+
+using schedule::OperationId;
+using schedule::Position;
+
+constexpr Index step_bytes = Index{1} << 20;      // about 0.2 ms of copying between two looks at the network
+constexpr Index shared_chunk = Index{512} << 10;  // through memory: several of them stay in the caches
+constexpr Index most_under_way = 32;  // messages in each direction; MPI looks at all of them again and again
+
+}  // namespace
+
+Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, const ExchangeKind& kind,
+                   const Options& options)
+    : context_(context), matrices_(matrices), kind_(kind), options_(options), movers_(kind.element_bytes.size()) {
+  if (options_.within_node == WithinNode::shared_memory) {
+    slot_bytes_ =
+        NodeRings::longest_slot(context, std::min(options_.chunk_bytes, shared_chunk), options_.memory_budget / 2);
+  }
+  const std::vector<Index>& sizes = kind_.element_bytes;
+  const Index step = std::min(step_bytes, options_.chunk_bytes);
+  PackagesByPeer outgoing, incoming;
+  std::vector<PackageToCut> own;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) continue;
+    const PlannedMatrix& matrix = matrices_[i];
+    const Packages& packages = matrix.packages;
+    const StorageOrder packed = matrix.op_from.storage();
+    movers_[i].emplace(matrix.pair.to, packed, packages.most_runs(), step / sizes[i]);
+    const auto to_cut = [&](const Package& package) {
+      return PackageToCut{&package, i, sizes[i], packed, packed != matrix.pair.to.storage()};
+    };
+    for (const Package& package : packages.outgoing()) outgoing[package.peer].push_back(to_cut(package));
+    for (const Package& package : packages.incoming()) incoming[package.peer].push_back(to_cut(package));
+    own.push_back(to_cut(packages.own()));
+  }
+  outgoing_ = streams(outgoing);
+  incoming_ = streams(incoming);
+  const Index own_chunk = slot_bytes_ > 0 ? slot_bytes_ : options_.chunk_bytes;
+  own_ = cut(own, {.chunk_bytes = own_chunk, .step_bytes = std::min(step, own_chunk)});
+}
+
+bool Exchange::is_neighbour(int peer) const { return context_.topology().class_of(peer) == PeerClass::node; }
+
+bool Exchange::by_message(const Stream& stream) const { return !(rings_ || sources_) || !is_neighbour(stream.peer); }
+
+// Both ends of a stream cut alike.
+std::vector<Exchange::Stream> Exchange::streams(const PackagesByPeer& packages) const {
+  std::vector<Stream> result;
+  for (const auto& [peer, to_cut] : packages) {
+    Index longest = options_.chunk_bytes;
+    if (!is_neighbour(peer))
+      longest = std::min(longest, mpi::network_message);
+    else if (slot_bytes_ > 0)
+      longest = slot_bytes_;
+    result.push_back({peer, cut(to_cut, {.chunk_bytes = longest, .step_bytes = std::min(step_bytes, longest)})});
+  }
+  return result;
+}
+
+void Exchange::build() {
+  schedule::Graph graph;
+  add_messages(graph);
+  if (sources_) add_offer(graph);
+  for (const Stream& stream : outgoing_) {
+    if (rings_ && !by_message(stream)) add_ring_out(graph, stream);
+  }
+  for (const Stream& stream : incoming_) {
+    if (by_message(stream)) continue;
+    sources_ ? add_reads(graph, stream) : add_ring_in(graph, stream);
+  }
+  add_own_moves(graph);
+  const auto window = static_cast<int>(std::min(message_blocks(), most_under_way));
+  schedule_.emplace(context_, std::move(graph), options_.label, schedule::Windows{window, window, 1});
+  schedule_->prepare();
+}
+
+Index Exchange::Stream::longest_chunk() const {
+  Index longest = 0;
+  for (const Chunk& chunk : chunks) longest = std::max(longest, chunk.bytes);
+  return longest;
+}
+
+// How many messages of each direction have staging memory at once.
+Index Exchange::message_blocks() const {
+  Index longest = 1;
+  for (const auto* side : {&outgoing_, &incoming_}) {
+    for (const Stream& stream : *side) {
+      if (by_message(stream)) longest = std::max(longest, stream.longest_chunk());
+    }
+  }
+  return std::max(Index{1}, options_.memory_budget / 2 / longest);
+}
+
+void Exchange::add_messages(schedule::Graph& graph) {
+  const auto any = [this](const std::vector<Stream>& streams) {
+    return std::any_of(streams.begin(), streams.end(), [this](const Stream& stream) { return by_message(stream); });
+  };
+  if (any(outgoing_)) add_messages_out(graph, message_blocks());
+  if (any(incoming_)) add_messages_in(graph, message_blocks());
+}
+
+schedule::PoolId Exchange::add_pool(schedule::Graph& graph, std::span<const Stream> streams, Index blocks) const {
+  Index longest = 0;
+  Index count = 0;
+  for (const Stream& stream : streams) {
+    if (!by_message(stream)) continue;
+    longest = std::max(longest, stream.longest_chunk());
+    count += static_cast<Index>(stream.chunks.size());
+  }
+  return graph.pool(longest, std::clamp(count, Index{1}, blocks));
+}
+
+void Exchange::add_messages_out(schedule::Graph& graph, Index blocks) {
+  const schedule::PoolId pool = add_pool(graph, outgoing_, blocks);
+  for (const Stream& stream : outgoing_) {
+    if (!by_message(stream)) continue;
+    for (Index number = 0; const Chunk& chunk : stream.chunks) {
+      const Position position = position_of_delivery(number++, context_.rank(), stream.peer, context_.size());
+      const schedule::SlotId staging = graph.staging(pool);
+      const OperationId packed = graph.compute(position, chunk.steps(),
+                                               [this, &chunk, staging](const schedule::Run& run, Index step) {
+                                                 pack(chunk, step, run.address(staging), simd::Stores::cached);
+                                               },
+                                               {staging});
+      graph.send(position, stream.peer, {staging, 0, chunk.bytes}, {packed});
+    }
+  }
+}
+
+void Exchange::add_messages_in(schedule::Graph& graph, Index blocks) {
+  const schedule::PoolId pool = add_pool(graph, incoming_, blocks);
+  for (const Stream& stream : incoming_) {
+    if (!by_message(stream)) continue;
+    for (Index number = 0; const Chunk& chunk : stream.chunks) {
+      const Position position = position_of_delivery(number++, stream.peer, context_.rank(), context_.size());
+      const schedule::SlotId staging = graph.staging(pool);
+      const OperationId arrived = graph.receive(position, stream.peer, {staging, 0, chunk.bytes});
+      graph.compute(
+          position, chunk.steps(),
+          [this, &chunk, staging](const schedule::Run& run, Index step) { unpack(chunk, step, run.address(staging)); },
+          {staging}, {arrived});
+    }
+  }
+}
+
+void Exchange::add_own_moves(schedule::Graph& graph) {
+  for (Index number = 0; const Chunk& chunk : own_) {
+    const Position position = sources_ ? position_of_own(number++) : position_after_messages();
+    graph.compute(position, chunk.steps(),
+                  [this, &chunk](const schedule::Run& run, Index step) { move(run, chunk, step); });
+  }
+}
+
+void Exchange::pack(const Chunk& chunk, Index step, std::byte* message, simd::Stores stores) {
+  for (const Piece& piece : chunk.step(step)) {
+    const PlannedMatrix& matrix = matrices_[piece.matrix];
+    movers_[piece.matrix]->pack(piece, matrix.source[static_cast<std::size_t>(piece.panel->source_tile)], message,
+                                matrix.transform.element_bytes(), stores);
+  }
+}
+
+void Exchange::unpack(const Chunk& chunk, Index step, const std::byte* message) {
+  for (const Piece& piece : chunk.step(step)) {
+    const PlannedMatrix& matrix = matrices_[piece.matrix];
+    movers_[piece.matrix]->unpack(piece, message, matrix.target[static_cast<std::size_t>(piece.panel->target_tile)],
+                                  matrix.transform);
+  }
+}
+
+void Exchange::move(const schedule::Run& run, const Chunk& chunk, Index step) {
+  for (const Piece& piece : chunk.step(step)) {
+    const PlannedMatrix& matrix = matrices_[piece.matrix];
+    movers_[piece.matrix]->move(piece, matrix.source[static_cast<std::size_t>(piece.panel->source_tile)],
+                                matrix.target[static_cast<std::size_t>(piece.panel->target_tile)], matrix.transform);
+    run.count_own_move(piece.rows * piece.columns * matrix.transform.element_bytes());
+  }
+}
+
+}  // namespace plait::redistribute

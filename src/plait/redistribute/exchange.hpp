@@ -1,0 +1,94 @@
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/mover.hpp"
+#include "plait/redistribute/node_rings.hpp"
+#include "plait/redistribute/options.hpp"
+#include "plait/redistribute/pieces.hpp"
+#include "plait/redistribute/planned_matrix.hpp"
+#include "plait/redistribute/shared_sources.hpp"
+#include "plait/redistribute/store_choice.hpp"
+#include "plait/schedule/schedule.hpp"
+#include "plait/simd/stores.hpp"
+
+namespace plait::redistribute {
+
+/// What decides how the matrices of a plan are exchanged; the same on all ranks.
+struct ExchangeKind {
+  std::vector<Index> element_bytes;  ///< by matrix, 0 for one that does not take part as its alpha is 0
+  bool sources_are_shared = false;   ///< whether all source tiles of all ranks lie in the context's shared memory
+  friend auto operator<=>(const ExchangeKind&, const ExchangeKind&) = default;
+};
+
+/// The packages of a plan's matrices cut into chunks, and the schedule that moves them. Within a node chunks are read
+/// in place where sources are shared, and go through `NodeRings` where they are not. They are messages between nodes,
+/// where shared memory is short, and where the options want them.
+///
+/// Made in three steps, each of which all ranks have finished before the next one begins.
+class Exchange {
+ public:
+  /// Cuts. Local.
+  /// \param matrices  outlive it
+  Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, const ExchangeKind& kind,
+           const Options& options);
+  /// Takes the memory that ranks of a node share. Collective over the context.
+  void share_memory();
+  /// Makes the schedule. Local.
+  void build();
+
+  [[nodiscard]] schedule::Schedule& schedule() { return *schedule_; }
+
+ private:
+  using PackagesByPeer = std::map<int, std::vector<PackageToCut>>;
+  /// What goes one way between this rank and another.
+  struct Stream {
+    int peer;
+    std::vector<Chunk> chunks;
+    [[nodiscard]] Index longest_chunk() const;  // in bytes
+  };
+
+  [[nodiscard]] bool is_neighbour(int peer) const;
+  [[nodiscard]] bool by_message(const Stream& stream) const;
+  [[nodiscard]] std::vector<Stream> streams(const PackagesByPeer& packages) const;
+  void share_rings();
+  void share_sources();
+
+  [[nodiscard]] schedule::PoolId add_pool(schedule::Graph& graph, std::span<const Stream> streams, Index blocks) const;
+  [[nodiscard]] Index message_blocks() const;
+  void add_messages(schedule::Graph& graph);
+  void add_messages_out(schedule::Graph& graph, Index blocks);
+  void add_messages_in(schedule::Graph& graph, Index blocks);
+  void add_ring_out(schedule::Graph& graph, const Stream& stream);
+  void add_ring_in(schedule::Graph& graph, const Stream& stream);
+  void add_offer(schedule::Graph& graph);
+  void add_reads(schedule::Graph& graph, const Stream& stream);
+  void add_own_moves(schedule::Graph& graph);
+
+  void pack(const Chunk& chunk, Index step, std::byte* message, simd::Stores stores);
+  void unpack(const Chunk& chunk, Index step, const std::byte* message);
+  void read(const Chunk& chunk, Index step, int peer);
+  void move(const schedule::Run& run, const Chunk& chunk, Index step);
+
+  mpi::Context& context_;
+  std::deque<PlannedMatrix>& matrices_;
+  const ExchangeKind kind_;
+  const Options options_;
+  Index slot_bytes_ = 0;                      // what rings may have, 0 for none
+  std::vector<std::optional<Mover>> movers_;  // of the matrices that take part
+  std::vector<Stream> outgoing_, incoming_;
+  std::vector<Chunk> own_;
+  std::optional<NodeRings> rings_;
+  StoreChoice into_slots_{NodeRings::slots};
+  std::optional<SharedSources> sources_;
+  std::map<const Panel*, Index> entries_;       // of what is read in place, on the boards of its owners
+  std::optional<schedule::Schedule> schedule_;  // last, so that a run under way ends while the rest is there
+};
+
+}  // namespace plait::redistribute

@@ -1,0 +1,62 @@
+#include "plait/redistribute/planned_matrix.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "plait/simd/stores.hpp"
+
+namespace plait::redistribute {
+
+PlannedMatrix::PlannedMatrix(const MatrixPair& its_pair, int rank)
+    : pair(its_pair),
+      source_tiles(pair.from.tiles_of(rank)),
+      target_tiles(pair.to.tiles_of(rank)),
+      op_from(pair.op_from()),
+      packages(op_from, pair.to, rank) {
+  const std::vector<layout::TilePosition> tiles = pair.from.owners().owned_by(rank);
+  for (const layout::TilePosition tile : op_from.owners().owned_by(rank)) {
+    const layout::TilePosition original = transposes(pair.op) ? layout::TilePosition{tile.column, tile.row} : tile;
+    source_order.push_back(std::lower_bound(tiles.begin(), tiles.end(), original) - tiles.begin());
+  }
+}
+
+namespace {
+
+std::span<const std::byte> bytes_of(const TileMemory& memory, Index element_bytes) {
+  const bool empty = memory.minor == 0 || memory.major == 0;
+  const Index elements = empty ? 0 : (memory.major - 1) * memory.tile.leading_dimension + memory.minor;
+  return {memory.tile.data, static_cast<std::size_t>(elements * element_bytes)};
+}
+
+}  // namespace
+
+void PlannedMatrix::bind(const mpi::Context& context, const Operands& operands) {
+  source.clear();
+  shared_source.clear();
+  target.clear();
+  Index target_bytes = 0;
+  for (const TileMemory& memory : operands.target()) {
+    target.push_back(memory.tile);
+    target_bytes += memory.minor * memory.major * operands.element_bytes();
+  }
+  const bool past_caches = simd::streams(simd::Stores::automatic, target_bytes);
+  transform = operands.transform(conjugates(pair.op), past_caches ? simd::Stores::streaming : simd::Stores::cached);
+  if (!operands.reads_source()) return;
+  is_source_shared = true;
+  for (const Index tile : source_order) {
+    const TileMemory& memory = operands.source()[static_cast<std::size_t>(tile)];
+    source.push_back(memory.tile);
+    const std::span<const std::byte> bytes = bytes_of(memory, operands.element_bytes());
+    if (bytes.empty()) {
+      shared_source.push_back({});
+    } else if (const auto place = context.find_shared(bytes)) {
+      shared_source.push_back(*place);
+    } else {
+      is_source_shared = false;
+    }
+    if (transposes(pair.op)) source.back().order = flipped(source.back().order);
+  }
+}
+
+}  // namespace plait::redistribute

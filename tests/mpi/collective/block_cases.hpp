@@ -1,0 +1,78 @@
+#pragma once
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "plait/collective/blocks.hpp"
+#include "plait/collective/exchanged.hpp"
+
+#include "mpi/collective/stream_cases.hpp"
+
+namespace plait::test {
+
+/// Of all cases some of each group, for builders that have no root.
+inline std::vector<StreamCase> rootless_cases(int ranks) {
+  std::vector<StreamCase> cases = stream_cases(ranks);
+  std::erase_if(cases, [](const StreamCase& c) { return c.root > 2; });
+  return cases;
+}
+
+/// What this rank has sent to and received from others in what is labelled so, since the counters were cleared.
+inline collective::Exchanged exchanged(const mpi::Context& context, const std::string& label) {
+  collective::Exchanged all;
+  const auto found = context.counters().find(label);
+  if (found == context.counters().end()) return all;
+  for (const PeerClass peer : {PeerClass::node, PeerClass::network}) {
+    all.sent += found->second.sent_to(peer);
+    all.received += found->second.received_from(peer);
+  }
+  return all;
+}
+
+inline std::ostream& print(std::ostream& out, const Traffic& traffic) {
+  return out << traffic.messages << " messages, " << traffic.bytes << " bytes";
+}
+
+/// The sum of what a formula says of each segment of a case: `formula` takes the bytes of its pieces.
+template <class Formula>
+collective::Exchanged for_each_segment(const StreamCase& c, Index element_bytes, Formula formula) {
+  collective::Exchanged all;
+  const auto stream = collective::Stream::cut(c.n, element_bytes, c.strands, c.segment);
+  for (const collective::Segment& segment : stream.segments()) {
+    all += formula(collective::bytes_of_pieces(segment.elements(), element_bytes, static_cast<int>(c.ranks.size())));
+  }
+  return all;
+}
+
+/// Ragged lengths of as many blocks as the case has ranks, some of them empty, with about its n elements in all.
+inline std::vector<Index> ragged_counts(const StreamCase& c, std::uint64_t seed) {
+  std::vector<Index> counts;
+  const Index most = 2 * c.n / static_cast<Index>(c.ranks.size());
+  for (std::size_t i = 0; i < c.ranks.size(); ++i) {
+    const auto bits = random_bits(seed, i);
+    counts.push_back(bits % 4 == 0 ? 0 : static_cast<Index>(bits / 4 % static_cast<std::uint64_t>(most + 1)));
+  }
+  return counts;
+}
+
+/// Where each block begins, and behind them where the last one ends.
+inline std::vector<Index> begins_of(const std::vector<Index>& counts) {
+  std::vector<Index> begins(counts.size() + 1, 0);
+  std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);
+  return begins;
+}
+
+inline std::vector<Index> bytes_of(std::vector<Index> counts, Index element_bytes) {
+  for (Index& count : counts) count *= element_bytes;
+  return counts;
+}
+
+}  // namespace plait::test
+
+namespace plait::collective {
+inline void PrintTo(const Exchanged& all, std::ostream* out) {
+  test::print(*out << "sent ", all.sent);
+  test::print(*out << ", received ", all.received);
+}
+}  // namespace plait::collective

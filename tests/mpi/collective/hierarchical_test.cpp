@@ -1,0 +1,154 @@
+#include "plait/collective/hierarchical.hpp"
+
+#include <numeric>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+
+#include "mpi/collective/block_cases.hpp"
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using collective::Exchanged;
+using collective::Graph;
+using collective::GroupWay;
+using collective::Hierarchy;
+using collective::NodeStages;
+using collective::Place;
+using collective::Stream;
+using schedule::Combine;
+
+constexpr std::uint64_t untouched = 0x5555;
+
+// Nodes as they are pretended to be, for any number of ranks: a new group begins where the pattern says.
+std::vector<int> groups_of(int things, std::initializer_list<int> pattern) {
+  std::vector<int> sizes;
+  for (auto next = pattern.begin(); things > 0; next = next + 1 == pattern.end() ? pattern.begin() : next + 1) {
+    sizes.push_back(std::min(*next, things));
+    things -= sizes.back();
+  }
+  return sizes;
+}
+
+std::vector<Hierarchy> hierarchies(int ranks) {
+  std::vector<int> up(static_cast<std::size_t>(ranks));
+  std::iota(up.begin(), up.end(), 0);
+  const std::vector<int> down(up.rbegin(), up.rend());
+  std::vector<Hierarchy> all;
+  const auto add = [&](const std::vector<int>& order, std::initializer_list<std::initializer_list<int>> patterns) {
+    Hierarchy hierarchy{order, {}};
+    int things = ranks;
+    for (const auto& pattern : patterns) {
+      hierarchy.levels.push_back(groups_of(things, pattern));
+      things = static_cast<int>(hierarchy.levels.back().size());
+    }
+    all.push_back(hierarchy);
+  };
+  add(up, {});               // a ring
+  add(up, {{3}});            // as many each
+  add(down, {{4}});          // the last one has fewer
+  add(up, {{ranks}});        // one node
+  add(down, {{1}});          // nodes of one rank
+  add(up, {{1, 5, 2}});      // any
+  add(down, {{1, 2}, {2}});  // NUMA domains
+  add(up, {{2, 1}, {2, 1}, {2}});
+  return all;
+}
+
+std::string name_of(const Hierarchy& hierarchy) {
+  std::string name = "from " + std::to_string(hierarchy.ranks[0]);
+  for (const auto& level : hierarchy.levels) {
+    name += ", groups of";
+    for (const int size : level) name += " " + std::to_string(size);
+  }
+  return name;
+}
+
+struct Hierarchical : ::testing::Test {
+  mpi::Context context{test_comm()};
+};
+
+TEST_F(Hierarchical, give_all_ranks_the_same_in_order) {
+  std::uint64_t seed = 9000;
+  const Compose compose;
+  const Combine operations[] = {Combine::elementwise<std::uint64_t>(compose),
+                                {simd::ReduceOperation::sum, simd::Element::uint64}};
+  for (const Hierarchy& hierarchy : hierarchies(ranks())) {
+    for (const bool shares : {false, true}) {
+      for (const Combine& combine : operations) {
+        ++seed;
+        const Index n = std::vector<Index>{0, 1, 7, 300, 1000}[seed % 5];
+        const StreamCase c{hierarchy.ranks, 0, n, 1 + static_cast<int>(seed % 3), seed % 2 == 0 ? 64 : 1000,
+                           seed % 4 >= 2};
+        SCOPED_TRACE(testing::Message() << name_of(hierarchy) << ", " << c << ", shares " << shares << ", commutes "
+                                        << combine.commutes());
+        Words in = operands(seed, rank(), n);
+        Words out = c.in_place ? in : Words(in.size(), untouched);
+        const Stream stream = Stream::cut(c.n, 8, c.strands, c.segment);
+        const NodeStages reduce(context, stream);
+        const NodeStages gather(context, stream);
+        const GroupWay way = shares ? GroupWay{&reduce, &gather} : GroupWay{};
+        context.counters().clear();
+        StreamedRun::run(
+            context, c,
+            [&](Graph& graph, const collective::Group&, const Stream& whole, Place from, Place to) {
+              static_cast<void>(
+                  allreduce_hierarchical(graph, context, hierarchy, whole, from, to, combine, way).final(graph));
+            },
+            in, out, {seed % 5 == 0 ? 1 : 16, seed % 7 == 0 ? 1 : 16, 1});
+        const auto f = [&](std::uint64_t a, std::uint64_t b) { return combine.commutes() ? a + b : compose(a, b); };
+        ASSERT_EQ(out, combined(seed, c.ranks, 0, c.n, f));
+        Exchanged expected;
+        for (const collective::Segment& segment : stream.segments()) {
+          expected += allreduce_hierarchical_traffic(segment.elements(), 8, hierarchy, rank(), combine.commutes(),
+                                                     shares && !hierarchy.levels.empty());
+        }
+        EXPECT_EQ(exchanged(context, "streamed"), expected);
+      }
+    }
+  }
+}
+
+// A step on each segment that has come, while others travel.
+TEST_F(Hierarchical, hand_over_segment_by_segment) {
+  const Combine sum(simd::ReduceOperation::sum, simd::Element::uint64);
+  const Hierarchy hierarchy = Hierarchy::of_nodes(context);
+  Words data = operands(3, rank(), 1000);
+  Words none;
+  StreamedRun::run(
+      context, {hierarchy.ranks, 0, 1000, 2, 100, true},
+      [&](Graph& graph, const collective::Group&, const Stream& stream, Place, Place to) {
+        const Stream reduced = allreduce_hierarchical(graph, context, hierarchy, stream, to, to, sum);
+        for (const collective::Segment& segment : reduced.segments()) {
+          const auto doubled = [segment, to](const schedule::Run& run, Index) {
+            auto* const words = reinterpret_cast<std::uint64_t*>(run.address(to.slot));
+            for (Index i = segment.begin; i < segment.end; ++i) words[i] *= 2;
+          };
+          static_cast<void>(graph.compute(segment.position(), 1, doubled, {to.slot}, segment.final_and_read()));
+        }
+      },
+      none, data);
+  Words expected = combined(3, hierarchy.ranks, 0, 1000, std::plus<>());
+  for (std::uint64_t& word : expected) word *= 2;
+  EXPECT_EQ(data, expected);
+}
+
+TEST_F(Hierarchical, refuse_groups_that_are_none) {
+  Graph graph;
+  const collective::SlotId slot = graph.output(64);
+  const Stream stream = Stream::cut(8, 8, 1, 8);
+  const Combine sum(simd::ReduceOperation::sum, simd::Element::uint64);
+  std::vector<int> all(static_cast<std::size_t>(ranks()));
+  std::iota(all.begin(), all.end(), 0);
+  for (const auto& levels : {std::vector<std::vector<int>>{{ranks(), 0}}, {{ranks() + 1}}, {{ranks()}, {2}}}) {
+    EXPECT_THROW(static_cast<void>(allreduce_hierarchical(graph, context, {all, levels}, stream, {slot}, {slot}, sum)),
+                 ArgumentError);
+  }
+}
+
+}  // namespace
+}  // namespace plait::test

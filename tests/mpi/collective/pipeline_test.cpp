@@ -1,0 +1,162 @@
+#include "plait/collective/pipeline.hpp"
+
+#include <stdexcept>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/reduction.hpp"
+
+#include "mpi/collective/streamed.hpp"
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using collective::Backend;
+using collective::Group;
+using collective::Pipeline;
+using collective::PipelineOptions;
+using schedule::Binding;
+using schedule::Combine;
+using schedule::Schedule;
+
+constexpr Index n = 5000;
+constexpr Index word = sizeof(std::uint64_t);
+
+struct Pipelines : ::testing::Test {
+  mpi::Context context{test_comm()};
+  Group all = Group::all(context);
+  Combine sum = mpi::reduction<std::uint64_t>(mpi::Operation::sum());
+  std::vector<int> everyone = all.ranks();
+
+  static void run(Schedule& schedule, Words& data) {
+    const Binding binding = Binding::output(std::as_writable_bytes(std::span(data)));
+    schedule.start({&binding, 1});
+    schedule.wait();
+  }
+
+  // On a grid of `columns`, whose last row may be shorter: the ranks of this rank's row, and of its column.
+  [[nodiscard]] Group row(int columns) const {
+    std::vector<int> ranks;
+    for (const int rank : everyone) {
+      if (rank / columns == context.rank() / columns) ranks.push_back(rank);
+    }
+    return {context, std::move(ranks), columns};
+  }
+  [[nodiscard]] Group column(int columns) const {
+    std::vector<int> ranks;
+    for (const int rank : everyone) {
+      if (rank % columns == context.rank() % columns) ranks.push_back(rank);
+    }
+    return {context, std::move(ranks), (context.size() + columns - 1) / columns};
+  }
+};
+
+std::vector<PipelineOptions> ways() {
+  return {{},
+          {.strands = 3, .segment_bytes = 100},
+          {.segment_bytes = 8},
+          {.backend = Backend::mpi},
+          {.backend = Backend::mpi, .strands = 4}};
+}
+
+TEST_F(Pipelines, reduce_broadcast_and_compute_on_all_ranks_by_each_way) {
+  std::uint64_t seed = 5000;
+  for (const PipelineOptions& options : ways()) {
+    std::vector<int> seen(n, 0);
+    Pipeline pipeline(context, n, word, options);
+    pipeline.reduce(all, context.size() - 1, sum)
+        .broadcast(all, context.size() - 1)
+        .compute([&](std::span<std::byte> bytes, Index first) {
+          auto* const words = reinterpret_cast<std::uint64_t*>(bytes.data());
+          for (Index i = 0; i < static_cast<Index>(bytes.size()) / word; ++i) {
+            ++seen[static_cast<std::size_t>(first + i)];
+            words[i] = 3 * words[i] + static_cast<std::uint64_t>(first + i);
+          }
+        });
+    Schedule schedule = pipeline.schedule("pipeline");
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      Words data = operands(++seed, rank(), n);
+      run(schedule, data);
+      Words expected = combined(seed, everyone, 0, n, std::plus<>());
+      for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = 3 * expected[i] + i;
+      ASSERT_EQ(data, expected);
+    }
+    EXPECT_THAT(seen, ::testing::Each(2));
+  }
+}
+
+TEST_F(Pipelines, reduce_along_rows_and_broadcast_along_columns_of_a_ragged_grid) {
+  const int columns = context.size() < 4 ? 1 : 3;
+  const Group own_row = row(columns);
+  const Group own_column = column(columns);
+  std::uint64_t seed = 6000;
+  for (const PipelineOptions& options : ways()) {
+    Words data = operands(++seed, rank(), n);
+    // To the first one of each row; then the first column's sums are broadcast down it.
+    Pipeline pipeline(context, n, word, options);
+    Schedule schedule = pipeline.reduce(own_row, 0, sum).broadcast(own_column, 0).schedule("grid");
+    run(schedule, data);
+    const int top = own_column.rank(0);
+    std::vector<int> top_row;
+    for (const int rank : everyone) {
+      if (rank / columns == 0) top_row.push_back(rank);
+    }
+    ASSERT_EQ(data, top == 0 ? combined(seed, top_row, 0, n, std::plus<>()) : operands(seed, top, n));
+  }
+}
+
+TEST_F(Pipelines, of_one_context_may_be_active_at_the_same_time) {
+  Pipeline first(context, n, word);
+  Pipeline other(context, n, word, {.strands = 2, .segment_bytes = 64});
+  Schedule one = first.allreduce(all, sum).schedule("one");
+  Schedule two = other.reduce(all, 0, sum).broadcast(all, 0).schedule("two");
+  Words a = operands(7001, rank(), n);
+  Words b = operands(7002, rank(), n);
+  const Binding to_a = Binding::output(std::as_writable_bytes(std::span(a)));
+  const Binding to_b = Binding::output(std::as_writable_bytes(std::span(b)));
+  one.start({&to_a, 1});
+  two.start({&to_b, 1});
+  two.wait();
+  one.wait();
+  EXPECT_EQ(a, combined(7001, everyone, 0, n, std::plus<>()));
+  EXPECT_EQ(b, combined(7002, everyone, 0, n, std::plus<>()));
+}
+
+TEST_F(Pipelines, tell_those_who_wait_for_a_rank_whose_computation_fails) {
+  Pipeline pipeline(context, n, word);
+  pipeline
+      .compute([&](std::span<std::byte>, Index) {
+        if (context.rank() == context.size() - 1) throw std::runtime_error("can not compute");
+      })
+      .allreduce(all, sum);
+  Schedule schedule = pipeline.schedule("failing");
+  Words data = operands(1, rank(), n);
+  if (rank() == ranks() - 1) {
+    EXPECT_THROW(run(schedule, data), std::runtime_error);
+  } else {
+    EXPECT_THROW(run(schedule, data), PeerFailed);
+  }
+}
+
+TEST_F(Pipelines, refuse_what_can_not_be) {
+  EXPECT_THROW(Pipeline(context, -1, word), ArgumentError);
+  EXPECT_THROW(Pipeline(context, n, 0), ArgumentError);
+  EXPECT_THROW(Pipeline(context, n, word, {.strands = 0}), ArgumentError);
+  EXPECT_THROW(Pipeline(context, n, word, {.segment_bytes = 0}), ArgumentError);
+  EXPECT_THROW(Pipeline(context, n, 4).allreduce(all, sum), ArgumentError);
+  EXPECT_THROW(Pipeline(context, n, word).broadcast(all, ranks()), ArgumentError);
+  const Compose compose;
+  EXPECT_THROW(Pipeline(context, n, word, {.backend = Backend::mpi})
+                   .allreduce(all, Combine::elementwise<std::uint64_t>(compose)),
+               ArgumentError);
+  EXPECT_THROW(Group(context, {0, 0}), ArgumentError);
+  EXPECT_THROW(Group(context, {}), ArgumentError);
+  EXPECT_THROW(Group(context, {ranks()}), ArgumentError);
+}
+
+}  // namespace
+}  // namespace plait::test

@@ -1,0 +1,166 @@
+// The three ways between ranks of a node: messages, slots in shared memory, and reading shared sources in place.
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/redistribution.hpp"
+
+#include "support/ranks.hpp"
+#include "tests/mpi/redistribute/random_case.hpp"
+
+namespace plait::test {
+namespace {
+
+using layout::DistributedMatrix;
+using layout::Layout;
+using layout::Owners;
+using layout::Shape;
+using redistribute::Op;
+using redistribute::Options;
+using redistribute::Redistribution;
+using redistribute::WithinNode;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+enum class Way { messages, slots, in_place };
+
+// Several hundred chunks of a few KB: many times around the rings.
+struct WithinANode : ::testing::TestWithParam<Way> {
+  mpi::Context context{test_comm()};
+  const Shape shape{611, 397};
+  const Layout from = Layout::block_cyclic(shape, 7, 9, Owners::grid(ranks(), 1));
+  const Layout to = Layout::block_cyclic({shape.columns, shape.rows}, 16, 5, Owners::grid(1, ranks()));
+  mpi::SharedMemory memory = GetParam() == Way::in_place
+                                 ? context.allocate_shared(DistributedMatrix<double>::bytes_of(from, rank()))
+                                 : mpi::SharedMemory();
+  DistributedMatrix<double> b = GetParam() == Way::in_place ? DistributedMatrix<double>(from, rank(), memory.bytes())
+                                                            : DistributedMatrix<double>(from, rank());
+  DistributedMatrix<double> a{to, rank()};
+
+  [[nodiscard]] Options options() const {
+    return {.chunk_bytes = 4096,
+            .within_node = GetParam() == Way::messages ? WithinNode::messages : WithinNode::shared_memory};
+  }
+  void fill(std::uint64_t seed) {
+    b.for_each_element([=](Index i, Index j, double& value) { value = element<double>(seed, i, j); });
+    a.for_each_element([](Index, Index, double& value) { value = -1; });
+  }
+  Index wrong_elements(std::uint64_t seed) {
+    Index wrong = 0;
+    a.for_each_element([&](Index i, Index j, double& value) { wrong += value == element<double>(seed, j, i) ? 0 : 1; });
+    return wrong;
+  }
+};
+
+TEST_P(WithinANode, TransposesAgainAndAgainWithTheSamePlan) {
+  Redistribution plan(context, from, to, Op::transpose, options());
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    fill(seed);
+    plan.execute(b, a);
+    ASSERT_EQ(wrong_elements(seed), 0) << "execution " << seed;
+  }
+}
+
+TEST_P(WithinANode, CountsTheBytesThatThePlanTells) {
+  Redistribution plan(context, from, to, Op::transpose, options());
+  plan.execute(b, a);
+  const auto& counted = context.counters().at("redistribute");
+  const auto bytes = [](Index elements) { return elements * Index{sizeof(double)}; };
+  EXPECT_EQ(counted.sent_to(PeerClass::node).bytes, bytes(plan.volume().sent));
+  EXPECT_EQ(counted.received_from(PeerClass::node).bytes, bytes(plan.volume().received));
+  EXPECT_EQ(counted.sent_to(PeerClass::self).bytes, bytes(plan.volume().kept));
+  EXPECT_GT(counted.sent_to(PeerClass::node).messages, ranks() > 1 ? 2 * 16 : -1);
+}
+
+TEST_P(WithinANode, HasSeveralExecutionsUnderWayAtOnce) {
+  DistributedMatrix<double> other(to, rank());
+  Redistribution first(context, from, to, Op::transpose, options());
+  Redistribution second(context, from, to, Op::transpose, options());
+  fill(8);
+  const auto source = b.const_tiles();
+  first.start<double>(1.0, source, 0.0, a.tiles());
+  second.start<double>(2.0, source, 0.0, other.tiles());
+  rank() % 2 == 0 ? first.wait() : second.wait();
+  rank() % 2 == 0 ? second.wait() : first.wait();
+  EXPECT_EQ(wrong_elements(8), 0);
+  Index wrong = 0;
+  other.for_each_element(
+      [&](Index i, Index j, double& value) { wrong += value == 2 * element<double>(8, j, i) ? 0 : 1; });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(WithinANode, TellsAllRanksWhatAnOperationThrewOnOne) {
+  Redistribution plan(context, from, to, Op::transpose, options());
+  const redistribute::ElementOperation<double> failing = [](matrix_view<const double>, matrix_view<double>, Index,
+                                                            Index) {
+    if (rank() == ranks() - 1) throw std::runtime_error("no such element");
+  };
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_THAT([&] { plan.execute<double>(failing, b.const_tiles(), a.tiles()); },
+                ThrowsMessage<Error>(HasSubstr("no such element")));
+    fill(3);
+    plan.execute(b, a);
+    EXPECT_EQ(wrong_elements(3), 0);
+  }
+}
+
+std::string name_of(const ::testing::TestParamInfo<Way>& way) {
+  switch (way.param) {
+    case Way::messages: return "Messages";
+    case Way::slots: return "Slots";
+    case Way::in_place: return "InPlace";
+  }
+  return "";
+}
+INSTANTIATE_TEST_SUITE_P(All, WithinANode, ::testing::Values(Way::messages, Way::slots, Way::in_place), name_of);
+
+TEST(PlansOfOneContext, MayEndInAnotherOrderOnEachRank) {
+  mpi::Context context(test_comm());
+  const Layout rows = Layout::rows({100, 90}, ranks());
+  const Layout columns = Layout::columns({100, 90}, ranks());
+  DistributedMatrix<double> b(rows, rank()), a(columns, rank());
+  std::vector<std::unique_ptr<Redistribution>> plans;
+  Random random(static_cast<std::uint64_t>(rank()));
+  for (std::uint64_t round = 0; round < 40; ++round) {
+    plans.push_back(std::make_unique<Redistribution>(context, rows, columns));
+    b.for_each_element([&](Index i, Index j, double& value) { value = element<double>(round, i, j); });
+    plans.back()->execute(b, a);
+    Index wrong = 0;
+    a.for_each_element(
+        [&](Index i, Index j, double& value) { wrong += value == element<double>(round, i, j) ? 0 : 1; });
+    ASSERT_EQ(wrong, 0) << "round " << round;
+    while (uniform(random, 0, 5) < static_cast<Index>(plans.size()) - 3) {
+      plans.erase(plans.begin() + uniform(random, 0, static_cast<Index>(plans.size()) - 1));
+    }
+  }
+}
+
+TEST(SourcesOfOnePlan, MayBeSharedOrNotFromExecutionToExecution) {
+  mpi::Context context(test_comm());
+  const Layout rows = Layout::rows({300, 200}, ranks());
+  const Layout columns = Layout::columns({300, 200}, ranks());
+  // One rank's source is ordinary: then nobody's is read in place.
+  const mpi::SharedMemory memory = context.allocate_shared(DistributedMatrix<float>::bytes_of(rows, rank()));
+  DistributedMatrix<float> shared(rows, rank(), memory.bytes());
+  DistributedMatrix<float> ordinary(rows, rank());
+  DistributedMatrix<float> a(columns, rank());
+  Redistribution plan(context, rows, columns);
+  for (std::uint64_t round = 0; round < 6; ++round) {
+    DistributedMatrix<float>& b = round % 3 == 0 || (round % 3 == 1 && rank() > 0) ? shared : ordinary;
+    b.for_each_element([&](Index i, Index j, float& value) { value = element<float>(round, i, j); });
+    plan.execute(b, a);
+    Index wrong = 0;
+    a.for_each_element([&](Index i, Index j, float& value) { wrong += value == element<float>(round, i, j) ? 0 : 1; });
+    EXPECT_EQ(wrong, 0) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace plait::test
