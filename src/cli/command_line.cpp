@@ -60,6 +60,19 @@ std::string complaint_about(const CLI::App& program, const CLI::ParseError& erro
   return error.what();
 }
 
+// What follows "--" belongs to the command that `plait exec` is to run; CLI11 would look for options in it.
+struct Line {
+  int argc;
+  std::vector<std::string> after_mark;
+};
+
+Line cut(int argc, const char* const* argv) {
+  const std::vector<std::string> words(argv, argv + argc);
+  if (argc < 2 || words[1] != "exec") return {argc, {}};
+  const auto mark = std::ranges::find(words, "--");
+  return {static_cast<int>(mark - words.begin()), {mark == words.end() ? mark : mark + 1, words.end()}};
+}
+
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
@@ -72,18 +85,25 @@ Command parse_command_line(int argc, const char* const* argv) {
   PlanOptions plan;
   GenerateOptions generate;
   InfoOptions info;
+  MachineOptions machine;
+  ExecOptions exec;
+  TraceOptions trace;
   add_redistribute(program, redistribute);
   add_plan(program, plan);
   add_generate(program, generate);
   add_info(program, info);
+  add_machine(program, machine);
+  add_trace(program, trace);
+  const CLI::App* const exec_app = add_exec(program, exec);
 
   const auto with_help = [&program](const std::string& complaint) {
     const auto chosen = program.get_subcommands();
     return fmt::format("{}{} plait{} --help", complaint, complaint.ends_with('?') ? " See" : "; see",
                        chosen.empty() ? "" : " " + chosen[0]->get_name());
   };
+  const Line line = cut(argc, argv);
   try {
-    program.parse(argc, argv);
+    program.parse(line.argc, argv);
   } catch (const CLI::CallForHelp&) {
     return Text{program.help()};
   } catch (const CLI::CallForVersion&) {
@@ -94,6 +114,19 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.got_subcommand("redistribute")) return redistribute;
   if (program.got_subcommand("plan")) return plan;
   if (program.got_subcommand("generate")) return generate;
+  if (program.got_subcommand("machine")) return machine;
+  if (program.got_subcommand("trace")) return trace;
+  if (program.got_subcommand("exec")) {
+    const std::vector<std::string> left = exec_app->remaining();
+    if (!left.empty() && left[0].starts_with('-')) {
+      throw UsageError(with_help(or_nearest("exec has no option " + left[0], left[0], names_of_options(*exec_app))));
+    }
+    exec.command = exec_command(left, line.after_mark);
+    if (exec.command.empty() && !exec.print) {
+      throw UsageError(with_help("no command is given, expected plait exec [OPTIONS] -- COMMAND..."));
+    }
+    return exec;
+  }
   return info;
 }
 

@@ -7,9 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "plait/io/aside_file.hpp"
-
 #include "cli/quantities.hpp"
+#include "cli/text_aside.hpp"
 
 namespace plait::cli {
 
@@ -152,10 +151,7 @@ void write_communication_plot(const std::string& path, redistribute::Incoming& i
   text += legend(margin, line + 18, kept_colors, "stays on its rank");
   text += "</svg>\n";
 
-  auto file = io::AsideFile::create(path, static_cast<Index>(text.size()));
-  file.write_at(0, std::as_bytes(std::span(text)));
-  file.sync();
-  file.publish();
+  text_aside(path, text).publish();
 }
 
 }  // namespace plait::cli

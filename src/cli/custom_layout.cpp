@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -10,43 +9,26 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/base/error.hpp"
+#include "plait/io/strict_json.hpp"
 
 namespace plait::cli {
 
 namespace {
 
+using io::shown;
 using nlohmann::json;
-
-// A value for an error text: whatever is large or deep is only named.
-std::string shown(const json& value) {
-  constexpr std::size_t longest = 60;
-  if (value.is_array()) return fmt::format("an array of {}", value.size());
-  if (value.is_object()) return fmt::format("an object of {}", value.size());
-  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  return text.size() <= longest ? text : text.substr(0, longest) + "...";
-}
 
 /// Errors that begin with the path of the file.
 class Reader {
  public:
-  Reader(std::string_view text, const std::string& path) : path_(path) {
-    try {
-      value_ = json::parse(text, [this](int depth, json::parse_event_t event, const json& key) {
-        if (event == json::parse_event_t::key && depth == 1 && !keys_.insert(key.get<std::string>()).second) {
-          fail(fmt::format("has the key {} twice, expected it once", shown(key)));
-        }
-        return true;
-      });
-    } catch (const json::parse_error& error) {
-      const std::string_view what = error.what();
-      const auto end_of_id = what.find("] ");  // "[json.exception.parse_error.101] parse error at line ..."
-      fail(what.substr(end_of_id == std::string_view::npos ? 0 : end_of_id + 2));
-    }
+  Reader(std::string_view text, const std::string& path)
+      : path_(path), value_(io::parse_strictly(text, [this](const std::string& what) { fail(what); })) {
     if (!value_.is_object())
       fail(fmt::format("is {}, expected an object with row_splits, column_splits and owners", value_.type_name()));
-    for (const std::string& key : keys_) {
+    for (const auto& [key, value] : value_.items()) {
       if (key != "row_splits" && key != "column_splits" && key != "owners" && key != "storage") {
-        fail(fmt::format("has the key {}, expected row_splits, column_splits, owners and perhaps storage", shown(key)));
+        fail(fmt::format("has the key {}, expected row_splits, column_splits, owners and perhaps storage",
+                         shown(json(key))));
       }
     }
   }
@@ -97,7 +79,6 @@ class Reader {
   }
 
   const std::string& path_;
-  std::set<std::string> keys_;
   json value_;
 };
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cli/machine_option.hpp"
 #include "cli/option_value.hpp"
 #include "cli/shape_argument.hpp"
 
@@ -52,6 +53,7 @@ void add_generate(CLI::App& program, GenerateOptions& options) {
   add_value(
       command, "--order", [&options](const std::string& text) { options.order = parse_order(text); }, "C|F",
       "How the file holds the matrix: by rows (C, the default) or by columns (F)");
+  add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   command.footer(footer);
   command.final_callback([&options] {

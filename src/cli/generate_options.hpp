@@ -22,6 +22,7 @@ struct GenerateOptions {
   std::string output;
   std::uint64_t seed = 0;
   StorageOrder order = StorageOrder::row_major;
+  std::string machine;  // empty: as PLAIT_MACHINE says
   ReportOptions report;
 };
 

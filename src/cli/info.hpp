@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "plait/mpi/context.hpp"
 
 namespace CLI {
@@ -11,6 +13,7 @@ namespace plait::cli {
 /// The command line of `plait info`.
 struct InfoOptions {
   bool json = false;
+  std::string machine;  // empty: as PLAIT_MACHINE says
 };
 
 void add_info(CLI::App& program, InfoOptions& options);

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/file.hpp"
-#include "plait/io/rank_zero.hpp"
+#include "plait/io/text_file.hpp"
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/custom_layout.hpp"
@@ -14,23 +13,7 @@ namespace plait::cli {
 namespace {
 
 constexpr Index longest_file = Index{1} << 30;
-
-std::string read_text(const std::string& path) {
-  const io::File file = io::File::open_to_read(path);
-  const Index size = file.size();
-  if (size > longest_file) {
-    throw FileError(
-        fmt::format("{}: has {} bytes; expected a layout in JSON, of at most {}", path, size, longest_file));
-  }
-  std::string text(static_cast<std::size_t>(size), '\0');
-  text.resize(static_cast<std::size_t>(file.read_at(0, std::as_writable_bytes(std::span(text)))));
-  return text;
-}
-
-std::string text_of_file(mpi::Context& context, const std::string& path) {
-  return io::text_of_rank_zero(
-      context, mpi::agreed(context, [&] { return context.rank() == 0 ? read_text(path) : std::string(); }));
-}
+constexpr std::string_view expected_text = "a layout in JSON";
 
 layout::Layout layout_of_text(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape,
                               const std::string& text_of_custom) {
@@ -63,7 +46,7 @@ and after that, in any order, each at most once:
 layout::Layout layout_of_option(mpi::Context& context, std::string_view option, const layout::LayoutSpec& spec,
                                 layout::Shape shape) {
   const bool in_file = spec.kind == layout::LayoutKind::custom;
-  const std::string text = in_file ? text_of_file(context, spec.path) : std::string();
+  const std::string text = in_file ? io::read_text(context, spec.path, longest_file, expected_text) : std::string();
   return mpi::agreed(context, [&] {
     auto layout = layout_of_text(option, spec, shape, text);
     if (layout.ranks() > context.size()) {
@@ -78,7 +61,8 @@ layout::Layout layout_of_option(mpi::Context& context, std::string_view option, 
 
 layout::Layout layout_of_option(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape) {
   const bool in_file = spec.kind == layout::LayoutKind::custom;
-  return layout_of_text(option, spec, shape, in_file ? read_text(spec.path) : std::string());
+  return layout_of_text(option, spec, shape,
+                        in_file ? io::read_text(spec.path, longest_file, expected_text) : std::string());
 }
 
 }  // namespace plait::cli

@@ -5,7 +5,6 @@
 #include <optional>
 #include <regex>
 #include <set>
-#include <span>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +20,7 @@
 
 #include "cli/json_line.hpp"
 #include "cli/made_folders.hpp"
+#include "cli/text_aside.hpp"
 
 namespace plait::cli {
 
@@ -81,13 +81,6 @@ void expect_not_among(const std::set<std::string>& names, const std::string& fol
   }
 }
 
-io::AsideFile text_aside(const std::string& path, const std::string& text) {
-  auto file = io::AsideFile::create(path, static_cast<Index>(text.size()));
-  file.write_at(0, std::as_bytes(std::span(text)));
-  file.sync();
-  return file;
-}
-
 ordered_json ranges_of_parts(const layout::Axis& axis) {
   auto parts = ordered_json::array();
   for (Index part = 0; part < axis.parts(); ++part) {
@@ -137,9 +130,10 @@ std::string folder_description(const layout::Layout& layout, io::DType dtype) {
                        {"shape", {tiles[i].rows, tiles[i].columns}}});
     }
   }
+  const auto spec = layout::spec_of(layout);
   const ordered_json description{{"shape", {layout.shape().rows, layout.shape().columns}},
                                  {"dtype", io::name(dtype)},
-                                 {"layout", layout::describe(layout)},
+                                 {"layout", spec ? ordered_json(spec->text()) : ordered_json()},
                                  {"storage", layout.storage() == StorageOrder::row_major ? "row" : "col"},
                                  {"row_parts", ranges_of_parts(layout.rows())},
                                  {"column_parts", ranges_of_parts(layout.columns())},

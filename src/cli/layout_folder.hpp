@@ -8,6 +8,8 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
 
+#include "cli/named_file.hpp"
+
 namespace plait::cli {
 
 /// Writes a matrix as it is distributed into a folder, which is made if it is missing: every rank its own tiles, a .npy
@@ -26,12 +28,6 @@ template <io::FileElement T>
 void write_folder(mpi::Context& context, const std::string& folder, const layout::DistributedMatrix<T>& matrix,
                   const io::Progress& progress);
 
-/// A file and what it is to the job: "IN", "the file of --into".
-struct NamedFile {
-  std::string path;
-  std::string role;
-};
-
 /// Whether `write_folder` could write a matrix of this layout there, without leaving anything: before long work. `kept`
 /// are files that it must neither replace nor remove. Collective over `context`.
 ///
@@ -40,8 +36,9 @@ struct NamedFile {
 void expect_writable_folder(mpi::Context& context, const std::string& folder, const layout::Layout& layout,
                             const std::vector<NamedFile>& kept);
 
-/// The text of layout.json: the matrix, the ranges [begin, end) of rows that each row part of the layout holds and
-/// those of columns, and for each file the rank and the two parts of which it is the product.
+/// The text of layout.json: the matrix, the words of its layout if it has any (a custom one has not), the ranges
+/// [begin, end) of rows that each row part of the layout holds and those of columns, and for each file the rank and the
+/// two parts of which it is the product.
 [[nodiscard]] std::string folder_description(const layout::Layout& layout, io::DType dtype);
 
 }  // namespace plait::cli

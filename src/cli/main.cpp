@@ -8,16 +8,20 @@
 #include "plait/mpi/environment.hpp"
 
 #include "cli/command_line.hpp"
+#include "cli/exec.hpp"
 #include "cli/generate.hpp"
 #include "cli/guard.hpp"
 #include "cli/info.hpp"
 #include "cli/launch.hpp"
+#include "cli/machine.hpp"
+#include "cli/machine_option.hpp"
 #include "cli/node.hpp"
 #include "cli/plan.hpp"
 #include "cli/print.hpp"
 #include "cli/redistribute.hpp"
 #include "cli/same_arguments.hpp"
 #include "cli/standard_streams.hpp"
+#include "cli/trace.hpp"
 
 namespace {
 
@@ -26,9 +30,21 @@ using namespace plait::cli;
 
 void run(mpi::Context&, const Text&) {}
 void run(mpi::Context&, const PlanOptions&) {}
-void run(mpi::Context& context, const RedistributeOptions& options) { run_redistribute(context, options); }
-void run(mpi::Context& context, const GenerateOptions& options) { run_generate(context, options); }
-void run(mpi::Context& context, const InfoOptions& options) { run_info(context, options); }
+void run(mpi::Context&, const ExecOptions&) {}
+void run(mpi::Context&, const TraceOptions&) {}
+void run(mpi::Context& context, const RedistributeOptions& options) {
+  use_machine(context, options.machine);
+  run_redistribute(context, options);
+}
+void run(mpi::Context& context, const GenerateOptions& options) {
+  use_machine(context, options.machine);
+  run_generate(context, options);
+}
+void run(mpi::Context& context, const InfoOptions& options) {
+  use_machine(context, options.machine);
+  run_info(context, options);
+}
+void run(mpi::Context& context, const MachineOptions& options) { run_machine(context, options); }
 
 // Launchers end the other processes when the first one fails, and the one that tells why is not to be cut short.
 int after_rank_zero(const Launch& launch, int status) {
@@ -37,13 +53,24 @@ int after_rank_zero(const Launch& launch, int status) {
 }
 
 // What needs neither MPI nor other ranks, where there are any.
-int run_alone(const Launch& launch, const PlanOptions& options) {
+template <class Options>
+int run_alone(const Launch& launch, void (*job)(const Options&), const Options& options) {
   if (launch.rank != 0) return 0;
   try {
-    run_plan(options);
+    job(options);
     return 0;
   } catch (...) {
     return print_failure(std::current_exception());
+  }
+}
+
+// Each process becomes a command of its own; what stops one of them stops all.
+int run_exec_on(const Launch& launch, const ExecOptions& options) {
+  try {
+    return run_exec(options, launch);
+  } catch (...) {
+    const auto failure = std::current_exception();
+    return after_rank_zero(launch, launch.rank == 0 ? print_failure(failure) : status_failed);
   }
 }
 
@@ -53,6 +80,7 @@ int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, 
     expect_same_arguments(context, argc, argv);
     if (misuse) std::rethrow_exception(misuse);
     share_cores(context);
+    tell_choices_if_wanted(context);
     std::visit([&](const auto& options) { run(context, options); }, *command);
   });
 }
@@ -70,7 +98,9 @@ int main(int argc, char** argv) {
       if (launch.rank == 0 || !launch.is_own) print_result(text->text);
       return 0;
     }
-    if (const auto* plan = std::get_if<PlanOptions>(&*command)) return run_alone(launch, *plan);
+    if (const auto* plan = std::get_if<PlanOptions>(&*command)) return run_alone(launch, run_plan, *plan);
+    if (const auto* trace = std::get_if<TraceOptions>(&*command)) return run_alone(launch, run_trace, *trace);
+    if (const auto* exec = std::get_if<ExecOptions>(&*command)) return run_exec_on(launch, *exec);
   } catch (...) {
     misuse = std::current_exception();
     if (launch.size == 1) return print_failure(misuse);

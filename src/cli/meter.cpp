@@ -93,6 +93,7 @@ void Meter::draw_bar(double seconds, Index done) {
 }
 
 void Meter::write_line(double seconds, Index done) {
+  if (all_bytes_ <= 0) return print_aside(fmt::format("plait: {:.1f} s: {}\n", seconds, what_));
   const std::string all = bytes_text(all_bytes_);
   const std::string how_far =
       done > 0 && own_bytes_ > 0 ? fmt::format("{} % of {}", percent(done, own_bytes_), all) : all;

@@ -26,7 +26,7 @@ class Meter : private mpi::Activity {
   ~Meter() override;
 
   /// Begins a stage, in which this rank has a number of bytes to do, and all ranks have others; 0 of its own if nobody
-  /// tells how many are done. `done`, if given, tells that.
+  /// tells how many are done, and 0 of all where bytes tell nothing. `done`, if given, tells that.
   void stage(std::string what, Index own_bytes, Index all_bytes, std::function<Index()> done = {});
 
   /// To be given to what reads or writes in this stage.

@@ -2,12 +2,15 @@
 
 #include <omp.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 
 #include "plait/mpi/collectives.hpp"
 
@@ -52,6 +55,18 @@ NodeMemory node_memory() {
 std::string processor_name() {
   const std::string name = value_in("/proc/cpuinfo", "model name");
   return name.empty() ? "unknown" : name;
+}
+
+NodeProcessors node_processors() {
+  NodeProcessors processors{.cores = std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))), .numa_nodes = 0};
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/devices/system/node", none)) {
+    const std::string name = entry.path().filename();
+    const bool is_node = name.starts_with("node") && name.find_first_not_of("0123456789", 4) == std::string::npos;
+    processors.numa_nodes += is_node ? 1 : 0;
+  }
+  processors.numa_nodes = std::max(1, processors.numa_nodes);
+  return processors;
 }
 
 void share_cores(const mpi::Context& context) {

@@ -19,6 +19,13 @@ struct NodeMemory {
 /// The name of the processor, or "unknown".
 [[nodiscard]] std::string processor_name();
 
+/// Processors that are online, and the parts of the memory that they are near to; at least 1 of each.
+struct NodeProcessors {
+  int cores = 1;
+  int numa_nodes = 1;
+};
+[[nodiscard]] NodeProcessors node_processors();
+
 /// Unless OMP_NUM_THREADS says otherwise, every rank gets its share of the cores that it may run on, so that ranks that
 /// no launcher has bound to cores don't each take all of them. Collective over `context`.
 void share_cores(const mpi::Context& context);

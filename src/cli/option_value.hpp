@@ -50,17 +50,36 @@ inline CLI::Option* add_path(CLI::App& command, const std::string& name, std::st
   return add_value(command, name, [&path](const std::string& text) { path = parse_path(text); }, placeholder, help);
 }
 
+/// Whether a name ends so, in letters of either case. `ending` is in lower case.
+inline bool ends_like(std::string_view name, std::string_view ending) {
+  const auto is_lower_or_upper = [](char letter, char lower) {
+    return letter == lower || (lower >= 'a' && lower <= 'z' && letter == lower - 'a' + 'A');
+  };
+  return std::ranges::equal(name.substr(name.size() - std::min(name.size(), ending.size())), ending, is_lower_or_upper);
+}
+
 /// Adds an option for the name of a .npy file to write. Any name will do but that of a Matrix Market file.
 inline CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path,
                                  const std::string& placeholder, const std::string& help) {
-  const auto is_lower_or_upper = [](char letter, char lower) { return letter == lower || letter == lower - 'a' + 'A'; };
-  const auto read = [&path, is_lower_or_upper](const std::string& text) {
-    constexpr std::string_view ending = ".mtx";
-    const std::string_view end = std::string_view(text).substr(text.size() - std::min(text.size(), ending.size()));
-    if (std::ranges::equal(end, ending, is_lower_or_upper)) {
+  const auto read = [&path](const std::string& text) {
+    if (ends_like(text, ".mtx")) {
       throw ArgumentError(fmt::format("{} would be a Matrix Market file, expected the name of a .npy file", text));
     }
     path = parse_path(text);
+  };
+  return add_value(command, name, read, placeholder, help);
+}
+
+/// Adds an option for the name of a file to write that has to say what it is, as viewers go by the name: `kind` is "an
+/// SVG file", which ends in `ending`.
+inline CLI::Option* add_typed_path(CLI::App& command, const std::string& name, std::string& path,
+                                   const std::string& placeholder, const std::string& help, const std::string& kind,
+                                   const std::string& ending) {
+  const auto read = [&path, kind, ending](const std::string& text) {
+    path = parse_path(text);
+    if (!ends_like(text, ending)) {
+      throw ArgumentError(fmt::format("{} is not the name of {}, expected one that ends in {}", text, kind, ending));
+    }
   };
   return add_value(command, name, read, placeholder, help);
 }

@@ -48,8 +48,9 @@ void add_plan(CLI::App& program, PlanOptions& options) {
       command, "--op", [&options](const std::string& text) { options.op = parse_op(text); }, "OP",
       "identity (the default), transpose, conjugate or conjugate-transpose");
   add_relabel_option(command, options.relabel);
-  add_path(command, "--plot", options.plot, "FILE.svg",
-           "A picture of how much each rank sends to each other, with --relabel before and after");
+  add_typed_path(command, "--plot", options.plot, "FILE.svg",
+                 "A picture of how much each rank sends to each other, with --relabel before and after", "an SVG file",
+                 ".svg");
   command.add_flag("--json", options.json, "Print the result as one line of JSON");
   command.footer(footer_begin + layout_help() + footer_end);
 }

@@ -6,6 +6,7 @@
 #include "cli/redistribute_report.hpp"
 #include "cli/redistribute_run.hpp"
 #include "cli/redistribute_task.hpp"
+#include "cli/traced_job.hpp"
 
 namespace plait::cli {
 
@@ -15,7 +16,9 @@ void run_redistribute(mpi::Context& context, const RedistributeOptions& options)
   if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
 
   Meter meter(context, options.report.meter());
+  TracedJob traced(context, options.trace);
   const RedistributeOutcome outcome = run(context, options, task, meter);
+  traced.write();
   if (context.rank() != 0) return;
   if (options.report.json) {
     print_result(json_report(context, options, task, memory, outcome));

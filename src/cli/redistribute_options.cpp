@@ -9,9 +9,11 @@
 
 #include "cli/byte_count.hpp"
 #include "cli/layout_argument.hpp"
+#include "cli/machine_option.hpp"
 #include "cli/op_name.hpp"
 #include "cli/option_value.hpp"
 #include "cli/relabel_option.hpp"
+#include "cli/traced_job.hpp"
 
 namespace plait::cli {
 
@@ -83,7 +85,9 @@ void add_redistribute(CLI::App& program, RedistributeOptions& options) {
   add_value(
       command, "--memory", [&options](const std::string& text) { options.memory_budget = parse_budget(text); }, "BYTES",
       "Staging memory of each rank beside B and A, such as 64M; 32M by default");
+  add_machine_option(command, options.machine);
   add_report_options(command, options.report);
+  add_trace_option(command, options.trace);
   command.footer(footer_begin + layout_help() + footer_end);
   command.final_callback([&options] { check_together(options); });
 }

@@ -31,7 +31,9 @@ struct RedistributeOptions {
   Scalar beta{"0"};
   std::string into;  // empty if and only if beta is 0
   Index memory_budget = redistribute::Options{}.memory_budget;
+  std::string machine;  // empty: as PLAIT_MACHINE says
   ReportOptions report;
+  std::string trace;  // empty: none
 };
 
 /// Adds the command to the program's; parsing fills `options`.

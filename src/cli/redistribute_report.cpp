@@ -126,6 +126,7 @@ std::string summary(const RedistributeOptions& options, const RedistributeTask& 
                            moved_text(outcome.read)));
   line("wrote", fmt::format("{}: {}", options.output.empty() ? options.per_rank_folder : options.output,
                             moved_text(outcome.written)));
+  if (!options.trace.empty()) line("trace", options.trace);
   line("in all", seconds_text(outcome.seconds));
   return text;
 }
@@ -159,6 +160,7 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
         {"per_rank", !whole},
         {"shape", json_of(task.to.shape())},
         {"order", order_name(whole ? task.input.order : task.to.storage())}}},
+      {"trace", options.trace.empty() ? ordered_json() : ordered_json(options.trace)},
       {"check", outcome.check},
       {"check_seconds", outcome.check_seconds},
       {"redistribution", std::move(redistribution)},

@@ -13,6 +13,7 @@
 #include "cli/layout_argument.hpp"
 #include "cli/layout_folder.hpp"
 #include "cli/op_name.hpp"
+#include "cli/traced_job.hpp"
 
 namespace plait::cli {
 
@@ -55,6 +56,9 @@ void expect_writable(mpi::Context& context, const RedistributeOptions& options, 
       if (context.rank() == 0) static_cast<void>(io::AsideFile::create(options.output, 0));
     });
   }
+  auto kept = files_read(options);
+  if (!options.output.empty()) kept.push_back({options.output, "the file of -o"});
+  expect_writable_trace(context, options.trace, kept);
 }
 
 void expect_scalars(const RedistributeOptions& options, io::DType dtype) {

@@ -111,6 +111,15 @@ class Plan(CommandTest):
         self.assertRegex(text, r"(?m)^  moves +4.80 kB in 2 messages; at most 2.40 kB sent or received by a rank$")
         self.assertRegex(text, r"(?m)^ +100.00 % less; 2 of 2 ranks change their roles \(exact, found in ")
 
+    def test_every_key_of_the_json_is_documented(self):
+        words = ["plan", "--from", "rows@2", "--to", "cols@2", "--shape", "30x20", "--relabel", "--json"]
+        report = json.loads(self.succeed(0, *words))
+        memory = report.pop("memory")
+        keys = {*report, *report["relabeled"], *(f"memory.{key}" for key in memory)}
+        text = (Path(__file__).resolve().parents[3] / "docs/command.md").read_text()
+        documented = set(re.findall(r"`([a-z_.]+)`", text.split("## plait plan")[1].split("## plait generate")[0]))
+        self.assertEqual(keys - documented, set())
+
     def test_under_a_launcher_it_is_told_once(self):
         words = ["plan", "--from", "rows@7", "--to", "cols@7", "--shape", "30x20", "--json"]
         report = json.loads(self.succeed(3, *words))
@@ -127,6 +136,7 @@ class Plan(CommandTest):
             ({"--to": "rows@2,within=5x5"}, 1, "--to: .*30 x 20"),
             ({"--to": "rows@2147483647"}, 1, "--to: 2147483647 ranks, expected at most 10000000"),
             ({"--plot": "none/v.svg"}, 1, "none/v.svg: can't be written"),
+            ({"--plot": "v.png"}, 2, "--plot: v.png is not the name of an SVG file, expected one that ends in .svg"),
         ]:
             with self.subTest(wrong):
                 words = [word for pair in {**good, **wrong}.items() for word in pair]

@@ -51,6 +51,17 @@ TEST(CommandLine, generate_takes_a_shape) {
   EXPECT_EQ(options.order, StorageOrder::column_major);
 }
 
+TEST(CommandLine, exec_leaves_the_words_of_its_command_alone) {
+  using testing::ElementsAre;
+  const auto command = [](const std::vector<const char*>& words) {
+    return std::get<ExecOptions>(parsed(words)).command;
+  };
+  EXPECT_THAT(command({"exec", "--log", "--", "a", "--log", "--", "-x"}), ElementsAre("a", "--log", "--", "-x"));
+  EXPECT_THAT(command({"exec", "a", "--isa", "--", "-x"}), ElementsAre("a", "--isa", "--", "-x"));
+  EXPECT_THAT(command({"exec", "--isa", "scalar", "plan", "info"}), ElementsAre("plan", "info"));
+  EXPECT_THAT(command({"exec", "--print"}), ElementsAre());
+}
+
 struct Misuse {
   std::vector<const char*> words;
   const char* complaint;
@@ -58,7 +69,8 @@ struct Misuse {
 
 TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
   for (const auto& [words, complaint] : std::vector<Misuse>{
-           {{}, "no command is given, expected redistribute, plan, generate, info; see plait --help"},
+           {{},
+            "no command is given, expected redistribute, plan, generate, info, machine, trace, exec; see plait --help"},
            {{"redistibute", "x"}, "there is no command redistibute; did you mean redistribute? See plait --help"},
            {{"x"}, "there is no command x; see plait --help"},
            {{"--verion"}, "there is no option --verion; did you mean --version?"},
@@ -91,6 +103,9 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
            {{"generate", "8x8", "-o", "f", "--seed", "-1"}, "--seed: '-1' is no seed"},
            {{"generate", "8x8", "-o", "f", "--order", "c"}, "--order: 'c' is no order"},
            {{"info", "--quiet"}, "info has no option --quiet"},
+           {{"exec", "--lgo", "--", "x"}, "exec has no option --lgo; did you mean --log? See plait exec --help"},
+           {{"exec", "--isa", "mmx", "x"}, "--isa: instruction set \"mmx\""},
+           {{"exec", "--log", "--"}, "no command is given, expected plait exec"},
        }) {
     EXPECT_THAT([&] { static_cast<void>(parsed(words)); },
                 testing::ThrowsMessage<UsageError>(testing::HasSubstr(complaint)))

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "plait/layout/text.hpp"
+
 namespace plait::cli {
 namespace {
 
@@ -50,6 +52,22 @@ TEST(LayoutFolder, the_description_puts_every_element_into_a_file_of_its_owner) 
       }
     }
   }
+}
+
+TEST(LayoutFolder, the_layout_is_told_in_words_that_the_command_reads_back) {
+  const auto grid = layout::Owners::grid(2, 3, layout::GridOrder::column);
+  const auto listed =
+      layout::Owners::listed(1, 20, {7, 6, 5, 4, 3, 2, 1, 0, 8, 9, 10, 19, 18, 17, 16, 15, 14, 13, 12, 11});
+  for (const auto& layout : {layout::Layout::block_cyclic({11, 13}, 2, 3, grid, 1, 2),
+                             layout::Layout::block_cyclic({20, 30}, 4, 3, grid).submatrix(3, 5, {10, 17}),
+                             layout::Layout::rows({3, 4}, 5, StorageOrder::column_major),
+                             layout::Layout::block_cyclic({40, 40}, 1, 1, listed)}) {
+    const auto description = json::parse(folder_description(layout, io::DType::f32));
+    const auto read_back = layout::LayoutSpec::parse(description["layout"].get<std::string>());
+    EXPECT_EQ(read_back.on({description["shape"][0], description["shape"][1]}), layout);
+  }
+  const auto custom = layout::Layout::custom({0, 2, 7}, {0, 5}, {1, 1});
+  EXPECT_TRUE(json::parse(folder_description(custom, io::DType::f32))["layout"].is_null());
 }
 
 TEST(LayoutFolder, only_a_rank_with_several_tiles_has_their_numbers_in_its_files_names) {

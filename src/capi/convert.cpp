@@ -1,0 +1,41 @@
+#include "capi/convert.hpp"
+
+#include <string>
+
+#include "plait/base/error.hpp"
+
+#include "capi/handle.hpp"
+
+namespace plait::capi {
+
+StorageOrder storage_order(plait_order order, const char* argument) {
+  if (order == PLAIT_COLUMN_MAJOR) return StorageOrder::column_major;
+  if (order == PLAIT_ROW_MAJOR) return StorageOrder::row_major;
+  throw ArgumentError(std::string(argument) + ": is " + std::to_string(order) +
+                      ", expected PLAIT_COLUMN_MAJOR or PLAIT_ROW_MAJOR");
+}
+
+layout::GridOrder grid_order(plait_grid_order order) {
+  if (order == PLAIT_GRID_BY_ROWS) return layout::GridOrder::row;
+  if (order == PLAIT_GRID_BY_COLUMNS) return layout::GridOrder::column;
+  throw ArgumentError("grid_order: is " + std::to_string(order) +
+                      ", expected PLAIT_GRID_BY_ROWS or PLAIT_GRID_BY_COLUMNS");
+}
+
+redistribute::Op op(plait_op op) {
+  switch (op) {
+    case PLAIT_IDENTITY: return redistribute::Op::identity;
+    case PLAIT_TRANSPOSE: return redistribute::Op::transpose;
+    case PLAIT_CONJUGATE: return redistribute::Op::conjugate;
+    case PLAIT_CONJUGATE_TRANSPOSE: return redistribute::Op::conjugate_transpose;
+    default: break;
+  }
+  throw ArgumentError("op: is " + std::to_string(op) +
+                      ", expected PLAIT_IDENTITY, PLAIT_TRANSPOSE, PLAIT_CONJUGATE or PLAIT_CONJUGATE_TRANSPOSE");
+}
+
+redistribute::MatrixPair matrix_pair(const plait_pair& pair) {
+  return {expect_handle(pair.from, "from").layout, expect_handle(pair.to, "to").layout, op(pair.op)};
+}
+
+}  // namespace plait::capi

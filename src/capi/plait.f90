@@ -1,0 +1,316 @@
+! The C API of plait for Fortran: the functions, types and constants of plait.h, which documents them. Compile this file
+! with your program and link libplait.
+!
+! Handles are of type(c_ptr), c_null_ptr when there is none. Tiles are given by c_loc of arrays that are targets.
+! Arguments that are optional here may be NULL in C. Ranks, rows and columns count from 0, as in MPI.
+module plait
+  use, intrinsic :: iso_c_binding
+  implicit none
+  public
+
+  enum, bind(C)
+    enumerator :: PLAIT_SUCCESS = 0, PLAIT_ERROR_ARGUMENT, PLAIT_ERROR_SHAPE, PLAIT_ERROR_LAYOUT, PLAIT_ERROR_FILE, &
+      PLAIT_ERROR_MPI, PLAIT_ERROR_PEER_FAILED, PLAIT_ERROR_OUT_OF_MEMORY, PLAIT_ERROR_OTHER
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_GRID_BY_ROWS = 0, PLAIT_GRID_BY_COLUMNS
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_IDENTITY = 0, PLAIT_TRANSPOSE, PLAIT_CONJUGATE, PLAIT_CONJUGATE_TRANSPOSE
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_INT8 = 0, PLAIT_INT16, PLAIT_INT32, PLAIT_INT64, PLAIT_UINT8, PLAIT_UINT16, PLAIT_UINT32, &
+      PLAIT_UINT64, PLAIT_FLOAT, PLAIT_DOUBLE, PLAIT_COMPLEX_FLOAT, PLAIT_COMPLEX_DOUBLE
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_COST_VOLUME = 0, PLAIT_COST_NODE, PLAIT_COST_LINK, PLAIT_COST_CUSTOM
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_ASSIGNMENT_AUTO = 0, PLAIT_ASSIGNMENT_EXACT, PLAIT_ASSIGNMENT_GREEDY
+  end enum
+
+  type, bind(C) :: plait_block_cyclic
+    integer(c_int64_t) :: rows = 0, columns = 0
+    integer(c_int64_t) :: block_rows = 1, block_columns = 1
+    integer(c_int64_t) :: grid_rows = 1, grid_columns = 1
+    integer(c_int64_t) :: first_row = 0, first_column = 0
+    integer(c_int) :: grid_order = PLAIT_GRID_BY_ROWS
+    integer(c_int) :: first_rank = 0
+    type(c_ptr) :: ranks = c_null_ptr ! of integer(c_int), row by row of the grid
+    integer(c_int) :: storage = PLAIT_COLUMN_MAJOR
+  end type
+
+  type, bind(C) :: plait_tile_extent
+    integer(c_int64_t) :: row = 0, column = 0
+    integer(c_int64_t) :: rows = 0, columns = 0
+    integer(c_int64_t) :: row_offset = 0, column_offset = 0
+  end type
+
+  type, bind(C) :: plait_pair
+    type(c_ptr) :: from = c_null_ptr, to = c_null_ptr
+    integer(c_int) :: op = PLAIT_IDENTITY
+  end type
+
+  type, bind(C) :: plait_options
+    integer(c_int64_t) :: memory_budget = 0, chunk_bytes = 0
+  end type
+
+  type, bind(C) :: plait_volume
+    integer(c_int64_t) :: sent = 0, received = 0, kept = 0
+  end type
+
+  ! plait_source_tile and plait_target_tile.
+  type, bind(C) :: plait_tile
+    type(c_ptr) :: data = c_null_ptr
+    integer(c_int64_t) :: leading_dimension = 1
+    integer(c_int) :: order = PLAIT_COLUMN_MAJOR
+  end type
+
+  type, bind(C) :: plait_operands
+    integer(c_int) :: type = PLAIT_DOUBLE
+    type(c_ptr) :: alpha = c_null_ptr, beta = c_null_ptr
+    type(c_ptr) :: source = c_null_ptr ! of source_count plait_tile
+    integer(c_int64_t) :: source_count = 0
+    type(c_ptr) :: target = c_null_ptr ! of target_count plait_tile
+    integer(c_int64_t) :: target_count = 0
+  end type
+
+  type, bind(C) :: plait_package
+    integer(c_int64_t) :: bytes = 0, transformed_bytes = 0
+  end type
+
+  type, bind(C) :: plait_cost
+    integer(c_int) :: kind = PLAIT_COST_VOLUME
+    integer(c_int64_t) :: transformation = 0
+    type(c_ptr) :: node_of = c_null_ptr ! of integer(c_int)
+    integer(c_int64_t) :: in_node = 0, network = 0
+    type(c_funptr) :: link = c_null_funptr, function = c_null_funptr
+    type(c_ptr) :: data = c_null_ptr
+  end type
+
+  type, bind(C) :: plait_sized_pair
+    type(plait_pair) :: pair
+    integer(c_int64_t) :: element_bytes = 8
+  end type
+
+  type, bind(C) :: plait_relabeling
+    integer(c_int64_t) :: cost_before = 0, cost_after = 0
+  end type
+
+  interface
+    integer(c_int) function plait_context_create(comm, context) bind(C, name="plait_context_create_f")
+      import :: c_int, c_ptr
+      integer(c_int), value :: comm ! an integer handle, or the MPI_VAL of mpi_f08
+      type(c_ptr), intent(out) :: context
+    end function
+    integer(c_int) function plait_context_free(context) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: context
+    end function
+    integer(c_int) function plait_context_rank(context, rank) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int), intent(out) :: rank
+    end function
+    integer(c_int) function plait_context_size(context, size) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int), intent(out) :: size
+    end function
+    integer(c_int) function plait_context_nodes(context, node_of, count) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int), intent(out) :: node_of(*)
+      integer(c_int64_t), value :: count
+    end function
+
+    integer(c_int) function plait_layout_create_block_cyclic(description, layout) bind(C)
+      import :: c_int, c_ptr, plait_block_cyclic
+      type(plait_block_cyclic), intent(in) :: description
+      type(c_ptr), intent(out) :: layout
+    end function
+    integer(c_int) function plait_layout_create_custom(row_tiles, row_splits, column_tiles, column_splits, owners, &
+        storage, layout) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      integer(c_int64_t), value :: row_tiles, column_tiles
+      integer(c_int64_t), intent(in) :: row_splits(*), column_splits(*)
+      integer(c_int), intent(in) :: owners(*) ! those of the first row of tiles first
+      integer(c_int), value :: storage
+      type(c_ptr), intent(out) :: layout
+    end function
+    ! The text ends with c_null_char.
+    integer(c_int) function plait_layout_create_from_text(text, rows, columns, layout) bind(C)
+      import :: c_char, c_int, c_int64_t, c_ptr
+      character(kind=c_char), intent(in) :: text(*)
+      integer(c_int64_t), value :: rows, columns
+      type(c_ptr), intent(out) :: layout
+    end function
+    integer(c_int) function plait_layout_create_submatrix(whole, row, column, rows, columns, layout) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: whole
+      integer(c_int64_t), value :: row, column, rows, columns
+      type(c_ptr), intent(out) :: layout
+    end function
+    integer(c_int) function plait_layout_create_relabeled(original, rank_of, count, layout) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: original
+      integer(c_int), intent(in) :: rank_of(*)
+      integer(c_int64_t), value :: count
+      type(c_ptr), intent(out) :: layout
+    end function
+    integer(c_int) function plait_layout_free(layout) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: layout
+    end function
+    integer(c_int) function plait_layout_shape(layout, rows, columns) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int64_t), intent(out) :: rows, columns
+    end function
+    integer(c_int) function plait_layout_ranks(layout, ranks) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int), intent(out) :: ranks
+    end function
+    integer(c_int) function plait_layout_owner(layout, row, column, rank) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int64_t), value :: row, column
+      integer(c_int), intent(out) :: rank
+    end function
+    integer(c_int) function plait_layout_tiles(layout, rank, capacity, tiles, count) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_tile_extent
+      type(c_ptr), value :: layout
+      integer(c_int), value :: rank
+      integer(c_int64_t), value :: capacity
+      type(plait_tile_extent), intent(inout) :: tiles(*)
+      integer(c_int64_t), intent(out) :: count
+    end function
+    integer(c_int) function plait_layout_place(layout, tile_row, tile_column, local_row, local_column, row, column) &
+        bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: layout
+      integer(c_int64_t), value :: tile_row, tile_column, local_row, local_column
+      integer(c_int64_t), intent(out) :: row, column
+    end function
+
+    integer(c_int) function plait_plan_create(context, from, to, op, options, plan) bind(C)
+      import :: c_int, c_ptr, plait_options
+      type(c_ptr), value :: context, from, to
+      integer(c_int), value :: op
+      type(plait_options), intent(in), optional :: options
+      type(c_ptr), intent(out) :: plan
+    end function
+    integer(c_int) function plait_plan_create_batch(context, pairs, count, options, plan) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_options, plait_pair
+      type(c_ptr), value :: context
+      type(plait_pair), intent(in) :: pairs(*)
+      integer(c_int64_t), value :: count
+      type(plait_options), intent(in), optional :: options
+      type(c_ptr), intent(out) :: plan
+    end function
+    integer(c_int) function plait_plan_free(plan) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: plan
+    end function
+    integer(c_int) function plait_plan_volume(plan, pair, volume) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_volume
+      type(c_ptr), value :: plan
+      integer(c_int64_t), value :: pair
+      type(plait_volume), intent(out) :: volume
+    end function
+    integer(c_int) function plait_execute(plan, operands, count) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_operands
+      type(c_ptr), value :: plan
+      type(plait_operands), intent(in) :: operands(*)
+      integer(c_int64_t), value :: count
+    end function
+    integer(c_int) function plait_start(plan, operands, count) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_operands
+      type(c_ptr), value :: plan
+      type(plait_operands), intent(in) :: operands(*)
+      integer(c_int64_t), value :: count
+    end function
+    integer(c_int) function plait_progress(plan, done) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: plan
+      integer(c_int), intent(out), optional :: done
+    end function
+    integer(c_int) function plait_wait(plan) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: plan
+    end function
+
+    integer(c_int) function plait_relabel(pairs, count, ranks, cost, assignment, rank_of, relabeling) bind(C)
+      import :: c_int, c_int64_t, plait_cost, plait_relabeling, plait_sized_pair
+      type(plait_sized_pair), intent(in) :: pairs(*)
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: ranks, assignment
+      type(plait_cost), intent(in), optional :: cost
+      integer(c_int), intent(inout) :: rank_of(*)
+      type(plait_relabeling), intent(out), optional :: relabeling
+    end function
+    integer(c_int) function plait_permute(comm, rank_of, count, permuted) bind(C, name="plait_permute_f")
+      import :: c_int, c_int64_t
+      integer(c_int), value :: comm
+      integer(c_int), intent(in) :: rank_of(*)
+      integer(c_int64_t), value :: count
+      integer(c_int), intent(out) :: permuted
+    end function
+  end interface
+
+  private :: text_at
+
+contains
+
+  function plait_last_error() result(text)
+    interface
+      type(c_ptr) function last_error() bind(C, name="plait_last_error")
+        import :: c_ptr
+      end function
+    end interface
+    character(:), allocatable :: text
+    text = text_at(last_error())
+  end function
+
+  function plait_error_name(code) result(text)
+    interface
+      type(c_ptr) function error_name(of_code) bind(C, name="plait_error_name")
+        import :: c_int, c_ptr
+        integer(c_int), value :: of_code
+      end function
+    end interface
+    integer(c_int), intent(in) :: code
+    character(:), allocatable :: text
+    text = text_at(error_name(code))
+  end function
+
+  function plait_version() result(text)
+    interface
+      type(c_ptr) function version() bind(C, name="plait_version")
+        import :: c_ptr
+      end function
+    end interface
+    character(:), allocatable :: text
+    text = text_at(version())
+  end function
+
+  ! The characters of C that end with a null.
+  function text_at(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(:), allocatable :: text
+    integer, parameter :: longest = 4096
+    character(kind=c_char), pointer :: characters(:)
+    integer :: i
+    call c_f_pointer(address, characters, [longest])
+    text = ''
+    do i = 1, longest
+      if (characters(i) == c_null_char) exit
+      text = text // characters(i)
+    end do
+  end function
+
+end module plait

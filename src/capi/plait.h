@@ -1,0 +1,347 @@
+#pragma once
+
+/// The C API of plait: moves and transforms distributed matrices between MPI ranks,  A ← alpha·op(B) + beta·A.
+///
+/// Everything in it holds from C and, by `plait.f90`, from Fortran.
+///
+/// Handles (`plait_context`, `plait_layout`, `plait_plan`) are opaque. Who creates one frees it; the order does not
+/// matter: a plan keeps the context and the layouts that it was made of. Freeing NULL does nothing, and a freed handle
+/// becomes NULL.
+///
+/// Every function but the three that tell of errors and versions returns PLAIT_SUCCESS or an error code, and then
+/// `plait_last_error()` tells in words what is wrong. Nothing is written through output pointers then, but that a
+/// handle which could not be created is NULL. Nothing ever ends the program.
+///
+/// A function that is *collective* is called by all ranks of its context, in the same order. If one rank passes a wrong
+/// argument, all ranks return the error of the lowest such rank and its text, and none waits for another for ever. The
+/// one thing that they cannot agree on is the handle of the context (or the plan) itself: it has to be a valid one on
+/// all ranks. All other functions are *local*. Where MPI is not running, collective functions and `plait_progress`
+/// return PLAIT_ERROR_MPI on the rank that calls them; those that free handles do free them.
+///
+/// One thread at a time uses a context and what was made from it. Sizes and indices are 64 bits, indices and ranks
+/// count from 0, also in Fortran. Numbers without a unit are elements.
+
+#include <stdint.h>
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Rows, columns, elements, bytes.
+typedef int64_t plait_index;
+
+// ---- Errors ----
+
+enum {
+  PLAIT_SUCCESS = 0,
+  PLAIT_ERROR_ARGUMENT = 1,       ///< an argument has a value that it may not have
+  PLAIT_ERROR_SHAPE = 2,          ///< two matrices, or a tile and its place in a layout, do not fit each other
+  PLAIT_ERROR_LAYOUT = 3,         ///< a layout is malformed or can't be had on the ranks that there are
+  PLAIT_ERROR_FILE = 4,           ///< a file is missing, malformed, or can't be read or written
+  PLAIT_ERROR_MPI = 5,            ///< an MPI call failed; its context can't be used any more
+  PLAIT_ERROR_PEER_FAILED = 6,    ///< another rank failed under way; its own error tells why
+  PLAIT_ERROR_OUT_OF_MEMORY = 7,  ///< on the rank that the text names
+  PLAIT_ERROR_OTHER = 8           ///< anything else: a mistake of plait's own
+};
+
+/// What the last failure of a function in this thread was, in words: "" if there was none. It names the argument, its
+/// value and what was expected; in collective functions "rank R: " stands in front. True until the next failure.
+const char* plait_last_error(void);
+
+/// "PLAIT_ERROR_SHAPE" for PLAIT_ERROR_SHAPE and so on; "unknown error" for a number that is no code.
+const char* plait_error_name(int code);
+
+/// The version of the library, such as "0.1.0".
+const char* plait_version(void);
+
+// ---- Contexts ----
+
+/// What collective functions take: a duplicate of a communicator, so that plait's messages never meet yours, and what
+/// is known of the nodes.
+typedef struct plait_context plait_context;
+
+/// Collective over `comm`, which is an intracommunicator and not MPI_COMM_NULL; MPI is running.
+int plait_context_create(MPI_Comm comm, plait_context** context);
+
+/// The same for a communicator of Fortran's: an integer, or the MPI_VAL of `mpi_f08`.
+int plait_context_create_f(MPI_Fint comm, plait_context** context);
+
+/// Collective. The duplicate is freed with the last plan that was made from the context.
+int plait_context_free(plait_context** context);
+
+/// This rank, and how many there are. Local.
+int plait_context_rank(const plait_context* context, int* rank);
+int plait_context_size(const plait_context* context, int* size);
+
+/// The node of each rank, numbered by the nodes' lowest ranks from 0 on, for `plait_cost`. Local.
+///
+/// \param count  of integers in node_of: the size of the context
+int plait_context_nodes(const plait_context* context, int* node_of, plait_index count);
+
+// ---- Layouts ----
+
+/// Which rank holds which element of a matrix. What one part of the rows and one part of the columns have in common is
+/// a *tile*, a local matrix: in a block-cyclic layout the whole local array of a rank (ScaLAPACK's), so that a rank has
+/// one tile or, outside of the process grid, none; in a custom layout a rank may have any number. All functions are
+/// local.
+typedef struct plait_layout plait_layout;
+
+/// Which neighbours lie side by side in memory: those of a column (Fortran, BLAS, ScaLAPACK) or those of a row (C).
+typedef int plait_order;
+enum { PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR = 1 };
+
+/// How the ranks of a process grid are numbered: along its rows or down its columns (BLACS 'R' and 'C').
+typedef int plait_grid_order;
+enum { PLAIT_GRID_BY_ROWS = 0, PLAIT_GRID_BY_COLUMNS = 1 };
+
+/// A block-cyclic layout: block (i, j) belongs to position ((i + first_row) mod grid_rows, (j + first_column) mod
+/// grid_columns) of the process grid.
+typedef struct plait_block_cyclic {
+  plait_index rows, columns;              ///< of the matrix, >= 0
+  plait_index block_rows, block_columns;  ///< >= 1; MB and NB
+  plait_index grid_rows, grid_columns;    ///< >= 1
+  plait_index first_row, first_column;    ///< position of the first block; RSRC and CSRC
+  plait_grid_order grid_order;            ///< how the ranks of the grid are numbered, from first_rank on
+  int first_rank;                         ///< >= 0
+  const int* ranks;  ///< instead of the order, if not NULL: grid_rows * grid_columns ranks, row by row of the grid. A
+                     ///< rank of the communicator each, which BLACS's own process numbers are not
+  plait_order storage;  ///< how plait describes tiles; yours may lie otherwise
+} plait_block_cyclic;
+
+int plait_layout_create_block_cyclic(const plait_block_cyclic* description, plait_layout** layout);
+
+/// Tile (i, j) is rows [row_splits[i], row_splits[i+1]) by columns [column_splits[j], column_splits[j+1]) and belongs
+/// to rank owners[i * column_tiles + j].
+///
+/// \pre  row_tiles, column_tiles >= 1; row_splits has row_tiles + 1 entries, begins with 0 and never decreases; so
+///       column_splits
+int plait_layout_create_custom(plait_index row_tiles, const plait_index* row_splits, plait_index column_tiles,
+                               const plait_index* column_splits, const int* owners, plait_order storage,
+                               plait_layout** layout);
+
+/// A layout in the words of the command `plait`, for a matrix of rows × columns: "rows@4", "cols@4", "blocks@3x2",
+/// "block-cyclic:32x32@2x2,order=col,src=1,0"; see docs/command.md. PLAIT_ERROR_LAYOUT shows where the text is wrong.
+int plait_layout_create_from_text(const char* text, plait_index rows, plait_index columns, plait_layout** layout);
+
+/// The submatrix of rows × columns that begins at (row, column) of `whole`. Its tiles are parts of the tiles of the
+/// whole, and begin at `row_offset`, `column_offset` in them: see `plait_tile_extent`.
+int plait_layout_create_submatrix(const plait_layout* whole, plait_index row, plait_index column, plait_index rows,
+                                  plait_index columns, plait_layout** layout);
+
+/// The layout in which rank rank_of[r] holds what rank r held in `original`.
+///
+/// \param count  of integers in rank_of, >= 0 each; at least the ranks of `original`
+int plait_layout_create_relabeled(const plait_layout* original, const int* rank_of, plait_index count,
+                                  plait_layout** layout);
+
+int plait_layout_free(plait_layout** layout);
+
+int plait_layout_shape(const plait_layout* layout, plait_index* rows, plait_index* columns);
+
+/// The least size of a communicator that the layout fits on.
+int plait_layout_ranks(const plait_layout* layout, int* ranks);
+
+/// The rank that holds an element.
+int plait_layout_owner(const plait_layout* layout, plait_index row, plait_index column, int* rank);
+
+/// A tile.
+typedef struct plait_tile_extent {
+  plait_index row, column;  ///< which part of the rows and which part of the columns it is
+  plait_index rows, columns;
+  plait_index row_offset, column_offset;  ///< of a submatrix: where its tile begins in the tile of the whole; else 0
+} plait_tile_extent;
+
+/// The tiles of a rank in increasing (row, column), those without elements included: the order in which plans take
+/// them. None for a rank that holds nothing.
+///
+/// \param capacity  of `tiles`: as many are written at most. With 0, `tiles` may be NULL
+/// \param count     becomes the number of all tiles of the rank
+int plait_layout_tiles(const plait_layout* layout, int rank, plait_index capacity, plait_tile_extent* tiles,
+                       plait_index* count);
+
+/// The place in the matrix of the element (local_row, local_column) of tile (tile_row, tile_column). Takes the same
+/// time for every element.
+int plait_layout_place(const plait_layout* layout, plait_index tile_row, plait_index tile_column, plait_index local_row,
+                       plait_index local_column, plait_index* row, plait_index* column);
+
+// ---- Plans ----
+
+/// Redistributes and transforms distributed matrices:  A ← alpha·op(B) + beta·A, of one pair of matrices or of several
+/// in one exchange. Planned once, then executed any number of times, on any memory and any element types.
+typedef struct plait_plan plait_plan;
+
+/// op(B)(i, j) is B(i, j), B(j, i), or the conjugate of one of them, which for real and integer types is the same.
+typedef int plait_op;
+enum { PLAIT_IDENTITY = 0, PLAIT_TRANSPOSE = 1, PLAIT_CONJUGATE = 2, PLAIT_CONJUGATE_TRANSPOSE = 3 };
+
+/// How the two matrices are distributed. op(B) and A have the same shape.
+typedef struct plait_pair {
+  const plait_layout* from;  ///< of B
+  const plait_layout* to;    ///< of A
+  plait_op op;
+} plait_pair;
+
+/// 0 and NULL leave a choice to plait.
+typedef struct plait_options {
+  plait_index memory_budget;  ///< staging memory in bytes that a rank may use; the least of all ranks counts; >= 4096
+  plait_index chunk_bytes;    ///< most bytes in one message; the least of all ranks counts; >= 16
+} plait_options;
+
+/// Collective. The layouts, and what they are given to, are the same on all ranks.
+///
+/// \param options  NULL: all by plait
+int plait_plan_create(plait_context* context, const plait_layout* from, const plait_layout* to, plait_op op,
+                      const plait_options* options, plait_plan** plan);
+
+/// The same for `count` pairs of matrices, which share messages: many small ones cost the latency of one. Collective.
+int plait_plan_create_batch(plait_context* context, const plait_pair* pairs, plait_index count,
+                            const plait_options* options, plait_plan** plan);
+
+/// Finishes an execution under way first, for which it is collective; after MPI_Finalize, leaves it undone.
+int plait_plan_free(plait_plan** plan);
+
+/// Elements that this rank sends to others, receives from others, and keeps, for the pair with this number. Local.
+typedef struct plait_volume {
+  plait_index sent, received, kept;
+} plait_volume;
+int plait_plan_volume(const plait_plan* plan, plait_index pair, plait_volume* volume);
+
+/// Element types. Complex numbers are two neighbours, real and imaginary part. Integers wrap.
+typedef int plait_type;
+enum {
+  PLAIT_INT8 = 0,
+  PLAIT_INT16 = 1,
+  PLAIT_INT32 = 2,
+  PLAIT_INT64 = 3,
+  PLAIT_UINT8 = 4,
+  PLAIT_UINT16 = 5,
+  PLAIT_UINT32 = 6,
+  PLAIT_UINT64 = 7,
+  PLAIT_FLOAT = 8,
+  PLAIT_DOUBLE = 9,
+  PLAIT_COMPLEX_FLOAT = 10,
+  PLAIT_COMPLEX_DOUBLE = 11
+};
+
+/// Your memory of a tile of rows × columns: element (i, j) lies at data[i + j * leading_dimension] in column-major and
+/// at data[i * leading_dimension + j] in row-major order. The leading dimension is at least the rows (columns); of a
+/// tile without elements nothing is read.
+typedef struct plait_source_tile {
+  const void* data;
+  plait_index leading_dimension;
+  plait_order order;
+} plait_source_tile;
+typedef struct plait_target_tile {
+  void* data;
+  plait_index leading_dimension;
+  plait_order order;
+} plait_target_tile;
+
+/// What this rank brings to one pair of matrices. Type and scalars are the same on all ranks, of which only the size of
+/// elements and whether alpha is 0 are checked: each rank applies the scalars that it has to its own part of A. The
+/// tiles are this rank's, in the order of `plait_layout_tiles`; no target overlaps a source or another target.
+typedef struct plait_operands {
+  plait_type type;
+  const void* alpha;  ///< to one element; NULL: 1. 0 never reads B, whose tiles then need not be given
+  const void* beta;   ///< to one element; NULL: 0, which never reads A
+  const plait_source_tile* source;
+  plait_index source_count;
+  const plait_target_tile* target;
+  plait_index target_count;
+} plait_operands;
+
+/// A ← alpha·op(B) + beta·A, for each pair of the plan. Collective.
+///
+/// \param operands  one for each pair
+/// \param count     of them: 1 for a plan of one pair
+int plait_execute(plait_plan* plan, const plait_operands* operands, plait_index count);
+
+/// Begins an execution, which `plait_wait` ends. In between, `plait_progress` moves it along. Memory of tiles stays
+/// untouched until `plait_wait` returns; the structs and scalars themselves may go at once. Collective.
+int plait_start(plait_plan* plan, const plait_operands* operands, plait_index count);
+
+/// Does what can be done without waiting. `done` becomes 1 when this rank is done (or nothing is under way), else 0; it
+/// may be NULL. Local.
+int plait_progress(plait_plan* plan, int* done);
+
+/// Ends an execution; does nothing if none is under way. If it fails, A is undefined. Collective.
+int plait_wait(plait_plan* plan);
+
+// ---- Relabeling ----
+
+/// What one rank sends to another, for a cost of your own.
+typedef struct plait_package {
+  plait_index bytes;
+  plait_index transformed_bytes;  ///< of them, those that are transposed or conjugated on their way
+} plait_package;
+
+/// What it costs that rank `from` sends a package to rank `to`: >= 0, in units of your choice. Returns 0, or anything
+/// else to give up. Deterministic, and the same on all ranks; asked for what stays on a rank as well.
+typedef int (*plait_cost_function)(int from, int to, const plait_package* package, void* data, plait_index* cost);
+
+/// Latency and bandwidth of a link; returns 0, or anything else to give up. Asked for different ranks only.
+typedef int (*plait_link_function)(int from, int to, void* data, double* latency_seconds, double* bytes_per_second);
+
+typedef int plait_cost_kind;
+enum {
+  PLAIT_COST_VOLUME = 0,  ///< bytes that leave a rank, and `transformation` for each of them that is transformed
+  PLAIT_COST_NODE = 1,    ///< bytes, weighted by whether they leave the node
+  PLAIT_COST_LINK = 2,    ///< nanoseconds: latency + bytes / bandwidth of each link
+  PLAIT_COST_CUSTOM = 3   ///< your function
+};
+
+/// What relabeling saves. Only the members of its kind count; all zero is the volume.
+typedef struct plait_cost {
+  plait_cost_kind kind;
+  plait_index transformation;    ///< volume: >= 0
+  const int* node_of;            ///< node: of each of the `ranks` of `plait_relabel`: see `plait_context_nodes`
+  plait_index in_node, network;  ///< node: of a byte; 0 <= in_node <= network
+  plait_link_function link;      ///< link
+  plait_cost_function function;  ///< custom
+  void* data;                    ///< given to the functions
+} plait_cost;
+
+typedef int plait_assignment;
+enum {
+  PLAIT_ASSIGNMENT_AUTO = 0,   ///< plait's choice: exact
+  PLAIT_ASSIGNMENT_EXACT = 1,  ///< the least cost
+  PLAIT_ASSIGNMENT_GREEDY = 2  ///< quickly a good one
+};
+
+/// A pair of matrices of which it is asked what moving them costs.
+typedef struct plait_sized_pair {
+  plait_pair pair;
+  plait_index element_bytes;
+} plait_sized_pair;
+
+/// What relabeling finds.
+typedef struct plait_relabeling {
+  plait_index cost_before;  ///< where every rank plays its own role
+  plait_index cost_after;   ///< never more
+} plait_relabeling;
+
+/// The permutation of the target's ranks with which the packages of all pairs together cost least: rank rank_of[r] is
+/// to hold what the layouts `to` give rank r. Local and deterministic: all ranks find the same from the same arguments.
+///
+///     plait_layout_create_relabeled(to, rank_of, ranks, &relabeled)   to plan with, among the ranks as they are
+///     plait_permute(comm, rank_of, ranks, &permuted)                  the communicator in which `to` itself is true
+///
+/// \param ranks       of the communicator: those without a part in the layouts may play a role as well
+/// \param cost        NULL: the volume
+/// \param rank_of     `ranks` integers, to be filled
+/// \param relabeling  what it costs; may be NULL
+int plait_relabel(const plait_sized_pair* pairs, plait_index count, int ranks, const plait_cost* cost,
+                  plait_assignment assignment, int* rank_of, plait_relabeling* relabeling);
+
+/// The same processes in another order: rank r of the result is rank rank_of[r] of `comm`. Collective over `comm`,
+/// whose error handler the result has. Free it with MPI_Comm_free.
+///
+/// \param count  of integers in rank_of: the size of `comm`
+int plait_permute(MPI_Comm comm, const int* rank_of, plait_index count, MPI_Comm* permuted);
+int plait_permute_f(MPI_Fint comm, const int* rank_of, plait_index count, MPI_Fint* permuted);
+
+#ifdef __cplusplus
+}
+#endif

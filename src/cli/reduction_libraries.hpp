@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace plait::cli {
+
+/// What brings plait's reductions into programs that know nothing of it. A build has what goes with its MPI, in the
+/// folder of its libraries, which is found from where this executable lies.
+struct ReductionLibraries {
+  std::optional<std::filesystem::path> component;  ///< mca_op_plait.so, which Open MPI loads
+  std::optional<std::filesystem::path> preload;    ///< libplait_reduce.so, which the dynamic linker loads
+};
+
+[[nodiscard]] ReductionLibraries reduction_libraries();
+
+/// An environment variable.
+struct Setting {
+  std::string name;
+  std::string value;
+};
+
+/// The variables that switch the reductions on, in addition to what this process's environment has in them.
+///
+/// \throws FileError      a library that the build makes is missing; says where it was looked for
+/// \throws ArgumentError  a library's path can't stand in a variable
+[[nodiscard]] std::vector<Setting> reduction_settings(const ReductionLibraries& libraries);
+
+/// Whether this process has loaded a library.
+[[nodiscard]] bool is_loaded(const std::filesystem::path& library);
+
+}  // namespace plait::cli

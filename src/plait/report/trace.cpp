@@ -1,0 +1,96 @@
+#include "plait/report/trace.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/report/recording_bytes.hpp"
+
+namespace plait::report {
+
+namespace {
+
+void expect_between_runs(mpi::Context& context) {
+  mpi::agreed(context, [&] {
+    const int open = context.timeline().open_runs();
+    if (open == 0) return;
+    throw ArgumentError("tracing: " + std::to_string(open) + (open == 1 ? " run" : " runs") +
+                        " under way, expected that all runs which are recorded were waited for");
+  });
+}
+
+/// Calls `f` with every time that there is.
+template <class F>
+void for_each_time(Recording& recording, F f) {
+  const auto known = [&f](Nanoseconds& time) {
+    if (time != never) f(time);
+  };
+  for (TimedRun& run : recording.runs) known(run.begin), known(run.end);
+  for (TimedOperation& op : recording.operations)
+    known(op.eligible), known(op.posting), known(op.posted), known(op.ended);
+  for (TimedWork& work : recording.work) known(work.begin), known(work.end);
+  for (TimedWait& wait : recording.waits) known(wait.begin), known(wait.end);
+}
+
+void begin_at_zero(Trace& trace) {
+  Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
+  for (const RankTrace& rank : trace.ranks) {
+    for (const TimedRun& run : rank.recording.runs) first = std::min(first, run.begin);
+  }
+  for (RankTrace& rank : trace.ranks) {
+    for_each_time(rank.recording, [first](Nanoseconds& time) { time -= first; });
+  }
+}
+
+}  // namespace
+
+Tracing::Tracing(mpi::Context& context, Index most_bytes) : context_(context) {
+  expect_between_runs(context);
+  clocks_at_begin_ = compare_node_clocks(context);
+  context.timeline().start(most_bytes);
+}
+
+Trace Tracing::gather() {
+  context_.timeline().stop();
+  expect_between_runs(context_);
+  const std::vector<ClockSample> clocks_at_end = compare_node_clocks(context_);
+
+  const auto own = mpi::agreed(context_, [&] { return bytes_of(context_.timeline().take()); });
+  const auto ranks = static_cast<std::size_t>(context_.size());
+  const std::vector<Index> sizes = mpi::all_gather(context_.comm(), static_cast<Index>(own.size()));
+  std::vector<Index> sent(ranks, 0);
+  std::vector<Index> received(ranks, 0);
+  sent[0] = static_cast<Index>(own.size());
+  if (context_.rank() == 0) received = sizes;
+  auto all = mpi::agreed(context_, [&] {
+    return std::vector<std::byte>(static_cast<std::size_t>(std::reduce(received.begin(), received.end(), Index{0})));
+  });
+  mpi::all_to_all_bytes(context_.comm(), own, sent, all, received);
+
+  return mpi::agreed(context_, [&] {
+    Trace trace;
+    if (context_.rank() != 0) return trace;
+    std::span<const std::byte> rest(all);
+    for (int rank = 0; rank < context_.size(); ++rank) {
+      const auto size = static_cast<std::size_t>(sizes[static_cast<std::size_t>(rank)]);
+      const int node = context_.topology().node_of(rank);
+      RankTrace& own_trace = trace.ranks.emplace_back();
+      own_trace.node = node;
+      own_trace.recording = recording_of(rest.first(size));
+      rest = rest.subspan(size);
+      const ClockSample& before = clocks_at_begin_[static_cast<std::size_t>(node)];
+      const ClockSample& after = clocks_at_end[static_cast<std::size_t>(node)];
+      for_each_time(own_trace.recording, [&](Nanoseconds& time) { time = on_own_clock(time, before, after); });
+      trace.clock_error = std::max({trace.clock_error, before.error, after.error});
+    }
+    begin_at_zero(trace);
+    return trace;
+  });
+}
+
+}  // namespace plait::report

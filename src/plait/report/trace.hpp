@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "plait/base/timeline.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/report/clocks.hpp"
+
+namespace plait::report {
+
+/// What one rank did, with all times on the clock of rank 0.
+struct RankTrace {
+  int node = 0;
+  Recording recording;
+  friend bool operator==(const RankTrace&, const RankTrace&) = default;
+};
+
+/// What the schedules of all ranks did and when. Time 0 is the beginning of the first run.
+struct Trace {
+  std::vector<RankTrace> ranks;
+  Nanoseconds clock_error = 0;      ///< times of different nodes are that exact, if the clocks drift steadily
+  double link_bits_per_second = 0;  ///< of a node's link to the others, in each direction; 0 if it is not known
+  friend bool operator==(const Trace&, const Trace&) = default;
+};
+
+/// Records all runs of schedules on a context, from its construction to `gather`, for a picture of what overlapped:
+///
+///     report::Tracing tracing(context);
+///     work(context);
+///     const report::Trace trace = tracing.gather();
+///     if (context.rank() == 0) file << report::chrome_json(trace);
+///
+/// Recording costs about 0.1 us an operation, allocates now and then, and never fails a run: what
+/// there is no memory for is left out, and counted. One at a time on a context, which outlives it.
+class Tracing {
+ public:
+  /// Collective over the context, between runs.
+  /// \param most_bytes  that a rank may take to record, about; it takes what it needs
+  /// \throws ArgumentError  on all ranks, where a run is under way that another Tracing records
+  explicit Tracing(mpi::Context& context, Index most_bytes = Timeline::default_bytes);
+  Tracing(const Tracing&) = delete;
+  Tracing& operator=(const Tracing&) = delete;
+  /// Records no further runs.
+  ~Tracing() { context_.timeline().stop(); }
+
+  /// Ends recording, and brings it together on rank 0; other ranks get an empty trace. Collective over the context,
+  /// between runs. The clocks of the nodes are compared now and at the beginning, so that steady drift is taken out.
+  /// \throws ArgumentError  on all ranks, where a recorded run is under way
+  /// \throws OutOfMemory    on all ranks
+  [[nodiscard]] Trace gather();
+
+ private:
+  mpi::Context& context_;
+  std::vector<ClockSample> clocks_at_begin_;  // on rank 0
+};
+
+}  // namespace plait::report

@@ -1,0 +1,164 @@
+"""Traces: what --trace writes, and what plait trace makes of it.
+
+trace/small.json is that of tests/unit/report/small_trace.hpp, whose figures can be found by hand; trace/small.html is its
+page. A page that has become another one for a good reason replaces it: plait trace small.json --rate 500mbit --report small.html
+"""
+
+import json
+import re
+import shutil
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+from harness import CommandTest
+
+SMALL = Path(__file__).parent / "trace"
+REFERENCE = Path(__file__).parents[3] / "docs/command.md"
+VOID = {"meta"}
+
+
+class Page(HTMLParser):
+    """Finds elements that are not closed, and anything that a page would have to fetch."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.found: Counter[str] = Counter()
+        self.fetched: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found[tag] += 1
+        self.fetched += [value for key, value in attributes if key in ("src", "href", "xlink:href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
+
+
+class Trace(CommandTest):
+    def small(self) -> None:
+        shutil.copy(SMALL / "small.json", self.folder)
+
+    def figures(self, name: str, *options: str) -> dict:
+        return json.loads(self.succeed(0, "trace", name, "--json", *options))
+
+    def test_the_page_of_a_small_trace_is_as_it_was(self):
+        self.small()
+        self.assertEqual(self.succeed(0, "trace", "small.json", "--rate", "500mbit", "--report", "small.html"), "")
+        text = (self.folder / "small.html").read_text()
+        self.assertEqual(text, (SMALL / "small.html").read_text())
+        page = Page(text)
+        self.assertEqual((page.open, page.fetched), ([], []))
+        self.assertNotIn("url(", text)
+        self.assertIn("prefers-color-scheme: dark", text)
+        self.assertIn("demo &lt;1&gt;", text)
+        self.assertEqual(self.files(), {"small.json", "small.html"})
+
+    def test_the_figures_of_a_small_trace_are_those_found_by_hand(self):
+        self.small()
+        figures = self.figures("small.json")
+        self.assertEqual((figures["ranks"], figures["nodes"], figures["runs"], figures["lost"]), (2, 2, 1, 0))
+        self.assertAlmostEqual(figures["hidden_share"], 0.5)
+        self.assertAlmostEqual(figures["seconds"], 110e-6)
+        self.assertAlmostEqual(figures["clock_error_seconds"], 1.5e-6)
+        times = [(rank["computing_seconds"], rank["posting_seconds"], rank["waiting_seconds"]) for rank in figures["per_rank"]]
+        np.testing.assert_allclose(times, [(70e-6, 2e-6, 10e-6), (30e-6, 1e-6, 64e-6)])
+        self.assertEqual(figures["all_ranks"]["sent"]["network"], {"messages": 1, "bytes": 2500})
+        self.assertEqual(figures["link_bits_per_second"], 1e9)
+        self.assertAlmostEqual(figures["links"][0]["achieved_share"], 0.4)
+        self.assertAlmostEqual(self.figures("small.json", "--rate", "500mbit")["links"][1]["achieved_share"], 0.8)
+
+    def test_the_summary_is_for_people(self):
+        self.small()
+        text = self.succeed(0, "trace", "small.json")
+        self.assertRegex(text, r"^small.json: 2 ranks on 2 nodes, 1 run in 110 us\n")
+        self.assertRegex(text, r"(?m)^  hidden +50.0 % of the 100 us in which communication was under way, the ranks computed$")
+        self.assertRegex(text, r"(?m)^  spent +computing 47.6 % \(100 us\), posting 1.4 % \(3 us\), waiting 35.2 % \(74 us\), rest ")
+        self.assertRegex(text, r"(?m)^  links +node 0: out 50.0 MB/s, in -; 40.0 % of 1 Gb/s$")
+        self.assertRegex(text, r"(?m)^  clocks +agree to 2 us$")
+
+    def test_every_key_of_the_json_is_documented(self):
+        self.small()
+        figures = self.figures("small.json")
+        keys = {*figures, *figures["all_ranks"], *figures["links"][0], *figures["all_ranks"]["sent"]}
+        documented = set(re.findall(r"`([a-z_]+)`", REFERENCE.read_text().split("## plait trace")[1].split("## plait exec")[0]))
+        self.assertEqual(keys - documented, set())
+
+    def test_a_redistribution_is_traced(self):
+        b = self.save("B.npy", np.arange(300.0 * 200).reshape(300, 200))
+        words = ["redistribute", "B.npy", "-o", "A.npy", "--op", "transpose", "--from", "blocks@3x1", "--trace", "t.json"]
+        report = json.loads(self.succeed(3, *words, "--json"))
+        np.testing.assert_array_equal(self.load("A.npy"), b.T)
+        self.assertEqual(report["trace"], "t.json")
+        self.assertEqual(self.files(), {"A.npy", "B.npy", "t.json"})
+
+        trace = json.loads((self.folder / "t.json").read_text())
+        events = trace["traceEvents"]
+        self.assertEqual({event["pid"] for event in events}, {0, 1, 2})
+        names = {event["args"]["name"] for event in events if event.get("name") == "process_name"}
+        self.assertEqual(names, {"rank 0 on node 0", "rank 1 on node 0", "rank 2 on node 0"})
+        begun, ended = ([(e["pid"], e["id2"]["local"]) for e in events if e["ph"] == phase] for phase in "be")
+        self.assertEqual(sorted(begun), sorted(set(ended)))
+        self.assertTrue(all(event["dur"] >= 0 for event in events if event["ph"] == "X"))
+        runs = [event for event in events if event["ph"] == "b" and event["cat"] == "run"]
+        self.assertIn("redistributing", {event["name"] for event in runs})
+
+        figures = self.figures("t.json")
+        self.assertEqual((figures["ranks"], figures["nodes"], figures["link_bits_per_second"]), (3, 1, None))
+        for where in ("self", "node", "network"):
+            sent = sum(event["args"]["sent"][where][1] for event in runs if event["name"] == "redistributing")
+            self.assertEqual(sent, report["redistribution"][where]["bytes"])
+        self.succeed(0, "trace", "t.json", "--report", "t.HTML")
+        text = (self.folder / "t.HTML").read_text()
+        self.assertLess(len(text), 300_000)
+        self.assertEqual(Page(text).open, [])
+
+    def test_under_a_launcher_it_is_told_once(self):
+        self.small()
+        self.assertEqual(json.loads(self.succeed(3, "trace", "small.json", "--json"))["ranks"], 2)
+
+    def test_wrong_files_and_options_are_refused(self):
+        self.small()
+        whole = (self.folder / "small.json").read_text()
+        (self.folder / "half.json").write_text(whole[: len(whole) // 2])
+        (self.folder / "foreign.json").write_text('{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2, "pid": 3}]}')
+        (self.folder / "text.json").write_text("hello, world\n")
+        (self.folder / "folder.html").mkdir()
+        files = self.files()
+        for words, status, message in [
+            (["trace", "none.json"], 1, "none.json: can't be opened: No such file"),
+            (["trace", "half.json"], 1, r"half.json: is no JSON, or truncated: parse error at line \d+"),
+            (["trace", "text.json"], 1, "text.json: is no JSON, or truncated: parse error at line 1, column 1"),
+            (["trace", "foreign.json"], 1, "foreign.json: is no trace of plait"),
+            (["trace", "foreign.json", "--report", "r.html"], 1, "foreign.json: is no trace of plait"),
+            (["trace", "small.json", "--report", "folder.html"], 1, "folder.html: is a directory"),
+            (["trace", "small.json", "--report", "r.pdf"], 2, "--report: r.pdf is not the name of an HTML page, expected one that ends in .html"),
+            (["trace", "small.json", "--rate", "fast"], 2, "--rate: 'fast' is no rate; expected"),
+            (["trace"], 2, "FILE is required"),
+            (["redistribute", "B.npy", "-o", "A.npy", "--trace", "t.txt"], 2, "--trace: t.txt is not the name of a JSON file"),
+        ]:  # fmt: skip
+            with self.subTest(words):
+                result = self.run_plait(0, *words)
+                self.assertEqual((result.status, result.stdout), (status, ""), result.stderr)
+                self.assertRegex(result.stderr, message)
+                self.assertEqual(self.files(), files)
+
+    def test_a_trace_replaces_none_of_the_files_of_its_job(self):
+        self.save("B.npy", np.ones((10, 8)))
+        (self.folder / "t.json").write_text('{"row_splits": [0, 10], "column_splits": [0, 8], "owners": [[0]]}')
+        before = (self.folder / "t.json").read_text()
+        for trace, message in [("./t.json", "t.json: would be replaced by the trace, but it is the file of --from"),
+                               ("none/t.json", "none/t.json: can't be written into the folder none")]:  # fmt: skip
+            result = self.run_plait(2, "redistribute", "B.npy", "-o", "A.npy", "--from", "custom:t.json", "--trace", trace)
+            self.assertEqual(result.status, 1)
+            self.assertRegex(result.stderr, message)
+            self.assertEqual((self.folder / "t.json").read_text(), before)
+            self.assertEqual(self.files(), {"B.npy", "t.json"})

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <mpi.h>
+
+#include "plait.h"
+
+/// What the tests of the C API are written in: plain C, as its users write. A test is a function; main calls all of
+/// them on all ranks, and tells in its exit status whether any check failed on any rank.
+
+extern int this_rank;
+extern int all_ranks;
+extern plait_context* context;  ///< of all ranks
+
+void check(int holds, const char* what, const char* file, int line);
+
+/// Checks that a call returned `expected`, and that the text of the error then contains `part`.
+void check_error(int code, int expected, const char* part, const char* call, const char* file, int line);
+
+#define CHECK(condition) check(condition, #condition, __FILE__, __LINE__)
+#define SUCCEEDS(call) check_error(call, PLAIT_SUCCESS, "", #call, __FILE__, __LINE__)
+#define FAILS(call, code, part) check_error(call, code, part, #call, __FILE__, __LINE__)
+
+/// The layout that a text describes; "{P}" in it stands for the number of ranks.
+plait_layout* layout_of(const char* text, plait_index rows, plait_index columns);
+
+void contexts_are_made_of_communicators(void);
+void layouts_place_every_element_as_the_formula_says(void);
+void custom_layouts_and_parts_of_layouts_have_their_tiles(void);
+void layouts_that_cannot_be_are_explained(void);
+void every_element_type_is_transformed(void);
+void batches_move_several_matrices_at_once(void);
+void executions_go_on_in_the_background(void);
+void only_what_is_needed_is_read_and_written(void);
+void wrong_plans_fail_on_all_ranks(void);
+void wrong_operands_fail_on_all_ranks(void);
+void relabeling_finds_where_data_is(void);
+void costs_are_what_users_say(void);
+void wrong_relabelings_are_explained(void);

@@ -1,0 +1,86 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/capi/check.h"
+
+int this_rank = 0;
+int all_ranks = 1;
+plait_context* context = NULL;
+static int failures = 0;
+
+void check(int holds, const char* what, const char* file, int line) {
+  if (holds) return;
+  ++failures;
+  printf("%s:%d: rank %d of %d: %s does not hold\n", file, line, this_rank, all_ranks, what);
+}
+
+void check_error(int code, int expected, const char* part, const char* call, const char* file, int line) {
+  if (code == expected && (code == PLAIT_SUCCESS || strstr(plait_last_error(), part) != NULL)) return;
+  ++failures;
+  printf("%s:%d: rank %d of %d: %s\n  returned %s: %s\n  expected %s: %s\n", file, line, this_rank, all_ranks, call,
+         plait_error_name(code), code == PLAIT_SUCCESS ? "" : plait_last_error(), plait_error_name(expected), part);
+}
+
+plait_layout* layout_of(const char* text, plait_index rows, plait_index columns) {
+  char full[200];
+  const char* place = strstr(text, "{P}");
+  if (place == NULL) {
+    snprintf(full, sizeof full, "%s", text);
+  } else {
+    snprintf(full, sizeof full, "%.*s%d%s", (int)(place - text), text, all_ranks, place + 3);
+  }
+  plait_layout* layout = NULL;
+  SUCCEEDS(plait_layout_create_from_text(full, rows, columns, &layout));
+  return layout;
+}
+
+static void handles_that_outlive_mpi_can_be_freed(plait_layout* layout, plait_plan* plan) {
+  const char* const text = "MPI is not running";
+  plait_plan* other = NULL;
+  FAILS(plait_execute(plan, NULL, 0), PLAIT_ERROR_MPI, text);
+  FAILS(plait_start(plan, NULL, 0), PLAIT_ERROR_MPI, text);
+  FAILS(plait_progress(plan, NULL), PLAIT_ERROR_MPI, text);
+  FAILS(plait_wait(plan), PLAIT_ERROR_MPI, text);
+  FAILS(plait_plan_create(context, layout, layout, PLAIT_IDENTITY, NULL, &other), PLAIT_ERROR_MPI, text);
+  SUCCEEDS(plait_context_free(&context));
+  SUCCEEDS(plait_plan_free(&plan));
+  SUCCEEDS(plait_layout_free(&layout));
+  CHECK(context == NULL && plan == NULL && layout == NULL);
+}
+
+int main(int argc, char** argv) {
+  int early = 0;
+  plait_context* none = NULL;
+  early = plait_context_create(MPI_COMM_WORLD, &none);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &this_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &all_ranks);
+  CHECK(early == PLAIT_ERROR_MPI && none == NULL && strstr(plait_last_error(), "MPI is not running") != NULL);
+  SUCCEEDS(plait_context_create(MPI_COMM_WORLD, &context));
+  if (context == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+
+  contexts_are_made_of_communicators();
+  layouts_place_every_element_as_the_formula_says();
+  custom_layouts_and_parts_of_layouts_have_their_tiles();
+  layouts_that_cannot_be_are_explained();
+  every_element_type_is_transformed();
+  batches_move_several_matrices_at_once();
+  executions_go_on_in_the_background();
+  only_what_is_needed_is_read_and_written();
+  wrong_plans_fail_on_all_ranks();
+  wrong_operands_fail_on_all_ranks();
+  relabeling_finds_where_data_is();
+  costs_are_what_users_say();
+  wrong_relabelings_are_explained();
+
+  plait_layout* layout = layout_of("rows@{P}", 4, 4);
+  plait_plan* plan = NULL;
+  SUCCEEDS(plait_plan_create(context, layout, layout, PLAIT_IDENTITY, NULL, &plan));
+  int all_failures = 0;
+  MPI_Allreduce(&failures, &all_failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  failures = 0;
+  handles_that_outlive_mpi_can_be_freed(layout, plan);
+  return all_failures + failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
