@@ -14,20 +14,17 @@
 
 #include <fmt/format.h>
 
-#include "plait/base/error.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
-#include "bench/between_grids.hpp"
 #include "bench/harness/benchmark.hpp"
-#include "bench/harness/memcpy_limit.hpp"
 #include "bench/moved_matrix.hpp"
+#include "bench/transfer.hpp"
 
 namespace {
 
 using namespace plait;
-using bench::BetweenGrids;
-using bench::Grid;
+using bench::Transfer;
 using redistribute::Op;
 
 constexpr int instances = 3;
@@ -35,14 +32,14 @@ constexpr int instances = 3;
 /// On one rank.
 class Matrices {
  public:
-  Matrices(mpi::Context& context, const BetweenGrids& setting) {
-    const auto from = setting.source(), to = setting.target();
+  Matrices(mpi::Context& context, const Transfer& transfer) {
+    const auto& [name, from, to, op, details] = transfer;
     for (int i = 0; i < instances; ++i) {
-      matrices_.emplace_back(context.rank(), from, to, setting.op);
-      plans_.emplace_back(context, from, to, setting.op);
+      matrices_.emplace_back(context, from, to, op);
+      plans_.emplace_back(context, from, to, op);
     }
     const Stopwatch watch;
-    batch_.emplace(context, std::vector<redistribute::MatrixPair>(instances, {from, to, setting.op}));
+    batch_.emplace(context, std::vector<redistribute::MatrixPair>(instances, {from, to, op}));
     setup_seconds_ = watch.seconds();
   }
 
@@ -66,9 +63,7 @@ class Matrices {
   [[nodiscard]] std::vector<bench::Contender> limits() const {
     std::vector<bench::Contender> result;
     for (const auto& matrix : matrices_) {
-      auto more = bench::memcpy_limits(reinterpret_cast<std::byte*>(matrix.target().data()),
-                                       reinterpret_cast<const std::byte*>(matrix.source().data()),
-                                       matrix.source().size() * Index{sizeof(double)});
+      auto more = matrix.limits();
       if (result.empty()) {
         result = std::move(more);
         continue;
@@ -88,8 +83,8 @@ class Matrices {
   double setup_seconds_ = 0;
 };
 
-bench::Job set_up(mpi::Context& context, const BetweenGrids& setting) {
-  const auto matrices = std::make_shared<Matrices>(context, setting);
+bench::Job set_up(mpi::Context& context, const Transfer& transfer) {
+  const auto matrices = std::make_shared<Matrices>(context, transfer);
   bench::Job job;
   job.instances = instances;
   job.rewrite = [=] { matrices->rewrite(); };
@@ -101,29 +96,22 @@ bench::Job set_up(mpi::Context& context, const BetweenGrids& setting) {
   return job;
 }
 
-bench::Case make_case(mpi::Context& context, const BetweenGrids& setting) {
+bench::Case make_case(mpi::Context& context, const Transfer& transfer) {
   bench::Case result;
-  result.name = fmt::format("3 {} ranks={}", setting.name(), context.size());
+  result.name = fmt::format("3 {} ranks={}", transfer.name, context.size());
   result.aim.speedup_over_peer = 1.0;
-  result.set_up = [&context, setting] { return set_up(context, setting); };
+  result.set_up = [&context, transfer] { return set_up(context, transfer); };
   return result;
-}
-
-std::pair<Grid, Grid> grids_for(int ranks) {
-  switch (ranks) {
-    case 1: return {{1, 1}, {1, 1}};
-    case 2: return {{2, 1}, {1, 2}};
-    case 4: return {{2, 2}, {2, 2}};
-    default: throw ArgumentError(fmt::format("started on {} ranks, expected 1, 2 or 4", ranks));
-  }
 }
 
 std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
   const std::vector<Index> extents = quick ? std::vector<Index>{100, 300} : std::vector<Index>{500, 2000, 8000};
-  const auto [from, to] = grids_for(context.size());
+  const auto [from, to] = bench::grids_for(context.size()).front();
   std::vector<bench::Case> result;
   for (const Op op : {Op::identity, Op::transpose}) {
-    for (const Index extent : extents) result.push_back(make_case(context, {op, extent, from, to}));
+    for (const Index extent : extents) {
+      result.push_back(make_case(context, bench::between_grids(op, extent, from, to).transfer()));
+    }
   }
   return result;
 }
@@ -135,8 +123,7 @@ int main(int argc, char** argv) {
       argc, argv,
       {"batch",
        "Moves three square matrices of doubles in one exchange, from 32 x 32 into 128 x 128 blocks (block-cyclic, on "
-       "the "
-       "process grids from>to), as they are (gemr2d) or transposed (tran); all times are of one of the three",
+       "the process grids from>to), as they are (gemr2d) or transposed (tran); all times are of one of the three",
        {1, 2, 4},
        cases});
 }

@@ -2,9 +2,6 @@
 
 namespace plait::bench {
 
-std::optional<Contender> scalapack(MPI_Comm, const layout::Layout&, const layout::Layout&, redistribute::Op,
-                                   const double*, double*) {
-  return std::nullopt;
-}
+std::optional<Contender> scalapack(MPI_Comm, const MovedMatrix&) { return std::nullopt; }
 
 }  // namespace plait::bench

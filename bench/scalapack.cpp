@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "plait/base/contract.hpp"
 #include "plait/base/memory.hpp"
+#include "plait/layout/layout.hpp"
 
 // ScaLAPACK has no headers.
 extern "C" {
@@ -47,13 +47,7 @@ class Grid {
   int context_;
 };
 
-Index local_rows(const Layout& layout, int rank) {
-  const auto tiles = layout.tiles_of(rank);
-  PLAIT_ASSERT(tiles.size() == 1, "every rank of the process grid has its local array");
-  return tiles[0].rows;
-}
-
-Descriptor descriptor(const Layout& layout, int context, int rank) {
+Descriptor descriptor(const Layout& layout, int context, Index leading_dimension) {
   const auto as_int = [](Index value) { return static_cast<int>(value); };
   constexpr int dense = 1;
   return {dense,
@@ -64,15 +58,15 @@ Descriptor descriptor(const Layout& layout, int context, int rank) {
           as_int(layout.columns().block()),
           as_int(layout.rows().first_part()),
           as_int(layout.columns().first_part()),
-          std::max(1, as_int(local_rows(layout, rank)))};
+          as_int(leading_dimension)};
 }
 
 /// A layout on a BLACS grid of its own.
 struct Described {
   Grid grid;
   Descriptor descriptor;
-  Described(MPI_Comm comm, const Layout& layout, int rank)
-      : grid(comm, layout.owners()), descriptor(bench::descriptor(layout, grid.context(), rank)) {}
+  Described(MPI_Comm comm, const Layout& layout, Index leading_dimension)
+      : grid(comm, layout.owners()), descriptor(bench::descriptor(layout, grid.context(), leading_dimension)) {}
 };
 
 void copy(const Described& from, const double* source, const Described& to, double* target) {
@@ -81,36 +75,52 @@ void copy(const Described& from, const double* source, const Described& to, doub
             to.descriptor.data(), to.grid.context());
 }
 
-void transpose(const Descriptor& from, const double* source, const Descriptor& to, double* target) {
+void transpose(const Descriptor& from, const double* source, double beta, const Descriptor& to, double* target) {
   constexpr int first = 1;
   constexpr double alpha = 1;
-  constexpr double beta = 0;
   pdtran_(&to[2], &to[3], &alpha, source, &first, &first, from.data(), &beta, target, &first, &first, to.data());
+}
+
+bool is_known(const Layout& layout, int ranks) {
+  return layout.rows().cutting() == layout::Cutting::cyclic && layout.columns().cutting() == layout::Cutting::cyclic &&
+         layout.storage() == StorageOrder::column_major &&
+         layout.owners().rows() * layout.owners().columns() == ranks && layout.owners().distinct() == ranks;
 }
 
 }  // namespace
 
-std::optional<Contender> scalapack(MPI_Comm comm, const Layout& from, const Layout& to, redistribute::Op op,
-                                   const double* source, double* target) {
-  int rank = 0;
+std::optional<Contender> scalapack(MPI_Comm comm, const MovedMatrix& matrix) {
+  const Layout &from = matrix.from(), &to = matrix.to();
+  int rank = 0, ranks = 0;
   MPI_Comm_rank(comm, &rank);
-  const auto b = std::make_shared<Described>(comm, from, rank);
-  if (!redistribute::transposes(op)) {
-    const auto a = std::make_shared<Described>(comm, to, rank);
-    return Contender{"ScaLAPACK pdgemr2d", [=] { copy(*b, source, *a, target); }};
+  MPI_Comm_size(comm, &ranks);
+  if (!is_known(from, ranks) || !is_known(to, ranks)) return std::nullopt;
+  const matrix_view<const double> source = matrix.source_tiles().front();
+  const matrix_view<double> target = matrix.target_tiles().front();
+
+  const double beta = matrix.beta();
+  const bool adds = beta != 0;
+  const auto b = std::make_shared<Described>(comm, from, source.leading_dimension());
+  if (!redistribute::transposes(matrix.op())) {
+    if (adds) return std::nullopt;
+    const auto a = std::make_shared<Described>(comm, to, target.leading_dimension());
+    return Contender{"ScaLAPACK pdgemr2d", [=] { copy(*b, source.data(), *a, target.data()); }};
   }
+  if (from.owners() == to.owners()) {
+    const Descriptor a = descriptor(to, b->grid.context(), target.leading_dimension());
+    return Contender{"ScaLAPACK pdtran", [=] { transpose(b->descriptor, source.data(), beta, a, target.data()); }};
+  }
+  if (adds) return std::nullopt;
   // The target's blocks on the source's grid.
   const auto transposed = Layout::block_cyclic(to.shape(), to.rows().block(), to.columns().block(), from.owners());
-  const Descriptor there = descriptor(transposed, b->grid.context(), rank);
-  if (from.owners() == to.owners()) {
-    return Contender{"ScaLAPACK pdtran", [=] { transpose(b->descriptor, source, there, target); }};
-  }
-  const auto a = std::make_shared<Described>(comm, to, rank);
-  const auto c = std::make_shared<Described>(comm, transposed, rank);
+  const Index rows = std::max(Index{1}, transposed.tiles_of(rank).at(0).rows);
+  const auto a = std::make_shared<Described>(comm, to, target.leading_dimension());
+  const auto c = std::make_shared<Described>(comm, transposed, rows);
+  const Descriptor there = descriptor(transposed, b->grid.context(), rows);
   const auto memory = std::make_shared<Array<double>>(transposed.elements_of(rank));
   return Contender{"ScaLAPACK pdtran, pdgemr2d", [=] {
-                     transpose(b->descriptor, source, there, memory->data());
-                     copy(*c, memory->data(), *a, target);
+                     transpose(b->descriptor, source.data(), 0, there, memory->data());
+                     copy(*c, memory->data(), *a, target.data());
                    }};
 }
 

@@ -4,22 +4,17 @@
 
 #include <optional>
 
-#include "plait/layout/layout.hpp"
-#include "plait/redistribute/op.hpp"
-
 #include "bench/harness/measure.hpp"
+#include "bench/moved_matrix.hpp"
 
 namespace plait::bench {
 
-/// ScaLAPACK's way to A ← op(B) for identity and transpose, on the same memory as plait's, or nothing where the
-/// benchmark was built without it. Collective over `comm`.
+/// ScaLAPACK's way to A ← op(B) + beta·A for identity and transpose, on the memory of `matrix`, which outlives it.
+/// Nothing where the benchmark was built without it, or where it has no such routine: it wants block-cyclic layouts on
+/// process grids that take all ranks, stored by columns, and adds to A only in p?tran. Collective over `comm`.
 ///
 /// p?tran takes both matrices on one process grid. Between different grids it transposes into a matrix of its own on
 /// the grid of the source, in blocks of the target, which p?gemr2d then moves.
-///
-/// \pre  both layouts are block-cyclic, column-major, on process grids that begin at rank 0 and take all ranks
-/// \pre  source and target are this rank's local arrays, without gaps between columns
-[[nodiscard]] std::optional<Contender> scalapack(MPI_Comm comm, const layout::Layout& from, const layout::Layout& to,
-                                                 redistribute::Op op, const double* source, double* target);
+[[nodiscard]] std::optional<Contender> scalapack(MPI_Comm comm, const MovedMatrix& matrix);
 
 }  // namespace plait::bench

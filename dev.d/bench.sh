@@ -6,27 +6,32 @@ cached() {
   sed -n "s/^$2:[A-Z]*=//p" "build/$1/CMakeCache.txt"
 }
 
-# launch PRESET RANKS PROGRAM [ARGUMENTS]: a core for each rank where there are enough. Otherwise as the tests are
-# launched, where idle ranks sleep: such timings are a report, never a gate.
+# commit: what the sources are, for a report.
+commit() {
+  git describe --always --dirty --tags 2>/dev/null || echo unknown
+}
+
+# launch PRESET RANKS PROGRAM [ARGUMENTS]: equal shares of the cores for all ranks where there are enough. Otherwise as
+# the tests are launched, where idle ranks sleep: such timings are a report, never a gate.
 launch() {
   local preset=$1 ranks=$2
   shift 2
-  local launcher=("$(cached "$preset" MPIEXEC_EXECUTABLE)")
+  local launcher=("$(cached "$preset" MPIEXEC_EXECUTABLE)") share=$(($(cores) / ranks))
   case $(cached "$preset" PLAIT_MPI) in
-    openmpi) launcher+=(--bind-to core --mca btl_base_warn_component_unused 0) ;;
-    mpich) launcher+=(-bind-to core) ;;
+    openmpi) launcher+=(--map-by "slot:PE=$share" --bind-to core --mca btl_base_warn_component_unused 0) ;;
+    mpich) launcher+=(-bind-to "core:$share") ;;
   esac
-  if [[ $ranks -gt $(nproc) ]]; then
+  if [[ $share == 0 ]]; then
     "build/$preset/tests/mpiexec" "$ranks" "$@"
   else
     "${launcher[@]}" -n "$ranks" "$@" </dev/null
   fi
 }
 
-# launch_on_nodes PRESET RATE RANKS PROGRAM [ARGUMENTS]: a node of the emulated cluster for each rank. Where there can
-# be none, the cluster says why, and ends with 125.
+# launch_on_nodes PRESET RATE PPN RANKS PROGRAM [ARGUMENTS]: so many ranks on each node of the emulated cluster. Where
+# there can be none, the cluster says why, and ends with 125.
 launch_on_nodes() {
-  "build/$1/bin/cluster" -k "$3" -r "$2" -- "${@:4}" </dev/null
+  "build/$1/bin/cluster" -k "$(($4 / $3))" --ppn "$3" -r "$2" -- "${@:5}" </dev/null
 }
 
 # run_benchmark PRESET NAME [ARGUMENTS]: one launch for each number of ranks, and one report of them all.
@@ -34,7 +39,7 @@ run_benchmark() {
   local preset=$1 name=$2 folder=build/$1/bench
   shift 2
   local program=build/$preset/bin/bench_$name
-  local json=$folder/$name.json numbers="" rate="" of_all=() of_each=() parts=()
+  local json=$folder/$name.json numbers="" rate="" ppn=1 of_all=() of_each=() parts=()
   while [[ $# -gt 0 ]]; do
     case $1 in
       -h | --help) exec "$program" --help ;;
@@ -44,25 +49,42 @@ run_benchmark() {
         shift 2
         ;;
       --rate) rate=${2:?--rate needs the links\' rate, such as 1gbit} && shift 2 ;;
+      --ppn)
+        ppn=${2:-}
+        [[ $ppn =~ ^[1-9][0-9]*$ ]] || usage_error "--ppn is '$ppn', expected a number of ranks such as 2"
+        shift 2
+        ;;
       --json) json=${2:?--json needs a file} && shift 2 ;;
-      --plot) of_all+=("$1" "${2:?--plot needs a file}") && shift 2 ;;
+      --plot | --extent-plot | --heat-map) of_all+=("$1" "${2:?$1 needs a file}") && shift 2 ;;
       --gate) of_all+=("$1") && shift ;;
       *) of_each+=("$1") && shift ;;
     esac
   done
   mkdir -p "$folder"
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
-  of_each+=(--commit "$(git describe --always --dirty --tags 2>/dev/null || echo unknown)")
+  of_each+=(--commit "$(commit)")
 
   local ranks launcher
   [[ -n $numbers ]] || numbers=$("$program" --list-ranks)
   [[ -n $rate ]] || rate=$("$program" --list-link-rate)
   launcher=(launch "$preset")
-  [[ -z $rate ]] || launcher=(launch_on_nodes "$preset" "$rate")
+  [[ -n $rate || $ppn == 1 ]] || usage_error "--ppn $ppn needs an emulated cluster: --rate"
+  [[ -z $rate ]] || launcher=(launch_on_nodes "$preset" "$rate" "$ppn")
   for ranks in ${numbers//,/ }; do
+    ((ranks % ppn == 0)) || usage_error "$ranks ranks don't fill nodes of $ppn"
     parts+=("$folder/$name@$ranks.json")
     "${launcher[@]}" "$ranks" "$program" "${of_each[@]}" --json "${parts[-1]}"
   done
   "$program" --merge "${parts[@]}" --json "$json" "${of_all[@]}"
   echo "$json"
+}
+
+# run_applications PYTHON [ARGUMENTS]: of Debian, which are made for Open MPI, on two ranks.
+run_applications() {
+  local python=$1 started_by="build/openmpi/tests/mpiexec 2" share=$(($(cores) / 2))
+  shift
+  build openmpi plait_command plait_openmpi plait_reduce
+  [[ $share == 0 ]] || started_by="mpiexec.openmpi --map-by slot:PE=$share --bind-to core -n 2"
+  "$python" bench/applications/run.py --plait build/openmpi/bin/plait --launcher "$started_by" \
+    --mpi "Open MPI $(dpkg-query --show --showformat='${source:Upstream-Version}' libopenmpi3)" --commit "$(commit)" "$@"
 }

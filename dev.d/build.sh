@@ -25,13 +25,18 @@ configure() {
   logged "$folder/configure.log" cmake --preset "$1"
 }
 
+# How many cores there are; nproc alone says OMP_NUM_THREADS where that is set.
+cores() {
+  env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc
+}
+
 # build PRESET [TARGET...]: everything, or only these targets.
 build() {
   local preset=$1
   shift
   configure "$preset"
   local log=build/$preset/build.log
-  local words=(cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"})
+  local words=(cmake --build --preset "$preset" --parallel "$(cores)" ${1:+--target "$@"})
   if [[ -t 1 ]]; then
     logged "$log" counted "building $preset" "${words[@]}" 3>&1
     printf '\rbuilt %s\033[K\n' "$preset"

@@ -57,6 +57,12 @@ class Documents(unittest.TestCase):
         self.assertEqual(documents.plot_name(REPORT, [REPORT, other]), "performance-redistribute-openmpi.svg")
         self.assertEqual(documents.plot_name(other, [REPORT, other]), "performance-redistribute-mpich.svg")
 
+    def test_cases_of_several_extents_get_a_second_picture(self):
+        self.assertNotIn("over-n", documents.section(REPORT, "a.svg"))
+        smaller = RECORD | {"case": RECORD["case"].replace("8000x8000", "500x500")}
+        section = documents.section(REPORT | {"records": [RECORD, smaller]}, "a.svg")
+        self.assertIn("(a.svg)\n\n![Share of the limit's speed over N of N x N](a-over-n.svg)\n\n| case", section)
+
     def test_the_page_tells_the_commands_that_make_it(self):
         page = documents.document([REPORT, REPORT | {"mpi": "MPICH 4.0.2"}])
         self.assertIn("\n./dev bench redistribute --json build/redistribute-openmpi.json\n", page)

@@ -2,12 +2,13 @@
 # What Debian 12 has to have, and how it is installed. Sourced by ./dev.
 
 build_packages=(
-  cmake ninja-build g++ pkg-config
+  cmake ninja-build g++ gfortran pkg-config # Fortran calls the C API, MPI and ScaLAPACK in tests and examples
   openmpi-bin libopenmpi-dev mpich libmpich-dev
   libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libgtest-dev libgmock-dev
   libscalapack-openmpi-dev libscalapack-mpich-dev # what the benchmarks compare with
   python3 python3-numpy
+  g++-aarch64-linux-gnu qemu-user # the kernels of another architecture are tested under an emulator
   iproute2 # ip and tc make the emulated cluster
 )
 lint_packages=(clang-format-19 clang-tidy-19 libomp-19-dev) # the last has the omp.h that clang looks for

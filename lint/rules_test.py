@@ -8,7 +8,7 @@ from pathlib import Path
 from format import check_format
 from layers import LEVEL, check_layers
 from source import code_of, cpp_files
-from tidy import check_tidy
+from tidy import check_tidy, whole_of
 from words import check_words
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -132,18 +132,46 @@ class Tools(Tree):
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0].startswith("src/bad.cpp:1: not formatted"), found)
 
+    def compiled(self, **texts: str) -> None:
+        """Sources of these names in src, all of them compiled in the same way."""
+        commands = []
+        for name, text in texts.items():
+            source = self.root / f"src/{name}.cpp"
+            self.write(f"src/{name}.cpp", text)
+            commands.append({"directory": str(self.root), "file": str(source), "command": f"c++ -std=c++20 -c {source}"})
+        self.write("build/x/compile_commands.json", json.dumps(commands))
+
     def test_clang_tidy_finds_a_mistake_again_and_again_until_it_is_mended(self):
         self.write(".clang-tidy", "Checks: bugprone-*\nWarningsAsErrors: '*'\n")
-        source = self.root / "src/a.cpp"
-        command = {"directory": str(self.root), "file": str(source), "command": f"c++ -std=c++20 -c {source}"}
-        self.write("build/x/compile_commands.json", json.dumps([command]))
-        self.write("src/a.cpp", "int f(int a) {\n  if (a) return 1; else return 1;\n}\n")
+        self.compiled(a="int f(int a) {\n  if (a) return 1; else return 1;\n}\n")
         for _ in range(2):
             found = self.found(check_tidy, self.root / "build/x")
             self.assertEqual(len(found), 1, found)
             self.assertIn("bugprone-branch-clone", found[0])
         self.write("src/a.cpp", "int f(int a) { return a; }\n")
         self.assertEqual(self.found(check_tidy, self.root / "build/x"), [])
+
+    def test_clang_tidy_names_the_file_of_a_group_that_a_mistake_is_in(self):
+        self.write(".clang-tidy", "Checks: bugprone-*,clang-analyzer-core.*\nWarningsAsErrors: '*'\n")
+        self.compiled(
+            a="int f(int a) { return a; }\n",
+            b="int g(const int* a) {\n  if (a != nullptr) return 0;\n  return *a;\n}\n",
+            c="int h(int a) { return a; }\n",
+        )
+        found = self.found(check_tidy, self.root / "build/x")
+        self.assertEqual([violation.split(": ")[0] for violation in found], ["src/b.cpp:3"], found)
+
+    def test_sources_that_cannot_be_compiled_together_are_no_violation(self):
+        self.write(".clang-tidy", "Checks: bugprone-*\nWarningsAsErrors: '*'\n")
+        self.compiled(a="static int n() { return 1; }\nint f() { return n(); }\n",
+                      b="static int n() { return 2; }\nint g() { return n(); }\n")  # fmt: skip
+        self.assertEqual(self.found(check_tidy, self.root / "build/x"), [])
+
+
+class Groups(unittest.TestCase):
+    def test_a_header_that_several_include_is_no_duplicate_but_what_one_repeats_is(self):
+        whole = whole_of(["#include <a>\n#include <b>\n", "#include <a>\n#include <c>\n", "#include <b>\n#include <b>\n"])
+        self.assertEqual(whole.split(), "#include <a> #include <b> #include <c> #include <b>".split())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
 """clang-tidy on the library's and the command's sources, two at a time or one for each core.
 
-It takes some seconds a file, so a file that passed is not looked at again until something changed that it depends on:
-itself, a header of the project that it includes, its compiler options, the checks, or clang-tidy.
+It takes some seconds a file, most of them for the headers of others. So sources that are compiled alike are first looked
+at as one. Where anything is found in the whole, if only that the sources don't compile as one, its halves are looked at,
+and in the end each source for itself: groups acquit, and never convict.
+
+A file that passed is not looked at again until something changed that it depends on: itself, a header of the project that
+it includes, its compiler options, the checks, or clang-tidy.
 """
 
 import hashlib
@@ -12,6 +16,7 @@ import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from source import Violation, includes_of
@@ -20,16 +25,20 @@ CLANG_TIDY = "clang-tidy-19"
 EXTRA_ARGUMENTS = [
     "-Wno-unknown-warning-option",  # the compiler is g++
     "-Wno-deprecated-declarations",  # g++ tells of ours, clang only adds those inside of libstdc++
+    "-Wno-ignored-gch",  # tests that compile sources of src/ have g++'s precompiled header: clang reads the header itself
     # The analyzer's search is cut at a tenth of the usual states, which takes half as long.
     *("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000"),
 ]
 OPTIONS = ("-D", "-I", "-f", "-m", "-std")  # that change what a source means
 INCLUDE_FOLDERS = ("src", "tests", "")
+INCLUDE = re.compile(r'^#include ([<"][^">]+[">])[^\n]*', re.MULTILINE)
+LARGEST_GROUP = 12  # files: enough for the headers not to matter, and small enough for all cores to have some
 DIAGNOSTIC = re.compile(r"^(/.+?):(\d+):\d+: (?:error|warning): (.*)$", re.MULTILINE)
 
 
 def check_tidy(root: Path, build: Path, files: list[Path]) -> list[Violation]:
-    options = compiler_options(build)
+    commands = compile_commands(build)
+    options = {path: options_of(words) for path, words in commands.items()}
     cached = root / "build/lint/tidy"
     cached.mkdir(parents=True, exist_ok=True)
     tool = subprocess.run([CLANG_TIDY, "--version"], capture_output=True, text=True, check=True).stdout
@@ -40,24 +49,75 @@ def check_tidy(root: Path, build: Path, files: list[Path]) -> list[Violation]:
             keys[path] = key_of(root, path, settings + options[root / path])
     stale = [path for path, key in keys.items() if not (cached / key).exists()]
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda path: tidy(root, build, path), stale)
+    def judged(group: list[Path]) -> dict[Path, list[Violation]]:
+        if len(group) == 1:
+            return {group[0]: tidy(root, build, group[0])}
+        if tidy_whole(root, group, commands[root / group[0]]):
+            return {path: [] for path in group}
+        half = len(group) // 2
+        return judged(group[:half]) | judged(group[half:])
+
     violations = set()
-    for path, found in zip(stale, results):
-        violations.update(found)
-        if not found:
-            (cached / keys[path]).touch()
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for results in pool.map(judged, groups_of(root, stale, options)):
+            for path, found in results.items():
+                violations.update(found)
+                if not found:
+                    (cached / keys[path]).touch()
     return sorted(violations)
 
 
-def compiler_options(build: Path) -> dict[Path, str]:
-    """How each source is compiled, without what depends on the place of the build folder."""
+def compile_commands(build: Path) -> dict[Path, list[str]]:
     commands = json.loads((build / "compile_commands.json").read_text())
-    options = {}
-    for command in commands:
-        words = command.get("arguments") or shlex.split(command["command"])
-        options[Path(command["file"])] = " ".join(word for word in words if word.startswith(OPTIONS))
-    return options
+    return {Path(entry["file"]): entry.get("arguments") or shlex.split(entry["command"]) for entry in commands}
+
+
+def options_of(words: list[str]) -> str:
+    """How a source is compiled, without what depends on the place of the build folder."""
+    return " ".join(word for word in words if word.startswith(OPTIONS))
+
+
+def groups_of(root: Path, files: list[Path], options: dict[Path, str]) -> list[list[Path]]:
+    """The files by what they are compiled with, those of vector kernels, which include themselves, each alone."""
+
+    def kind(path: Path) -> tuple[str, str]:
+        return (options[root / path], str(path) if "HWY_TARGET_INCLUDE" in (root / path).read_text() else "")
+
+    groups = []
+    for _, alike in groupby(sorted(files, key=lambda path: (*kind(path), path)), kind):
+        members = list(alike)
+        count = -(-len(members) // LARGEST_GROUP)
+        groups += [members[i::count] for i in range(count)]
+    return sorted(groups, key=len, reverse=True)  # the longest first, lest the last core has it
+
+
+def whole_of(texts: list[str]) -> str:
+    """The sources one after the other. What several of them include is no duplicate, what one of them repeats is."""
+    whole, included = [], set()
+    for text in texts:
+        own = set()
+
+        def once(match: re.Match) -> str:
+            header = match[1]
+            again = header in included and header not in own
+            own.add(header)
+            return "" if again else match[0]
+
+        whole.append(INCLUDE.sub(once, text))
+        included |= own
+    return "\n".join(whole)
+
+
+def tidy_whole(root: Path, group: list[Path], command: list[str]) -> bool:
+    """Whether nothing at all is found in the group."""
+    folder = root / "build/lint/groups" / hashlib.sha256("\0".join(map(str, group)).encode()).hexdigest()
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / group[0].name
+    source.write_text(whole_of([(root / path).read_text() for path in group]))
+    words = [str(source) if word == str(root / group[0]) else word for word in command]
+    entry = {"directory": str(root), "file": str(source), "arguments": words}
+    (folder / "compile_commands.json").write_text(json.dumps([entry]))
+    return not tidy(root, folder, source)
 
 
 def key_of(root: Path, path: Path, settings: str) -> str:

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
+#include <optional>
 #include <variant>
 
 #include <fmt/format.h>
@@ -17,6 +19,8 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/environment.hpp"
 
+#include "bench/harness/extent_plot.hpp"
+#include "bench/harness/heat_map.hpp"
 #include "bench/harness/options.hpp"
 #include "bench/harness/plot.hpp"
 #include "bench/harness/report.hpp"
@@ -43,10 +47,13 @@ Record measure_case(const mpi::Context& context, const Case& description, const 
   const Job job = description.set_up();
   std::vector<Contender> contenders{{"plait", job.run}};
   contenders.insert(contenders.end(), job.limits.begin(), job.limits.end());
+  if (job.floor) contenders.push_back(*job.floor);
   if (job.peer) contenders.push_back(*job.peer);
 
   verify(context, description.name, job, contenders.front());
   if (job.peer) verify(context, description.name, job, *job.peer);
+  const std::size_t compared = contenders.size();
+  contenders.insert(contenders.end(), job.others.begin(), job.others.end());
   auto seconds = measure(context.comm(), contenders, job.rewrite, repetitions);
 
   std::vector<Samples> samples;
@@ -56,14 +63,29 @@ Record measure_case(const mpi::Context& context, const Case& description, const 
     }
     samples.push_back({contenders[i].name, std::move(seconds[i])});
   }
-  Record record = make_record(description.name, std::move(samples), job.limits.size());
+  std::vector<Samples> others(samples.begin() + static_cast<std::ptrdiff_t>(compared), samples.end());
+  samples.resize(compared);
+  Record record =
+      make_record(description.name, std::move(samples), job.limits.size(), job.floor ? Floor::given : Floor::none);
+  std::ranges::move(others, std::back_inserter(record.samples));
   record.setup_seconds = mpi::all_reduce(context.comm(), job.setup_seconds, mpi::Operation::maximum());
   return record;
 }
 
-Repetitions repetitions_for(const Options& options) {
+/// The mean that the case asks for, of what was measured; nothing if something was not.
+std::optional<Record> mean_case(const Case& description, const std::vector<Record>& measured) {
+  std::vector<Record> parts;
+  for (const std::string& name : description.mean_of) {
+    const auto found = std::ranges::find(measured, name, &Record::name);
+    if (found == measured.end()) return std::nullopt;
+    parts.push_back(*found);
+  }
+  return geometric_mean(description.name, parts);
+}
+
+Repetitions repetitions_for(const Case& description, const Options& options) {
   if (options.repetitions) return Repetitions::exactly(*options.repetitions);
-  return options.quick ? Repetitions::exactly(2) : Repetitions{};
+  return options.quick ? Repetitions::exactly(2) : description.repetitions;
 }
 
 // One core a rank, which is what the limits use, unless the user says otherwise.
@@ -88,27 +110,34 @@ Report measure_all(mpi::Context& context, const Benchmark& benchmark, const Opti
   say(table_head());
   for (const Case& description : benchmark.cases(context, options.quick)) {
     if (options.filter && !std::regex_search(description.name, *options.filter)) continue;
-    Record record = measure_case(context, description, repetitions_for(options));
-    if (have_cores && !options.quick) {
-      record.gate = description.gate;
-      record.aim = description.aim;
-    }
-    say(table_line(record));
-    report.records.push_back(std::move(record));
+    auto record = description.mean_of.empty()
+                      ? measure_case(context, description, repetitions_for(description, options))
+                      : mean_case(description, report.records);
+    if (!record) continue;
+    if (have_cores && !options.quick) record->gate = description.gate;
+    if (!options.quick) record->aim = description.aim;
+    say(table_line(*record));
+    report.records.push_back(std::move(*record));
   }
   return report;
 }
 
-Report merged_files(const std::vector<std::string>& paths) {
+Report merged_files(const Options& options) {
   std::vector<Report> reports;
-  for (const std::string& path : paths) reports.push_back(read_report(path));
-  return merged(reports);
+  for (const std::string& path : options.merge) reports.push_back(read_report(path));
+  Report all = merged(reports);
+  if (options.filter) {
+    std::erase_if(all.records, [&](const Record& record) { return !std::regex_search(record.name, *options.filter); });
+  }
+  return all;
 }
 
 // Writes what was asked for; the exit status.
 int deliver(const Report& report, const Options& options) {
   if (!options.json.empty()) write_file(options.json, to_json(report));
   if (!options.plot.empty()) write_file(options.plot, svg_plot(report));
+  if (!options.extent_plot.empty()) write_file(options.extent_plot, svg_extent_plot(report));
+  if (!options.heat_map.empty()) write_file(options.heat_map, svg_heat_map(report));
   if (!options.gate) return 0;
   int status = 0;
   for (const Record& record : report.records) {
@@ -124,7 +153,18 @@ int complain(const Benchmark& benchmark, const char* text) {
   return 1;
 }
 
+/// MPI_Init, and MPI_Finalize at the end.
+class PlainMpi {
+ public:
+  PlainMpi(int& argc, char**& argv) { MPI_Init(&argc, &argv); }
+  PlainMpi(const PlainMpi&) = delete;
+  PlainMpi& operator=(const PlainMpi&) = delete;
+  ~PlainMpi() { MPI_Finalize(); }
+};
+
 int run_under_mpi(int& argc, char**& argv, const Benchmark& benchmark, const Options& options) {
+  std::optional<PlainMpi> plain;
+  if (benchmark.starts_mpi_plainly) plain.emplace(argc, argv);
   const mpi::Environment environment(argc, argv, MPI_COMM_WORLD);
   try {
     mpi::Context context(MPI_COMM_WORLD);
@@ -161,7 +201,7 @@ int run_benchmark(int argc, char** argv, const Benchmark& benchmark) {
     return 0;
   }
   try {
-    if (!options.merge.empty()) return deliver(merged_files(options.merge), options);
+    if (!options.merge.empty()) return deliver(merged_files(options), options);
     return run_under_mpi(argc, argv, benchmark, options);
   } catch (const std::exception& error) {
     return complain(benchmark, error.what());

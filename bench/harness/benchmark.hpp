@@ -21,8 +21,13 @@ struct Job {
   std::function<void()> run;
   /// What bounds it, one at least: the fastest one counts.
   std::vector<Contender> limits;
+  /// Something that `run` can't do without either, such as executing its instructions: counts instead of a limit that
+  /// takes less.
+  std::optional<Contender> floor;
   /// Another program that does the same to the same operands. Collective.
   std::optional<Contender> peer;
+  /// What is timed and written down beside them, but compared with nothing.
+  std::vector<Contender> others = {};
   /// How many elements of this rank's result are wrong after `run`, and after the peer's. Local.
   std::function<Index()> wrong_elements;
   /// How many times the job is done by each call of `run`, a limit or the peer: times are of one.
@@ -32,10 +37,14 @@ struct Job {
 };
 
 struct Case {
-  std::string name;  // ends in ranks=P
-  Goal gate;         // where every rank has a core
-  Goal aim;
+  std::string name;             // with ranks=P in it
+  Goal gate;                    // where every rank has a core
+  Goal aim;                     // anywhere
   std::function<Job()> set_up;  // collective
+  Repetitions repetitions = {};
+  /// Names of cases before it whose geometric mean it is, instead of a job of its own. Left out if one of them was not
+  /// measured.
+  std::vector<std::string> mean_of = {};
 };
 
 struct Benchmark {
@@ -46,6 +55,9 @@ struct Benchmark {
   std::function<std::vector<Case>(mpi::Context& context, bool quick)> cases;
   /// Of the links, such as "1gbit", if each rank wants a node of the emulated cluster for itself; else empty.
   std::string link_rate = {};
+  /// Whether MPI is started as most programs start it, by MPI_Init: asked for any support of threads, even the least,
+  /// Open MPI is slower in small calls.
+  bool starts_mpi_plainly = false;
 };
 
 /// The main function of a benchmark: `return run_benchmark(argc, argv, benchmark);`

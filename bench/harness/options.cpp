@@ -13,9 +13,16 @@ std::variant<Options, Message> parse_options(int argc, const char* const* argv, 
   program
       .add_option("--repetitions", options.repetitions, "rounds of each case, instead of 10 and more for short ones")
       ->check(CLI::Range(1, 1'000'000));
-  program.add_option("--filter", filter, "only cases in whose name this regular expression is found");
+  program.add_option("--filter", filter,
+                     "only cases in whose name this regular expression is found, of reports that are merged, too");
   program.add_option("--json", options.json, "write the report, every sample in it")->type_name("FILE");
   program.add_option("--plot", options.plot, "write a picture of it")->type_name("FILE.svg");
+  program
+      .add_option("--extent-plot", options.extent_plot, "write a picture of cases that differ in their extent alone")
+      ->type_name("FILE.svg");
+  program
+      .add_option("--heat-map", options.heat_map, "write a picture of cases that differ in a size such as 256K alone")
+      ->type_name("FILE.svg");
   program.add_option("--commit", options.commit, "of the sources, for the report");
   program.add_flag("--gate", options.gate, "exit with status 1 if a gate is missed");
   program.add_flag("--list-ranks", options.list_ranks, "only say on how many ranks it wants to run");

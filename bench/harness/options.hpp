@@ -15,6 +15,8 @@ struct Options {
   std::optional<std::regex> filter;  // only cases in whose name it is found
   std::string json;                  // where to write the report; empty: nowhere
   std::string plot;                  // where to write the picture; empty: nowhere
+  std::string extent_plot;           // where to write the picture over the extents of matrices; empty: nowhere
+  std::string heat_map;              // where to write the picture of a map of cases; empty: nowhere
   std::string commit = "unknown";    // for the report
   bool gate = false;                 // fail if a gate is missed
   bool list_ranks = false;           // only say on how many ranks the benchmark wants to run

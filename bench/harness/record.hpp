@@ -53,14 +53,30 @@ struct Record {
   std::optional<Comparison> comparison;
   Goal gate;  // must hold; empty where ranks outnumber cores
   Goal aim;
-  std::vector<Samples> samples;  // plait's, then the limits', then the peer's
+  std::vector<Samples> samples;  // plait's, the limits', the floor's, the peer's, then those of others
   friend bool operator==(const Record&, const Record&) = default;
 };
 
-/// The figures of a case from its samples, in the order of `Record::samples`. The limit whose median is least counts.
+/// Whether one of the samples is the floor: see `Job::floor`.
+enum class Floor : unsigned char { none, given };
+
+/// The figures of a case from its samples, in the order of `Record::samples`. The limit whose median is least counts,
+/// or the floor if its median is larger than that.
 ///
-/// \pre  limits >= 1 and samples.size() is 1 + limits, or one more if there is a peer
-[[nodiscard]] Record make_record(std::string name, std::vector<Samples> samples, std::size_t limits);
+/// \pre  limits >= 1 and samples.size() is 1 + limits, one more with a floor, and one more with a peer
+[[nodiscard]] Record make_record(std::string name, std::vector<Samples> samples, std::size_t limits,
+                                 Floor floor = Floor::none);
+
+/// What several cases come to together: each sample is the geometric mean of theirs in one round, in as many rounds as
+/// all of them have. The limits that count for them are taken, and the peers, if all of them have one.
+///
+/// \pre  there is one
+[[nodiscard]] Record geometric_mean(std::string name, std::span<const Record> records);
+
+/// How much of the limit's speed the peer comes to: limit's median ÷ peer's.
+///
+/// \pre  there is a peer
+[[nodiscard]] double peer_fraction_of_limit(const Record& record);
 
 /// Whether the medians come to the goal. A goal over a peer that was not there is met.
 [[nodiscard]] bool meets(const Record& record, const Goal& goal);

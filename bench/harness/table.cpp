@@ -21,7 +21,7 @@ std::string text(const Figure& figure) {
 std::string line(const std::string& name, const std::string& seconds, const std::string& limit,
                  const std::string& fraction, const std::string& peer, const std::string& speedup,
                  const std::string& gate, const std::string& aim) {
-  return fmt::format("{:<42} {:>8} {:>8} {:<18} {:>8} {:<18} {:<6} {}\n", name, seconds, limit, fraction, peer, speedup,
+  return fmt::format("{:<58} {:>8} {:>8} {:<18} {:>8} {:<18} {:<6} {}\n", name, seconds, limit, fraction, peer, speedup,
                      gate, aim);
 }
 
@@ -30,7 +30,8 @@ std::string line(const std::string& name, const std::string& seconds, const std:
 std::string seconds_text(double seconds) {
   if (seconds >= 0.9995) return three_digits(seconds) + " s";
   if (seconds >= 0.9995e-3) return three_digits(seconds * 1e3) + " ms";
-  return three_digits(seconds * 1e6) + " us";
+  if (seconds >= 0.9995e-6 || seconds == 0) return three_digits(seconds * 1e6) + " us";
+  return three_digits(seconds * 1e9) + " ns";
 }
 
 std::string verdict(const Record& record, const Goal& goal) {

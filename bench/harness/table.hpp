@@ -11,7 +11,7 @@ namespace plait::bench {
 [[nodiscard]] std::string table_head();
 [[nodiscard]] std::string table_line(const Record& record);
 
-/// Three digits and a unit: "1.20 s", "12.3 ms", "456 us"
+/// Three digits and a unit: "1.20 s", "12.3 ms", "456 us", "7.89 ns"
 [[nodiscard]] std::string seconds_text(double seconds);
 
 /// "met" or "missed", or "-" where nothing is asked for.

@@ -1,6 +1,7 @@
 """`plait redistribute` on 2 nodes of 2 ranks, by the network and through the nodes' shared memory, against NumPy."""
 
 import json
+from collections import defaultdict
 
 import numpy as np
 from cluster_harness import ClusterTest
@@ -24,7 +25,7 @@ class Redistribute(ClusterTest):
         # Blocks of both layouts are ragged, and the grids number their ranks in different orders.
         report = self.plait_on_nodes(
             "redistribute", "B.npy", "-o", "A.npy", "--op", "transpose", "--alpha", "2",
-            "--from", "block-cyclic:32x48@2x2,src=1,0", "--to", "block-cyclic:40x24@4x1,order=col",
+            "--from", "block-cyclic:32x48@2x2,src=1,0", "--to", "block-cyclic:40x24@4x1,order=col", "--trace", "t.json",
         )  # fmt: skip
         self.assertEqual((report["ranks"], report["nodes"], report["check"]), (4, 2, "passed"))
         moved = report["redistribution"]
@@ -32,3 +33,30 @@ class Redistribute(ClusterTest):
             self.assertGreater(moved[way]["bytes"], 0, way)
         self.assertEqual(sum(moved[way]["bytes"] for way in ("self", "node", "network")), b.nbytes)
         np.testing.assert_array_equal(self.load("A.npy"), 2 * b.T)
+        self.expect_trace(moved)
+
+    def expect_trace(self, moved: dict) -> None:
+        """That t.json has all that was moved between nodes, in an order that the nodes' clocks agree on."""
+        trace = json.loads((self.folder / "t.json").read_text())
+        about, events = trace["otherData"], trace["traceEvents"]
+        self.assertEqual((about["nodes"], about["link_bits_per_second"]), ([0, 0, 1, 1], 10**9))
+        run = next(e["args"]["run"] for e in events if e["ph"] == "b" and e["name"] == "redistributing")
+
+        ends = {(e["pid"], e["id2"]["local"]): e["ts"] for e in events if e["ph"] == "e"}
+        sent, received = defaultdict(list), defaultdict(list)
+        for e in events:
+            if e["ph"] != "b" or e["cat"] != "network" or e["args"]["run"] != run:
+                continue
+            args, end = e["args"], ends[e["pid"], e["id2"]["local"]]
+            if args["kind"] == "send":
+                sent[e["pid"], args["peer"], *args["position"]].append((args["bytes"], e["ts"]))
+            else:
+                received[args["peer"], e["pid"], *args["position"]].append((args["bytes"], end))
+        self.assertEqual(sent.keys(), received.keys())
+        total = 0
+        for message, out in sent.items():
+            for (bytes_out, posted), (bytes_in, arrived) in zip(out, received[message], strict=True):
+                self.assertEqual(bytes_out, bytes_in)
+                self.assertGreaterEqual(arrived + 2 * about["clock_error_us"], posted)
+                total += bytes_out
+        self.assertEqual(total, moved["network"]["bytes"])

@@ -11,14 +11,16 @@ std::variant<Options, Message> parsed(std::vector<const char*> arguments) {
 }
 
 TEST(Options, each_is_told_to_the_benchmark) {
-  const auto result = parsed({"--quick", "--json", "a.json", "--plot", "a.svg", "--filter", "ranks=2$", "--repetitions",
-                              "7", "--gate", "--commit", "abc", "--merge", "b.json", "c.json"});
+  const auto result =
+      parsed({"--quick", "--json", "a.json", "--plot", "a.svg", "--extent-plot", "b.svg", "--filter", "ranks=2$",
+              "--repetitions", "7", "--gate", "--commit", "abc", "--merge", "b.json", "c.json"});
   const auto* options = std::get_if<Options>(&result);
   ASSERT_NE(options, nullptr);
   EXPECT_TRUE(options->quick);
   EXPECT_TRUE(options->gate);
   EXPECT_EQ(options->json, "a.json");
   EXPECT_EQ(options->plot, "a.svg");
+  EXPECT_EQ(options->extent_plot, "b.svg");
   EXPECT_EQ(options->repetitions, 7);
   EXPECT_EQ(options->commit, "abc");
   ASSERT_TRUE(options->filter);

@@ -11,7 +11,9 @@ TEST(Table, seconds_have_three_digits_and_the_unit_that_suits_them) {
   EXPECT_EQ(seconds_text(123.4), "123 s");
   EXPECT_EQ(seconds_text(0.99951), "1.00 s");
   EXPECT_EQ(seconds_text(0.0123), "12.3 ms");
-  EXPECT_EQ(seconds_text(4.5e-7), "0.45 us");
+  EXPECT_EQ(seconds_text(4.5e-6), "4.50 us");
+  EXPECT_EQ(seconds_text(4.5e-7), "450 ns");
+  EXPECT_EQ(seconds_text(0), "0.00 us");
 }
 
 TEST(Table, a_line_tells_the_figures_in_the_columns_of_the_head) {

@@ -1,0 +1,85 @@
+"""instructions.py --program PROGRAM [--quick] [--json FILE]: what reductions of one array into another one cost in instructions.
+
+Valgrind's callgrind counts instructions, loads, stores and branches of plait's kernels, of MPI_Reduce_local as plait serves
+it, and of the MPI library's own: exactly, and the same on any machine. It knows no AVX-512: all use AVX2 at most.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+COUNTED = "counted_call"  # the function of the program
+WITHOUT_OP_AVX = {"OMPI_MCA_op": "^avx"}
+
+
+def counts(profile: str) -> dict:
+    """Of one call, from what callgrind wrote after it."""
+    lines = dict(line.split(": ", 1) for line in profile.splitlines() if line.startswith(("events: ", "totals: ")))
+    totals = [int(number) for number in lines["totals"].split()]
+    events = dict(zip(lines["events"].split(), totals + [0] * len(lines["events"].split())))
+    return {
+        "instructions": events["Ir"],
+        "loads": events["Dr"],
+        "stores": events["Dw"],
+        "branches": events["Bc"] + events["Bi"],
+    }
+
+
+def run(program: list, environment: dict) -> tuple[str, str, list[tuple[str, dict]]]:
+    """The MPI library, the instruction set, and each call's line with its counts."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile = Path(folder) / "profile"
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--cache-sim=yes", "--branch-sim=yes"]
+        command += ["--collect-atstart=no", f"--toggle-collect={COUNTED}", f"--dump-after={COUNTED}", *program]
+        ended = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=os.environ | {"PLAIT_ISA": "avx2"} | environment
+        )
+        if ended.returncode != 0:
+            sys.exit(f"{program[0]} under valgrind ended with {ended.returncode}:\n{ended.stderr}")
+        mpi, isa, *calls = ended.stdout.splitlines()
+        return mpi, isa, [(call, counts(Path(f"{profile}.{i}").read_text())) for i, call in enumerate(calls, start=1)]
+
+
+def records(calls: list[tuple[str, dict]], library: str, wanted: set[str]) -> list[dict]:
+    named = [call.split(maxsplit=1) + [numbers] for call, numbers in calls]
+    return [
+        {"case": case, "by": library if by == "library" else by, **numbers} for by, case, numbers in named if by in wanted
+    ]
+
+
+def report(program: list) -> dict:
+    mpi, isa, calls = run(program, {})
+    everyone = {"kernel", "preload", "library"}
+    if not mpi.startswith("Open MPI"):
+        return {"mpi": mpi, "isa": isa, "records": records(calls, mpi, everyone)}
+    _, _, plain = run(program, WITHOUT_OP_AVX)
+    found = records(calls, f"{mpi}, op/avx", everyone) + records(plain, mpi, {"library"})
+    order = list(dict.fromkeys(record["case"] for record in found))
+    return {"mpi": mpi, "isa": isa, "records": sorted(found, key=lambda record: order.index(record["case"]))}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="./dev bench instructions", description=__doc__.split(": ", 1)[1])
+    parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--commit", default="unknown", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="of 1 KB only")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts")
+    arguments = parser.parse_args()
+    program = [arguments.program, *(["--quick"] if arguments.quick else [])]
+    found = {"program": "instructions", "commit": arguments.commit, "quick": arguments.quick, **report(program)}
+    print(f"{'case':<34} {'by':<24} {'instructions':>12} {'loads':>8} {'stores':>8} {'branches':>8}")
+    for record in found["records"]:
+        numbers = " ".join(f"{record[key]:>{width}}" for key, width in
+                           (("instructions", 12), ("loads", 8), ("stores", 8), ("branches", 8)))  # fmt: skip
+        print(f"{record['case']:<34} {record['by']:<24} {numbers}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

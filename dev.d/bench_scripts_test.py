@@ -1,0 +1,63 @@
+"""The benchmarks that are scripts, on programs that only look like what they measure."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent.parent / "bench"
+
+LAUNCHER = """#!/bin/sh
+echo "$@" >> "$CALLS"
+echo "Loop time of 2.0 on 2 procs"
+echo "[0.5, 0.25, 1.0]"
+"""
+VALGRIND = """#!/bin/sh
+echo "$@" >> "$CALLS"
+for word; do case $word in --callgrind-out-file=*) profile=${word#*=} ;; esac; done
+printf 'events: Ir Dr Dw Bc Bi\\ntotals: 10 4 2 1 0\\n' > "$profile.1"
+printf 'Some MPI\\navx2\\nkernel sum MPI_DOUBLE 1024\\n'
+"""
+
+
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for name, text in ("launcher", LAUNCHER), ("valgrind", VALGRIND):
+            (self.folder / name).write_text(text)
+            (self.folder / name).chmod(0o755)
+
+    def report(self, script: str, *arguments) -> tuple[dict, list[str]]:
+        """What it wrote, and with which words it called the programs."""
+        calls, written = self.folder / "calls", self.folder / "report.json"
+        environment = {"PATH": f"{self.folder}:{os.environ['PATH']}", "CALLS": str(calls)}
+        subprocess.run(
+            [sys.executable, BENCH / script, *arguments, "--json", written],
+            env=os.environ | environment, check=True, capture_output=True,
+        )  # fmt: skip
+        return json.loads(written.read_text()), calls.read_text().splitlines()
+
+    def test_applications_are_launched_once_where_it_is_to_be_quick(self):
+        launcher = self.folder / "launcher"
+        words = ["--plait", launcher, "--launcher", launcher, "--mpi", "Some MPI"]
+        for more, launches in (["--quick"], 1), (["--launches", "2"], 2):
+            report, calls = self.report("applications/run.py", *words, *more)
+            (self.folder / "calls").unlink()
+            self.assertEqual(report["quick"], "--quick" in more)
+            self.assertEqual(len(calls), 2 * 2 * launches)
+            self.assertEqual([record["seconds"] for record in report["records"]], [0.5, 2.0])
+
+    def test_instructions_are_counted_of_fewer_calls_where_it_is_to_be_quick(self):
+        report, calls = self.report("instructions.py", "--program", "reduce_calls", "--quick")
+        self.assertTrue(report["quick"])
+        self.assertTrue(calls[0].endswith("reduce_calls --quick"), calls)
+        self.assertEqual(report["records"][0]["instructions"], 10)
+
+
+if __name__ == "__main__":
+    unittest.main()

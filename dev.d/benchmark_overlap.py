@@ -1,0 +1,198 @@
+"""What a report of `./dev bench overlap` becomes in docs/performance.md: for each place where it ran, a table of plait and
+MPI by operation and size, and one of the steps towards a hierarchical allreduce.
+
+Times are in units of n ÷ goodput, of what a ping-pong of the same run gets through a link: of how often the n bytes of a
+vector (of all vectors of a node, between columns) would pass it.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PROGRAM = "overlap"
+CASE = re.compile(r"(\S+) (\S+) (\d+[KMG]) nodes=(\d+) ranks=(\d+)(?: rate=(\S+)mbit)? ")
+TO_ALL = ("allreduce", "allreduce>update", "reduce>broadcast")
+PICTURED = "16M"
+
+
+class Place(NamedTuple):
+    nodes: int
+    ranks: int
+    mbit: str | None
+
+    @property
+    def per_node(self) -> int:
+        return self.ranks // self.nodes
+
+    @property
+    def rate(self) -> str:
+        """As ./dev takes it."""
+        mbit = float(self.mbit or 0)
+        return f"{mbit / 1000:g}gbit" if mbit >= 1000 else f"{mbit:g}mbit"
+
+    @property
+    def name(self) -> str:
+        """Such as "4x1-1gbit"."""
+        return f"{self.nodes}x{self.per_node}" + (f"-{self.rate}" if self.mbit else "")
+
+    @property
+    def title(self) -> str:
+        links = f", links of {self.rate.replace('gbit', ' Gb/s').replace('mbit', ' Mb/s')}" if self.mbit else ""
+        return f"{self.nodes} node{'s'[: self.nodes - 1]} x {self.per_node} rank{'s'[: self.per_node - 1]}{links}"
+
+
+class Measured(NamedTuple):
+    """One record, by the parts of its name."""
+
+    operation: str
+    variant: str
+    size: str
+    place: Place
+    record: dict
+
+    @property
+    def bound(self) -> float:
+        """The least that links allow."""
+        places = self.place.nodes if self.place.nodes > 1 else self.place.ranks
+        return 2 * (places - 1) / places if self.operation.split("/")[0] in TO_ALL else 1.0
+
+    @property
+    def units(self) -> float:
+        return self.bound / self.record["fraction_of_limit"]
+
+    @property
+    def text(self) -> str:
+        low, high = self.record["fraction_of_limit_spread"]
+        return f"**{self.units:.2f}** [{self.bound / high:.2f}, {self.bound / low:.2f}]"
+
+
+def measured(report: dict) -> Iterator[Measured]:
+    for record in report["records"]:
+        if found := CASE.match(record["case"]):
+            operation, variant, size, nodes, ranks, mbit = found.groups()
+            yield Measured(operation, variant, size, Place(int(nodes), int(ranks), mbit), record)
+
+
+def places(report: dict) -> list[Place]:
+    """In the order of the report."""
+    return list(dict.fromkeys(one.place for one in measured(report)))
+
+
+def goal(one: Measured, kind: str) -> str:
+    """What is asked for, in the table's units, and whether it was met."""
+    asked = one.record[kind]
+    if asked is None:
+        return "–"
+    parts = []
+    if "fraction_of_limit" in asked:
+        parts.append(f"≤ {one.bound / asked['fraction_of_limit']:.2f}")
+    if "speedup_over_peer" in asked:
+        parts.append(f"≤ {1 / asked['speedup_over_peer']:.2f} x the best of MPI")
+    return f"{', '.join(parts)}: {'met' if asked['met'] else '**missed**'}"
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms"
+
+
+def row(variants: dict[str, Measured]) -> str:
+    """Of one operation at one size."""
+    dash = "–"
+    first = next(iter(variants.values()))
+    ours, blocking = variants.get("ours"), variants.get("mpi")
+    of_mpi = [one for name, one in variants.items() if name.startswith("mpi")]
+    best = min(of_mpi, key=lambda one: one.units, default=None)
+    cells = [
+        f"`{first.operation}`",
+        first.size,
+        milliseconds(first.record["limit_seconds"] / first.bound),
+        f"{first.bound:.2f}",
+        ours.text if ours else dash,
+        f"{best.text} `{best.variant}`" if best else dash,
+        blocking.text if blocking else dash,
+        goal(ours, "gate") if ours else dash,
+        goal(ours, "aim") if ours else dash,
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def steps(groups: dict[tuple[str, str], dict[str, Measured]]) -> list[str]:
+    """The allreduces that tell what each step is worth, a table for each operation that has them: a row for each."""
+    lines = []
+    for operation in dict.fromkeys(operation for operation, _ in groups):
+        by_size = {size: variants for (of, size), variants in groups.items() if of == operation}
+        names = [name for name in next(iter(by_size.values())) if name != "ours" and not name.startswith("mpi")]
+        if not names:
+            continue
+        lines += ["", f"| `{operation}` by | {' | '.join(by_size)} |", f"|---|{'---|' * len(by_size)}"]
+        for name in names:
+            cells = [variants[name].text if name in variants else "–" for variants in by_size.values()]
+            lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return lines
+
+
+def tables(report: dict, place: Place) -> list[str]:
+    groups: dict[tuple[str, str], dict[str, Measured]] = {}
+    for one in measured(report):
+        if one.place == place:
+            groups.setdefault((one.operation, one.size), {})[one.variant] = one
+    return [
+        "| operation | n | n ÷ goodput | bound | plait | best of MPI | MPI, blocking | gate | aim |",
+        "|---|--:|--:|--:|---|---|---|---|---|",
+        *[row(variants) for variants in groups.values()],
+        *steps(groups),
+    ]
+
+
+def picture_name(mpi: str, place: Place) -> str:
+    return f"performance-{PROGRAM}-{mpi}-{place.name}.svg"
+
+
+def pictures(report: dict, mpi: str) -> list[tuple[str, str]]:
+    """Of each picture: the filter that chooses its cases, and its name."""
+    chosen = dict.fromkeys(one.place for one in measured(report) if one.size == PICTURED)
+    return [
+        (f" {PICTURED} nodes={place.nodes} ranks={place.ranks} {f'rate={place.mbit}mbit ' if place.mbit else ''}",
+         picture_name(mpi, place))
+        for place in chosen
+    ]  # fmt: skip
+
+
+def command(report: dict, mpi: str) -> str:
+    """What makes the report, on as many nodes, ranks and links of such a rate."""
+    of_report = places(report)
+    first = of_report[0]
+    words = ["./dev bench", PROGRAM]
+    if mpi != "openmpi":
+        words += ["--mpi", mpi]
+    words += ["--ranks", ",".join(str(place.ranks) for place in of_report)]
+    if first.mbit:
+        words += ["--rate", first.rate]
+    if first.per_node > 1 and first.mbit:
+        words += ["--ppn", str(first.per_node)]
+    return " ".join([*words, "--json", f"build/{PROGRAM}-{mpi}-{first.name}.json"])
+
+
+def section(report: dict, mpi: str, warning: str) -> str:
+    machine = report["machine"]
+    of_report = places(report)
+    lines = [
+        f"## Collectives on a network, and overlap: {report['mpi']}, {of_report[0].title}",
+        "",
+        f"{report['description']}.",
+        "",
+        "Times in units of n ÷ goodput, medians with their intervals, less is better: how often the n bytes of a rank's"
+        " vector (of a node's, between columns) would pass a link at the speed of a ping-pong in the same run. The bound"
+        " is what links allow.",
+        "",
+        f"{machine['cpu']}, {machine['cores']} cores; {report['mpi']}; plait at `{report['commit']}`;"
+        f" load average {report['load_average']:.1f} when it began.{warning}",
+    ]
+    drawn = {name for _, name in pictures(report, mpi)}
+    for place in of_report:
+        if len(of_report) > 1:
+            lines += ["", f"### {place.title}"]
+        if (picture := picture_name(mpi, place)) in drawn:
+            lines += ["", f"![Share of the limit's speed at {PICTURED}, {place.title}]({picture})"]
+        lines += ["", *tables(report, place)]
+    return "\n".join(lines) + "\n"
