@@ -1,0 +1,67 @@
+"""preload_test.py PROGRAM LINKED LIBRARY MPIEXEC: a program gives the same results with plait's library.
+
+PROGRAM knows nothing of it, so it is preloaded; LINKED is the same program linked with it.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+
+class Preload(unittest.TestCase):
+    program = linked = library = mpiexec = ""
+
+    def run_program(self, program: str = "", **environment: str) -> tuple[list[str], str]:
+        done = subprocess.run(
+            [self.mpiexec, "4", program or self.program, "150", "2"],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=100,
+        )
+        return [line for line in done.stdout.splitlines() if not line.startswith("time")], done.stderr
+
+    def test_results_are_equal_and_every_call_was_served(self):
+        expected, _ = self.run_program()
+        self.assertEqual(len(expected), 2, expected)
+        for program, preload in {self.program: self.library, self.linked: ""}.items():
+            with self.subTest(program):
+                results, log = self.run_program(program, LD_PRELOAD=preload, PLAIT_LOG="summary")
+                self.assertEqual(results, expected)
+                summary = [line.split()[:2] for line in log[log.index("plait served") :].splitlines()[1:]]
+                self.assertEqual(summary, [["pdgeadd", "3"], ["pdgemr2d", "6"], ["pdtran", "3"]])
+
+    def test_another_setting_is_told_to_be_wrong(self):
+        _, log = self.run_program(LD_PRELOAD=self.library, PLAIT_LOG="bogus")
+        self.assertEqual(log.count("PLAIT_LOG is 'bogus', expected 'summary'"), 1, log)
+
+    def test_programs_of_the_other_mpi_are_ended_with_a_line(self):
+        """Any program does that has that MPI loaded; with the library's own one it goes on."""
+        told = {}
+        for mpi in ("libmpi.so.40", "libmpich.so.12"):
+            done = subprocess.run(
+                ["/bin/true"],
+                env={**os.environ, "LD_PRELOAD": f"{self.library} {mpi}"},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if "cannot be preloaded" in done.stderr:
+                self.skipTest(f"there is no {mpi}")
+            told[mpi] = (done.returncode, done.stderr)
+        self.assertIn((0, ""), told.values())
+        self.assertRegex(
+            "".join(text for status, text in told.values() if status == 1),
+            r"^plait: this libplait_scalapack.so is for (.*), the program is of (.*): expected the one for \2\n$",
+        )
+
+    def test_nothing_is_said_unless_it_is_asked_for(self):
+        _, log = self.run_program(LD_PRELOAD=self.library)
+        self.assertNotIn("plait", log)
+
+
+if __name__ == "__main__":
+    Preload.program, Preload.linked, Preload.library, Preload.mpiexec = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <complex>
+#include <cstdint>
+#include <string>
+
+/// ScaLAPACK's own routines and plait's side by side, under the names that they have in libraries. ScaLAPACK has no
+/// headers.
+extern "C" {
+int Csys2blacs_handle(MPI_Comm comm);
+void Cblacs_gridmap(int* context, int* ranks, int leading_dimension, int rows, int columns);
+void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
+void Cblacs_gridexit(int context);
+void Cblacs_gridinfo(int context, int* rows, int* columns, int* my_row, int* my_column);
+
+#define PLAIT_TEST_COPIES(type)                                                                                       \
+  void Cp##type##gemr2d(int, int, const void*, int, int, const int*, void*, int, int, const int*, int);               \
+  void plait_Cp##type##gemr2d(int, int, const void*, int, int, const int*, void*, int, int, const int*, int);         \
+  void p##type##gemr2d_(const int*, const int*, const void*, const int*, const int*, const int*, void*, const int*,   \
+                        const int*, const int*, const int*);                                                          \
+  void plait_p##type##gemr2d_(const int*, const int*, const void*, const int*, const int*, const int*, void*,         \
+                              const int*, const int*, const int*, const int*);                                        \
+  void Cp##type##trmr2d(const char*, const char*, int, int, const void*, int, int, const int*, void*, int, int,       \
+                        const int*, int);                                                                             \
+  void plait_Cp##type##trmr2d(const char*, const char*, int, int, const void*, int, int, const int*, void*, int, int, \
+                              const int*, int);
+PLAIT_TEST_COPIES(i)
+PLAIT_TEST_COPIES(s)
+PLAIT_TEST_COPIES(d)
+PLAIT_TEST_COPIES(c)
+PLAIT_TEST_COPIES(z)
+#undef PLAIT_TEST_COPIES
+
+#define PLAIT_TEST_ADD_ARGUMENTS                                                                            \
+  const int*, const int*, const void*, const void*, const int*, const int*, const int*, const void*, void*, \
+      const int*, const int*, const int*
+#define PLAIT_TEST_ADDS(type, transpose)                                    \
+  void p##type##transpose##_(PLAIT_TEST_ADD_ARGUMENTS);                     \
+  void plait_p##type##transpose##_(PLAIT_TEST_ADD_ARGUMENTS);               \
+  void p##type##geadd_(const char*, PLAIT_TEST_ADD_ARGUMENTS);              \
+  void plait_p##type##geadd_(const char*, PLAIT_TEST_ADD_ARGUMENTS);        \
+  void p##type##tradd_(const char*, const char*, PLAIT_TEST_ADD_ARGUMENTS); \
+  void plait_p##type##tradd_(const char*, const char*, PLAIT_TEST_ADD_ARGUMENTS);
+PLAIT_TEST_ADDS(s, tran)
+PLAIT_TEST_ADDS(d, tran)
+PLAIT_TEST_ADDS(c, tranu)
+PLAIT_TEST_ADDS(z, tranu)
+void pctranc_(PLAIT_TEST_ADD_ARGUMENTS);
+void plait_pctranc_(PLAIT_TEST_ADD_ARGUMENTS);
+void pztranc_(PLAIT_TEST_ADD_ARGUMENTS);
+void plait_pztranc_(PLAIT_TEST_ADD_ARGUMENTS);
+#undef PLAIT_TEST_ADDS
+}
+
+namespace plait::test {
+
+using Gemr2d = void(int, int, const void*, int, int, const int*, void*, int, int, const int*, int);
+using Trmr2d = void(const char*, const char*, int, int, const void*, int, int, const int*, void*, int, int, const int*,
+                    int);
+using Tran = void(PLAIT_TEST_ADD_ARGUMENTS);
+using Geadd = void(const char*, PLAIT_TEST_ADD_ARGUMENTS);
+using Tradd = void(const char*, const char*, PLAIT_TEST_ADD_ARGUMENTS);
+#undef PLAIT_TEST_ADD_ARGUMENTS
+
+/// A routine of ScaLAPACK, and plait's.
+template <class F>
+struct Both {
+  F* real;
+  F* plait;
+};
+
+/// The routines of an element type.
+template <class T>
+struct Routines;
+template <>
+struct Routines<std::int32_t> {
+  static constexpr Both<Gemr2d> gemr2d{Cpigemr2d, plait_Cpigemr2d};
+  static constexpr Both<Trmr2d> trmr2d{Cpitrmr2d, plait_Cpitrmr2d};
+};
+template <>
+struct Routines<float> {
+  static constexpr Both<Gemr2d> gemr2d{Cpsgemr2d, plait_Cpsgemr2d};
+  static constexpr Both<Trmr2d> trmr2d{Cpstrmr2d, plait_Cpstrmr2d};
+  static constexpr Both<Tran> tran{pstran_, plait_pstran_};
+  static constexpr Both<Tran> tranc = tran;
+  static constexpr Both<Geadd> geadd{psgeadd_, plait_psgeadd_};
+  static constexpr Both<Tradd> tradd{pstradd_, plait_pstradd_};
+};
+template <>
+struct Routines<double> {
+  static constexpr Both<Gemr2d> gemr2d{Cpdgemr2d, plait_Cpdgemr2d};
+  static constexpr Both<Trmr2d> trmr2d{Cpdtrmr2d, plait_Cpdtrmr2d};
+  static constexpr Both<Tran> tran{pdtran_, plait_pdtran_};
+  static constexpr Both<Tran> tranc = tran;
+  static constexpr Both<Geadd> geadd{pdgeadd_, plait_pdgeadd_};
+  static constexpr Both<Tradd> tradd{pdtradd_, plait_pdtradd_};
+};
+template <>
+struct Routines<std::complex<float>> {
+  static constexpr Both<Gemr2d> gemr2d{Cpcgemr2d, plait_Cpcgemr2d};
+  static constexpr Both<Trmr2d> trmr2d{Cpctrmr2d, plait_Cpctrmr2d};
+  static constexpr Both<Tran> tran{pctranu_, plait_pctranu_};
+  static constexpr Both<Tran> tranc{pctranc_, plait_pctranc_};
+  static constexpr Both<Geadd> geadd{pcgeadd_, plait_pcgeadd_};
+  static constexpr Both<Tradd> tradd{pctradd_, plait_pctradd_};
+};
+template <>
+struct Routines<std::complex<double>> {
+  static constexpr Both<Gemr2d> gemr2d{Cpzgemr2d, plait_Cpzgemr2d};
+  static constexpr Both<Trmr2d> trmr2d{Cpztrmr2d, plait_Cpztrmr2d};
+  static constexpr Both<Tran> tran{pztranu_, plait_pztranu_};
+  static constexpr Both<Tran> tranc{pztranc_, plait_pztranc_};
+  static constexpr Both<Geadd> geadd{pzgeadd_, plait_pzgeadd_};
+  static constexpr Both<Tradd> tradd{pztradd_, plait_pztradd_};
+};
+
+}  // namespace plait::test
