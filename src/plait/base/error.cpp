@@ -2,7 +2,13 @@
 
 #include <new>
 
+#include <fmt/format.h>
+
 namespace plait {
+
+void expect_at_least(std::string_view argument, Index value, Index least) {
+  if (value < least) throw ArgumentError(fmt::format("{}: {}, expected at least {}", argument, value, least));
+}
 
 void throw_error(ErrorKind kind, const std::string& text, int rank) {
   switch (kind) {

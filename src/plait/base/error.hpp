@@ -2,6 +2,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include "plait/base/index.hpp"
 
 namespace plait {
 
@@ -65,6 +68,9 @@ class OutOfMemory : public Error {
  public:
   explicit OutOfMemory(const std::string& text) : Error(ErrorKind::out_of_memory, text) {}
 };
+
+/// \throws ArgumentError  `value` is below `least`; naming the argument and both
+void expect_at_least(std::string_view argument, Index value, Index least);
 
 /// Throws the class that belongs to `kind`, with this text. `rank` is the rank that failed, kept by `PeerFailed`.
 [[noreturn]] void throw_error(ErrorKind kind, const std::string& text, int rank = -1);

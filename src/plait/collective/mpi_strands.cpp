@@ -22,7 +22,7 @@ const mpi::Communicator& comm_of(const std::vector<mpi::Communicator>& strands, 
 }  // namespace
 
 MpiStrands::MpiStrands(const mpi::Context& context, Group group, int strands) : group_(std::move(group)) {
-  if (strands < 1) throw ArgumentError("strands: " + std::to_string(strands) + ", expected at least 1");
+  expect_at_least("strands", strands, 1);
   if (!group_.contains_me()) return;
   auto made = std::make_shared<Communicators>();
   made->push_back(context.comm().subset(group_.ranks(), 0));

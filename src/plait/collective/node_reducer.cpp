@@ -89,7 +89,7 @@ void NodeReducer::exscan(const void* in, void* out, Index n, const Combine& comb
 }
 
 void NodeReducer::check(Index n, const Combine& combine) const {
-  if (n < 0) throw ArgumentError("n: " + std::to_string(n) + ", expected at least 0");
+  expect_at_least("n", n, 0);
   if (combine.element_bytes() > longest_element) {
     throw ArgumentError("element: " + std::to_string(combine.element_bytes()) + " bytes, expected at most " +
                         std::to_string(longest_element));

@@ -1,10 +1,7 @@
 #include "plait/collective/pipeline.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/collective/algorithms.hpp"
@@ -25,17 +22,26 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 
+// f(step) for each that is not a computation.
+template <class Steps, class F>
+void for_each_communication(const Steps& steps, const F& f) {
+  for (const auto& step : steps) {
+    std::visit(
+        [&](const auto& s) {
+          if constexpr (requires { s.group; }) f(s);
+        },
+        step);
+  }
+}
+
 }  // namespace
 
 Pipeline::Pipeline(mpi::Context& context, Index elements, Index element_bytes, PipelineOptions options)
     : context_(&context), elements_(elements), element_bytes_(element_bytes), options_(options) {
-  const auto expect_at_least = [](Index least, Index value, const char* name) {
-    if (value < least) throw ArgumentError(fmt::format("{}: {}, expected at least {}", name, value, least));
-  };
-  expect_at_least(0, elements, "elements");
-  expect_at_least(1, element_bytes, "element_bytes");
-  expect_at_least(1, options.strands.value_or(1), "strands");
-  expect_at_least(1, options.segment_bytes.value_or(1), "segment_bytes");
+  expect_at_least("elements", elements, 0);
+  expect_at_least("element_bytes", element_bytes, 1);
+  expect_at_least("strands", options.strands.value_or(1), 1);
+  expect_at_least("segment_bytes", options.segment_bytes.value_or(1), 1);
 }
 
 void Pipeline::expect_suitable(const Combine& combine) const {
@@ -92,56 +98,44 @@ model::Placement Pipeline::placement_of(const Group& group) const {
   return {group.widest(), context_->topology().nodes() == 1 ? group.widest() : 1};
 }
 
-template <model::Algorithm A>
-model::Choice<A> Pipeline::choice_for(const Group& group, const Cut& cut) const {
-  return choose<A>(*context_, placement_of(group), elements_ * element_bytes_,
-                   {.strands = cut.strands, .segment_bytes = cut.message_bytes});
+template <class Communication>
+auto Pipeline::choice_for(const Communication& step, const Cut& cut) const {
+  return choose<typename Communication::Algorithm>(*context_, placement_of(step.group), elements_ * element_bytes_,
+                                                   {.strands = cut.strands, .segment_bytes = cut.message_bytes});
 }
 
 // The least cost of an operation on pieces that are made of such messages, and how many bytes a piece has.
-template <model::Algorithm A>
-model::Piece Pipeline::piece_of(const Group& group, Index message_bytes) const {
-  const auto choice = model::choose<A>(context_->machine(), placement_of(group), elements_ * element_bytes_,
-                                       {.strands = 1, .segment_bytes = message_bytes});
-  const Index bytes = message_bytes * messages_of_segment(choice.algorithm, group);
-  return {bytes, model::cost(choice.algorithm, context_->machine(), placement_of(group), bytes, message_bytes)};
+template <class Communication>
+model::Piece Pipeline::piece_of(const Communication& step, Index message_bytes) const {
+  const model::Placement placement = placement_of(step.group);
+  const auto choice = model::choose<typename Communication::Algorithm>(
+      context_->machine(), placement, elements_ * element_bytes_, {.strands = 1, .segment_bytes = message_bytes});
+  const Index bytes = message_bytes * messages_of_segment(choice.algorithm, step.group);
+  return {bytes, model::cost(choice.algorithm, context_->machine(), placement, bytes, message_bytes)};
 }
 
 // Of one operation as it likes it best; of several so that one can begin while another is not done.
 Pipeline::Cut Pipeline::chosen_cut(const std::vector<Step>& steps) const {
   Cut cut{options_.strands, options_.segment_bytes};
-  const auto communications =
-      std::ranges::count_if(steps, [](const Step& step) { return !std::holds_alternative<Compute>(step); });
-  const auto complete = [&](const auto& choice) { cut = {choice.strands, choice.segment_bytes}; };
+  int communications = 0;
+  for_each_communication(steps, [&](const auto&) { ++communications; });
   if (communications == 1) {
-    for (const Step& step : steps) {
-      std::visit(Overloaded{
-                     [&](const Reduce& s) { complete(choice_for<model::ReduceAlgorithm>(s.group, cut)); },
-                     [&](const Broadcast& s) { complete(choice_for<model::BroadcastAlgorithm>(s.group, cut)); },
-                     [&](const Allreduce& s) { complete(choice_for<model::AllreduceAlgorithm>(s.group, cut)); },
-                     [](const Compute&) {},
-                 },
-                 step);
-    }
+    for_each_communication(steps, [&](const auto& step) {
+      const auto choice = choice_for(step, cut);
+      cut = {choice.strands, choice.segment_bytes};
+    });
     return cut;
   }
   const auto piece_of_all = [&](Index message_bytes) {
     model::Piece all{message_bytes, {}};
-    for (const Step& step : steps) {
-      const model::Piece piece = std::visit(
-          Overloaded{
-              [&](const Reduce& s) { return piece_of<model::ReduceAlgorithm>(s.group, message_bytes); },
-              [&](const Broadcast& s) { return piece_of<model::BroadcastAlgorithm>(s.group, message_bytes); },
-              [&](const Allreduce& s) { return piece_of<model::AllreduceAlgorithm>(s.group, message_bytes); },
-              [&](const Compute&) { return model::Piece{message_bytes, {}}; },
-          },
-          step);
+    for_each_communication(steps, [&](const auto& step) {
+      const model::Piece piece = piece_of(step, message_bytes);
       // While one operation sends, another may receive: the busiest one of them is what pieces wait for.
       all.bytes = std::max(all.bytes, piece.bytes);
       all.cost.first_seconds += piece.cost.first_seconds;
       all.cost.network_seconds = std::max(all.cost.network_seconds, piece.cost.network_seconds);
       all.cost.core_seconds += piece.cost.core_seconds;
-    }
+    });
     return all;
   };
   if (!cut.strands) cut.strands = 1;  // the pieces overlap as strands would
@@ -155,38 +149,27 @@ Pipeline::Cut Pipeline::chosen_cut(const std::vector<Step>& steps) const {
 
 Index Pipeline::segment_bytes(const std::vector<Step>& steps, const Cut& cut) const {
   int messages = 1;
-  const auto consider = [&]<model::Algorithm A>(const Group& group, A) {
-    messages = std::max(messages, messages_of_segment(choice_for<A>(group, cut).algorithm, group));
-  };
-  for (const Step& step : steps) {
-    std::visit(Overloaded{
-                   [&](const Reduce& s) { consider(s.group, model::ReduceAlgorithm{}); },
-                   [&](const Broadcast& s) { consider(s.group, model::BroadcastAlgorithm{}); },
-                   [&](const Allreduce& s) { consider(s.group, model::AllreduceAlgorithm{}); },
-                   [](const Compute&) {},
-               },
-               step);
-  }
+  for_each_communication(steps, [&](const auto& step) {
+    messages = std::max(messages, messages_of_segment(choice_for(step, cut).algorithm, step.group));
+  });
   return *cut.message_bytes * messages;
 }
 
 Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut) const {
-  return std::visit(Overloaded{
-                        [&](const Reduce& s) {
-                          return reduce_by(choice_for<model::ReduceAlgorithm>(s.group, cut).algorithm, graph, s.group,
-                                           s.root, stream, data, data, s.combine);
-                        },
-                        [&](const Broadcast& s) {
-                          return broadcast_by(choice_for<model::BroadcastAlgorithm>(s.group, cut).algorithm, graph,
-                                              s.group, s.root, stream, data);
-                        },
-                        [&](const Allreduce& s) {
-                          return allreduce_by(choice_for<model::AllreduceAlgorithm>(s.group, cut).algorithm, graph,
-                                              *context_, s.group, stream, data, data, s.combine);
-                        },
-                        [&](const Compute& s) { return computed(graph, s.f, stream, data); },
-                    },
-                    step);
+  return std::visit(
+      Overloaded{
+          [&](const Reduce& s) {
+            return reduce_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data, data, s.combine);
+          },
+          [&](const Broadcast& s) {
+            return broadcast_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data);
+          },
+          [&](const Allreduce& s) {
+            return allreduce_by(choice_for(s, cut).algorithm, graph, *context_, s.group, stream, data, data, s.combine);
+          },
+          [&](const Compute& s) { return computed(graph, s.f, stream, data); },
+      },
+      step);
 }
 
 Stream Pipeline::append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data) const {

@@ -69,15 +69,18 @@ class Pipeline {
 
  private:
   struct Reduce {
+    using Algorithm = model::ReduceAlgorithm;
     Group group;
     int root;
     Combine combine;
   };
   struct Broadcast {
+    using Algorithm = model::BroadcastAlgorithm;
     Group group;
     int root;
   };
   struct Allreduce {
+    using Algorithm = model::AllreduceAlgorithm;
     Group group;
     Combine combine;
   };
@@ -95,10 +98,10 @@ class Pipeline {
   };
 
   [[nodiscard]] model::Placement placement_of(const Group& group) const;
-  template <model::Algorithm A>
-  [[nodiscard]] model::Choice<A> choice_for(const Group& group, const Cut& cut) const;
-  template <model::Algorithm A>
-  [[nodiscard]] model::Piece piece_of(const Group& group, Index message_bytes) const;
+  template <class Communication>
+  [[nodiscard]] auto choice_for(const Communication& step, const Cut& cut) const;
+  template <class Communication>
+  [[nodiscard]] model::Piece piece_of(const Communication& step, Index message_bytes) const;
   [[nodiscard]] Cut chosen_cut(const std::vector<Step>& steps) const;
   [[nodiscard]] Index segment_bytes(const std::vector<Step>& steps, const Cut& cut) const;
   [[nodiscard]] Stream append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut) const;

@@ -75,7 +75,7 @@ void SlicedMessages::reduce_scatter_block(const void* in, void* out, Index n, co
 }
 
 void SlicedMessages::check(Index n, const Combine& combine) const {
-  if (n < 0) throw ArgumentError("n: " + std::to_string(n) + ", expected at least 0");
+  expect_at_least("n", n, 0);
   PLAIT_ASSERT(combine.element_bytes() <= least_slice_bytes, "elements fit into the memory for a slice");
   context_->expect_usable();
 }

@@ -14,13 +14,6 @@ constexpr Index first_of(Index part, Index parts, Index count) {
   return count / parts * part + std::min(part, count % parts);
 }
 
-void expect_at_least(Index least, Index value, const char* name) {
-  if (value < least) {
-    throw ArgumentError(std::string(name) + ": " + std::to_string(value) + ", expected at least " +
-                        std::to_string(least));
-  }
-}
-
 template <class Wanted>
 OperationId join(Graph& graph, const std::vector<Segment>& segments, Wanted wanted) {
   Position last;
@@ -43,10 +36,10 @@ Dependencies Segment::final_and_read() const {
 }
 
 Stream Stream::cut(Index elements, Index element_bytes, int strands, Index segment_elements, Index begin) {
-  expect_at_least(0, elements, "elements");
-  expect_at_least(1, element_bytes, "element_bytes");
-  expect_at_least(1, strands, "strands");
-  expect_at_least(1, segment_elements, "segment_elements");
+  expect_at_least("elements", elements, 0);
+  expect_at_least("element_bytes", element_bytes, 1);
+  expect_at_least("strands", strands, 1);
+  expect_at_least("segment_elements", segment_elements, 1);
   std::vector<Segment> segments;
   for (int strand = 0; strand < strands; ++strand) {
     const Index end = begin + first_of(strand + 1, strands, elements);

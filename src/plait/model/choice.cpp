@@ -19,11 +19,6 @@ struct Ways {
   std::vector<Index> segments;  // the longest first; longer ones than a strand stand for an uncut one
 };
 
-void expect_at_least(std::string_view name, Index value, Index least) {
-  if (value >= least) return;
-  throw ArgumentError(fmt::format("{}: {}, expected at least {}", name, value, least));
-}
-
 template <Algorithm A>
 Ways ways_of(const Machine& machine, Placement placement, Index bytes, const Wishes<A>& wishes) {
   const BandwidthCurve& bandwidth = (placement.nodes() == 1 ? machine.node : machine.network).streams.front().both_ways;

@@ -25,7 +25,7 @@ constexpr std::chrono::microseconds first_sleep{100};
 void check(Context& context, int per_node, std::chrono::microseconds interval) {
   std::exception_ptr failure;
   try {
-    if (per_node < 1) throw ArgumentError("per_node: " + std::to_string(per_node) + ", expected at least 1");
+    expect_at_least("per_node", per_node, 1);
     if (interval.count() < 1) {
       throw ArgumentError("interval: " + std::to_string(interval.count()) + " us, expected at least 1");
     }

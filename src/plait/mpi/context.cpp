@@ -33,9 +33,7 @@ void Context::note_choice(const std::string& line) {
 }
 
 SharedMemory Context::allocate_shared(Index bytes) {
-  agreed(*this, [&] {
-    if (bytes < 0) throw ArgumentError("bytes: " + std::to_string(bytes) + ", expected at least 0");
-  });
+  agreed(*this, [&] { expect_at_least("bytes", bytes, 0); });
   SharedMemory result;
   bool shares = true;
   try {
