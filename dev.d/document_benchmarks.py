@@ -1,7 +1,8 @@
 """document_benchmarks.py --programs FOLDER FILE...: writes docs/performance.md from the JSON files of benchmarks.
 
-Each file becomes a section with a table, and a picture beside it which the benchmark itself draws. What is written by
-hand is the text before the sections, below.
+Each file becomes a section with a table, and a picture beside it which the benchmark itself draws; it replaces the one
+that the same command made before, and the sections of other commands stay as they are. What is written by hand is the
+text before the sections, below.
 """
 
 import argparse
@@ -176,10 +177,8 @@ def mpi_preset(report: dict) -> str:
     return "".join(word for word in report["mpi"].split() if not word[0].isdigit()).lower()
 
 
-def plot_name(report: dict, reports: list[dict]) -> str:
-    """The MPI is part of the name only where the benchmark was run with several."""
-    alone = sum(other["program"] == report["program"] for other in reports) == 1
-    return f"performance-{report['program']}{'' if alone else '-' + mpi_preset(report)}.svg"
+def plot_name(report: dict) -> str:
+    return f"performance-{report['program']}-{mpi_preset(report)}.svg"
 
 
 def extent_plot_name(plot: str) -> str:
@@ -245,12 +244,21 @@ def section(report: dict, plot: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def document(reports: list[dict]) -> str:
-    commands = [command(report) for report in reports]
-    written = [line.split()[-1] for line in commands]
-    commands.append(f"./dev bench --document {' '.join(written)}   # writes this page")
-    sections = [section(report, plot_name(report, reports)) for report in reports]
-    return "\n".join([HOW_TO_READ.format(commands="\n".join(commands)), *sections])
+def sections_of(page: str) -> dict[str, str]:
+    """What a page has of each of its commands, which stand in the order of the sections."""
+    commands = [line for line in page.splitlines() if line.startswith("./dev bench ") and "--document" not in line]
+    if not commands:
+        return {}
+    heading = re.compile(r"^## ", re.MULTILINE)
+    begins = [match.start() for match in heading.finditer(page)][-len(commands) :]
+    return {words: page[begin:end].rstrip() + "\n" for words, begin, end in zip(commands, begins, [*begins[1:], None])}
+
+
+def document(reports: list[dict], before: str = "") -> str:
+    """The page with these reports, and what the page `before` has of other commands."""
+    sections = sections_of(before) | {command(report): section(report, plot_name(report)) for report in reports}
+    commands = [*sections, "./dev bench --document build/*-*.json   # puts what was run onto this page"]
+    return "\n".join([HOW_TO_READ.format(commands="\n".join(commands)), *sections.values()])
 
 
 def draw(program: Path, path: Path, report: dict, plot: str) -> None:
@@ -282,9 +290,10 @@ def main() -> int:
     for path, report in zip(arguments.files, reports):
         if report["quick"]:
             parser.error(f"{path} is of a quick run, whose figures mean nothing")
-        draw(arguments.programs / f"bench_{report['program']}", path, report, plot_name(report, reports))
-    (DOCS / "performance.md").write_text(document(reports))
-    print(DOCS / "performance.md")
+        draw(arguments.programs / f"bench_{report['program']}", path, report, plot_name(report))
+    page = DOCS / "performance.md"
+    page.write_text(document(reports, page.read_text() if page.exists() else ""))
+    print(page)
     return 0
 
 

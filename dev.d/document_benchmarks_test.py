@@ -51,11 +51,9 @@ class Documents(unittest.TestCase):
         busy = documents.section(REPORT | {"load_average": 1.5}, "a.svg")
         self.assertIn("load average 1.5 when it began. **The machine was busy", busy)
 
-    def test_a_second_mpi_gets_a_picture_of_its_own(self):
-        other = REPORT | {"mpi": "MPICH 4.0.2"}
-        self.assertEqual(documents.plot_name(REPORT, [REPORT]), "performance-redistribute.svg")
-        self.assertEqual(documents.plot_name(REPORT, [REPORT, other]), "performance-redistribute-openmpi.svg")
-        self.assertEqual(documents.plot_name(other, [REPORT, other]), "performance-redistribute-mpich.svg")
+    def test_each_mpi_gets_a_picture_of_its_own(self):
+        self.assertEqual(documents.plot_name(REPORT), "performance-redistribute-openmpi.svg")
+        self.assertEqual(documents.plot_name(REPORT | {"mpi": "MPICH 4.0.2"}), "performance-redistribute-mpich.svg")
 
     def test_cases_of_several_extents_get_a_second_picture(self):
         self.assertNotIn("over-n", documents.section(REPORT, "a.svg"))
@@ -67,8 +65,14 @@ class Documents(unittest.TestCase):
         page = documents.document([REPORT, REPORT | {"mpi": "MPICH 4.0.2"}])
         self.assertIn("\n./dev bench redistribute --json build/redistribute-openmpi.json\n", page)
         self.assertIn("\n./dev bench redistribute --mpi mpich --json build/redistribute-mpich.json\n", page)
-        self.assertIn("--document build/redistribute-openmpi.json build/redistribute-mpich.json", page)
         self.assertIn("## redistribute, MPICH 4.0.2\n\nMoves things.\n\nCPU, 2 cores, avx2 kernels", page)
+
+    def test_a_report_takes_the_place_of_its_command_and_leaves_the_others(self):
+        other = REPORT | {"program": "plan"}
+        page = documents.document([REPORT, other])
+        newer = documents.document([REPORT | {"commit": "newer"}], page)
+        self.assertEqual(newer, documents.document([REPORT | {"commit": "newer"}, other]))
+        self.assertEqual(documents.document([], page), page)
 
 
 if __name__ == "__main__":
