@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 constexpr int status_not_executable = 126;
 constexpr int status_not_found = 127;
 
-constexpr const char* footer =
+constexpr const char* exec_footer =
     R"(plait exec [OPTIONS] -- COMMAND...: the command and its arguments follow the options. It may be a launcher, a
 script, or a program that a launcher starts. The exit status is its own, 127 if it was not found.
 
@@ -173,7 +173,7 @@ CLI::App* add_exec(CLI::App& program, ExecOptions& options) {
   command.add_flag("--log", options.log, "Rank 0 tells on stderr what was served: sets PLAIT_LOG=summary");
   command.add_flag("--print", options.print,
                    "Print the variables, and the command if there is one, for a shell: eval \"$(plait exec --print)\"");
-  command.footer(footer);
+  command.footer(exec_footer);
   return &command;
 }
 

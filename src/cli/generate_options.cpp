@@ -28,7 +28,7 @@ std::uint64_t parse_seed(std::string_view text) {
   return seed;
 }
 
-constexpr const char* footer =
+constexpr const char* generate_footer =
     R"(Real numbers, and both parts of complex ones, are uniform in [0, 1); integers take all their values alike. The matrix
 depends on shape, type and seed only: any number of ranks makes the same one, in C order and in Fortran order.
 
@@ -55,7 +55,7 @@ void add_generate(CLI::App& program, GenerateOptions& options) {
       "How the file holds the matrix: by rows (C, the default) or by columns (F)");
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
-  command.footer(footer);
+  command.footer(generate_footer);
   command.final_callback([&options] {
     if (options.output.empty()) throw UsageError("-o is missing: where does the matrix go?");
   });

@@ -29,7 +29,7 @@ constexpr double link_seconds = 15;
 constexpr double memory_seconds = 3;
 constexpr double quick_seconds = 0.6;
 
-constexpr const char* footer =
+constexpr const char* machine_footer =
     R"(What is measured: latency, and the rate of messages over their size, within a node and between nodes, of one rank
 and of several at once; reading, copying and combining in memory, by all ranks of a node at once. Start it as jobs
 are started that are to use it, with two nodes at least. What can't be measured with these ranks is assumed.
@@ -71,7 +71,7 @@ void add_machine(CLI::App& program, MachineOptions& options) {
   add_path(command, "-o,--output", options.output, "FILE", "Where the description goes, as JSON");
   command.add_flag("--quick", options.quick, "A second or two instead of up to a minute: fewer sizes, once each");
   add_report_options(command, options.report);
-  command.footer(footer);
+  command.footer(machine_footer);
   command.final_callback([&options] {
     if (options.output.empty()) throw UsageError("-o is missing: where does the description go?");
   });

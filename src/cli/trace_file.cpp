@@ -52,9 +52,9 @@ std::optional<std::size_t> place_of(std::string_view word, const Names& names) {
   return std::nullopt;
 }
 
-class Reader {
+class TraceReader {
  public:
-  explicit Reader(const std::string& path) : path_(path) {}
+  explicit TraceReader(const std::string& path) : path_(path) {}
 
   void head(const json& other_data) {
     const TraceFields fields(other_data, path_, "otherData");
@@ -231,7 +231,7 @@ class Reader {
 
 // Event by event: all of them together would take many times the memory of the file.
 report::Trace parse_trace(std::string_view text, const std::string& path) {
-  Reader reader(path);
+  TraceReader reader(path);
   std::string part;  // of the file: the key that its outermost object is at
   const auto look = [&](int depth, json::parse_event_t event, const json& parsed) {
     if (depth == 0 && event == json::parse_event_t::array_start) reader.fail_foreign();

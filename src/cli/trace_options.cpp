@@ -9,7 +9,7 @@ namespace plait::cli {
 
 namespace {
 
-constexpr const char* footer =
+constexpr const char* trace_footer =
     R"(No launcher is needed. ui.perfetto.dev and chrome://tracing open the same file.
 
 Example:
@@ -28,7 +28,7 @@ void add_trace(CLI::App& program, TraceOptions& options) {
       command, "--rate", [&options](const std::string& text) { options.bits_per_second = parse_link_rate(text); },
       "RATE", "Of a node's link to the others, such as 1gbit; by default what the trace tells, if anything");
   command.add_flag("--json", options.json, "Print the figures as one line of JSON");
-  command.footer(footer);
+  command.footer(trace_footer);
 }
 
 }  // namespace plait::cli

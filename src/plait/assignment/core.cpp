@@ -18,8 +18,6 @@ namespace {
 constexpr Index most = Index{1} << 62;
 constexpr Index joining_at_once = 16;  // savings of a role, of each sort
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 class Core {
  public:
   Core(Index n, const SavingsOfRole& savings_of)

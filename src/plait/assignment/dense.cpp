@@ -18,8 +18,6 @@ namespace {
 constexpr int nobody = -1;
 constexpr Index unreachable = std::numeric_limits<Index>::max();
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// What a role loses by each rank, against the best that it could have: from 0 to w(role), row by row.
 ///
 /// The sum of all w is at most 2^62, and that is what keeps the solver from overflowing. Prices begin as minima of

@@ -17,8 +17,6 @@ namespace {
 constexpr int nobody = -1;
 constexpr Index unreached = std::numeric_limits<Index>::max();
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Invariant: every price is >= 0, role price + rank price >= saving, with equality where the rank is the role's; free
 /// ranks have price 0. Prices of ranks only rise, a rank that was taken stays taken, and a role that does better
 /// without a rank does so for good.

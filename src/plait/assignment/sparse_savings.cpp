@@ -14,8 +14,6 @@ namespace {
 
 constexpr Index most = Index{1} << 62;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 void check_size(Index n) {
   if (n < 0 || n > std::numeric_limits<int>::max()) {
     throw ArgumentError(fmt::format("n = {}, expected a number of ranks", n));

@@ -10,8 +10,6 @@ namespace plait::collective {
 
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 void add_doubling(Graph& graph, const Group& group, const Blocks& blocks, Chunk& chunk, Place data) {
   const int ranks = group.size();
   for (int round = 0, skip = 1; skip < ranks; ++round, skip *= 2) {

@@ -12,8 +12,6 @@ namespace plait::collective {
 
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 Index elements(const Stream& stream) {
   Index all = 0;
   for (const Segment& segment : stream.segments()) all += segment.elements();

@@ -14,8 +14,6 @@ namespace plait::collective {
 
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 void append_new(Dependencies& all, const Dependencies& some) {
   for (const OperationId operation : some) {
     if (std::find(all.begin(), all.end(), operation) == all.end()) all.push_back(operation);

@@ -21,8 +21,6 @@ namespace {
 
 using schedule::Binding;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 Index elements(std::span<const std::byte> data, Index element_bytes) {
   return static_cast<Index>(data.size()) / element_bytes;
 }

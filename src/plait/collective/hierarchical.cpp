@@ -18,8 +18,6 @@ namespace plait::collective {
 
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // Those who take part on one level: in groups of these sizes, one after the other.
 struct Members {
   const std::vector<int>& ranks;

@@ -8,12 +8,6 @@
 
 namespace plait::collective {
 
-namespace {
-
-std::size_t at(Index index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 void divide_equally(Index n, Index element_bytes, std::span<Index> begins) {
   const Index ranks = static_cast<Index>(begins.size()) - 1;
   // The fewest elements that fill whole lines.

@@ -4,12 +4,6 @@
 
 namespace plait::collective {
 
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 PartialResults::PartialResults(Graph& graph, const Group& group, const Blocks& blocks, Chunk& chunk, Place in,
                                const Combine& combine)
     : graph_(graph), group_(group), blocks_(blocks), chunk_(chunk), combine_(combine), is_operand_(chunk.size(), true) {

@@ -14,8 +14,6 @@ namespace {
 
 constexpr Index step_bytes = Index{256} << 10;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 }  // namespace
 
 // The way of each block is a chain that ends at its rank.

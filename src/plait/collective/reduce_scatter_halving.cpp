@@ -17,8 +17,6 @@ namespace {
 using Side = PartialResults::Side;
 using Runs = std::vector<PieceRun>;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 void append(Runs& all, const Runs& some) { all.insert(all.end(), some.begin(), some.end()); }
 
 // This rank's part in all chunks of either way.

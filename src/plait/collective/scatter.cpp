@@ -13,8 +13,6 @@ namespace plait::collective {
 
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // This rank's part of the tree.
 class Way {
  public:

@@ -15,8 +15,6 @@ namespace plait::collective {
 
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // The way of chunks through the slots of a group. At its first stage a chunk is put into the slots, and taken out of
 // them; at the next one, the slots are free again.
 class SlotWay {

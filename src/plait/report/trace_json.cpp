@@ -18,7 +18,7 @@ enum Track : int { asynchronous, compute, mpi_calls };
 constexpr Nanoseconds adjacent = 1000;  // postings with less in between are drawn as one
 
 // Labels are bytes; what is no ASCII is taken for Latin-1, so that the text is JSON whatever they are.
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
@@ -48,7 +48,7 @@ class Events {
 
   void name_of(int rank, int track, std::string_view what, std::string_view name) {
     begin();
-    put(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":{}}}}})", rank, track, what, quoted(name));
+    put(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{"name":{}}}}})", rank, track, what, json_string(name));
   }
 
   void order_of(int rank) {
@@ -115,7 +115,7 @@ class RankEvents {
   }
 
   void put(const TimedRun& run) {
-    events_.asynchronous_pair(rank_, "run", quoted(run.label), {run.begin, run.end},
+    events_.asynchronous_pair(rank_, "run", json_string(run.label), {run.begin, run.end},
                               fmt::format(R"("run":{},"repetition":{},"sent":{},"received":{})", run.number,
                                           run.repetition, counts(run.traffic.sent), counts(run.traffic.received)));
   }
@@ -129,7 +129,7 @@ class RankEvents {
     std::string args = fmt::format(R"("kind":"{}",)", name(op.kind)) + identity(index, op);
     if (op.peer >= 0) args += fmt::format(R"(,"peer":{},"bytes":{})", op.peer, op.bytes);
     if (op.posted != never) args += fmt::format(R"(,"posted":{})", microseconds(op.posted));
-    events_.asynchronous_pair(rank_, name(op.peer_class), quoted(title),
+    events_.asynchronous_pair(rank_, name(op.peer_class), json_string(title),
                               {op.posting != never ? op.posting : op.eligible, op.ended}, args);
   }
 

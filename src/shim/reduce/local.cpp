@@ -11,21 +11,21 @@ namespace plait::shim::reduce {
 namespace {
 
 /// What a thread reduced last, which it will mostly reduce next.
-struct Remembered {
+struct FoundKernel {
   MPI_Op operation;
   MPI_Datatype type;
   simd::ReduceKernel* kernel;
   Index element_bytes;
 };
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-thread_local constinit Remembered last{};
+thread_local constinit FoundKernel found_last{};
 
 // True if there is a kernel, which is remembered then.
 bool find_kernel(MPI_Op operation, MPI_Datatype type) noexcept {
   const auto reduction = mpi::predefined_reduction(operation, type);
   simd::ReduceKernel* const kernel = reduction ? kernel_of(*reduction) : nullptr;
   if (kernel == nullptr) return false;
-  last = {operation, type, kernel, simd::size_in_bytes(reduction->element)};
+  found_last = {operation, type, kernel, simd::size_in_bytes(reduction->element)};
   return true;
 }
 
@@ -38,11 +38,11 @@ bool pass_on(Outcome why) noexcept {
 
 bool reduce_local(const void* in, void* inout, Index count, MPI_Datatype type, MPI_Op operation) noexcept {
   if (!mpi_is_running()) return false;
-  const bool is_known = last.operation == operation && last.type == type && last.kernel != nullptr;
+  const bool is_known = found_last.operation == operation && found_last.type == type && found_last.kernel != nullptr;
   if (!is_known && !find_kernel(operation, type)) return pass_on(Outcome::reduction);
   if (count <= 0 || in == nullptr || inout == nullptr || in == inout) return pass_on(Outcome::arguments);
-  last.kernel(count, in, inout);
-  Log::of_program().count(Routine::reduce_local, Outcome::served, count * last.element_bytes);
+  found_last.kernel(count, in, inout);
+  Log::of_program().count(Routine::reduce_local, Outcome::served, count * found_last.element_bytes);
   return true;
 }
 

@@ -47,17 +47,17 @@ std::atomic<int> reducers = 0;
 std::atomic<bool> duplicates_in_background = false;
 std::atomic<std::uint64_t> freed = 1;  // communicators, plus one; what a thread remembers is from before or after
 
-struct Remembered {
+struct RememberedNode {
   MPI_Comm comm;
   std::uint64_t freed;  // the handle of a freed communicator may come again
   NodeGroup* group;
 };
 // By a hash of the handle, so that programs which reduce along rows and columns in turn ask MPI but once for each.
 constexpr unsigned bits_of_index = 6;
-thread_local constinit std::array<Remembered, 1U << bits_of_index> remembered{};
+thread_local constinit std::array<RememberedNode, 1U << bits_of_index> remembered{};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-Remembered& place_of(MPI_Comm comm) noexcept {
+RememberedNode& place_of(MPI_Comm comm) noexcept {
   constexpr std::uint64_t spread = 0x9E3779B97F4A7C15;  // 2^64 divided by the golden ratio
   return remembered[std::hash<MPI_Comm>()(comm) * spread >> (64U - bits_of_index)];
 }
@@ -82,7 +82,7 @@ int attribute_key() noexcept {
 
 NodeGroup* NodeGroup::of(MPI_Comm comm) noexcept {
   const std::uint64_t now = freed.load(std::memory_order_acquire);
-  Remembered& last = place_of(comm);
+  RememberedNode& last = place_of(comm);
   if (last.comm == comm && last.freed == now) return last.group;
   if (comm == MPI_COMM_NULL) return nullptr;
   NodeGroup* group = nullptr;
