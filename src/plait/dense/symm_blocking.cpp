@@ -22,7 +22,7 @@ SymmBlocking::SymmBlocking(mpi::Context& context, const SymmMesh& mesh, const Sy
   along_i_ = context.comm().subset(mesh.along_i(me_.j, me_.k), 0);
 }
 
-void SymmBlocking::prepare(bool cubes) {
+void SymmBlocking::make(bool cubes) {
   if (!takes_part_) return;
   const auto need = [&](Buffer& buffer, Index elements) {
     if (buffer.size() < elements * products_->element_bytes) buffer = Buffer(elements * products_->element_bytes);

@@ -16,7 +16,8 @@ class SymmBlocking final : public SymmPlan {
   /// Collective over the context.
   SymmBlocking(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products, const SymmOptions& options);
 
-  void prepare(bool cubes) override;
+  void make(bool cubes) override;
+  void prepare(bool /*cubes*/) override {}
   void run(const SymmOperands& operands, bool cubes) override;
   [[nodiscard]] Index workspace_bytes() const noexcept override;
 

@@ -37,7 +37,11 @@ class SymmPlan {
     return {mesh_.extent(place.i), mesh_.extent(place.j)};
   }
 
-  /// Takes what `run` needs, so that it can't fail for lack of memory. Ordered alike on all ranks; no communication.
+  /// Plans what `run` does. Called once for each value, ordered alike on all ranks; collective where contracts are
+  /// checked heavily.
+  virtual void make(bool cubes) = 0;
+  /// Takes memory that `run` needs, so that it can't fail for lack of it. Local.
+  /// \pre  made
   virtual void prepare(bool cubes) = 0;
   /// Collective over the context, or the ranks of the mesh.
   /// \pre  prepared
@@ -50,12 +54,15 @@ class SymmPlan {
   layout::Layout layout_;
 };
 
-/// Local.
+/// The same with an algorithm and a mesh for so many ranks, where they are to be chosen. Local.
 /// \throws ArgumentError  naming the argument that can't be
-void check_symm_arguments(const mpi::Context& context, Index n, const SymmOptions& options);
+/// \throws LayoutError    the elements of the matrix can't be counted
+[[nodiscard]] SymmOptions complete(int ranks, Index n, SymmOptions options);
+/// \pre  the options are complete
+[[nodiscard]] SymmMesh symm_mesh(Index n, const SymmOptions& options);
 
 /// Collective over the context.
-/// \pre  the arguments were checked on all ranks
+/// \pre  the options are complete
 [[nodiscard]] std::unique_ptr<SymmPlan> make_symm_plan(mpi::Context& context, Index n, const SymmProducts& products,
                                                        const SymmOptions& options);
 

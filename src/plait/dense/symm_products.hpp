@@ -40,10 +40,13 @@ struct SymmProducts {
 
   /// C ← op(A)·op(B), where an op is the identity or the conjugate transpose.
   void (*multiply)(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c);
-  /// The lower triangle of the same, for a C that is Hermitian. \throws std::bad_alloc
-  void (*multiply_lower)(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c);
+  /// C ← C + op(A)·op(B).
+  void (*multiply_and_add)(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c);
   /// to ← the conjugate transpose of `from`.
   void (*mirror)(ConstBlock from, Block to);
+  /// Of a Hermitian matrix some columns from `first` on: `panel` has what is on the diagonal and below, and above it
+  /// anything. They and their mirrored rows come into `whole`; the diagonal becomes real.
+  void (*mirror_lower)(ConstBlock panel, Index first, Block whole);
 };
 
 template <Element T>

@@ -91,11 +91,21 @@ void expect_layout(const layout::Layout& expected, int rank, std::initializer_li
 }  // namespace
 
 template <Element T>
-SymmSquareCube<T>::SymmSquareCube(mpi::Context& context, Index n, const SymmOptions& options) : context_(&context) {
+SymmSquareCube<T>::SymmSquareCube(mpi::Context& context, Index n, const SymmOptions& options)
+    : context_(&context), options_(options), mesh_(0, 1, 1), layout_(mesh_.layout()) {
   context.expect_all_ranks();
-  mpi::agreed(context, [&] { check_symm_arguments(context, n, options); });  // before communicators are made
-  plan_ = mpi::agreed(context, [&] { return make_symm_plan(context, n, symm_products<T>(), options); });
-  blas_threads_ = share_of_cores(context);
+  if (options.ranks_per_node) active_ = std::make_unique<mpi::ActiveRanks>(context, *options.ranks_per_node);
+  mpi::agreed(context, [&] {
+    const int ranks = active_ ? static_cast<int>(active_->ranks().size()) : context.size();
+    options_ = complete(ranks, n, options);
+    mesh_ = symm_mesh(n, options_);
+    layout_ = active_ ? mesh_.layout().relabeled(active_->ranks()) : mesh_.layout();
+  });
+  const auto plan = [&](mpi::Context& own) {
+    plan_ = mpi::agreed(own, [&] { return make_symm_plan(own, n, symm_products<T>(), options_); });
+    blas_threads_ = share_of_cores(own);
+  };
+  active_ ? active_->run(plan) : plan(context);
 }
 template <Element T>
 SymmSquareCube<T>::SymmSquareCube(SymmSquareCube&&) noexcept = default;
@@ -105,16 +115,17 @@ template <Element T>
 SymmSquareCube<T>::~SymmSquareCube() = default;
 
 template <Element T>
-const layout::Layout& SymmSquareCube<T>::layout() const noexcept {
-  return plan_->layout();
-}
-template <Element T>
-const SymmOptions& SymmSquareCube<T>::options() const noexcept {
-  return plan_->options();
-}
-template <Element T>
 Index SymmSquareCube<T>::workspace_bytes() const noexcept {
-  return plan_->workspace_bytes();
+  return plan_ ? plan_->workspace_bytes() : 0;
+}
+
+template <Element T>
+void SymmSquareCube<T>::make(bool cubes) {
+  bool& is_made = is_made_[cubes ? 1 : 0];
+  if (is_made) return;
+  const auto made = [&](mpi::Context& own) { mpi::agreed(own, [&] { plan_->make(cubes); }); };
+  active_ ? active_->run(made) : made(*context_);
+  is_made = true;
 }
 
 template <Element T>
@@ -122,6 +133,8 @@ void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Ti
   const bool cubes = d3 != nullptr;
   std::optional<PackedTile<const T>> source;
   std::optional<PackedTile<T>> square, cube;
+  context_->expect_all_ranks();
+  make(cubes);
   mpi::agreed(*context_, [&] {
     context_->expect_usable();
     check();
@@ -136,12 +149,17 @@ void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Ti
     expect_apart<T>(d_tile, "d", d3_tile, "d3");
     expect_apart<T>(d2_tile, "d2", d3_tile, "d3");
     source.emplace(d_tile), square.emplace(d2_tile), cube.emplace(d3_tile);
-    plan_->prepare(cubes);
+    if (plan_) plan_->prepare(cubes);
   });
-  const BlasThreads threads(blas_threads_);
   source->read();
   const auto bytes = [](auto* elements) { return reinterpret_cast<std::byte*>(elements); };
-  plan_->run({reinterpret_cast<const std::byte*>(source->data()), bytes(square->data()), bytes(cube->data())}, cubes);
+  const SymmOperands operands{reinterpret_cast<const std::byte*>(source->data()), bytes(square->data()),
+                              bytes(cube->data())};
+  const auto kernel = [&](mpi::Context&) {
+    const BlasThreads threads(blas_threads_);
+    plan_->run(operands, cubes);
+  };
+  active_ ? active_->run(kernel) : kernel(*context_);
   square->write(), cube->write();
 }
 

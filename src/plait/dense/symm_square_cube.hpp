@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -7,9 +8,11 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/dense/element.hpp"
+#include "plait/dense/symm_mesh.hpp"
 #include "plait/dense/symm_options.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
+#include "plait/mpi/active_ranks.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::dense {
@@ -51,8 +54,11 @@ class SymmSquareCube {
   ~SymmSquareCube();
 
   /// In which D is expected and D², D³ come.
-  [[nodiscard]] const layout::Layout& layout() const noexcept;
-  [[nodiscard]] const SymmOptions& options() const noexcept;
+  [[nodiscard]] const layout::Layout& layout() const noexcept { return layout_; }
+  /// With what was chosen.
+  [[nodiscard]] const SymmOptions& options() const noexcept { return options_; }
+  /// The ranks that take part: of the context, or of those that are active (see `SymmOptions::ranks_per_node`).
+  [[nodiscard]] const SymmMesh& mesh() const noexcept { return mesh_; }
 
   /// d2 ← D².
   void square(const Matrix& d, Matrix& d2);
@@ -67,14 +73,20 @@ class SymmSquareCube {
   void square(ConstTiles d, Tiles d2);
   void square_cube(ConstTiles d, Tiles d2, Tiles d3);
 
-  /// Memory that this rank holds from plan to plan, in bytes, but for staging.
+  /// Memory that this rank holds, in bytes: what has been needed so far, but for staging.
   [[nodiscard]] Index workspace_bytes() const noexcept;
 
  private:
+  void make(bool cubes);
   void run(const std::function<void()>& check, ConstTiles d, Tiles d2, const Tiles* d3);
 
   mpi::Context* context_;
-  std::unique_ptr<SymmPlan> plan_;
+  SymmOptions options_;
+  std::unique_ptr<mpi::ActiveRanks> active_;  // where not all ranks take part
+  SymmMesh mesh_;
+  layout::Layout layout_;
+  std::unique_ptr<SymmPlan> plan_;  // none on ranks that sleep
+  std::array<bool, 2> is_made_{};   // for D² alone, and with D³
   int blas_threads_ = 1;
 };
 

@@ -3,13 +3,14 @@
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <string>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/random.hpp"
+#include "plait/dense/symm_transfers.hpp"
+#include "plait/mpi/collectives.hpp"
 
 #include "support/ranks.hpp"
 
@@ -132,6 +133,15 @@ const std::vector<NamedOptions>& ways() {
   static const std::vector<NamedOptions> all{
       {"original", {.algorithm = SymmAlgorithm::original}},
       {"baseline", {.algorithm = SymmAlgorithm::baseline}},
+      {"overlapped", {.algorithm = SymmAlgorithm::overlapped, .segment_bytes = 64}},
+      {"overlapped, 3 strands", {.algorithm = SymmAlgorithm::overlapped, .strands = 3, .segment_bytes = 40}},
+      {"overlapped, MPI's", {.algorithm = SymmAlgorithm::overlapped, .backend = SymmBackend::mpi, .strands = 2}},
+      {"cannon", {.algorithm = SymmAlgorithm::cannon, .segment_bytes = 48}},
+      {"cannon, one layer", {.algorithm = SymmAlgorithm::cannon, .strands = 2, .layers = 1}},
+      {"cannon, MPI's", {.algorithm = SymmAlgorithm::cannon, .backend = SymmBackend::mpi, .strands = 2}},
+      {"chosen", {}},
+      {"mirrored", {.algorithm = SymmAlgorithm::mirrored}},
+      {"mirrored, short segments", {.algorithm = SymmAlgorithm::mirrored, .segment_bytes = 40}},
   };
   return all;
 }
@@ -148,6 +158,117 @@ TEST_F(SymmSquareCubes, are_what_the_textbook_says_whatever_the_size) {
       expect_products<double>(context, n, way.options);
     }
   }
+}
+
+TEST_F(SymmSquareCubes, are_right_of_blocks_that_have_several_panels) {
+  const Index n = ranks() < 8 ? 131 : 150;  // 66 (33 of each half) or 75 columns of panels of 32
+  expect_products<double>(context, n, {.algorithm = SymmAlgorithm::mirrored, .segment_bytes = 1000});
+}
+
+TEST_F(SymmSquareCubes, are_the_same_on_a_smaller_mesh) {
+  for (const NamedOptions& way : ways()) {
+    SCOPED_TRACE(way.name);
+    SymmOptions options = way.options;
+    options.edge = 1;
+    expect_products<double>(context, 9, options);
+  }
+}
+
+TEST_F(SymmSquareCubes, are_made_by_some_ranks_of_a_node_while_the_others_sleep) {
+  for (const NamedOptions& way : ways()) {
+    SCOPED_TRACE(way.name);
+    SymmOptions options = way.options;
+    options.ranks_per_node = 1;
+    expect_products<double>(context, 7, options);
+  }
+  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.ranks_per_node = 0}), ArgumentError);
+}
+
+TEST_F(SymmSquareCubes, send_exactly_what_their_formulas_say) {
+  constexpr Index n = 75;  // several panels, and blocks that differ
+  for (const NamedOptions& way : ways()) {
+    const bool is_blocking =
+        way.options.algorithm == SymmAlgorithm::original || way.options.algorithm == SymmAlgorithm::baseline;
+    if (is_blocking || way.options.backend == SymmBackend::mpi) continue;
+    SCOPED_TRACE(way.name);
+    SymmOptions options = way.options;
+    options.segment_bytes = 1000;
+    SquareCubes<double> run(context, n, options);
+    const auto expect = [&](const char* label, const std::vector<dense::SymmTransfer>& transfers) {
+      collective::Exchanged counted;
+      for (const PeerClass peer : {PeerClass::node, PeerClass::network}) {
+        counted.sent += context.counters()[label].sent_to(peer);
+        counted.received += context.counters()[label].received_from(peer);
+      }
+      EXPECT_EQ(counted, dense::traffic_of(rank(), transfers)) << label;
+    };
+    context.counters().clear();
+    run.kernel.square(run.d, run.d2);
+    expect("symm square", dense::symm_transfers_of_square(run.kernel.mesh(), run.kernel.options(), sizeof(double)));
+    run.kernel.square_cube(run.d, run.d2, run.d3);
+    expect("symm square cube",
+           dense::symm_transfers_of_square_cube(run.kernel.mesh(), run.kernel.options(), sizeof(double)));
+  }
+}
+
+TEST_F(SymmSquareCubes, of_the_mirrored_algorithm_are_exactly_hermitian) {
+  using Complex = std::complex<double>;
+  SquareCubes<Complex> run(context, 37, {.algorithm = SymmAlgorithm::mirrored});
+  run.kernel.square_cube(run.d, run.d2, run.d3);
+  for (const DistributedMatrix<Complex>* product : {&run.d2, &run.d3}) {
+    std::vector<Complex> all(37 * 37);
+    product->for_each_element(
+        [&](Index row, Index column, const Complex& e) { all[static_cast<std::size_t>(row * 37 + column)] = e; });
+    mpi::all_reduce(context.comm(), std::span<Complex>(all), mpi::Operation::sum());
+    Index wrong = 0;
+    for (std::size_t row = 0; row < 37; ++row) {
+      for (std::size_t column = 0; column < 37; ++column)
+        wrong += all[row * 37 + column] == std::conj(all[column * 37 + row]) ? 0 : 1;
+    }
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+TEST_F(SymmSquareCubes, come_into_tiles_that_lie_anyhow) {
+  constexpr Index n = 19;
+  SquareCubes<double> run(context, n, {.algorithm = SymmAlgorithm::mirrored});
+  const layout::TileExtent tile = context.rank() < run.kernel.layout().ranks()
+                                      ? run.kernel.layout().tiles_of(context.rank()).at(0)
+                                      : layout::TileExtent{};
+  std::vector<double> rows(static_cast<std::size_t>(tile.rows * (tile.columns + 3)), -7);
+  std::vector<double> columns(static_cast<std::size_t>((tile.rows + 2) * tile.columns), -7);
+  const matrix_view<double> d2(rows.data(), tile.rows, tile.columns, tile.columns + 3, StorageOrder::row_major);
+  const matrix_view<double> d3(columns.data(), tile.rows, tile.columns, tile.rows + 2);
+  const std::size_t tiles = run.d.tiles().size();
+  const std::span<const matrix_view<double>> squares(&d2, tiles);
+  const std::span<const matrix_view<double>> cubes(&d3, tiles);
+  const SymmSquareCube<double>::ConstTiles source = run.d.const_tiles();
+  run.kernel.square_cube(source, squares, cubes);
+  run.kernel.square_cube(run.d, run.d2, run.d3);
+  for (Index row = 0; row < tile.rows; ++row) {
+    for (Index column = 0; column < tile.columns; ++column) {
+      ASSERT_EQ(d2(row, column), run.d2.tiles()[0](row, column));
+      ASSERT_EQ(d3(row, column), run.d3.tiles()[0](row, column));
+    }
+  }
+  for (Index row = 0; row < tile.rows; ++row)
+    EXPECT_EQ(rows[static_cast<std::size_t>((row + 1) * (tile.columns + 3) - 1)], -7);
+}
+
+TEST_F(SymmSquareCubes, are_refused_alike_on_all_ranks_where_arguments_are_wrong) {
+  EXPECT_THROW(SymmSquareCube<double>(context, -1), ArgumentError);
+  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.strands = 0}), ArgumentError);
+  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.segment_bytes = 0}), ArgumentError);
+  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.edge = ranks() + 1}), ArgumentError);
+  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.algorithm = SymmAlgorithm::cannon, .layers = ranks() + 1}),
+               ArgumentError);
+  EXPECT_THROW(SymmSquareCube<double>(context, rank() == 0 ? -1 : 5), ArgumentError);
+  EXPECT_THROW(SymmSquareCube<double>(context, Index{1} << 40), LayoutError);
+  SquareCubes<double> run(context, 5, {});
+  DistributedMatrix<double> other(layout::Layout::rows({5, 5}, ranks()), rank());
+  EXPECT_THROW(run.kernel.square(run.d, other), LayoutError);
+  EXPECT_THROW(run.kernel.square_cube(run.d, run.d2, run.d2), ArgumentError);
+  EXPECT_THROW(run.kernel.square(run.d, run.d), ArgumentError);
 }
 
 TEST_F(SymmSquareCubes, are_of_all_types) {
