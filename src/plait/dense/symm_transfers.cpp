@@ -149,7 +149,7 @@ class Transfers {
       for (int index = 0; index < size; ++index) {
         const Traffic sent =
             collective::allreduce_ring_traffic(segment.elements(), element_bytes_, size, index, true).sent;
-        if (sent.bytes > 0) all_.push_back({at(ranks, index), at(ranks, index + 1), sent});
+        if (sent.bytes > 0) all_.push_back({at(ranks, index), at(ranks, index + size - 1), sent});
       }
     }
   }
