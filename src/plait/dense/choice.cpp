@@ -18,6 +18,7 @@ namespace {
 
 constexpr double multiplications_per_second = 2.5e10;  // of a core, in double precision
 constexpr double least_share = 0.75;                   // of the ranks, that have something to do
+constexpr double unhidden_share = 0.25;                // of what travels under products: it takes the core's time, too
 constexpr Index least_redistribution_bytes = Index{64} << 10;
 
 struct Candidate {
@@ -131,31 +132,34 @@ double predicted_seconds(const Arrangement& arrangement, const model::Machine& m
   const double summed = rows * columns / mesh.layers * as_double(element_bytes);
   const double adding =
       (mesh.layers - 1) * (seconds_of_message(machine, placement, summed) + summed / machine.combine_bytes_per_second);
-  // The first panel has nobody to hide behind.
-  const int panels = std::max(mesh.rows, mesh.columns);
-  return std::max(multiplying, moving) + std::min(multiplying, moving) / panels + adding;
+  return std::max(multiplying, moving) + unhidden_share * std::min(multiplying, moving) + adding;
 }
 
 Choice choose(const ProductShape& shape, const model::Machine& machine, const model::Placement& placement,
               Index element_bytes, const MultiplicationOptions& options) {
   expect_possible(placement, options);
-  const std::vector<Candidate> all = candidates_of(shape, machine, placement, element_bytes, options);
-  if (all.empty()) {
-    throw ArgumentError(fmt::format("mesh: {} x {}, which {} can't have", options.mesh.rows, options.mesh.columns,
-                                    to_string(*options.method)));
-  }
   const Index limit = options.memory_limit.value_or(std::numeric_limits<Index>::max());
   const Index redistribution = std::max(std::min(options.redistribution_bytes, limit / 8), least_redistribution_bytes);
   Index least = std::numeric_limits<Index>::max();
-  for (const Candidate& one : all) {
-    const Arrangement arrangement(shape, one.method, one.mesh);
-    const Cut cut = chosen_cut(arrangement, machine, placement, element_bytes, options.panel_terms);
-    const Index bytes = workspace_bytes(arrangement, cut, element_bytes) + redistribution;
-    if (bytes <= limit) return {arrangement, cut, one.seconds, bytes, redistribution};
-    least = std::min(least, bytes - redistribution + least_redistribution_bytes);
-  }
-  // What goes to redistributions is at most an eighth, unless that is less than they can do with.
-  const Index needed = std::max(least, (least - least_redistribution_bytes + 6) / 7 * 8);
+  MultiplicationOptions wanted = options;
+  do {
+    const std::vector<Candidate> all = candidates_of(shape, machine, placement, element_bytes, wanted);
+    if (all.empty()) {
+      throw ArgumentError(fmt::format("mesh: {} x {}, which {} can't have", options.mesh.rows, options.mesh.columns,
+                                      to_string(options.method.value_or(Method::summa))));
+    }
+    for (const Candidate& one : all) {
+      const Arrangement arrangement(shape, one.method, one.mesh);
+      const Cut cut = chosen_cut(arrangement, machine, placement, element_bytes, options.panel_terms);
+      const Index bytes = workspace_bytes(arrangement, cut, element_bytes);
+      if (bytes + redistribution <= limit) {
+        return {arrangement, cut, one.seconds, bytes + redistribution, redistribution};
+      }
+      least = std::min(least, bytes);
+    }
+  } while (--wanted.mesh.layers > 0);  // the replication factor falls until it fits
+  // Redistributions get an eighth, unless that is less than they can do with.
+  const Index needed = std::max(least + least_redistribution_bytes, (least + 6) / 7 * 8);
   throw ArgumentError(
       fmt::format("memory_limit: {} bytes a rank, but the product of {} x {} and {} x {} needs {} on {} ranks", limit,
                   shape.rows, shape.terms, shape.terms, shape.columns, needed, placement.ranks));

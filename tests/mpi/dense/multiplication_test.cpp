@@ -122,10 +122,10 @@ void expect_random_products(std::uint64_t seed, int cases) {
 }
 
 TEST(Multiplication, IsTheProductForRandomShapesLayoutsOpsAndMethods) {
-  expect_random_products<double>(11, 40);
-  expect_random_products<std::complex<float>>(12, 15);
-  expect_random_products<float>(13, 8);
-  expect_random_products<std::complex<double>>(14, 8);
+  expect_random_products<double>(11, ranks() > 4 ? 20 : 40);
+  expect_random_products<std::complex<float>>(12, 8);
+  expect_random_products<float>(13, 4);
+  expect_random_products<std::complex<double>>(14, 4);
 }
 
 TEST(Multiplication, IsTheProductOnEveryMesh) {
@@ -136,6 +136,7 @@ TEST(Multiplication, IsTheProductOnEveryMesh) {
   for (int rows = 1; rows <= ranks(); ++rows) {
     for (int columns = 1; columns <= ranks() / rows; ++columns) {
       for (int layers = 1; layers <= ranks() / rows / columns; ++layers) {
+        if (ranks() > 4 && rows * columns * layers < ranks() - 1) continue;  // as on fewer ranks
         for (const Method method : {Method::ring, Method::summa, Method::cannon}) {
           if (method == Method::ring && rows > 1 && columns > 1) continue;
           if (method == Method::cannon && rows != columns) continue;
