@@ -153,7 +153,7 @@ struct SymmSquareCubes : ::testing::Test {
 TEST_F(SymmSquareCubes, are_what_the_textbook_says_whatever_the_size) {
   for (const NamedOptions& way : ways()) {
     SCOPED_TRACE(way.name);
-    for (const Index n : {0, 1, 2, 3, 10, 23}) {
+    for (const Index n : {0, 1, 3, 10, 23}) {
       SCOPED_TRACE(n);
       expect_products<double>(context, n, way.options);
     }
