@@ -16,7 +16,7 @@ constexpr Index multiplications_of_step = Index{1} << 24;
 }  // namespace
 
 Index SymmScheduled::segment_elements() const noexcept {
-  return symm_segment_elements(options(), products_->element_bytes);
+  return symm_segment_elements(mesh(), options(), products_->element_bytes);
 }
 
 Index SymmScheduled::needed_workspace_bytes() const {

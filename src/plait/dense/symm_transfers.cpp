@@ -57,7 +57,7 @@ class Transfers {
     if (from != to && amount.elements > 0)
       all_.push_back({from, to, {amount.messages, amount.elements * element_bytes_}});
   }
-  [[nodiscard]] Index segment() const { return symm_segment_elements(options_, element_bytes_); }
+  [[nodiscard]] Index segment() const { return symm_segment_elements(mesh_, options_, element_bytes_); }
   [[nodiscard]] collective::Stream cut(Index elements) const {
     const Index most = by_mpi_ ? std::numeric_limits<Index>::max() : segment();
     return collective::Stream::cut(elements, element_bytes_, by_mpi_ ? 1 : options_.strands.value_or(1), most);
