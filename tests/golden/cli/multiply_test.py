@@ -24,9 +24,9 @@ class Multiply(CommandTest):
 
     def test_every_type_operation_and_method(self):
         methods = [[], ["--method", "summa"], ["--method", "cannon"], ["--method", "ring"], ["--layers", "2"]]
-        for i in range(12):
+        for i in range(8):
             ranks, dtype = 1 + i % 4, FIELDS[(i + i // 4) % 4]
-            op_a, op_b = list(OPERATIONS)[i % 4], list(OPERATIONS)[i // 3]
+            op_a, op_b = list(OPERATIONS)[i % 4], list(OPERATIONS)[i // 2]
             rows, columns, terms = [(37, 23, 11), (5, 61, 8), (1, 3, 70)][i % 3]
             more = methods[i % 5] if ranks > 1 else []
             with self.subTest(ranks=ranks, dtype=dtype, op_a=op_a, op_b=op_b, more=more):
@@ -52,7 +52,7 @@ class Multiply(CommandTest):
             with self.subTest(shape):
                 self.save("A.npy", np.ones((rows, terms)))
                 self.save("B.npy", np.ones((terms, columns)))
-                self.succeed(2, "multiply", "A.npy", "B.npy", "-o", "C.npy", "--quiet")
+                self.succeed(2 if terms == 0 else 0, "multiply", "A.npy", "B.npy", "-o", "C.npy", "--quiet")
                 np.testing.assert_array_equal(self.load("C.npy"), np.zeros((rows, columns)))
 
     def test_matrix_market_and_one_file_for_both(self):
@@ -104,7 +104,7 @@ class Multiply(CommandTest):
             (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--beta", "1", "--into", "A.npy"), 1,
              "--into: A.npy is 6 x 4, expected 6 x 6, the shape of the product"),
             (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--alpha", "2i"), 1, "--alpha: 2i is complex"),
-            (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--layers", "3"), 1, "mesh: 3 layers of 1 x 1, but there are 2 ranks"),
+            (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--layers", "3"), 1, "mesh: 3 layers of 1 x 1 are too many for 2 ranks"),
             (("A.npy", "A.npy"), 2, "-o is missing: where does the product go"),
             (("A.npy", "A.npy", *to_c, "--method", "strassen"), 2, "--method: 'strassen' is no method; expected ring, "),
             (("A.npy", "A.npy", *to_c, "--layers", "0"), 2, "--layers: '0' is no number of layers"),
@@ -114,7 +114,7 @@ class Multiply(CommandTest):
         before = self.files()
         for arguments, status, message in rows:
             with self.subTest(arguments):
-                result = self.run_plait(2, "multiply", *arguments)
+                result = self.run_plait(2 if "--layers" in arguments else 0, "multiply", *arguments)
                 self.assertEqual(result.status, status, result.stderr)
                 self.assertEqual(len(result.errors), 1, result.stderr)
                 self.assertRegex(result.stderr, message)
