@@ -76,12 +76,13 @@ Line cut(int argc, const char* const* argv) {
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
-  CLI::App program("Moves distributed matrices at the least cost. Alone or under mpirun -n P.", "plait");
+  CLI::App program("Moves and multiplies distributed matrices at the least cost. Alone or under mpirun -n P.", "plait");
   program.set_version_flag("--version", "plait " PLAIT_VERSION);
   program.require_subcommand(1);
   program.footer("'plait COMMAND --help' tells about a command.");
   program.get_formatter()->column_width(30);
   RedistributeOptions redistribute;
+  MultiplyOptions multiply;
   PlanOptions plan;
   GenerateOptions generate;
   InfoOptions info;
@@ -89,6 +90,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   ExecOptions exec;
   TraceOptions trace;
   add_redistribute(program, redistribute);
+  add_multiply(program, multiply);
   add_plan(program, plan);
   add_generate(program, generate);
   add_info(program, info);
@@ -112,6 +114,7 @@ Command parse_command_line(int argc, const char* const* argv) {
     throw UsageError(with_help(complaint_about(program, error)));
   }
   if (program.got_subcommand("redistribute")) return redistribute;
+  if (program.got_subcommand("multiply")) return multiply;
   if (program.got_subcommand("plan")) return plan;
   if (program.got_subcommand("generate")) return generate;
   if (program.got_subcommand("machine")) return machine;

@@ -15,6 +15,7 @@
 #include "cli/launch.hpp"
 #include "cli/machine.hpp"
 #include "cli/machine_option.hpp"
+#include "cli/multiply.hpp"
 #include "cli/node.hpp"
 #include "cli/plan.hpp"
 #include "cli/print.hpp"
@@ -35,6 +36,10 @@ void run(mpi::Context&, const TraceOptions&) {}
 void run(mpi::Context& context, const RedistributeOptions& options) {
   use_machine(context, options.machine);
   run_redistribute(context, options);
+}
+void run(mpi::Context& context, const MultiplyOptions& options) {
+  use_machine(context, options.machine);
+  run_multiply(context, options);
 }
 void run(mpi::Context& context, const GenerateOptions& options) {
   use_machine(context, options.machine);

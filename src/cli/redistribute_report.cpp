@@ -13,6 +13,7 @@
 #include "plait/mpi/environment.hpp"
 
 #include "cli/json_line.hpp"
+#include "cli/moved.hpp"
 #include "cli/op_name.hpp"
 #include "cli/quantities.hpp"
 
@@ -54,12 +55,6 @@ std::string layout_text(const layout::Layout& layout, const std::optional<layout
   return spec ? spec->text() : layout::describe(layout);
 }
 
-std::string moved_text(const Moved& moved) {
-  std::string text = fmt::format("{} in {}", bytes_text(moved.bytes), seconds_text(moved.seconds));
-  if (moved.bytes == 0 || moved.seconds <= 0) return text;
-  return text + ", " + rate_text(moved.bytes, moved.seconds);
-}
-
 std::string traffic_text(const report::TrafficSummary& traffic) {
   std::string text = bytes_text(traffic.of(PeerClass::self).bytes) + " within ranks";
   for (const auto& [peer, where] :
@@ -77,11 +72,6 @@ std::string_view check_text(const RedistributeOptions& options, io::DType dtype,
   const bool is_integral = io::with_dtype(dtype, []<class T>() { return std::is_integral_v<T>; });
   return is_copy || is_integral ? "passed: the checksums before and after are equal"
                                 : "passed: the checksums before and after are equal up to rounding";
-}
-
-ordered_json json_of(const Moved& moved) {
-  const double rate = moved.seconds > 0 ? static_cast<double>(moved.bytes) / moved.seconds : 0.0;
-  return {{"bytes", moved.bytes}, {"seconds", moved.seconds}, {"bytes_per_second", rate}};
 }
 
 ordered_json json_of(const Traffic& traffic) { return {{"bytes", traffic.bytes}, {"messages", traffic.messages}}; }

@@ -7,16 +7,15 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/stopwatch.hpp"
 #include "plait/io/npy.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/redistribute/check.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
+#include "cli/joint_stopwatch.hpp"
 #include "cli/layout_folder.hpp"
 #include "cli/quantities.hpp"
 
@@ -28,22 +27,6 @@ using layout::DistributedMatrix;
 using layout::Layout;
 using redistribute::Op;
 using redistribute::Redistribution;
-
-/// Seconds from when all ranks have come here until all have come to `seconds`.
-class JointStopwatch {
- public:
-  explicit JointStopwatch(const mpi::Context& context) : context_(context) {
-    mpi::barrier(context.comm());
-    own_.restart();
-  }
-  [[nodiscard]] double seconds() const {
-    return mpi::all_reduce(context_.comm(), own_.seconds(), mpi::Operation::maximum());
-  }
-
- private:
-  const mpi::Context& context_;
-  Stopwatch own_;
-};
 
 template <class T>
 class Run {

@@ -3,21 +3,15 @@
 #include <string>
 #include <string_view>
 
-#include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/report/traffic.hpp"
 
 #include "cli/meter.hpp"
+#include "cli/moved.hpp"
 #include "cli/redistribute_options.hpp"
 #include "cli/redistribute_task.hpp"
 
 namespace plait::cli {
-
-/// Bytes of all ranks together, and the time that passed until the last one was done.
-struct Moved {
-  Index bytes = 0;
-  double seconds = 0;
-};
 
 /// What came of a task. Each number is the same on all ranks.
 struct RedistributeOutcome {

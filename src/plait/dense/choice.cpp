@@ -96,7 +96,7 @@ void expect_possible(const model::Placement& placement, const MultiplicationOpti
   }
   if (least(mesh.rows) * least(mesh.columns) > placement.ranks ||
       least(mesh.rows) * least(mesh.columns) * least(mesh.layers) > placement.ranks) {
-    throw ArgumentError(fmt::format("mesh: {} layers of {} x {}, but there are {} ranks", least(mesh.layers),
+    throw ArgumentError(fmt::format("mesh: {} layers of {} x {} are too many for {} ranks", least(mesh.layers),
                                     least(mesh.rows), least(mesh.columns), placement.ranks));
   }
   if (options.panel_terms < 0) {

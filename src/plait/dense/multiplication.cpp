@@ -205,12 +205,20 @@ template <Element T>
 void Multiplication<T>::execute(T alpha, const layout::DistributedMatrix<T>& a, const layout::DistributedMatrix<T>& b,
                                 T beta, layout::DistributedMatrix<T>& c) {
   mpi::agreed(plan_->context, [&] {
-    const auto expect = [](const char* name, const Layout& planned, const Layout& given) {
-      if (planned != given) throw LayoutError(fmt::format("{}: has another layout than the plan", name));
+    const auto expect = [&](const char* name, const Layout& planned, const auto& given) {
+      if (given.rank() != plan_->context.rank()) {
+        throw ArgumentError(fmt::format("{}: has the tiles of rank {}, but this is rank {}", name, given.rank(),
+                                        plan_->context.rank()));
+      }
+      const Layout& layout = given.layout();
+      if (planned.rows() != layout.rows() || planned.columns() != layout.columns() ||
+          planned.owners() != layout.owners()) {
+        throw LayoutError(fmt::format("{}: has another layout than the plan", name));
+      }
     };
-    expect("A", plan_->factors.a, a.layout());
-    expect("B", plan_->factors.b, b.layout());
-    expect("C", plan_->c, c.layout());
+    expect("A", plan_->factors.a, a);
+    expect("B", plan_->factors.b, b);
+    expect("C", plan_->c, c);
   });
   execute(alpha, a.const_tiles(), b.const_tiles(), beta, c.tiles());
 }

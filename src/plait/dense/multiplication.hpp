@@ -63,7 +63,8 @@ class Multiplication {
                std::span<const matrix_view<T>> c);
 
   /// The same on matrices that hold their own memory.
-  /// \throws LayoutError  one of them has another layout than the plan
+  /// \throws LayoutError    one of them has another layout than the plan, but for the storage order
+  /// \throws ArgumentError  one of them has the tiles of another rank
   void execute(T alpha, const layout::DistributedMatrix<T>& a, const layout::DistributedMatrix<T>& b, T beta,
                layout::DistributedMatrix<T>& c);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <tuple>
+#include <utility>
 
 #include "plait/model/choice.hpp"
 #include "plait/mpi/message.hpp"
@@ -39,7 +39,8 @@ std::vector<Panel> panels(const Arrangement& arrangement, int layer, Index longe
     const Span a = arrangement.a_terms(layer, a_part);
     const Span b = arrangement.b_terms(layer, b_part);
     const Index end = std::min({begin + longest, a.end, b.end});
-    turns.push_back({begin - a.begin, begin - b.begin, {{begin, end}, a_part, b_part}});
+    const bool a_stays = arrangement.mesh().columns == 1;
+    turns.push_back({a_stays ? 0 : begin - a.begin, begin - b.begin, {{begin, end}, a_part, b_part}});
     begin = end;
   }
   std::ranges::stable_sort(turns, {}, [](const Turn& turn) { return std::pair(turn.a_turn, turn.b_turn); });

@@ -48,11 +48,17 @@ struct Held {
 
 /// How many of them are held at a time, and one more, which arrives while the others are in use.
 Index blocks_for(const std::vector<Held>& held) {
+  std::vector<std::pair<Index, int>> changes;  // what ends at a stage is still held at it
+  for (const Held& one : held) {
+    changes.emplace_back(one.first, 1);
+    changes.emplace_back(one.last + 1, -1);
+  }
+  std::ranges::sort(changes);
+  Index now = 0;
   Index most = 0;
-  for (const Held& one : held) {  // at the beginning of one, how many are there?
-    most = std::max(most, static_cast<Index>(std::ranges::count_if(held, [&](const Held& other) {
-                      return other.first <= one.first && one.first <= other.last;
-                    })));
+  for (const auto& [stage, change] : changes) {
+    now += change;
+    most = std::max(most, now);
   }
   return std::max(Index{1}, std::min(most + 1, static_cast<Index>(held.size())));
 }
@@ -360,14 +366,16 @@ Index most_staged_elements(const Arrangement& arrangement, const Cut& cut) {
         (mesh.columns > 1 ? arrangement.rows(0).length() : 0) + (mesh.rows > 1 ? arrangement.columns(0).length() : 0);
     return std::min(Index{2}, rounds - 1) * part * line + summed;
   }
-  Index most = 0;
-  for (int row = 0; row < mesh.rows; ++row) {
-    for (int column = 0; column < mesh.columns; ++column) {
-      const SummaTimes times = summa_times(arrangement, cut, {row, column, 0});
-      most = std::max(most, longest(times.a) * blocks_for(times.a) + longest(times.b) * blocks_for(times.b));
-    }
-  }
-  return most + summed;
+  // A panel is in use from its beginning until so many hops later; `blocks_for` counts more closely.
+  const Index hops = std::max(mesh.rows, mesh.columns) - 1;
+  const Index stages = stages_of_panel(arrangement, cut);
+  const Index blocks = (stages - 1 + hops) / stages + 2;
+  const auto staged = [&](int ranks, Index line, Index part) {
+    if (ranks == 1) return Index{0};
+    return blocks * std::min(cut.panel_terms, part) * line;
+  };
+  return staged(mesh.columns, arrangement.rows(0).length(), arrangement.a_terms(0, 0).length()) +
+         staged(mesh.rows, arrangement.columns(0).length(), arrangement.b_terms(0, 0).length()) + summed;
 }
 
 Graph product_graph(const mpi::Context& context, const Arrangement& arrangement, const Cut& cut,

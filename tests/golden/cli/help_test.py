@@ -8,7 +8,7 @@ import numpy as np
 from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
-COMMANDS = ["redistribute", "plan", "generate", "info", "exec", "machine", "trace"]
+COMMANDS = ["redistribute", "multiply", "plan", "generate", "info", "exec", "machine", "trace"]
 
 
 def options_in(text: str) -> set[str]:
@@ -74,6 +74,7 @@ class Help(CommandTest):
         reports = [
             self.succeed(0, "redistribute", "B.npy", "-o", "A.npy", "--json"),
             self.succeed(0, "generate", "3x3", "-o", "M.npy", "--json"),
+            self.succeed(0, "multiply", "M.npy", "M.npy", "-o", "C.npy", "--json"),
         ]
         for report in reports:
             for key in keys_of(json.loads(report)):

@@ -1,0 +1,30 @@
+#include "cli/multiply.hpp"
+
+#include "cli/memory_estimate.hpp"
+#include "cli/meter.hpp"
+#include "cli/multiply_report.hpp"
+#include "cli/multiply_run.hpp"
+#include "cli/multiply_task.hpp"
+#include "cli/print.hpp"
+#include "cli/traced_job.hpp"
+
+namespace plait::cli {
+
+void run_multiply(mpi::Context& context, const MultiplyOptions& options) {
+  const MultiplyTask task = prepare(context, options);
+  const MemoryEstimate memory = estimate_memory(context, memory_of_phases(context, task));
+  if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
+
+  Meter meter(context, options.report.meter());
+  TracedJob traced(context, options.trace);
+  const MultiplyOutcome outcome = run(context, options, task, meter);
+  traced.write();
+  if (context.rank() != 0) return;
+  if (options.report.json) {
+    print_result(json_report(context, options, task, memory, outcome));
+  } else if (!options.report.quiet) {
+    print_result(summary(context, options, task, outcome));
+  }
+}
+
+}  // namespace plait::cli
