@@ -5,6 +5,7 @@ build_packages=(
   cmake ninja-build g++ gfortran pkg-config # Fortran calls the C API, MPI and ScaLAPACK in tests and examples
   openmpi-bin libopenmpi-dev mpich libmpich-dev
   libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+  libopenblas-dev # any BLAS does; this is a fast one
   libgtest-dev libgmock-dev
   libscalapack-openmpi-dev libscalapack-mpich-dev # what the benchmarks compare with
   python3 python3-numpy

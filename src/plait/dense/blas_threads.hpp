@@ -1,0 +1,29 @@
+#pragma once
+
+#include "plait/mpi/context.hpp"
+
+namespace plait::dense {
+
+/// While one lives, BLAS works with at most so many threads; then with as many as before. BLAS libraries start as many
+/// threads as there are cores, in each rank: with several ranks on a node they would be in each other's way. Works for
+/// OpenBLAS, BLIS and Intel's MKL as shared libraries, and does nothing with others.
+///
+/// A user who says how many they want (OPENBLAS_NUM_THREADS, BLIS_NUM_THREADS, MKL_NUM_THREADS or OMP_NUM_THREADS) is
+/// not overruled. The setting is the process's, so no two threads of it have one of these at a time.
+class BlasThreads {
+ public:
+  /// \pre  most >= 1
+  explicit BlasThreads(int most);
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
+  ~BlasThreads();
+
+ private:
+  int before_ = 0;  // 0: nothing was changed
+};
+
+/// How many of the node's cores are this rank's share: what it is bound to, if every rank has cores of its own, and an
+/// equal part of them where ranks share cores; at least one. Collective over the ranks of the node.
+[[nodiscard]] int share_of_cores(const mpi::Context& context);
+
+}  // namespace plait::dense

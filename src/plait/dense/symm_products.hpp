@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+
+#include "plait/base/index.hpp"
+#include "plait/dense/element.hpp"
+#include "plait/mpi/reduction.hpp"
+#include "plait/redistribute/op.hpp"
+
+namespace plait::dense {
+
+/// A block as it lies in memory: column-major, columns `leading_dimension` elements apart.
+struct Block {
+  std::byte* data;
+  Index rows, columns;
+  Index leading_dimension;
+};
+struct ConstBlock {
+  ConstBlock(const std::byte* its_data, Index its_rows, Index its_columns, Index its_leading_dimension) noexcept
+      : data(its_data), rows(its_rows), columns(its_columns), leading_dimension(its_leading_dimension) {}
+  ConstBlock(Block block) noexcept  // NOLINT(google-explicit-constructor): as T* to const T*
+      : ConstBlock(block.data, block.rows, block.columns, block.leading_dimension) {}
+  const std::byte* data;
+  Index rows, columns;
+  Index leading_dimension;
+};
+
+/// Without gaps between its columns.
+[[nodiscard]] inline ConstBlock packed(const std::byte* data, Index rows, Index columns) noexcept {
+  return {data, rows, columns, rows > 0 ? rows : 1};
+}
+[[nodiscard]] inline Block packed(std::byte* data, Index rows, Index columns) noexcept {
+  return {data, rows, columns, rows > 0 ? rows : 1};
+}
+
+/// What is done to blocks of one type of elements, for graphs that need not know it.
+struct SymmProducts {
+  Index element_bytes;
+  mpi::Reduction sum;
+
+  /// C ← op(A)·op(B), where an op is the identity or the conjugate transpose.
+  void (*multiply)(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c);
+  /// The lower triangle of the same, for a C that is Hermitian. \throws std::bad_alloc
+  void (*multiply_lower)(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c);
+  /// to ← the conjugate transpose of `from`.
+  void (*mirror)(ConstBlock from, Block to);
+};
+
+template <Element T>
+[[nodiscard]] const SymmProducts& symm_products();
+
+}  // namespace plait::dense

@@ -1,0 +1,40 @@
+#include "plait/mpi/blocking.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "plait/base/contract.hpp"
+#include "plait/mpi/error.hpp"
+
+namespace plait::mpi {
+
+namespace {
+
+// Calls f(first byte, bytes) for as few pieces as have their elements (bytes, for a broadcast) counted by an int.
+template <class F>
+void in_countable_pieces(std::size_t bytes, Index element_bytes, F f) {
+  const auto most = static_cast<std::size_t>(std::numeric_limits<int>::max() / element_bytes * element_bytes);
+  for (std::size_t first = 0; first < bytes; first += most) f(first, std::min(most, bytes - first));
+}
+
+}  // namespace
+
+void blocking_broadcast(const Communicator& comm, std::span<std::byte> data, Index element_bytes, int root) {
+  in_countable_pieces(data.size(), element_bytes, [&](std::size_t first, std::size_t bytes) {
+    check(MPI_Bcast(data.data() + first, static_cast<int>(bytes), MPI_BYTE, root, comm.handle()), "MPI_Bcast");
+  });
+}
+
+// MPICH looks at the result's place on all ranks of a node.
+void blocking_reduce(const Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out,
+                     const Reduction& reduction, int root) {
+  PLAIT_ASSERT(out.size() == in.size(), "the result is as long as the operands");
+  in_countable_pieces(in.size(), reduction.element_bytes, [&](std::size_t first, std::size_t bytes) {
+    const auto count = static_cast<int>(static_cast<Index>(bytes) / reduction.element_bytes);
+    check(MPI_Reduce(in.data() + first, out.data() + first, count, reduction.type, reduction.operation, root,
+                     comm.handle()),
+          "MPI_Reduce");
+  });
+}
+
+}  // namespace plait::mpi
