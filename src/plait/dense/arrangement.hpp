@@ -1,0 +1,104 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/dense/product.hpp"
+#include "plait/layout/axis.hpp"
+#include "plait/layout/layout.hpp"
+
+namespace plait::dense {
+
+/// How the parts of A and B come to the ranks of a layer.
+enum class Method : unsigned char {
+  ring,    ///< one of them stays, the other goes round: for meshes of one row or one column
+  summa,   ///< panel by panel, A's along the rows of the mesh and B's along its columns: for all meshes
+  cannon,  ///< both go round, A's along the rows and B's along the columns: for square meshes
+};
+
+[[nodiscard]] const char* to_string(Method method) noexcept;
+
+/// Ranks in layers of rows × columns. Each layer computes a part of the terms of every element of C; then the layers'
+/// results are added up.
+struct Mesh {
+  int rows = 1;
+  int columns = 1;
+  int layers = 1;
+
+  [[nodiscard]] Index ranks() const noexcept { return Index{rows} * columns * layers; }
+  friend bool operator==(const Mesh&, const Mesh&) = default;
+};
+
+/// A place in a mesh.
+struct MeshPlace {
+  int row = 0;
+  int column = 0;
+  int layer = 0;
+  friend bool operator==(const MeshPlace&, const MeshPlace&) = default;
+};
+
+/// Elements [begin, end) of an extent.
+struct Span {
+  Index begin = 0;
+  Index end = 0;
+  [[nodiscard]] Index length() const noexcept { return end - begin; }
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+/// Which rank computes what of C = A·B, and where A, B and C lie for it. With one layer this is a 2D algorithm (1D, if
+/// there is but one row or column); with more it is 2.5D, and the number of layers is its replication factor c; with
+/// layers as high as they are wide and deep it is 3D. No matrix is stored several times: a layer has those columns of A
+/// and rows of B that its terms are made of; what more layers take memory for is C.
+///
+/// Cannon's initial alignment is part of the layouts of A and B, so that it costs nothing.
+///
+/// Pure arithmetic on *roles*: rank r of the context plays role r, unless the layouts are relabeled and `rank_of` says
+/// otherwise. Roles from mesh.ranks() on have nothing to do.
+///
+/// Sources: van de Geijn, Watts, "SUMMA", 1997; Cannon, 1969; Solomonik, Demmel, "Communication-optimal parallel 2.5D
+/// matrix multiplication and LU factorization algorithms", 2011; Huang, Chow, "CA3DMM", 2022, for layers that begin
+/// with their own terms.
+class Arrangement {
+ public:
+  /// \pre  mesh.rows, columns, layers >= 1, and mesh.ranks() is an int
+  /// \throws ArgumentError  a ring on a mesh of several rows and columns, Cannon on one that is not square
+  Arrangement(const ProductShape& shape, Method method, const Mesh& mesh);
+
+  [[nodiscard]] const ProductShape& shape() const noexcept { return shape_; }
+  [[nodiscard]] Method method() const noexcept { return method_; }
+  [[nodiscard]] const Mesh& mesh() const noexcept { return mesh_; }
+
+  [[nodiscard]] int role(const MeshPlace& place) const noexcept;
+  /// \pre  0 <= role < mesh().ranks()
+  [[nodiscard]] MeshPlace place(int role) const noexcept;
+
+  /// Rows of A and C, columns of B and C.
+  [[nodiscard]] Span rows(int row) const;
+  [[nodiscard]] Span columns(int column) const;
+  /// The columns of C that a layer has in the end, of those that the ranks of a mesh column computed.
+  [[nodiscard]] Span final_columns(int column, int layer) const;
+  /// The terms of a layer; its `part`-th part of as many as A is cut into (along rows of the mesh), B (down columns).
+  [[nodiscard]] Span terms(int layer) const;
+  [[nodiscard]] Span a_terms(int layer, int part) const;
+  [[nodiscard]] Span b_terms(int layer, int part) const;
+  /// Which of the parts a rank holds in the beginning.
+  [[nodiscard]] int a_part(const MeshPlace& place) const noexcept;
+  [[nodiscard]] int b_part(const MeshPlace& place) const noexcept;
+
+  /// Where the matrices lie: each role has one tile of each. A by columns, B by rows, so that a panel of either lies in
+  /// one stretch; C by columns.
+  [[nodiscard]] layout::Layout a_layout() const;
+  [[nodiscard]] layout::Layout b_layout() const;
+  [[nodiscard]] layout::Layout c_layout() const;
+
+  /// "SUMMA on 2 x 3 ranks", "2.5D, Cannon on 2 layers of 3 x 3 ranks".
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  ProductShape shape_;
+  Method method_;
+  Mesh mesh_;
+};
+
+}  // namespace plait::dense

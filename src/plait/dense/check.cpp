@@ -1,0 +1,111 @@
+#include "plait/dense/check.hpp"
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "plait/base/random.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::dense {
+
+namespace {
+
+constexpr double standard_deviations = 16;
+constexpr std::uint64_t seed = 0x706c616974;
+
+template <class Wide>
+void add_over_ranks(const mpi::Context& context, std::vector<Wide>& vector) {
+  const std::span parts(reinterpret_cast<double*>(vector.data()), vector.size() * sizeof(Wide) / sizeof(double));
+  mpi::all_reduce(context.comm(), parts, mpi::Operation::sum());
+}
+
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class T>
+struct RealOf<std::complex<T>> {
+  using type = T;
+};
+
+}  // namespace
+
+template <Element T>
+auto ProductCheck<T>::signs(Index count) -> Vector {
+  Vector x(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_bits(seed, i) % 2 == 0 ? 1.0 : -1.0;
+  return x;
+}
+
+template <Element T>
+auto ProductCheck<T>::applied(Op op, const layout::DistributedMatrix<T>& matrix, const Vector& x) const -> Applied {
+  const layout::Shape shape = redistribute::apply(op, matrix.layout().shape());
+  Applied result{Vector(static_cast<std::size_t>(shape.rows)), 0};
+  const bool swaps = redistribute::transposes(op);
+  const bool conjugated = redistribute::conjugates(op);
+  matrix.for_each_element([&](Index i, Index j, const T& element) {
+    Wide value(element);
+    if constexpr (is_complex<T>) value = conjugated ? std::conj(value) : value;
+    const auto row = static_cast<std::size_t>(swaps ? j : i);
+    const auto column = static_cast<std::size_t>(swaps ? i : j);
+    result.product[row] += value * x[column];
+    result.squares += std::norm(value);
+  });
+  static_cast<void>(conjugated);
+  add_over_ranks(context_, result.product);
+  result.squares = mpi::all_reduce(context_.comm(), result.squares, mpi::Operation::sum());
+  return result;
+}
+
+template <Element T>
+void ProductCheck<T>::read_factors(const layout::DistributedMatrix<T>& a, const layout::DistributedMatrix<T>& b) {
+  if (alpha_ == T{0}) return;
+  const layout::Shape shape = redistribute::apply(op_b_, b.layout().shape());
+  terms_ = shape.rows;
+  const Applied right = applied(op_b_, b, signs(shape.columns));
+  Applied both = applied(op_a_, a, right.product);
+  for (Wide& value : both.product) value *= Wide(alpha_);
+  expected_ = std::move(both.product);
+  size_ += std::abs(Wide(alpha_)) * std::sqrt(both.squares * right.squares);
+}
+
+template <Element T>
+void ProductCheck<T>::read_before(const layout::DistributedMatrix<T>& c) {
+  if (beta_ == T{0}) return;
+  Applied old = applied(Op::identity, c, signs(c.layout().shape().columns));
+  for (Wide& value : old.product) value *= Wide(beta_);
+  before_ = std::move(old.product);
+  size_ += std::abs(Wide(beta_)) * std::sqrt(old.squares);
+}
+
+template <Element T>
+Residual ProductCheck<T>::residual(const layout::DistributedMatrix<T>& c) {
+  const Applied now = applied(Op::identity, c, signs(c.layout().shape().columns));
+  double squares = 0;
+  for (std::size_t i = 0; i < now.product.size(); ++i) {
+    Wide difference = now.product[i];
+    if (!expected_.empty()) difference -= expected_[i];
+    if (!before_.empty()) difference -= before_[i];
+    squares += std::norm(difference);
+  }
+  const double distance = std::sqrt(squares);
+  using Real = typename RealOf<T>::type;
+  // The rounding errors of a sum add up as a random walk of its partial sums; those of the check itself likewise.
+  const auto steps = static_cast<double>(terms_ + c.layout().shape().columns + 1);
+  Residual residual;
+  residual.tolerance = standard_deviations * double{std::numeric_limits<Real>::epsilon()} * std::sqrt(steps);
+  residual.relative = size_ > 0 ? distance / size_ : distance;
+  if (!std::isfinite(distance) || !std::isfinite(size_)) return residual;
+  const double smallest = double{std::numeric_limits<Real>::min()};
+  residual.verdict =
+      distance <= residual.tolerance * size_ + steps * smallest ? Residual::Verdict::passed : Residual::Verdict::failed;
+  return residual;
+}
+
+template class ProductCheck<float>;
+template class ProductCheck<double>;
+template class ProductCheck<std::complex<float>>;
+template class ProductCheck<std::complex<double>>;
+
+}  // namespace plait::dense

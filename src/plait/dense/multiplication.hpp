@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/collective/exchanged.hpp"
+#include "plait/dense/choice.hpp"
+#include "plait/dense/element.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/layout.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/op.hpp"
+#include "plait/redistribute/operands.hpp"
+
+namespace plait::dense {
+
+using redistribute::Op;
+
+/// Where the factors of a product lie, and what is done to them.
+struct Factors {
+  layout::Layout a;
+  layout::Layout b;
+  Op op_a = Op::identity;
+  Op op_b = Op::identity;
+
+  /// \throws ShapeMismatch  op(A) has not as many columns as op(B) has rows
+  [[nodiscard]] ProductShape product_shape() const;
+};
+
+/// C ← alpha·op(A)·op(B) + beta·C, for distributed matrices of any shapes and layouts.
+///
+/// Planned once from the layouts, then executed any number of times on matrices that have these. A and B move in one
+/// exchange to the layouts of an algorithm (see `Arrangement`, `choose`), which multiplies them on a schedule, so that
+/// panels travel while others are multiplied, by BLAS; then C moves back. Which rank plays which role is chosen so
+/// that least is moved to and fro. Ranks that the algorithm has no use for take part in the exchanges only.
+///
+/// Everything is collective over the context, and all ranks call. BLAS has the rank's share of the cores while it
+/// executes, if the environment says nothing else: see `BlasThreads`. The same bits come out of the same product in
+/// the same layouts with the same options on the same machine description.
+///
+/// T is float, double or std::complex of them.
+///
+/// \throws ShapeMismatch, LayoutError, ArgumentError  on every rank alike; nothing has been communicated then
+/// \throws OutOfMemory                                on every rank
+template <Element T>
+class Multiplication {
+ public:
+  Multiplication(mpi::Context& context, const Factors& factors, layout::Layout c,
+                 const MultiplicationOptions& options = {});
+  Multiplication(Multiplication&&) noexcept;
+  Multiplication& operator=(Multiplication&&) noexcept;
+  ~Multiplication();
+
+  /// The tiles are this rank's, in the order of `Layout::tiles_of`; each view may have its own storage order and
+  /// leading dimension. Scalars are the same on all ranks. `beta == 0` never reads C; `alpha == 0` never reads A and B,
+  /// whose tiles then may have no memory. C may have memory in common with A or B.
+  ///
+  /// \throws ShapeMismatch  a tile has not the shape that the layout gives it
+  void execute(T alpha, redistribute::SourceTiles<T> a, redistribute::SourceTiles<T> b, T beta,
+               std::span<const matrix_view<T>> c);
+
+  /// The same on matrices that hold their own memory.
+  /// \throws LayoutError  one of them has another layout than the plan
+  void execute(T alpha, const layout::DistributedMatrix<T>& a, const layout::DistributedMatrix<T>& b, T beta,
+               layout::DistributedMatrix<T>& c);
+
+  /// How it is done, and what memory a rank takes.
+  [[nodiscard]] const Choice& choice() const noexcept;
+  /// What this rank sends and receives of the product in an execution, exactly, and of the exchanges before and after.
+  [[nodiscard]] collective::Exchanged product_traffic() const;
+  [[nodiscard]] Index redistributed_bytes() const;  ///< that this rank receives
+
+ private:
+  struct Plan;
+  std::unique_ptr<Plan> plan_;
+};
+
+}  // namespace plait::dense

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/dense/arrangement.hpp"
+#include "plait/model/machine.hpp"
+#include "plait/model/placement.hpp"
+
+namespace plait::dense {
+
+/// What travels at a time: alike on all ranks.
+struct Cut {
+  Index panel_terms = 256;  ///< SUMMA: so many columns of A and rows of B at most
+  Index a_segment = 0;      ///< elements of a message at most, of A's panels, of B's, of what layers add up; 0: whole
+  Index b_segment = 0;
+  Index c_segment = 0;
+};
+
+/// Terms that SUMMA deals with at a time, which one rank of each row has of A, and one of each column of B.
+struct Panel {
+  Span terms;
+  int a_part = 0;
+  int b_part = 0;
+};
+
+/// All of a layer's terms, cut where the owner of A or of B changes, and into panels of at most `longest` terms. The
+/// owners take turns, so that all links are busy all the time.
+[[nodiscard]] std::vector<Panel> panels(const Arrangement& arrangement, int layer, Index longest);
+
+/// Panels and segments for this machine: those that the model finds best for chains.
+/// \param panel_terms  at most; 0: as many as the local products like
+[[nodiscard]] Cut chosen_cut(const Arrangement& arrangement, const model::Machine& machine,
+                             const model::Placement& placement, Index element_bytes, Index panel_terms);
+
+}  // namespace plait::dense

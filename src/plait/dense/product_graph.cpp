@@ -1,0 +1,382 @@
+#include "plait/dense/product_graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "plait/collective/chain.hpp"
+#include "plait/collective/group.hpp"
+#include "plait/collective/reduce_scatter.hpp"
+#include "plait/collective/stream.hpp"
+#include "plait/simd/reduce.hpp"
+
+namespace plait::dense {
+
+namespace {
+
+using collective::Group;
+using collective::Place;
+using collective::Stream;
+using schedule::Dependencies;
+using schedule::Graph;
+using schedule::OperationId;
+using schedule::PoolId;
+using schedule::Position;
+using schedule::Range;
+using schedule::Run;
+using schedule::SlotId;
+
+constexpr int a_strand = 0;
+constexpr int b_strand = 1;
+constexpr double step_flops = 5e7;  // well under a millisecond or little more: then communication is looked after
+
+/// How many stages the messages of a panel take to set out.
+Index stages_of_panel(const Arrangement& arrangement, const Cut& cut) {
+  const auto segments = [&](Index lines, Index segment) { return (lines * cut.panel_terms + segment - 1) / segment; };
+  return std::max({Index{1}, segments(arrangement.rows(0).length(), cut.a_segment),
+                   segments(arrangement.columns(0).length(), cut.b_segment)});
+}
+
+/// Stages at which something of a panel is in staging memory.
+struct Held {
+  Index first, last;
+  Index elements;
+};
+
+/// How many of them are held at a time, and one more, which arrives while the others are in use.
+Index blocks_for(const std::vector<Held>& held) {
+  Index most = 0;
+  for (const Held& one : held) {  // at the beginning of one, how many are there?
+    most = std::max(most, static_cast<Index>(std::ranges::count_if(held, [&](const Held& other) {
+                      return other.first <= one.first && one.first <= other.last;
+                    })));
+  }
+  return std::max(Index{1}, std::min(most + 1, static_cast<Index>(held.size())));
+}
+
+Index longest(const std::vector<Held>& held) {
+  Index most = 0;
+  for (const Held& one : held) most = std::max(most, one.elements);
+  return most;
+}
+
+/// When a rank has SUMMA's panels in staging memory, and when it multiplies them.
+struct SummaTimes {
+  std::vector<Panel> panels;
+  std::vector<Index> multiplied;  // the stage, for each panel
+  std::vector<Held> a, b;         // of those that the rank does not have
+};
+
+SummaTimes summa_times(const Arrangement& arrangement, const Cut& cut, const MeshPlace& me) {
+  const Mesh& mesh = arrangement.mesh();
+  SummaTimes times{panels(arrangement, me.layer, cut.panel_terms), {}, {}, {}};
+  const Index stages = stages_of_panel(arrangement, cut);
+  const Index rows = arrangement.rows(me.row).length();
+  const Index columns = arrangement.columns(me.column).length();
+  Index begin = 0;
+  for (const Panel& panel : times.panels) {
+    // It comes at so many hops behind its beginning, and at the same stage as the last message it is multiplied.
+    const Index a_hops = (me.column - panel.a_part + mesh.columns) % mesh.columns;
+    const Index b_hops = (me.row - panel.b_part + mesh.rows) % mesh.rows;
+    const Index arrived = begin + stages - 1 + std::max({Index{1}, a_hops, b_hops});
+    const Index multiplied = times.multiplied.empty() ? arrived : std::max(arrived, times.multiplied.back() + 1);
+    times.multiplied.push_back(multiplied);
+    if (a_hops > 0) times.a.push_back({begin + a_hops - 1, multiplied, rows * panel.terms.length()});
+    if (b_hops > 0) times.b.push_back({begin + b_hops - 1, multiplied, columns * panel.terms.length()});
+    begin += stages;
+  }
+  return times;
+}
+
+class Builder {
+ public:
+  Builder(const mpi::Context& context, const Arrangement& arrangement, const Cut& cut, const ElementKind& kind,
+          int role, const std::vector<int>& rank_of)
+      : context_(context),
+        arrangement_(arrangement),
+        cut_(cut),
+        kind_(kind),
+        me_(arrangement.place(role)),
+        rank_of_(rank_of),
+        graph_(2),
+        a_(graph_.input(tile_elements(arrangement, role).a * kind.bytes)),
+        b_(graph_.input(tile_elements(arrangement, role).b * kind.bytes)),
+        c_(graph_.output(tile_elements(arrangement, role).c * kind.bytes)),
+        rows_(arrangement.rows(me_.row).length()),
+        columns_(arrangement.columns(me_.column).length()) {}
+
+  Graph build() && {
+    if (arrangement_.method() == Method::summa) {
+      add_summa();
+    } else {
+      add_rounds();
+    }
+    if (multiplied_.empty()) add_zeros();
+    if (arrangement_.mesh().layers > 1) add_sum_over_layers();
+    return std::move(graph_);
+  }
+
+ private:
+  [[nodiscard]] Group group(int size, const std::function<MeshPlace(int)>& place) const {
+    std::vector<int> ranks;
+    for (int i = 0; i < size; ++i) ranks.push_back(rank_of(place(i)));
+    return {context_, std::move(ranks)};
+  }
+  [[nodiscard]] int rank_of(const MeshPlace& place) const {
+    return rank_of_[static_cast<std::size_t>(arrangement_.role(place))];
+  }
+
+  void add_summa() {
+    const Mesh& mesh = arrangement_.mesh();
+    const Group row = group(mesh.columns, [this](int i) { return MeshPlace{me_.row, i, me_.layer}; });
+    const Group column = group(mesh.rows, [this](int i) { return MeshPlace{i, me_.column, me_.layer}; });
+    const SummaTimes times = summa_times(arrangement_, cut_, me_);
+    const PoolId a_pool = graph_.pool(longest(times.a) * kind_.bytes, blocks_for(times.a));
+    const PoolId b_pool = graph_.pool(longest(times.b) * kind_.bytes, blocks_for(times.b));
+    const Span a_own = arrangement_.a_terms(me_.layer, me_.column);
+    const Span b_own = arrangement_.b_terms(me_.layer, me_.row);
+    const Index stages = stages_of_panel(arrangement_, cut_);
+
+    for (std::size_t p = 0; p < times.panels.size(); ++p) {
+      const Panel& panel = times.panels[p];
+      const Index begin = static_cast<Index>(p) * stages;
+      const Place a = panel.a_part == me_.column ? own(a_, rows_, panel.terms, a_own) : staged(a_pool, rows_);
+      const Place b = panel.b_part == me_.row ? own(b_, columns_, panel.terms, b_own) : staged(b_pool, columns_);
+      Dependencies ready;
+      add_broadcast(row, panel.a_part, {a, rows_ * panel.terms.length(), a_strand, cut_.a_segment, begin}, ready);
+      add_broadcast(column, panel.b_part, {b, columns_ * panel.terms.length(), b_strand, cut_.b_segment, begin}, ready);
+      add_multiply(times.multiplied[p], panel.terms.length(), a, b, std::move(ready));
+    }
+  }
+
+  [[nodiscard]] Place own(SlotId tile, Index line, const Span& terms, const Span& of_tile) const {
+    return {tile, (terms.begin - of_tile.begin) * line * kind_.bytes};
+  }
+  // A panel without elements needs no memory.
+  [[nodiscard]] Place staged(PoolId pool, Index line) { return {line == 0 ? a_ : graph_.staging(pool)}; }
+
+  struct Panelled {
+    Place place;
+    Index elements;
+    int strand;
+    Index segment;
+    Index stage;
+  };
+  void add_broadcast(const Group& group, int root, const Panelled& panel, Dependencies& ready) {
+    if (group.size() == 1 || panel.elements == 0) return;
+    std::vector<collective::Segment> segments = Stream::cut(panel.elements, kind_.bytes, 1, panel.segment).segments();
+    for (collective::Segment& segment : segments) {
+      segment.strand = panel.strand;
+      segment.stage += panel.stage;
+    }
+    const Stream come = broadcast_chain(graph_, group, root, Stream(kind_.bytes, std::move(segments)), panel.place);
+    for (const collective::Segment& segment : come.segments()) {
+      ready.insert(ready.end(), segment.final.begin(), segment.final.end());
+    }
+  }
+
+  // Cannon and rings: in round s a rank multiplies the parts of number `own + s`.
+  void add_rounds() {
+    const Mesh& mesh = arrangement_.mesh();
+    const int rounds = std::max(mesh.rows, mesh.columns);
+    const bool a_travels = mesh.columns > 1;
+    const bool b_travels = mesh.rows > 1;
+    const int first = a_travels ? arrangement_.a_part(me_) : arrangement_.b_part(me_);
+    std::vector<Span> parts;
+    for (int part = 0; part < rounds; ++part) {
+      parts.push_back(a_travels ? arrangement_.a_terms(me_.layer, part) : arrangement_.b_terms(me_.layer, part));
+    }
+    const auto around = [](int index, int step, int size) { return (index + step + size) % size; };
+    Travel a{a_,
+             rows_,
+             a_strand,
+             a_travels,
+             {},
+             rank_of({me_.row, around(me_.column, -1, mesh.columns), me_.layer}),
+             rank_of({me_.row, around(me_.column, 1, mesh.columns), me_.layer}),
+             {}};
+    Travel b{b_,
+             columns_,
+             b_strand,
+             b_travels,
+             {},
+             rank_of({around(me_.row, -1, mesh.rows), me_.column, me_.layer}),
+             rank_of({around(me_.row, 1, mesh.rows), me_.column, me_.layer}),
+             {}};
+    Index longest_part = 0;
+    for (const Span& part : parts) longest_part = std::max(longest_part, part.length());
+    for (Travel* matrix : {&a, &b}) {
+      if (matrix->travels) matrix->pool = graph_.pool(longest_part * matrix->line * kind_.bytes, round_blocks(rounds));
+      matrix->place = {matrix->tile};
+    }
+    for (int round = 0; round < rounds; ++round) {
+      const Span& part = parts[static_cast<std::size_t>((first + round) % rounds)];
+      const Span& next = parts[static_cast<std::size_t>((first + round + 1) % rounds)];
+      Dependencies ready;
+      std::array<Place, 2> places{Place{a_}, Place{b_}};
+      for (const auto& [matrix, place] : {std::pair{&a, &places[0]}, std::pair{&b, &places[1]}}) {
+        ready.insert(ready.end(), matrix->come.begin(), matrix->come.end());
+        *place = matrix->travels ? matrix->place : own(matrix->tile, matrix->line, part, whole());
+        if (matrix->travels && round + 1 < rounds) pass_on(*matrix, round, part, next);
+      }
+      add_multiply(round, part.length(), places[0], places[1], std::move(ready));
+    }
+  }
+
+  static Index round_blocks(int rounds) { return std::clamp(rounds - 1, 1, 2); }
+  [[nodiscard]] Span whole() const { return arrangement_.terms(me_.layer); }
+
+  struct Travel {
+    SlotId tile;
+    Index line;  // elements of a term
+    int strand;
+    bool travels;
+    PoolId pool;
+    int to, from;
+    Dependencies come;  // after which the part is there
+    Place place{};      // where it is
+  };
+  void pass_on(Travel& matrix, Index round, const Span& part, const Span& next) {
+    const Position position{round, matrix.strand, round};
+    const auto bytes = [&](const Span& terms) { return terms.length() * matrix.line * kind_.bytes; };
+    // Parts without elements need neither a message nor memory.
+    if (bytes(part) > 0) {
+      graph_.send(position, matrix.to, {matrix.place.slot, matrix.place.offset, bytes(part)}, matrix.come);
+    }
+    matrix.place = {matrix.tile};
+    matrix.come = {};
+    if (bytes(next) == 0) return;
+    matrix.place = {graph_.staging(matrix.pool)};
+    matrix.come = {graph_.receive(position, matrix.from, {matrix.place.slot, 0, bytes(next)})};
+  }
+
+  void add_multiply(Index stage, Index terms, Place a, Place b, Dependencies after) {
+    if (rows_ == 0 || columns_ == 0 || terms == 0) return;
+    const bool adds = !multiplied_.empty();
+    after.insert(after.end(), multiplied_.begin(), multiplied_.end());
+    const double flops_of_column = kind_.flops * static_cast<double>(rows_) * static_cast<double>(terms);
+    const Index width =
+        std::clamp(static_cast<Index>(step_flops / flops_of_column) / 16 * 16, Index{16}, columns_ + 16);
+    const Index steps = (columns_ + width - 1) / width;
+    const auto multiply = [=, this_kind = kind_, rows = rows_, columns = columns_, c = c_](const Run& run, Index step) {
+      const Index first = step * width;
+      this_kind.multiply({.rows = rows,
+                          .columns = std::min(width, columns - first),
+                          .terms = terms,
+                          .a = run.address(a.slot, a.offset),
+                          .a_stride = rows,
+                          .b = run.address(b.slot, b.offset) + first * this_kind.bytes,
+                          .b_stride = columns,
+                          .c = run.address(c) + first * rows * this_kind.bytes,
+                          .c_stride = rows,
+                          .adds = adds});
+    };
+    last_stage_ = std::max(last_stage_, stage);
+    multiplied_ = {graph_.compute({stage, b_strand, stage}, steps, multiply, {a.slot, b.slot, c_}, std::move(after))};
+  }
+
+  // A sum of no terms.
+  void add_zeros() {
+    const Index bytes = rows_ * columns_ * kind_.bytes;
+    if (bytes == 0) return;
+    const auto clear = [bytes, c = c_](const Run& run, Index) { std::fill_n(run.address(c), bytes, std::byte{0}); };
+    multiplied_ = {graph_.compute({}, 1, clear, {c_})};
+  }
+
+  // In place: what is this layer's comes to lie where it belongs.
+  void add_sum_over_layers() {
+    const Mesh& mesh = arrangement_.mesh();
+    const Group layers = group(mesh.layers, [this](int i) { return MeshPlace{me_.row, me_.column, i}; });
+    std::vector<Index> counts;
+    for (int layer = 0; layer < mesh.layers; ++layer) {
+      counts.push_back(arrangement_.final_columns(me_.column, layer).length() * rows_);
+    }
+    collective::Blocks blocks = collective::Blocks::cut(counts, kind_.bytes, 1, cut_.c_segment);
+    const Index begin = last_stage_of_all() + 1;
+    for (collective::Chunk& chunk : blocks.chunks()) {
+      for (collective::Segment& piece : chunk) {
+        piece.stage += begin;
+        piece.final = multiplied_;
+      }
+    }
+    const schedule::Combine sum(simd::ReduceOperation::sum, kind_.element);
+    static_cast<void>(collective::reduce_scatter_ring(graph_, layers, std::move(blocks), {c_}, {c_}, sum));
+  }
+
+  // Layers may have different numbers of panels.
+  [[nodiscard]] Index last_stage_of_all() const {
+    const Mesh& mesh = arrangement_.mesh();
+    if (arrangement_.method() != Method::summa) return std::max(mesh.rows, mesh.columns);
+    std::size_t most = 0;
+    for (const int layer : {0, mesh.layers - 1}) {
+      most = std::max(most, panels(arrangement_, layer, cut_.panel_terms).size());
+    }
+    return static_cast<Index>(most) * stages_of_panel(arrangement_, cut_) + mesh.rows + mesh.columns;
+  }
+
+  const mpi::Context& context_;
+  const Arrangement& arrangement_;
+  const Cut& cut_;
+  const ElementKind& kind_;
+  MeshPlace me_;
+  const std::vector<int>& rank_of_;
+  Graph graph_;
+  SlotId a_, b_, c_;
+  Index rows_, columns_;
+  Dependencies multiplied_;  // the last product
+  Index last_stage_ = 0;
+};
+
+/// What `collective::reduce_scatter_ring` takes.
+Index most_summed_elements(const Arrangement& arrangement, const Cut& cut) {
+  const Index hops = arrangement.mesh().layers - 1;
+  const Index block = arrangement.rows(0).length() * arrangement.final_columns(0, 0).length();
+  const Index segments = (block + cut.c_segment - 1) / cut.c_segment;
+  const Index segments_under_way = std::max(std::min(hops, segments), std::min(segments * hops, Index{16}));
+  return std::min(block, cut.c_segment) * (segments_under_way + 1);
+}
+
+}  // namespace
+
+TileElements tile_elements(const Arrangement& arrangement, int role) {
+  if (role >= arrangement.mesh().ranks()) return {};
+  const MeshPlace place = arrangement.place(role);
+  const Index rows = arrangement.rows(place.row).length();
+  const Index columns = arrangement.columns(place.column).length();
+  return {rows * arrangement.a_terms(place.layer, arrangement.a_part(place)).length(),
+          columns * arrangement.b_terms(place.layer, arrangement.b_part(place)).length(), rows * columns};
+}
+
+Index most_staged_elements(const Arrangement& arrangement, const Cut& cut) {
+  const Mesh& mesh = arrangement.mesh();
+  const Index summed = mesh.layers > 1 ? most_summed_elements(arrangement, cut) : 0;
+  if (arrangement.method() != Method::summa) {
+    const Index rounds = std::max(mesh.rows, mesh.columns);
+    const Index part = (arrangement.terms(0).length() + rounds - 1) / rounds;
+    const Index line =
+        (mesh.columns > 1 ? arrangement.rows(0).length() : 0) + (mesh.rows > 1 ? arrangement.columns(0).length() : 0);
+    return std::min(Index{2}, rounds - 1) * part * line + summed;
+  }
+  Index most = 0;
+  for (int row = 0; row < mesh.rows; ++row) {
+    for (int column = 0; column < mesh.columns; ++column) {
+      const SummaTimes times = summa_times(arrangement, cut, {row, column, 0});
+      most = std::max(most, longest(times.a) * blocks_for(times.a) + longest(times.b) * blocks_for(times.b));
+    }
+  }
+  return most + summed;
+}
+
+Graph product_graph(const mpi::Context& context, const Arrangement& arrangement, const Cut& cut,
+                    const ElementKind& kind, int role, const std::vector<int>& rank_of) {
+  if (role < arrangement.mesh().ranks()) return Builder(context, arrangement, cut, kind, role, rank_of).build();
+  Graph idle(2);
+  for (int i = 0; i < 2; ++i) static_cast<void>(idle.input(0));
+  static_cast<void>(idle.output(0));
+  return idle;
+}
+
+}  // namespace plait::dense

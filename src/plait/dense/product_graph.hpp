@@ -1,0 +1,33 @@
+#pragma once
+
+#include "plait/base/index.hpp"
+#include "plait/dense/arrangement.hpp"
+#include "plait/dense/local_product.hpp"
+#include "plait/dense/panels.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/schedule/graph.hpp"
+
+namespace plait::dense {
+
+/// Elements of the tiles that a role computes with. C's is of what its layer computes; after the layers have added
+/// theirs up, the columns `Arrangement::final_columns` of it are what the layout of C says.
+struct TileElements {
+  Index a = 0;
+  Index b = 0;
+  Index c = 0;
+};
+[[nodiscard]] TileElements tile_elements(const Arrangement& arrangement, int role);
+
+/// What the busiest role's graph takes of staging memory, in elements: panels, or parts, that are on their way.
+[[nodiscard]] Index most_staged_elements(const Arrangement& arrangement, const Cut& cut);
+
+/// C ← A·B as a graph: the inputs A and B and the output C, in this order, are tiles as `tile_elements` says. While a
+/// panel (a part) is multiplied, the next ones travel. Sums are made in an order that depends on the arrangement and
+/// the cut alone, so that every run brings the same bits.
+///
+/// \param role     of this rank; from mesh.ranks() on, its part of the graph is empty
+/// \param rank_of  the rank of the context that plays a role
+[[nodiscard]] schedule::Graph product_graph(const mpi::Context& context, const Arrangement& arrangement, const Cut& cut,
+                                            const ElementKind& kind, int role, const std::vector<int>& rank_of);
+
+}  // namespace plait::dense

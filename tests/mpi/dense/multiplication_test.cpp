@@ -1,0 +1,198 @@
+#include "plait/dense/multiplication.hpp"
+
+#include <complex>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "plait/base/random.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/mpi/collectives.hpp"
+
+#include "support/ranks.hpp"
+#include "tests/mpi/redistribute/random_case.hpp"
+#include "tests/unit/dense/naive_product.hpp"
+
+namespace plait::test {
+namespace {
+
+using dense::Factors;
+using dense::Mesh;
+using dense::Method;
+using dense::Multiplication;
+using dense::MultiplicationOptions;
+using layout::DistributedMatrix;
+using layout::Layout;
+using layout::Shape;
+using redistribute::Op;
+
+/// All of a matrix, on every rank.
+template <class T>
+struct Whole {
+  Whole(std::uint64_t seed, Shape shape)
+      : memory(static_cast<std::size_t>(shape.rows * shape.columns)),
+        view(memory.data(), shape.rows, shape.columns, std::max(Index{1}, shape.rows)) {
+    for (Index j = 0; j < shape.columns; ++j) {
+      for (Index i = 0; i < shape.rows; ++i) view(i, j) = small_number<T>(seed, i, j);
+    }
+  }
+  std::vector<T> memory;
+  matrix_view<T> view;
+};
+
+template <class T>
+DistributedMatrix<T> distributed(const Layout& layout, std::uint64_t seed) {
+  DistributedMatrix<T> matrix(layout, rank());
+  matrix.for_each_element([&](Index i, Index j, T& element) { element = small_number<T>(seed, i, j); });
+  return matrix;
+}
+
+template <class T>
+Index differences(const DistributedMatrix<T>& matrix, const matrix_view<T>& expected) {
+  Index wrong = 0;
+  matrix.for_each_element([&](Index i, Index j, const T& element) { wrong += element != expected(i, j) ? 1 : 0; });
+  return wrong;
+}
+
+struct Case {
+  Factors factors;
+  Layout c;
+  MultiplicationOptions options;
+};
+
+/// Multiplies twice, and compares with the product as it is written down.
+template <class T>
+void expect_product(mpi::Context& context, const Case& one, T alpha, T beta, const std::string& what) {
+  const Whole<T> a(1, one.factors.a.shape());
+  const Whole<T> b(2, one.factors.b.shape());
+  Whole<T> c(3, one.c.shape());
+  naive_gemm<T>(one.factors.op_a, one.factors.op_b, alpha, a.view, b.view, beta, c.view);
+
+  const auto own_a = distributed<T>(one.factors.a, 1);
+  const auto own_b = distributed<T>(one.factors.b, 2);
+  Multiplication<T> product(context, one.factors, one.c, one.options);
+  for (int run = 0; run < 2; ++run) {
+    auto own_c = distributed<T>(one.c, 3);
+    context.counters().clear();
+    product.execute(alpha, own_a, own_b, beta, own_c);
+    EXPECT_EQ(differences(own_c, c.view), 0) << what << ": " << product.choice().arrangement.describe();
+
+    const TrafficCounters& counted = context.counters()["multiply"];
+    const collective::Exchanged expected = product.product_traffic();
+    EXPECT_EQ(counted.sent_to(PeerClass::node).messages, expected.sent.messages) << what;
+    EXPECT_EQ(counted.sent_to(PeerClass::node).bytes, expected.sent.bytes) << what;
+    EXPECT_EQ(counted.received_from(PeerClass::node).messages, expected.received.messages) << what;
+    EXPECT_EQ(counted.received_from(PeerClass::node).bytes, expected.received.bytes) << what;
+  }
+}
+
+constexpr std::array<Op, 4> ops{Op::identity, Op::transpose, Op::conjugate, Op::conjugate_transpose};
+
+template <class T>
+void expect_random_products(std::uint64_t seed, int cases) {
+  mpi::Context context(test_comm());
+  Random random(seed);
+  for (int i = 0; i < cases; ++i) {
+    const auto extent = [&] { return uniform(random, 0, 9) == 0 ? uniform(random, 0, 2) : uniform(random, 1, 40); };
+    const Index rows = extent();
+    const Index columns = extent();
+    const Index terms = extent();
+    const auto some_op = [&] { return ops[static_cast<std::size_t>(uniform(random, 0, 3))]; };
+    const Op op_a = some_op();
+    const Op op_b = some_op();
+    const auto some_layout = [&](Op op, Shape shape) {
+      return random_layout(random, redistribute::apply(op, shape), ranks());
+    };
+    const Layout a = some_layout(op_a, {rows, terms});
+    const Layout b = some_layout(op_b, {terms, columns});
+    const Layout c = some_layout(Op::identity, {rows, columns});
+    MultiplicationOptions options{.panel_terms = uniform(random, 0, 7)};
+    switch (uniform(random, 0, 4)) {
+      case 0: options.method = Method::ring; break;
+      case 1: options.method = Method::cannon; break;
+      case 2: options.method = Method::summa; break;
+      case 3: options.mesh.layers = static_cast<int>(uniform(random, 1, ranks())); break;
+      default: break;
+    }
+    expect_product<T>(context, {{a, b, op_a, op_b}, c, options}, T{2}, i % 3 == 0 ? T{0} : T{-3},
+                      "case " + std::to_string(i) + " of seed " + std::to_string(seed));
+  }
+}
+
+TEST(Multiplication, IsTheProductForRandomShapesLayoutsOpsAndMethods) {
+  expect_random_products<double>(11, 40);
+  expect_random_products<std::complex<float>>(12, 15);
+  expect_random_products<float>(13, 8);
+  expect_random_products<std::complex<double>>(14, 8);
+}
+
+TEST(Multiplication, IsTheProductOnEveryMesh) {
+  mpi::Context context(test_comm());
+  const Layout a = Layout::rows({23, 31}, ranks());
+  const Layout b = Layout::columns({31, 17}, ranks());
+  const Layout c = Layout::block_cyclic({23, 17}, 3, 2, layout::Owners::grid(1, ranks()));
+  for (int rows = 1; rows <= ranks(); ++rows) {
+    for (int columns = 1; columns <= ranks() / rows; ++columns) {
+      for (int layers = 1; layers <= ranks() / rows / columns; ++layers) {
+        for (const Method method : {Method::ring, Method::summa, Method::cannon}) {
+          if (method == Method::ring && rows > 1 && columns > 1) continue;
+          if (method == Method::cannon && rows != columns) continue;
+          const MultiplicationOptions options{.method = method, .mesh = {rows, columns, layers}, .panel_terms = 4};
+          expect_product<double>(context, {{a, b}, c, options}, 1, 1, "mesh");
+        }
+      }
+    }
+  }
+}
+
+TEST(Multiplication, ReadsNoOperandWhoseScalarIsZero) {
+  mpi::Context context(test_comm());
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Layout layout = Layout::rows({12, 12}, ranks());
+  const auto filled = [&](double value) {
+    DistributedMatrix<double> matrix(layout, rank());
+    matrix.for_each_element([&](Index, Index, double& element) { element = value; });
+    return matrix;
+  };
+  Multiplication<double> product(context, {layout, layout}, layout);
+  const auto ones = filled(1);
+  auto c = filled(nan);
+  product.execute(1, ones, ones, 0, c);
+  c.for_each_element([](Index, Index, double& element) { EXPECT_EQ(element, 12); });
+  product.execute(0, filled(nan), filled(nan), 2, c);
+  c.for_each_element([](Index, Index, double& element) { EXPECT_EQ(element, 24); });
+}
+
+TEST(Multiplication, OverwritesOneOfItsFactors) {
+  mpi::Context context(test_comm());
+  const Layout layout = Layout::rows({10, 10}, ranks());
+  Whole<double> a(1, {10, 10});
+  Whole<double> expected(1, {10, 10});
+  naive_gemm<double>(Op::identity, Op::identity, 1, a.view, a.view, 2, expected.view);
+  auto own = distributed<double>(layout, 1);
+  Multiplication<double> product(context, {layout, layout}, layout);
+  product.execute(1, own, own, 2, own);
+  EXPECT_EQ(differences(own, expected.view), 0);
+}
+
+TEST(Multiplication, BringsTheSameBitsInEveryRun) {
+  mpi::Context context(test_comm());
+  const Layout layout = Layout::blocks({70, 70}, 1, ranks());
+  DistributedMatrix<double> a(layout, rank());
+  a.for_each_element(
+      [](Index i, Index j, double& element) { element = random_uniform(5, static_cast<std::uint64_t>(i * 70 + j)); });
+  DistributedMatrix<double> first(layout, rank());
+  DistributedMatrix<double> again(layout, rank());
+  Multiplication<double> product(context, {layout, layout}, layout, {.panel_terms = 8});
+  product.execute(1, a, a, 0, first);
+  product.execute(1, a, a, 0, again);
+  for (std::size_t i = 0; i < first.tiles().size(); ++i) {
+    const auto& one = first.tiles()[i];
+    for (Index k = 0; k < one.span(); ++k) EXPECT_EQ(one.data()[k], again.tiles()[i].data()[k]);
+  }
+}
+
+}  // namespace
+}  // namespace plait::test
