@@ -82,6 +82,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   program.footer("'plait COMMAND --help' tells about a command.");
   program.get_formatter()->column_width(30);
   RedistributeOptions redistribute;
+  PurifyOptions purify;
   PlanOptions plan;
   GenerateOptions generate;
   InfoOptions info;
@@ -89,6 +90,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   ExecOptions exec;
   TraceOptions trace;
   add_redistribute(program, redistribute);
+  add_purify(program, purify);
   add_plan(program, plan);
   add_generate(program, generate);
   add_info(program, info);
@@ -112,6 +114,7 @@ Command parse_command_line(int argc, const char* const* argv) {
     throw UsageError(with_help(complaint_about(program, error)));
   }
   if (program.got_subcommand("redistribute")) return redistribute;
+  if (program.got_subcommand("purify")) return purify;
   if (program.got_subcommand("plan")) return plan;
   if (program.got_subcommand("generate")) return generate;
   if (program.got_subcommand("machine")) return machine;

@@ -18,6 +18,7 @@
 #include "cli/node.hpp"
 #include "cli/plan.hpp"
 #include "cli/print.hpp"
+#include "cli/purify.hpp"
 #include "cli/redistribute.hpp"
 #include "cli/same_arguments.hpp"
 #include "cli/standard_streams.hpp"
@@ -35,6 +36,10 @@ void run(mpi::Context&, const TraceOptions&) {}
 void run(mpi::Context& context, const RedistributeOptions& options) {
   use_machine(context, options.machine);
   run_redistribute(context, options);
+}
+void run(mpi::Context& context, const PurifyOptions& options) {
+  use_machine(context, options.machine);
+  run_purify(context, options);
 }
 void run(mpi::Context& context, const GenerateOptions& options) {
   use_machine(context, options.machine);

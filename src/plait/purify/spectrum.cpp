@@ -1,9 +1,13 @@
 #include "plait/purify/spectrum.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
+#include "plait/base/random.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/lanczos.hpp"
 
@@ -58,9 +62,29 @@ Frontier frontier_of(mpi::Context& context, const Matrix<T>& h, const Matrix<T>&
   return frontier;
 }
 
-#define PLAIT_INSTANTIATE(T)                                              \
-  template Interval spectrum_of(mpi::Context&, const Matrix<T>&, Bounds); \
-  template Frontier frontier_of(mpi::Context&, const Matrix<T>&, const Matrix<T>&, double);
+template <class T>
+double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d) {
+  constexpr std::uint64_t seed = 7;
+  const auto n = static_cast<std::size_t>(h.layout().shape().rows);
+  std::vector<T> v(n), half(n), hd(n), dh(n);
+  for (std::size_t i = 0; i < n; ++i) v[i] = random_uniform(seed, i) - 0.5;
+  apply(context, d, std::span<const T>(v), std::span<T>(half));
+  apply(context, h, std::span<const T>(half), std::span<T>(hd));
+  apply(context, h, std::span<const T>(v), std::span<T>(half));
+  apply(context, d, std::span<const T>(half), std::span<T>(dh));
+  double difference = 0;
+  double length = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    difference += std::norm(hd[i] - dh[i]);
+    length += std::norm(v[i]);
+  }
+  return length > 0 ? std::sqrt(difference / length) : 0;
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                \
+  template Interval spectrum_of(mpi::Context&, const Matrix<T>&, Bounds);                   \
+  template Frontier frontier_of(mpi::Context&, const Matrix<T>&, const Matrix<T>&, double); \
+  template double commutator_error(mpi::Context&, const Matrix<T>&, const Matrix<T>&);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)
 #undef PLAIT_INSTANTIATE

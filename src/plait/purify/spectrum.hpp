@@ -32,4 +32,8 @@ struct Frontier {
 template <class T>
 [[nodiscard]] Frontier frontier_of(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, double tolerance);
 
+/// ‖(hd - dh)v‖ / ‖v‖ of a random vector v: 0 up to rounding, if d is a function of h. Collective over the context.
+template <class T>
+[[nodiscard]] double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d);
+
 }  // namespace plait::purify

@@ -8,7 +8,7 @@ import numpy as np
 from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
-COMMANDS = ["redistribute", "plan", "generate", "info", "exec", "machine", "trace"]
+COMMANDS = ["redistribute", "purify", "plan", "generate", "info", "exec", "machine", "trace"]
 
 
 def options_in(text: str) -> set[str]:
