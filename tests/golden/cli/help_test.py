@@ -71,9 +71,11 @@ class Help(CommandTest):
 
     def test_the_reference_knows_the_keys_of_the_reports(self):
         self.save("B.npy", np.ones((10, 8)))
+        self.save("H.npy", np.diag([1.0, 2.0, 3.0, 4.0]))
         reports = [
             self.succeed(0, "redistribute", "B.npy", "-o", "A.npy", "--json"),
             self.succeed(0, "generate", "3x3", "-o", "M.npy", "--json"),
+            self.succeed(0, "purify", "H.npy", "--electrons", "4", "--overlap", "H.npy", "--json"),
         ]
         for report in reports:
             for key in keys_of(json.loads(report)):
