@@ -40,6 +40,9 @@ DenseProducts<T>::DenseProducts(mpi::Context& context, Index n, Squares squares)
     symmetric_.emplace(context, n);
     layout_ = symmetric_->layout();
   } else {
+    // Matrices stay where the products are computed, so that least moves to and fro.
+    layout_ = multiplication().choice().arrangement.c_layout();
+    general_.reset();
     static_cast<void>(multiplication());
   }
 }
