@@ -73,7 +73,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
 void add_purify(CLI::App& program, PurifyOptions& options) {
   CLI::App& command =
       *program.add_subcommand("purify", "Compute the density matrix of a Hamiltonian without its eigenvectors");
-  add_path(command, "IN", options.input, "FILE", "H: a NumPy .npy or Matrix Market file")->required();
+  add_path(command, "IN", options.input, "FILE",
+           "H: a NumPy .npy, Matrix Market or HDF5 file; FILE.h5:/path/in/it names one of several matrices")
+      ->required();
   add_value(
       command, "--electrons", [&options](const std::string& text) { options.electrons = parse_count(text, 0); },
       "NUMBER", "How many electrons occupy the lowest states");
@@ -98,9 +100,9 @@ void add_purify(CLI::App& program, PurifyOptions& options) {
   add_value(
       command, "--most-steps", [&options](const std::string& text) { options.most_steps = parse_count(text, 1); },
       "NUMBER", "After so many steps there is taken to be no gap; 300 by default");
-  add_npy_path(command, "-o,--output", options.output, "FILE", "Where D goes, as a .npy file");
-  add_npy_path(command, "--energy-weighted", options.energy_weighted, "FILE",
-               "Where the energy-weighted density D H D goes, as a .npy file");
+  add_matrix_path(command, "-o,--output", options.output, "FILE", "Where D goes: a .npy or HDF5 file");
+  add_matrix_path(command, "--energy-weighted", options.energy_weighted, "FILE",
+                  "Where the energy-weighted density D H D goes, likewise");
   add_path(command, "--checkpoint", options.checkpoint, "FILE",
            "Write now and then how far the job is, there and into FILE.a.npy and FILE.b.npy");
   add_value(

@@ -12,6 +12,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/dense/product.hpp"
+#include "plait/io/matrix_output.hpp"
 #include "plait/io/npy.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -322,10 +323,12 @@ class Run {
 
   void write(const std::string& path, std::optional<Matrix<T>> matrix) {
     if (path.empty()) return;
-    const auto slab = moved(*matrix, slab_);
+    const StorageOrder order = io::written_order(path, task_.hamiltonian.order);
+    const auto slab = moved(*matrix, io::slab_layout(task_.hamiltonian.shape, order, context_.size()));
     matrix.reset();
-    meter_.stage("writing " + path, slab_.elements_of(context_.rank()) * Index{sizeof(T)}, task_.matrix_bytes());
-    io::write_npy(context_, path, slab, meter_.progress());
+    meter_.stage("writing " + path, slab.layout().elements_of(context_.rank()) * Index{sizeof(T)},
+                 task_.matrix_bytes());
+    io::write_matrix_file(context_, path, slab, meter_.progress());
   }
 
   mpi::Context& context_;

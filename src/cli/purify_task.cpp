@@ -6,6 +6,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/io/aside_file.hpp"
+#include "plait/io/matrix_output.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -34,10 +35,13 @@ purify::Method method_of(const PurifyOptions& options, Index occupied, Index sta
 void expect_writable(mpi::Context& context, const PurifyOptions& options) {
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
-    for (const std::string& path : {options.output, options.energy_weighted, options.page, options.checkpoint}) {
+    for (const std::string& path : {options.page, options.checkpoint}) {
       if (!path.empty()) io::AsideFile::expect_replaceable(path);
     }
   });
+  for (const std::string& path : {options.output, options.energy_weighted}) {
+    if (!path.empty()) io::expect_writable_matrix(context, path);
+  }
   std::vector<NamedFile> kept{{options.input, "IN"}};
   const auto keep = [&kept](const std::string& path, const char* role) {
     if (!path.empty()) kept.push_back({path, role});
