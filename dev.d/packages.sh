@@ -6,9 +6,10 @@ build_packages=(
   openmpi-bin libopenmpi-dev mpich libmpich-dev
   libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev
   libopenblas-dev # any BLAS does; this is a fast one
+  libhdf5-openmpi-dev libhdf5-mpich-dev # matrices in HDF5 files; each MPI has its own build of it
   libgtest-dev libgmock-dev
   libscalapack-openmpi-dev libscalapack-mpich-dev # what the benchmarks compare with
-  python3 python3-numpy
+  python3 python3-numpy python3-h5py # the latter writes and reads HDF5 files in tests
   g++-aarch64-linux-gnu qemu-user # the kernels of another architecture are tested under an emulator
   iproute2 # ip and tc make the emulated cluster
 )

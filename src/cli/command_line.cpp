@@ -83,6 +83,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   program.get_formatter()->column_width(30);
   RedistributeOptions redistribute;
   MultiplyOptions multiply;
+  PurifyOptions purify;
   PlanOptions plan;
   GenerateOptions generate;
   InfoOptions info;
@@ -91,6 +92,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   TraceOptions trace;
   add_redistribute(program, redistribute);
   add_multiply(program, multiply);
+  add_purify(program, purify);
   add_plan(program, plan);
   add_generate(program, generate);
   add_info(program, info);
@@ -115,6 +117,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   }
   if (program.got_subcommand("redistribute")) return redistribute;
   if (program.got_subcommand("multiply")) return multiply;
+  if (program.got_subcommand("purify")) return purify;
   if (program.got_subcommand("plan")) return plan;
   if (program.got_subcommand("generate")) return generate;
   if (program.got_subcommand("machine")) return machine;

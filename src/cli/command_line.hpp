@@ -9,6 +9,7 @@
 #include "cli/machine.hpp"
 #include "cli/multiply_options.hpp"
 #include "cli/plan_options.hpp"
+#include "cli/purify_options.hpp"
 #include "cli/redistribute_options.hpp"
 #include "cli/trace_options.hpp"
 
@@ -19,8 +20,8 @@ struct Text {
   std::string text;
 };
 
-using Command = std::variant<Text, RedistributeOptions, MultiplyOptions, PlanOptions, GenerateOptions, InfoOptions,
-                             ExecOptions, MachineOptions, TraceOptions>;
+using Command = std::variant<Text, RedistributeOptions, MultiplyOptions, PurifyOptions, PlanOptions, GenerateOptions,
+                             InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
 
 /// \throws UsageError  in a line or a few: what is wrong, what was expected, and where help is
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);

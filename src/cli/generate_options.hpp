@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/dtype.hpp"
 #include "plait/layout/shape.hpp"
 
+#include "cli/hamiltonian.hpp"
 #include "cli/report_options.hpp"
 
 namespace CLI {
@@ -18,6 +20,7 @@ namespace plait::cli {
 /// The command line of `plait generate`.
 struct GenerateOptions {
   layout::Shape shape;
+  std::optional<Hamiltonian> hamiltonian;  // random numbers if none
   io::DType dtype = io::DType::f64;
   std::string output;
   std::uint64_t seed = 0;

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "plait/io/hdf5.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/redistribute/redistribution.hpp"
@@ -34,6 +35,11 @@ using nlohmann::ordered_json;
 ordered_json setting(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr ? ordered_json() : ordered_json(value);
+}
+
+ordered_json hdf5() {
+  const std::string version = io::hdf5_version();
+  return version.empty() ? ordered_json() : ordered_json(version);
 }
 
 ordered_json library(const std::optional<std::filesystem::path>& path) {
@@ -71,6 +77,7 @@ ordered_json gathered(const mpi::Context& context) {
           {"isas", isas},
           {"isa", simd::name(simd::selected_isa())},
           {"reductions", reductions()},
+          {"hdf5", hdf5()},
           {"threads_per_rank", omp_get_max_threads()},
           {"memory", {{"total_bytes", memory.total}, {"available_bytes", memory.available}}},
           {"machine", context.machine().description},
@@ -96,6 +103,7 @@ std::string text_of_info(const ordered_json& info) {
   for (const auto& [what, library] : info["reductions"].items()) {
     if (!library.is_null()) line("reductions", text_of_library(library));
   }
+  line("HDF5", info["hdf5"].is_null() ? "not in this build" : info["hdf5"].get<std::string>());
   line("threads", fmt::format("{} per rank", info["threads_per_rank"].get<int>()));
   line("memory", fmt::format("{}, {} available", bytes_text(info["memory"]["total_bytes"].get<Index>()),
                              bytes_text(info["memory"]["available_bytes"].get<Index>())));

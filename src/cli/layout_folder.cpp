@@ -14,6 +14,7 @@
 #include "plait/base/error.hpp"
 #include "plait/io/aside_file.hpp"
 #include "plait/io/file.hpp"
+#include "plait/io/file_kind.hpp"
 #include "plait/io/npy.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -75,7 +76,7 @@ std::set<std::string> file_names(const layout::Layout& layout) {
 void expect_not_among(const std::set<std::string>& names, const std::string& folder, const NamedFile& file) {
   for (const std::string& name : names) {
     std::error_code failure;
-    if (!fs::equivalent(path_in(folder, name), file.path, failure)) continue;
+    if (!fs::equivalent(path_in(folder, name), io::file_of(file.path), failure)) continue;
     throw FileError(fmt::format("{}: {} would be replaced or removed, but it is {}; expected another folder", folder,
                                 path_in(folder, name), file.role));
   }

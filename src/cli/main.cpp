@@ -19,6 +19,7 @@
 #include "cli/node.hpp"
 #include "cli/plan.hpp"
 #include "cli/print.hpp"
+#include "cli/purify.hpp"
 #include "cli/redistribute.hpp"
 #include "cli/same_arguments.hpp"
 #include "cli/standard_streams.hpp"
@@ -40,6 +41,10 @@ void run(mpi::Context& context, const RedistributeOptions& options) {
 void run(mpi::Context& context, const MultiplyOptions& options) {
   use_machine(context, options.machine);
   run_multiply(context, options);
+}
+void run(mpi::Context& context, const PurifyOptions& options) {
+  use_machine(context, options.machine);
+  run_purify(context, options);
 }
 void run(mpi::Context& context, const GenerateOptions& options) {
   use_machine(context, options.machine);

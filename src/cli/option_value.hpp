@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/io/hdf5_name.hpp"
 
 #include "cli/usage_error.hpp"
 
@@ -58,13 +59,16 @@ inline bool ends_like(std::string_view name, std::string_view ending) {
   return std::ranges::equal(name.substr(name.size() - std::min(name.size(), ending.size())), ending, is_lower_or_upper);
 }
 
-/// Adds an option for the name of a .npy file to write. Any name will do but that of a Matrix Market file.
-inline CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path,
-                                 const std::string& placeholder, const std::string& help) {
+/// Adds an option for the name of a file to write, .npy or HDF5 (see io/matrix_output.hpp). Any name will do but that
+/// of a Matrix Market file.
+inline CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, std::string& path,
+                                    const std::string& placeholder, const std::string& help) {
   const auto read = [&path](const std::string& text) {
     if (ends_like(text, ".mtx")) {
-      throw ArgumentError(fmt::format("{} would be a Matrix Market file, expected the name of a .npy file", text));
+      throw ArgumentError(
+          fmt::format("{} would be a Matrix Market file, expected the name of a .npy or .h5 file", text));
     }
+    static_cast<void>(io::parse_hdf5_name(text));
     path = parse_path(text);
   };
   return add_value(command, name, read, placeholder, help);

@@ -46,7 +46,7 @@ void check_together(const RedistributeOptions& options) {
 constexpr const char* footer_begin =
     R"(A file has no layout. Every rank reads and writes its share of the file's rows (of its columns, if the file is in
 Fortran order), which is the layout where --from or --to is not given. The output has the order of the input; what was
-a Matrix Market file becomes a .npy file in Fortran order.
+a Matrix Market file becomes a .npy file in Fortran order. HDF5 files, named .h5 or .hdf5, hold rows only.
 
 )";
 
@@ -60,9 +60,11 @@ Example: transpose a matrix on 4 ranks, which hold it in blocks of 32 x 32 befor
 void add_redistribute(CLI::App& program, RedistributeOptions& options) {
   CLI::App& command = *program.add_subcommand(
       "redistribute", "Move and transform a matrix between layouts:  A <- alpha op(B) + beta A");
-  add_path(command, "IN", options.input, "FILE", "B: a NumPy .npy or Matrix Market file")->required();
-  add_npy_path(command, "-o,--output", options.output, "FILE",
-               "Where A goes, as a .npy file; may be IN or --into itself");
+  add_path(command, "IN", options.input, "FILE",
+           "B: a NumPy .npy, Matrix Market or HDF5 file; FILE.h5:/path/in/it names one of several matrices")
+      ->required();
+  add_matrix_path(command, "-o,--output", options.output, "FILE",
+                  "Where A goes: a .npy file, or HDF5 as FILE.h5 or FILE.h5:/path/in/it; may be IN or --into itself");
   add_path(command, "--per-rank", options.per_rank_folder, "DIR",
            "Instead of -o: every rank writes the tiles that it holds, and layout.json tells which they are");
   add_value(

@@ -149,7 +149,7 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
        {{"path", whole ? options.output : options.per_rank_folder},
         {"per_rank", !whole},
         {"shape", json_of(task.to.shape())},
-        {"order", order_name(whole ? task.input.order : task.to.storage())}}},
+        {"order", order_name((whole ? task.output_slab : task.to).storage())}}},
       {"trace", options.trace.empty() ? ordered_json() : ordered_json(options.trace)},
       {"check", outcome.check},
       {"check_seconds", outcome.check_seconds},

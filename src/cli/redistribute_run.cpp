@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/io/matrix_output.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/text.hpp"
@@ -49,7 +50,7 @@ class Run {
     } else {
       result = arranged(std::move(result), task_.output_slab, "A for the file");
       expect_right(result);
-      write(result, [&] { io::write_npy(context_, options_.output, result, meter_.progress()); });
+      write(result, [&] { io::write_matrix_file(context_, options_.output, result, meter_.progress()); });
     }
     meter_.finish();
     outcome_.seconds = watch.seconds();

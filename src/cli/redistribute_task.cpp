@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/aside_file.hpp"
+#include "plait/io/matrix_output.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -52,9 +52,7 @@ void expect_writable(mpi::Context& context, const RedistributeOptions& options, 
   if (options.output.empty()) {
     expect_writable_folder(context, options.per_rank_folder, to, files_read(options));
   } else {
-    mpi::agreed(context, [&] {
-      if (context.rank() == 0) static_cast<void>(io::AsideFile::create(options.output, 0));
-    });
+    io::expect_writable_matrix(context, options.output);
   }
   auto kept = files_read(options);
   if (!options.output.empty()) kept.push_back({options.output, "the file of -o"});
@@ -91,7 +89,7 @@ RedistributeTask prepare(mpi::Context& context, const RedistributeOptions& optio
                         io::slab_layout(input.shape, input.order, context.size()),
                         layout_or_slab(context, "--from", options.from, input.shape, input.order),
                         layout_or_slab(context, "--to", options.to, result, input.order),
-                        io::slab_layout(result, input.order, context.size())};
+                        io::slab_layout(result, io::written_order(options.output, input.order), context.size())};
   if (options.relabel) {
     mpi::agreed(context, [&] {
       const redistribute::SizedPair pair{{task.from, task.to, options.op}, io::bytes(input.dtype)};

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "cli/link_rate.hpp"
+#include "cli/page_parts.hpp"
 #include "cli/quantities.hpp"
-#include "cli/trace_svg.hpp"
 
 namespace plait::cli {
 
@@ -22,71 +22,10 @@ using report::RankOverlap;
 
 constexpr std::size_t most_rows = 256;  // of a table; of more ranks the first ones
 
-constexpr std::string_view style = R"(
-:root { color-scheme: light dark; --page: #fcfcfb; --text: #1d1d1b; --soft: #6b6b66; --line: #e2e1dc;
-  --compute: #2a6fc9; --combine: #12908a; --post: #c8394b; --wait: #b9b8b2; --rest: #e6e5e0;
-  --network: #c77700; --node: #7d56c2; --self: #5d8a3c; }
-@media (prefers-color-scheme: dark) { :root { --page: #191918; --text: #ecebe6; --soft: #a3a29b; --line: #3a3936;
-  --compute: #5c9df0; --combine: #35bdb5; --post: #f0697a; --wait: #66655f; --rest: #33322f;
-  --network: #f0a63a; --node: #ab8bea; --self: #8fbf6b; } }
-body { margin: 2rem auto; padding: 0 1.5rem; max-width: 1400px; background: var(--page); color: var(--text);
-  font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .4rem; }
-p { margin: .3rem 0; max-width: 60rem; } .soft { color: var(--soft); }
-.tiles { display: flex; flex-wrap: wrap; gap: 1rem 3rem; margin: 1.2rem 0; }
-.tiles b { display: block; font-size: 1.7rem; font-weight: 600; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-th, td { padding: .15rem .9rem .15rem 0; text-align: right; border-bottom: 1px solid var(--line); }
-th { font-weight: 600; color: var(--soft); } th:first-child, td:first-child { text-align: left; }
-.scroll { overflow-x: auto; } svg { display: block; width: 100%; }
-svg text { font: 11px system-ui, sans-serif; fill: var(--soft); } svg path { fill: none; }
-svg .grid { stroke: var(--line); stroke-width: 1; } .bar { width: 360px; height: 12px; }
-.compute { stroke: var(--compute); } .combine { stroke: var(--combine); } .post { stroke: var(--post); }
-.wait { stroke: var(--wait); } .rest { stroke: var(--rest); } .network { stroke: var(--network); }
-.node { stroke: var(--node); } .self { stroke: var(--self); } .posted { stroke: var(--line); }
-.key { display: inline-block; margin-right: 1.2rem; } .key svg { display: inline-block; width: 1.1em; height: .7em; }
-)";
-
 constexpr double seconds(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
 std::string time_text(Nanoseconds time) { return seconds_text(seconds(time)); }
 std::string share_text(Nanoseconds part, Nanoseconds whole) {
   return percent_text(static_cast<double>(part), static_cast<double>(whole));
-}
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
-    }
-  }
-  return result;
-}
-
-std::string key(std::string_view mark, std::string_view words) {
-  return fmt::format(
-      "<span class=\"key\"><svg viewBox=\"0 0 11 7\"><path class=\"{}\" stroke-width=\"7\" d=\"M0 3.5h11\"/></svg> "
-      "{}</span>\n",
-      mark, words);
-}
-
-std::string tile(std::string_view number, std::string_view words) {
-  return fmt::format("<div><b>{}</b>{}</div>\n", number, words);
-}
-
-/// A table of rows of cells, the first row its head.
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::string text = "<div class=\"scroll\"><table>\n";
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    text += "<tr>";
-    for (const std::string& cell : rows[r]) text += fmt::format("<{0}>{1}</{0}>", r == 0 ? "th" : "td", cell);
-    text += "</tr>\n";
-  }
-  return text + "</table></div>\n";
 }
 
 std::string head(const TraceFigures& figures) {
@@ -118,23 +57,6 @@ std::string tiles(const TraceFigures& figures) {
                  fmt::format("of a link of {} achieved, on the best node", link_rate_text(figures.bits_per_second)));
   }
   return text + "</div>\n";
-}
-
-std::string timeline(const TraceFigures& figures) {
-  std::string text = "<h2>Timeline</h2>\n<p>";
-  text += key("compute", "computing") + key("combine", "combining operands") + key("post", "posting") +
-          key("wait", "waiting") + key("network", "under way between nodes") + key("node", "within a node") +
-          key("self", "to itself") + key("posted", "posted, not under way");
-  text +=
-      "</p>\n<p class=\"soft\">Of each rank: what it computed; when it was in calls of MPI that post, and when it "
-      "waited "
-      "with nothing to do; what it sent, a lane for each message that was under way at the same time as others; what "
-      "it "
-      "received; requests of MPI and flags. Fainter: only part of the time that a pixel stands for.";
-  if (const auto ranks = figures.trace.ranks.size(); ranks > most_drawn_ranks) {
-    text += fmt::format(" {} of {} ranks are drawn, at even distances.", most_drawn_ranks, ranks);
-  }
-  return text + "</p>\n" + timeline_svg(figures.trace, figures.overlap.span);
 }
 
 /// How a rank spent its time, as a bar of a hundred parts.
@@ -242,9 +164,9 @@ std::string trace_page(const TraceFigures& figures) {
   return fmt::format(
              "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
              "content=\"width=device-width\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-             escaped(figures.path), style) +
-         head(figures) + tiles(figures) + timeline(figures) + spent(figures) + moved(figures) + links(figures) +
-         schedules(figures) + "</body>\n</html>\n";
+             escaped(figures.path), page_style) +
+         head(figures) + tiles(figures) + timeline_section(figures.trace, figures.overlap.span) + spent(figures) +
+         moved(figures) + links(figures) + schedules(figures) + "</body>\n</html>\n";
 }
 
 }  // namespace plait::cli

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/io/file_kind.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/report/trace_json.hpp"
 
@@ -39,7 +40,7 @@ void expect_writable_trace(mpi::Context& context, const std::string& path, const
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
     for (const NamedFile& file : kept) {
-      if (!are_one_file(path, file.path)) continue;
+      if (!are_one_file(path, io::file_of(file.path))) continue;
       throw FileError(
           fmt::format("{}: would be replaced by the trace, but it is {}; expected another name", path, file.role));
     }

@@ -39,39 +39,49 @@ bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
 
 FileKind kind_of(const std::string& path) {
   std::array<char, quoted_bytes> bytes{};
-  const Index got = File::open_to_read(path).read_at(0, std::as_writable_bytes(std::span(bytes)));
+  const File file = File::open_to_read(path);
+  const Index got = file.read_at(0, std::as_writable_bytes(std::span(bytes)));
   const std::string_view start(bytes.data(), static_cast<std::size_t>(got));
   if (start.starts_with(npy_magic)) return FileKind::npy;
   if (begins_ignoring_case(start, matrix_market_banner)) return FileKind::matrix_market;
+  if (is_hdf5(file)) return FileKind::hdf5;
   const auto found = start.empty() ? std::string("is empty") : fmt::format("begins with \"{}\"", quoted(start));
   throw FileError(
-      fmt::format("{}: {}; expected a NumPy .npy file, which begins with \"{}\", or a Matrix Market file, "
-                  "which begins with \"{}\"",
+      fmt::format("{}: {}; expected a NumPy .npy file, which begins with \"{}\", a Matrix Market file, which begins "
+                  "with \"{}\", or an HDF5 file",
                   path, found, quoted(npy_magic), matrix_market_banner));
 }
 
-MatrixFile describe_local(const std::string& path) {
-  const FileIdentity identity = File::open_to_read(path).identity();  // first, so that no later change is missed
-  if (kind_of(path) == FileKind::npy) {
-    const auto header = read_npy_header_local(path);
-    return {FileKind::npy, header.dtype, header.shape, header.order, header, identity};
+struct Kind {
+  FileKind kind;
+  FileIdentity identity;
+};
+
+Kind kind_and_identity(const Hdf5Name& name) {
+  const FileIdentity identity = File::open_to_read(name.file).identity();  // first, so that no later change is missed
+  const FileKind kind = kind_of(name.file);
+  if (kind != FileKind::hdf5 && !name.data_set.empty()) {
+    throw ArgumentError(fmt::format("{} is a {} file, which has no data sets; expected its name without :{}", name.file,
+                                    io::name(kind), name.data_set));
   }
-  const auto header = read_matrix_market_header_local(path);
-  return {FileKind::matrix_market, header.dtype(), header.shape, StorageOrder::column_major, header, identity};
+  return {kind, identity};
 }
 
 // One rank looks, as machines may tell different identities of a file on the network.
 void expect_unchanged(mpi::Context& context, const std::string& path, const MatrixFile& file) {
   mpi::agreed(context, [&] {
-    if (context.rank() != 0 || File::open_to_read(path).identity() == file.identity) return;
+    if (context.rank() != 0 || File::open_to_read(file_of(path)).identity() == file.identity) return;
     throw FileError(fmt::format("{}: changed while it was being read; expected a file that is left alone", path));
   });
 }
 
 template <class T>
-layout::DistributedMatrix<T> read_either(mpi::Context& context, const std::string& path, const MatrixFile& file,
-                                         const Progress& progress) {
+layout::DistributedMatrix<T> read_any(mpi::Context& context, const std::string& path, const MatrixFile& file,
+                                      const Progress& progress) {
   if (const auto* npy = std::get_if<NpyHeader>(&file.header)) return read_npy<T>(context, path, *npy, progress);
+  if (const auto* hdf5 = std::get_if<Hdf5Header>(&file.header)) {
+    return read_hdf5<T>(context, file_of(path), *hdf5, progress);
+  }
   if constexpr (MatrixMarketElement<T>) {
     return read_matrix_market<T>(context, path, std::get<MatrixMarketHeader>(file.header), progress);
   } else {
@@ -81,17 +91,33 @@ layout::DistributedMatrix<T> read_either(mpi::Context& context, const std::strin
 
 }  // namespace
 
-std::string_view name(FileKind kind) { return kind == FileKind::npy ? "NumPy .npy" : "Matrix Market"; }
+std::string_view name(FileKind kind) {
+  if (kind == FileKind::hdf5) return "HDF5";
+  return kind == FileKind::npy ? "NumPy .npy" : "Matrix Market";
+}
+
+std::string file_of(const std::string& path) { return parse_hdf5_name(path).file; }
 
 MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path) {
-  return told_by_rank_zero(context, [&] { return describe_local(path); });
+  const Hdf5Name name = mpi::agreed(context, [&] { return parse_hdf5_name(path); });
+  const auto [kind, identity] = told_by_rank_zero(context, [&] { return kind_and_identity(name); });
+  if (kind == FileKind::npy) {
+    const auto header = read_npy_header(context, path);
+    return {kind, header.dtype, header.shape, header.order, header, identity};
+  }
+  if (kind == FileKind::hdf5) {
+    const auto header = read_hdf5_header(context, name);
+    return {kind, header.dtype, header.shape, StorageOrder::row_major, header, identity};
+  }
+  const auto header = read_matrix_market_header(context, path);
+  return {kind, header.dtype(), header.shape, StorageOrder::column_major, header, identity};
 }
 
 template <FileElement T>
 layout::DistributedMatrix<T> read_matrix_file(mpi::Context& context, const std::string& path, const MatrixFile& file,
                                               const Progress& progress) {
   expect_unchanged(context, path, file);  // before its size is found wrong
-  auto matrix = read_either<T>(context, path, file, progress);
+  auto matrix = read_any<T>(context, path, file, progress);
   expect_unchanged(context, path, file);
   return matrix;
 }

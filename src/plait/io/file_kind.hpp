@@ -7,6 +7,7 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/dtype.hpp"
 #include "plait/io/file.hpp"
+#include "plait/io/hdf5.hpp"
 #include "plait/io/matrix_market_header.hpp"
 #include "plait/io/npy_header.hpp"
 #include "plait/io/progress.hpp"
@@ -16,9 +17,9 @@
 
 namespace plait::io {
 
-enum class FileKind : unsigned char { npy, matrix_market };
+enum class FileKind : unsigned char { npy, matrix_market, hdf5 };
 
-/// "NumPy .npy", "Matrix Market".
+/// "NumPy .npy", "Matrix Market", "HDF5".
 [[nodiscard]] std::string_view name(FileKind kind);
 
 /// A file with a matrix, of any of the kinds that plait reads. Reading it gives elements of `dtype` in the layout
@@ -28,17 +29,26 @@ struct MatrixFile {
   DType dtype = DType::f64;
   layout::Shape shape;
   StorageOrder order = StorageOrder::row_major;
-  std::variant<NpyHeader, MatrixMarketHeader> header;
+  std::variant<NpyHeader, MatrixMarketHeader, Hdf5Header> header;
   FileIdentity identity;  // on rank 0, when the header was read
 };
 
-/// Tells by its first bytes what a file is, whatever its name, and reads its header. Collective over `context`.
+/// The name of the file alone, where `path` names a data set in it.
 ///
-/// \throws FileError  on every rank: the file can't be read, is of neither kind (quoting how it begins), or its header
-///                    is malformed
+/// \throws ArgumentError  see parse_hdf5_name
+[[nodiscard]] std::string file_of(const std::string& path);
+
+/// Tells by its first bytes what a file is, whatever its name, and reads its header. `path` may name a data set of an
+/// HDF5 file, as FILE.h5:/path/to/dataset (see Hdf5Name). Collective over `context`.
+///
+/// \throws FileError      on every rank: the file can't be read, is of none of the kinds (quoting how it begins), or
+/// its
+///                        header is malformed
+/// \throws ArgumentError  on every rank: a data set is named in a file of another kind, or `path` ends where its name
+///                        should be
 [[nodiscard]] MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path);
 
-/// The matrix in a file of either kind: see read_npy and read_matrix_market. Collective over `context`.
+/// The matrix in a file of any kind: see read_npy, read_matrix_market and read_hdf5. Collective over `context`.
 ///
 /// \pre  dtype_of<T>() == file.dtype
 /// \throws FileError  on every rank, also if the file was replaced or written to since it was described

@@ -8,7 +8,7 @@ import numpy as np
 from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
-COMMANDS = ["redistribute", "multiply", "plan", "generate", "info", "exec", "machine", "trace"]
+COMMANDS = ["redistribute", "multiply", "purify", "plan", "generate", "info", "exec", "machine", "trace"]
 
 
 def options_in(text: str) -> set[str]:
@@ -71,10 +71,12 @@ class Help(CommandTest):
 
     def test_the_reference_knows_the_keys_of_the_reports(self):
         self.save("B.npy", np.ones((10, 8)))
+        self.save("H.npy", np.diag([1.0, 2.0, 3.0, 4.0]))
         reports = [
             self.succeed(0, "redistribute", "B.npy", "-o", "A.npy", "--json"),
             self.succeed(0, "generate", "3x3", "-o", "M.npy", "--json"),
             self.succeed(0, "multiply", "M.npy", "M.npy", "-o", "C.npy", "--json"),
+            self.succeed(0, "purify", "H.npy", "--electrons", "4", "--overlap", "H.npy", "--json"),
         ]
         for report in reports:
             for key in keys_of(json.loads(report)):

@@ -1,4 +1,5 @@
-// io_copy LIST: reads every matrix that LIST names and writes it as .npy; a line of LIST is INPUT, blank, OUTPUT.
+// io_copy LIST: reads every matrix that LIST names and writes it again, as .npy or HDF5; a line of LIST is INPUT,
+// blank, OUTPUT.
 #include <mpi.h>
 
 #include <cstdio>
@@ -7,7 +8,7 @@
 #include <string>
 
 #include "plait/io/file_kind.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/matrix_output.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace {
@@ -17,7 +18,7 @@ void copy_all(plait::mpi::Context& context, const char* list) {
   for (std::string from, to; lines >> from >> to;) {
     const auto file = plait::io::describe_matrix_file(context, from);
     plait::io::with_dtype(file.dtype, [&]<class T>() {
-      plait::io::write_npy(context, to, plait::io::read_matrix_file<T>(context, from, file));
+      plait::io::write_matrix_file(context, to, plait::io::read_matrix_file<T>(context, from, file));
     });
   }
 }

@@ -72,14 +72,14 @@ TEST(MatrixFile, ThatChangedSinceItWasDescribedIsRefused) {
   expect_refused(replaced);
 }
 
-TEST(MatrixFile, OfNeitherKindIsRefusedWithItsBeginning) {
+TEST(MatrixFile, OfNoKindIsRefusedWithItsBeginning) {
   SharedScratch scratch;
   auto& context = scratch.context();
   const std::vector<std::pair<std::string, std::string>> files{
       {"", "is empty"},
       {"x", "begins with \"x\""},
-      {std::string("\x89HDF\r\n\x1a\n\0\0\"\\", 12),
-       "begins with \"\\x89HDF\\x0d\\x0a\\x1a\\x0a\\x00\\x00\\x22\\x5c\""},
+      {std::string("\x89HDF\r\n\x1a\0\0\0\"\\", 12),
+       "begins with \"\\x89HDF\\x0d\\x0a\\x1a\\x00\\x00\\x00\\x22\\x5c\""},
       {"1.0, 2.0, 3.0\n4.0, 5.0, 6.0\n", "begins with \"1.0, 2.0, 3.0\\x0a4.\""},
       {"\x93NUMP", "begins with \"\\x93NUMP\""},
   };
@@ -87,10 +87,9 @@ TEST(MatrixFile, OfNeitherKindIsRefusedWithItsBeginning) {
     scratch.write("M", content);
     const auto text =
         text_thrown_alike<FileError>(context, [&] { static_cast<void>(describe_matrix_file(context, scratch / "M")); });
-    EXPECT_EQ(text,
-              (scratch / "M") + ": " + found +
-                  "; expected a NumPy .npy file, which begins with \"\\x93NUMPY\", or a Matrix Market file, which "
-                  "begins with \"%%MatrixMarket\"");
+    EXPECT_EQ(text, (scratch / "M") + ": " + found +
+                        "; expected a NumPy .npy file, which begins with \"\\x93NUMPY\", a Matrix Market file, which "
+                        "begins with \"%%MatrixMarket\", or an HDF5 file");
   }
 }
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/purify/orthogonal.hpp"
+#include "plait/purify/purification.hpp"
+#include "plait/purify/spectrum.hpp"
+#include "plait/report/overlap.hpp"
+#include "plait/report/trace.hpp"
+
+#include "cli/memory_estimate.hpp"
+#include "cli/meter.hpp"
+#include "cli/purify_options.hpp"
+#include "cli/purify_task.hpp"
+
+namespace plait::cli {
+
+/// Sizes of a matrix's elements, for a picture: the largest of each cell of a grid.
+struct Picture {
+  Index cells = 0;  // along a side
+  std::vector<double> sizes;
+};
+
+/// What came of a task. Each number is the same on all ranks, but for what only rank 0 has.
+struct PurifyOutcome {
+  purify::State state;
+  purify::Interval chemical_potentials;
+  purify::Frontier frontier;
+  double energy = 0;             // per_state · tr(DH)
+  double trace_error = 0;        // tr(DS) - occupied
+  double idempotency_error = 0;  // ‖DSD - D‖, Frobenius
+  double commutator_error = 0;   // ‖(HD - DH)v‖ / (‖v‖ · width of the spectrum) of a random v
+  std::optional<purify::InverseRoot> root;
+  Index resumed_at = 0;        // steps that a checkpoint had, 0 without
+  bool other_ranks = false;    // the checkpoint was written by another number of ranks
+  Index multiplications = 0;   // of this run's iteration
+  double product_seconds = 0;  // of all products of the job, on the slowest rank
+  double flops = 0;            // of these
+  std::string products;        // how they were done
+  Index received_bytes = 0;    // by the busiest rank, in the iteration
+  double least_bytes = 0;      // that it had to receive at least; 0 with one rank
+  MemoryEstimate memory;
+  double read_seconds = 0;
+  double purify_seconds = 0;
+  double write_seconds = 0;
+  double seconds = 0;
+  report::Trace trace;      // on rank 0
+  report::Overlap overlap;  // on rank 0
+  Picture picture;          // for --report
+};
+
+/// Does it; the result is checked, and nothing is written if that fails. Collective over `context`.
+///
+/// \throws Error  on every rank
+[[nodiscard]] PurifyOutcome run(mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
+                                Meter& meter);
+
+}  // namespace plait::cli

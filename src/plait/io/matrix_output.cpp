@@ -1,0 +1,40 @@
+#include "plait/io/matrix_output.hpp"
+
+#include "plait/io/aside_file.hpp"
+#include "plait/io/hdf5.hpp"
+#include "plait/io/npy.hpp"
+#include "plait/mpi/agreed.hpp"
+
+namespace plait::io {
+
+StorageOrder written_order(std::string_view path, StorageOrder wanted) {
+  return is_hdf5_name(path) ? StorageOrder::row_major : wanted;
+}
+
+void expect_writable_matrix(mpi::Context& context, const std::string& path) {
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    const bool hdf5 = is_hdf5_name(path);
+    const Hdf5Name name = hdf5 ? parse_hdf5_name(path) : Hdf5Name{path, {}};
+    if (hdf5) expect_replaceable_hdf5(name);
+    static_cast<void>(AsideFile::create(name.file, 0));
+  });
+}
+
+template <FileElement T>
+void write_matrix_file(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
+                       const Progress& progress) {
+  if (is_hdf5_name(path)) {
+    write_hdf5(context, mpi::agreed(context, [&] { return parse_hdf5_name(path); }), slab, progress);
+  } else {
+    write_npy(context, path, slab, progress);
+  }
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                              \
+  template void write_matrix_file(mpi::Context&, const std::string&, const layout::DistributedMatrix<T>&, \
+                                  const Progress&);
+PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::io

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <new>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/purify/products.hpp"
+
+namespace plait::purify {
+
+/// A matrix of this layout, uninitialised. Collective over the context.
+///
+/// \throws OutOfMemory  on all ranks, naming the rank and the number of bytes
+template <class T>
+[[nodiscard]] Matrix<T> allocate(mpi::Context& context, const layout::Layout& layout) {
+  return mpi::agreed(context, [&] {
+    try {
+      return Matrix<T>(layout, context.rank());
+    } catch (const std::bad_alloc&) {
+      throw OutOfMemory(fmt::format("no memory for the {} bytes that rank {} holds of one {} matrix",
+                                    Matrix<T>::bytes_of(layout, context.rank()), context.rank(),
+                                    layout::to_string(layout.shape())));
+    }
+  });
+}
+
+}  // namespace plait::purify

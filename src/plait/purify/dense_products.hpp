@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "plait/base/index.hpp"
+#include "plait/dense/multiplication.hpp"
+#include "plait/dense/symm_square_cube.hpp"
+#include "plait/purify/products.hpp"
+
+namespace plait::purify {
+
+/// Who computes squares and cubes.
+enum class Squares : unsigned char {
+  symmetric,  ///< `dense::SymmSquareCube`, on the largest cube of ranks that there is
+  general,    ///< `dense::Multiplication`, on all ranks
+};
+
+/// The former, where the cube has more than half of the ranks; else the others would be missed.
+[[nodiscard]] Squares choose_squares(int ranks) noexcept;
+
+/// The products of `dense`, planned once: squares and cubes by `squares`, whose layout is that of all matrices, other
+/// products by `dense::Multiplication`. T is double or std::complex<double>.
+template <class T>
+class DenseProducts final : public Products<T> {
+ public:
+  /// Collective over the context, which outlives this.
+  /// \throws Error  on all ranks: what `dense` throws
+  DenseProducts(mpi::Context& context, Index n, Squares squares);
+
+  [[nodiscard]] mpi::Context& context() const override { return context_; }
+  [[nodiscard]] const layout::Layout& layout() const override { return layout_; }
+  void square(const Matrix<T>& x, Matrix<T>& x2) override;
+  void square_cube(const Matrix<T>& x, Matrix<T>& x2, Matrix<T>& x3) override;
+  void multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& c) override;
+
+  /// Seconds that this rank spent in products.
+  [[nodiscard]] double seconds() const noexcept { return seconds_; }
+  /// What this rank takes beside the matrices, in bytes.
+  [[nodiscard]] Index workspace_bytes() const;
+  /// "SUMMA on 2 x 2 ranks", "a cube of 2 x 2 x 2 ranks".
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  [[nodiscard]] dense::Multiplication<T>& multiplication();
+
+  mpi::Context& context_;
+  std::optional<dense::SymmSquareCube<T>> symmetric_;
+  layout::Layout layout_;
+  std::optional<dense::Multiplication<T>> general_;  // planned when it is first used, if squares are symmetric
+  double seconds_ = 0;
+};
+
+}  // namespace plait::purify

@@ -1,0 +1,231 @@
+#include "plait/purify/elementwise.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "plait/base/contract.hpp"
+#include "plait/collective/calls.hpp"
+#include "plait/collective/reproducible_sum.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/purify/lines.hpp"
+#include "plait/simd/exact_sum.hpp"
+
+namespace plait::purify {
+
+namespace {
+
+using simd::ExactSum;
+
+double real(double value) { return value; }
+double real(const std::complex<double>& value) { return value.real(); }
+/// Re(conj(a) b)
+double overlap(double a, double b) { return a * b; }
+double overlap(const std::complex<double>& a, const std::complex<double>& b) {
+  return a.real() * b.real() + a.imag() * b.imag();
+}
+double square_of(double a) { return a * a; }
+double square_of(const std::complex<double>& a) { return overlap(a, a); }
+
+/// The line of a tile that lies side by side in memory.
+template <class View>
+auto line(const View& tile, Index number) {
+  return tile.data() + number * tile.leading_dimension();
+}
+
+/// Calls f(tile number, line number, length) for each line of the tiles of a matrix that has elements.
+template <class T, class F>
+void for_each_line(const Matrix<T>& matrix, F&& f) {
+  const auto tiles = matrix.const_tiles();
+  for (std::size_t t = 0; t < tiles.size(); ++t) {
+    if (tiles[t].empty()) continue;
+    for (Index l = 0; l < tiles[t].major_extent(); ++l) f(t, l, tiles[t].minor_extent());
+  }
+}
+
+template <std::size_t Count>
+std::array<double, Count> summed(mpi::Context& context, std::array<ExactSum, Count>& sums) {
+  collective::merge(context, sums);
+  std::array<double, Count> result{};
+  std::ranges::transform(sums, result.begin(), [](const ExactSum& sum) { return sum.template rounded<double>(); });
+  return result;
+}
+
+template <class T>
+std::span<double> numbers_of(std::span<T> vector) {
+  return {reinterpret_cast<double*>(vector.data()), vector.size() * sizeof(T) / sizeof(double)};
+}
+
+}  // namespace
+
+template <class T>
+void blend(double identity, std::span<const Term<T>> terms, Matrix<T>& out) {
+  for ([[maybe_unused]] const Term<T>& term : terms) {
+    PLAIT_ASSERT(term.matrix->layout() == out.layout() && term.matrix->rank() == out.rank(), "one layout");
+  }
+  constexpr std::size_t most_terms = 8;
+  PLAIT_ASSERT(terms.size() <= most_terms, "a few terms");
+  for_each_line(out, [&](std::size_t t, Index l, Index length) {
+    std::array<const T*, most_terms> from{};
+    std::array<double, most_terms> factor{};
+    std::size_t count = 0;
+    for (const Term<T>& term : terms) {
+      if (term.factor == 0) continue;
+      from[count] = line(term.matrix->const_tiles()[t], l);
+      factor[count++] = term.factor;
+    }
+    T* const to = line(out.tiles()[t], l);
+    switch (count) {
+      case 0: std::fill_n(to, length, T{}); break;
+      case 1:
+        for (Index i = 0; i < length; ++i) to[i] = factor[0] * from[0][i];
+        break;
+      case 2:
+        for (Index i = 0; i < length; ++i) to[i] = factor[0] * from[0][i] + factor[1] * from[1][i];
+        break;
+      default:
+        for (Index i = 0; i < length; ++i) {
+          T sum = factor[0] * from[0][i];
+          for (std::size_t k = 1; k < count; ++k) sum += factor[k] * from[k][i];
+          to[i] = sum;
+        }
+    }
+  });
+  if (identity == 0) return;
+  const auto tiles = out.tiles();
+  for_each_diagonal(out.layout(), out.rank(),
+                    [&](std::size_t t, Index row, Index column, Index) { tiles[t](row, column) += identity; });
+}
+
+template <class T>
+Measures measure(mpi::Context& context, const Matrix<T>& x, const Matrix<T>& x2, const Matrix<T>& h) {
+  std::array<ExactSum, 6> sums;
+  for_each_line(x, [&](std::size_t t, Index l, Index length) {
+    const T* const a = line(x.const_tiles()[t], l);
+    const T* const b = line(x2.const_tiles()[t], l);
+    const T* const c = line(h.const_tiles()[t], l);
+    double error = 0;
+    double third = 0;
+    double fourth = 0;
+    double energy = 0;
+    for (Index i = 0; i < length; ++i) {
+      error += square_of(a[i] - b[i]);
+      third += overlap(a[i], b[i]);
+      fourth += square_of(b[i]);
+      energy += overlap(a[i], c[i]);
+    }
+    sums[2].add(error);
+    sums[3].add(third);
+    sums[4].add(fourth);
+    sums[5].add(energy);
+  });
+  for_each_diagonal(x.layout(), x.rank(), [&](std::size_t t, Index row, Index column, Index) {
+    const double value = real(x.const_tiles()[t](row, column));
+    sums[0].add(value);
+    sums[1].add(value - real(x2.const_tiles()[t](row, column)));
+  });
+  const auto all = summed(context, sums);
+  return {all[0], all[1], std::sqrt(all[2]), all[3], all[4], all[5]};
+}
+
+template <class T>
+double inner_product(mpi::Context& context, const Matrix<T>& a, const Matrix<T>& b) {
+  std::array<ExactSum, 1> sum;
+  for_each_line(a, [&](std::size_t t, Index l, Index length) {
+    const T* const x = line(a.const_tiles()[t], l);
+    const T* const y = line(b.const_tiles()[t], l);
+    double part = 0;
+    for (Index i = 0; i < length; ++i) part += overlap(x[i], y[i]);
+    sum[0].add(part);
+  });
+  return summed(context, sum)[0];
+}
+
+template <class T>
+double trace(mpi::Context& context, const Matrix<T>& a) {
+  std::array<ExactSum, 1> sum;
+  for_each_diagonal(a.layout(), a.rank(), [&](std::size_t t, Index row, Index column, Index) {
+    sum[0].add(real(a.const_tiles()[t](row, column)));
+  });
+  return summed(context, sum)[0];
+}
+
+template <class T>
+double distance(mpi::Context& context, const Matrix<T>& a, const Matrix<T>& b) {
+  std::array<ExactSum, 1> sum;
+  for_each_line(a, [&](std::size_t t, Index l, Index length) {
+    const T* const x = line(a.const_tiles()[t], l);
+    const T* const y = line(b.const_tiles()[t], l);
+    double part = 0;
+    for (Index i = 0; i < length; ++i) part += square_of(x[i] - y[i]);
+    sum[0].add(part);
+  });
+  return std::sqrt(summed(context, sum)[0]);
+}
+
+template <class T>
+void apply(mpi::Context& context, const Matrix<T>& a, std::span<const T> x, std::span<T> y) {
+  std::ranges::fill(y, T{});
+  const auto extents = a.layout().tiles_of(a.rank());
+  const auto tiles = a.const_tiles();
+  std::vector<T> from;
+  std::vector<T> to;
+  for (std::size_t t = 0; t < tiles.size(); ++t) {
+    const auto& tile = tiles[t];
+    if (tile.empty()) continue;
+    const auto rows = indices_of(a.layout().rows(), extents[t].position.row);
+    const auto columns = indices_of(a.layout().columns(), extents[t].position.column);
+    from.resize(columns.size());
+    to.assign(rows.size(), T{});
+    std::ranges::transform(columns, from.begin(), [&](Index i) { return x[static_cast<std::size_t>(i)]; });
+    for (Index l = 0; l < tile.major_extent(); ++l) {
+      const T* const values = line(tile, l);
+      if (tile.order() == StorageOrder::column_major) {
+        const T factor = from[static_cast<std::size_t>(l)];
+        for (std::size_t i = 0; i < to.size(); ++i) to[i] += values[i] * factor;
+      } else {
+        T sum{};
+        for (std::size_t j = 0; j < from.size(); ++j) sum += values[j] * from[j];
+        to[static_cast<std::size_t>(l)] = sum;
+      }
+    }
+    for (std::size_t i = 0; i < to.size(); ++i) y[static_cast<std::size_t>(rows[i])] += to[i];
+  }
+  collective::allreduce(context, numbers_of(y), simd::ReduceOperation::sum);
+}
+
+template <class T>
+RowDiscs gershgorin(mpi::Context& context, const Matrix<T>& a) {
+  const auto n = static_cast<std::size_t>(a.layout().shape().rows);
+  std::vector<double> sums(2 * n);  // of the radii, then the centres
+  a.for_each_element([&](Index row, Index column, const T& element) {
+    const auto i = static_cast<std::size_t>(row);
+    if (row == column) {
+      sums[n + i] = real(element);
+    } else {
+      sums[i] += std::abs(element);
+    }
+  });
+  collective::allreduce(context, std::span<double>(sums), simd::ReduceOperation::sum);
+  RowDiscs discs{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (std::size_t i = 0; i < n; ++i) {
+    discs.low = std::min(discs.low, sums[n + i] - sums[i]);
+    discs.high = std::max(discs.high, sums[n + i] + sums[i]);
+  }
+  return discs;
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                      \
+  template void blend(double, std::span<const Term<T>>, Matrix<T>&);                              \
+  template Measures measure(mpi::Context&, const Matrix<T>&, const Matrix<T>&, const Matrix<T>&); \
+  template double inner_product(mpi::Context&, const Matrix<T>&, const Matrix<T>&);               \
+  template double trace(mpi::Context&, const Matrix<T>&);                                         \
+  template double distance(mpi::Context&, const Matrix<T>&, const Matrix<T>&);                    \
+  template void apply(mpi::Context&, const Matrix<T>&, std::span<const T>, std::span<T>);         \
+  template RowDiscs gershgorin(mpi::Context&, const Matrix<T>&);
+PLAIT_INSTANTIATE(double)
+PLAIT_INSTANTIATE(std::complex<double>)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::purify

@@ -1,0 +1,120 @@
+#include "plait/purify/hamiltonian.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/purify/allocate.hpp"
+#include "plait/purify/elementwise.hpp"
+#include "plait/redistribute/redistribution.hpp"
+
+namespace plait::purify {
+
+namespace {
+
+constexpr double most_asymmetry = 1e-10;  // of the largest element: what printed matrices lose
+
+std::string text(double value) { return fmt::format("{}", value); }
+std::string text(const std::complex<double>& value) { return fmt::format("{}{:+}i", value.real(), value.imag()); }
+bool is_finite(double value) { return std::isfinite(value); }
+bool is_finite(const std::complex<double>& value) { return is_finite(value.real()) && is_finite(value.imag()); }
+
+double conjugated(double value) { return value; }
+std::complex<double> conjugated(const std::complex<double>& value) { return std::conj(value); }
+
+struct Place {
+  Index number = std::numeric_limits<Index>::max();  // row · columns + column
+};
+
+}  // namespace
+
+Index occupied_states(Index electrons, int per_state, Index states) {
+  if (electrons < 0 || electrons / per_state + electrons % per_state > states) {
+    throw ArgumentError(fmt::format("electrons: is {}, expected 0 to {}: {} in each of {} states", electrons,
+                                    per_state * states, per_state, states));
+  }
+  if (electrons % per_state != 0) {
+    throw ArgumentError(
+        fmt::format("electrons: is {}, expected an even number, as a closed shell has two in each state", electrons));
+  }
+  return electrons / per_state;
+}
+
+template <class T>
+void expect_finite(mpi::Context& context, const Matrix<T>& matrix, std::string_view what) {
+  const Index columns = matrix.layout().shape().columns;
+  Place own;
+  matrix.for_each_element([&](Index row, Index column, const T& element) {
+    if (!is_finite(element)) own.number = std::min(own.number, row * columns + column);
+  });
+  const Index first = mpi::all_reduce(context.comm(), own.number, mpi::Operation::minimum());
+  if (first == Place{}.number) return;
+  mpi::agreed(context, [&] {
+    if (own.number != first) return;
+    matrix.for_each_element([&](Index row, Index column, const T& element) {
+      if (row * columns + column != first) return;
+      throw ArgumentError(fmt::format("{}: element ({}, {}), counted from 0, is {}, expected a finite number", what,
+                                      row, column, text(element)));
+    });
+  });
+}
+
+template <class T>
+void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view what) {
+  auto mirrored = allocate<T>(context, matrix.layout());
+  redistribute::Redistribution(context, matrix.layout(), matrix.layout(), redistribute::Op::conjugate_transpose)
+      .execute(matrix, mirrored);
+  std::array<double, 2> worst{};  // difference, element
+  Place own;
+  T found{};
+  T other{};
+  const Index columns = matrix.layout().shape().columns;
+  const auto tiles = matrix.const_tiles();
+  const auto extents = matrix.layout().tiles_of(matrix.rank());
+  for (std::size_t t = 0; t < tiles.size(); ++t) {
+    const auto& image = mirrored.const_tiles()[t];
+    layout::for_each_index(matrix.layout(), extents[t].position, tiles[t].order(),
+                           [&](Index row, Index column, Index local_row, Index local_column) {
+                             const T& element = tiles[t](local_row, local_column);
+                             const double difference = std::abs(element - image(local_row, local_column));
+                             worst[1] = std::max(worst[1], std::abs(element));
+                             const Index number = row * columns + column;
+                             if (difference < worst[0] || (difference == worst[0] && number > own.number)) return;
+                             worst[0] = difference;
+                             own.number = number;
+                             found = element;
+                             other = image(local_row, local_column);
+                           });
+  }
+  const double own_worst = worst[0];
+  mpi::all_reduce(context.comm(), worst, mpi::Operation::maximum());
+  if (worst[0] > most_asymmetry * worst[1]) {
+    if (own_worst != worst[0]) own = {};
+    const Index first = mpi::all_reduce(context.comm(), own.number, mpi::Operation::minimum());
+    mpi::agreed(context, [&] {
+      if (own.number != first) return;
+      const Index row = first / columns;
+      const Index column = first % columns;
+      throw ArgumentError(fmt::format("{}: is not {}: element ({}, {}), counted from 0, is {}, but ({}, {}) is {}",
+                                      what, std::is_same_v<T, double> ? "symmetric" : "Hermitian", row, column,
+                                      text(found), column, row, text(conjugated(other))));
+    });
+  }
+  blend<T>(0, {{0.5, &matrix}, {0.5, &mirrored}}, matrix);
+}
+
+#define PLAIT_INSTANTIATE(T)                                                      \
+  template void expect_finite(mpi::Context&, const Matrix<T>&, std::string_view); \
+  template void make_hermitian(mpi::Context&, Matrix<T>&, std::string_view);
+PLAIT_INSTANTIATE(double)
+PLAIT_INSTANTIATE(std::complex<double>)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::purify

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "plait/base/index.hpp"
+#include "plait/purify/products.hpp"
+
+/// Whether what was given is a problem that has a solution.
+namespace plait::purify {
+
+/// How many states are occupied by so many electrons, `per_state` (1 or 2) in each.
+///
+/// \throws ArgumentError  a number of electrons that is negative, more than the states hold, or odd with two in a state
+[[nodiscard]] Index occupied_states(Index electrons, int per_state, Index states);
+
+/// \throws ArgumentError  on all ranks, naming the first element, by rows, that is NaN or infinite. Collective.
+template <class T>
+void expect_finite(mpi::Context& context, const Matrix<T>& matrix, std::string_view what);
+
+/// Makes the matrix Hermitian to the last bit, (A + Aᴴ)/2, after checking that it is to 1e-10 of its largest element.
+/// Takes as much memory as the matrix again. Collective over the context.
+///
+/// \throws ArgumentError  on all ranks, naming the element that differs most from its mirror image, and both values
+template <class T>
+void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view what);
+
+}  // namespace plait::purify

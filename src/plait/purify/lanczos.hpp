@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+
+namespace plait::purify {
+
+/// What a Lanczos process found of a Hermitian operator.
+struct RitzValues {
+  double low = 0;            ///< not below the lowest eigenvalue
+  double high = 0;           ///< not above the highest one
+  double low_residual = 0;   ///< an eigenvalue lies at most that far from `low`
+  double high_residual = 0;  ///< likewise
+  double coupling = 0;  ///< of the last vector: by which the extreme eigenvalues may lie outside, at most, in practice
+  bool empty = false;   ///< the operator has no vector to begin with
+};
+
+/// Lanczos with full reorthogonalisation on whole vectors of n elements; T is double or std::complex<double>. The first
+/// vector is the operator's `project` of a random one, always the same; all vectors are projected again, so that
+/// rounding does not lead out of the subspace.
+///
+/// Collective, if `apply` and `project` are, which then give the same bits on all ranks. It ends after `most_steps`, or
+/// when both ends are known to `tolerance`, or where the subspace ends.
+template <class T>
+[[nodiscard]] RitzValues lanczos(Index n, Index most_steps, double tolerance,
+                                 const std::function<void(std::span<const T> x, std::span<T> y)>& apply,
+                                 const std::function<void(std::span<T> x)>& project = {});
+
+}  // namespace plait::purify

@@ -1,0 +1,44 @@
+#include "plait/purify/occupation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plait::purify {
+
+double value(const Polynomial& polynomial, double x) noexcept {
+  double result = 0;
+  for (std::size_t k = polynomial.size(); k-- > 0;) result = result * x + polynomial[k];
+  return result;
+}
+
+double Occupation::of(double energy) const noexcept {
+  double x = shift + slope * energy;
+  for (const Polynomial& step : steps) x = value(step, x);
+  return x;
+}
+
+double Occupation::energy_of(double occupation, Interval spectrum) const noexcept {
+  constexpr int halvings = 100;  // until neighbours remain, of any two doubles of one sign and similar size
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = spectrum.low + spectrum.width() / 2;
+    if (middle <= spectrum.low || middle >= spectrum.high) break;
+    (of(middle) > occupation ? spectrum.low : spectrum.high) = middle;
+  }
+  return spectrum.low + spectrum.width() / 2;
+}
+
+Interval unsettled_energies(const Occupation& occupation, double idempotency_error, double missing_trace,
+                            Interval spectrum) noexcept {
+  if (missing_trace <= 0) return {spectrum.high, spectrum.low};
+  const double least = std::min(0.25, idempotency_error * idempotency_error / missing_trace);
+  const double low = (1 - std::sqrt(1 - 4 * least)) / 2;
+  return {occupation.energy_of(1 - low, spectrum), occupation.energy_of(low, spectrum)};
+}
+
+Interval energies_of_no_state(const Occupation& occupation, double idempotency_error, Interval spectrum) noexcept {
+  if (!(idempotency_error < 0.25)) return {spectrum.high, spectrum.low};
+  const double low = (1 - std::sqrt(1 - 4 * idempotency_error)) / 2;
+  return {occupation.energy_of(1 - low, spectrum), occupation.energy_of(low, spectrum)};
+}
+
+}  // namespace plait::purify

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "plait/base/index.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/layout.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::purify {
+
+template <class T>
+using Matrix = layout::DistributedMatrix<T>;
+
+/// Products of n × n matrices that all lie in one layout, planned once: what a purification needs of multiplication.
+/// The members that take matrices are collective over the context; operands and results are different matrices.
+template <class T>
+class Products {
+ public:
+  virtual ~Products() = default;
+
+  [[nodiscard]] virtual mpi::Context& context() const = 0;
+  /// Where the matrices lie.
+  [[nodiscard]] virtual const layout::Layout& layout() const = 0;
+
+  /// x2 ← x·x of a Hermitian x.
+  virtual void square(const Matrix<T>& x, Matrix<T>& x2) = 0;
+  /// x2 ← x·x and x3 ← x·x·x of a Hermitian x.
+  virtual void square_cube(const Matrix<T>& x, Matrix<T>& x2, Matrix<T>& x3) = 0;
+  /// c ← a·b of any matrices.
+  virtual void multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& c) = 0;
+};
+
+/// Counts the products that it hands on.
+template <class T>
+class CountedProducts final : public Products<T> {
+ public:
+  explicit CountedProducts(Products<T>& products) : products_(products) {}
+
+  [[nodiscard]] mpi::Context& context() const override { return products_.context(); }
+  [[nodiscard]] const layout::Layout& layout() const override { return products_.layout(); }
+  void square(const Matrix<T>& x, Matrix<T>& x2) override {
+    products_.square(x, x2);
+    ++count_;
+  }
+  void square_cube(const Matrix<T>& x, Matrix<T>& x2, Matrix<T>& x3) override {
+    products_.square_cube(x, x2, x3);
+    count_ += 2;
+  }
+  void multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T>& c) override {
+    products_.multiply(a, b, c);
+    ++count_;
+  }
+
+  [[nodiscard]] Index count() const noexcept { return count_; }
+
+ private:
+  Products<T>& products_;
+  Index count_ = 0;
+};
+
+}  // namespace plait::purify

@@ -1,0 +1,200 @@
+#include "plait/purify/purification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/purify/allocate.hpp"
+#include "plait/purify/elementwise.hpp"
+#include "plait/purify/steps.hpp"
+
+namespace plait::purify {
+
+namespace {
+
+/// Energies that are this close, in units of the width of the spectrum, are one to double precision.
+constexpr double resolution = 1e-12;
+
+void expect_valid(const Problem& problem, Index states) {
+  if (problem.occupied < 0 || problem.occupied > states) {
+    throw ArgumentError(
+        fmt::format("occupied: is {}, expected 0 to {}, the number of states", problem.occupied, states));
+  }
+  if (problem.method != Method::mcweeny) return;
+  if (!problem.chemical_potential) {
+    throw ArgumentError("chemical_potential: is missing, which McWeeny's purification begins with");
+  }
+  const double mu = *problem.chemical_potential;
+  if (!(mu > problem.spectrum.low && mu < problem.spectrum.high)) {
+    throw ArgumentError(fmt::format("chemical_potential: is {}, expected one within the spectrum, {} to {}", mu,
+                                    problem.spectrum.low, problem.spectrum.high));
+  }
+}
+
+}  // namespace
+
+Occupation State::occupation() const {
+  Occupation result{shift, slope, {}};
+  for (std::size_t i = 0; i + 1 < iterates.size(); ++i) result.steps.push_back(iterates[i].step);
+  return result;
+}
+
+Interval State::chemical_potentials() const {
+  constexpr double least_error = 1e-10;  // smaller ones may consist of rounding
+  Interval result{problem.spectrum.high, problem.spectrum.low};
+  Occupation so_far{shift, slope, {}};
+  for (const Iterate& iterate : iterates) {
+    if (iterate.settled) {  // else there may be an interval without states, but below it another number of them
+      const double error = std::max(iterate.idempotency_error, least_error);
+      const Interval found = energies_of_no_state(so_far, error, problem.spectrum);
+      result = {std::min(result.low, found.low), std::max(result.high, found.high)};
+    }
+    so_far.steps.push_back(iterate.step);
+  }
+  return result;
+}
+
+template <class T>
+Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem)
+    : Purification(products, h, State{problem}, allocate<T>(products.context(), products.layout())) {
+  mpi::agreed(products_.context(), [&] { expect_valid(problem, h.layout().shape().rows); });
+  begin();
+}
+
+template <class T>
+Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, State state, Matrix<T> x)
+    : products_(products),
+      h_(h),
+      state_(std::move(state)),
+      x_(std::move(x)),
+      x2_(allocate<T>(products.context(), products.layout())) {
+  if (matrices_held(state_.problem.method) > 2) x3_.emplace(allocate<T>(products.context(), products.layout()));
+}
+
+template <class T>
+void Purification<T>::begin() {
+  const Index states = h_.layout().shape().rows;
+  const Problem& problem = state_.problem;
+  if (problem.occupied == 0 || problem.occupied == states) {  // nothing to find out
+    blend<T>(problem.occupied == 0 ? 0 : 1, {}, x_);
+    state_.shift = problem.occupied == 0 ? 0 : 1;
+    return;
+  }
+  if (!(problem.spectrum.width() > 0)) {
+    throw NoGap(fmt::format("no gap: all {} states have the energy {}, and {} of them were to be occupied", states,
+                            problem.spectrum.low, problem.occupied),
+                problem.spectrum);
+  }
+  const double mean = trace(products_.context(), h_) / static_cast<double>(states);
+  const Occupation start = initial_occupation(problem.method, problem.occupied, states, problem.spectrum, mean,
+                                              problem.chemical_potential.value_or(0));
+  state_.shift = start.shift;
+  state_.slope = start.slope;
+  blend<T>(start.shift, {{start.slope, &h_}}, x_);
+}
+
+template <class T>
+void Purification<T>::expect_gap(const Iterate& iterate) const {
+  if (iterate.settled) return;
+  const Problem& problem = state_.problem;
+  const auto steps = static_cast<Index>(state_.iterates.size()) - 1;
+  const Interval energies =
+      unsettled_energies(state_.occupation(), iterate.idempotency_error, iterate.missing_trace, problem.spectrum);
+  constexpr double halfway = 0.1;  // in ‖X - X²‖: some state is still far from 0 and 1
+  const bool is_resolved =
+      iterate.idempotency_error > halfway && std::abs(energies.width()) < resolution * problem.spectrum.width();
+  if (!is_resolved && steps < problem.most_iterations) return;
+  throw NoGap(fmt::format("no gap for {} occupied states of {}: after {} steps of {} there are partly occupied states "
+                          "between {:.12g} and {:.12g}{}",
+                          problem.occupied, h_.layout().shape().rows, steps, name(problem.method), energies.low,
+                          energies.high, is_resolved ? "" : ", and no further steps were allowed"),
+              energies);
+}
+
+// Only McWeeny's purification does not bring about the trace that is wanted.
+template <class T>
+void Purification<T>::expect_count(const Iterate& iterate) const {
+  if (state_.problem.method != Method::mcweeny) return;
+  const double below = std::round(iterate.trace);
+  if (std::abs(iterate.missing_trace) > 0.1 || iterate.idempotency_error > 0.1 ||
+      below == static_cast<double>(state_.problem.occupied)) {
+    return;
+  }
+  throw ArgumentError(fmt::format("chemical_potential: {} has {:.0f} states below it, expected {}",
+                                  *state_.problem.chemical_potential, below, state_.problem.occupied));
+}
+
+template <class T>
+bool Purification<T>::advance() {
+  const Stopwatch watch;
+  const Problem& problem = state_.problem;
+  std::vector<Iterate>& iterates = state_.iterates;
+  const bool was_settled = !iterates.empty() && iterates.back().settled;
+  const bool takes_cube = uses_cube(problem.method) || (problem.method == Method::trs4 && was_settled);
+  const bool has_cube = takes_cube && !is_next_to_last(iterates);
+  if (has_cube) {
+    products_.square_cube(x_, x2_, *x3_);
+  } else {
+    products_.square(x_, x2_);
+  }
+  const Measures found = measure(products_.context(), x_, x2_, h_);
+  Iterate iterate{found.trace, found.idempotency_error, found.missing_trace, found.energy};
+  if (!std::isfinite(iterate.idempotency_error)) {
+    throw Error(ErrorKind::other,
+                fmt::format("the iterate after {} steps of {} is not finite: an eigenvalue lies outside "
+                            "of the spectrum that was given, {} to {}",
+                            iterates.size(), name(problem.method), problem.spectrum.low, problem.spectrum.high));
+  }
+  iterate.settled = was_settled || is_settled(iterate, problem.occupied);
+  const Polynomial last = iterates.empty() ? Polynomial{} : iterates.back().step;
+  iterates.push_back(iterate);
+  if (is_converged(iterates)) {
+    iterates.back().seconds = watch.seconds();
+    return false;
+  }
+  expect_count(iterate);
+  expect_gap(iterate);
+  const Polynomial step =
+      next_step(problem.method, {found.trace, found.trace - found.missing_trace, found.third, found.fourth},
+                problem.occupied, iterate.settled, last);
+  iterates.back().step = step;
+  take(step, has_cube);
+  iterates.back().seconds = watch.seconds();
+  return true;
+}
+
+template <class T>
+void Purification<T>::take(const Polynomial& step, bool has_cube) {
+  const double fourth = step[4];
+  if (fourth == 0) {
+    if (step[3] != 0 && !has_cube) products_.multiply(x_, x2_, *x3_);
+    std::vector<Term<T>> terms{{step[1], &x_}, {step[2], &x2_}};
+    if (step[3] != 0) terms.push_back({step[3], &*x3_});
+    blend<T>(step[0], terms, x_);
+    return;
+  }
+  // c2 X² + c3 X³ + c4 X⁴ is one product beyond X². As a square, c4 (X² + kX)² + (c2 - c4 k²) X², it takes what squares
+  // have for symmetry; where c4 is small, that would magnify rounding errors.
+  PLAIT_ASSERT(step[0] == 0 && step[1] == 0, "a polynomial of order 4 begins with x²");
+  if (std::abs(fourth) < 0.5) {
+    blend<T>(step[2], {{step[3], &x_}, {fourth, &x2_}}, *x3_);
+    products_.multiply(x2_, *x3_, x_);
+    return;
+  }
+  const double k = step[3] / (2 * fourth);
+  blend<T>(0, {{k, &x_}, {1, &x2_}}, *x3_);
+  products_.square(*x3_, x_);
+  blend<T>(0, {{fourth, &x_}, {step[2] - fourth * k * k, &x2_}}, x_);
+}
+
+template class Purification<double>;
+template class Purification<std::complex<double>>;
+
+}  // namespace plait::purify

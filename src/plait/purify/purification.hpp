@@ -1,0 +1,104 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plait/base/error.hpp"
+#include "plait/base/index.hpp"
+#include "plait/purify/convergence.hpp"
+#include "plait/purify/method.hpp"
+#include "plait/purify/occupation.hpp"
+#include "plait/purify/products.hpp"
+
+namespace plait::purify {
+
+/// There is no gap between the occupied and the empty states that the iteration could resolve.
+class NoGap : public Error {
+ public:
+  NoGap(const std::string& text, Interval interval) : Error(ErrorKind::other, text), interval_(interval) {}
+  /// Where states are that stayed partly occupied.
+  [[nodiscard]] Interval interval() const noexcept { return interval_; }
+
+ private:
+  Interval interval_;
+};
+
+/// What is to be computed: the projector onto the `occupied` lowest states.
+struct Problem {
+  Method method = Method::canonical;
+  Index occupied = 0;
+  Interval spectrum;                           ///< holds all eigenvalues of the Hamiltonian
+  std::optional<double> chemical_potential{};  ///< for McWeeny
+  Index most_iterations = 300;
+};
+
+/// How far an iteration is: with the iterate itself all that it needs to go on with the same bits.
+struct State {
+  Problem problem;
+  double shift = 0;  ///< X was shift + slope·H at first
+  double slope = 0;
+  std::vector<Iterate> iterates{};  ///< of all but the last one the step that led to the next
+
+  [[nodiscard]] Occupation occupation() const;
+  /// What all iterates together tell of the energies without states between the occupied and the empty ones: any
+  /// chemical potential in the interval is right. Empty (low > high) as long as they tell of none.
+  [[nodiscard]] Interval chemical_potentials() const;
+};
+
+/// Computes the density matrix  D = θ(µ - H)  of a Hermitian H: the projector onto its lowest eigenvectors, by
+/// polynomials of H alone.
+///
+///     Purification<double> purification(products, h, problem);
+///     while (purification.advance()) {}
+///     use(purification.density());
+///
+/// Each step costs one or two products; the iteration ends where rounding does (`is_converged`). Everything is
+/// collective over the context of the products, which outlive this.
+///
+/// \pre  0 <= occupied <= n
+template <class T>
+class Purification {
+ public:
+  /// \throws ArgumentError  on all ranks: `occupied` is not in [0, n]; McWeeny without a chemical potential, or with
+  /// one
+  ///                        outside of the spectrum
+  /// \throws NoGap          if all states have one energy
+  /// \throws OutOfMemory    on all ranks
+  Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem);
+  /// Goes on from where another one was.
+  /// \param x  its iterate
+  Purification(Products<T>& products, const Matrix<T>& h, State state, Matrix<T> x);
+
+  /// Looks at the iterate and makes the next of it; false, and nothing is made, if it is as good as rounding allows.
+  ///
+  /// \throws NoGap          states stay partly occupied, although the steps tell energies apart that differ by a
+  ///                        rounding error, or for `most_iterations`
+  /// \throws ArgumentError  there are more or fewer than `occupied` states below the chemical potential
+  bool advance();
+
+  [[nodiscard]] const State& state() const noexcept { return state_; }
+  /// The iterate: D, once `advance` has returned false.
+  [[nodiscard]] Matrix<T>& density() noexcept { return x_; }
+  [[nodiscard]] const Matrix<T>& density() const noexcept { return x_; }
+  /// How many products it took since it was made.
+  [[nodiscard]] Index multiplications() const noexcept { return products_.count(); }
+
+ private:
+  void begin();
+  void expect_gap(const Iterate& iterate) const;
+  void expect_count(const Iterate& iterate) const;
+  void take(const Polynomial& step, bool has_cube);
+
+  CountedProducts<T> products_;
+  const Matrix<T>& h_;
+  State state_;
+  Matrix<T> x_;
+  Matrix<T> x2_;
+  std::optional<Matrix<T>> x3_;  // or whatever else is needed on the way
+};
+
+/// The matrices of the layout that a purification holds beside H.
+[[nodiscard]] constexpr Index matrices_held(Method method) noexcept { return method == Method::tc2 ? 2 : 3; }
+
+}  // namespace plait::purify

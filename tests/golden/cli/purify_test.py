@@ -1,0 +1,215 @@
+"""`plait purify` against NumPy's eigensolver: files, overlaps, reports, errors, and jobs that are killed and go on."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+from harness import TIME_LIMIT_SECONDS, CommandTest
+
+
+def c60() -> np.ndarray:
+    """Hückel's Hamiltonian: the vertices of the truncated icosahedron, -1 for its edges, which have length 2."""
+    phi = (1 + 5**0.5) / 2
+    signs = [np.array(s) for s in np.ndindex(2, 2, 2)]
+    bases = [(0, 1, 3 * phi), (1, 2 + phi, 2 * phi), (phi, 2, 2 * phi + 1)]
+    vertices = [np.roll(base * (1 - 2 * s), turn) for base in bases for s in signs for turn in range(3)]
+    vertices = np.unique(np.round(np.array(vertices) + 0.0, 9), axis=0)
+    distances = np.linalg.norm(vertices[:, None] - vertices[None], axis=2)
+    h = -1.0 * (abs(distances - 2) < 1e-6)
+    assert h.shape == (60, 60) and (h.sum(axis=0) == -3).all()
+    return h
+
+
+def prescribed(values, seed: int, kind=float) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    n = len(values)
+    vectors = random.normal(size=(n, n)) + (1j * random.normal(size=(n, n)) if kind is complex else 0)
+    q, _ = np.linalg.qr(vectors)
+    h = q @ np.diag(values) @ q.conj().T
+    return (h + h.conj().T) / 2
+
+
+def density(h: np.ndarray, occupied: int, s: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """D, DHD and the eigenvalues, by S^(-1/2) of the eigenstates of S."""
+    values, vectors = np.linalg.eigh(np.eye(len(h)) if s is None else s)
+    z = vectors @ np.diag(values**-0.5) @ vectors.conj().T
+    energies, states = np.linalg.eigh(z @ h @ z)
+    c = z @ states[:, :occupied]
+    return c @ c.conj().T, c @ np.diag(energies[:occupied]) @ c.conj().T, energies
+
+
+class Purify(CommandTest):
+    def assert_density(self, name: str, expected: np.ndarray, tolerance: float = 1e-9) -> None:
+        np.testing.assert_allclose(self.load(name), expected, atol=tolerance, rtol=0)
+
+    def test_c60_by_every_method(self):
+        h = self.save("H.npy", c60())
+        d, _, energies = density(h, 30)
+        mu = (energies[29] + energies[30]) / 2
+        runs = [("auto", 0), ("canonical", 4), ("tc2", 2), ("trs4", 3), ("hpcp", 1), ("mcweeny", 1)]
+        for method, ranks in runs:
+            with self.subTest(method=method, ranks=ranks):
+                options = ["--chemical-potential", str(mu)] if method == "mcweeny" else []
+                report = json.loads(self.succeed(
+                    ranks, "purify", "H.npy", "--electrons", "60", "--method", method, *options, "-o", "D.npy", "--json",
+                ))  # fmt: skip
+                self.assert_density("D.npy", d)
+                self.assertEqual(report["method"], "canonical" if method == "auto" else method)
+                self.assertEqual((report["check"], report["occupied"], report["states"]), ("passed", 30, 60))
+                self.assertAlmostEqual(report["energy"], 2 * energies[:30].sum(), places=9)
+                self.assertAlmostEqual(report["highest_occupied"], energies[29], places=5)
+                self.assertAlmostEqual(report["lowest_empty"], energies[30], places=5)
+                low, high = report["chemical_potential"]
+                self.assertLess(energies[29] - 1e-6, low)
+                self.assertLess(low, high)
+                self.assertLess(high, energies[30] + 1e-6)
+
+    def test_other_files_and_types(self):
+        h = prescribed(np.linspace(-1, 1, 24), 1)
+        for kind, stored in (("f4", h.astype("f4")), ("F", np.asfortranarray(h)), (">", h.astype(">f8"))):
+            with self.subTest(kind):
+                self.save("H.npy", stored)
+                self.succeed(2, "purify", "H.npy", "--electrons", "5", "--per-state", "1", "-o", "D.npy")
+                self.assert_density("D.npy", density(h, 5)[0], 1e-5 if kind == "f4" else 1e-9)
+        complex_h = self.save("H.npy", prescribed(np.linspace(-1, 1, 15), 2, complex))
+        self.succeed(2, "purify", "H.npy", "--electrons", "8", "-o", "D.npy")
+        self.assert_density("D.npy", density(complex_h, 4)[0])
+        edges = [f"{i + 1} {j + 1}" for i, j in np.argwhere(np.tril(c60()))]
+        lines = ["%%MatrixMarket matrix coordinate pattern symmetric", f"60 60 {len(edges)}", *edges]
+        (self.folder / "H.mtx").write_text("\n".join(lines) + "\n")
+        self.succeed(0, "purify", "H.mtx", "--electrons", "60", "-o", "D.npy")
+        self.assert_density("D.npy", density(-c60(), 30)[0])
+
+    def test_an_overlap_and_the_energy_weighted_density(self):
+        h = self.save("H.npy", prescribed(np.concatenate([np.linspace(-2, -1, 6), np.linspace(0, 3, 24)]), 3))
+        s = self.save("S.npy", prescribed(np.linspace(0.1, 2, 30), 4))
+        d, w, energies = density(h, 6, s)
+        values, vectors = np.linalg.eigh(s)
+        self.save("Z.npy", vectors @ np.diag(values**-0.5) @ vectors.T)
+        job = ["purify", "H.npy", "--electrons", "12", "--overlap", "S.npy", "-o", "D.npy", "--json"]
+        for ranks, options in ((2, []), (1, ["--inverse-root", "Z.npy"])):
+            with self.subTest(options):
+                report = json.loads(self.succeed(ranks, *job, "--energy-weighted", "W.npy", *options))
+                self.assert_density("D.npy", d, 1e-8)
+                self.assert_density("W.npy", w, 1e-8)
+                self.assertAlmostEqual(report["energy"], 2 * energies[:6].sum(), places=7)
+                self.assertEqual(report["inverse_root"]["given"], bool(options))
+        self.save("Z.npy", np.eye(30))
+        self.assertIn("||I - Z S Z||", self.run_plait(0, *job, "--inverse-root", "Z.npy").errors[0])
+
+    def test_the_summary_and_the_report(self):
+        self.save("H.npy", c60())
+        text = self.succeed(2, "purify", "H.npy", "--electrons", "60", "--report", "R.html", "--trace", "T.json")
+        for word in ("||X - X²||", "energy", "gap", "check     passed", "GFlop/s", "hidden", "volume / lower bound"):
+            self.assertIn(word, text)
+        page = (self.folder / "R.html").read_text()
+        for word in ("Convergence", "The density matrix", "Timeline", "<svg"):
+            self.assertIn(word, page)
+        self.assertNotIn("nan", page)
+        self.assertEqual(self.files(), {"H.npy", "R.html", "T.json"})
+
+    def test_what_is_wrong_is_said(self):
+        h = c60()
+        self.save("H.npy", h)
+        bent = h.copy()
+        bent[3, 7] = 0.25
+        self.save("bent.npy", bent)
+        holed = h.copy()
+        holed[5, 2] = holed[2, 5] = np.nan
+        self.save("holed.npy", holed)
+        self.save("long.npy", np.ones((3, 4)))
+        self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
+        cases = [
+            (["H.npy"], "--electrons is missing"),
+            (["H.npy", "--electrons", "61"], "--electrons: is 61, expected an even number"),
+            (["H.npy", "--electrons", "122"], "--electrons: is 122, expected 0 to 120"),
+            (["H.npy", "--electrons", "-2"], "--electrons: '-2' is not what is expected"),
+            (["bent.npy", "--electrons", "60"], "bent.npy: is not symmetric: element (3, 7), counted from 0, is 0.25"),
+            (["holed.npy", "--electrons", "60"], "holed.npy: element (2, 5), counted from 0, is nan"),
+            (["long.npy", "--electrons", "2"], "long.npy is 3 x 4, expected 3 x 3"),
+            (["H.npy", "--electrons", "62"], "no gap for 31 occupied states of 60"),
+            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "expected a positive definite matrix"),
+            (["H.npy", "--electrons", "60", "--method", "mcweeny"], "--chemical-potential is missing"),
+            (["H.npy", "--electrons", "60", "--method", "mcweeny", "--chemical-potential", "-1.5"],
+             "chemical_potential: -1.5 has"),
+            (["H.npy", "--electrons", "60", "--method", "best"], "'best' is no method"),
+            (["H.npy", "--electrons", "60", "--resume"], "--checkpoint is missing"),
+        ]  # fmt: skip
+        for i, (words, complaint) in enumerate(cases):
+            with self.subTest(words):
+                result = self.run_plait(2 if i in (4, 5) else 0, "purify", *words, "-o", "D.npy")
+                self.assertNotEqual(result.status, 0)
+                self.assertEqual(len(result.errors), 1, result.stderr)
+                self.assertIn(complaint, result.errors[0])
+        self.assertFalse((self.folder / "D.npy").exists())
+
+    def test_a_job_that_is_killed_at_any_moment_goes_on_with_the_same_bits(self):
+        # A small gap, so that there are many steps.
+        values = np.concatenate([np.linspace(0, 0.3, 60), np.linspace(0.3 + 1e-6, 1, 240)])
+        self.save("H.npy", prescribed(values, 5))
+        job = ["purify", "H.npy", "--electrons", "120", "--method", "tc2", "--quiet"]
+        checkpoint = ["--checkpoint", "C.json", "--checkpoint-every", "1", "--resume"]
+        random = np.random.default_rng()
+        for ranks in (0, 2):
+            self.succeed(ranks, *job, "-o", "expected.npy")
+            kills = 0
+            begin = time.monotonic()
+            for attempt in range(60):
+                process = subprocess.Popen(
+                    self.words(ranks, *job, *checkpoint, "-o", "D.npy"), cwd=self.folder, start_new_session=True,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                )  # fmt: skip
+                try:
+                    if attempt == 0:  # at least this once there is a checkpoint to go on from
+                        while not (self.folder / "C.json").exists() and process.poll() is None:
+                            time.sleep(0.001)
+                    # Longer each time, so that it ends some time.
+                    status = process.wait(random.uniform(0, 0.2 + 0.25 * attempt) if attempt > 0 else 0)
+                    self.assertEqual(status, 0)
+                    break
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait(TIME_LIMIT_SECONDS)
+                    self.end_ranks()
+                    kills += 1
+                self.assertLess(time.monotonic() - begin, TIME_LIMIT_SECONDS)
+            self.assertGreater(kills, 0)
+            np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"), f"after {kills} kills")
+            self.assertFalse({"C.json", "C.json.a.npy", "C.json.b.npy"} & self.files())
+
+    def test_a_checkpoint_of_another_job_is_refused_and_a_stopped_one_is_used(self):
+        self.save("H.npy", c60())
+        job = ["purify", "H.npy", "--electrons", "60", "--method", "tc2", "--checkpoint", "C.json"]
+        stopped = self.run_plait(2, *job, "--checkpoint-every", "3", "--most-steps", "7")
+        self.assertIn("no further steps were allowed", stopped.errors[0])
+        self.assertIn("C.json", self.files())
+        other = ["purify", "H.npy", "--electrons", "58", "--method", "tc2", "--checkpoint", "C.json", "--resume"]
+        self.assertIn("is a checkpoint of another job", self.run_plait(0, *other).errors[0])
+        report = json.loads(self.succeed(2, *job, "--resume", "-o", "D.npy", "--json"))
+        self.assertEqual(report["resumed_at"], 6)
+        self.assert_density("D.npy", density(c60(), 30)[0])
+
+    def end_ranks(self) -> None:
+        """Under Open MPI ranks are no part of the launcher's session, and outlive it for a moment."""
+        end = time.monotonic() + TIME_LIMIT_SECONDS
+        while time.monotonic() < end:
+            left = []
+            for path in self.folder.__class__("/proc").glob("[0-9]*"):
+                try:
+                    words = (path / "cmdline").read_bytes().split(b"\0")
+                    if words[0] == self.plait.encode() and (path / "cwd").resolve() == self.folder.resolve():
+                        left.append(int(path.name))
+                except OSError:  # it has ended
+                    continue
+            if not left:
+                return
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.02)
+        self.fail("ranks of a killed job are left")

@@ -1,0 +1,204 @@
+// HDF5 files that plait writes and reads again, and what is wrong with others: every rank throws the same.
+#include "plait/io/hdf5.hpp"
+
+#include <hdf5.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/io/file_kind.hpp"
+#include "plait/io/matrix_output.hpp"
+#include "plait/io/slab.hpp"
+
+#include "mpi/io/naive_npy.hpp"
+#include "mpi/io/shared_scratch.hpp"
+
+namespace plait::io {
+namespace {
+
+using layout::DistributedMatrix;
+using test::element;
+using test::SharedScratch;
+using test::text_thrown_alike;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr StorageOrder by_rows = StorageOrder::row_major;
+using Extents = std::vector<hsize_t>;
+
+template <class T>
+DistributedMatrix<T> example(mpi::Context& context, layout::Shape shape) {
+  DistributedMatrix<T> slab(slab_layout(shape, by_rows, context.size()), context.rank());
+  slab.for_each_element([](Index i, Index j, T& value) { value = element<T>(i, j); });
+  return slab;
+}
+
+// Adds a data set without content.
+void add(hid_t file, const char* name, const Extents& extents, hid_t type = H5T_NATIVE_DOUBLE) {
+  const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
+  const hid_t links = H5Pcreate(H5P_LINK_CREATE);
+  H5Pset_create_intermediate_group(links, 1);
+  H5Dclose(H5Dcreate2(file, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT));
+  H5Pclose(links);
+  H5Sclose(space);
+}
+
+template <class F>
+void make_on_rank_zero(SharedScratch& scratch, const std::string& name, F fill) {
+  if (scratch.context().rank() == 0) {
+    const hid_t file = H5Fcreate((scratch / name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    fill(file);
+    H5Fclose(file);
+  }
+  mpi::barrier(scratch.context().comm());
+}
+
+std::string refused(SharedScratch& scratch, const std::string& name) {
+  auto& context = scratch.context();
+  const auto text =
+      text_thrown_alike<FileError>(context, [&] { static_cast<void>(describe_matrix_file(context, scratch / name)); });
+  const std::string file = file_of(scratch / name) + ": ";
+  EXPECT_THAT(text, StartsWith(file));
+  return text.substr(std::min(text.size(), file.size()));
+}
+
+template <class T>
+void expect_round_trip(SharedScratch& scratch, layout::Shape shape) {
+  auto& context = scratch.context();
+  write_matrix_file(context, scratch / "M.h5:/a/b", example<T>(context, shape));
+  const auto file = describe_matrix_file(context, scratch / "M.h5");
+  EXPECT_EQ(file.kind, FileKind::hdf5);
+  EXPECT_EQ(std::get<Hdf5Header>(file.header), (Hdf5Header{"/a/b", dtype_of<T>(), shape}));
+  auto matrix = read_matrix_file<T>(context, scratch / "M.h5:a/b", file);
+  EXPECT_EQ(matrix.layout(), slab_layout(shape, by_rows, context.size()));
+  matrix.for_each_element([](Index i, Index j, const T& value) { EXPECT_EQ(value, element<T>(i, j)); });
+  EXPECT_EQ(scratch.names(), "M.h5");
+}
+
+TEST(Hdf5, IsReadAsItWasWritten) {
+  SharedScratch scratch;
+  for (const layout::Shape shape : {layout::Shape{13, 7}, {1, 1}, {2, 5}, {0, 3}, {3, 0}, {40, 1}}) {
+    expect_round_trip<double>(scratch, shape);
+    expect_round_trip<std::complex<float>>(scratch, shape);
+    expect_round_trip<std::uint16_t>(scratch, shape);
+  }
+}
+
+TEST(Hdf5, ReplacesAFileThatHoldsNothingElseAndNoOther) {
+  SharedScratch scratch;
+  auto& context = scratch.context();
+  write_hdf5(context, {scratch / "M.h5", {}}, example<float>(context, {5, 5}));
+  write_hdf5(context, {scratch / "M.h5", {}}, example<double>(context, {2, 3}));
+  const auto header = read_hdf5_header(context, {scratch / "M.h5", {}});
+  EXPECT_EQ(header, (Hdf5Header{"/matrix", DType::f64, {2, 3}}));
+  const auto text = text_thrown_alike<FileError>(
+      context, [&] { write_hdf5(context, {scratch / "M.h5", "/other"}, example<float>(context, {1, 1})); });
+  EXPECT_THAT(text, StartsWith((scratch / "M.h5") + ": holds /matrix, which would be lost"));
+  EXPECT_EQ(read_hdf5_header(context, {scratch / "M.h5", {}}), header);
+  EXPECT_EQ(scratch.names(), "M.h5");
+}
+
+TEST(Hdf5, ThatOneRankCanNotWriteLeavesTheOldFile) {
+  SharedScratch scratch;
+  auto& context = scratch.context();
+  scratch.write("M.h5", "the old file");
+  const auto slab = example<double>(context, {20, 20});
+  const auto text = text_thrown_alike<Error>(context, [&] {
+    write_hdf5(context, {scratch / "M.h5", {}}, slab, [&](Index) {
+      if (context.rank() == context.size() / 2) throw std::runtime_error("interrupted");
+    });
+  });
+  EXPECT_EQ(text, "interrupted");
+  EXPECT_EQ(scratch.names(), "M.h5");
+  EXPECT_EQ(test::read_file(scratch / "M.h5"), "the old file");
+}
+
+TEST(Hdf5, OfSeveralMatricesNeedsAName) {
+  SharedScratch scratch;
+  make_on_rank_zero(scratch, "M.h5", [](hid_t file) {
+    add(file, "/H", {3, 4});
+    add(file, "/group/S", {5, 6}, H5T_STD_I16BE);
+    add(file, "/vector", {3});
+  });
+  EXPECT_EQ(refused(scratch, "M.h5"), "it has the matrices /H (3 x 4, f64), /group/S (5 x 6, i16); expected " +
+                                          (scratch / "M.h5") + ":/H or the like");
+  EXPECT_EQ(describe_matrix_file(scratch.context(), scratch / "M.h5:/group/S").shape, (layout::Shape{5, 6}));
+  EXPECT_EQ(refused(scratch, "M.h5:/group/T"),
+            "has no /group/T; it has the matrices /H (3 x 4, f64), /group/S (5 x 6, i16)");
+  EXPECT_THAT(refused(scratch, "M.h5:/lost/T"), StartsWith("has no /lost; "));
+  EXPECT_THAT(refused(scratch, "M.h5:/group"), StartsWith("/group is a group, expected a data set; "));
+  EXPECT_THAT(refused(scratch, "M.h5:/H/x"), StartsWith("has no /H/x; "));
+  EXPECT_THAT(refused(scratch, "M.h5:/vector"), StartsWith("/vector (3, f64) is no matrix; expected two dimensions"));
+}
+
+TEST(Hdf5, WithoutAMatrixIsRefusedWithWhatThereIs) {
+  SharedScratch scratch;
+  make_on_rank_zero(scratch, "empty", [](hid_t) {});
+  EXPECT_THAT(refused(scratch, "empty"),
+              StartsWith("it has no data set at all; expected a data set of two dimensions"));
+  make_on_rank_zero(scratch, "others", [](hid_t file) {
+    add(file, "cube", {2, 3, 4});
+    add(file, "half", {2, 2}, H5T_STD_B8LE);
+  });
+  EXPECT_THAT(refused(scratch, "others"),
+              StartsWith("it has no matrix, but the data sets /cube (2 x 3 x 4, f64), /half (2 x 2, "));
+}
+
+TEST(Hdf5, ThatIsNoneOrDamagedIsRefused) {
+  SharedScratch scratch;
+  auto& context = scratch.context();
+  EXPECT_EQ(refused(scratch, "missing.h5:/x"), "can't be opened: No such file or directory");
+  scratch.write("text.h5", "hello");
+  EXPECT_THAT(refused(scratch, "text.h5:/x"), AllOf(StartsWith("begins with \"hello\""), EndsWith("or an HDF5 file")));
+  scratch.write("N.h5", test::naive_npy<double>({4, 4}, by_rows));
+  const auto text = text_thrown_alike<ArgumentError>(
+      context, [&] { static_cast<void>(describe_matrix_file(context, scratch / "N.h5:/x")); });
+  EXPECT_EQ(text, (scratch / "N.h5") + " is a NumPy .npy file, which has no data sets; expected its name without :/x");
+  write_hdf5(context, {scratch / "M.h5", {}}, example<double>(context, {40, 40}));
+  if (context.rank() == 0) std::filesystem::resize_file(scratch / "M.h5", 5000);
+  mpi::barrier(context.comm());
+  EXPECT_THAT(refused(scratch, "M.h5"), StartsWith("can't be opened as an HDF5 file: truncated file"));
+}
+
+TEST(Hdf5, IsReadBeyondTwoToThe31Elements) {
+  SharedScratch scratch;
+  if (scratch.context().rank() != 0) return;
+  constexpr hsize_t rows = (hsize_t{1} << 20) + 7;
+  constexpr hsize_t columns = 4096;
+  const std::string path = scratch / "large.h5";
+  const std::vector<std::uint8_t> line(columns, 42);
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(2, Extents{rows, columns}.data(), nullptr);
+  const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);  // so that the file has a hole where nothing is written
+  const hid_t matrix = H5Dcreate2(file, "M", H5T_STD_U8LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+  for (const hsize_t row : {rows - 2, rows / 2 + 5}) {
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, Extents{row, 0}.data(), nullptr, Extents{1, columns}.data(), nullptr);
+    const hid_t memory = H5Screate_simple(2, Extents{1, columns}.data(), nullptr);
+    ASSERT_GE(H5Dwrite(matrix, H5T_NATIVE_UINT8, memory, space, H5P_DEFAULT, line.data()), 0);
+    H5Sclose(memory);
+  }
+  H5Dclose(matrix);
+  H5Pclose(properties);
+  H5Sclose(space);
+  ASSERT_GE(H5Fclose(file), 0);
+
+  const auto header = read_hdf5_header_local({path, {}});
+  EXPECT_EQ(header.shape, (layout::Shape{rows, columns}));
+  std::vector<std::uint8_t> got(3 * columns);
+  read_hdf5_rows(path, header, rows - 3, 3, std::as_writable_bytes(std::span(got)).data());
+  EXPECT_EQ(std::vector(got.begin(), got.begin() + columns), std::vector<std::uint8_t>(columns, 0));
+  EXPECT_EQ(std::vector(got.begin() + columns, got.begin() + 2 * columns), line);
+  read_hdf5_rows(path, header, rows / 2 + 4, 3, std::as_writable_bytes(std::span(got)).data());
+  EXPECT_EQ(std::vector(got.begin() + columns, got.begin() + 2 * columns), line);
+}
+
+}  // namespace
+}  // namespace plait::io

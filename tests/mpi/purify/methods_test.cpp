@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/mpi/context.hpp"
+#include "plait/purify/allocate.hpp"
+#include "plait/purify/elementwise.hpp"
+#include "plait/purify/purification.hpp"
+#include "plait/purify/spectrum.hpp"
+
+#include "mpi/purify/eigensolver.hpp"
+#include "mpi/purify/replicated_products.hpp"
+#include "support/ranks.hpp"
+
+namespace plait::purify {
+namespace {
+
+using layout::Layout;
+using test::distributed;
+using test::gathered;
+using test::ReplicatedProducts;
+using test::Whole;
+
+constexpr std::array methods{Method::canonical, Method::mcweeny, Method::tc2, Method::trs4, Method::hpcp};
+
+/// Ragged blocks on as square a grid as there is; some ranks may have nothing.
+Layout blocks(Index n, int ranks) {
+  int rows = static_cast<int>(std::sqrt(ranks));
+  return Layout::blocks({n, n}, rows, ranks / rows);
+}
+
+template <class T>
+double largest_difference(const Whole<T>& a, const Whole<T>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.elements.size(); ++i)
+    largest = std::max(largest, std::abs(a.elements[i] - b.elements[i]));
+  return largest;
+}
+
+struct Run {
+  Index steps = 0;
+  Index multiplications = 0;
+};
+
+/// Purifies by a method and compares with the eigenstates.
+template <class T>
+Run expect_density(mpi::Context& context, const Layout& layout, const Whole<T>& whole, Index occupied, Method method) {
+  ReplicatedProducts<T> products(context, layout);
+  const auto h = distributed(context, layout, whole);
+  const auto states = test::eigenstates(whole);
+  Problem problem{method, occupied, spectrum_of(context, h, Bounds::lanczos)};
+  const auto n = states.values.size();
+  const auto count = static_cast<std::size_t>(occupied);
+  if (occupied > 0 && count < n) problem.chemical_potential = (states.values[count - 1] + states.values[count]) / 2;
+  Purification<T> purification(products, h, problem);
+  while (purification.advance()) {
+  }
+  EXPECT_LT(largest_difference(gathered(context, purification.density()), test::density_of(states, occupied)), 1e-9)
+      << name(method);
+  const State& state = purification.state();
+  EXPECT_NEAR(state.iterates.back().trace, static_cast<double>(occupied), 1e-9) << name(method);
+  EXPECT_LT(state.iterates.back().idempotency_error, 1e-10) << name(method);
+  double energy = 0;
+  for (std::size_t k = 0; k < count; ++k) energy += states.values[k];
+  EXPECT_NEAR(state.iterates.back().energy, energy, 1e-9 * std::max(1.0, std::abs(energy))) << name(method);
+  if (occupied > 0 && count < n) {
+    const Interval free = state.chemical_potentials();
+    const double slack = 1e-9 * problem.spectrum.width();
+    EXPECT_LT(free.low, free.high) << name(method);
+    EXPECT_GT(free.low, states.values[count - 1] - slack) << name(method);
+    EXPECT_LT(free.high, states.values[count] + slack) << name(method);
+    EXPECT_GT(free.width(), 0.2 * (states.values[count] - states.values[count - 1])) << name(method);
+  }
+  return {static_cast<Index>(state.iterates.size()) - 1, purification.multiplications()};
+}
+
+std::vector<Run> runs_of_all_methods(const Whole<double>& whole, Index occupied) {
+  mpi::Context context(test::test_comm());
+  std::vector<Run> runs;
+  for (const Method method : methods) {
+    runs.push_back(expect_density(context, blocks(whole.n, context.size()), whole, occupied, method));
+  }
+  return runs;
+}
+
+/// \param expected  steps to 1e-11, as others count them
+void expect_steps(const std::vector<Run>& runs, const std::array<Index, methods.size()>& expected) {
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(runs[i].steps), static_cast<double>(expected[i]), 2) << name(methods[i]);
+    const Index products_of_step = methods[i] == Method::tc2 ? 1 : 2;
+    EXPECT_LE(runs[i].multiplications, products_of_step * runs[i].steps + 1) << name(methods[i]);
+  }
+}
+
+TEST(PurificationMethods, AgreeWithTheEigenstatesOfC60) {
+  const auto whole = test::c60();
+  ASSERT_EQ(whole.n, 60);
+  expect_steps(runs_of_all_methods(whole, 30), {12, 11, 20, 11, 11});
+}
+
+TEST(PurificationMethods, AgreeWithTheEigenstatesOfPolyacetylene) {
+  const Index n = test::ranks() == 1 ? 400 : 50;
+  const auto runs = runs_of_all_methods(test::polyacetylene(n), n / 2);
+  if (n == 400) expect_steps(runs, {12, 12, 21, 12, 12});
+}
+
+TEST(PurificationMethods, AgreeWithTheEigenstatesOfGappedGraphene) {
+  const Index edge = test::ranks() == 1 ? 14 : 5;
+  const auto runs = runs_of_all_methods(test::gapped_graphene(edge, edge), edge * edge);
+  if (edge == 14) expect_steps(runs, {11, 11, 21, 11, 11});
+}
+
+TEST(PurificationMethods, AgreeWithTheEigenstatesAtFivePerCentFilling) {
+  const auto runs = runs_of_all_methods(test::prescribed<double>(test::spectrum_with_gap(120, 6, 0.02)), 6);
+  // Canonical purification is the slowest there by far.
+  for (std::size_t i = 1; i < methods.size(); ++i) {
+    EXPECT_GT(runs[0].multiplications, runs[i].multiplications) << name(methods[i]);
+  }
+}
+
+TEST(PurificationMethods, AgreeWithTheEigenstatesAtHighFilling) {
+  static_cast<void>(runs_of_all_methods(test::prescribed<double>(test::spectrum_with_gap(50, 44, 0.05)), 44));
+}
+
+TEST(PurificationMethods, AgreeWithTheEigenstatesAcrossASmallGap) {
+  static_cast<void>(runs_of_all_methods(test::prescribed<double>(test::spectrum_with_gap(40, 13, 1e-5)), 13));
+}
+
+TEST(PurificationMethods, AgreeWithTheEigenstatesOfHermitianMatrices) {
+  mpi::Context context(test::test_comm());
+  const auto whole = test::prescribed<std::complex<double>>(test::spectrum_with_gap(31, 12, 0.1));
+  for (const Method method : methods) {
+    static_cast<void>(expect_density(context, blocks(31, context.size()), whole, 12, method));
+  }
+}
+
+TEST(PurificationMethods, TakeAnyLayoutAndMatricesSmallerThanTheRanks) {
+  mpi::Context context(test::test_comm());
+  for (const Index n : {Index{1}, Index{2}, Index{3}, Index{17}}) {
+    std::vector<double> values;
+    for (Index i = 0; i < n; ++i) values.push_back(static_cast<double>(i * i));
+    const auto whole = test::prescribed<double>(values);
+    for (const Layout& layout : {Layout::rows({n, n}, context.size()), Layout::columns({n, n}, context.size()),
+                                 Layout::block_cyclic({n, n}, 2, 3, layout::Owners::grid(context.size(), 1))}) {
+      for (Index occupied = 0; occupied <= n; occupied += std::max(Index{1}, n / 3)) {
+        for (const Method method : methods) {
+          if (method == Method::mcweeny && (occupied == 0 || occupied == n)) continue;
+          static_cast<void>(expect_density(context, layout, whole, occupied, method));
+        }
+      }
+    }
+  }
+}
+
+TEST(PurificationMethods, AreChosenByFilling) {
+  EXPECT_EQ(choose_method(50, 100), Method::canonical);
+  EXPECT_EQ(choose_method(5, 100), Method::tc2);
+  EXPECT_EQ(choose_method(95, 100), Method::tc2);
+  for (const Method method : methods) EXPECT_EQ(parse_method(name(method)), method);
+  EXPECT_THROW(static_cast<void>(parse_method("mc")), ArgumentError);
+}
+
+TEST(PurificationMethods, SayThatThereIsNoGapAndWhereNot) {
+  mpi::Context context(test::test_comm());
+  // C60's lowest empty level is threefold degenerate, so that 31 states can't be told from the others.
+  const auto whole = test::c60();
+  const auto level = test::eigenstates(whole).values[30];
+  const Layout layout = blocks(whole.n, context.size());
+  ReplicatedProducts<double> products(context, layout);
+  const auto h = distributed(context, layout, whole);
+  for (const Method method : {Method::canonical, Method::tc2, Method::trs4, Method::hpcp}) {
+    Purification<double> purification(products, h, {method, 31, spectrum_of(context, h, Bounds::lanczos)});
+    try {
+      while (purification.advance()) {
+      }
+      ADD_FAILURE() << name(method) << " found a gap where there is none";
+    } catch (const NoGap& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("no gap for 31 occupied states of 60"));
+      EXPECT_NEAR(error.interval().low, level, 1e-6) << name(method);
+      EXPECT_NEAR(error.interval().high, level, 1e-6) << name(method);
+    }
+  }
+  Whole<double> flat{5};
+  for (Index i = 0; i < 5; ++i) flat(i, i) = 3;
+  const Layout small = blocks(5, context.size());
+  ReplicatedProducts<double> small_products(context, small);
+  const auto flat_h = distributed(context, small, flat);
+  EXPECT_THROW((Purification<double>(small_products, flat_h, {Method::tc2, 2, {3, 3}})), NoGap);
+}
+
+TEST(PurificationMethods, RefuseAChemicalPotentialThatDoesNotFit) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = blocks(20, context.size());
+  ReplicatedProducts<double> products(context, layout);
+  const auto h = distributed(context, layout, test::prescribed<double>(test::spectrum_with_gap(20, 10, 0.1)));
+  const Interval spectrum = spectrum_of(context, h, Bounds::lanczos);
+  const auto purify = [&](std::optional<double> mu) {
+    Purification<double> purification(products, h, {Method::mcweeny, 8, spectrum, mu});
+    while (purification.advance()) {
+    }
+  };
+  EXPECT_THROW(purify({}), ArgumentError);
+  EXPECT_THROW(purify(7), ArgumentError);
+  try {
+    purify(0.5);
+    ADD_FAILURE() << "there are 10 states below";
+  } catch (const ArgumentError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("chemical_potential: 0.5 has 10 states below it, expected 8"));
+  }
+}
+
+TEST(PurificationMethods, GoOnFromAnyIterateWithTheSameBits) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = blocks(40, context.size());
+  ReplicatedProducts<double> products(context, layout);
+  const auto h = distributed(context, layout, test::prescribed<double>(test::spectrum_with_gap(40, 9, 0.05)));
+  for (const Method method : {Method::canonical, Method::tc2, Method::trs4}) {
+    const Problem problem{method, 9, spectrum_of(context, h, Bounds::lanczos)};
+    Purification<double> whole(products, h, problem);
+    while (whole.advance()) {
+    }
+    const auto expected = gathered(context, whole.density());
+    for (const int steps : {0, 1, 7, 12}) {
+      Purification<double> first(products, h, problem);
+      for (int step = 0; step < steps; ++step) ASSERT_TRUE(first.advance());
+      auto x = allocate<double>(context, layout);
+      blend<double>(0, {{1, &first.density()}}, x);
+      Purification<double> rest(products, h, first.state(), std::move(x));
+      while (rest.advance()) {
+      }
+      EXPECT_EQ(gathered(context, rest.density()).elements, expected.elements) << name(method) << " after " << steps;
+      EXPECT_EQ(rest.state().iterates.size(), whole.state().iterates.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plait::purify
