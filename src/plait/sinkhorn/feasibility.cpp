@@ -32,23 +32,27 @@ std::vector<Weighted> of_all_ranks(mpi::Context& context, const std::vector<Weig
 
 }  // namespace
 
-template <class T, class A>
-Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals,
-                        std::span<const A> u) {
+template <class T>
+Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
+                        const CheckedMarginals& marginals, std::span<const double> heights) {
+  using Number = simd::FloatOf<T>;
   constexpr double highest = std::numeric_limits<double>::max();
+  const auto is_entry = [support](Number entry) {
+    return support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max();
+  };
   const auto columns = static_cast<std::size_t>(rows.columns());
-  std::vector<double> reached_by(columns, -1);    // the highest row with an entry there
-  std::vector<double> lowest(columns, -highest);  // minus the lowest one, so that one reduction does for both
+  std::vector<double> reached_by(columns, -highest);  // the highest row with an entry there
+  std::vector<double> lowest(columns, -highest);      // minus the lowest one, so that one reduction does for both
   std::vector<Weighted> own;
   for (Index i = 0; i < rows.rows(); ++i) {
-    const auto factor = static_cast<double>(u[static_cast<std::size_t>(i)]);
-    const double height = std::isnan(factor) ? highest : std::min(factor, highest);
+    const double given = heights[static_cast<std::size_t>(i)];
+    const double height = std::isnan(given) ? highest : std::clamp(given, -highest, highest);
     const double marginal = marginals.rows[static_cast<std::size_t>(i)];
     if (marginal == 0) continue;
     own.push_back({height, marginal});
     const T* row = rows.data() + i * rows.leading_dimension();
     for (std::size_t j = 0; j < columns; ++j) {
-      if (!(simd::widened<simd::FloatOf<T>>(row[j]) > 0)) continue;
+      if (!is_entry(simd::widened<Number>(row[j]))) continue;
       reached_by[j] = std::max(reached_by[j], height);
       lowest[j] = std::max(lowest[j], -height);
     }
@@ -101,11 +105,11 @@ std::string describe(const Bottleneck& bottleneck) {
                      bottleneck.need > bottleneck.room ? "may sum up only to" : "sum up to", bottleneck.room);
 }
 
-#define PLAIT_INSTANTIATE(T, A) \
-  template Feasibility feasibility(mpi::Context&, matrix_view<const T>, const CheckedMarginals&, std::span<const A>)
-PLAIT_INSTANTIATE(double, double);
-PLAIT_INSTANTIATE(float, float);
-PLAIT_INSTANTIATE(float, double);
-PLAIT_INSTANTIATE(simd::BFloat16, float);
+#define PLAIT_INSTANTIATE(T)                                                                              \
+  template Feasibility feasibility(mpi::Context&, matrix_view<const T>, Support, const CheckedMarginals&, \
+                                   std::span<const double>)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+PLAIT_INSTANTIATE(simd::BFloat16);
 
 }  // namespace plait::sinkhorn

@@ -25,15 +25,18 @@ struct Feasibility {
   Bottleneck bottleneck;       // of either
 };
 
-/// Looks for rows that are proof of it, among those that the iterations raise above the others: {i : u[i] >= t}, for
-/// all t. Where a matrix has no support, the factors of such rows grow without limit, so that they are found after some
-/// iterations; what is found is a proof, but finding nothing is none. One pass over the matrix, which stays as it is.
-/// Collective over `context`; the same on all ranks.
+/// What makes an entry one that a plan may have: of a matrix that is scaled, or of costs.
+enum class Support : unsigned char { positive, finite };
+
+/// Looks for rows that are proof of it, among those that the iterations raise above the others: {i : heights[i] >= t},
+/// for all t. Where a matrix has no support, the factors of such rows grow without limit, so that they are found after
+/// some iterations; what is found is a proof, but finding nothing is none. One pass over the matrix, which stays as it
+/// is. Collective over `context`; the same on all ranks.
 ///
-/// \pre  u has a factor for each of this rank's rows
-template <class T, class A>
-[[nodiscard]] Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows,
-                                      const CheckedMarginals& marginals, std::span<const A> u);
+/// \param heights  the factors of this rank's rows, or their logarithms
+template <class T>
+[[nodiscard]] Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
+                                      const CheckedMarginals& marginals, std::span<const double> heights);
 
 /// "the 3 rows ... "
 [[nodiscard]] std::string describe(const Bottleneck& bottleneck);

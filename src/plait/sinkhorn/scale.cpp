@@ -15,6 +15,7 @@
 #include "plait/sinkhorn/column_sums.hpp"
 #include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
+#include "plait/sinkhorn/stagnation.hpp"
 
 namespace plait::sinkhorn {
 
@@ -25,23 +26,7 @@ void expect_suitable(matrix_view<T> rows, const Limits& limits) {
   if (!rows.empty() && rows.order() != StorageOrder::row_major) {
     throw ArgumentError("the matrix is column-major, expected row-major: its transpose is, with marginals exchanged");
   }
-  if (!(limits.tolerance >= 0)) {
-    throw ArgumentError(fmt::format("the tolerance is {}, expected a number >= 0", limits.tolerance));
-  }
-  if (limits.most_iterations < 0) {
-    throw ArgumentError(
-        fmt::format("the number of iterations is limited to {}, expected >= 0", limits.most_iterations));
-  }
-}
-
-/// The difference between 1 and the next number, of what the plan is computed and stored in.
-template <class T>
-constexpr double roundoff_of() {
-  if constexpr (std::is_same_v<T, simd::BFloat16>) {
-    return 0x1p-7;
-  } else {
-    return static_cast<double>(std::numeric_limits<T>::epsilon());
-  }
+  expect_valid(limits);
 }
 
 /// One run. `T` is what the matrix is stored in, const if it is not changed.
@@ -62,6 +47,7 @@ class Run {
         sums_(static_cast<std::size_t>(rows.columns() + riders)) {}
 
   [[nodiscard]] Outcome to_the_end() {
+    const double rounding = std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>());
     while (true) {
       if (outcome_.iterations == limits_.most_iterations) return limit_reached();
       const double error = iterate();
@@ -71,12 +57,12 @@ class Run {
         return ended(Status::converged,
                      fmt::format("the error is {:.3g}, at most {:.3g} was wanted", error, limits_.tolerance));
       }
-      if (is_as_good_as_it_gets()) {
+      if (is_as_good_as_it_gets(outcome_.errors, rounding)) {
         return ended(Status::numerical_limit,
                      fmt::format("the error stays at {:.3g}, which is what rounding leaves; {:.3g} was wanted", error,
                                  limits_.tolerance));
       }
-      if (is_slow() && is_infeasible()) return outcome_;
+      if (is_slow(outcome_.errors) && is_infeasible()) return outcome_;
       if (outcome_.iterations == limits_.most_iterations) return limit_reached();
       iteration_.columns(sums());
       if (iteration_.starved_columns() > 0) return out_of_range();
@@ -107,24 +93,6 @@ class Run {
     return outcome_;
   }
 
-  /// What is left is rounding, and does not become less any more.
-  [[nodiscard]] bool is_as_good_as_it_gets() const {
-    constexpr Index patience = 20;
-    constexpr double roundings = 64;
-    const double floor = roundings * std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>());
-    if (outcome_.iterations <= patience || outcome_.error > floor) return false;
-    const double before = outcome_.errors[outcome_.errors.size() - 1 - patience];
-    return outcome_.error > 0.9 * before;
-  }
-
-  /// Asked after 64, 128, 256... iterations: whether half of them have not even halved the error.
-  [[nodiscard]] bool is_slow() const {
-    constexpr Index first = 64;
-    const Index n = outcome_.iterations;
-    if (n < first || (n & (n - 1)) != 0) return false;
-    return outcome_.error > 0.5 * outcome_.errors[static_cast<std::size_t>(n / 2 - 1)];
-  }
-
   /// The zeros of the matrix are proof only while they are those that it came with.
   [[nodiscard]] Feasibility look_for_a_proof() {
     if constexpr (!std::is_const_v<T>) {
@@ -138,7 +106,8 @@ class Run {
       const Index lost = mpi::all_reduce(context_.comm(), seen_.positive - positive, mpi::Operation::maximum());
       if (lost > 0) return {};
     }
-    return feasibility<Element, A>(context_, rows_, marginals_, iteration_.u());
+    const std::vector<double> heights(iteration_.u().begin(), iteration_.u().end());
+    return feasibility<Element>(context_, rows_, Support::positive, marginals_, heights);
   }
 
   [[nodiscard]] bool is_infeasible() { return is_proof(look_for_a_proof()); }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -8,18 +7,11 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/iteration.hpp"
+#include "plait/sinkhorn/limits.hpp"
 #include "plait/sinkhorn/marginals.hpp"
 #include "plait/sinkhorn/status.hpp"
 
 namespace plait::sinkhorn {
-
-/// When a run ends, and who is told how it goes.
-struct Limits {
-  double tolerance = 1e-9;  // of the error, see `Outcome`
-  Index most_iterations = 10'000;
-  /// Called on all ranks after each iteration; what it throws on one of them has to be thrown on all.
-  std::function<void(Index iteration, double error)> listener = {};
-};
 
 /// The factors of the plan: P(i, j) = u[i] K(i, j) v[j].
 template <class A>
