@@ -9,7 +9,9 @@
 #include "cli/machine.hpp"
 #include "cli/plan_options.hpp"
 #include "cli/redistribute_options.hpp"
+#include "cli/sinkhorn_options.hpp"
 #include "cli/trace_options.hpp"
+#include "cli/transport_options.hpp"
 
 namespace plait::cli {
 
@@ -19,7 +21,7 @@ struct Text {
 };
 
 using Command = std::variant<Text, RedistributeOptions, PlanOptions, GenerateOptions, InfoOptions, ExecOptions,
-                             MachineOptions, TraceOptions>;
+                             MachineOptions, TraceOptions, SinkhornOptions, TransportJobOptions>;
 
 /// \throws UsageError  in a line or a few: what is wrong, what was expected, and where help is
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);

@@ -29,6 +29,21 @@ void expect_suitable(matrix_view<T> rows, const Limits& limits) {
   expect_valid(limits);
 }
 
+/// Columns without mass have no factor that counts.
+template <class A>
+void expect_factors(std::span<const A> start, std::span<const double> marginals) {
+  if (start.empty()) return;
+  if (start.size() != marginals.size()) {
+    throw ArgumentError(
+        fmt::format("the start has factors for {} columns, expected {}", start.size(), marginals.size()));
+  }
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    if (marginals[j] == 0 || (start[j] > 0 && std::isfinite(start[j]))) continue;
+    throw ArgumentError(
+        fmt::format("the start has the factor {} for column {}, expected a finite one > 0", start[j], j));
+  }
+}
+
 /// One run. `T` is what the matrix is stored in, const if it is not changed.
 template <class T, class A>
 class Run {
@@ -158,24 +173,15 @@ template <class T, class A, class Make>
 Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals, const Limits& limits,
                   std::span<const A> start, Make make) {
   using Element = std::remove_const_t<T>;
-  mpi::agreed(context, [&] {
-    expect_suitable(rows, limits);
-    if (start.empty()) return;
-    if (static_cast<Index>(start.size()) != rows.columns()) {
-      throw ArgumentError(
-          fmt::format("the start has factors for {} columns, expected {}", start.size(), rows.columns()));
-    }
-    for (std::size_t j = 0; j < start.size(); ++j) {
-      if (start[j] > 0 && std::isfinite(start[j])) continue;
-      throw ArgumentError(
-          fmt::format("the start has the factor {} for column {}, expected a finite one > 0", start[j], j));
-    }
-  });
+  mpi::agreed(context, [&] { expect_suitable(rows, limits); });
   const CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
+  mpi::agreed(context, [&] { expect_factors(start, checked.columns); });
   const MatrixCheck seen = check_matrix<Element>(context, rows, checked);
   const auto iteration =
       mpi::agreed(context, [&] { return make(IterationTask<T>{rows, checked.rows, checked.columns}); });
-  if (!start.empty()) std::ranges::copy(start, iteration->v().begin());
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    iteration->v()[j] = checked.columns[j] > 0 ? start[j] : A{0};
+  }
   Outcome outcome = Run<T, A>(context, rows, checked, limits, *iteration, seen).to_the_end();
   return {std::move(outcome), std::move(iteration->u()), std::move(iteration->v())};
 }

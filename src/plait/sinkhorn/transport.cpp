@@ -43,14 +43,16 @@ void expect_suitable(matrix_view<const T> costs, const TransportOptions& options
   }
 }
 
+/// Columns without mass have no potential that counts.
 template <class A>
-void expect_potentials(std::span<const A> start, Index columns) {
+void expect_potentials(std::span<const A> start, std::span<const double> marginals) {
   if (start.empty()) return;
-  if (static_cast<Index>(start.size()) != columns) {
-    throw ArgumentError(fmt::format("the start has potentials for {} columns, expected {}", start.size(), columns));
+  if (start.size() != marginals.size()) {
+    throw ArgumentError(
+        fmt::format("the start has potentials for {} columns, expected {}", start.size(), marginals.size()));
   }
   for (std::size_t j = 0; j < start.size(); ++j) {
-    if (std::isfinite(start[j])) continue;
+    if (marginals[j] == 0 || std::isfinite(start[j])) continue;
     throw ArgumentError(
         fmt::format("the start has the potential {} for column {}, expected a finite one", start[j], j));
   }
@@ -276,11 +278,9 @@ constexpr double widest_factors = std::is_same_v<A, double> ? 500 : 50;
 template <class T, class A>
 Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
                        const TransportOptions& options, std::span<const A> start) {
-  mpi::agreed(context, [&] {
-    expect_suitable(costs, options);
-    expect_potentials(start, costs.columns());
-  });
+  mpi::agreed(context, [&] { expect_suitable(costs, options); });
   const CheckedMarginals checked = checked_marginals(context, costs.rows(), costs.columns(), marginals);
+  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(checked.columns)); });
   const double highest = check_costs<T>(context, costs, checked);
 
   // Within factors of 4 of the costs themselves little is gained.
@@ -293,7 +293,9 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
   Transport<A> result;
   result.f.assign(static_cast<std::size_t>(costs.rows()), A{0});
   result.g.assign(static_cast<std::size_t>(costs.columns()), A{0});
-  std::ranges::copy(start, result.g.begin());
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    result.g[j] = checked.columns[j] > 0 ? start[j] : -std::numeric_limits<A>::infinity();
+  }
   const auto in_units = [&](std::vector<A>& potentials, double factor) {
     for (A& potential : potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
   };

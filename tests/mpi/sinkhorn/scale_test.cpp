@@ -194,6 +194,21 @@ TEST_F(Sinkhorn, BeginsWhereItIsTold) {
   EXPECT_GT(cold.outcome.iterations, 4);
 }
 
+TEST_F(Sinkhorn, BeginsWithFactorsOfColumnsWithoutMassAsWell) {
+  WholeProblem whole = random_problem(6, 3, 19);
+  whole.c = {0.25, 0, 0.75};
+  const auto cold = scaled<double, double>(whole, {.tolerance = 1e-12});
+  ASSERT_EQ(cold.v[1], 0);
+  const OwnRows<double> own(whole);
+  const sinkhorn::Marginals marginals{own.r, whole.c};
+  const auto warm = sinkhorn::scale<double, double>(context, own.const_view(), marginals, {.tolerance = 1e-11}, cold.v);
+  EXPECT_EQ(warm.outcome.iterations, 1);
+  const std::vector<double> wrong{1, 1, 0};
+  EXPECT_THAT(
+      [&] { static_cast<void>(sinkhorn::scale<double, double>(context, own.const_view(), marginals, {}, wrong)); },
+      ThrowsMessage<ArgumentError>(HasSubstr("the factor 0 for column 2, expected a finite one > 0")));
+}
+
 TEST_F(Sinkhorn, ProvesThatThereIsNoSupport) {
   // Three rows live in two columns, so no permutation lies in the entries.
   WholeProblem whole = random_problem(6, 6, 9);
