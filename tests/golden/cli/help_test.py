@@ -8,7 +8,7 @@ import numpy as np
 from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
-COMMANDS = ["redistribute", "plan", "generate", "info", "exec", "machine", "trace"]
+COMMANDS = ["redistribute", "plan", "generate", "info", "exec", "machine", "trace", "sinkhorn", "transport"]
 
 
 def options_in(text: str) -> set[str]:
@@ -74,6 +74,8 @@ class Help(CommandTest):
         reports = [
             self.succeed(0, "redistribute", "B.npy", "-o", "A.npy", "--json"),
             self.succeed(0, "generate", "3x3", "-o", "M.npy", "--json"),
+            self.succeed(0, "sinkhorn", "B.npy", "-o", "P.npy", "--json"),
+            self.succeed(0, "transport", "B.npy", "--epsilon", "1", "-o", "P.npy", "--json"),
         ]
         for report in reports:
             for key in keys_of(json.loads(report)):
