@@ -25,8 +25,8 @@ ScalingForm parse_form(std::string_view text) {
 }
 
 constexpr const char* footer =
-    R"(P = diag(u) K diag(v), with the factors u of the rows and v of the columns that give P its sums. Where no factors do, it
-is said why, and nothing is written.
+    R"(P = diag(u) K diag(v), with the factors u of the rows and v of the columns that give P its sums. Where no
+factors do, it is said why, and nothing is written.
 
 Example: make a matrix doubly stochastic
   mpirun -n 2 plait sinkhorn K.npy -o P.npy

@@ -27,8 +27,9 @@ Domain parse_domain(std::string_view text) {
 }
 
 constexpr const char* footer =
-    R"(The plan P >= 0 with these masses minimises  sum C P + epsilon sum P (log P - 1);  P = exp((f + g - C) / epsilon) with the
-potentials f of the rows and g of the columns. A small epsilon is approached from a larger one.
+    R"(The plan P >= 0 with these masses minimises  sum C P + epsilon sum P (log P - 1).  It is
+exp((f + g - C) / epsilon), f the potentials of the rows and g of the columns. A small epsilon is approached from a
+larger one.
 
 Example:
   mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --cols b.npy -o P.npy)";

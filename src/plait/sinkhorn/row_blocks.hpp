@@ -6,14 +6,18 @@
 
 namespace plait::sinkhorn {
 
-/// How many rows a sweep takes at a time, and whether it fetches the next ones meanwhile.
+/// When the next block of rows is fetched: not at all, beside the second pass over a block, or beside both.
+enum class FetchAhead : unsigned char { none, late, throughout };
+
+/// How many rows a sweep takes at a time, and what it fetches meanwhile.
 struct RowBlocks {
   Index rows = 1;
-  bool fetches_ahead = false;
+  FetchAhead ahead = FetchAhead::none;
 };
 
-/// A block is read twice, the second time from the second-level cache; the next one is fetched beside it if both, the
-/// vectors that belong to the columns and the lines of other data have room.
+/// A block is passed through twice, the second time from the second-level cache. Where eight rows, the next eight and
+/// the vectors that belong to the columns have room there, the next block is fetched meanwhile: long rows of small
+/// elements throughout. Four rows at a time otherwise, and the processor finds by itself what comes next.
 [[nodiscard]] RowBlocks row_blocks(Index columns, Index element_bytes, Index cache_bytes);
 
 /// Rows [first, first + count) of row-major rows.

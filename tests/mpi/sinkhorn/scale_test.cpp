@@ -12,6 +12,7 @@
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/plan.hpp"
 
+#include "mpi/mpi/pretended_nodes.hpp"
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
 
@@ -273,6 +274,15 @@ TEST_F(Sinkhorn, HasTheSameFactorsOfColumnsAndErrorsOnAllRanks) {
   std::vector<double> of_rank_zero = all;
   MPI_Bcast(of_rank_zero.data(), static_cast<int>(of_rank_zero.size()), MPI_DOUBLE, 0, test_comm());
   EXPECT_EQ(all, of_rank_zero);
+}
+
+TEST(SinkhornOnNodes, FindsThePlanOfTheReferenceByMessagesBetweenThem) {
+  if (ranks() < 2) return;
+  const PretendedNodes nodes({1, ranks() - 1});
+  mpi::Context context(test_comm());
+  ASSERT_EQ(context.topology().nodes(), 2);
+  expect_the_plan_of_the_reference<double, double>(context, random_problem(37, 300, 20), 1e-14, 1e-12);
+  expect_the_plan_of_the_reference<double, double>(context, random_problem(3, 1, 21), 1e-14, 1e-12);
 }
 
 TEST_F(Sinkhorn, RefusesEntriesThatAreNoneOnAllRanks) {
