@@ -90,6 +90,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   MachineOptions machine;
   ExecOptions exec;
   TraceOptions trace;
+  SinkhornOptions sinkhorn;
+  TransportJobOptions transport;
   add_redistribute(program, redistribute);
   add_multiply(program, multiply);
   add_purify(program, purify);
@@ -98,6 +100,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_info(program, info);
   add_machine(program, machine);
   add_trace(program, trace);
+  add_sinkhorn(program, sinkhorn);
+  add_transport(program, transport);
   const CLI::App* const exec_app = add_exec(program, exec);
 
   const auto with_help = [&program](const std::string& complaint) {
@@ -122,6 +126,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.got_subcommand("generate")) return generate;
   if (program.got_subcommand("machine")) return machine;
   if (program.got_subcommand("trace")) return trace;
+  if (program.got_subcommand("sinkhorn")) return sinkhorn;
+  if (program.got_subcommand("transport")) return transport;
   if (program.got_subcommand("exec")) {
     const std::vector<std::string> left = exec_app->remaining();
     if (!left.empty() && left[0].starts_with('-')) {

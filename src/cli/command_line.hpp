@@ -11,7 +11,9 @@
 #include "cli/plan_options.hpp"
 #include "cli/purify_options.hpp"
 #include "cli/redistribute_options.hpp"
+#include "cli/sinkhorn_options.hpp"
 #include "cli/trace_options.hpp"
+#include "cli/transport_options.hpp"
 
 namespace plait::cli {
 
@@ -20,8 +22,9 @@ struct Text {
   std::string text;
 };
 
-using Command = std::variant<Text, RedistributeOptions, MultiplyOptions, PurifyOptions, PlanOptions, GenerateOptions,
-                             InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
+using Command =
+    std::variant<Text, RedistributeOptions, MultiplyOptions, PurifyOptions, SinkhornOptions, TransportJobOptions,
+                 PlanOptions, GenerateOptions, InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
 
 /// \throws UsageError  in a line or a few: what is wrong, what was expected, and where help is
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);

@@ -22,8 +22,10 @@
 #include "cli/purify.hpp"
 #include "cli/redistribute.hpp"
 #include "cli/same_arguments.hpp"
+#include "cli/sinkhorn.hpp"
 #include "cli/standard_streams.hpp"
 #include "cli/trace.hpp"
+#include "cli/transport.hpp"
 
 namespace {
 
@@ -49,6 +51,14 @@ void run(mpi::Context& context, const PurifyOptions& options) {
 void run(mpi::Context& context, const GenerateOptions& options) {
   use_machine(context, options.machine);
   run_generate(context, options);
+}
+void run(mpi::Context& context, const SinkhornOptions& options) {
+  use_machine(context, options.machine);
+  run_sinkhorn(context, options);
+}
+void run(mpi::Context& context, const TransportJobOptions& options) {
+  use_machine(context, options.machine);
+  run_transport(context, options);
 }
 void run(mpi::Context& context, const InfoOptions& options) {
   use_machine(context, options.machine);

@@ -51,6 +51,12 @@ void Meter::stage(std::string what, Index own_bytes, Index all_bytes, std::funct
   if (tells_) tell(0);
 }
 
+void Meter::say(const std::function<std::string()>& what) {
+  if (!tells_ || since_start_.seconds() < next_seconds_) return;
+  what_ = what();
+  tell(0);
+}
+
 io::Progress Meter::progress() {
   if (!tells_) return {};
   return [this](Index done) { tell(done); };

@@ -29,6 +29,9 @@ class Meter : private mpi::Activity {
   /// tells how many are done, and 0 of all where bytes tell nothing. `done`, if given, tells that.
   void stage(std::string what, Index own_bytes, Index all_bytes, std::function<Index()> done = {});
 
+  /// Tells the stage anew, in words, where these are due.
+  void say(const std::function<std::string()>& what);
+
   /// To be given to what reads or writes in this stage.
   [[nodiscard]] io::Progress progress();
 

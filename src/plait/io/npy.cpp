@@ -1,6 +1,8 @@
 #include "plait/io/npy.hpp"
 
 #include <algorithm>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "plait/io/slab.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
 
 namespace plait::io {
 
@@ -48,8 +51,10 @@ void expect_slab(const layout::DistributedMatrix<T>& slab, const mpi::Context& c
 
 }  // namespace
 
-NpyHeader read_npy_header_local(const std::string& path) {
-  const File file = File::open_to_read(path);
+namespace {
+
+/// The bytes of the header at least.
+std::vector<std::byte> read_npy_start(const File& file, const std::string& path) {
   std::vector<std::byte> start(4096);  // longer than nearly all headers
   Index got = file.read_at(0, start);
   const auto have = [&] { return std::span<const std::byte>(start).first(static_cast<std::size_t>(got)); };
@@ -62,7 +67,46 @@ NpyHeader read_npy_header_local(const std::string& path) {
     const auto expected = needed ? fmt::format("{}", *needed) : std::string("at least 10");
     throw FileError(fmt::format("{}: is truncated: it has {} bytes; expected {} of header", path, got, expected));
   }
-  return parse_npy_header(have(), path);
+  start.resize(static_cast<std::size_t>(got));
+  return start;
+}
+
+std::vector<double> read_npy_vector_local(const std::string& path) {
+  const File file = File::open_to_read(path);
+  const NpyHeader header = parse_npy_vector_header(read_npy_start(file, path), path);
+  if (is_complex(header.dtype)) {
+    throw FileError(fmt::format("{}: has elements of {}; expected real ones", path, name(header.dtype)));
+  }
+  expect_whole(file, header);
+  const auto count = static_cast<std::size_t>(header.shape.rows);
+  return with_dtype(header.dtype, [&]<class T>() {
+    std::vector<T> elements(count);
+    const bool swap = header.big_endian != machine_is_big_endian;
+    read_slab(file, header.data_offset, std::as_writable_bytes(std::span(elements)),
+              swap ? component_bytes(header.dtype) : 1, {});
+    std::vector<double> values;
+    if constexpr (std::is_arithmetic_v<T>) {
+      values.reserve(count);
+      for (const T element : elements) values.push_back(static_cast<double>(element));
+    }
+    return values;
+  });
+}
+
+}  // namespace
+
+NpyHeader read_npy_header_local(const std::string& path) {
+  return parse_npy_header(read_npy_start(File::open_to_read(path), path), path);
+}
+
+std::vector<double> read_npy_vector(mpi::Context& context, const std::string& path) {
+  auto values =
+      mpi::agreed(context, [&] { return context.rank() == 0 ? read_npy_vector_local(path) : std::vector<double>(); });
+  auto count = static_cast<Index>(values.size());
+  mpi::broadcast(context.comm(), std::span<Index>(&count, 1), 0);
+  mpi::agreed(context, [&] { values.resize(static_cast<std::size_t>(count)); });
+  mpi::broadcast(context.comm(), std::span<double>(values), 0);
+  return values;
 }
 
 NpyHeader read_npy_header(mpi::Context& context, const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/aside_file.hpp"
@@ -34,6 +35,12 @@ namespace plait::io {
 template <FileElement T>
 [[nodiscard]] layout::DistributedMatrix<T> read_npy(mpi::Context& context, const std::string& path,
                                                     const NpyHeader& header, const Progress& progress = {});
+
+/// All of a vector, on every rank, whatever real type it is stored in: an array of one dimension, or a matrix with one
+/// row or one column. Rank 0 reads it. Collective over `context`.
+///
+/// \throws FileError  on every rank: the file can't be read, is no .npy file, is no vector, or one of complex numbers
+[[nodiscard]] std::vector<double> read_npy_vector(mpi::Context& context, const std::string& path);
 
 /// Writes a matrix, replacing a file that is there only once everything is on the disk (see OutputFile). By rows (C
 /// order) if the matrix is distributed by rows, by columns (Fortran order) otherwise. Collective over `context`.

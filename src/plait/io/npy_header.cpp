@@ -85,9 +85,22 @@ class HeaderReader {
   }
 
   void read_into(NpyHeader& header) const {
-    read_dtype(header);
-    header.order = entry<bool>("fortran_order", "True or False") ? StorageOrder::column_major : StorageOrder::row_major;
-    read_shape(header);
+    read_type_and_order(header);
+    const auto& shape = extents();
+    if (shape.size() != 2) {
+      fail(fmt::format("has {} dimension{}; a matrix has 2", shape.size(), shape.size() == 1 ? "" : "s"));
+    }
+    set_shape(header, {shape[0], shape[1]});
+  }
+
+  void read_vector_into(NpyHeader& header) const {
+    read_type_and_order(header);
+    const auto& shape = extents();
+    const bool is_vector = shape.size() == 1 || (shape.size() == 2 && (shape[0] == 1 || shape[1] == 1));
+    if (!is_vector) {
+      fail(fmt::format("has {} dimensions; expected a vector: one dimension, or one row or column", shape.size()));
+    }
+    set_shape(header, {shape.size() == 2 && shape[0] == 1 ? shape[1] : shape[0], 1});
   }
 
  private:
@@ -124,16 +137,21 @@ class HeaderReader {
     fail(fmt::format("has the dtype {} ({}); supported are {}", descr, what, all_dtype_names()));
   }
 
-  void read_shape(NpyHeader& header) const {
-    const auto& shape = entry<std::vector<Index>>("shape", "a tuple of integers");
-    if (shape.size() != 2) {
-      fail(fmt::format("has {} dimension{}; a matrix has 2", shape.size(), shape.size() == 1 ? "" : "s"));
-    }
-    header.shape = {shape[0], shape[1]};
+  void read_type_and_order(NpyHeader& header) const {
+    read_dtype(header);
+    header.order = entry<bool>("fortran_order", "True or False") ? StorageOrder::column_major : StorageOrder::row_major;
+  }
+
+  [[nodiscard]] const std::vector<Index>& extents() const {
+    return entry<std::vector<Index>>("shape", "a tuple of integers");
+  }
+
+  void set_shape(NpyHeader& header, layout::Shape shape) const {
+    header.shape = shape;
     const auto text = layout::to_string(header.shape);
-    if (shape[0] < 0 || shape[1] < 0) fail(fmt::format("has the shape {}; no extent can be negative", text));
+    if (shape.rows < 0 || shape.columns < 0) fail(fmt::format("has the shape {}; no extent can be negative", text));
     const Index most = (std::numeric_limits<Index>::max() - longest_header) / bytes(header.dtype);
-    if (shape[0] != 0 && shape[1] > most / shape[0]) {
+    if (shape.rows != 0 && shape.columns > most / shape.rows) {
       fail(fmt::format("has the shape {}, which is more than 2^63 bytes of {}", text, name(header.dtype)));
     }
   }
@@ -164,14 +182,28 @@ std::optional<Index> npy_header_bytes(std::span<const std::byte> start, std::str
   return static_cast<Index>(begin) + length;
 }
 
-NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view path) {
+namespace {
+
+template <class Read>
+NpyHeader parsed_header(std::span<const std::byte> start, std::string_view path, Read read) {
   const auto length = npy_header_bytes(start, path);
   PLAIT_ASSERT(length && *length <= static_cast<Index>(start.size()), "the whole header has been read");
   const auto text = start.first(static_cast<std::size_t>(*length)).subspan(text_begin(start));
   NpyHeader header;
   header.data_offset = *length;
-  HeaderReader({reinterpret_cast<const char*>(text.data()), text.size()}, path).read_into(header);
+  read(HeaderReader({reinterpret_cast<const char*>(text.data()), text.size()}, path), header);
   return header;
+}
+
+}  // namespace
+
+NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view path) {
+  return parsed_header(start, path, [](const HeaderReader& reader, NpyHeader& header) { reader.read_into(header); });
+}
+
+NpyHeader parse_npy_vector_header(std::span<const std::byte> start, std::string_view path) {
+  return parsed_header(start, path,
+                       [](const HeaderReader& reader, NpyHeader& header) { reader.read_vector_into(header); });
 }
 
 std::string npy_header_text(DType dtype, layout::Shape shape, StorageOrder order) {

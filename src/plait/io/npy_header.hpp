@@ -41,6 +41,11 @@ struct NpyHeader {
 /// \throws FileError  beginning with `path`, if it is malformed or describes anything but a matrix of a DType
 [[nodiscard]] NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view path);
 
+/// The same for a vector: of one dimension, or a matrix with one row or one column. The shape becomes n × 1.
+///
+/// \throws FileError  beginning with `path`, if it is malformed or describes anything but a vector of a DType
+[[nodiscard]] NpyHeader parse_npy_vector_header(std::span<const std::byte> start, std::string_view path);
+
 /// A header in format 1.0 for a matrix in this machine's byte order, as NumPy writes it: the data begins at a multiple
 /// of 64 bytes, its length.
 ///

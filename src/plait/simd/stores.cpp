@@ -1,22 +1,14 @@
 #include "plait/simd/stores.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
+
+#include "plait/base/caches.hpp"
 
 namespace plait::simd {
 
 namespace {
 
 constexpr Index least_threshold = Index{2} << 20;
-
-Index second_level_cache_bytes() {
-#ifdef _SC_LEVEL2_CACHE_SIZE
-  return std::max(Index{0}, Index{::sysconf(_SC_LEVEL2_CACHE_SIZE)});  // 0 or -1 where the system doesn't know
-#else
-  return 0;
-#endif
-}
 
 }  // namespace
 

@@ -8,7 +8,9 @@ import numpy as np
 from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
-COMMANDS = ["redistribute", "multiply", "purify", "plan", "generate", "info", "exec", "machine", "trace"]
+COMMANDS = [
+    "redistribute", "multiply", "purify", "sinkhorn", "transport", "plan", "generate", "info", "exec", "machine", "trace",
+]  # fmt: skip
 
 
 def options_in(text: str) -> set[str]:
@@ -77,6 +79,8 @@ class Help(CommandTest):
             self.succeed(0, "generate", "3x3", "-o", "M.npy", "--json"),
             self.succeed(0, "multiply", "M.npy", "M.npy", "-o", "C.npy", "--json"),
             self.succeed(0, "purify", "H.npy", "--electrons", "4", "--overlap", "H.npy", "--json"),
+            self.succeed(0, "sinkhorn", "B.npy", "-o", "P.npy", "--json"),
+            self.succeed(0, "transport", "B.npy", "--epsilon", "1", "-o", "P.npy", "--json"),
         ]
         for report in reports:
             for key in keys_of(json.loads(report)):

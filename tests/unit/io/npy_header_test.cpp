@@ -51,6 +51,20 @@ TEST(NpyHeader, TellsTypeOrderShapeAndWhereTheDataBegins) {
                                            10 + static_cast<Index>(by_columns.size())}));
 }
 
+TEST(NpyVectorHeader, IsOfOneDimensionOrOfOneRowOrColumn) {
+  const auto vector = [](const std::string& shape) {
+    return parse_npy_vector_header(bytes_of(start_of_file(with_shape(shape))), "v.npy");
+  };
+  for (const char* shape : {"(7,)", "(7, 1)", "(1, 7)"}) EXPECT_EQ(vector(shape).shape, (layout::Shape{7, 1})) << shape;
+  EXPECT_EQ(vector("(0,)").shape, (layout::Shape{0, 1}));
+  EXPECT_EQ(vector("(1, 1)").shape, (layout::Shape{1, 1}));
+  for (const char* shape : {"()", "(2, 3)", "(0, 0)", "(1, 2, 3)"}) {
+    EXPECT_THAT([&] { static_cast<void>(vector(shape)); },
+                ThrowsMessage<FileError>(AllOf(StartsWith("v.npy: "), HasSubstr("expected a vector"))));
+  }
+  EXPECT_THAT([&] { static_cast<void>(vector("(-1,)")); }, ThrowsMessage<FileError>(HasSubstr("negative")));
+}
+
 TEST(NpyHeader, IsReadInAllFormats) {
   const auto text = with_descr("'<i4'");
   for (const int major : {1, 2, 3}) {

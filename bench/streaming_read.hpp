@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "bench/harness/measure.hpp"
+
+namespace plait::bench {
+
+/// Reading memory once, as fast as a core can, which is what bounds everything that needs all of a matrix: words are
+/// combined by exclusive or in vectors, so that nothing waits for anything else.
+///
+/// \pre  memory outlives the contender
+[[nodiscard]] Contender streaming_read(std::span<const std::byte> memory);
+
+}  // namespace plait::bench

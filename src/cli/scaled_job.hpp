@@ -1,0 +1,94 @@
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/io/npy.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/limits.hpp"
+#include "plait/sinkhorn/plan.hpp"
+
+#include "cli/meter.hpp"
+#include "cli/scaled_matrix.hpp"
+#include "cli/scaled_report.hpp"
+
+namespace plait::cli {
+
+/// Seconds since all ranks had come here, until all have come to `seconds`.
+class TogetherWatch {
+ public:
+  explicit TogetherWatch(const mpi::Context& context) : context_(context) {
+    mpi::barrier(context.comm());
+    own_.restart();
+  }
+  [[nodiscard]] double seconds() const {
+    return mpi::all_reduce(context_.comm(), own_.seconds(), mpi::Operation::maximum());
+  }
+
+ private:
+  const mpi::Context& context_;
+  Stopwatch own_;
+};
+
+/// The bytes that this rank needs at the same time in each phase, for `estimate_memory`.
+/// \param element_bytes  of what the matrix is kept in
+/// \param beside         copies of the matrix beside it, of `beside_bytes` an element
+[[nodiscard]] std::vector<Index> memory_of_scaling(const mpi::Context& context, const io::MatrixFile& file,
+                                                   Index element_bytes, Index beside_bytes);
+
+[[nodiscard]] inline sinkhorn::Limits limits_of(const ScaledOptions& options, Precision precision, Meter& meter) {
+  return {tolerance_of(options, precision), options.most_iterations, [&meter](Index iteration, double error) {
+            meter.say([&] { return fmt::format("iteration {}, the error is {:.2e}", iteration, error); });
+          }};
+}
+
+template <class A>
+[[nodiscard]] std::vector<A> as_numbers(const std::vector<double>& values) {
+  std::vector<A> numbers;
+  for (const double value : values) numbers.push_back(static_cast<A>(value));
+  return numbers;
+}
+
+/// Reads the file of --start.
+///
+/// \throws ArgumentError  on all ranks: the file of the matrix is in Fortran order, so that what is scaled is the
+///                        transpose, which begins with its own columns
+template <class A>
+[[nodiscard]] std::vector<A> read_start(mpi::Context& context, const ScaledOptions& options, bool is_transposed) {
+  mpi::agreed(context, [&] {
+    if (options.start.empty() || !is_transposed) return;
+    throw ArgumentError(fmt::format("--start: {} is in Fortran order, expected C order", options.input));
+  });
+  return options.start.empty() ? std::vector<A>() : as_numbers<A>(io::read_npy_vector(context, options.start));
+}
+
+/// Writes the plan and its vectors. Collective over `context`.
+template <class T, class A>
+void write_plan(mpi::Context& context, const ScaledOptions& options, ScaledMatrix<T>& plan, const std::vector<A>& rows,
+                const std::vector<A>& columns, Meter& meter) {
+  if (!options.output.empty()) {
+    const auto& slab = plan.slab();
+    const Index bytes = slab.layout().elements_of(context.rank()) * Index{sizeof(T)};
+    meter.stage("writing " + options.output, bytes, layout::elements(slab.layout().shape()) * Index{sizeof(T)});
+    if constexpr (std::is_same_v<T, simd::BFloat16>) {
+      io::write_npy(context, options.output, converted<float>(context, options.output, slab), meter.progress());
+    } else {
+      io::write_npy(context, options.output, slab, meter.progress());
+    }
+  }
+  const std::vector<double> of_rows(rows.begin(), rows.end());
+  const std::vector<double> of_columns(columns.begin(), columns.end());
+  const bool is_transposed = plan.is_transposed();
+  write_row_vector(context, is_transposed ? options.of_columns : options.of_rows, of_rows, is_transposed);
+  write_column_vector(context, is_transposed ? options.of_rows : options.of_columns, of_columns, is_transposed);
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,93 @@
+#include "cli/scaled_matrix.hpp"
+
+#include <algorithm>
+
+#include "plait/io/aside_file.hpp"
+#include "plait/layout/axis.hpp"
+
+#include "cli/named_file.hpp"
+#include "cli/traced_job.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+std::vector<double> read_marginals(mpi::Context& context, const std::string& option, const std::string& path,
+                                   Index expected, const std::string& what) {
+  if (path.empty()) return {};
+  auto values = io::read_npy_vector(context, path);
+  mpi::agreed(context, [&] {
+    if (static_cast<Index>(values.size()) == expected) return;
+    throw ArgumentError(fmt::format("{}: {} has {} elements, expected {}, as many as IN has {}", option, path,
+                                    values.size(), expected, what));
+  });
+  return values;
+}
+
+/// As one row or one column, of which each rank writes its part.
+void write_vector(mpi::Context& context, const std::string& path, layout::Layout layout, const double* own) {
+  auto slab = mpi::agreed(context, [&] { return io::make_slab<double>(path, layout, context.rank()); });
+  const auto& tile = slab.tiles()[0];
+  std::copy_n(own, tile.rows() * tile.columns(), tile.data());
+  io::write_npy(context, path, slab, {});
+}
+
+}  // namespace
+
+ScaledMarginals::ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape shape,
+                                 bool is_transposed, Index own_rows) {
+  auto of_rows = read_marginals(context, "--rows", options.rows, shape.rows, "rows");
+  columns_ = read_marginals(context, "--cols", options.columns, shape.columns, "columns");
+  if (is_transposed) std::swap(of_rows, columns_);
+  const Index first = mpi::sum_below(context.comm(), own_rows);
+  if (!of_rows.empty()) own_.assign(of_rows.begin() + first, of_rows.begin() + first + own_rows);
+}
+
+void ScaledMarginals::default_to_unit_mass(layout::Shape scaled, Index own_rows) {
+  if (own_.empty() && scaled.rows > 0) {
+    own_.assign(static_cast<std::size_t>(own_rows), 1.0 / static_cast<double>(scaled.rows));
+  }
+  if (columns_.empty() && scaled.columns > 0) {
+    columns_.assign(static_cast<std::size_t>(scaled.columns), 1.0 / static_cast<double>(scaled.columns));
+  }
+}
+
+void write_row_vector(mpi::Context& context, const std::string& path, std::span<const double> own, bool is_transposed) {
+  if (path.empty()) return;
+  const Index n = mpi::all_reduce(context.comm(), static_cast<Index>(own.size()), mpi::Operation::sum());
+  const auto layout = is_transposed ? io::slab_layout({1, n}, StorageOrder::column_major, context.size())
+                                    : io::slab_layout({n, 1}, StorageOrder::row_major, context.size());
+  write_vector(context, path, layout, own.data());
+}
+
+void write_column_vector(mpi::Context& context, const std::string& path, std::span<const double> all,
+                         bool is_transposed) {
+  if (path.empty()) return;
+  const auto n = static_cast<Index>(all.size());
+  const auto axis = layout::Axis::even(n, context.size());
+  const Index own = axis.local_extent(context.rank());
+  const auto layout = is_transposed ? io::slab_layout({n, 1}, StorageOrder::row_major, context.size())
+                                    : io::slab_layout({1, n}, StorageOrder::column_major, context.size());
+  write_vector(context, path, layout, own == 0 ? nullptr : all.data() + axis.global_of(context.rank(), 0));
+}
+
+void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options) {
+  std::vector<NamedFile> kept{{options.input, "IN"}};
+  for (const auto& [path, role] : {NamedFile{options.rows, "the file of --rows"},
+                                   {options.columns, "the file of --cols"},
+                                   {options.start, "the file of --start"},
+                                   {options.output, "the file of -o"},
+                                   {options.of_rows, "a result"},
+                                   {options.of_columns, "a result"}}) {
+    if (!path.empty()) kept.push_back({path, role});
+  }
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
+      if (!path->empty()) static_cast<void>(io::AsideFile::create(*path, 0));
+    }
+  });
+  expect_writable_trace(context, options.trace, kept);
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,82 @@
+#include "cli/scaled_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/machine_option.hpp"
+#include "cli/number_argument.hpp"
+#include "cli/option_value.hpp"
+#include "cli/traced_job.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+Precision parse_precision(std::string_view text, std::string_view known) {
+  for (const Precision precision : {Precision::f64, Precision::f32, Precision::mixed, Precision::bf16}) {
+    if (text == name(precision) && known.find(text) != std::string_view::npos) return precision;
+  }
+  throw ArgumentError(fmt::format("'{}' is no precision; expected {}", text, known));
+}
+
+double parse_tolerance(std::string_view text) {
+  const double tolerance = parse_number(text);
+  if (tolerance >= 0) return tolerance;
+  throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
+}
+
+}  // namespace
+
+std::string_view name(Precision precision) {
+  switch (precision) {
+    case Precision::automatic: return "automatic";
+    case Precision::f64: return "f64";
+    case Precision::f32: return "f32";
+    case Precision::mixed: return "mixed";
+    case Precision::bf16: return "bf16";
+  }
+  return "";
+}
+
+double tolerance_of(const ScaledOptions& options, Precision precision) {
+  const bool is_single = precision == Precision::f32 || precision == Precision::bf16;
+  return options.tolerance.value_or(is_single ? 1e-6 : 1e-9);
+}
+
+void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words) {
+  add_path(command, "IN", options.input, "FILE", words.input_help)->required();
+  add_npy_path(command, "-o,--output", options.output, "FILE", "Where the plan goes, as a .npy file; may be IN itself");
+  add_path(command, "--rows", options.rows, "FILE.npy", words.marginals_help);
+  add_path(command, "--cols", options.columns, "FILE.npy", "What its columns are to sum up to; likewise");
+  add_npy_path(command, words.row_option, options.of_rows, "FILE",
+               fmt::format("Write the {} of the rows, as a column (M x 1)", words.vectors));
+  add_npy_path(command, words.column_option, options.of_columns, "FILE",
+               "Write those of the columns, as a row (1 x N)");
+  add_path(command, "--start", options.start, "FILE.npy",
+           fmt::format("Begin with these {} of the columns, of a run before", words.vectors));
+  add_value(
+      command, "--precision",
+      [&options, known = std::string_view(words.precisions)](const std::string& text) {
+        options.precision = parse_precision(text, known);
+      },
+      "TYPE",
+      fmt::format("{}; mixed is f32 computed with as f64, and what\nf32 files are taken as. By default f64 otherwise",
+                  words.precisions));
+  add_value(
+      command, "--tolerance", [&options](const std::string& text) { options.tolerance = parse_tolerance(text); },
+      "NUMBER", "What the sums may be off by, relative to that of all:\n1e-9 by default, 1e-6 in f32 and bf16");
+  add_value(
+      command, "--iterations", [&options](const std::string& text) { options.most_iterations = parse_count(text); },
+      "COUNT", "The most there may be; 10000 by default");
+  add_machine_option(command, options.machine);
+  add_report_options(command, options.report);
+  add_trace_option(command, options.trace);
+}
+
+void expect_output(const ScaledOptions& options, const ScaledWords& words) {
+  if (!options.output.empty() || !options.of_rows.empty() || !options.of_columns.empty()) return;
+  throw UsageError(
+      fmt::format("-o, {} and {} are missing: where does the result go?", words.row_option, words.column_option));
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "plait/base/index.hpp"
+
+#include "cli/report_options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace plait::cli {
+
+/// What a matrix is stored in and computed with.
+enum class Precision : unsigned char { automatic, f64, f32, mixed, bf16 };
+
+/// "f64", "f32", "mixed", "bf16".
+[[nodiscard]] std::string_view name(Precision precision);
+
+/// What `plait sinkhorn` and `plait transport` have in common.
+struct ScaledOptions {
+  std::string input;
+  std::string output;      // of the plan; may be empty
+  std::string rows;        // files of marginals; may be empty
+  std::string columns;     //
+  std::string of_rows;     // where factors or potentials go; may be empty
+  std::string of_columns;  //
+  std::string start;       // those of the columns to begin with; may be empty
+  Precision precision = Precision::automatic;
+  std::optional<double> tolerance;
+  Index most_iterations = 10'000;
+  std::string machine;  // empty: as PLAIT_MACHINE says
+  ReportOptions report;
+  std::string trace;  // empty: none
+};
+
+/// What the options call the vectors of a plan, and which precisions there are.
+struct ScaledWords {
+  const char* vectors;     // "factors"
+  const char* row_option;  // "--row-factors"
+  const char* column_option;
+  const char* precisions;  // "f64, f32, mixed or bf16"
+  const char* input_help;
+  const char* marginals_help;
+};
+
+/// The tolerance that was given, or what suits the precision.
+[[nodiscard]] double tolerance_of(const ScaledOptions& options, Precision precision);
+
+/// Adds them to a command. To be given before the command's own.
+void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words);
+
+/// \throws UsageError  nothing is to be written
+void expect_output(const ScaledOptions& options, const ScaledWords& words);
+
+}  // namespace plait::cli

@@ -1,0 +1,95 @@
+#include "cli/scaled_report.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/environment.hpp"
+
+#include "cli/quantities.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using sinkhorn::Status;
+
+ordered_json path_or_null(const std::string& path) { return path.empty() ? ordered_json() : ordered_json(path); }
+
+}  // namespace
+
+void expect_plan(mpi::Context& context, const sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check) {
+  mpi::agreed(context, [&] {
+    const bool is_impossible = outcome.status == Status::no_support || outcome.status == Status::infeasible_marginals;
+    const bool is_finite = std::isfinite(check.rows) && std::isfinite(check.columns) && std::isfinite(check.mass);
+    if (!is_impossible && is_finite) return;
+    throw Error(ErrorKind::other, fmt::format("{}: {}; nothing was written", name(outcome.status), outcome.reason));
+  });
+}
+
+std::string warning(const sinkhorn::Outcome& outcome) {
+  if (outcome.status == Status::converged) return "";
+  return fmt::format("{}: {}", name(outcome.status), outcome.reason);
+}
+
+std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& file, const ScaledOutcome& outcome) {
+  std::string text;
+  const auto line = [&text](std::string_view what, std::string_view value) {
+    text += fmt::format("  {:<10}{}\n", what, value);
+  };
+  const double seconds_each =
+      outcome.iterations > 0 ? outcome.iterate_seconds / static_cast<double>(outcome.iterations) : 0;
+  line("status", fmt::format("{}: {}", name(outcome.outcome.status), outcome.outcome.reason));
+  line("iterated", fmt::format("{} in {}, {} each", counted(outcome.iterations, "iteration"),
+                               seconds_text(outcome.iterate_seconds), seconds_text(seconds_each)));
+  line("check", fmt::format("rows are off by {:.2g}, columns by {:.2g} of the sum, which is {:.6g}", outcome.check.rows,
+                            outcome.check.columns, outcome.check.mass));
+  line("read", fmt::format("{}: {} of {} in {}", options.input, layout::to_string(file.shape), io::name(file.dtype),
+                           seconds_text(outcome.read_seconds)));
+  std::string written;
+  for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
+    if (!path->empty()) written += (written.empty() ? "" : ", ") + *path;
+  }
+  line("wrote", fmt::format("{} in {}", written, seconds_text(outcome.write_seconds)));
+  if (!options.trace.empty()) line("trace", options.trace);
+  line("in all", seconds_text(outcome.seconds));
+  return text;
+}
+
+ordered_json scaled_json(const mpi::Context& context, const char* command, const ScaledOptions& options,
+                         const io::MatrixFile& file, const MemoryEstimate& memory, const ScaledOutcome& outcome) {
+  return {{"command", command},
+          {"version", PLAIT_VERSION},
+          {"mpi", mpi::library_version()},
+          {"ranks", context.size()},
+          {"nodes", context.topology().nodes()},
+          {"input",
+           {{"path", options.input},
+            {"kind", io::name(file.kind)},
+            {"order", file.order == StorageOrder::row_major ? "C" : "F"}}},
+          {"shape", {file.shape.rows, file.shape.columns}},
+          {"dtype", io::name(file.dtype)},
+          {"precision", name(outcome.precision)},
+          {"marginals", {{"rows", path_or_null(options.rows)}, {"columns", path_or_null(options.columns)}}},
+          {"start", path_or_null(options.start)},
+          {"plan", path_or_null(options.output)},
+          {"trace", path_or_null(options.trace)},
+          {"tolerance", tolerance_of(options, outcome.precision)},
+          {"status", name(outcome.outcome.status)},
+          {"reason", outcome.outcome.reason},
+          {"iterations", outcome.iterations},
+          {"error", outcome.outcome.error},
+          {"errors", outcome.outcome.errors},
+          {"check", {{"rows", outcome.check.rows}, {"columns", outcome.check.columns}, {"mass", outcome.check.mass}}},
+          {"read_seconds", outcome.read_seconds},
+          {"iterate_seconds", outcome.iterate_seconds},
+          {"write_seconds", outcome.write_seconds},
+          {"seconds", outcome.seconds},
+          {"memory", {{"largest_rank_bytes", memory.largest_rank}, {"fullest_node_bytes", memory.fullest_node}}}};
+}
+
+}  // namespace plait::cli

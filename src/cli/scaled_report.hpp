@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "plait/io/file_kind.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/plan.hpp"
+#include "plait/sinkhorn/status.hpp"
+
+#include "cli/memory_estimate.hpp"
+#include "cli/scaled_options.hpp"
+
+namespace plait::cli {
+
+/// What is told of a job of either kind. Seconds are from when all ranks have begun until the last is done.
+struct ScaledOutcome {
+  sinkhorn::Outcome outcome;
+  sinkhorn::MarginalErrors check;  // of the plan as it is written
+  Precision precision = Precision::automatic;
+  Index iterations = 0;  // of all stages
+  double read_seconds = 0;
+  double iterate_seconds = 0;
+  double write_seconds = 0;
+  double seconds = 0;
+};
+
+/// \throws Error  on every rank, as there is nothing to be written: no support, infeasible marginals, or a plan that is
+///                no plan; with the reason
+void expect_plan(mpi::Context& context, const sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check);
+
+/// A warning where the tolerance was not reached, else empty.
+[[nodiscard]] std::string warning(const sinkhorn::Outcome& outcome);
+
+/// The lines that both kinds have, after their first one.
+[[nodiscard]] std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& file,
+                                         const ScaledOutcome& outcome);
+
+/// The keys that both kinds have.
+[[nodiscard]] nlohmann::ordered_json scaled_json(const mpi::Context& context, const char* command,
+                                                 const ScaledOptions& options, const io::MatrixFile& file,
+                                                 const MemoryEstimate& memory, const ScaledOutcome& outcome);
+
+}  // namespace plait::cli

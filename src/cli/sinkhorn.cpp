@@ -1,0 +1,96 @@
+#include "cli/sinkhorn.hpp"
+
+#include <fmt/format.h>
+
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/sinkhorn/scale.hpp"
+
+#include "cli/json_line.hpp"
+#include "cli/print.hpp"
+#include "cli/scaled_job.hpp"
+#include "cli/traced_job.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+template <class T, class A>
+ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, const io::MatrixFile& file,
+                     Precision precision, Meter& meter) {
+  ScaledOutcome result;
+  result.precision = precision;
+  const TogetherWatch all(context);
+  meter.stage("reading " + options.input, 0, layout::elements(file.shape) * io::bytes(file.dtype));
+  auto matrix = read_scaled<T>(context, options.input, file, meter.progress());
+  const matrix_view<T> rows = matrix.rows();
+  const ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
+  const auto start = read_start<A>(context, options, matrix.is_transposed());
+  result.read_seconds = all.seconds();
+
+  meter.stage("scaling", 0, 0);
+  const TogetherWatch iterating(context);
+  auto limits = limits_of(options, precision, meter);
+  const auto scaling =
+      options.form == ScalingForm::scaling
+          ? sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start)
+          : sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(), sinkhorn::InPlaceForm::fused, limits);
+  result.iterate_seconds = iterating.seconds();
+  result.outcome = scaling.outcome;
+  result.iterations = scaling.outcome.iterations;
+
+  const TogetherWatch writing(context);
+  if (options.form == ScalingForm::scaling) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
+  const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals());
+  result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
+  expect_plan(context, result.outcome, result.check);
+  write_plan(context, options, matrix, scaling.u, scaling.v, meter);
+  result.write_seconds = writing.seconds();
+  result.seconds = all.seconds();
+  return result;
+}
+
+Precision chosen(Precision wanted, io::DType dtype) {
+  if (wanted != Precision::automatic) return wanted;
+  return dtype == io::DType::f32 ? Precision::mixed : Precision::f64;
+}
+
+}  // namespace
+
+void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
+  const io::MatrixFile file = io::describe_matrix_file(context, options.input);
+  expect_writable_outputs(context, options);
+  const Precision precision = chosen(options.precision, file.dtype);
+  const Index element_bytes = precision == Precision::f64 ? 8 : precision == Precision::bf16 ? 2 : 4;
+  const Index beside = precision == Precision::bf16 && !options.output.empty() ? 4 : 0;
+  const MemoryEstimate memory = estimate_memory(context, memory_of_scaling(context, file, element_bytes, beside));
+  if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
+
+  Meter meter(context, options.report.meter());
+  TracedJob traced(context, options.trace);
+  ScaledOutcome outcome;
+  switch (precision) {
+    case Precision::f32: outcome = scaled<float, float>(context, options, file, precision, meter); break;
+    case Precision::mixed: outcome = scaled<float, double>(context, options, file, precision, meter); break;
+    case Precision::bf16: outcome = scaled<simd::BFloat16, float>(context, options, file, precision, meter); break;
+    default: outcome = scaled<double, double>(context, options, file, precision, meter);
+  }
+  meter.finish();
+  traced.write();
+  if (context.rank() != 0) return;
+  if (const auto text = warning(outcome.outcome); !text.empty()) print_warning(text);
+  if (options.report.json) {
+    auto report = scaled_json(context, "sinkhorn", options, file, memory, outcome);
+    report["form"] = name(options.form);
+    report["row_factors"] =
+        options.of_rows.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_rows);
+    report["column_factors"] =
+        options.of_columns.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_columns);
+    print_result(json_line(report));
+  } else if (!options.report.quiet) {
+    print_result(fmt::format("P = diag(u) K diag(v)   K is {}, {}, {}\n{}", layout::to_string(file.shape),
+                             name(precision), name(options.form), scaled_summary(options, file, outcome)));
+  }
+}
+
+}  // namespace plait::cli

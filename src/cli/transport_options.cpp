@@ -1,0 +1,72 @@
+#include "cli/transport_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/number_argument.hpp"
+#include "cli/option_value.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using sinkhorn::Domain;
+
+constexpr ScaledWords words{"potentials",
+                            "--row-potentials",
+                            "--column-potentials",
+                            "f64, f32 or mixed",
+                            "C, the costs: a NumPy .npy or Matrix Market file;\n+infinity forbids an entry",
+                            "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows"};
+
+Domain parse_domain(std::string_view text) {
+  for (const Domain domain : {Domain::automatic, Domain::factors, Domain::logarithmic}) {
+    if (text == name(domain)) return domain;
+  }
+  throw ArgumentError(fmt::format("'{}' is no domain; expected automatic, factors or logarithmic", text));
+}
+
+constexpr const char* footer =
+    R"(The plan P >= 0 with these masses minimises  sum C P + epsilon sum P (log P - 1).  It is
+exp((f + g - C) / epsilon), f the potentials of the rows and g of the columns. A small epsilon is approached from a
+larger one.
+
+Example:
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --cols b.npy -o P.npy)";
+
+}  // namespace
+
+std::string_view name(Domain domain) {
+  switch (domain) {
+    case Domain::automatic: return "automatic";
+    case Domain::factors: return "factors";
+    case Domain::logarithmic: return "logarithmic";
+  }
+  return "";
+}
+
+void add_transport(CLI::App& program, TransportJobOptions& options) {
+  CLI::App& command = *program.add_subcommand("transport", "Transport mass at the least cost, with an entropy added");
+  add_scaled_options(command, options, words);
+  add_value(
+      command, "--epsilon", [&options](const std::string& text) { options.epsilon = parse_positive_number(text); },
+      "NUMBER", "How much entropy counts, in the costs' unit")
+      ->required();
+  add_value(
+      command, "--first-epsilon",
+      [&options](const std::string& text) { options.first_epsilon = parse_positive_number(text); }, "NUMBER",
+      "What to begin with, dividing by 4 until it is epsilon;\nby default chosen by the costs");
+  add_value(
+      command, "--domain", [&options](const std::string& text) { options.domain = parse_domain(text); }, "DOMAIN",
+      "factors (faster, but for large epsilon only),\nlogarithmic, or automatic (the default)");
+  command.footer(footer);
+  command.final_callback([&options] {
+    expect_output(options, words);
+    if (options.first_epsilon != 0 && options.first_epsilon < options.epsilon) {
+      throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
+                                   options.first_epsilon, options.epsilon));
+    }
+  });
+}
+
+}  // namespace plait::cli

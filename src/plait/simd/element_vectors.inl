@@ -1,0 +1,73 @@
+// Vectors of matrix elements as the numbers that they are computed with. Included once for each of Highway's targets,
+// after <hwy/highway.h>.
+#if defined(PLAIT_SIMD_ELEMENT_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef PLAIT_SIMD_ELEMENT_VECTORS_INL
+#undef PLAIT_SIMD_ELEMENT_VECTORS_INL
+#else
+#define PLAIT_SIMD_ELEMENT_VECTORS_INL
+#endif
+
+#include <type_traits>
+
+#include <hwy/cache_control.h>
+
+#include "plait/base/index.hpp"
+#include "plait/simd/row_block.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace plait::simd::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline constexpr Index line_bytes = 64;
+
+template <class D, class T>
+HWY_INLINE hn::VFromD<D> load_as(D d, const T* from) {
+  using A = hn::TFromD<D>;
+  if constexpr (std::is_same_v<T, A>) {
+    return hn::LoadU(d, from);
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    const hn::RebindToUnsigned<D> wide;
+    const hn::Rebind<std::uint16_t, D> narrow;
+    const auto bits = hn::PromoteTo(wide, hn::LoadU(narrow, reinterpret_cast<const std::uint16_t*>(from)));
+    return hn::BitCast(d, hn::ShiftLeft<16>(bits));
+  } else {
+    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<T, D>(), from));
+  }
+}
+
+template <class D, class T>
+HWY_INLINE void store_as(D d, hn::VFromD<D> numbers, T* to) {
+  using A = hn::TFromD<D>;
+  if constexpr (std::is_same_v<T, A>) {
+    hn::StoreU(numbers, d, to);
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    // To nearest, ties to even, as `to_bfloat16`; NaNs are no elements of a matrix that is scaled.
+    const hn::RebindToUnsigned<D> wide;
+    const hn::RebindToSigned<D> wide_signed;
+    const hn::Rebind<std::uint16_t, D> narrow;
+    const auto bits = hn::BitCast(wide, numbers);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(wide, 1U));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(wide, 0x7fffU))));
+    hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, rounded)), narrow, reinterpret_cast<std::uint16_t*>(to));
+  } else {
+    const hn::Rebind<T, D> narrow;
+    hn::StoreU(hn::DemoteTo(narrow, numbers), narrow, to);
+  }
+}
+
+/// Fetches `columns` columns of the rows ahead, from the j-th on.
+template <class T>
+HWY_INLINE void fetch(const RowsAhead<T>& ahead, Index j, Index columns) {
+  for (Index i = 0; i < ahead.rows; ++i) {
+    const T* row = ahead.data + i * ahead.leading_dimension + j;
+    for (Index past = 0; past < columns; past += line_bytes / Index{sizeof(T)}) hwy::Prefetch(row + past);
+  }
+}
+
+}  // namespace
+}  // namespace plait::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

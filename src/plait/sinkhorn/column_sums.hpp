@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "plait/base/index.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::sinkhorn {
+
+/// Sums of vectors of one length over all ranks, as one message an iteration: through shared memory on one node, on a
+/// schedule that is made once between nodes. All ranks get the same bits.
+template <class A>
+class SumOverRanks {
+ public:
+  /// Collective over `context`, which outlives this.
+  SumOverRanks(mpi::Context& context, Index length);
+  SumOverRanks(SumOverRanks&&) noexcept;
+  SumOverRanks& operator=(SumOverRanks&&) = delete;
+  ~SumOverRanks();
+
+  /// vector ← the sum of all ranks'. Collective.
+  /// \pre  vector.size() == length
+  void operator()(std::span<A> vector);
+
+ private:
+  struct Way;
+  std::unique_ptr<Way> way_;  // none for a single rank
+};
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,115 @@
+#include "plait/sinkhorn/feasibility.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/collective/calls.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/simd/row_block.hpp"
+
+namespace plait::sinkhorn {
+
+namespace {
+
+struct Weighted {
+  double height = 0;
+  double weight = 0;
+};
+
+bool is_higher(const Weighted& a, const Weighted& b) { return a.height > b.height; }
+
+std::vector<Weighted> of_all_ranks(mpi::Context& context, const std::vector<Weighted>& own) {
+  const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
+  std::vector<Weighted> all(static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), Index{0})));
+  collective::all_gather(context, std::span<const Weighted>(own), std::span<Weighted>(all), counts);
+  return all;
+}
+
+}  // namespace
+
+template <class T>
+Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
+                        const CheckedMarginals& marginals, std::span<const double> heights) {
+  using Number = simd::FloatOf<T>;
+  constexpr double highest = std::numeric_limits<double>::max();
+  const auto is_entry = [support](Number entry) {
+    return support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max();
+  };
+  const auto columns = static_cast<std::size_t>(rows.columns());
+  std::vector<double> reached_by(columns, -highest);  // the highest row with an entry there
+  std::vector<double> lowest(columns, -highest);      // minus the lowest one, so that one reduction does for both
+  std::vector<Weighted> own;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const double given = heights[static_cast<std::size_t>(i)];
+    const double height = std::isnan(given) ? highest : std::clamp(given, -highest, highest);
+    const double marginal = marginals.rows[static_cast<std::size_t>(i)];
+    if (marginal == 0) continue;
+    own.push_back({height, marginal});
+    const T* row = rows.data() + i * rows.leading_dimension();
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (!is_entry(simd::widened<Number>(row[j]))) continue;
+      reached_by[j] = std::max(reached_by[j], height);
+      lowest[j] = std::max(lowest[j], -height);
+    }
+  }
+  std::vector<double> both = reached_by;
+  both.insert(both.end(), lowest.begin(), lowest.end());
+  collective::allreduce(context, std::span<double>(both), simd::ReduceOperation::max);
+
+  std::vector<Weighted> all_rows = of_all_ranks(context, own);
+  std::ranges::sort(all_rows, is_higher);
+  struct Column {
+    double height;
+    double lowest;
+    double weight;
+  };
+  std::vector<Column> all_columns(columns);
+  for (std::size_t j = 0; j < columns; ++j) all_columns[j] = {both[j], -both[columns + j], marginals.columns[j]};
+  std::ranges::sort(all_columns, [](const Column& a, const Column& b) { return a.height > b.height; });
+
+  constexpr double tolerance = 1e-9;  // of the sum of all: marginals were rounded
+  const double slack = tolerance * marginals.total;
+  Feasibility found;
+  Bottleneck here;
+  double lowest_below = highest;
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < all_rows.size(); ++i) {
+    here.need += all_rows[i].weight;
+    ++here.rows;
+    if (i + 1 == all_rows.size() || all_rows[i + 1].height == all_rows[i].height) continue;
+    for (; column < columns && all_columns[column].height >= all_rows[i].height; ++column) {
+      here.room += all_columns[column].weight;
+      here.columns += 1;
+      lowest_below = std::min(lowest_below, all_columns[column].lowest);
+    }
+    const double excess = here.need - here.room;
+    if (excess > slack && (!found.is_infeasible || excess > found.bottleneck.need - found.bottleneck.room)) {
+      found = {true, false, here};
+    }
+    const bool others_reach_them = lowest_below < all_rows[i].height;
+    if (!found.is_infeasible && !found.is_tight && std::abs(excess) <= slack && others_reach_them) {
+      found = {false, true, here};
+    }
+  }
+  return found;
+}
+
+std::string describe(const Bottleneck& bottleneck) {
+  return fmt::format("{} of the rows are to sum up to {:.6g}, and all their entries lie in {} columns, which {} {:.6g}",
+                     bottleneck.rows, bottleneck.need, bottleneck.columns,
+                     bottleneck.need > bottleneck.room ? "may sum up only to" : "sum up to", bottleneck.room);
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                              \
+  template Feasibility feasibility(mpi::Context&, matrix_view<const T>, Support, const CheckedMarginals&, \
+                                   std::span<const double>)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+PLAIT_INSTANTIATE(simd::BFloat16);
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/marginals.hpp"
+
+namespace plait::sinkhorn {
+
+/// Some rows, and the columns in which these have entries: all that the rows sum up to has to be there.
+struct Bottleneck {
+  Index rows = 0;
+  Index columns = 0;
+  double need = 0;  // the sum of the rows' marginals
+  double room = 0;  // that of the columns'
+};
+
+/// Why a matrix can't have its marginals, or has them only in the limit.
+struct Feasibility {
+  bool is_infeasible = false;  // need > room
+  bool is_tight = false;       // need == room, and other rows have entries in these columns, which have to vanish
+  Bottleneck bottleneck;       // of either
+};
+
+/// What makes an entry one that a plan may have: of a matrix that is scaled, or of costs.
+enum class Support : unsigned char { positive, finite };
+
+/// Looks for rows that are proof of it, among those that the iterations raise above the others: {i : heights[i] >= t},
+/// for all t. Where a matrix has no support, the factors of such rows grow without limit, so that they are found after
+/// some iterations; what is found is a proof, but finding nothing is none. One pass over the matrix, which stays as it
+/// is. Collective over `context`; the same on all ranks.
+///
+/// \param heights  the factors of this rank's rows, or their logarithms
+template <class T>
+[[nodiscard]] Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
+                                      const CheckedMarginals& marginals, std::span<const double> heights);
+
+/// "the 3 rows ... "
+[[nodiscard]] std::string describe(const Bottleneck& bottleneck);
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+
+namespace plait::sinkhorn {
+
+/// One of the ways to carry an iteration out on the rows of this rank; what `scale` goes round with. Local.
+template <class A>
+class Iteration {
+ public:
+  Iteration(std::span<const double> rows, std::span<const double> columns)
+      : row_marginals_(rows), column_marginals_(columns), u_(rows.size(), A{1}), v_(columns.size(), A{1}) {}
+  virtual ~Iteration() = default;
+
+  /// Gives the rows their sums, and adds to `sums` this rank's part of those of the columns, up to a factor that
+  /// belongs to the column.
+  virtual void rows(std::span<A> sums) = 0;
+
+  /// Σ_j |sum of the plan's column j - its marginal|
+  [[nodiscard]] virtual double distance(std::span<const A> sums) const = 0;
+
+  /// Gives the columns their sums.
+  virtual void columns(std::span<const A> sums) = 0;
+
+  [[nodiscard]] const std::vector<A>& u() const noexcept { return u_; }
+  [[nodiscard]] const std::vector<A>& v() const noexcept { return v_; }
+  [[nodiscard]] std::vector<A>& u() noexcept { return u_; }
+  [[nodiscard]] std::vector<A>& v() noexcept { return v_; }
+
+  /// How many rows, and columns, were left without a factor: their sums are 0 or no numbers, and their marginals are
+  /// not 0.
+  [[nodiscard]] Index starved_rows() const noexcept { return starved_rows_; }
+  [[nodiscard]] Index starved_columns() const noexcept { return starved_columns_; }
+
+ protected:
+  [[nodiscard]] A row_factor(Index i, A sum) noexcept {
+    return factor(row_marginals_[static_cast<std::size_t>(i)], sum, starved_rows_);
+  }
+  [[nodiscard]] A column_factor(std::size_t j, A sum) noexcept {
+    return factor(column_marginals_[j], sum, starved_columns_);
+  }
+  [[nodiscard]] std::span<const double> column_marginals() const noexcept { return column_marginals_; }
+
+ private:
+  [[nodiscard]] static A factor(double marginal, A sum, Index& starved) noexcept {
+    if (marginal == 0) return A{0};
+    const A quotient = static_cast<A>(marginal / static_cast<double>(sum));
+    if (!(quotient > 0) || !std::isfinite(quotient)) ++starved;
+    return quotient;
+  }
+
+  std::span<const double> row_marginals_;
+  std::span<const double> column_marginals_;
+  std::vector<A> u_;
+  std::vector<A> v_;
+  Index starved_rows_ = 0;
+  Index starved_columns_ = 0;
+};
+
+/// What an iteration works on; the marginals outlive it.
+template <class T>
+struct IterationTask {
+  matrix_view<T> rows;
+  std::span<const double> row_marginals;
+  std::span<const double> column_marginals;
+};
+
+/// The scaling vectors change, the matrix does not: one read.
+template <class T, class A>
+[[nodiscard]] std::unique_ptr<Iteration<A>> scaling_iteration(const IterationTask<const T>& task);
+
+/// The matrix becomes the plan: one read and one write.
+template <class T, class A>
+[[nodiscard]] std::unique_ptr<Iteration<A>> in_place_iteration(const IterationTask<T>& task);
+
+/// How Algorithm 3 cuts the matrix: mc × nc elements at a time.
+struct Blocking {
+  Index rows = 8;
+  Index columns = 1000;
+};
+
+/// COFFEE's Algorithm 1: rows are summed up and multiplied, then each column is, down its elements.
+template <class A>
+[[nodiscard]] std::unique_ptr<Iteration<A>> typical_iteration(const IterationTask<A>& task);
+
+/// COFFEE's Algorithm 2: the columns, too, are summed up and multiplied row by row.
+template <class A>
+[[nodiscard]] std::unique_ptr<Iteration<A>> by_rows_iteration(const IterationTask<A>& task);
+
+/// COFFEE's Algorithm 3: these two passes in blocks, by kernels of vectors of four rows.
+template <class A>
+[[nodiscard]] std::unique_ptr<Iteration<A>> blocked_iteration(const IterationTask<A>& task, Blocking blocking);
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+
+#include "plait/base/index.hpp"
+
+namespace plait::sinkhorn {
+
+/// When a run ends, and who is told how it goes.
+struct Limits {
+  double tolerance = 1e-9;  // of the error, see `Outcome`
+  Index most_iterations = 10'000;
+  /// Called on all ranks after each iteration; what it throws on one of them has to be thrown on all.
+  std::function<void(Index iteration, double error)> listener = {};
+};
+
+/// \throws ArgumentError  a tolerance or a number of iterations below 0
+void expect_valid(const Limits& limits);
+
+}  // namespace plait::sinkhorn

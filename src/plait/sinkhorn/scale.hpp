@@ -1,0 +1,60 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/iteration.hpp"
+#include "plait/sinkhorn/limits.hpp"
+#include "plait/sinkhorn/marginals.hpp"
+#include "plait/sinkhorn/status.hpp"
+
+namespace plait::sinkhorn {
+
+/// The factors of the plan: P(i, j) = u[i] K(i, j) v[j].
+template <class A>
+struct Scaling {
+  Outcome outcome;
+  std::vector<A> u;  // of this rank's rows
+  std::vector<A> v;  // of all columns; the same on all ranks
+};
+
+/// Finds the diagonal matrices with which  diag(u) K diag(v)  has the marginals: Sinkhorn and Knopp's iteration.
+///
+///     u[i] = r[i] / Σ_j K(i, j) v[j]        v[j] = c[j] / Σ_i u[i] K(i, j)
+///
+/// Every rank gives some rows of K, in row-major order, rank 0 the first ones; any number of them, also none. The
+/// matrix is read once an iteration and never written. An iteration has one message: the sums of all columns, with what
+/// decides how it goes on. Elements T are computed with as numbers A: double, float, float as double, and bfloat16 as
+/// float. The plan is as accurate as the sums in A allow; of a matrix that was rounded to bfloat16 the entries are off
+/// by 2^-9.
+///
+/// Where the marginals can't be had, the status says so, as soon as there is proof of it (see `feasibility`). Where
+/// numbers left their range, factors may be 0, infinite or no numbers.
+///
+/// Collective over `context`.
+///
+/// \param start  factors of the columns to begin with, for all columns, such as those of a similar problem; empty: ones
+/// \throws ArgumentError  on all ranks: as `checked_marginals` and `check_matrix`; a matrix that is not row-major, a
+///                        start of another length or with a factor that is not positive and finite, a tolerance or
+///                        number of iterations below 0
+///
+/// Sources: Sinkhorn, Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967; Sun et al.,
+/// "COFFEE", whose Algorithms 1 to 3 are here as forms that work in place.
+template <class T, class A>
+[[nodiscard]] Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals,
+                               const Limits& limits = {}, std::span<const A> start = {});
+
+/// How a matrix is scaled in place. The last three are for comparison, and for types that are computed with as
+/// themselves.
+enum class InPlaceForm : unsigned char { fused, typical, by_rows, blocked };
+
+/// The same, but the matrix becomes the plan: K ← diag(u) K diag(v). What was rounded on the way stays so.
+template <class T, class A>
+[[nodiscard]] Scaling<A> scale_in_place(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals,
+                                        InPlaceForm form = InPlaceForm::fused, const Limits& limits = {},
+                                        Blocking blocking = {});
+
+}  // namespace plait::sinkhorn

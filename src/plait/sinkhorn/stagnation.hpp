@@ -1,0 +1,38 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include "plait/base/index.hpp"
+#include "plait/simd/float16.hpp"
+
+namespace plait::sinkhorn {
+
+/// The difference between 1 and the next number.
+template <class T>
+[[nodiscard]] constexpr double roundoff_of() {
+  if constexpr (std::is_same_v<T, simd::BFloat16>) {
+    return 0x1p-7;
+  } else {
+    return static_cast<double>(std::numeric_limits<T>::epsilon());
+  }
+}
+
+/// Whether what is left of the error is rounding, and does not become less any more.
+[[nodiscard]] inline bool is_as_good_as_it_gets(std::span<const double> errors, double roundoff) {
+  constexpr std::size_t patience = 20;
+  constexpr double roundings = 64;
+  if (errors.size() <= patience || errors.back() > roundings * roundoff) return false;
+  return errors.back() > 0.9 * errors[errors.size() - 1 - patience];
+}
+
+/// Asked after 64, 128, 256... iterations: whether half of them have not even halved the error. At other times false.
+[[nodiscard]] inline bool is_slow(std::span<const double> errors) {
+  constexpr std::size_t first = 64;
+  const std::size_t n = errors.size();
+  if (n < first || (n & (n - 1)) != 0) return false;
+  return errors.back() > 0.5 * errors[n / 2 - 1];
+}
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,145 @@
+"""`plait sinkhorn` and `plait transport` against NumPy: plans, factors and potentials, and every way they can fail."""
+
+import json
+
+import numpy as np
+from harness import CommandTest
+
+
+def marginals(rows: int, columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    r, c = random.random(rows) + 0.2, random.random(columns) + 0.2
+    return r / r.sum(), c / c.sum()
+
+
+def scaled(k: np.ndarray, r: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Rows and columns in turns, until nothing changes any more."""
+    plan = k.astype("f8")
+    for _ in range(500):
+        plan *= (c / plan.sum(0))[None, :]
+        plan *= (r / plan.sum(1))[:, None]
+    return plan
+
+
+class Sinkhorn(CommandTest):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(1)
+        self.k = self.save("K.npy", random.random((37, 23)) + 0.1)
+        self.r, self.c = marginals(37, 23, seed=2)
+        self.save("r.npy", self.r)
+        self.save("c.npy", self.c.reshape(1, -1))  # a row is a vector, too
+        self.plan = scaled(self.k, self.r, self.c)
+
+    def report(self, ranks: int, *arguments: str) -> dict:
+        return json.loads(self.succeed(ranks, *arguments, "--json"))
+
+    def test_plans_of_both_forms_and_orders(self):
+        self.save("KF.npy", np.asfortranarray(self.k))
+        given = ("--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy", "--tolerance", "1e-13")
+        vectors = ("--row-factors", "u.npy", "--column-factors", "v.npy")
+        for ranks, path, form in [(0, "K.npy", "scaling"), (3, "KF.npy", "scaling"), (2, "K.npy", "in-place")]:
+            with self.subTest(path=path, form=form):
+                report = self.report(ranks, "sinkhorn", path, *given, *vectors, "--form", form)
+                self.assertEqual((report["status"], report["form"], report["ranks"]), ("converged", form, max(ranks, 1)))
+                self.assertLessEqual(report["error"], 1e-13)
+                self.assertEqual(report["error"], report["errors"][-1])
+                self.assertLess(max(report["check"]["rows"], report["check"]["columns"]), 1e-12)
+                plan, u, v = self.load("P.npy"), self.load("u.npy"), self.load("v.npy")
+                self.assertEqual((plan.dtype, u.shape, v.shape), (np.float64, (37, 1), (1, 23)))
+                np.testing.assert_allclose(plan, self.plan, rtol=1e-10)
+                np.testing.assert_allclose(u * self.k * v, plan, rtol=1e-12)
+                self.assertEqual(plan.flags.f_contiguous, path == "KF.npy")
+
+    def test_precisions_and_whole_numbers(self):
+        self.save("K32.npy", self.k.astype("f4"))
+        self.save("counts.npy", np.arange(1, 13, dtype="i4").reshape(4, 3))
+        given = ("--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy")
+        for precision, error in [("mixed", 1e-6), ("f32", 1e-4), ("bf16", 2e-2)]:
+            with self.subTest(precision):
+                report = self.report(0, "sinkhorn", "K32.npy", *given, "--precision", precision)
+                self.assertEqual((report["status"], report["precision"]), ("converged", precision))
+                self.assertEqual(self.load("P.npy").dtype, np.float32)
+                np.testing.assert_allclose(self.load("P.npy"), self.plan, rtol=error)
+        text = self.succeed(0, "sinkhorn", "counts.npy", "-o", "P.npy")
+        self.assertRegex(text, r"K is 4 x 3, f64, scaling\n  status    converged: ")
+        np.testing.assert_allclose(self.load("P.npy").sum(1), np.ones(4))
+        np.testing.assert_allclose(self.load("P.npy").sum(0), np.full(3, 4 / 3))
+
+    def test_a_limit_is_a_warning_and_a_start_makes_it_shorter(self):
+        result = self.run_plait(0, "sinkhorn", "K.npy", "--column-factors", "v.npy", "--iterations", "2", "--tolerance", "1e-12")
+        self.assertEqual(result.status, 0)
+        self.assertRegex(result.stderr, r"^plait: warning: iteration limit: the error is \S+ after 2 iterations")
+        cold = self.report(0, "sinkhorn", "K.npy", "--column-factors", "v.npy", "--tolerance", "1e-12")
+        warm = self.report(0, "sinkhorn", "K.npy", "-o", "P.npy", "--start", "v.npy", "--tolerance", "1e-11")
+        self.assertEqual(warm["iterations"], 1)
+        self.assertGreater(cold["iterations"], 3)
+
+    def test_what_can_not_be_is_said(self):
+        self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
+        self.save("negative.npy", np.array([[1.0, 2], [3, -4]]))
+        self.save("empty_row.npy", np.array([[1.0, 2], [0, 0]]))
+        self.save("complex.npy", np.ones((2, 2), "c16"))
+        self.save("K4.npy", np.ones((4, 4)))
+        self.save("short.npy", np.ones(3))
+        self.save("large.npy", np.full(4, 2.0))
+        cases = [
+            (2, ("sinkhorn", "no_support.npy"), "no support: 2 of the rows are to sum up to 2, .* 1 columns.*; nothing was written"),
+            (2, ("sinkhorn", "negative.npy"), "the entry in row 1, column 1 is -4, expected a finite number >= 0"),
+            (0, ("sinkhorn", "empty_row.npy"), "row 1 has only zeros, but is to sum up to 1"),
+            (0, ("sinkhorn", "complex.npy"), "complex.npy has elements of c128, expected real ones"),
+            (2, ("sinkhorn", "K4.npy", "--rows", "short.npy"), "--rows: short.npy has 3 elements, expected 4"),
+            (0, ("sinkhorn", "K4.npy", "--rows", "large.npy", "--cols", "short.npy"), "--cols: short.npy has 3 elements"),
+            (0, ("sinkhorn", "K.npy", "--rows", "K.npy"), "K.npy: has 2 dimensions; expected a vector"),
+            (0, ("sinkhorn", "K.npy", "--rows", "none.npy"), "none.npy: can't be opened"),
+            (0, ("transport", "negative.npy", "--epsilon", "1", "--rows", "large.npy"), "--rows: large.npy has 4 elements"),
+        ]
+        before = self.files()
+        for ranks, words, message in cases:
+            with self.subTest(words):
+                result = self.run_plait(ranks, *words, "-o", "P.npy")
+                self.assertEqual(result.status, 1, result.stderr)
+                self.assertEqual(len(result.errors), 1)
+                self.assertRegex(result.errors[0], message)
+                self.assertEqual(self.files(), before)
+
+    def test_wrong_options_are_refused(self):
+        cases = [
+            (("sinkhorn", "K.npy"), "-o, --row-factors and --column-factors are missing"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "fused"), "--form: 'fused' is no form; expected scaling or in-place"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--tolerance", "-1"), "--tolerance: -1 is negative"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--iterations", "0"), "--iterations: '0' is no count"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "in-place", "--start", "v.npy"), "--start is given, but --form in-place"),
+            (("transport", "K.npy", "-o", "P.npy"), "--epsilon is required"),
+            (("transport", "K.npy", "-o", "P.npy", "--epsilon", "0"), "--epsilon: 0 is not positive; expected a number > 0"),
+            (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--precision", "bf16"), "'bf16' is no precision; expected f64, f32 or mixed"),
+            (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--first-epsilon", "0.5"), "--first-epsilon is 0.5, expected 1 at least"),
+        ]
+        for words, message in cases:
+            with self.subTest(words):
+                result = self.run_plait(0, *words)
+                self.assertEqual(result.status, 2, result.stderr)
+                self.assertIn(message, result.stderr)
+
+    def test_transport(self):
+        cost = self.save("C.npy", np.subtract.outer(np.linspace(0, 1, 37), np.linspace(0, 1, 23)) ** 2)
+        given = ("--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy", "--tolerance", "1e-12")
+        vectors = ("--row-potentials", "f.npy", "--column-potentials", "g.npy")
+        expected = scaled(np.exp(-cost / 0.05), self.r, self.c)
+        for ranks, domain in [(0, "automatic"), (3, "logarithmic"), (2, "factors")]:
+            with self.subTest(domain):
+                report = self.report(ranks, "transport", "C.npy", "--epsilon", "0.05", "--domain", domain, *given, *vectors)
+                self.assertEqual(report["status"], "converged")
+                plan, f, g = self.load("P.npy"), self.load("f.npy"), self.load("g.npy")
+                np.testing.assert_allclose(plan, expected, rtol=1e-8)
+                np.testing.assert_allclose(np.exp((f + g - cost) / 0.05), plan, rtol=1e-12)
+                self.assertAlmostEqual(report["cost"], (cost * expected).sum(), 10)
+                self.assertLess(abs(report["gap"]), 1e-10)
+        self.save("short.npy", np.ones(1))
+        report = self.report(0, "transport", "C.npy", "--epsilon", "0.001", "-o", "P.npy", "--tolerance", "1e-6")
+        self.assertGreater(len(report["stages"]), 2)
+        self.assertEqual(report["stages"][-1]["domain"], "logarithmic")
+        self.assertAlmostEqual(report["check"]["mass"], 1, 6)
+        np.testing.assert_allclose(self.load("P.npy").sum(1), np.full(37, 1 / 37), rtol=1e-3)
+        text = self.succeed(0, "transport", "C.npy", "--epsilon", "0.05", "-o", "P.npy")
+        self.assertRegex(text, r"(?m)^  cost      \S+; with the entropy \S+, a gap of \S+ to the dual$")
