@@ -15,7 +15,7 @@ namespace plait::shim::reduce {
 
 namespace {
 
-constexpr double longest_wait_seconds = 10;
+constexpr double longest_dissemination_seconds = 10;
 
 /// Of all that begin one: it ends for nobody unless all have begun.
 class Dissemination {
@@ -53,7 +53,7 @@ class Dissemination {
     Backoff backoff;
     int is_done = 0;
     while (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && is_done == 0) {
-      if (waiting_.seconds() > longest_wait_seconds) return false;
+      if (waiting_.seconds() > longest_dissemination_seconds) return false;
       backoff.idle();
     }
     return is_done != 0;
