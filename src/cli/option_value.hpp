@@ -74,6 +74,18 @@ inline CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, 
   return add_value(command, name, read, placeholder, help);
 }
 
+/// Adds an option for the name of a .npy file to write. Any name will do but that of a file of another kind.
+inline CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path,
+                                 const std::string& placeholder, const std::string& help) {
+  const auto read = [&path](const std::string& text) {
+    if (ends_like(text, ".mtx") || io::is_hdf5_name(text)) {
+      throw ArgumentError(fmt::format("{} would be a file of another kind, expected the name of a .npy file", text));
+    }
+    path = parse_path(text);
+  };
+  return add_value(command, name, read, placeholder, help);
+}
+
 /// Adds an option for the name of a file to write that has to say what it is, as viewers go by the name: `kind` is "an
 /// SVG file", which ends in `ending`.
 inline CLI::Option* add_typed_path(CLI::App& command, const std::string& name, std::string& path,

@@ -36,7 +36,7 @@ class SymmBlocking final : public SymmPlan {
 
   mpi::Context* context_;
   const SymmProducts* products_;
-  MeshPlace me_;
+  SymmPlace me_;
   bool takes_part_;
   Index rows_ = 0, inner_ = 0, columns_ = 0;  // C is rows × columns, a sum of `inner` terms
   std::optional<mpi::Communicator> along_i_, along_j_, along_k_;

@@ -45,7 +45,7 @@ class SymmCannon final : public SymmScheduled {
   }
 
   SymmLines lines_;
-  MeshPlace me_;
+  SymmPlace me_;
   Index rows_ = 0, columns_ = 0;
   std::optional<SymmLines::Line> along_k_;
 };

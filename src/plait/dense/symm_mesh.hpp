@@ -8,11 +8,11 @@
 namespace plait::dense {
 
 /// A place on a mesh of ranks.
-struct MeshPlace {
+struct SymmPlace {
   int i = 0;  ///< of `edge`
   int j = 0;  ///< of `edge`
   int k = 0;  ///< of `layers`
-  friend bool operator==(const MeshPlace&, const MeshPlace&) = default;
+  friend bool operator==(const SymmPlace&, const SymmPlace&) = default;
 };
 
 /// The first edge × edge × layers ranks, which square and cube a matrix of n × n elements that is cut into edge × edge
@@ -32,10 +32,10 @@ class SymmMesh {
   [[nodiscard]] int layers() const noexcept { return layers_; }
   [[nodiscard]] int ranks() const noexcept { return edge_ * edge_ * layers_; }
   [[nodiscard]] bool contains(int rank) const noexcept { return rank < ranks(); }
-  [[nodiscard]] int rank(MeshPlace place) const noexcept { return (place.k * edge_ + place.j) * edge_ + place.i; }
+  [[nodiscard]] int rank(SymmPlace place) const noexcept { return (place.k * edge_ + place.j) * edge_ + place.i; }
   [[nodiscard]] int rank(int i, int j, int k) const noexcept { return rank({i, j, k}); }
   /// \pre  contains(rank)
-  [[nodiscard]] MeshPlace place(int rank) const noexcept {
+  [[nodiscard]] SymmPlace place(int rank) const noexcept {
     return {rank % edge_, rank / edge_ % edge_, rank / edge_ / edge_};
   }
 

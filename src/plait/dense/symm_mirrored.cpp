@@ -36,7 +36,7 @@ class MirroredGraph {
                 const PanelCut& cut, Graph& graph)
       : context_(context), pairing_(pairing), products_(products), cut_(cut), graph_(graph) {
     const SymmMesh& mesh = pairing.mesh();
-    const MeshPlace me = pairing.place(context.rank());
+    const SymmPlace me = pairing.place(context.rank());
     j_ = me.j, a_ = pairing.row(me.i, me.k), b_ = pairing.column(me.i, me.k);
     half_ = me.i == a_ ? Half::first : Half::last;
     is_home_ = a_ == b_;

@@ -26,7 +26,7 @@ class SymmOverlapped final : public SymmScheduled {
                  Index first_stage) const;
 
   SymmLines lines_;
-  MeshPlace me_;
+  SymmPlace me_;
   Index rows_ = 0, inner_ = 0, columns_ = 0;  // C is rows × columns, a sum of `inner` terms
   std::optional<SymmLines::Line> along_i_, along_j_, along_k_;
 };

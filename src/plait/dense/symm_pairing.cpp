@@ -7,7 +7,7 @@ int SymmPairing::rank(int i, int j, int k) const noexcept {
   return ((k - i + edge) % edge * edge + i) * edge + j;
 }
 
-MeshPlace SymmPairing::place(int rank) const noexcept {
+SymmPlace SymmPairing::place(int rank) const noexcept {
   const int edge = mesh_.edge();
   const int i = rank / edge % edge;
   return {i, rank % edge, (i + rank / edge / edge) % edge};

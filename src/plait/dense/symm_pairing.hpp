@@ -21,7 +21,7 @@ class SymmPairing {
 
   [[nodiscard]] const SymmMesh& mesh() const noexcept { return mesh_; }
   [[nodiscard]] int rank(int i, int j, int k) const noexcept;
-  [[nodiscard]] MeshPlace place(int rank) const noexcept;
+  [[nodiscard]] SymmPlace place(int rank) const noexcept;
 
   [[nodiscard]] bool leads(int a, int b) const noexcept;
   /// At (i, ·, k).

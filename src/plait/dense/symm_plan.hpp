@@ -33,7 +33,7 @@ class SymmPlan {
   /// The block of a rank, empty where it has none.
   [[nodiscard]] layout::Shape home_shape(int rank) const noexcept {
     if (rank >= mesh_.edge() * mesh_.edge()) return {};
-    const MeshPlace place = mesh_.place(rank);
+    const SymmPlace place = mesh_.place(rank);
     return {mesh_.extent(place.i), mesh_.extent(place.j)};
   }
 

@@ -96,7 +96,7 @@ TEST(SymmPairings, let_one_of_two_lead_and_number_every_rank_once) {
         EXPECT_EQ(pairing.leads(i, k) ? 1 : 0, (i == k ? 0 : 1) - (pairing.leads(k, i) ? 1 : 0));
         for (int j = 0; j < p; ++j) {
           ranks.insert(pairing.rank(i, j, k));
-          EXPECT_EQ(pairing.place(pairing.rank(i, j, k)), (dense::MeshPlace{i, j, k}));
+          EXPECT_EQ(pairing.place(pairing.rank(i, j, k)), (dense::SymmPlace{i, j, k}));
         }
       }
       EXPECT_EQ(pairing.rank(i, p - 1, i), mesh.rank(p - 1, i, 0));  // the home of block (p - 1, i)
