@@ -112,6 +112,7 @@ Layout Arrangement::c_layout() const {
 }
 
 std::string Arrangement::describe() const {
+  if (mesh_.ranks() == 1) return "one rank";
   const std::string layer = fmt::format("{} x {} ranks", mesh_.rows, mesh_.columns);
   if (mesh_.layers == 1) return fmt::format("{} on {}", to_string(method_), layer);
   const bool is_cube = mesh_.rows == mesh_.columns && mesh_.rows == mesh_.layers;

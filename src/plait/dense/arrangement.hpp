@@ -92,7 +92,7 @@ class Arrangement {
   [[nodiscard]] layout::Layout b_layout() const;
   [[nodiscard]] layout::Layout c_layout() const;
 
-  /// "SUMMA on 2 x 3 ranks", "2.5D, Cannon on 2 layers of 3 x 3 ranks".
+  /// "one rank", "SUMMA on 2 x 3 ranks", "2.5D, Cannon on 2 layers of 3 x 3 ranks".
   [[nodiscard]] std::string describe() const;
 
  private:

@@ -122,7 +122,7 @@ void expect_random_products(std::uint64_t seed, int cases) {
 }
 
 TEST(Multiplication, IsTheProductForRandomShapesLayoutsOpsAndMethods) {
-  expect_random_products<double>(11, ranks() > 4 ? 20 : 40);
+  expect_random_products<double>(11, ranks() > 4 ? 12 : 40);
   expect_random_products<std::complex<float>>(12, 8);
   expect_random_products<float>(13, 4);
   expect_random_products<std::complex<double>>(14, 4);
