@@ -25,18 +25,21 @@ int SymmMesh::largest_edge(int ranks, int layers) noexcept {
 
 std::vector<int> SymmMesh::along_i(int j, int k) const {
   std::vector<int> ranks;
+  ranks.reserve(static_cast<std::size_t>(edge_));
   for (int i = 0; i < edge_; ++i) ranks.push_back(rank(i, j, k));
   return ranks;
 }
 
 std::vector<int> SymmMesh::along_j(int i, int k) const {
   std::vector<int> ranks;
+  ranks.reserve(static_cast<std::size_t>(edge_));
   for (int j = 0; j < edge_; ++j) ranks.push_back(rank(i, j, k));
   return ranks;
 }
 
 std::vector<int> SymmMesh::along_k(int i, int j) const {
   std::vector<int> ranks;
+  ranks.reserve(static_cast<std::size_t>(layers_));
   for (int k = 0; k < layers_; ++k) ranks.push_back(rank(i, j, k));
   return ranks;
 }

@@ -113,7 +113,7 @@ class MirroredGraph {
       column_place_ = take(inner_ * middle, inner_ * skipped);
       sum_place_ = take(rows_ * middle, rows_ * skipped);
     }
-    SymmPanels sums = term(0);
+    const SymmPanels sums = term(0);
     std::vector<Segment> segments;
     for (const SymmPanel& panel : sums) {
       const auto& own = panel.stream.segments();

@@ -46,6 +46,7 @@ std::vector<int> SymmPairing::ranks_of_last_columns(int j, int b) const {
 
 std::vector<int> SymmPairing::ranks_of_sum(int i, int k) const {
   std::vector<int> ranks;
+  ranks.reserve(static_cast<std::size_t>(mesh_.edge()));
   for (int j = 0; j < mesh_.edge(); ++j) ranks.push_back(rank(i, j, k));
   return ranks;
 }

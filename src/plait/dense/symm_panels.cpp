@@ -1,6 +1,7 @@
 #include "plait/dense/symm_panels.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace plait::dense {
@@ -84,6 +85,7 @@ SymmPanel PanelCut::panel(Columns columns, Index begin, Index end, Index first_s
 
 SymmPanels PanelCut::rectangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const {
   SymmPanels result;
+  result.reserve(panels.size());
   Index number = 0;
   for (const Columns& columns : panels)
     result.push_back(panel(columns, columns.first * rows, columns.last * rows, first_stage, number));
@@ -92,6 +94,7 @@ SymmPanels PanelCut::rectangle(Index rows, const std::vector<Columns>& panels, I
 
 SymmPanels PanelCut::triangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const {
   SymmPanels result;
+  result.reserve(panels.size());
   Index number = 0;
   Index begin = 0;
   for (const Columns& columns : panels) {

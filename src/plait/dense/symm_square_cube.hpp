@@ -25,15 +25,17 @@ class SymmPlan;
 ///     DistributedMatrix<double> d(kernel.layout(), context.rank()), d2(…), d3(…);
 ///     kernel.square_cube(d, d2, d3);
 ///
-/// Planned once, then executed any number of times. The first ranks of the context form a mesh, the largest cube that
-/// there are ranks for; the others hold and do nothing, and sleep in what they call next. Blocks may be ragged: n need
-/// be no multiple of the mesh's edge, and may be smaller. Everything is collective over the context, on which all ranks
-/// call.
+/// Planned once, then executed any number of times. The first ranks of the context form a mesh, a cube of them unless
+/// another algorithm keeps more busy (see `SymmOptions`); the others hold and do nothing, and sleep in what they call
+/// next. Blocks may be ragged: n need be no multiple of the mesh's edge, and may be smaller. Everything is collective
+/// over the context, on which all ranks call. Each execution agrees on its arguments, by one all-reduce, before
+/// anything else is sent.
 ///
 /// That D is Hermitian is not checked, and both of its triangles are read: of any other D nothing useful is computed.
+/// D² and D³ are Hermitian to rounding, with the algorithm `mirrored` exactly. On the same mesh they are the same bits
+/// each time, unless the MPI library sums up.
 ///
-/// T is one of float, double, std::complex of both. What differs between ranks may not: n and the options are the same
-/// on all of them.
+/// T is one of float, double, std::complex of both. n and the options are the same on all ranks.
 ///
 /// \throws ArgumentError      n < 0, or an option that can't be; on every rank alike
 /// \throws LayoutError        a matrix has another layout than `layout()`

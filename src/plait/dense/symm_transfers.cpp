@@ -34,16 +34,16 @@ class Transfers {
   }
 
   [[nodiscard]] std::vector<SymmTransfer> square() {
-    square(false);
+    append(false);
     return std::move(all_);
   }
   [[nodiscard]] std::vector<SymmTransfer> square_cube() {
-    square(true);
+    append(true);
     return std::move(all_);
   }
 
  private:
-  void square(bool cubes) {
+  void append(bool cubes) {
     switch (*options_.algorithm) {
       case SymmAlgorithm::original: original(cubes); break;
       case SymmAlgorithm::baseline:
