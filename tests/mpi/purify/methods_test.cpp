@@ -141,15 +141,14 @@ TEST(PurificationMethods, AgreeWithTheEigenstatesOfHermitianMatrices) {
 
 TEST(PurificationMethods, TakeAnyLayoutAndMatricesSmallerThanTheRanks) {
   mpi::Context context(test::test_comm());
-  for (const Index n : {Index{1}, Index{2}, Index{3}, Index{17}}) {
+  for (const Index n : {Index{1}, Index{2}, Index{3}, Index{11}}) {
     std::vector<double> values;
     for (Index i = 0; i < n; ++i) values.push_back(static_cast<double>(i * i));
     const auto whole = test::prescribed<double>(values);
     for (const Layout& layout : {Layout::rows({n, n}, context.size()), Layout::columns({n, n}, context.size()),
                                  Layout::block_cyclic({n, n}, 2, 3, layout::Owners::grid(context.size(), 1))}) {
       for (Index occupied = 0; occupied <= n; occupied += std::max(Index{1}, n / 3)) {
-        for (const Method method : methods) {
-          if (method == Method::mcweeny && (occupied == 0 || occupied == n)) continue;
+        for (const Method method : {Method::canonical, Method::tc2, Method::trs4}) {
           static_cast<void>(expect_density(context, layout, whole, occupied, method));
         }
       }
