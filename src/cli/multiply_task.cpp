@@ -1,11 +1,7 @@
 #include "cli/multiply_task.hpp"
 
-#include <complex>
-#include <utility>
-
 #include <fmt/format.h>
 
-#include "plait/base/error.hpp"
 #include "plait/io/aside_file.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"

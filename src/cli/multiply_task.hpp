@@ -1,11 +1,15 @@
 #pragma once
 
+#include <complex>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/dense/choice.hpp"
 #include "plait/dense/multiplication.hpp"
+#include "plait/io/dtype.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"
