@@ -74,9 +74,16 @@ void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledW
 }
 
 void expect_output(const ScaledOptions& options, const ScaledWords& words) {
-  if (!options.output.empty() || !options.of_rows.empty() || !options.of_columns.empty()) return;
-  throw UsageError(
-      fmt::format("-o, {} and {} are missing: where does the result go?", words.row_option, words.column_option));
+  if (options.output.empty() && options.of_rows.empty() && options.of_columns.empty()) {
+    throw UsageError(
+        fmt::format("-o, {} and {} are missing: where does the result go?", words.row_option, words.column_option));
+  }
+  const auto are_one = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
+  if (are_one(options.output, options.of_rows) || are_one(options.output, options.of_columns) ||
+      are_one(options.of_rows, options.of_columns)) {
+    throw UsageError(
+        fmt::format("-o, {} and {} name one file, expected different ones", words.row_option, words.column_option));
+  }
 }
 
 }  // namespace plait::cli

@@ -53,7 +53,7 @@ struct ScaledWords {
 /// Adds them to a command. To be given before the command's own.
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words);
 
-/// \throws UsageError  nothing is to be written
+/// \throws UsageError  nothing is to be written, or several results into one file
 void expect_output(const ScaledOptions& options, const ScaledWords& words);
 
 }  // namespace plait::cli

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "plait/collective/calls.hpp"
+#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 
@@ -25,7 +26,8 @@ bool is_higher(const Weighted& a, const Weighted& b) { return a.height > b.heigh
 
 std::vector<Weighted> of_all_ranks(mpi::Context& context, const std::vector<Weighted>& own) {
   const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
-  std::vector<Weighted> all(static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), Index{0})));
+  const Index count = std::accumulate(counts.begin(), counts.end(), Index{0});
+  auto all = mpi::agreed(context, [&] { return std::vector<Weighted>(static_cast<std::size_t>(count)); });
   collective::all_gather(context, std::span<const Weighted>(own), std::span<Weighted>(all), counts);
   return all;
 }
@@ -41,24 +43,27 @@ Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Suppor
     return support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max();
   };
   const auto columns = static_cast<std::size_t>(rows.columns());
-  std::vector<double> reached_by(columns, -highest);  // the highest row with an entry there
-  std::vector<double> lowest(columns, -highest);      // minus the lowest one, so that one reduction does for both
+  // The highest row with an entry in each column, and minus the lowest one, so that one reduction does for both.
+  std::vector<double> both;
   std::vector<Weighted> own;
-  for (Index i = 0; i < rows.rows(); ++i) {
-    const double given = heights[static_cast<std::size_t>(i)];
-    const double height = std::isnan(given) ? highest : std::clamp(given, -highest, highest);
-    const double marginal = marginals.rows[static_cast<std::size_t>(i)];
-    if (marginal == 0) continue;
-    own.push_back({height, marginal});
-    const T* row = rows.data() + i * rows.leading_dimension();
-    for (std::size_t j = 0; j < columns; ++j) {
-      if (!is_entry(simd::widened<Number>(row[j]))) continue;
-      reached_by[j] = std::max(reached_by[j], height);
-      lowest[j] = std::max(lowest[j], -height);
+  mpi::agreed(context, [&] {
+    both.assign(2 * columns, -highest);
+    const std::span<double> reached_by = std::span(both).first(columns);
+    const std::span<double> lowest = std::span(both).last(columns);
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const double given = heights[static_cast<std::size_t>(i)];
+      const double height = std::isnan(given) ? highest : std::clamp(given, -highest, highest);
+      const double marginal = marginals.rows[static_cast<std::size_t>(i)];
+      if (marginal == 0) continue;
+      own.push_back({height, marginal});
+      const T* row = rows.data() + i * rows.leading_dimension();
+      for (std::size_t j = 0; j < columns; ++j) {
+        if (!is_entry(simd::widened<Number>(row[j]))) continue;
+        reached_by[j] = std::max(reached_by[j], height);
+        lowest[j] = std::max(lowest[j], -height);
+      }
     }
-  }
-  std::vector<double> both = reached_by;
-  both.insert(both.end(), lowest.begin(), lowest.end());
+  });
   collective::allreduce(context, std::span<double>(both), simd::ReduceOperation::max);
 
   std::vector<Weighted> all_rows = of_all_ranks(context, own);
@@ -68,7 +73,7 @@ Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Suppor
     double lowest;
     double weight;
   };
-  std::vector<Column> all_columns(columns);
+  auto all_columns = mpi::agreed(context, [&] { return std::vector<Column>(columns); });
   for (std::size_t j = 0; j < columns; ++j) all_columns[j] = {both[j], -both[columns + j], marginals.columns[j]};
   std::ranges::sort(all_columns, [](const Column& a, const Column& b) { return a.height > b.height; });
 

@@ -25,8 +25,9 @@ namespace {
 template <class T, class Allowed, class Counts>
 void look_through(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals,
                   Allowed is_allowed, Counts counts, std::string_view expected, std::string_view dead) {
-  std::vector<std::uint8_t> alive(static_cast<std::size_t>(rows.columns()));
+  std::vector<std::uint8_t> alive;
   mpi::agreed(context, [&] {
+    alive.resize(static_cast<std::size_t>(rows.columns()));
     for (Index i = 0; i < rows.rows(); ++i) {
       const T* row = rows.data() + i * rows.leading_dimension();
       unsigned wrong = 0;

@@ -6,6 +6,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/collective/calls.hpp"
+#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/scaling_kernels.hpp"
 #include "plait/sinkhorn/sweep.hpp"
@@ -25,7 +26,7 @@ void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A>
 
 template <class T>
 MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
-  std::vector<double> columns(static_cast<std::size_t>(plan.columns()));
+  auto columns = mpi::agreed(context, [&] { return std::vector<double>(static_cast<std::size_t>(plan.columns())); });
   std::array<double, 2> sums{};  // what rows are off by, and the mass
   for (Index i = 0; i < plan.rows(); ++i) {
     const T* row = plan.data() + i * plan.leading_dimension();

@@ -59,7 +59,8 @@ class Run {
         iteration_(iteration),
         seen_(seen),
         sums_over_ranks_(context, rows.columns() + riders),
-        sums_(static_cast<std::size_t>(rows.columns() + riders)) {}
+        sums_(mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(rows.columns() + riders)); })) {
+  }
 
   [[nodiscard]] Outcome to_the_end() {
     const double rounding = std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>());
@@ -121,7 +122,8 @@ class Run {
       const Index lost = mpi::all_reduce(context_.comm(), seen_.positive - positive, mpi::Operation::maximum());
       if (lost > 0) return {};
     }
-    const std::vector<double> heights(iteration_.u().begin(), iteration_.u().end());
+    const auto heights =
+        mpi::agreed(context_, [&] { return std::vector<double>(iteration_.u().begin(), iteration_.u().end()); });
     return feasibility<Element>(context_, rows_, Support::positive, marginals_, heights);
   }
 

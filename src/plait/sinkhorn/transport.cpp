@@ -73,11 +73,18 @@ class Stage {
     const Index rows = costs_.rows();
     const Index columns = costs_.columns();
     const Index leading_dimension = std::max(Index{1}, columns);
-    const auto kernel = mpi::agreed(context_, [&] { return Array<A>(rows * leading_dimension); });
+    Array<A> kernel;
+    std::vector<A> sums;
+    std::vector<A> ones;
+    std::vector<A> better;
+    mpi::agreed(context_, [&] {
+      kernel = Array<A>(rows * leading_dimension);
+      sums.resize(g.size());
+      ones.resize(f.size(), A{1});
+      better.resize(g.size());
+    });
     const matrix_view<A> matrix(kernel.data(), rows, columns, leading_dimension, StorageOrder::row_major);
     fill(matrix, f, g);
-    std::vector<A> sums(g.size());
-    const std::vector<A> ones(f.size(), A{1});
     const auto kernels = simd::scaling_kernels<A, A>();
     kernels.column_sums({matrix.data(), rows, columns, leading_dimension}, ones.data(), sums.data(), {});
     collective::allreduce(context_, std::span<A>(sums), simd::ReduceOperation::sum);
@@ -90,7 +97,6 @@ class Stage {
     const auto moved = [](A potential, A factor) {
       return static_cast<A>(static_cast<double>(potential) + std::log(static_cast<double>(factor)));
     };
-    std::vector<A> better = g;
     for (std::size_t j = 0; j < g.size(); ++j) better[j] = moved(g[j], scaling.v[j]);
     if (is_range) {
       const bool is_finite = std::ranges::all_of(better, [](A value) { return std::isfinite(value); });
@@ -105,9 +111,9 @@ class Stage {
   /// By logarithms.
   [[nodiscard]] Outcome by_logarithms(std::vector<A>& f, std::vector<A>& g) {
     constexpr Index riders = 1;  // the number of rows that reach nothing
-    LogSweep<T, A> sweep(costs_, epsilon_);
+    auto sweep = mpi::agreed(context_, [&] { return LogSweep<T, A>(costs_, epsilon_); });
     SumOverRanks<A> sums_over_ranks(context_, costs_.columns() + riders);
-    std::vector<A> all(g.size() + riders);
+    auto all = mpi::agreed(context_, [&] { return std::vector<A>(g.size() + riders); });
     const std::span<A> sums = std::span(all).first(g.size());
     const double rounding = roundoff_of<A>();
     double error = 0;
@@ -187,11 +193,15 @@ class Stage {
       }
     }
     if (lost.empty()) return 0;
-    std::vector<double> maxima(lost.size(), -infinity);
+    std::vector<double> maxima;
+    std::vector<double> exact;
+    mpi::agreed(context_, [&] {
+      maxima.resize(lost.size(), -infinity);
+      exact.resize(lost.size());
+    });
     sweep.column_maxima(lost, f, maxima);
     collective::allreduce(context_, std::span<double>(maxima), simd::ReduceOperation::max);
     Index unreached = 0;
-    std::vector<double> exact(lost.size(), 0);
     for (double& maximum : maxima) {
       if (std::isfinite(maximum)) continue;
       ++unreached;
@@ -212,7 +222,7 @@ class Stage {
   }
 
   [[nodiscard]] bool is_infeasible(const std::vector<A>& f) {
-    const std::vector<double> heights(f.begin(), f.end());
+    const auto heights = mpi::agreed(context_, [&] { return std::vector<double>(f.begin(), f.end()); });
     const Feasibility found = feasibility<T>(context_, costs_, Support::finite, marginals_, heights);
     if (!found.is_infeasible) return false;
     outcome_.status = marginals_.are_uniform ? Status::no_support : Status::infeasible_marginals;
@@ -238,7 +248,7 @@ class Stage {
 template <class T, class A>
 void evaluate(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& marginals, double epsilon,
               const std::vector<A>& f, const std::vector<A>& g, Transport<A>& result) {
-  LogSweep<T, A> sweep(costs, epsilon);
+  auto sweep = mpi::agreed(context, [&] { return LogSweep<T, A>(costs, epsilon); });
   const auto term = [](double potential, double mass) { return mass == 0 ? 0.0 : potential * mass; };
   // Σ C P, Σ P, Σ (f + g) P and Σ f r over this rank's rows
   std::array<double, 4> sums{};
@@ -291,8 +301,10 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
   epsilon = std::max(epsilon, options.epsilon);
 
   Transport<A> result;
-  result.f.assign(static_cast<std::size_t>(costs.rows()), A{0});
-  result.g.assign(static_cast<std::size_t>(costs.columns()), A{0});
+  mpi::agreed(context, [&] {
+    result.f.assign(static_cast<std::size_t>(costs.rows()), A{0});
+    result.g.assign(static_cast<std::size_t>(costs.columns()), A{0});
+  });
   for (std::size_t j = 0; j < start.size(); ++j) {
     result.g[j] = checked.columns[j] > 0 ? start[j] : -std::numeric_limits<A>::infinity();
   }
