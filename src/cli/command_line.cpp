@@ -95,13 +95,13 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_redistribute(program, redistribute);
   add_multiply(program, multiply);
   add_purify(program, purify);
+  add_sinkhorn(program, sinkhorn);
+  add_transport(program, transport);
   add_plan(program, plan);
   add_generate(program, generate);
   add_info(program, info);
   add_machine(program, machine);
   add_trace(program, trace);
-  add_sinkhorn(program, sinkhorn);
-  add_transport(program, transport);
   const CLI::App* const exec_app = add_exec(program, exec);
 
   const auto with_help = [&program](const std::string& complaint) {

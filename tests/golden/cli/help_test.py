@@ -74,11 +74,12 @@ class Help(CommandTest):
     def test_the_reference_knows_the_keys_of_the_reports(self):
         self.save("B.npy", np.ones((10, 8)))
         self.save("H.npy", np.diag([1.0, 2.0, 3.0, 4.0]))
+        self.save("S.npy", np.eye(4))
         reports = [
             self.succeed(0, "redistribute", "B.npy", "-o", "A.npy", "--json"),
             self.succeed(0, "generate", "3x3", "-o", "M.npy", "--json"),
             self.succeed(0, "multiply", "M.npy", "M.npy", "-o", "C.npy", "--json"),
-            self.succeed(0, "purify", "H.npy", "--electrons", "4", "--overlap", "H.npy", "--json"),
+            self.succeed(0, "purify", "H.npy", "--electrons", "4", "--overlap", "S.npy", "--json"),
             self.succeed(0, "sinkhorn", "B.npy", "-o", "P.npy", "--json"),
             self.succeed(0, "transport", "B.npy", "--epsilon", "1", "-o", "P.npy", "--json"),
         ]
