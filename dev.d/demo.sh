@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The main job, as a user would run it: half a gigabyte from one block-cyclic layout into another one, transposed.
+# The main job, as a user would run it: density matrices of C60 and of a piece of graphene, on four ranks.
 # Sourced by ./dev.
 
 # demo PYTHON: with a Python that has NumPy.
@@ -11,10 +11,16 @@ demo() {
   mkdir -p "$folder"
   export OMP_NUM_THREADS=1
 
-  step "$plait" generate 8000x8000 --type f64 -o "$folder/B.npy"
-  step "${launch[@]}" "$plait" redistribute "$folder/B.npy" -o "$folder/A.npy" --op transpose \
-    --from block-cyclic:32x32@2x2 --to block-cyclic:128x128@2x2,order=col
-  step "$python" dev.d/verify_transpose.py "$folder/B.npy" "$folder/A.npy"
+  step "$plait" generate hamiltonian --kind c60 -o "$folder/c60.npy"
+  step "${launch[@]}" "$plait" purify "$folder/c60.npy" --electrons 60 -o "$folder/c60-density.npy"
+  step "$python" dev.d/verify_density.py "$folder/c60.npy" "$folder/c60-density.npy" 60
+
+  step "$plait" generate hamiltonian --kind graphene --size 2000 -o "$folder/graphene.npy"
+  step "${launch[@]}" "$plait" purify "$folder/graphene.npy" --electrons 2000 -o "$folder/graphene-density.npy" \
+    --report "$folder/graphene.html"
+  step "$python" dev.d/verify_density.py "$folder/graphene.npy" "$folder/graphene-density.npy" 2000
+
+  printf '\nHow it converged, the density matrix as a picture, and what each rank did when: %s\n' "$PWD/$folder/graphene.html"
 }
 
 # Shows a command as it could be typed, and runs it.
