@@ -60,7 +60,8 @@ void add_multiply(CLI::App& program, MultiplyOptions& options) {
   CLI::App& command = *program.add_subcommand("multiply", "Multiply matrices:  C <- alpha op(A) op(B) + beta C");
   add_path(command, "A", options.a, "FILE", "A NumPy .npy or Matrix Market file")->required();
   add_path(command, "B", options.b, "FILE", "Another, or the same")->required();
-  add_npy_path(command, "-o,--output", options.output, "FILE", "Where C goes, as a .npy file; may be A, B or --into");
+  add_matrix_path(command, "-o,--output", options.output, "FILE",
+                  "Where C goes: a .npy or HDF5 file; may be A, B or --into");
   add_value(
       command, "--op-a", [&options](const std::string& text) { options.op_a = parse_op(text); }, "OP",
       "identity (the default), transpose, conjugate or conjugate-transpose");

@@ -8,7 +8,7 @@
 #include "plait/base/error.hpp"
 #include "plait/dense/check.hpp"
 #include "plait/dense/multiplication.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/matrix_output.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -67,7 +67,7 @@ class Run {
     });
   }
 
-  /// C as it was, in the order of A's file.
+  /// C as it was, in the order of the file that C goes to.
   [[nodiscard]] DistributedMatrix<T> arranged(DistributedMatrix<T> slab) {
     if (slab.layout() == task_.c) return slab;
     auto result = allocated();
@@ -133,7 +133,7 @@ class Run {
   void write(const DistributedMatrix<T>& c) {
     meter_.stage("writing " + options_.output, task_.c.elements_of(context_.rank()) * Index{sizeof(T)}, c_bytes());
     const JointStopwatch watch(context_);
-    io::write_npy(context_, options_.output, c, meter_.progress());
+    io::write_matrix_file(context_, options_.output, c, meter_.progress());
     outcome_.written = {c_bytes(), watch.seconds()};
   }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "plait/io/aside_file.hpp"
+#include "plait/io/matrix_output.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -62,15 +62,14 @@ MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options) {
     }
     if (into) expect_same_type(options.a, a.dtype, options.into, into->dtype);
 
-    MultiplyTask made{a, b, into, factors, io::slab_layout(shape, a.order, context.size()), {}};
+    const StorageOrder order = io::written_order(options.output, a.order);
+    MultiplyTask made{a, b, into, factors, io::slab_layout(shape, order, context.size()), {}};
     made.wishes = {.method = options.method, .mesh = {0, 0, options.layers}, .memory_limit = options.memory_limit};
     const auto choice = dense::choose(product, context.machine(), context.placement(), io::bytes(a.dtype), made.wishes);
     made.workspace_bytes = choice.workspace_bytes;
     return made;
   });
-  mpi::agreed(context, [&] {
-    if (context.rank() == 0) static_cast<void>(io::AsideFile::create(options.output, 0));
-  });
+  io::expect_writable_matrix(context, options.output);
   std::vector<NamedFile> kept{{options.a, "A"}, {options.b, "B"}, {options.output, "the file of -o"}};
   if (into) kept.push_back({options.into, "the file of --into"});
   expect_writable_trace(context, options.trace, kept);

@@ -39,6 +39,11 @@ class Hdf5(CommandTest):
         self.assertEqual((report["check"], report["input"]["kind"], report["output"]["order"]), ("passed", "HDF5", "C"))
         self.assertEqual(self.files(), {"A.h5", "B.h5"})
 
+    def test_products_go_into_files_of_rows_whatever_the_order_of_the_factors(self):
+        a = self.save("A.npy", np.asfortranarray(np.arange(12.0).reshape(4, 3)))
+        self.succeed(2, "multiply", "A.npy", "A.npy", "--op-b", "transpose", "-o", "C.h5:/C")
+        np.testing.assert_array_equal(self.h5("C.h5")["C"][...], a @ a.T)
+
     def test_what_is_held_by_columns_is_written_by_rows(self):
         b = random_matrix((9, 20), "f32", seed=2)
         np.save(self.folder / "F.npy", np.asfortranarray(b))
