@@ -58,7 +58,7 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
 
 void add_multiply(CLI::App& program, MultiplyOptions& options) {
   CLI::App& command = *program.add_subcommand("multiply", "Multiply matrices:  C <- alpha op(A) op(B) + beta C");
-  add_path(command, "A", options.a, "FILE", "A NumPy .npy or Matrix Market file")->required();
+  add_path(command, "A", options.a, "FILE", "A NumPy .npy, Matrix Market or HDF5 file")->required();
   add_path(command, "B", options.b, "FILE", "Another, or the same")->required();
   add_matrix_path(command, "-o,--output", options.output, "FILE",
                   "Where C goes: a .npy or HDF5 file; may be A, B or --into");

@@ -14,7 +14,7 @@ constexpr ScaledWords words{
     "--row-factors",
     "--column-factors",
     "f64, f32, mixed or bf16",
-    "K: a NumPy .npy or Matrix Market file of numbers >= 0",
+    "K: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0",
     "What the rows are to sum up to: a .npy file of a vector;\n1 each without --rows and --cols, else alike"};
 
 ScalingForm parse_form(std::string_view text) {

@@ -16,7 +16,7 @@ constexpr ScaledWords words{"potentials",
                             "--row-potentials",
                             "--column-potentials",
                             "f64, f32 or mixed",
-                            "C, the costs: a NumPy .npy or Matrix Market file;\n+infinity forbids an entry",
+                            "C, the costs: a NumPy .npy, Matrix Market or HDF5 file;\n+infinity forbids an entry",
                             "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows"};
 
 Domain parse_domain(std::string_view text) {
