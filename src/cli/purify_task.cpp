@@ -42,14 +42,26 @@ void expect_writable(mpi::Context& context, const PurifyOptions& options) {
   for (const std::string& path : {options.output, options.energy_weighted}) {
     if (!path.empty()) io::expect_writable_matrix(context, path);
   }
-  std::vector<NamedFile> kept{{options.input, "IN"}};
+  std::vector<NamedFile> kept;
   const auto keep = [&kept](const std::string& path, const char* role) {
     if (!path.empty()) kept.push_back({path, role});
   };
+  keep(options.input, "IN");
   keep(options.overlap, "the file of --overlap");
   keep(options.inverse_root, "the file of --inverse-root");
   keep(options.output, "the file of -o");
-  keep(options.checkpoint, "the file of --checkpoint");
+  std::vector<NamedFile> written;
+  const auto write = [&written](const std::string& path, const std::string& suffix, const char* role) {
+    if (!path.empty()) written.push_back({path + suffix, role});
+  };
+  write(options.energy_weighted, "", "the file of --energy-weighted");
+  write(options.page, "", "the file of --report");
+  write(options.checkpoint, "", "the file of --checkpoint");
+  for (const char* turn : {".a.npy", ".b.npy"}) write(options.checkpoint, turn, "an iterate's of --checkpoint");
+  mpi::agreed(context, [&] {
+    if (context.rank() == 0) expect_different_files(written, kept);
+  });
+  kept.insert(kept.end(), written.begin(), written.end());
   expect_writable_trace(context, options.trace, kept);
 }
 

@@ -43,6 +43,11 @@ ScaledMarginals::ScaledMarginals(mpi::Context& context, const ScaledOptions& opt
   if (!of_rows.empty()) own_.assign(of_rows.begin() + first, of_rows.begin() + first + own_rows);
 }
 
+void ScaledMarginals::default_to_rows_of_one(layout::Shape file, bool is_transposed) {
+  // Rows of what is scaled have that by themselves.
+  if (is_transposed) columns_.assign(static_cast<std::size_t>(file.rows), 1.0);
+}
+
 void ScaledMarginals::default_to_unit_mass(layout::Shape scaled, Index own_rows) {
   if (own_.empty() && scaled.rows > 0) {
     own_.assign(static_cast<std::size_t>(own_rows), 1.0 / static_cast<double>(scaled.rows));

@@ -86,6 +86,8 @@ class ScaledMarginals {
   ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape shape, bool is_transposed,
                   Index own_rows);
   [[nodiscard]] sinkhorn::Marginals marginals() const { return {own_, columns_}; }
+  /// Where nothing was given: the rows of the matrix in the file are to sum up to 1 each.
+  void default_to_rows_of_one(layout::Shape file, bool is_transposed);
   /// Makes what was not given uniform, so that all sum up to 1.
   void default_to_unit_mass(layout::Shape scaled, Index own_rows);
 

@@ -24,7 +24,8 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   meter.stage("reading " + options.input, 0, layout::elements(file.shape) * io::bytes(file.dtype));
   auto matrix = read_scaled<T>(context, options.input, file, meter.progress());
   const matrix_view<T> rows = matrix.rows();
-  const ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
+  ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
+  if (options.rows.empty() && options.columns.empty()) given.default_to_rows_of_one(file.shape, matrix.is_transposed());
   const auto start = read_start<A>(context, options, matrix.is_transposed());
   result.read_seconds = all.seconds();
 

@@ -1,7 +1,5 @@
 #include "cli/traced_job.hpp"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -17,18 +15,6 @@
 #include "cli/text_aside.hpp"
 
 namespace plait::cli {
-
-namespace {
-
-namespace fs = std::filesystem;
-
-bool are_one_file(const std::string& a, const std::string& b) {
-  std::error_code failure;
-  if (fs::equivalent(a, b, failure)) return true;
-  return fs::weakly_canonical(a, failure) == fs::weakly_canonical(b, failure) && !failure;
-}
-
-}  // namespace
 
 void add_trace_option(CLI::App& command, std::string& path) {
   add_typed_path(command, "--trace", path, "FILE.json",

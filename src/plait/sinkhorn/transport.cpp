@@ -327,14 +327,17 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
       domain = highest / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
     std::optional<Outcome> outcome;
+    bool is_hopeless = false;
     if (domain == Domain::factors) {
       outcome = Stage<T, A>(context, costs, checked, epsilon, limits).by_factors(result.f, result.g);
       if (!outcome && options.domain == Domain::factors) {
         outcome = Outcome{Status::numerical_limit,
                           "exponentials of the costs left the range of numbers; the logarithmic domain has none",
                           0,
-                          0,
+                          std::numeric_limits<double>::infinity(),
                           {}};
+        std::ranges::fill(result.f, std::numeric_limits<A>::quiet_NaN());
+        is_hopeless = true;
       }
     }
     if (!outcome) {
@@ -343,8 +346,8 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
     }
     result.stages.push_back({epsilon, outcome->iterations, domain});
     result.outcome = std::move(*outcome);
-    const bool is_hopeless =
-        result.outcome.status == Status::no_support || result.outcome.status == Status::infeasible_marginals;
+    is_hopeless = is_hopeless || result.outcome.status == Status::no_support ||
+                  result.outcome.status == Status::infeasible_marginals;
     if (is_last || is_hopeless) break;
     in_units(result.f, epsilon);
     in_units(result.g, epsilon);

@@ -156,6 +156,9 @@ class Purify(CommandTest):
              "chemical_potential: -1.5 has"),
             (["H.npy", "--electrons", "60", "--method", "best"], "'best' is no method"),
             (["H.npy", "--electrons", "60", "--resume"], "--checkpoint is missing"),
+            (["H.npy", "--electrons", "60", "--checkpoint", "./H.npy"], "./H.npy: is IN and the file of --checkpoint"),
+            (["H.npy", "--electrons", "60", "--checkpoint", "D.npy"], "D.npy: is the file of -o and the file of --checkpoint"),
+            (["H.npy", "--electrons", "60", "--energy-weighted", "D.npy"], "is the file of -o and the file of --energy-weighted"),
         ]  # fmt: skip
         for i, (words, complaint) in enumerate(cases):
             with self.subTest(words):
@@ -164,6 +167,7 @@ class Purify(CommandTest):
                 self.assertEqual(len(result.errors), 1, result.stderr)
                 self.assertIn(complaint, result.errors[0])
         self.assertFalse((self.folder / "D.npy").exists())
+        self.assertTrue((self.folder / "H.npy").exists())
 
     def test_a_job_that_is_killed_at_any_moment_goes_on_with_the_same_bits(self):
         # A small gap, so that there are many steps.

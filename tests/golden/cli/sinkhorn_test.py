@@ -75,6 +75,12 @@ class Sinkhorn(CommandTest):
         self.assertEqual(warm["iterations"], 1)
         self.assertGreater(cold["iterations"], 3)
 
+    def test_rows_sum_up_to_1_by_default_in_either_order(self):
+        self.save("KF.npy", np.asfortranarray(self.k))
+        for path in ("K.npy", "KF.npy"):
+            self.report(2, "sinkhorn", path, "-o", "P.npy")
+            np.testing.assert_allclose(self.load("P.npy").sum(axis=1), np.ones(len(self.k)), rtol=1e-8)
+
     def test_what_can_not_be_is_said(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
         self.save("negative.npy", np.array([[1.0, 2], [3, -4]]))
@@ -83,6 +89,7 @@ class Sinkhorn(CommandTest):
         self.save("K4.npy", np.ones((4, 4)))
         self.save("short.npy", np.ones(3))
         self.save("large.npy", np.full(4, 2.0))
+        self.save("wide.npy", np.arange(0.1, 1.3, 0.1).reshape(4, 3))
         cases = [
             (2, ("sinkhorn", "no_support.npy"), "no support: 2 of the rows are to sum up to 2, .* 1 columns.*; nothing was written"),
             (2, ("sinkhorn", "negative.npy"), "the entry in row 1, column 1 is -4, expected a finite number >= 0"),
@@ -93,6 +100,8 @@ class Sinkhorn(CommandTest):
             (0, ("sinkhorn", "K.npy", "--rows", "K.npy"), "K.npy: has 2 dimensions; expected a vector"),
             (0, ("sinkhorn", "K.npy", "--rows", "none.npy"), "none.npy: can't be opened"),
             (0, ("transport", "negative.npy", "--epsilon", "1", "--rows", "large.npy"), "--rows: large.npy has 4 elements"),
+            (0, ("transport", "wide.npy", "--epsilon", "1e-5", "--first-epsilon", "1e-5", "--domain", "factors"),
+             "numerical limit: exponentials of the costs left the range of numbers.*; nothing was written"),
         ]
         before = self.files()
         for ranks, words, message in cases:
