@@ -8,35 +8,24 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/stopwatch.hpp"
 #include "plait/io/npy.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/limits.hpp"
 #include "plait/sinkhorn/plan.hpp"
 
+#include "cli/joint_stopwatch.hpp"
 #include "cli/meter.hpp"
 #include "cli/scaled_matrix.hpp"
 #include "cli/scaled_report.hpp"
 
 namespace plait::cli {
 
-/// Seconds since all ranks had come here, until all have come to `seconds`.
-class TogetherWatch {
- public:
-  explicit TogetherWatch(const mpi::Context& context) : context_(context) {
-    mpi::barrier(context.comm());
-    own_.restart();
-  }
-  [[nodiscard]] double seconds() const {
-    return mpi::all_reduce(context_.comm(), own_.seconds(), mpi::Operation::maximum());
-  }
-
- private:
-  const mpi::Context& context_;
-  Stopwatch own_;
-};
+/// What the matrix is kept in and computed with, where it was left to the type of the file.
+[[nodiscard]] inline Precision chosen_precision(Precision wanted, io::DType of_file) {
+  if (wanted != Precision::automatic) return wanted;
+  return of_file == io::DType::f32 ? Precision::mixed : Precision::f64;
+}
 
 /// The bytes that this rank needs at the same time in each phase, for `estimate_memory`.
 /// \param element_bytes  of what the matrix is kept in

@@ -20,7 +20,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
                      Precision precision, Meter& meter) {
   ScaledOutcome result;
   result.precision = precision;
-  const TogetherWatch all(context);
+  const JointStopwatch all(context);
   meter.stage("reading " + options.input, 0, layout::elements(file.shape) * io::bytes(file.dtype));
   auto matrix = read_scaled<T>(context, options.input, file, meter.progress());
   const matrix_view<T> rows = matrix.rows();
@@ -30,7 +30,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   result.read_seconds = all.seconds();
 
   meter.stage("scaling", 0, 0);
-  const TogetherWatch iterating(context);
+  const JointStopwatch iterating(context);
   auto limits = limits_of(options, precision, meter);
   const auto scaling =
       options.form == ScalingForm::scaling
@@ -40,7 +40,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   result.outcome = scaling.outcome;
   result.iterations = scaling.outcome.iterations;
 
-  const TogetherWatch writing(context);
+  const JointStopwatch writing(context);
   if (options.form == ScalingForm::scaling) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
@@ -51,17 +51,12 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   return result;
 }
 
-Precision chosen(Precision wanted, io::DType dtype) {
-  if (wanted != Precision::automatic) return wanted;
-  return dtype == io::DType::f32 ? Precision::mixed : Precision::f64;
-}
-
 }  // namespace
 
 void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   const io::MatrixFile file = io::describe_matrix_file(context, options.input);
   expect_writable_outputs(context, options);
-  const Precision precision = chosen(options.precision, file.dtype);
+  const Precision precision = chosen_precision(options.precision, file.dtype);
   const Index element_bytes = precision == Precision::f64 ? 8 : precision == Precision::bf16 ? 2 : 4;
   const Index beside = precision == Precision::bf16 && !options.output.empty() ? 4 : 0;
   const MemoryEstimate memory = estimate_memory(context, memory_of_scaling(context, file, element_bytes, beside));

@@ -30,7 +30,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
                              Precision precision, Meter& meter) {
   TransportOutcome result;
   result.precision = precision;
-  const TogetherWatch all(context);
+  const JointStopwatch all(context);
   meter.stage("reading " + options.input, 0, layout::elements(file.shape) * io::bytes(file.dtype));
   auto matrix = read_scaled<T>(context, options.input, file, meter.progress());
   const matrix_view<T> rows = matrix.rows();
@@ -41,7 +41,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   result.read_seconds = all.seconds();
 
   meter.stage("transporting", 0, 0);
-  const TogetherWatch iterating(context);
+  const JointStopwatch iterating(context);
   sinkhorn::TransportOptions how{options.epsilon, options.domain, options.first_epsilon,
                                  limits_of(options, precision, meter)};
   const auto found = sinkhorn::transport<T, A>(context, rows, given.marginals(), how, start);
@@ -53,7 +53,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   result.dual = found.dual;
   result.gap = found.gap();
 
-  const TogetherWatch writing(context);
+  const JointStopwatch writing(context);
   sinkhorn::transport_plan_in_place<T, A>(rows, options.epsilon, found.f, found.g);
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
@@ -98,8 +98,7 @@ std::string summary(const TransportJobOptions& options, const io::MatrixFile& fi
 void run_transport(mpi::Context& context, const TransportJobOptions& options) {
   const io::MatrixFile file = io::describe_matrix_file(context, options.input);
   expect_writable_outputs(context, options);
-  Precision precision = options.precision;
-  if (precision == Precision::automatic) precision = file.dtype == io::DType::f32 ? Precision::mixed : Precision::f64;
+  const Precision precision = chosen_precision(options.precision, file.dtype);
   const Index element_bytes = precision == Precision::f64 ? 8 : 4;
   const Index number_bytes = precision == Precision::f32 ? 4 : 8;
   const Index beside = options.domain == sinkhorn::Domain::logarithmic ? 0 : number_bytes;
