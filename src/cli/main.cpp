@@ -32,38 +32,25 @@ namespace {
 using namespace plait;
 using namespace plait::cli;
 
+template <class Options>
+void run_on_machine(mpi::Context& context, const Options& options, void (*job)(mpi::Context&, const Options&)) {
+  use_machine(context, options.machine);
+  job(context, options);
+}
+
 void run(mpi::Context&, const Text&) {}
 void run(mpi::Context&, const PlanOptions&) {}
 void run(mpi::Context&, const ExecOptions&) {}
 void run(mpi::Context&, const TraceOptions&) {}
 void run(mpi::Context& context, const RedistributeOptions& options) {
-  use_machine(context, options.machine);
-  run_redistribute(context, options);
+  run_on_machine(context, options, run_redistribute);
 }
-void run(mpi::Context& context, const MultiplyOptions& options) {
-  use_machine(context, options.machine);
-  run_multiply(context, options);
-}
-void run(mpi::Context& context, const PurifyOptions& options) {
-  use_machine(context, options.machine);
-  run_purify(context, options);
-}
-void run(mpi::Context& context, const GenerateOptions& options) {
-  use_machine(context, options.machine);
-  run_generate(context, options);
-}
-void run(mpi::Context& context, const SinkhornOptions& options) {
-  use_machine(context, options.machine);
-  run_sinkhorn(context, options);
-}
-void run(mpi::Context& context, const TransportJobOptions& options) {
-  use_machine(context, options.machine);
-  run_transport(context, options);
-}
-void run(mpi::Context& context, const InfoOptions& options) {
-  use_machine(context, options.machine);
-  run_info(context, options);
-}
+void run(mpi::Context& context, const MultiplyOptions& options) { run_on_machine(context, options, run_multiply); }
+void run(mpi::Context& context, const PurifyOptions& options) { run_on_machine(context, options, run_purify); }
+void run(mpi::Context& context, const SinkhornOptions& options) { run_on_machine(context, options, run_sinkhorn); }
+void run(mpi::Context& context, const TransportJobOptions& options) { run_on_machine(context, options, run_transport); }
+void run(mpi::Context& context, const GenerateOptions& options) { run_on_machine(context, options, run_generate); }
+void run(mpi::Context& context, const InfoOptions& options) { run_on_machine(context, options, run_info); }
 void run(mpi::Context& context, const MachineOptions& options) { run_machine(context, options); }
 
 // Launchers end the other processes when the first one fails, and the one that tells why is not to be cut short.
