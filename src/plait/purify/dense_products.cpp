@@ -84,8 +84,9 @@ void DenseProducts<T>::multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T
 template <class T>
 Index DenseProducts<T>::workspace_bytes() const {
   Index bytes = general_ ? general_->choice().workspace_bytes : 0;
-  if (const int edge = cube_edge(context_.size()); symmetric_ && context_.rank() < edge * edge * edge) {
+  if (symmetric_ && symmetric_->mesh().contains(context_.rank())) {
     // It is taken when it is first needed: blocks of both factors, a part of a sum, and both results.
+    const Index edge = symmetric_->mesh().edge();
     const Index side = (layout_.shape().rows + edge - 1) / edge;
     bytes += std::max(symmetric_->workspace_bytes(), 5 * side * side * Index{sizeof(T)});
   }
@@ -95,8 +96,8 @@ Index DenseProducts<T>::workspace_bytes() const {
 template <class T>
 std::string DenseProducts<T>::describe() const {
   if (!symmetric_) return general_->choice().arrangement.describe();
-  const int edge = cube_edge(context_.size());
-  return fmt::format("squares and cubes on {0} x {0} x {0} ranks", edge);
+  const dense::SymmMesh& mesh = symmetric_->mesh();
+  return fmt::format("squares and cubes on {} x {} x {} ranks", mesh.edge(), mesh.edge(), mesh.layers());
 }
 
 template class DenseProducts<double>;
