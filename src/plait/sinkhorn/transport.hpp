@@ -40,11 +40,11 @@ template <class A>
 struct Transport {
   Outcome outcome;  // of the last stage
   std::vector<TransportStage> stages;
-  std::vector<A> f;   // of this rank's rows, in the costs' unit; -infinity where there is no mass, all NaN where factors
-                      // that were asked for left the range of numbers (numerical_limit), and there is no plan
-  std::vector<A> g;   // of all columns; the same on all ranks
-  double cost = 0;    // Σ C P
-  double mass = 0;    // Σ P
+  std::vector<A> f;  // of this rank's rows, in the costs' unit; -infinity where there is no mass, all NaN where factors
+                     // that were asked for left the range of numbers (numerical_limit), and there is no plan
+  std::vector<A> g;  // of all columns; the same on all ranks
+  double cost = 0;   // Σ C P
+  double mass = 0;   // Σ P
   double primal = 0;  // Σ C P + epsilon Σ P (log P - 1)
   double dual = 0;    // Σ f r + Σ g c - epsilon Σ P
   [[nodiscard]] double gap() const noexcept { return primal - dual; }
