@@ -165,7 +165,7 @@ class Stage {
       A sum{};
       kernels.exponential_sums(
           row, factor, &potential, g.data(),
-          {matrix.data() + i * matrix.leading_dimension(), 1, matrix.columns(), matrix.leading_dimension()}, &sum, {});
+          {matrix.data() + i * matrix.leading_dimension(), 1, matrix.columns(), matrix.leading_dimension()}, &sum);
     }
   }
 
