@@ -52,6 +52,7 @@ PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
+#undef PLAIT_INSTANTIATE
 
 template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
 template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);

@@ -382,5 +382,6 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn
