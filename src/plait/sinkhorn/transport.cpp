@@ -227,6 +227,26 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
   return result;
 }
 
+template <class A>
+CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho, std::span<const A> f,
+                               std::span<const A> g) {
+  CheckedMarginals wanted =
+      checked_masses(context, static_cast<Index>(f.size()), static_cast<Index>(g.size()), marginals);
+  const auto relax = [](std::vector<double>& masses, double of, std::span<const A> potentials) {
+    if (of == infinity) return;
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+      const auto potential = static_cast<double>(potentials[k]);
+      masses[k] = potential == -infinity ? 0 : masses[k] * std::exp(-potential / of);
+    }
+  };
+  relax(wanted.rows, rho.rows, f);
+  relax(wanted.columns, rho.columns, g);
+  double of_rows = 0;
+  for (const double mass : wanted.rows) of_rows += mass;
+  wanted.total = mpi::all_reduce(context.comm(), of_rows, mpi::Operation::sum());
+  return wanted;
+}
+
 template <class T, class A>
 void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g) {
   const auto in_units = [epsilon](std::span<const A> potentials) {
@@ -250,5 +270,10 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
+
+template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const double>,
+                                        std::span<const double>);
+template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const float>,
+                                        std::span<const float>);
 
 }  // namespace plait::sinkhorn

@@ -92,6 +92,14 @@ template <class T, class A>
 [[nodiscard]] Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
                                      const TransportOptions& options, std::span<const A> start = {});
 
+/// What rows and columns are to sum up to with these potentials: the masses, and r[i] exp(-f[i] / rho) where rho is
+/// finite. Collective over `context`.
+///
+/// \throws ArgumentError  on all ranks: as `checked_masses`
+template <class A>
+[[nodiscard]] CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho,
+                                             std::span<const A> f, std::span<const A> g);
+
 /// C(i, j) ← exp((f[i] + g[j] - C(i, j)) / epsilon): the plan in the place of the costs. Local.
 template <class T, class A>
 void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g);
