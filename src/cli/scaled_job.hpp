@@ -94,20 +94,25 @@ template <class A>
   return options.start.empty() ? std::vector<A>() : as_numbers<A>(io::read_npy_vector(context, options.start));
 }
 
+/// Writes the matrix, which may have become a plan, where -o says. Collective over `context`.
+template <class T>
+void write_matrix(mpi::Context& context, const ScaledOptions& options, ScaledMatrix<T>& plan, Meter& meter) {
+  if (options.output.empty()) return;
+  const auto& slab = plan.slab();
+  const Index bytes = slab.layout().elements_of(context.rank()) * Index{sizeof(T)};
+  meter.stage("writing " + options.output, bytes, layout::elements(slab.layout().shape()) * Index{sizeof(T)});
+  if constexpr (std::is_same_v<T, simd::BFloat16>) {
+    io::write_npy(context, options.output, converted<float>(context, options.output, slab), meter.progress());
+  } else {
+    io::write_npy(context, options.output, slab, meter.progress());
+  }
+}
+
 /// Writes the plan and its vectors. Collective over `context`.
 template <class T, class A>
 void write_plan(mpi::Context& context, const ScaledOptions& options, ScaledMatrix<T>& plan, const std::vector<A>& rows,
                 const std::vector<A>& columns, Meter& meter) {
-  if (!options.output.empty()) {
-    const auto& slab = plan.slab();
-    const Index bytes = slab.layout().elements_of(context.rank()) * Index{sizeof(T)};
-    meter.stage("writing " + options.output, bytes, layout::elements(slab.layout().shape()) * Index{sizeof(T)});
-    if constexpr (std::is_same_v<T, simd::BFloat16>) {
-      io::write_npy(context, options.output, converted<float>(context, options.output, slab), meter.progress());
-    } else {
-      io::write_npy(context, options.output, slab, meter.progress());
-    }
-  }
+  write_matrix(context, options, plan, meter);
   const std::vector<double> of_rows(rows.begin(), rows.end());
   const std::vector<double> of_columns(columns.begin(), columns.end());
   const bool is_transposed = plan.is_transposed();

@@ -54,6 +54,12 @@ struct ScaledWords {
 /// Adds them to a command. To be given before the command's own.
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words);
 
+/// Some of them, for commands that have no others: what a matrix is stored in and computed with, of which `precisions`
+/// are known; when iterations end; what is told, and the machine.
+void add_precision_option(CLI::App& command, ScaledOptions& options, const char* precisions);
+void add_limit_options(CLI::App& command, ScaledOptions& options);
+void add_report_and_machine_options(CLI::App& command, ScaledOptions& options);
+
 /// \throws UsageError  nothing is to be written, or several results into one file
 void expect_output(const ScaledOptions& options, const ScaledWords& words);
 
