@@ -123,8 +123,7 @@ class Run {
       kernels.exponential_sums(
           {costs_.data() + i * costs_.leading_dimension(), 1, costs_.columns(), costs_.leading_dimension()},
           -1 / epsilon, &none, zeros.data(),
-          {matrix_.data() + i * matrix_.leading_dimension(), 1, matrix_.columns(), matrix_.leading_dimension()}, &sum,
-          {});
+          {matrix_.data() + i * matrix_.leading_dimension(), 1, matrix_.columns(), matrix_.leading_dimension()}, &sum);
     }
   }
 

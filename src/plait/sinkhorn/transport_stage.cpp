@@ -43,7 +43,7 @@ void fill(const StageTask<T>& task, matrix_view<A> matrix, std::vector<A>& f, co
     A sum{};
     kernels.exponential_sums(
         row, factor, &potential, g.data(),
-        {matrix.data() + i * matrix.leading_dimension(), 1, matrix.columns(), matrix.leading_dimension()}, &sum, {});
+        {matrix.data() + i * matrix.leading_dimension(), 1, matrix.columns(), matrix.leading_dimension()}, &sum);
   }
 }
 
