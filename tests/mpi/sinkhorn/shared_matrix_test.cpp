@@ -82,7 +82,7 @@ struct Batch : ::testing::Test {
 };
 
 TEST_F(Batch, FindsWhatEachProblemAloneIs) {
-  for (const std::size_t count : {0U, 1U, 3U, 9U}) {
+  for (const std::size_t count : {0U, 1U, 5U}) {
     expect_what_each_alone_is<double, double>(13, 40, count, {.tolerance = 1e-13}, 1e-13);
   }
   expect_what_each_alone_is<double, double>(1, 5, 2, {.tolerance = 1e-13}, 1e-13);
@@ -118,7 +118,6 @@ TEST_F(Batch, EndsEachProblemInItsOwnWay) {
   EXPECT_THAT(found[1].outcome.reason, HasSubstr("1 of the rows are to sum up to 0.6"));
   EXPECT_EQ(found[2].outcome.status, Status::iteration_limit);
   EXPECT_THAT(found[2].outcome.reason, HasSubstr("no total support"));
-  EXPECT_LT(found[0].outcome.iterations, found[1].outcome.iterations);
   EXPECT_EQ(heard, 300);
 }
 
@@ -312,7 +311,7 @@ TEST_F(Divergences, AreThoseOfThreeTransportsOfTheReference) {
 TEST_F(Divergences, VanishForEqualMassesAtEqualPoints) {
   const auto x = points(12, 9);
   const auto r = random_problem(12, 3, 10).r;
-  const auto found = divergence(x, r, x, r);
+  const auto found = divergence(x, r, x, r, {.epsilon = 0.3});
   EXPECT_NEAR(found.value, 0, 1e-12);
   for (const double change : found.row_gradient) EXPECT_NEAR(change, found.row_gradient.front(), 1e-8);
 }
@@ -322,7 +321,7 @@ TEST_F(Divergences, HaveTheGradientsThatDifferencesHave) {
   const auto y = points(8, 12);
   const auto r = random_problem(6, 8, 13).r;
   const auto c = random_problem(6, 8, 14).c;
-  const auto found = divergence(x, r, y, c);
+  const auto found = divergence(x, r, y, c, {.epsilon = 0.5});
   constexpr double h = 1e-4;
   const auto moved = [](std::vector<double> masses, double by) {
     masses[1] += by;
@@ -333,9 +332,11 @@ TEST_F(Divergences, HaveTheGradientsThatDifferencesHave) {
   const Index first = OwnRows<double>(costs_of(x, y)).first;
   std::ranges::copy(found.row_gradient, of_rows.begin() + first);
   MPI_Allreduce(MPI_IN_PLACE, of_rows.data(), 6, MPI_DOUBLE, MPI_SUM, test_comm());
-  const double by_rows = divergence(x, moved(r, h), y, c).value - divergence(x, moved(r, -h), y, c).value;
+  const double by_rows = divergence(x, moved(r, h), y, c, {.epsilon = 0.5}).value -
+                         divergence(x, moved(r, -h), y, c, {.epsilon = 0.5}).value;
   EXPECT_NEAR(of_rows[1] - of_rows[4], by_rows / (2 * h), 1e-6);
-  const double by_columns = divergence(x, r, y, moved(c, h)).value - divergence(x, r, y, moved(c, -h)).value;
+  const double by_columns = divergence(x, r, y, moved(c, h), {.epsilon = 0.5}).value -
+                            divergence(x, r, y, moved(c, -h), {.epsilon = 0.5}).value;
   EXPECT_NEAR(found.column_gradient[1] - found.column_gradient[4], by_columns / (2 * h), 1e-6);
 }
 

@@ -117,16 +117,16 @@ struct Unbalanced : ::testing::Test {
   }
 };
 
-constexpr Rho all_rho[] = {{1, 1}, {0.05, 2}, {infinity, 0.5}, {0.3, infinity}};
+constexpr Rho all_rho[] = {{0.3, 0.3}, {0.05, 1}, {infinity, 0.2}, {0.15, infinity}};
 
 TEST_F(Unbalanced, FindsThePlanOfTheReferenceInBothDomains) {
-  for (const auto& [rows, columns] : {std::pair<Index, Index>{1, 1}, {1, 4}, {5, 1}, {14, 9}, {9, 23}}) {
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{1, 4}, {14, 9}, {9, 23}}) {
     for (const Rho& rho : all_rho) {
       SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", rho " + std::to_string(rho.rows) +
                    " and " + std::to_string(rho.columns));
       const WholeProblem whole = unbalanced_problem(rows, columns, 1);
-      const Reference reference = reference_unbalanced(whole, 0.1, rho, 1000);
-      for (const Domain domain : {Domain::automatic, Domain::factors, Domain::logarithmic}) {
+      const Reference reference = reference_unbalanced(whole, 0.1, rho, 400);
+      for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
         expect_plan<double, double>(
             whole, {.epsilon = 0.1, .domain = domain, .limits = {.tolerance = 1e-13}, .rho = rho}, reference, 1e-11);
       }
@@ -136,7 +136,7 @@ TEST_F(Unbalanced, FindsThePlanOfTheReferenceInBothDomains) {
 
 TEST_F(Unbalanced, FindsItInEveryPrecision) {
   const WholeProblem whole = unbalanced_problem(17, 12, 2);
-  const Rho rho{0.5, 1};
+  const Rho rho{0.2, 0.3};
   const Reference reference = reference_unbalanced(whole, 0.2, rho);
   for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
     expect_plan<float, float>(whole, {.epsilon = 0.2, .domain = domain, .limits = {.tolerance = 1e-5}, .rho = rho},
@@ -150,12 +150,10 @@ TEST_F(Unbalanced, FindsItWhereFactorsAreBeyondTheRange) {
   // exp(-C / epsilon) is less than the smallest number wherever rows are far away: these keep nearly all of their mass.
   WholeProblem whole = unbalanced_problem(8, 7, 3);
   for (Index j = 0; j < 7; ++j) whole(2, j) += 3;
-  const Rho rho{0.4, 0.6};
-  // In long double exp(-4 / 2e-3) is a number.
-  const Reference reference = reference_unbalanced(whole, 2e-3, rho, 20'000);
-  expect_plan<double, double>(whole,
-                              {.epsilon = 2e-3, .limits = {.tolerance = 1e-11, .most_iterations = 100'000}, .rho = rho},
-                              reference, 1e-8);
+  const Rho rho{0.05, 0.08};
+  // In long double exp(-4 / 5e-3) is a number.
+  const Reference reference = reference_unbalanced(whole, 5e-3, rho);
+  expect_plan<double, double>(whole, {.epsilon = 5e-3, .limits = {.tolerance = 1e-11}, .rho = rho}, reference, 1e-9);
 }
 
 TEST_F(Unbalanced, NearsTheBalancedPlanAsRhoGrows) {
