@@ -3,6 +3,7 @@
 #include <string>
 #include <variant>
 
+#include "cli/balance_options.hpp"
 #include "cli/exec.hpp"
 #include "cli/generate_options.hpp"
 #include "cli/info.hpp"
@@ -24,7 +25,7 @@ struct Text {
 
 using Command =
     std::variant<Text, RedistributeOptions, MultiplyOptions, PurifyOptions, SinkhornOptions, TransportJobOptions,
-                 PlanOptions, GenerateOptions, InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
+                 BalanceOptions, PlanOptions, GenerateOptions, InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
 
 /// \throws UsageError  in a line or a few: what is wrong, what was expected, and where help is
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);

@@ -7,6 +7,7 @@
 
 #include "plait/mpi/environment.hpp"
 
+#include "cli/balance.hpp"
 #include "cli/command_line.hpp"
 #include "cli/exec.hpp"
 #include "cli/generate.hpp"
@@ -49,6 +50,7 @@ void run(mpi::Context& context, const MultiplyOptions& options) { run_on_machine
 void run(mpi::Context& context, const PurifyOptions& options) { run_on_machine(context, options, run_purify); }
 void run(mpi::Context& context, const SinkhornOptions& options) { run_on_machine(context, options, run_sinkhorn); }
 void run(mpi::Context& context, const TransportJobOptions& options) { run_on_machine(context, options, run_transport); }
+void run(mpi::Context& context, const BalanceOptions& options) { run_on_machine(context, options, run_balance); }
 void run(mpi::Context& context, const GenerateOptions& options) { run_on_machine(context, options, run_generate); }
 void run(mpi::Context& context, const InfoOptions& options) { run_on_machine(context, options, run_info); }
 void run(mpi::Context& context, const MachineOptions& options) { run_machine(context, options); }

@@ -25,6 +25,12 @@ double parse_tolerance(std::string_view text) {
   throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
 }
 
+double parse_over_relaxation(std::string_view text) {
+  const double factor = parse_number(text);
+  if (factor > 0 && factor < 2) return factor;
+  throw ArgumentError(fmt::format("{} is not between 0 and 2; expected such a number, 1 for none", text));
+}
+
 }  // namespace
 
 std::string_view name(Precision precision) {
@@ -54,20 +60,37 @@ void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledW
                "Write those of the columns, as a row (1 x N)");
   add_path(command, "--start", options.start, "FILE.npy",
            fmt::format("Begin with these {} of the columns, of a run before", words.vectors));
+  add_precision_option(command, options, words.precisions);
+  add_limit_options(command, options);
+  add_value(
+      command, "--over-relaxation",
+      [&options](const std::string& text) { options.over_relaxation = parse_over_relaxation(text); }, "NUMBER",
+      fmt::format(
+          "Go so many times as far, below 2: may be quicker where it\nis slow, and may not converge. By default 1"));
+  add_report_and_machine_options(command, options);
+}
+
+void add_precision_option(CLI::App& command, ScaledOptions& options, const char* precisions) {
   add_value(
       command, "--precision",
-      [&options, known = std::string_view(words.precisions)](const std::string& text) {
+      [&options, known = std::string_view(precisions)](const std::string& text) {
         options.precision = parse_precision(text, known);
       },
       "TYPE",
       fmt::format("{}; mixed is f32 computed with as f64, and what\nf32 files are taken as. By default f64 otherwise",
-                  words.precisions));
+                  precisions));
+}
+
+void add_limit_options(CLI::App& command, ScaledOptions& options) {
   add_value(
       command, "--tolerance", [&options](const std::string& text) { options.tolerance = parse_tolerance(text); },
       "NUMBER", "What the sums may be off by, relative to that of all:\n1e-9 by default, 1e-6 in f32 and bf16");
   add_value(
       command, "--iterations", [&options](const std::string& text) { options.most_iterations = parse_count(text); },
       "COUNT", "The most there may be; 10000 by default");
+}
+
+void add_report_and_machine_options(CLI::App& command, ScaledOptions& options) {
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   add_trace_option(command, options.trace);

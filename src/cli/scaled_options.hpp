@@ -32,7 +32,8 @@ struct ScaledOptions {
   Precision precision = Precision::automatic;
   std::optional<double> tolerance;
   Index most_iterations = 10'000;
-  std::string machine;  // empty: as PLAIT_MACHINE says
+  double over_relaxation = 1;  // none
+  std::string machine;         // empty: as PLAIT_MACHINE says
   ReportOptions report;
   std::string trace;  // empty: none
 };
@@ -52,6 +53,12 @@ struct ScaledWords {
 
 /// Adds them to a command. To be given before the command's own.
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words);
+
+/// Some of them, for commands that have no others: what a matrix is stored in and computed with, of which `precisions`
+/// are known; when iterations end; what is told, and the machine.
+void add_precision_option(CLI::App& command, ScaledOptions& options, const char* precisions);
+void add_limit_options(CLI::App& command, ScaledOptions& options);
+void add_report_and_machine_options(CLI::App& command, ScaledOptions& options);
 
 /// \throws UsageError  nothing is to be written, or several results into one file
 void expect_output(const ScaledOptions& options, const ScaledWords& words);

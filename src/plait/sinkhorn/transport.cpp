@@ -10,17 +10,14 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/memory.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/exponential_kernels.hpp"
-#include "plait/sinkhorn/column_sums.hpp"
-#include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/log_sweep.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
-#include "plait/sinkhorn/scale.hpp"
-#include "plait/sinkhorn/stagnation.hpp"
+#include "plait/sinkhorn/reach.hpp"
+#include "plait/sinkhorn/transport_stage.hpp"
+#include "plait/sinkhorn/update.hpp"
 
 namespace plait::sinkhorn {
 
@@ -41,6 +38,11 @@ void expect_suitable(matrix_view<const T> costs, const TransportOptions& options
     throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
                                     options.first_epsilon, options.epsilon));
   }
+  for (const auto& [rho, of] : {std::pair{options.rho.rows, "rows"}, {options.rho.columns, "columns"}}) {
+    if (rho > 0) continue;
+    throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
+  }
+  expect_valid(Update{1, 1, options.over_relaxation});
 }
 
 /// Columns without mass have no potential that counts.
@@ -58,203 +60,31 @@ void expect_potentials(std::span<const A> start, std::span<const double> margina
   }
 }
 
-/// Potentials for one epsilon, in its units, from those of another run.
+/// Σ p log(p / q) - p + q of one pair; q = 0 has p = 0.
+double divergence(double p, double q) { return p > 0 && q > 0 ? p * std::log(p / q) - p + q : q; }
+
+/// What a potential, in units of epsilon, adds to the dual value, in the same units. `rho` is in these, too.
+double dual_term(double potential, double marginal, double rho) {
+  if (marginal == 0) return 0;
+  if (rho == infinity) return potential * marginal;
+  // Where nothing is moved the potential has no upper bound.
+  return potential == -infinity ? rho * marginal : -rho * marginal * std::expm1(-potential / rho);
+}
+
+/// What belongs to the plan, in one more pass. The masses are those that were given.
 template <class T, class A>
-class Stage {
- public:
-  Stage(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& marginals, double epsilon,
-        const Limits& limits)
-      : context_(context), costs_(costs), marginals_(marginals), epsilon_(epsilon), limits_(limits) {}
-
-  /// By factors: of the matrix exp(f + g - C / epsilon), with the f that makes the largest entry of each row 1. Null
-  /// where that does not work out: a column of it is 0, or numbers leave their range on the way, in which case the
-  /// potentials of the columns are as good as that way was.
-  [[nodiscard]] std::optional<Outcome> by_factors(std::vector<A>& f, std::vector<A>& g) {
-    const Index rows = costs_.rows();
-    const Index columns = costs_.columns();
-    const Index leading_dimension = std::max(Index{1}, columns);
-    Array<A> kernel;
-    std::vector<A> sums;
-    std::vector<A> ones;
-    std::vector<A> better;
-    mpi::agreed(context_, [&] {
-      kernel = Array<A>(rows * leading_dimension);
-      sums.resize(g.size());
-      ones.resize(f.size(), A{1});
-      better.resize(g.size());
-    });
-    const matrix_view<A> matrix(kernel.data(), rows, columns, leading_dimension, StorageOrder::row_major);
-    fill(matrix, f, g);
-    const auto kernels = simd::scaling_kernels<A, A>();
-    kernels.column_sums({matrix.data(), rows, columns, leading_dimension}, ones.data(), sums.data(), {});
-    collective::allreduce(context_, std::span<A>(sums), simd::ReduceOperation::sum);
-    constexpr A lowest = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      if (marginals_.columns[j] > 0 && !(sums[j] > lowest)) return std::nullopt;
-    }
-    const Scaling<A> scaling = scale<A, A>(context_, matrix, {marginals_.rows, marginals_.columns}, limits_);
-    const bool is_range = scaling.outcome.status == Status::numerical_limit && !is_rounding(scaling.outcome);
-    const auto moved = [](A potential, A factor) {
-      return static_cast<A>(static_cast<double>(potential) + std::log(static_cast<double>(factor)));
-    };
-    for (std::size_t j = 0; j < g.size(); ++j) better[j] = moved(g[j], scaling.v[j]);
-    if (is_range) {
-      const bool is_finite = std::ranges::all_of(better, [](A value) { return std::isfinite(value); });
-      if (is_finite) g = better;
-      return std::nullopt;
-    }
-    g = std::move(better);
-    for (std::size_t i = 0; i < f.size(); ++i) f[i] = moved(f[i], scaling.u[i]);
-    return scaling.outcome;
-  }
-
-  /// By logarithms.
-  [[nodiscard]] Outcome by_logarithms(std::vector<A>& f, std::vector<A>& g) {
-    constexpr Index riders = 1;  // the number of rows that reach nothing
-    auto sweep = mpi::agreed(context_, [&] { return LogSweep<T, A>(costs_, epsilon_); });
-    SumOverRanks<A> sums_over_ranks(context_, costs_.columns() + riders);
-    auto all = mpi::agreed(context_, [&] { return std::vector<A>(g.size() + riders); });
-    const std::span<A> sums = std::span(all).first(g.size());
-    const double rounding = roundoff_of<A>();
-    double error = 0;
-    while (outcome_.iterations < limits_.most_iterations) {
-      std::ranges::fill(all, A{0});
-      all.back() = static_cast<A>(sweep.rows(marginals_.rows, f, g, sums));
-      sums_over_ranks(all);
-      error = error_of(sums);
-      outcome_.error = error;
-      outcome_.errors.push_back(error);
-      ++outcome_.iterations;
-      if (limits_.listener) limits_.listener(outcome_.iterations, error);
-      if (all.back() > 0) return unreached("rows", static_cast<Index>(all.back()), f);
-      if (error <= limits_.tolerance) {
-        return ended(Status::converged,
-                     fmt::format("the error is {:.3g}, at most {:.3g} was wanted", error, limits_.tolerance));
-      }
-      if (is_as_good_as_it_gets(outcome_.errors, rounding)) {
-        return ended(Status::numerical_limit,
-                     fmt::format("the error stays at {:.3g}, which is what rounding leaves; {:.3g} was wanted", error,
-                                 limits_.tolerance));
-      }
-      if (is_slow(outcome_.errors) && is_infeasible(f)) return outcome_;
-      if (outcome_.iterations == limits_.most_iterations) break;
-      const Index starved = move_columns(sweep, f, g, sums);
-      if (starved > 0) return unreached("columns", starved, f);
-    }
-    if (outcome_.iterations > 0 && is_infeasible(f)) return outcome_;
-    return ended(Status::iteration_limit, fmt::format("the error is {:.3g} after {} iterations, {:.3g} was wanted",
-                                                      error, outcome_.iterations, limits_.tolerance));
-  }
-
- private:
-  /// Whether a run came to the limit that rounding sets, which is as good in any domain.
-  [[nodiscard]] static bool is_rounding(const Outcome& outcome) {
-    return std::isfinite(outcome.error) && is_as_good_as_it_gets(outcome.errors, roundoff_of<A>());
-  }
-
-  void fill(matrix_view<A> matrix, std::vector<A>& f, const std::vector<A>& g) {
-    const auto kernels = simd::exponential_kernels<T, A>();
-    const auto factor = static_cast<A>(-1 / epsilon_);
-    for (Index i = 0; i < costs_.rows(); ++i) {
-      const simd::RowBlock<const T> row{costs_.data() + i * costs_.leading_dimension(), 1, costs_.columns(),
-                                        costs_.leading_dimension()};
-      A& potential = f[static_cast<std::size_t>(i)];
-      A maximum{};
-      kernels.row_maxima(row, factor, g.data(), &maximum);
-      potential = std::isfinite(maximum) ? -maximum : A{0};
-      A sum{};
-      kernels.exponential_sums(
-          row, factor, &potential, g.data(),
-          {matrix.data() + i * matrix.leading_dimension(), 1, matrix.columns(), matrix.leading_dimension()}, &sum);
-    }
-  }
-
-  [[nodiscard]] double error_of(std::span<const A> sums) const {
-    double distance = 0;
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      distance += std::abs(static_cast<double>(sums[j]) - marginals_.columns[j]);
-    }
-    return marginals_.total > 0 ? distance / marginals_.total : distance;
-  }
-
-  /// Gives the columns their sums; returns how many reach no row. All ranks do the same.
-  [[nodiscard]] Index move_columns(const LogSweep<T, A>& sweep, std::span<const A> f, std::vector<A>& g,
-                                   std::span<const A> sums) {
-    constexpr A lowest = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
-    std::vector<std::size_t> lost;  // columns of which nothing is left in the sums
-    for (std::size_t j = 0; j < g.size(); ++j) {
-      if (marginals_.columns[j] == 0) {
-        g[j] = -std::numeric_limits<A>::infinity();
-      } else if (!(sums[j] >= lowest)) {
-        lost.push_back(j);
-      } else {
-        g[j] =
-            static_cast<A>(static_cast<double>(g[j]) + std::log(marginals_.columns[j] / static_cast<double>(sums[j])));
-      }
-    }
-    if (lost.empty()) return 0;
-    std::vector<double> maxima;
-    std::vector<double> exact;
-    mpi::agreed(context_, [&] {
-      maxima.resize(lost.size(), -infinity);
-      exact.resize(lost.size());
-    });
-    sweep.column_maxima(lost, f, maxima);
-    collective::allreduce(context_, std::span<double>(maxima), simd::ReduceOperation::max);
-    Index unreached = 0;
-    for (double& maximum : maxima) {
-      if (std::isfinite(maximum)) continue;
-      ++unreached;
-      maximum = 0;
-    }
-    sweep.column_sums(lost, f, maxima, exact);
-    collective::allreduce(context_, std::span<double>(exact), simd::ReduceOperation::sum);
-    for (std::size_t k = 0; k < lost.size() && unreached == 0; ++k) {
-      g[lost[k]] = static_cast<A>(std::log(marginals_.columns[lost[k]]) - maxima[k] - std::log(exact[k]));
-    }
-    return unreached;
-  }
-
-  [[nodiscard]] Outcome ended(Status status, std::string reason) {
-    outcome_.status = status;
-    outcome_.reason = std::move(reason);
-    return outcome_;
-  }
-
-  [[nodiscard]] bool is_infeasible(const std::vector<A>& f) {
-    const auto heights = mpi::agreed(context_, [&] { return std::vector<double>(f.begin(), f.end()); });
-    const Feasibility found = feasibility<T>(context_, costs_, Support::finite, marginals_, heights);
-    if (!found.is_infeasible) return false;
-    outcome_.status = marginals_.are_uniform ? Status::no_support : Status::infeasible_marginals;
-    outcome_.reason = describe(found.bottleneck);
-    return true;
-  }
-
-  [[nodiscard]] Outcome unreached(const char* what, Index count, const std::vector<A>& f) {
-    if (is_infeasible(f)) return outcome_;
-    return ended(Status::infeasible_marginals,
-                 fmt::format("{} {} that are to have a sum meet only what is forbidden or has none", count, what));
-  }
-
-  mpi::Context& context_;
-  matrix_view<const T> costs_;
-  const CheckedMarginals& marginals_;
-  double epsilon_;
-  Limits limits_;
-  Outcome outcome_;
-};
-
-/// What belongs to the plan, in one more pass.
-template <class T, class A>
-void evaluate(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& marginals, double epsilon,
-              const std::vector<A>& f, const std::vector<A>& g, Transport<A>& result) {
+void evaluate(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& masses, double epsilon,
+              const Rho& given_rho, const std::vector<A>& f, const std::vector<A>& g, Transport<A>& result) {
+  const Rho rho{given_rho.rows / epsilon, given_rho.columns / epsilon};
   auto sweep = mpi::agreed(context, [&] { return LogSweep<T, A>(costs, epsilon); });
-  const auto term = [](double potential, double mass) { return mass == 0 ? 0.0 : potential * mass; };
-  // Σ C P, Σ P, Σ (f + g) P and Σ f r over this rank's rows
-  std::array<double, 4> sums{};
+  auto columns =
+      mpi::agreed(context, [&] { return std::vector<double>(rho.columns == infinity ? 0 : masses.columns.size()); });
+  // Σ C P, Σ P, Σ (f + g) P, the dual terms and the divergence of this rank's rows
+  std::array<double, 5> sums{};
   sweep.for_each_row(f, g, [&](Index i, std::span<const A> plan) {
     const T* row = costs.data() + i * costs.leading_dimension();
     const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
+    const double given = masses.rows[static_cast<std::size_t>(i)];
     double cost = 0;
     double mass = 0;
     double potentials = 0;
@@ -264,20 +94,49 @@ void evaluate(mpi::Context& context, matrix_view<const T> costs, const CheckedMa
       cost += static_cast<double>(row[j]) * entry;
       mass += entry;
       potentials += (of_row + static_cast<double>(g[j])) * entry;
+      if (!columns.empty()) columns[j] += entry;
     }
     sums[0] += cost;
     sums[1] += mass;
     sums[2] += potentials;
-    sums[3] += term(of_row, marginals.rows[static_cast<std::size_t>(i)]);
+    sums[3] += dual_term(of_row, given, rho.rows);
+    sums[4] += rho.rows == infinity ? 0 : divergence(mass, given);
   });
   mpi::all_reduce(context.comm(), sums, mpi::Operation::sum());
+  collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
   double dual = sums[3];
-  for (std::size_t j = 0; j < g.size(); ++j) dual += term(static_cast<double>(g[j]), marginals.columns[j]);
+  for (std::size_t j = 0; j < g.size(); ++j)
+    dual += dual_term(static_cast<double>(g[j]), masses.columns[j], rho.columns);
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    result.column_divergence += divergence(columns[j], masses.columns[j]);
+  result.row_divergence = sums[4];
   result.cost = sums[0];
   result.mass = sums[1];
   result.primal = epsilon * (sums[2] - sums[1]);
+  if (rho.rows < infinity) result.primal += given_rho.rows * result.row_divergence;
+  if (rho.columns < infinity) result.primal += given_rho.columns * result.column_divergence;
   result.dual = epsilon * (dual - sums[1]);
 }
+
+/// The masses that a plan must have.
+CheckedMarginals those_that_are_had(mpi::Context& context, const CheckedMarginals& masses, const Rho& rho) {
+  auto had = mpi::agreed(context, [&] { return masses; });
+  if (rho.rows < infinity) std::ranges::fill(had.rows, 0.0);
+  if (rho.columns < infinity) std::ranges::fill(had.columns, 0.0);
+  return had;
+}
+
+/// The masses, without those that may be missed and are out of reach.
+template <class T>
+CheckedMarginals with_what_is_reached(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& masses,
+                                      const Rho& rho) {
+  CheckedMarginals reached = reachable<T>(context, costs, masses);
+  if (rho.rows == infinity) reached.rows = masses.rows;
+  if (rho.columns == infinity) reached.columns = masses.columns;
+  return reached;
+}
+
+double exponent(double rho, double epsilon) { return rho == infinity ? 1 : rho / (rho + epsilon); }
 
 /// Beyond this, exponentials of costs span too many orders of magnitude to be factors of anything.
 template <class A>
@@ -289,9 +148,13 @@ template <class T, class A>
 Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
                        const TransportOptions& options, std::span<const A> start) {
   mpi::agreed(context, [&] { expect_suitable(costs, options); });
-  const CheckedMarginals checked = checked_marginals(context, costs.rows(), costs.columns(), marginals);
-  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(checked.columns)); });
-  const double highest = check_costs<T>(context, costs, checked);
+  const CheckedMarginals masses = options.rho.is_balanced()
+                                      ? checked_marginals(context, costs.rows(), costs.columns(), marginals)
+                                      : checked_masses(context, costs.rows(), costs.columns(), marginals);
+  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(masses.columns)); });
+  const double highest = check_costs<T>(context, costs, those_that_are_had(context, masses, options.rho));
+  const CheckedMarginals checked =
+      options.rho.is_balanced() ? masses : with_what_is_reached<T>(context, costs, masses, options.rho);
 
   // Within factors of 4 of the costs themselves little is gained.
   constexpr double wide = 40;
@@ -326,10 +189,15 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
     if (domain == Domain::automatic) {
       domain = highest / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
+    const StageTask<T> stage{
+        costs,
+        checked,
+        epsilon,
+        {exponent(options.rho.rows, epsilon), exponent(options.rho.columns, epsilon), options.over_relaxation}};
     std::optional<Outcome> outcome;
     bool is_hopeless = false;
     if (domain == Domain::factors) {
-      outcome = Stage<T, A>(context, costs, checked, epsilon, limits).by_factors(result.f, result.g);
+      outcome = stage_by_factors<T, A>(context, stage, limits, result.f, result.g);
       if (!outcome && options.domain == Domain::factors) {
         outcome = Outcome{Status::numerical_limit,
                           "exponentials of the costs left the range of numbers; the logarithmic domain has none",
@@ -342,7 +210,7 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
     }
     if (!outcome) {
       domain = Domain::logarithmic;
-      outcome = Stage<T, A>(context, costs, checked, epsilon, limits).by_logarithms(result.f, result.g);
+      outcome = stage_by_logarithms<T, A>(context, stage, limits, result.f, result.g);
     }
     result.stages.push_back({epsilon, outcome->iterations, domain});
     result.outcome = std::move(*outcome);
@@ -353,10 +221,30 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
     in_units(result.g, epsilon);
     epsilon = std::max(options.epsilon, epsilon * step);
   }
-  evaluate(context, costs, checked, epsilon, result.f, result.g, result);
+  evaluate(context, costs, masses, epsilon, options.rho, result.f, result.g, result);
   in_units(result.f, epsilon);
   in_units(result.g, epsilon);
   return result;
+}
+
+template <class A>
+CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho, std::span<const A> f,
+                               std::span<const A> g) {
+  CheckedMarginals wanted =
+      checked_masses(context, static_cast<Index>(f.size()), static_cast<Index>(g.size()), marginals);
+  const auto relax = [](std::vector<double>& masses, double of, std::span<const A> potentials) {
+    if (of == infinity) return;
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+      const auto potential = static_cast<double>(potentials[k]);
+      masses[k] = potential == -infinity ? 0 : masses[k] * std::exp(-potential / of);
+    }
+  };
+  relax(wanted.rows, rho.rows, f);
+  relax(wanted.columns, rho.columns, g);
+  double of_rows = 0;
+  for (const double mass : wanted.rows) of_rows += mass;
+  wanted.total = mpi::all_reduce(context.comm(), of_rows, mpi::Operation::sum());
+  return wanted;
 }
 
 template <class T, class A>
@@ -383,5 +271,10 @@ PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 #undef PLAIT_INSTANTIATE
+
+template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const double>,
+                                        std::span<const double>);
+template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const float>,
+                                        std::span<const float>);
 
 }  // namespace plait::sinkhorn

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+
+#include "plait/sinkhorn/feasibility.hpp"
+#include "plait/sinkhorn/limits.hpp"
+#include "plait/sinkhorn/marginals.hpp"
+#include "plait/sinkhorn/status.hpp"
+
+namespace plait::sinkhorn {
+
+/// A run of iterations as it goes on, and the rule by which all of them end. Local; what it is told has to be the same
+/// on all ranks.
+class Course {
+ public:
+  /// \param rounding  the difference between 1 and the next number of those that are computed with
+  Course(const Limits& limits, double rounding) : limits_(limits), rounding_(rounding) {}
+
+  /// Notes what is left of the error after one more iteration, and tells the listener.
+  void took(double error);
+
+  /// Whether that is what was wanted, or what rounding leaves. The outcome says which.
+  [[nodiscard]] bool is_over();
+  [[nodiscard]] bool is_at_limit() const noexcept { return outcome_.iterations >= limits_.most_iterations; }
+  /// Whether it is time to ask if there is an end at all.
+  [[nodiscard]] bool is_slow() const;
+  /// Whether the numbers are as good as rounding lets them be.
+  [[nodiscard]] bool is_rounding() const;
+  /// Whether this is proof that there is no plan. The outcome says so.
+  [[nodiscard]] bool is_proof(const Feasibility& found, const CheckedMarginals& marginals);
+
+  /// \param found  what may be the reason
+  const Outcome& at_limit(const Feasibility& found = {});
+  const Outcome& ended(Status status, std::string reason);
+
+  [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
+
+ private:
+  Limits limits_;
+  double rounding_;
+  Outcome outcome_;
+};
+
+}  // namespace plait::sinkhorn

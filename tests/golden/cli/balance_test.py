@@ -1,0 +1,96 @@
+"""`plait balance` against NumPy: factors, the balanced matrix, masked rows, and every way it can fail."""
+
+import json
+
+import numpy as np
+from harness import CommandTest
+
+
+def contacts(n: int, seed: int) -> np.ndarray:
+    """Counts that fall off with the distance, each bin with a bias of its own; some bins are empty."""
+    random = np.random.default_rng(seed)
+    bias = random.random(n) + 0.3
+    mean = 500 * np.outer(bias, bias) / (1 + np.abs(np.subtract.outer(np.arange(n), np.arange(n))))
+    counts = np.triu(random.poisson(mean)).astype("f8")
+    counts = counts + np.triu(counts, 1).T
+    for empty in (0, n // 2):
+        counts[empty, :] = counts[:, empty] = 0
+    return counts
+
+
+def balanced(matrix: np.ndarray) -> np.ndarray:
+    """Rows and columns in turns: the limit is the only scaling with these sums, so it is the symmetric one."""
+    kept = matrix.sum(0) > 0
+    plan = matrix[np.ix_(kept, kept)].copy()
+    for _ in range(500):
+        plan /= plan.sum(0)[None, :]
+        plan /= plan.sum(1)[:, None]
+    whole = np.zeros_like(matrix)
+    whole[np.ix_(kept, kept)] = plan
+    return whole
+
+
+class Balance(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.counts = self.save("A.npy", contacts(41, seed=1))
+        self.expected = balanced(self.counts)
+
+    def test_factors_and_matrix_from_every_kind_of_file(self):
+        self.save("AF.npy", np.asfortranarray(self.counts))
+        self.save("A32.npy", self.counts.astype("f4"))
+        rows, columns = np.nonzero(np.tril(self.counts))
+        lines = [f"{i + 1} {j + 1} {int(self.counts[i, j])}\n" for i, j in zip(rows, columns)]
+        (self.folder / "A.mtx").write_text(
+            f"%%MatrixMarket matrix coordinate integer symmetric\n41 41 {len(lines)}\n{''.join(lines)}"
+        )
+        for ranks, path, dtype in [(0, "A.npy", "f8"), (3, "AF.npy", "f8"), (2, "A.mtx", "f8"), (2, "A32.npy", "f4")]:
+            with self.subTest(path):
+                words = ("-o", "x.npy", "--matrix", "B.npy", "--tolerance", "1e-12")
+                report = json.loads(self.succeed(ranks, "balance", path, *words, "--json"))
+                self.assertEqual((report["status"], report["masked"], report["sum"]), ("converged", 2, 1))
+                self.assertLess(report["iterations"], 100)
+                x, matrix = self.load("x.npy"), self.load("B.npy")
+                self.assertEqual((x.shape, matrix.dtype.str[1:]), ((41, 1), dtype))
+                np.testing.assert_array_equal(np.flatnonzero(np.isnan(x)), [0, 20])
+                np.testing.assert_allclose(matrix, self.expected, rtol=1e-9 if dtype == "f8" else 1e-5)
+                np.testing.assert_allclose(np.nan_to_num(x * self.counts * x.T), self.expected, rtol=1e-9)
+
+    def test_the_summary_and_the_scale(self):
+        text = self.succeed(2, "balance", "A.npy", "--matrix", "A.npy", "--sum", "41")
+        self.assertRegex(text, r"A is 41 x 41, f64; rows of B sum up to 41\n  masked    2 of 41 rows without entries\n  status    converged: ")
+        np.testing.assert_allclose(self.load("A.npy").sum(1)[1:20], np.full(19, 41), rtol=1e-7)
+
+    def test_what_can_not_be_is_said(self):
+        star = np.zeros((4, 4))
+        star[0, 1:] = star[1:, 0] = 1
+        self.save("star.npy", star)
+        self.save("slow.npy", np.array([[1.0, 1], [1, 0]]))
+        self.save("skew.npy", np.array([[1.0, 2, 3], [2, 1, 4], [3, 5, 1]]))
+        self.save("wide.npy", np.ones((2, 3)))
+        self.save("negative.npy", np.array([[1.0, -2], [-2, 1]]))
+        before = self.files()
+        for ranks, path, message in [
+            (2, "star.npy", "no support: 3 of the rows are to sum up to 3, .* 1 columns.*; nothing was written"),
+            (3, "skew.npy", "the entry in row 1, column 2 is 4, that in row 2, column 1 is 5, expected a symmetric matrix"),
+            (2, "wide.npy", "the matrix is 2 x 3, expected as many rows as columns"),
+            (0, "negative.npy", "the entry in row 0, column 1 is -2, expected a finite number >= 0"),
+        ]:
+            with self.subTest(path):
+                result = self.run_plait(ranks, "balance", path, "-o", "x.npy")
+                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertRegex(result.errors[0], message)
+                self.assertEqual(self.files(), before)
+        result = self.run_plait(0, "balance", "slow.npy", "-o", "x.npy", "--iterations", "200")
+        self.assertEqual(result.status, 0)
+        self.assertRegex(result.stderr, "warning: iteration limit: .* no total support: 1 of the rows")
+        for words, message in [
+            ((), "-o and --matrix are missing"),
+            (("-o", "x.npy", "--matrix", "x.npy"), "-o and --matrix name one file"),
+            (("-o", "x.npy", "--sum", "0"), "--sum: 0 is not positive"),
+            (("-o", "x.npy", "--precision", "bf16"), "'bf16' is no precision; expected f64 or mixed"),
+        ]:
+            with self.subTest(words):
+                result = self.run_plait(0, "balance", "A.npy", *words)
+                self.assertEqual(result.status, 2, result.stderr)
+                self.assertIn(message, result.stderr)
