@@ -44,6 +44,18 @@ void expect_factors(std::span<const A> start, std::span<const double> marginals)
   }
 }
 
+void expect_state(const Limits& limits, std::size_t columns, bool is_in_vectors) {
+  const ScalingCheckpoints& checkpoints = limits.checkpoints;
+  if (!is_in_vectors && (checkpoints.keep || checkpoints.from != nullptr)) {
+    throw ArgumentError("a state of a matrix that is scaled in place is wanted, expected scaling vectors");
+  }
+  if (checkpoints.from == nullptr) return;
+  expect_fewer(*checkpoints.from, limits.most_iterations);
+  if (checkpoints.from->v.size() == columns) return;
+  throw ArgumentError(
+      fmt::format("the state has factors for {} columns, expected {}", checkpoints.from->v.size(), columns));
+}
+
 /// One run. `T` is what the matrix is stored in, const if it is not changed.
 template <class T, class A>
 class Run {
@@ -64,6 +76,10 @@ class Run {
 
   [[nodiscard]] Outcome to_the_end() {
     const double rounding = std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>());
+    if (const ScalingState* from = limits_.checkpoints.from) {
+      outcome_.errors = from->errors;
+      outcome_.iterations = static_cast<Index>(from->errors.size());
+    }
     while (true) {
       if (outcome_.iterations == limits_.most_iterations) return limit_reached();
       const double error = iterate();
@@ -82,6 +98,9 @@ class Run {
       if (outcome_.iterations == limits_.most_iterations) return limit_reached();
       iteration_.columns(sums());
       if (iteration_.starved_columns() > 0) return out_of_range();
+      if (limits_.checkpoints.is_due(outcome_.iterations)) {
+        limits_.checkpoints.keep({{iteration_.v().begin(), iteration_.v().end()}, outcome_.errors});
+      }
     }
   }
 
@@ -177,12 +196,18 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
   using Element = std::remove_const_t<T>;
   mpi::agreed(context, [&] { expect_suitable(rows, limits); });
   const CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
-  mpi::agreed(context, [&] { expect_factors(start, checked.columns); });
+  mpi::agreed(context, [&] {
+    expect_factors(start, checked.columns);
+    expect_state(limits, checked.columns.size(), std::is_const_v<T>);
+  });
   const MatrixCheck seen = check_matrix<Element>(context, rows, checked);
   const auto iteration =
       mpi::agreed(context, [&] { return make(IterationTask<T>{rows, checked.rows, checked.columns}); });
   for (std::size_t j = 0; j < start.size(); ++j) {
     iteration->v()[j] = checked.columns[j] > 0 ? start[j] : A{0};
+  }
+  if (const ScalingState* from = limits.checkpoints.from) {
+    std::ranges::transform(from->v, iteration->v().begin(), [](double factor) { return static_cast<A>(factor); });
   }
   Outcome outcome = Run<T, A>(context, rows, checked, limits, *iteration, seen).to_the_end();
   return {std::move(outcome), std::move(iteration->u()), std::move(iteration->v())};

@@ -14,34 +14,20 @@
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/exponential_kernels.hpp"
 #include "plait/sinkhorn/column_sums.hpp"
 #include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/log_sweep.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
 #include "plait/sinkhorn/scale.hpp"
 #include "plait/sinkhorn/stagnation.hpp"
+#include "plait/sinkhorn/stored_costs.hpp"
+#include "plait/sinkhorn/transport_iterations.hpp"
 
 namespace plait::sinkhorn {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-template <class T>
-void expect_suitable(matrix_view<const T> costs, const TransportOptions& options) {
-  expect_valid(options.limits);
-  if (!costs.empty() && costs.order() != StorageOrder::row_major) {
-    throw ArgumentError("the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
-  }
-  if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
-    throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", options.epsilon));
-  }
-  if (options.first_epsilon != 0 && !(options.first_epsilon >= options.epsilon && options.first_epsilon < infinity)) {
-    throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
-                                    options.first_epsilon, options.epsilon));
-  }
-}
 
 /// Columns without mass have no potential that counts.
 template <class A>
@@ -59,12 +45,12 @@ void expect_potentials(std::span<const A> start, std::span<const double> margina
 }
 
 /// Potentials for one epsilon, in its units, from those of another run.
-template <class T, class A>
+template <class A>
 class Stage {
  public:
-  Stage(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& marginals, double epsilon,
-        const Limits& limits)
-      : context_(context), costs_(costs), marginals_(marginals), epsilon_(epsilon), limits_(limits) {}
+  /// \pre  the epsilon of the costs is set
+  Stage(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& marginals, const Limits& limits)
+      : context_(context), costs_(costs), marginals_(marginals), limits_(limits) {}
 
   /// By factors: of the matrix exp(f + g - C / epsilon), with the f that makes the largest entry of each row 1. Null
   /// where that does not work out: a column of it is 0, or numbers leave their range on the way, in which case the
@@ -84,7 +70,7 @@ class Stage {
       better.resize(g.size());
     });
     const matrix_view<A> matrix(kernel.data(), rows, columns, leading_dimension, StorageOrder::row_major);
-    fill(matrix, f, g);
+    costs_.fill(matrix, f, g);
     const auto kernels = simd::scaling_kernels<A, A>();
     kernels.column_sums({matrix.data(), rows, columns, leading_dimension}, ones.data(), sums.data(), {});
     collective::allreduce(context_, std::span<A>(sums), simd::ReduceOperation::sum);
@@ -111,15 +97,19 @@ class Stage {
   /// By logarithms.
   [[nodiscard]] Outcome by_logarithms(std::vector<A>& f, std::vector<A>& g) {
     constexpr Index riders = 1;  // the number of rows that reach nothing
-    auto sweep = mpi::agreed(context_, [&] { return LogSweep<T, A>(costs_, epsilon_); });
     SumOverRanks<A> sums_over_ranks(context_, costs_.columns() + riders);
     auto all = mpi::agreed(context_, [&] { return std::vector<A>(g.size() + riders); });
     const std::span<A> sums = std::span(all).first(g.size());
     const double rounding = roundoff_of<A>();
     double error = 0;
+    if (const ScalingState* from = limits_.checkpoints.from) {
+      mpi::agreed(context_, [&] { expect_fewer(*from, limits_.most_iterations); });
+      outcome_.errors = from->errors;
+      outcome_.iterations = static_cast<Index>(from->errors.size());
+    }
     while (outcome_.iterations < limits_.most_iterations) {
       std::ranges::fill(all, A{0});
-      all.back() = static_cast<A>(sweep.rows(marginals_.rows, f, g, sums));
+      all.back() = static_cast<A>(costs_.sweep(marginals_.rows, f, g, sums));
       sums_over_ranks(all);
       error = error_of(sums);
       outcome_.error = error;
@@ -138,8 +128,9 @@ class Stage {
       }
       if (is_slow(outcome_.errors) && is_infeasible(f)) return outcome_;
       if (outcome_.iterations == limits_.most_iterations) break;
-      const Index starved = move_columns(sweep, f, g, sums);
+      const Index starved = move_columns(f, g, sums);
       if (starved > 0) return unreached("columns", starved, f);
+      if (limits_.checkpoints.is_due(outcome_.iterations)) limits_.checkpoints.keep({{}, outcome_.errors});
     }
     if (outcome_.iterations > 0 && is_infeasible(f)) return outcome_;
     return ended(Status::iteration_limit, fmt::format("the error is {:.3g} after {} iterations, {:.3g} was wanted",
@@ -152,23 +143,6 @@ class Stage {
     return std::isfinite(outcome.error) && is_as_good_as_it_gets(outcome.errors, roundoff_of<A>());
   }
 
-  void fill(matrix_view<A> matrix, std::vector<A>& f, const std::vector<A>& g) {
-    const auto kernels = simd::exponential_kernels<T, A>();
-    const auto factor = static_cast<A>(-1 / epsilon_);
-    for (Index i = 0; i < costs_.rows(); ++i) {
-      const simd::RowBlock<const T> row{costs_.data() + i * costs_.leading_dimension(), 1, costs_.columns(),
-                                        costs_.leading_dimension()};
-      A& potential = f[static_cast<std::size_t>(i)];
-      A maximum{};
-      kernels.row_maxima(row, factor, g.data(), &maximum);
-      potential = std::isfinite(maximum) ? -maximum : A{0};
-      A sum{};
-      kernels.exponential_sums(
-          row, factor, &potential, g.data(),
-          {matrix.data() + i * matrix.leading_dimension(), 1, matrix.columns(), matrix.leading_dimension()}, &sum, {});
-    }
-  }
-
   [[nodiscard]] double error_of(std::span<const A> sums) const {
     double distance = 0;
     for (std::size_t j = 0; j < sums.size(); ++j) {
@@ -178,8 +152,7 @@ class Stage {
   }
 
   /// Gives the columns their sums; returns how many reach no row. All ranks do the same.
-  [[nodiscard]] Index move_columns(const LogSweep<T, A>& sweep, std::span<const A> f, std::vector<A>& g,
-                                   std::span<const A> sums) {
+  [[nodiscard]] Index move_columns(std::span<const A> f, std::vector<A>& g, std::span<const A> sums) {
     constexpr A lowest = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
     std::vector<std::size_t> lost;  // columns of which nothing is left in the sums
     for (std::size_t j = 0; j < g.size(); ++j) {
@@ -199,7 +172,7 @@ class Stage {
       maxima.resize(lost.size(), -infinity);
       exact.resize(lost.size());
     });
-    sweep.column_maxima(lost, f, maxima);
+    costs_.column_maxima(lost, f, maxima);
     collective::allreduce(context_, std::span<double>(maxima), simd::ReduceOperation::max);
     Index unreached = 0;
     for (double& maximum : maxima) {
@@ -207,7 +180,7 @@ class Stage {
       ++unreached;
       maximum = 0;
     }
-    sweep.column_sums(lost, f, maxima, exact);
+    costs_.column_sums(lost, f, maxima, exact);
     collective::allreduce(context_, std::span<double>(exact), simd::ReduceOperation::sum);
     for (std::size_t k = 0; k < lost.size() && unreached == 0; ++k) {
       g[lost[k]] = static_cast<A>(std::log(marginals_.columns[lost[k]]) - maxima[k] - std::log(exact[k]));
@@ -223,7 +196,7 @@ class Stage {
 
   [[nodiscard]] bool is_infeasible(const std::vector<A>& f) {
     const auto heights = mpi::agreed(context_, [&] { return std::vector<double>(f.begin(), f.end()); });
-    const Feasibility found = feasibility<T>(context_, costs_, Support::finite, marginals_, heights);
+    const Feasibility found = costs_.feasibility(context_, marginals_, heights);
     if (!found.is_infeasible) return false;
     outcome_.status = marginals_.are_uniform ? Status::no_support : Status::infeasible_marginals;
     outcome_.reason = describe(found.bottleneck);
@@ -237,42 +210,39 @@ class Stage {
   }
 
   mpi::Context& context_;
-  matrix_view<const T> costs_;
+  CostOperand<A>& costs_;
   const CheckedMarginals& marginals_;
-  double epsilon_;
   Limits limits_;
   Outcome outcome_;
 };
 
 /// What belongs to the plan, in one more pass.
-template <class T, class A>
-void evaluate(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& marginals, double epsilon,
-              const std::vector<A>& f, const std::vector<A>& g, Transport<A>& result) {
-  auto sweep = mpi::agreed(context, [&] { return LogSweep<T, A>(costs, epsilon); });
+template <class A>
+void evaluate(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& marginals, double epsilon,
+              Transport<A>& result) {
   const auto term = [](double potential, double mass) { return mass == 0 ? 0.0 : potential * mass; };
   // Σ C P, Σ P, Σ (f + g) P and Σ f r over this rank's rows
   std::array<double, 4> sums{};
-  sweep.for_each_row(f, g, [&](Index i, std::span<const A> plan) {
-    const T* row = costs.data() + i * costs.leading_dimension();
-    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
-    double cost = 0;
+  costs.for_each_row(result.f, result.g, [&](const PlanRow<A>& row) {
+    const auto of_row = static_cast<double>(result.f[static_cast<std::size_t>(row.row)]);
     double mass = 0;
     double potentials = 0;
-    for (std::size_t j = 0; j < plan.size(); ++j) {
-      const auto entry = static_cast<double>(plan[j]);
+    for (std::size_t j = 0; j < row.plan.size(); ++j) {
+      const auto entry = static_cast<double>(row.plan[j]);
       if (entry == 0) continue;
-      cost += static_cast<double>(row[j]) * entry;
       mass += entry;
-      potentials += (of_row + static_cast<double>(g[j])) * entry;
+      potentials += (of_row + static_cast<double>(result.g[j])) * entry;
     }
-    sums[0] += cost;
+    sums[0] += row.cost;
     sums[1] += mass;
     sums[2] += potentials;
-    sums[3] += term(of_row, marginals.rows[static_cast<std::size_t>(i)]);
+    sums[3] += term(of_row, marginals.rows[static_cast<std::size_t>(row.row)]);
   });
   mpi::all_reduce(context.comm(), sums, mpi::Operation::sum());
   double dual = sums[3];
-  for (std::size_t j = 0; j < g.size(); ++j) dual += term(static_cast<double>(g[j]), marginals.columns[j]);
+  for (std::size_t j = 0; j < result.g.size(); ++j) {
+    dual += term(static_cast<double>(result.g[j]), marginals.columns[j]);
+  }
   result.cost = sums[0];
   result.mass = sums[1];
   result.primal = epsilon * (sums[2] - sums[1]);
@@ -283,16 +253,42 @@ void evaluate(mpi::Context& context, matrix_view<const T> costs, const CheckedMa
 template <class A>
 constexpr double widest_factors = std::is_same_v<A, double> ? 500 : 50;
 
+template <class A>
+std::vector<A> as_numbers(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// Where the run is that `from` tells of.
+template <class A>
+void expect_state(const TransportState& from, std::size_t rows, std::size_t columns, const TransportOptions& options) {
+  if (from.f.size() != rows || from.g.size() != columns ||
+      (from.domain == Domain::factors && from.v.size() != columns)) {
+    throw ArgumentError(fmt::format("the state has {} x {} potentials, expected {} x {}", from.f.size(), from.g.size(),
+                                    rows, columns));
+  }
+  if (!(from.epsilon >= options.epsilon)) {
+    throw ArgumentError(
+        fmt::format("the state has come to epsilon {}, expected {} at least", from.epsilon, options.epsilon));
+  }
+}
+
 }  // namespace
 
-template <class T, class A>
-Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
-                       const TransportOptions& options, std::span<const A> start) {
-  mpi::agreed(context, [&] { expect_suitable(costs, options); });
-  const CheckedMarginals checked = checked_marginals(context, costs.rows(), costs.columns(), marginals);
-  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(checked.columns)); });
-  const double highest = check_costs<T>(context, costs, checked);
+void expect_suitable(const TransportOptions& options) {
+  expect_valid(options.limits);
+  if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
+    throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", options.epsilon));
+  }
+  if (options.first_epsilon != 0 && !(options.first_epsilon >= options.epsilon && options.first_epsilon < infinity)) {
+    throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
+                                    options.first_epsilon, options.epsilon));
+  }
+}
 
+template <class A>
+Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& marginals,
+                          double highest, const TransportOptions& options, std::span<const A> start) {
+  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(marginals.columns)); });
   // Within factors of 4 of the costs themselves little is gained.
   constexpr double wide = 40;
   constexpr double step = 0.25;
@@ -304,13 +300,21 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
   mpi::agreed(context, [&] {
     result.f.assign(static_cast<std::size_t>(costs.rows()), A{0});
     result.g.assign(static_cast<std::size_t>(costs.columns()), A{0});
+    if (options.from != nullptr) expect_state<A>(*options.from, result.f.size(), result.g.size(), options);
   });
   for (std::size_t j = 0; j < start.size(); ++j) {
-    result.g[j] = checked.columns[j] > 0 ? start[j] : -std::numeric_limits<A>::infinity();
+    result.g[j] = marginals.columns[j] > 0 ? start[j] : -std::numeric_limits<A>::infinity();
   }
   const auto in_units = [&](std::vector<A>& potentials, double factor) {
     for (A& potential : potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
   };
+  const TransportState* from = options.from;
+  if (from != nullptr) {
+    epsilon = from->epsilon;
+    result.stages = from->stages;
+    result.f = as_numbers<A>(from->f);
+    result.g = as_numbers<A>(from->g);
+  }
   while (true) {
     const bool is_last = epsilon <= options.epsilon;
     Limits limits = options.limits;
@@ -320,16 +324,34 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
       limits.tolerance = std::max(rough, limits.tolerance);
       limits.most_iterations = std::min(few, limits.most_iterations);
     }
-    in_units(result.f, 1 / epsilon);
-    in_units(result.g, 1 / epsilon);
-    Domain domain = options.domain;
+    if (from == nullptr) {
+      in_units(result.f, 1 / epsilon);
+      in_units(result.g, 1 / epsilon);
+    }
+    Domain domain = from != nullptr ? from->domain : options.domain;
     if (domain == Domain::automatic) {
       domain = highest / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
+    mpi::agreed(context, [&] { costs.set_epsilon(epsilon); });
+    const auto keep = [&](const ScalingState& scaling) {
+      options.keep({result.stages,
+                    epsilon,
+                    domain,
+                    {result.f.begin(), result.f.end()},
+                    {result.g.begin(), result.g.end()},
+                    scaling.v,
+                    scaling.errors});
+    };
+    std::optional<ScalingState> reached;
+    if (from != nullptr) reached = ScalingState{from->v, from->errors};
+    limits.checkpoints = {options.keep_every, {}, reached ? &*reached : nullptr};
+    if (options.keep) limits.checkpoints.keep = keep;
+    from = nullptr;
     std::optional<Outcome> outcome;
     bool is_hopeless = false;
     if (domain == Domain::factors) {
-      outcome = Stage<T, A>(context, costs, checked, epsilon, limits).by_factors(result.f, result.g);
+      outcome = Stage<A>(context, costs, marginals, limits).by_factors(result.f, result.g);
+      limits.checkpoints.from = nullptr;
       if (!outcome && options.domain == Domain::factors) {
         outcome = Outcome{Status::numerical_limit,
                           "exponentials of the costs left the range of numbers; the logarithmic domain has none",
@@ -342,7 +364,7 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
     }
     if (!outcome) {
       domain = Domain::logarithmic;
-      outcome = Stage<T, A>(context, costs, checked, epsilon, limits).by_logarithms(result.f, result.g);
+      outcome = Stage<A>(context, costs, marginals, limits).by_logarithms(result.f, result.g);
     }
     result.stages.push_back({epsilon, outcome->iterations, domain});
     result.outcome = std::move(*outcome);
@@ -353,10 +375,26 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
     in_units(result.g, epsilon);
     epsilon = std::max(options.epsilon, epsilon * step);
   }
-  evaluate(context, costs, checked, epsilon, result.f, result.g, result);
+  evaluate(context, costs, marginals, epsilon, result);
   in_units(result.f, epsilon);
   in_units(result.g, epsilon);
   return result;
+}
+
+template <class T, class A>
+Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
+                       const TransportOptions& options, std::span<const A> start) {
+  mpi::agreed(context, [&] {
+    expect_suitable(options);
+    if (!costs.empty() && costs.order() != StorageOrder::row_major) {
+      throw ArgumentError(
+          "the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
+    }
+  });
+  const CheckedMarginals checked = checked_marginals(context, costs.rows(), costs.columns(), marginals);
+  const double highest = check_costs<T>(context, costs, checked);
+  StoredCosts<T, A> stored(costs);
+  return transport_of<A>(context, stored, checked, highest, options, start);
 }
 
 template <class T, class A>
@@ -382,5 +420,12 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
+#undef PLAIT_INSTANTIATE
+
+#define PLAIT_INSTANTIATE(A)                                                                                   \
+  template Transport<A> transport_of(mpi::Context&, CostOperand<A>&, const CheckedMarginals&, double,          \
+                                     const TransportOptions&, std::span<const A>)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
 
 }  // namespace plait::sinkhorn

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,24 @@ enum class Domain : unsigned char {
   logarithmic,  ///< potentials: one read of the costs and one exponential an entry
 };
 
+/// One epsilon on the way.
+struct TransportStage {
+  double epsilon = 0;
+  Index iterations = 0;
+  Domain domain = Domain::logarithmic;  // in which it ended
+};
+
+/// Where a run was, so that another one goes on with the same bits. Doubles hold the numbers of all precisions.
+struct TransportState {
+  std::vector<TransportStage> stages;   // that ended
+  double epsilon = 0;                   // of the one under way
+  Domain domain = Domain::logarithmic;  // of that one
+  std::vector<double> f;                // in units of epsilon: of this rank's rows
+  std::vector<double> g;                // of all columns; with factors, that at the beginning of the stage
+  std::vector<double> v;                // with factors, of all columns
+  std::vector<double> errors;           // of this stage, after each iteration
+};
+
 struct TransportOptions {
   double epsilon = 0;  // of the costs' unit
   Domain domain = Domain::automatic;
@@ -26,13 +45,12 @@ struct TransportOptions {
   /// the time before. 0: chosen by the costs.
   double first_epsilon = 0;
   Limits limits = {};
-};
-
-/// One epsilon on the way.
-struct TransportStage {
-  double epsilon = 0;
-  Index iterations = 0;
-  Domain domain = Domain::logarithmic;  // in which it ended
+  /// Called on all ranks after every `keep_every` iterations of a stage; what it throws on one of them has to be thrown
+  /// on all. May be empty.
+  std::function<void(const TransportState&)> keep = {};
+  Index keep_every = 1;
+  /// To go on from; none: from the beginning. The same stage on all ranks.
+  const TransportState* from = nullptr;
 };
 
 /// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon).
