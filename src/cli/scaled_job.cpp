@@ -4,14 +4,40 @@
 
 namespace plait::cli {
 
-std::vector<Index> memory_of_scaling(const mpi::Context& context, const io::MatrixFile& file, Index element_bytes,
+namespace {
+
+Index element_bytes(Precision precision) {
+  switch (precision) {
+    case Precision::f32:
+    case Precision::mixed: return 4;
+    case Precision::bf16: return 2;
+    default: return 8;
+  }
+}
+
+/// The bytes that this rank needs at the same time in each phase, for `estimate_memory`.
+std::vector<Index> memory_of_scaling(const mpi::Context& context, const io::MatrixFile& file, Index kept_bytes,
                                      Index beside_bytes) {
   const Index elements = io::slab_layout(file.shape, file.order, context.size()).elements_of(context.rank());
   const Index vectors = 6 * (file.shape.rows + file.shape.columns) * Index{sizeof(double)};
   const Index read = io::bytes(file.dtype);
-  const bool is_kept_as_read = read == element_bytes;
-  return {elements * (is_kept_as_read ? read : read + element_bytes) + vectors,
-          elements * (element_bytes + beside_bytes) + vectors};
+  const bool is_kept_as_read = read == kept_bytes;
+  return {elements * (is_kept_as_read ? read : read + kept_bytes) + vectors,
+          elements * (kept_bytes + beside_bytes) + vectors};
+}
+
+}  // namespace
+
+ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
+                   const std::function<Index(Precision)>& beside_bytes) {
+  ScaledJob job;
+  job.file = io::describe_matrix_file(context, options.input);
+  expect_writable_outputs(context, options);
+  job.precision = chosen_precision(options.precision, job.file.dtype);
+  job.memory = estimate_memory(
+      context, memory_of_scaling(context, job.file, element_bytes(job.precision), beside_bytes(job.precision)));
+  if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
+  return job;
 }
 
 }  // namespace plait::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,9 +16,13 @@
 #include "plait/sinkhorn/plan.hpp"
 
 #include "cli/joint_stopwatch.hpp"
+#include "cli/json_line.hpp"
+#include "cli/memory_estimate.hpp"
 #include "cli/meter.hpp"
+#include "cli/print.hpp"
 #include "cli/scaled_matrix.hpp"
 #include "cli/scaled_report.hpp"
+#include "cli/traced_job.hpp"
 
 namespace plait::cli {
 
@@ -27,11 +32,41 @@ namespace plait::cli {
   return of_file == io::DType::f32 ? Precision::mixed : Precision::f64;
 }
 
-/// The bytes that this rank needs at the same time in each phase, for `estimate_memory`.
-/// \param element_bytes  of what the matrix is kept in
-/// \param beside         copies of the matrix beside it, of `beside_bytes` an element
-[[nodiscard]] std::vector<Index> memory_of_scaling(const mpi::Context& context, const io::MatrixFile& file,
-                                                   Index element_bytes, Index beside_bytes);
+/// What is known of a job before it begins.
+struct ScaledJob {
+  io::MatrixFile file;
+  Precision precision = Precision::automatic;
+  MemoryEstimate memory;
+};
+
+/// Describes the file, and looks for what would stop the job after hours: outputs that can't be written, too little
+/// memory. Rank 0 warns where memory is short. Collective over `context`.
+///
+/// \param beside_bytes  an element's, of copies of the matrix beside it, by precision
+[[nodiscard]] ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
+                                 const std::function<Index(Precision)>& beside_bytes);
+
+/// Does the work, traced and with a meter, and tells what came of it. Collective over `context`.
+///
+/// \param work     called with the meter
+/// \param report   called with what came of it, on rank 0; returns JSON
+/// \param summary  likewise; returns text
+template <class Work, class Report, class Summary>
+void carry_out(mpi::Context& context, const ScaledOptions& options, const Work& work, const Report& report,
+               const Summary& summary) {
+  Meter meter(context, options.report.meter());
+  TracedJob traced(context, options.trace);
+  const auto outcome = work(meter);
+  meter.finish();
+  traced.write();
+  if (context.rank() != 0) return;
+  if (const auto text = warning(outcome.outcome); !text.empty()) print_warning(text);
+  if (options.report.json) {
+    print_result(json_line(report(outcome)));
+  } else if (!options.report.quiet) {
+    print_result(summary(outcome));
+  }
+}
 
 [[nodiscard]] inline sinkhorn::Limits limits_of(const ScaledOptions& options, Precision precision, Meter& meter) {
   return {tolerance_of(options, precision), options.most_iterations, [&meter](Index iteration, double error) {

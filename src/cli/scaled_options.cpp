@@ -25,6 +25,12 @@ double parse_tolerance(std::string_view text) {
   throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
 }
 
+double parse_over_relaxation(std::string_view text) {
+  const double factor = parse_number(text);
+  if (factor > 0 && factor < 2) return factor;
+  throw ArgumentError(fmt::format("{} is not between 0 and 2; expected such a number, 1 for none", text));
+}
+
 }  // namespace
 
 std::string_view name(Precision precision) {
@@ -68,6 +74,11 @@ void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledW
   add_value(
       command, "--iterations", [&options](const std::string& text) { options.most_iterations = parse_count(text); },
       "COUNT", "The most there may be; 10000 by default");
+  add_value(
+      command, "--over-relaxation",
+      [&options](const std::string& text) { options.over_relaxation = parse_over_relaxation(text); }, "NUMBER",
+      fmt::format(
+          "Go so many times as far, below 2: may be quicker where it\nis slow, and may not converge. By default 1"));
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   add_trace_option(command, options.trace);

@@ -32,7 +32,8 @@ struct ScaledOptions {
   Precision precision = Precision::automatic;
   std::optional<double> tolerance;
   Index most_iterations = 10'000;
-  std::string machine;  // empty: as PLAIT_MACHINE says
+  double over_relaxation = 1;  // none
+  std::string machine;         // empty: as PLAIT_MACHINE says
   ReportOptions report;
   std::string trace;  // empty: none
 };

@@ -79,6 +79,7 @@ ordered_json scaled_json(const mpi::Context& context, const char* command, const
           {"plan", path_or_null(options.output)},
           {"trace", path_or_null(options.trace)},
           {"tolerance", tolerance_of(options, outcome.precision)},
+          {"over_relaxation", options.over_relaxation},
           {"status", name(outcome.outcome.status)},
           {"reason", outcome.outcome.reason},
           {"iterations", outcome.iterations},

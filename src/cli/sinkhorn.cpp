@@ -6,10 +6,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/scale.hpp"
 
-#include "cli/json_line.hpp"
-#include "cli/print.hpp"
 #include "cli/scaled_job.hpp"
-#include "cli/traced_job.hpp"
 
 namespace plait::cli {
 
@@ -34,7 +31,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   auto limits = limits_of(options, precision, meter);
   const auto scaling =
       options.form == ScalingForm::scaling
-          ? sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start)
+          ? sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start, {1, 1, options.over_relaxation})
           : sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(), sinkhorn::InPlaceForm::fused, limits);
   result.iterate_seconds = iterating.seconds();
   result.outcome = scaling.outcome;
@@ -54,39 +51,30 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 }  // namespace
 
 void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
-  const io::MatrixFile file = io::describe_matrix_file(context, options.input);
-  expect_writable_outputs(context, options);
-  const Precision precision = chosen_precision(options.precision, file.dtype);
-  const Index element_bytes = precision == Precision::f64 ? 8 : precision == Precision::bf16 ? 2 : 4;
-  const Index beside = precision == Precision::bf16 && !options.output.empty() ? 4 : 0;
-  const MemoryEstimate memory = estimate_memory(context, memory_of_scaling(context, file, element_bytes, beside));
-  if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
-
-  Meter meter(context, options.report.meter());
-  TracedJob traced(context, options.trace);
-  ScaledOutcome outcome;
-  switch (precision) {
-    case Precision::f32: outcome = scaled<float, float>(context, options, file, precision, meter); break;
-    case Precision::mixed: outcome = scaled<float, double>(context, options, file, precision, meter); break;
-    case Precision::bf16: outcome = scaled<simd::BFloat16, float>(context, options, file, precision, meter); break;
-    default: outcome = scaled<double, double>(context, options, file, precision, meter);
-  }
-  meter.finish();
-  traced.write();
-  if (context.rank() != 0) return;
-  if (const auto text = warning(outcome.outcome); !text.empty()) print_warning(text);
-  if (options.report.json) {
-    auto report = scaled_json(context, "sinkhorn", options, file, memory, outcome);
-    report["form"] = name(options.form);
-    report["row_factors"] =
-        options.of_rows.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_rows);
-    report["column_factors"] =
-        options.of_columns.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_columns);
-    print_result(json_line(report));
-  } else if (!options.report.quiet) {
-    print_result(fmt::format("P = diag(u) K diag(v)   K is {}, {}, {}\n{}", layout::to_string(file.shape),
-                             name(precision), name(options.form), scaled_summary(options, file, outcome)));
-  }
+  using nlohmann::ordered_json;
+  const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
+    return precision == Precision::bf16 && !options.output.empty() ? 4 : 0;
+  });
+  const auto work = [&](Meter& meter) {
+    switch (job.precision) {
+      case Precision::f32: return scaled<float, float>(context, options, job.file, job.precision, meter);
+      case Precision::mixed: return scaled<float, double>(context, options, job.file, job.precision, meter);
+      case Precision::bf16: return scaled<simd::BFloat16, float>(context, options, job.file, job.precision, meter);
+      default: return scaled<double, double>(context, options, job.file, job.precision, meter);
+    }
+  };
+  const auto report = [&](const ScaledOutcome& outcome) {
+    auto json = scaled_json(context, "sinkhorn", options, job.file, job.memory, outcome);
+    json["form"] = name(options.form);
+    json["row_factors"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
+    json["column_factors"] = options.of_columns.empty() ? ordered_json() : ordered_json(options.of_columns);
+    return json;
+  };
+  const auto summary = [&](const ScaledOutcome& outcome) {
+    return fmt::format("P = diag(u) K diag(v)   K is {}, {}, {}\n{}", layout::to_string(job.file.shape),
+                       name(job.precision), name(options.form), scaled_summary(options, job.file, outcome));
+  };
+  carry_out(context, options, work, report, summary);
 }
 
 }  // namespace plait::cli

@@ -48,6 +48,9 @@ void add_sinkhorn(CLI::App& program, SinkhornOptions& options) {
     if (options.form == ScalingForm::in_place && !options.start.empty()) {
       throw UsageError("--start is given, but --form in-place begins with the matrix as it is");
     }
+    if (options.form == ScalingForm::in_place && options.over_relaxation != 1) {
+      throw UsageError("--over-relaxation is given, but --form in-place has none");
+    }
   });
 }
 

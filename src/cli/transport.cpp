@@ -1,15 +1,14 @@
 #include "cli/transport.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport.hpp"
 
-#include "cli/json_line.hpp"
-#include "cli/print.hpp"
 #include "cli/scaled_job.hpp"
-#include "cli/traced_job.hpp"
 
 namespace plait::cli {
 
@@ -23,6 +22,8 @@ struct TransportOutcome : ScaledOutcome {
   double cost = 0;
   double dual = 0;
   double gap = 0;
+  double row_divergence = 0;
+  double column_divergence = 0;
 };
 
 template <class T, class A>
@@ -42,8 +43,13 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
 
   meter.stage("transporting", 0, 0);
   const JointStopwatch iterating(context);
-  sinkhorn::TransportOptions how{options.epsilon, options.domain, options.first_epsilon,
-                                 limits_of(options, precision, meter)};
+  sinkhorn::TransportOptions how{
+      options.epsilon,
+      options.domain,
+      options.first_epsilon,
+      limits_of(options, precision, meter),
+      matrix.is_transposed() ? sinkhorn::Rho{options.rho.columns, options.rho.rows} : options.rho,
+      options.over_relaxation};
   const auto found = sinkhorn::transport<T, A>(context, rows, given.marginals(), how, start);
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
@@ -52,10 +58,14 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   result.cost = found.cost;
   result.dual = found.dual;
   result.gap = found.gap();
+  result.row_divergence = matrix.is_transposed() ? found.column_divergence : found.row_divergence;
+  result.column_divergence = matrix.is_transposed() ? found.row_divergence : found.column_divergence;
 
   const JointStopwatch writing(context);
   sinkhorn::transport_plan_in_place<T, A>(rows, options.epsilon, found.f, found.g);
-  const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals());
+  const auto checked = how.rho.is_balanced()
+                           ? sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals())
+                           : sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check);
   write_plan(context, options, matrix, found.f, found.g, meter);
@@ -64,21 +74,25 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   return result;
 }
 
-std::string json_report(const mpi::Context& context, const TransportJobOptions& options, const io::MatrixFile& file,
-                        const MemoryEstimate& memory, const TransportOutcome& outcome) {
-  auto report = scaled_json(context, "transport", options, file, memory, outcome);
+ordered_json number_or_null(double number) { return std::isfinite(number) ? ordered_json(number) : ordered_json(); }
+
+ordered_json json_report(const mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
+                         const TransportOutcome& outcome) {
+  auto report = scaled_json(context, "transport", options, job.file, job.memory, outcome);
   report["epsilon"] = options.epsilon;
   report["row_potentials"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
   report["column_potentials"] = options.of_columns.empty() ? ordered_json() : ordered_json(options.of_columns);
   report["cost"] = outcome.cost;
   report["dual"] = outcome.dual;
   report["gap"] = outcome.gap;
+  report["rho"] = {{"rows", number_or_null(options.rho.rows)}, {"columns", number_or_null(options.rho.columns)}};
+  report["divergence"] = {{"rows", outcome.row_divergence}, {"columns", outcome.column_divergence}};
   report["stages"] = ordered_json::array();
   for (const auto& stage : outcome.stages) {
     report["stages"].push_back(
         {{"epsilon", stage.epsilon}, {"iterations", stage.iterations}, {"domain", name(stage.domain)}});
   }
-  return json_line(report);
+  return report;
 }
 
 std::string summary(const TransportJobOptions& options, const io::MatrixFile& file, const TransportOutcome& outcome) {
@@ -86,6 +100,11 @@ std::string summary(const TransportJobOptions& options, const io::MatrixFile& fi
                                  layout::to_string(file.shape), name(outcome.precision), options.epsilon);
   text += fmt::format("  {:<10}{:.10g}; with the entropy {:.10g}, a gap of {:.2g} to the dual\n", "cost", outcome.cost,
                       outcome.dual + outcome.gap, outcome.gap);
+  if (!options.rho.is_balanced()) {
+    text += fmt::format("  {:<10}{:.6g} is moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}\n", "mass",
+                        outcome.check.mass, options.rho.rows, outcome.row_divergence, options.rho.columns,
+                        outcome.column_divergence);
+  }
   text += fmt::format("  {:<10}{}{}\n", "domain", name(outcome.stages.back().domain),
                       outcome.stages.size() > 1 ? fmt::format("; epsilon from {:.3g} down in {} stages",
                                                               outcome.stages.front().epsilon, outcome.stages.size())
@@ -96,32 +115,21 @@ std::string summary(const TransportJobOptions& options, const io::MatrixFile& fi
 }  // namespace
 
 void run_transport(mpi::Context& context, const TransportJobOptions& options) {
-  const io::MatrixFile file = io::describe_matrix_file(context, options.input);
-  expect_writable_outputs(context, options);
-  const Precision precision = chosen_precision(options.precision, file.dtype);
-  const Index element_bytes = precision == Precision::f64 ? 8 : 4;
-  const Index number_bytes = precision == Precision::f32 ? 4 : 8;
-  const Index beside = options.domain == sinkhorn::Domain::logarithmic ? 0 : number_bytes;
-  const MemoryEstimate memory = estimate_memory(context, memory_of_scaling(context, file, element_bytes, beside));
-  if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
-
-  Meter meter(context, options.report.meter());
-  TracedJob traced(context, options.trace);
-  TransportOutcome outcome;
-  switch (precision) {
-    case Precision::f32: outcome = transported<float, float>(context, options, file, precision, meter); break;
-    case Precision::mixed: outcome = transported<float, double>(context, options, file, precision, meter); break;
-    default: outcome = transported<double, double>(context, options, file, precision, meter);
-  }
-  meter.finish();
-  traced.write();
-  if (context.rank() != 0) return;
-  if (const auto text = warning(outcome.outcome); !text.empty()) print_warning(text);
-  if (options.report.json) {
-    print_result(json_report(context, options, file, memory, outcome));
-  } else if (!options.report.quiet) {
-    print_result(summary(options, file, outcome));
-  }
+  const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
+    if (options.domain == sinkhorn::Domain::logarithmic) return 0;
+    return precision == Precision::f32 ? 4 : 8;
+  });
+  const auto work = [&](Meter& meter) {
+    switch (job.precision) {
+      case Precision::f32: return transported<float, float>(context, options, job.file, job.precision, meter);
+      case Precision::mixed: return transported<float, double>(context, options, job.file, job.precision, meter);
+      default: return transported<double, double>(context, options, job.file, job.precision, meter);
+    }
+  };
+  carry_out(
+      context, options, work,
+      [&](const TransportOutcome& outcome) { return json_report(context, options, job, outcome); },
+      [&](const TransportOutcome& outcome) { return summary(options, job.file, outcome); });
 }
 
 }  // namespace plait::cli

@@ -1,5 +1,7 @@
 #include "cli/transport_options.hpp"
 
+#include <limits>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -26,13 +28,30 @@ Domain parse_domain(std::string_view text) {
   throw ArgumentError(fmt::format("'{}' is no domain; expected automatic, factors or logarithmic", text));
 }
 
+/// "RHO", or "RHO,RHO" of which one may be inf.
+sinkhorn::Rho parse_rho(std::string_view text) {
+  const auto one = [](std::string_view number) {
+    return number == "inf" ? std::numeric_limits<double>::infinity() : parse_positive_number(number);
+  };
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) {
+    const double rho = parse_positive_number(text);
+    return {rho, rho};
+  }
+  const sinkhorn::Rho rho{one(text.substr(0, comma)), one(text.substr(comma + 1))};
+  if (!rho.is_balanced()) return rho;
+  throw ArgumentError(fmt::format("{} is balanced transport; expected a finite number for rows or columns", text));
+}
+
 constexpr const char* footer =
     R"(The plan P >= 0 with these masses minimises  sum C P + epsilon sum P (log P - 1).  It is
 exp((f + g - C) / epsilon), f the potentials of the rows and g of the columns. A small epsilon is approached from a
-larger one.
+larger one. Unbalanced, RHO KL(sums | masses) is added, with KL(p | q) = sum p log(p / q) - p + q.
 
 Example:
-  mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --cols b.npy -o P.npy)";
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --cols b.npy -o P.npy
+Example: what costs more than it is worth stays where it is
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --cols b.npy -o P.npy)";
 
 }  // namespace
 
@@ -59,6 +78,11 @@ void add_transport(CLI::App& program, TransportJobOptions& options) {
   add_value(
       command, "--domain", [&options](const std::string& text) { options.domain = parse_domain(text); }, "DOMAIN",
       "factors (faster, but for large epsilon only),\nlogarithmic, or automatic (the default)");
+  add_value(
+      command, "--unbalanced", [&options](const std::string& text) { options.rho = parse_rho(text); }, "RHO[,RHO]",
+      "Sums may miss the masses, which costs RHO KL(sums | masses),\nof rows and columns, or each its own (one may be "
+      "inf);\n"
+      "the masses of both need not have one total");
   command.footer(footer);
   command.final_callback([&options] {
     expect_output(options, words);

@@ -19,6 +19,7 @@ struct TransportJobOptions : ScaledOptions {
   double epsilon = 0;
   double first_epsilon = 0;  // 0: chosen
   sinkhorn::Domain domain = sinkhorn::Domain::automatic;
+  sinkhorn::Rho rho = {};  // of rows and columns of the file
 };
 
 /// Adds the command to the program's; parsing fills `options`.

@@ -21,7 +21,7 @@ struct PlanRow {
 };
 
 /// A rank's rows of costs as `transport` reads them: stored, or made when they are needed. Potentials are in units of
-/// the epsilon that was set last. Local, but for `feasibility`.
+/// the epsilon that was set last. Local, but for the last two.
 template <class A>
 class CostOperand {
  public:
@@ -35,7 +35,8 @@ class CostOperand {
   virtual void set_epsilon(double epsilon) = 0;
 
   /// See `LogSweep::rows`, `column_maxima` and `column_sums`.
-  virtual Index sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums) = 0;
+  virtual RowsSwept sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums,
+                          const LogUpdate& update) = 0;
   virtual void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) = 0;
   virtual void column_sums(std::span<const std::size_t> columns, std::span<const A> f, std::span<const double> maxima,
                            std::span<double> sums) = 0;
@@ -46,6 +47,9 @@ class CostOperand {
 
   /// kernel ← exp(f + g - C / epsilon) with the f that makes the largest entry of each row 1.
   virtual void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) = 0;
+
+  /// See `sinkhorn::reachable`. Collective.
+  [[nodiscard]] virtual CheckedMarginals reachable(mpi::Context& context, const CheckedMarginals& marginals) = 0;
 
   /// See `sinkhorn::feasibility`. Collective.
   [[nodiscard]] virtual Feasibility feasibility(mpi::Context& context, const CheckedMarginals& marginals,

@@ -7,6 +7,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/sinkhorn/update.hpp"
 
 namespace plait::sinkhorn {
 
@@ -24,6 +25,11 @@ class Iteration {
 
   /// Σ_j |sum of the plan's column j - its marginal|
   [[nodiscard]] virtual double distance(std::span<const A> sums) const = 0;
+
+  /// What this rank's rows are off by where they do not get just their sums, and what all columns are to sum up to
+  /// where that depends on their factors; else nothing, and a negative number.
+  [[nodiscard]] virtual double row_distance() const { return 0; }
+  [[nodiscard]] virtual double whole() const { return -1; }
 
   /// Gives the columns their sums.
   virtual void columns(std::span<const A> sums) = 0;
@@ -45,6 +51,7 @@ class Iteration {
   [[nodiscard]] A column_factor(std::size_t j, A sum) noexcept {
     return factor(column_marginals_[j], sum, starved_columns_);
   }
+  [[nodiscard]] std::span<const double> row_marginals() const noexcept { return row_marginals_; }
   [[nodiscard]] std::span<const double> column_marginals() const noexcept { return column_marginals_; }
 
  private:
@@ -74,6 +81,10 @@ struct IterationTask {
 /// The scaling vectors change, the matrix does not: one read.
 template <class T, class A>
 [[nodiscard]] std::unique_ptr<Iteration<A>> scaling_iteration(const IterationTask<const T>& task);
+
+/// The same with another update.
+template <class T, class A>
+[[nodiscard]] std::unique_ptr<Iteration<A>> relaxed_iteration(const IterationTask<const T>& task, const Update& update);
 
 /// The matrix becomes the plan: one read and one write.
 template <class T, class A>

@@ -50,10 +50,11 @@ void LogSweep<T, A>::exponentials(Index first, Index count, const A* f, const A*
 }
 
 template <class T, class A>
-Index LogSweep<T, A>::rows(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums) {
+RowsSwept LogSweep<T, A>::rows(std::span<const double> marginals, std::span<A> f, std::span<const A> g,
+                               std::span<A> sums, const LogUpdate& update) {
   std::array<A, simd::most_rows_at_a_time> of_rows{};
   std::array<A, simd::most_rows_at_a_time> weights{};
-  Index unreached = 0;
+  RowsSwept swept;
   for (Index first = 0; first < costs_.rows(); first += rows_at_a_time_) {
     const Index count = std::min(rows_at_a_time_, costs_.rows() - first);
     exponentials(first, count, f.data() + first, g.data(), of_rows.data());
@@ -74,16 +75,21 @@ Index LogSweep<T, A>::rows(std::span<const double> marginals, std::span<A> f, st
         exponentials(first + k, 1, &f[i], g.data(), &sum, k);
       }
       if (!is_sound(sum)) {
-        ++unreached;
+        ++swept.unreached;
         continue;
       }
-      weight = static_cast<A>(marginals[i] / static_cast<double>(sum));
-      f[i] = static_cast<A>(static_cast<double>(f[i]) + std::log(marginals[i] / static_cast<double>(sum)));
+      const double ratio = marginals[i] / static_cast<double>(sum);
+      const double change = update.change(static_cast<double>(f[i]), std::log(ratio));
+      weight = static_cast<A>(update.is_plain() ? ratio : std::exp(change));
+      f[i] = static_cast<A>(static_cast<double>(f[i]) + change);
+      if (update.is_plain()) continue;
+      swept.distance += std::abs(static_cast<double>(weight) * static_cast<double>(sum) -
+                                 update.wanted(marginals[i], static_cast<double>(f[i])));
     }
     scaling_.column_sums({powers_.data(), count, costs_.columns(), std::max(Index{1}, costs_.columns())},
                          weights.data(), sums.data(), {});
   }
-  return unreached;
+  return swept;
 }
 
 template <class T, class A>

@@ -7,8 +7,15 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/simd/exponential_kernels.hpp"
 #include "plait/simd/scaling_kernels.hpp"
+#include "plait/sinkhorn/update.hpp"
 
 namespace plait::sinkhorn {
+
+/// What came of a sweep over rows.
+struct RowsSwept {
+  Index unreached = 0;  // how many rows that are to have a sum reach no column
+  double distance = 0;  // what the sums of the others are off by, where the update is not the plain one
+};
 
 /// Sweeps over a rank's rows of costs in the logarithmic domain. Potentials are in units of epsilon here. Local.
 template <class T, class A>
@@ -21,8 +28,9 @@ class LogSweep {
   ///     f[i] ← log r[i] - log Σ_j exp(g[j] - C(i, j) / epsilon);   sums[j] += Σ_i exp(f[i] + g[j] - C(i, j) / epsilon)
   ///
   /// in one read of the costs and with one exponential an entry.
-  /// \return  how many rows that are to have a sum reach no column
-  Index rows(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums);
+  /// or, with an update that is not the plain one, what that makes of f.
+  RowsSwept rows(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums,
+                 const LogUpdate& update = {1, 1});
 
   /// maxima[k] ← max(maxima[k], max_i f[i] - C(i, columns[k]) / epsilon)
   void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) const;

@@ -40,7 +40,7 @@ bool are_alike(std::span<const double> values) {
 
 }  // namespace
 
-CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
+CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
   const mpi::Communicator& comm = context.comm();
   CheckedMarginals checked;
   checked.first_row = mpi::sum_below(comm, rows);
@@ -69,13 +69,22 @@ CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index colu
   const auto spread = [](std::vector<double>& values, double sum, Index count) {
     std::ranges::fill(values, count == 0 ? 0 : sum / static_cast<double>(count));
   };
-  double of_columns = sum_of(checked.columns);
-  if (!has_rows && has_columns) spread(checked.rows, of_columns, checked.all_rows);
-  const double of_rows = mpi::all_reduce(comm, sum_of(checked.rows), mpi::Operation::sum());
-  if (!has_columns) {
-    spread(checked.columns, of_rows, columns);
-    of_columns = sum_of(checked.columns);
-  }
+  if (!has_rows && has_columns) spread(checked.rows, sum_of(checked.columns), checked.all_rows);
+  checked.total = mpi::all_reduce(comm, sum_of(checked.rows), mpi::Operation::sum());
+  if (!has_columns) spread(checked.columns, checked.total, columns);
+
+  const double highest = checked.rows.empty() ? 0 : checked.rows.front();
+  const double most = mpi::all_reduce(comm, highest, mpi::Operation::maximum());
+  const bool alike = checked.rows.empty() || (are_alike(checked.rows) && checked.rows.front() == most);
+  checked.are_uniform =
+      mpi::all_reduce(comm, alike ? 1 : 0, mpi::Operation::minimum()) == 1 && are_alike(checked.columns);
+  return checked;
+}
+
+CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
+  CheckedMarginals checked = checked_masses(context, rows, columns, marginals);
+  const double of_rows = checked.total;
+  const double of_columns = sum_of(checked.columns);
   mpi::agreed(context, [&] {
     if (std::abs(of_rows - of_columns) <= sums_tolerance * std::max(of_rows, of_columns)) return;
     throw ArgumentError(
@@ -86,13 +95,6 @@ CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index colu
   if (of_columns > 0) {
     for (double& value : checked.columns) value *= of_rows / of_columns;
   }
-  checked.total = of_rows;
-
-  const double highest = checked.rows.empty() ? 0 : checked.rows.front();
-  const double most = mpi::all_reduce(comm, highest, mpi::Operation::maximum());
-  const bool alike = checked.rows.empty() || (are_alike(checked.rows) && checked.rows.front() == most);
-  checked.are_uniform =
-      mpi::all_reduce(comm, alike ? 1 : 0, mpi::Operation::minimum()) == 1 && are_alike(checked.columns);
   return checked;
 }
 

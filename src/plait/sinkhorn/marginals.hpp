@@ -38,4 +38,9 @@ inline constexpr double sums_tolerance = 1e-6;
 [[nodiscard]] CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns,
                                                  const Marginals& marginals);
 
+/// The same where rows and columns may have different sums in all, of which none is changed: of unbalanced problems.
+/// `total` is that of the rows.
+[[nodiscard]] CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns,
+                                              const Marginals& marginals);
+
 }  // namespace plait::sinkhorn

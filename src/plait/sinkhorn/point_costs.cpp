@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
 namespace plait::sinkhorn {
 
 namespace {
@@ -86,15 +89,29 @@ void PointCosts<A>::for_each_block(F&& f) {
 }
 
 template <class A>
-Index PointCosts<A>::sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g,
-                           std::span<A> sums) {
-  Index unreached = 0;
+RowsSwept PointCosts<A>::sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g,
+                               std::span<A> sums, const LogUpdate& update) {
+  RowsSwept all;
   for_each_block([&](Index first, Index count, LogSweep<A, A>& sweep) {
     const auto from = static_cast<std::size_t>(first);
     const auto number = static_cast<std::size_t>(count);
-    unreached += sweep.rows(marginals.subspan(from, number), f.subspan(from, number), g, sums);
+    const RowsSwept swept = sweep.rows(marginals.subspan(from, number), f.subspan(from, number), g, sums, update);
+    all.unreached += swept.unreached;
+    all.distance += swept.distance;
   });
-  return unreached;
+  return all;
+}
+
+template <class A>
+CheckedMarginals PointCosts<A>::reachable(mpi::Context& context, const CheckedMarginals& marginals) {
+  const auto has_mass = [](const std::vector<double>& masses) {
+    return std::ranges::any_of(masses, [](double mass) { return mass > 0; });
+  };
+  const bool rows_have = mpi::all_reduce(context.comm(), has_mass(marginals.rows) ? 1 : 0, mpi::Operation::maximum()) > 0;
+  CheckedMarginals reached = mpi::agreed(context, [&] { return marginals; });
+  if (!has_mass(marginals.columns)) std::ranges::fill(reached.rows, 0.0);
+  if (!rows_have) std::ranges::fill(reached.columns, 0.0);
+  return reached;
 }
 
 template <class A>

@@ -19,7 +19,8 @@ class PointCosts final : public CostOperand<A> {
   explicit PointCosts(const PointClouds<A>& clouds);
 
   void set_epsilon(double epsilon) override;
-  Index sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums) override;
+  RowsSwept sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums,
+                  const LogUpdate& update) override;
   void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) override;
   void column_sums(std::span<const std::size_t> columns, std::span<const A> f, std::span<const double> maxima,
                    std::span<double> sums) override;
@@ -27,6 +28,7 @@ class PointCosts final : public CostOperand<A> {
                     const std::function<void(const PlanRow<A>&)>& visit) override;
   void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) override;
   /// Every point may go to every other.
+  [[nodiscard]] CheckedMarginals reachable(mpi::Context& context, const CheckedMarginals& marginals) override;
   [[nodiscard]] Feasibility feasibility(mpi::Context&, const CheckedMarginals&, std::span<const double>) override {
     return {};
   }

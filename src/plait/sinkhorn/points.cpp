@@ -112,10 +112,11 @@ template <class A>
 Transport<A> transport(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
                        const TransportOptions& options, std::span<const A> start) {
   expect_clouds(context, clouds, options);
-  const CheckedMarginals checked = checked_marginals(context, clouds.x.rows(), clouds.y.rows(), marginals);
+  const CheckedMarginals checked =
+      checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
   const double highest = highest_cost(context, clouds);
   mpi::agreed(context, [&] {
-    if (checked.total > 0 && (clouds.y.rows() == 0 || checked.all_rows == 0)) {
+    if (options.rho.is_balanced() && checked.total > 0 && (clouds.y.rows() == 0 || checked.all_rows == 0)) {
       throw ArgumentError(fmt::format("{} points of X are to give {} to {} points of Y, expected some of both",
                                       checked.all_rows, checked.total, clouds.y.rows()));
     }

@@ -13,6 +13,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/column_sums.hpp"
+#include "plait/sinkhorn/course.hpp"
 #include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
 #include "plait/sinkhorn/stagnation.hpp"
@@ -44,16 +45,16 @@ void expect_factors(std::span<const A> start, std::span<const double> marginals)
   }
 }
 
-void expect_state(const Limits& limits, std::size_t columns, bool is_in_vectors) {
+void expect_state(const Limits& limits, std::size_t rows, std::size_t columns, bool is_in_vectors) {
   const ScalingCheckpoints& checkpoints = limits.checkpoints;
   if (!is_in_vectors && (checkpoints.keep || checkpoints.from != nullptr)) {
     throw ArgumentError("a state of a matrix that is scaled in place is wanted, expected scaling vectors");
   }
   if (checkpoints.from == nullptr) return;
   expect_fewer(*checkpoints.from, limits.most_iterations);
-  if (checkpoints.from->v.size() == columns) return;
-  throw ArgumentError(
-      fmt::format("the state has factors for {} columns, expected {}", checkpoints.from->v.size(), columns));
+  if (checkpoints.from->u.size() == rows && checkpoints.from->v.size() == columns) return;
+  throw ArgumentError(fmt::format("the state has factors for {} rows and {} columns, expected {} and {}",
+                                  checkpoints.from->u.size(), checkpoints.from->v.size(), rows, columns));
 }
 
 /// One run. `T` is what the matrix is stored in, const if it is not changed.
@@ -63,73 +64,58 @@ class Run {
 
  public:
   Run(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals, const Limits& limits,
-      Iteration<A>& iteration, const MatrixCheck& seen)
+      const Update& update, Iteration<A>& iteration, const MatrixCheck& seen)
       : context_(context),
         rows_(rows),
         marginals_(marginals),
-        limits_(limits),
+        is_balanced_(update.is_balanced()),
         iteration_(iteration),
         seen_(seen),
         sums_over_ranks_(context, rows.columns() + riders),
-        sums_(mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(rows.columns() + riders)); })) {
-  }
+        sums_(mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(rows.columns() + riders)); })),
+        course_(limits, std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>())) {}
 
   [[nodiscard]] Outcome to_the_end() {
-    const double rounding = std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>());
-    if (const ScalingState* from = limits_.checkpoints.from) {
-      outcome_.errors = from->errors;
-      outcome_.iterations = static_cast<Index>(from->errors.size());
-    }
-    while (true) {
-      if (outcome_.iterations == limits_.most_iterations) return limit_reached();
+    while (!course_.is_at_limit()) {
       const double error = iterate();
-      if (limits_.listener) limits_.listener(outcome_.iterations, error);
+      course_.took(error);
       if (starved_ > 0 || !std::isfinite(error)) return out_of_range();
-      if (error <= limits_.tolerance) {
-        return ended(Status::converged,
-                     fmt::format("the error is {:.3g}, at most {:.3g} was wanted", error, limits_.tolerance));
-      }
-      if (is_as_good_as_it_gets(outcome_.errors, rounding)) {
-        return ended(Status::numerical_limit,
-                     fmt::format("the error stays at {:.3g}, which is what rounding leaves; {:.3g} was wanted", error,
-                                 limits_.tolerance));
-      }
-      if (is_slow(outcome_.errors) && is_infeasible()) return outcome_;
-      if (outcome_.iterations == limits_.most_iterations) return limit_reached();
+      if (course_.is_over()) return course_.outcome();
+      if (course_.is_slow() && is_infeasible()) return course_.outcome();
+      if (course_.is_at_limit()) break;
       iteration_.columns(sums());
       if (iteration_.starved_columns() > 0) return out_of_range();
-      if (limits_.checkpoints.is_due(outcome_.iterations)) {
-        limits_.checkpoints.keep({{iteration_.v().begin(), iteration_.v().end()}, outcome_.errors});
-      }
+      course_.keep([this] {
+        return ScalingState{{iteration_.u().begin(), iteration_.u().end()},
+                            {iteration_.v().begin(), iteration_.v().end()},
+                            {}};
+      });
     }
+    return limit_reached();
   }
 
  private:
-  static constexpr Index riders = 1;  // beside the sums: the number of rows without a factor
+  // Beside the sums: what rows are off by, and the number of those without a factor.
+  static constexpr Index riders = 2;
 
   [[nodiscard]] std::span<A> sums() { return std::span(sums_).first(sums_.size() - riders); }
 
   double iterate() {
     std::ranges::fill(sums_, A{0});
     iteration_.rows(sums());
+    sums_[sums_.size() - 2] = static_cast<A>(iteration_.row_distance());
     sums_.back() = static_cast<A>(iteration_.starved_rows());
     sums_over_ranks_(sums_);
     starved_ = static_cast<double>(sums_.back());
-    const double distance = iteration_.distance(sums());
-    outcome_.error = marginals_.total > 0 ? distance / marginals_.total : distance;
-    outcome_.errors.push_back(outcome_.error);
-    ++outcome_.iterations;
-    return outcome_.error;
+    const double distance = iteration_.distance(sums()) + static_cast<double>(sums_[sums_.size() - 2]);
+    const double whole = iteration_.whole() < 0 ? marginals_.total : iteration_.whole();
+    return whole > 0 ? distance / whole : distance;
   }
 
-  [[nodiscard]] Outcome ended(Status status, std::string reason) {
-    outcome_.status = status;
-    outcome_.reason = std::move(reason);
-    return outcome_;
-  }
-
-  /// The zeros of the matrix are proof only while they are those that it came with.
+  /// The zeros of the matrix are proof only while they are those that it came with; sums that are not given can be had
+  /// of any matrix.
   [[nodiscard]] Feasibility look_for_a_proof() {
+    if (!is_balanced_) return {};
     if constexpr (!std::is_const_v<T>) {
       Index positive = 0;
       for (Index i = 0; i < rows_.rows(); ++i) {
@@ -146,59 +132,53 @@ class Run {
     return feasibility<Element>(context_, rows_, Support::positive, marginals_, heights);
   }
 
-  [[nodiscard]] bool is_infeasible() { return is_proof(look_for_a_proof()); }
-
-  [[nodiscard]] bool is_proof(const Feasibility& found) {
-    if (!found.is_infeasible) return false;
-    outcome_.status = marginals_.are_uniform ? Status::no_support : Status::infeasible_marginals;
-    outcome_.reason = describe(found.bottleneck);
-    return true;
-  }
+  [[nodiscard]] bool is_infeasible() { return course_.is_proof(look_for_a_proof(), marginals_); }
 
   [[nodiscard]] Outcome limit_reached() {
-    std::string reason = fmt::format("the error is {:.3g} after {} iterations, {:.3g} was wanted", outcome_.error,
-                                     outcome_.iterations, limits_.tolerance);
-    if (outcome_.iterations > 0) {
-      const Feasibility found = look_for_a_proof();
-      if (is_proof(found)) return outcome_;
-      if (found.is_tight) {
-        reason += "; it falls slowly because the matrix has no total support: " + describe(found.bottleneck) +
-                  ", so that what other rows have there has to vanish";
-      }
-    }
-    return ended(Status::iteration_limit, reason);
+    if (course_.outcome().iterations == 0) return course_.at_limit();
+    const Feasibility found = look_for_a_proof();
+    if (course_.is_proof(found, marginals_)) return course_.outcome();
+    if (!found.is_tight) return course_.at_limit();
+    return course_.at_limit("; it falls slowly because the matrix has no total support: " + describe(found.bottleneck) +
+                            ", so that what other rows have there has to vanish");
   }
 
   [[nodiscard]] Outcome out_of_range() {
-    if (is_infeasible()) return outcome_;
+    if (is_infeasible()) return course_.outcome();
     const auto numbers = std::is_same_v<A, double> ? "double" : "float";
-    return ended(Status::numerical_limit,
-                 fmt::format("sums of rows or columns left the range of {} in iteration {}; the logarithmic domain "
-                             "(plait transport) has no such limit",
-                             numbers, outcome_.iterations));
+    return course_.ended(
+        Status::numerical_limit,
+        fmt::format("sums of rows or columns left the range of {} in iteration {}; the logarithmic domain "
+                    "(plait transport) has no such limit",
+                    numbers, course_.outcome().iterations));
   }
 
   mpi::Context& context_;
   matrix_view<T> rows_;
   const CheckedMarginals& marginals_;
-  const Limits& limits_;
+  bool is_balanced_;
   Iteration<A>& iteration_;
   MatrixCheck seen_;
   SumOverRanks<A> sums_over_ranks_;
   std::vector<A> sums_;
+  Course course_;
   double starved_ = 0;
-  Outcome outcome_;
 };
 
 template <class T, class A, class Make>
 Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals, const Limits& limits,
-                  std::span<const A> start, Make make) {
+                  std::span<const A> start, const Update& update, Make make) {
   using Element = std::remove_const_t<T>;
-  mpi::agreed(context, [&] { expect_suitable(rows, limits); });
-  const CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
+  mpi::agreed(context, [&] {
+    expect_suitable(rows, limits);
+    expect_valid(update);
+  });
+  const CheckedMarginals checked = update.is_balanced()
+                                       ? checked_marginals(context, rows.rows(), rows.columns(), marginals)
+                                       : checked_masses(context, rows.rows(), rows.columns(), marginals);
   mpi::agreed(context, [&] {
     expect_factors(start, checked.columns);
-    expect_state(limits, checked.columns.size(), std::is_const_v<T>);
+    expect_state(limits, checked.rows.size(), checked.columns.size(), std::is_const_v<T>);
   });
   const MatrixCheck seen = check_matrix<Element>(context, rows, checked);
   const auto iteration =
@@ -207,9 +187,11 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
     iteration->v()[j] = checked.columns[j] > 0 ? start[j] : A{0};
   }
   if (const ScalingState* from = limits.checkpoints.from) {
-    std::ranges::transform(from->v, iteration->v().begin(), [](double factor) { return static_cast<A>(factor); });
+    const auto as_number = [](double factor) { return static_cast<A>(factor); };
+    std::ranges::transform(from->u, iteration->u().begin(), as_number);
+    std::ranges::transform(from->v, iteration->v().begin(), as_number);
   }
-  Outcome outcome = Run<T, A>(context, rows, checked, limits, *iteration, seen).to_the_end();
+  Outcome outcome = Run<T, A>(context, rows, checked, limits, update, *iteration, seen).to_the_end();
   return {std::move(outcome), std::move(iteration->u()), std::move(iteration->v())};
 }
 
@@ -217,9 +199,11 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
 
 template <class T, class A>
 Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals, const Limits& limits,
-                 std::span<const A> start) {
-  return scaled<const T, A>(context, rows, marginals, limits, start,
-                            [](const IterationTask<const T>& task) { return scaling_iteration<T, A>(task); });
+                 std::span<const A> start, const Update& update) {
+  const auto make = [&update](const IterationTask<const T>& task) {
+    return update.is_plain() ? scaling_iteration<T, A>(task) : relaxed_iteration<T, A>(task, update);
+  };
+  return scaled<const T, A>(context, rows, marginals, limits, start, update, make);
 }
 
 template <class T, class A>
@@ -241,12 +225,13 @@ Scaling<A> scale_in_place(mpi::Context& context, matrix_view<T> rows, const Marg
       throw ArgumentError("this form of scaling computes with elements as they are, expected double or float");
     }
   };
-  return scaled<T, A>(context, rows, marginals, limits, {}, make);
+  return scaled<T, A>(context, rows, marginals, limits, {}, {}, make);
 }
 
-#define PLAIT_INSTANTIATE(T, A)                                                                                        \
-  template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>); \
-  template Scaling<A> scale_in_place<T, A>(mpi::Context&, matrix_view<T>, const Marginals&, InPlaceForm,               \
+#define PLAIT_INSTANTIATE(T, A)                                                                                       \
+  template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>, \
+                            const Update&);                                                                           \
+  template Scaling<A> scale_in_place<T, A>(mpi::Context&, matrix_view<T>, const Marginals&, InPlaceForm,              \
                                            const Limits&, Blocking)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);

@@ -10,6 +10,7 @@
 #include "plait/sinkhorn/limits.hpp"
 #include "plait/sinkhorn/marginals.hpp"
 #include "plait/sinkhorn/status.hpp"
+#include "plait/sinkhorn/update.hpp"
 
 namespace plait::sinkhorn {
 
@@ -36,16 +37,20 @@ struct Scaling {
 ///
 /// Collective over `context`.
 ///
-/// \param start  factors of the columns to begin with, for all columns, such as those of a similar problem; empty: ones
-/// \throws ArgumentError  on all ranks: as `checked_marginals` and `check_matrix`; a matrix that is not row-major, a
-///                        start of another length or with a factor that is not positive and finite, a tolerance or
-///                        number of iterations below 0
+/// \param start   factors of the columns to begin with, for all columns, such as those of a similar problem; empty:
+/// ones
+/// \param update  how far factors go. With exponents below 1 sums need not be those of the marginals, nor do these have
+///                one total; the error is what sums are off by of those that belong to the factors. With
+///                over-relaxation it is that of rows and columns, as neither have just their sums
+/// \throws ArgumentError  on all ranks: as `checked_marginals` (with exponents below 1 `checked_masses`),
+///                        `check_matrix` and `expect_valid`; a matrix that is not row-major, a start of another length
+///                        or with a factor that is not positive and finite
 ///
 /// Sources: Sinkhorn, Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967; Sun et al.,
 /// "COFFEE", whose Algorithms 1 to 3 are here as forms that work in place.
 template <class T, class A>
 [[nodiscard]] Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals,
-                               const Limits& limits = {}, std::span<const A> start = {});
+                               const Limits& limits = {}, std::span<const A> start = {}, const Update& update = {});
 
 /// How a matrix is scaled in place. The last three are for comparison, and for types that are computed with as
 /// themselves.

@@ -9,6 +9,7 @@ namespace plait::sinkhorn {
 
 /// Where a scaling was, so that another run goes on with the same bits. Doubles hold the numbers of all precisions.
 struct ScalingState {
+  std::vector<double> u;       // of this rank's rows
   std::vector<double> v;       // of all columns, for the next iteration
   std::vector<double> errors;  // after each iteration so far
 };
@@ -20,8 +21,6 @@ struct ScalingCheckpoints {
   std::function<void(const ScalingState&)> keep = {};
   /// To go on from; none: from the beginning. The same on all ranks.
   const ScalingState* from = nullptr;
-
-  [[nodiscard]] bool is_due(Index iterations) const { return keep && iterations % every == 0; }
 };
 
 }  // namespace plait::sinkhorn

@@ -10,18 +10,15 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/memory.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/column_sums.hpp"
-#include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/log_sweep.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
-#include "plait/sinkhorn/scale.hpp"
-#include "plait/sinkhorn/stagnation.hpp"
 #include "plait/sinkhorn/stored_costs.hpp"
 #include "plait/sinkhorn/transport_iterations.hpp"
+#include "plait/sinkhorn/transport_stage.hpp"
+#include "plait/sinkhorn/update.hpp"
 
 namespace plait::sinkhorn {
 
@@ -44,210 +41,80 @@ void expect_potentials(std::span<const A> start, std::span<const double> margina
   }
 }
 
-/// Potentials for one epsilon, in its units, from those of another run.
+/// Σ p log(p / q) - p + q of one pair; q = 0 has p = 0.
+double divergence(double p, double q) { return p > 0 && q > 0 ? p * std::log(p / q) - p + q : q; }
+
+/// What a potential, in units of epsilon, adds to the dual value, in the same units. `rho` is in these, too.
+double dual_term(double potential, double marginal, double rho) {
+  if (marginal == 0) return 0;
+  if (rho == infinity) return potential * marginal;
+  // Where nothing is moved the potential has no upper bound.
+  return potential == -infinity ? rho * marginal : -rho * marginal * std::expm1(-potential / rho);
+}
+
+/// What belongs to the plan, in one more pass. The masses are those that were given.
 template <class A>
-class Stage {
- public:
-  /// \pre  the epsilon of the costs is set
-  Stage(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& marginals, const Limits& limits)
-      : context_(context), costs_(costs), marginals_(marginals), limits_(limits) {}
-
-  /// By factors: of the matrix exp(f + g - C / epsilon), with the f that makes the largest entry of each row 1. Null
-  /// where that does not work out: a column of it is 0, or numbers leave their range on the way, in which case the
-  /// potentials of the columns are as good as that way was.
-  [[nodiscard]] std::optional<Outcome> by_factors(std::vector<A>& f, std::vector<A>& g) {
-    const Index rows = costs_.rows();
-    const Index columns = costs_.columns();
-    const Index leading_dimension = std::max(Index{1}, columns);
-    Array<A> kernel;
-    std::vector<A> sums;
-    std::vector<A> ones;
-    std::vector<A> better;
-    mpi::agreed(context_, [&] {
-      kernel = Array<A>(rows * leading_dimension);
-      sums.resize(g.size());
-      ones.resize(f.size(), A{1});
-      better.resize(g.size());
-    });
-    const matrix_view<A> matrix(kernel.data(), rows, columns, leading_dimension, StorageOrder::row_major);
-    costs_.fill(matrix, f, g);
-    const auto kernels = simd::scaling_kernels<A, A>();
-    kernels.column_sums({matrix.data(), rows, columns, leading_dimension}, ones.data(), sums.data(), {});
-    collective::allreduce(context_, std::span<A>(sums), simd::ReduceOperation::sum);
-    constexpr A lowest = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      if (marginals_.columns[j] > 0 && !(sums[j] > lowest)) return std::nullopt;
-    }
-    const Scaling<A> scaling = scale<A, A>(context_, matrix, {marginals_.rows, marginals_.columns}, limits_);
-    const bool is_range = scaling.outcome.status == Status::numerical_limit && !is_rounding(scaling.outcome);
-    const auto moved = [](A potential, A factor) {
-      return static_cast<A>(static_cast<double>(potential) + std::log(static_cast<double>(factor)));
-    };
-    for (std::size_t j = 0; j < g.size(); ++j) better[j] = moved(g[j], scaling.v[j]);
-    if (is_range) {
-      const bool is_finite = std::ranges::all_of(better, [](A value) { return std::isfinite(value); });
-      if (is_finite) g = better;
-      return std::nullopt;
-    }
-    g = std::move(better);
-    for (std::size_t i = 0; i < f.size(); ++i) f[i] = moved(f[i], scaling.u[i]);
-    return scaling.outcome;
-  }
-
-  /// By logarithms.
-  [[nodiscard]] Outcome by_logarithms(std::vector<A>& f, std::vector<A>& g) {
-    constexpr Index riders = 1;  // the number of rows that reach nothing
-    SumOverRanks<A> sums_over_ranks(context_, costs_.columns() + riders);
-    auto all = mpi::agreed(context_, [&] { return std::vector<A>(g.size() + riders); });
-    const std::span<A> sums = std::span(all).first(g.size());
-    const double rounding = roundoff_of<A>();
-    double error = 0;
-    if (const ScalingState* from = limits_.checkpoints.from) {
-      mpi::agreed(context_, [&] { expect_fewer(*from, limits_.most_iterations); });
-      outcome_.errors = from->errors;
-      outcome_.iterations = static_cast<Index>(from->errors.size());
-    }
-    while (outcome_.iterations < limits_.most_iterations) {
-      std::ranges::fill(all, A{0});
-      all.back() = static_cast<A>(costs_.sweep(marginals_.rows, f, g, sums));
-      sums_over_ranks(all);
-      error = error_of(sums);
-      outcome_.error = error;
-      outcome_.errors.push_back(error);
-      ++outcome_.iterations;
-      if (limits_.listener) limits_.listener(outcome_.iterations, error);
-      if (all.back() > 0) return unreached("rows", static_cast<Index>(all.back()), f);
-      if (error <= limits_.tolerance) {
-        return ended(Status::converged,
-                     fmt::format("the error is {:.3g}, at most {:.3g} was wanted", error, limits_.tolerance));
-      }
-      if (is_as_good_as_it_gets(outcome_.errors, rounding)) {
-        return ended(Status::numerical_limit,
-                     fmt::format("the error stays at {:.3g}, which is what rounding leaves; {:.3g} was wanted", error,
-                                 limits_.tolerance));
-      }
-      if (is_slow(outcome_.errors) && is_infeasible(f)) return outcome_;
-      if (outcome_.iterations == limits_.most_iterations) break;
-      const Index starved = move_columns(f, g, sums);
-      if (starved > 0) return unreached("columns", starved, f);
-      if (limits_.checkpoints.is_due(outcome_.iterations)) limits_.checkpoints.keep({{}, outcome_.errors});
-    }
-    if (outcome_.iterations > 0 && is_infeasible(f)) return outcome_;
-    return ended(Status::iteration_limit, fmt::format("the error is {:.3g} after {} iterations, {:.3g} was wanted",
-                                                      error, outcome_.iterations, limits_.tolerance));
-  }
-
- private:
-  /// Whether a run came to the limit that rounding sets, which is as good in any domain.
-  [[nodiscard]] static bool is_rounding(const Outcome& outcome) {
-    return std::isfinite(outcome.error) && is_as_good_as_it_gets(outcome.errors, roundoff_of<A>());
-  }
-
-  [[nodiscard]] double error_of(std::span<const A> sums) const {
-    double distance = 0;
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      distance += std::abs(static_cast<double>(sums[j]) - marginals_.columns[j]);
-    }
-    return marginals_.total > 0 ? distance / marginals_.total : distance;
-  }
-
-  /// Gives the columns their sums; returns how many reach no row. All ranks do the same.
-  [[nodiscard]] Index move_columns(std::span<const A> f, std::vector<A>& g, std::span<const A> sums) {
-    constexpr A lowest = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
-    std::vector<std::size_t> lost;  // columns of which nothing is left in the sums
-    for (std::size_t j = 0; j < g.size(); ++j) {
-      if (marginals_.columns[j] == 0) {
-        g[j] = -std::numeric_limits<A>::infinity();
-      } else if (!(sums[j] >= lowest)) {
-        lost.push_back(j);
-      } else {
-        g[j] =
-            static_cast<A>(static_cast<double>(g[j]) + std::log(marginals_.columns[j] / static_cast<double>(sums[j])));
-      }
-    }
-    if (lost.empty()) return 0;
-    std::vector<double> maxima;
-    std::vector<double> exact;
-    mpi::agreed(context_, [&] {
-      maxima.resize(lost.size(), -infinity);
-      exact.resize(lost.size());
-    });
-    costs_.column_maxima(lost, f, maxima);
-    collective::allreduce(context_, std::span<double>(maxima), simd::ReduceOperation::max);
-    Index unreached = 0;
-    for (double& maximum : maxima) {
-      if (std::isfinite(maximum)) continue;
-      ++unreached;
-      maximum = 0;
-    }
-    costs_.column_sums(lost, f, maxima, exact);
-    collective::allreduce(context_, std::span<double>(exact), simd::ReduceOperation::sum);
-    for (std::size_t k = 0; k < lost.size() && unreached == 0; ++k) {
-      g[lost[k]] = static_cast<A>(std::log(marginals_.columns[lost[k]]) - maxima[k] - std::log(exact[k]));
-    }
-    return unreached;
-  }
-
-  [[nodiscard]] Outcome ended(Status status, std::string reason) {
-    outcome_.status = status;
-    outcome_.reason = std::move(reason);
-    return outcome_;
-  }
-
-  [[nodiscard]] bool is_infeasible(const std::vector<A>& f) {
-    const auto heights = mpi::agreed(context_, [&] { return std::vector<double>(f.begin(), f.end()); });
-    const Feasibility found = costs_.feasibility(context_, marginals_, heights);
-    if (!found.is_infeasible) return false;
-    outcome_.status = marginals_.are_uniform ? Status::no_support : Status::infeasible_marginals;
-    outcome_.reason = describe(found.bottleneck);
-    return true;
-  }
-
-  [[nodiscard]] Outcome unreached(const char* what, Index count, const std::vector<A>& f) {
-    if (is_infeasible(f)) return outcome_;
-    return ended(Status::infeasible_marginals,
-                 fmt::format("{} {} that are to have a sum meet only what is forbidden or has none", count, what));
-  }
-
-  mpi::Context& context_;
-  CostOperand<A>& costs_;
-  const CheckedMarginals& marginals_;
-  Limits limits_;
-  Outcome outcome_;
-};
-
-/// What belongs to the plan, in one more pass.
-template <class A>
-void evaluate(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& marginals, double epsilon,
-              Transport<A>& result) {
-  const auto term = [](double potential, double mass) { return mass == 0 ? 0.0 : potential * mass; };
-  // Σ C P, Σ P, Σ (f + g) P and Σ f r over this rank's rows
-  std::array<double, 4> sums{};
-  costs.for_each_row(result.f, result.g, [&](const PlanRow<A>& row) {
+void evaluate(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double epsilon,
+              const Rho& given_rho, Transport<A>& result) {
+  const Rho rho{given_rho.rows / epsilon, given_rho.columns / epsilon};
+  const std::vector<A>& g = result.g;
+  auto columns =
+      mpi::agreed(context, [&] { return std::vector<double>(rho.columns == infinity ? 0 : masses.columns.size()); });
+  // Σ C P, Σ P, Σ (f + g) P, the dual terms and the divergence of this rank's rows
+  std::array<double, 5> sums{};
+  costs.for_each_row(result.f, g, [&](const PlanRow<A>& row) {
     const auto of_row = static_cast<double>(result.f[static_cast<std::size_t>(row.row)]);
+    const double given = masses.rows[static_cast<std::size_t>(row.row)];
     double mass = 0;
     double potentials = 0;
     for (std::size_t j = 0; j < row.plan.size(); ++j) {
       const auto entry = static_cast<double>(row.plan[j]);
       if (entry == 0) continue;
       mass += entry;
-      potentials += (of_row + static_cast<double>(result.g[j])) * entry;
+      potentials += (of_row + static_cast<double>(g[j])) * entry;
+      if (!columns.empty()) columns[j] += entry;
     }
     sums[0] += row.cost;
     sums[1] += mass;
     sums[2] += potentials;
-    sums[3] += term(of_row, marginals.rows[static_cast<std::size_t>(row.row)]);
+    sums[3] += dual_term(of_row, given, rho.rows);
+    sums[4] += rho.rows == infinity ? 0 : divergence(mass, given);
   });
   mpi::all_reduce(context.comm(), sums, mpi::Operation::sum());
+  collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
   double dual = sums[3];
-  for (std::size_t j = 0; j < result.g.size(); ++j) {
-    dual += term(static_cast<double>(result.g[j]), marginals.columns[j]);
-  }
+  for (std::size_t j = 0; j < g.size(); ++j)
+    dual += dual_term(static_cast<double>(g[j]), masses.columns[j], rho.columns);
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    result.column_divergence += divergence(columns[j], masses.columns[j]);
+  result.row_divergence = sums[4];
   result.cost = sums[0];
   result.mass = sums[1];
   result.primal = epsilon * (sums[2] - sums[1]);
+  if (rho.rows < infinity) result.primal += given_rho.rows * result.row_divergence;
+  if (rho.columns < infinity) result.primal += given_rho.columns * result.column_divergence;
   result.dual = epsilon * (dual - sums[1]);
 }
+
+/// The masses that a plan must have.
+CheckedMarginals those_that_are_had(mpi::Context& context, const CheckedMarginals& masses, const Rho& rho) {
+  auto had = mpi::agreed(context, [&] { return masses; });
+  if (rho.rows < infinity) std::ranges::fill(had.rows, 0.0);
+  if (rho.columns < infinity) std::ranges::fill(had.columns, 0.0);
+  return had;
+}
+
+/// The masses, without those that may be missed and are out of reach.
+template <class A>
+CheckedMarginals with_what_is_reached(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses,
+                                      const Rho& rho) {
+  CheckedMarginals reached = costs.reachable(context, masses);
+  if (rho.rows == infinity) reached.rows = masses.rows;
+  if (rho.columns == infinity) reached.columns = masses.columns;
+  return reached;
+}
+
+double exponent(double rho, double epsilon) { return rho == infinity ? 1 : rho / (rho + epsilon); }
 
 /// Beyond this, exponentials of costs span too many orders of magnitude to be factors of anything.
 template <class A>
@@ -258,13 +125,10 @@ std::vector<A> as_numbers(const std::vector<double>& values) {
   return {values.begin(), values.end()};
 }
 
-/// Where the run is that `from` tells of.
-template <class A>
 void expect_state(const TransportState& from, std::size_t rows, std::size_t columns, const TransportOptions& options) {
-  if (from.f.size() != rows || from.g.size() != columns ||
-      (from.domain == Domain::factors && from.v.size() != columns)) {
-    throw ArgumentError(fmt::format("the state has {} x {} potentials, expected {} x {}", from.f.size(), from.g.size(),
-                                    rows, columns));
+  if (from.f.size() != rows || from.g.size() != columns) {
+    throw ArgumentError(fmt::format("the state has potentials of {} rows and {} columns, expected {} and {}",
+                                    from.f.size(), from.g.size(), rows, columns));
   }
   if (!(from.epsilon >= options.epsilon)) {
     throw ArgumentError(
@@ -283,12 +147,29 @@ void expect_suitable(const TransportOptions& options) {
     throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
                                     options.first_epsilon, options.epsilon));
   }
+  for (const auto& [rho, of] : {std::pair{options.rho.rows, "rows"}, {options.rho.columns, "columns"}}) {
+    if (rho > 0) continue;
+    throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
+  }
+  expect_valid(Update{1, 1, options.over_relaxation});
+  if (options.keep_every < 1) {
+    throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", options.keep_every));
+  }
+}
+
+CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index columns, const Marginals& marginals,
+                                   const Rho& rho) {
+  return rho.is_balanced() ? checked_marginals(context, rows, columns, marginals)
+                           : checked_masses(context, rows, columns, marginals);
 }
 
 template <class A>
-Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& marginals,
-                          double highest, const TransportOptions& options, std::span<const A> start) {
-  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(marginals.columns)); });
+Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double highest,
+                          const TransportOptions& options, std::span<const A> start) {
+  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(masses.columns)); });
+  const CheckedMarginals checked =
+      options.rho.is_balanced() ? masses : with_what_is_reached<A>(context, costs, masses, options.rho);
+
   // Within factors of 4 of the costs themselves little is gained.
   constexpr double wide = 40;
   constexpr double step = 0.25;
@@ -300,10 +181,10 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
   mpi::agreed(context, [&] {
     result.f.assign(static_cast<std::size_t>(costs.rows()), A{0});
     result.g.assign(static_cast<std::size_t>(costs.columns()), A{0});
-    if (options.from != nullptr) expect_state<A>(*options.from, result.f.size(), result.g.size(), options);
+    if (options.from != nullptr) expect_state(*options.from, result.f.size(), result.g.size(), options);
   });
   for (std::size_t j = 0; j < start.size(); ++j) {
-    result.g[j] = marginals.columns[j] > 0 ? start[j] : -std::numeric_limits<A>::infinity();
+    result.g[j] = checked.columns[j] > 0 ? start[j] : -std::numeric_limits<A>::infinity();
   }
   const auto in_units = [&](std::vector<A>& potentials, double factor) {
     for (A& potential : potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
@@ -333,25 +214,26 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
       domain = highest / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
     mpi::agreed(context, [&] { costs.set_epsilon(epsilon); });
-    const auto keep = [&](const ScalingState& scaling) {
-      options.keep({result.stages,
-                    epsilon,
-                    domain,
-                    {result.f.begin(), result.f.end()},
-                    {result.g.begin(), result.g.end()},
-                    scaling.v,
-                    scaling.errors});
-    };
-    std::optional<ScalingState> reached;
-    if (from != nullptr) reached = ScalingState{from->v, from->errors};
-    limits.checkpoints = {options.keep_every, {}, reached ? &*reached : nullptr};
-    if (options.keep) limits.checkpoints.keep = keep;
+    const StageTask<A> stage{
+        costs,
+        checked,
+        {exponent(options.rho.rows, epsilon), exponent(options.rho.columns, epsilon), options.over_relaxation}};
+    limits.checkpoints = {options.keep_every, {}, from != nullptr ? &from->scaling : nullptr};
+    if (options.keep) {
+      limits.checkpoints.keep = [&](const ScalingState& scaling) {
+        options.keep({result.stages,
+                      epsilon,
+                      domain,
+                      {result.f.begin(), result.f.end()},
+                      {result.g.begin(), result.g.end()},
+                      scaling});
+      };
+    }
     from = nullptr;
     std::optional<Outcome> outcome;
     bool is_hopeless = false;
     if (domain == Domain::factors) {
-      outcome = Stage<A>(context, costs, marginals, limits).by_factors(result.f, result.g);
-      limits.checkpoints.from = nullptr;
+      outcome = stage_by_factors<A>(context, stage, limits, result.f, result.g);
       if (!outcome && options.domain == Domain::factors) {
         outcome = Outcome{Status::numerical_limit,
                           "exponentials of the costs left the range of numbers; the logarithmic domain has none",
@@ -363,8 +245,9 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
       }
     }
     if (!outcome) {
+      if (domain == Domain::factors) limits.checkpoints.from = nullptr;
       domain = Domain::logarithmic;
-      outcome = Stage<A>(context, costs, marginals, limits).by_logarithms(result.f, result.g);
+      outcome = stage_by_logarithms<A>(context, stage, limits, result.f, result.g);
     }
     result.stages.push_back({epsilon, outcome->iterations, domain});
     result.outcome = std::move(*outcome);
@@ -375,7 +258,7 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
     in_units(result.g, epsilon);
     epsilon = std::max(options.epsilon, epsilon * step);
   }
-  evaluate(context, costs, marginals, epsilon, result);
+  evaluate(context, costs, masses, epsilon, options.rho, result);
   in_units(result.f, epsilon);
   in_units(result.g, epsilon);
   return result;
@@ -391,10 +274,31 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
           "the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
     }
   });
-  const CheckedMarginals checked = checked_marginals(context, costs.rows(), costs.columns(), marginals);
-  const double highest = check_costs<T>(context, costs, checked);
+  const CheckedMarginals masses =
+      checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);
+  const double highest = check_costs<T>(context, costs, those_that_are_had(context, masses, options.rho));
   StoredCosts<T, A> stored(costs);
-  return transport_of<A>(context, stored, checked, highest, options, start);
+  return transport_of<A>(context, stored, masses, highest, options, start);
+}
+
+template <class A>
+CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho, std::span<const A> f,
+                               std::span<const A> g) {
+  CheckedMarginals wanted =
+      checked_masses(context, static_cast<Index>(f.size()), static_cast<Index>(g.size()), marginals);
+  const auto relax = [](std::vector<double>& masses, double of, std::span<const A> potentials) {
+    if (of == infinity) return;
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+      const auto potential = static_cast<double>(potentials[k]);
+      masses[k] = potential == -infinity ? 0 : masses[k] * std::exp(-potential / of);
+    }
+  };
+  relax(wanted.rows, rho.rows, f);
+  relax(wanted.columns, rho.columns, g);
+  double of_rows = 0;
+  for (const double mass : wanted.rows) of_rows += mass;
+  wanted.total = mpi::all_reduce(context.comm(), of_rows, mpi::Operation::sum());
+  return wanted;
 }
 
 template <class T, class A>
@@ -420,12 +324,15 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
-#undef PLAIT_INSTANTIATE
 
-#define PLAIT_INSTANTIATE(A)                                                                                   \
-  template Transport<A> transport_of(mpi::Context&, CostOperand<A>&, const CheckedMarginals&, double,          \
-                                     const TransportOptions&, std::span<const A>)
-PLAIT_INSTANTIATE(double);
-PLAIT_INSTANTIATE(float);
+template Transport<double> transport_of(mpi::Context&, CostOperand<double>&, const CheckedMarginals&, double,
+                                        const TransportOptions&, std::span<const double>);
+template Transport<float> transport_of(mpi::Context&, CostOperand<float>&, const CheckedMarginals&, double,
+                                       const TransportOptions&, std::span<const float>);
+
+template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const double>,
+                                        std::span<const double>);
+template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const float>,
+                                        std::span<const float>);
 
 }  // namespace plait::sinkhorn

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,17 @@ enum class Domain : unsigned char {
   logarithmic,  ///< potentials: one read of the costs and one exponential an entry
 };
 
+/// What it costs to miss the masses: rho KL(sums | masses), with KL(p | q) = Σ p log(p / q) - p + q. Infinite where
+/// they must not be missed.
+struct Rho {
+  double rows = std::numeric_limits<double>::infinity();
+  double columns = std::numeric_limits<double>::infinity();
+
+  [[nodiscard]] bool is_balanced() const noexcept {
+    return rows == std::numeric_limits<double>::infinity() && columns == std::numeric_limits<double>::infinity();
+  }
+};
+
 /// One epsilon on the way.
 struct TransportStage {
   double epsilon = 0;
@@ -34,8 +46,7 @@ struct TransportState {
   Domain domain = Domain::logarithmic;  // of that one
   std::vector<double> f;                // in units of epsilon: of this rank's rows
   std::vector<double> g;                // of all columns; with factors, that at the beginning of the stage
-  std::vector<double> v;                // with factors, of all columns
-  std::vector<double> errors;           // of this stage, after each iteration
+  ScalingState scaling;                 // the stage's errors and, with factors, these
 };
 
 struct TransportOptions {
@@ -45,8 +56,10 @@ struct TransportOptions {
   /// the time before. 0: chosen by the costs.
   double first_epsilon = 0;
   Limits limits = {};
+  Rho rho = {};                // unbalanced transport, where one of them is finite
+  double over_relaxation = 1;  // see `Update`; 1 for none
   /// Called on all ranks after every `keep_every` iterations of a stage; what it throws on one of them has to be thrown
-  /// on all. May be empty.
+  /// on all. May be empty. The checkpoints of `limits` are not looked at.
   std::function<void(const TransportState&)> keep = {};
   Index keep_every = 1;
   /// To go on from; none: from the beginning. The same stage on all ranks.
@@ -63,8 +76,10 @@ struct Transport {
   std::vector<A> g;  // of all columns; the same on all ranks
   double cost = 0;   // Σ C P
   double mass = 0;   // Σ P
-  double primal = 0;  // Σ C P + epsilon Σ P (log P - 1)
-  double dual = 0;    // Σ f r + Σ g c - epsilon Σ P
+  double row_divergence = 0;     // KL(sums of P | masses), where rho is finite
+  double column_divergence = 0;  //
+  double primal = 0;             // Σ C P + epsilon Σ P (log P - 1) + rho times the divergences
+  double dual = 0;  // Σ f r + Σ g c - epsilon Σ P; -rho Σ r (exp(-f / rho) - 1) in place of a sum where rho is finite
   [[nodiscard]] double gap() const noexcept { return primal - dual; }
 };
 
@@ -75,17 +90,32 @@ struct Transport {
 /// columns are sums of entries of the plan, which can't overflow; a row whose sum is nevertheless 0 or infinite is
 /// taken again with its true maximum, a column by an exact sum of logarithms.
 ///
+/// **Unbalanced**: where rho is finite, sums of rows (columns) may be missed, which adds  rho KL(sums | masses)  to
+/// what is minimised; the masses of rows and columns need not have one total. At the minimum row i sums up to r[i]
+/// exp(-f[i] / rho), and the error is what the columns' sums are off by of such ones, relative to these. What can't be
+/// reached at all (only costs of +infinity) stays where it is.
+///
 /// Collective over `context`. Rows are distributed as for `scale`.
 ///
 /// \param start  potentials of the columns to begin with; empty: zeros
-/// \throws ArgumentError  on all ranks: an epsilon that is not positive and finite, a first one below it; as
-///                        `checked_marginals` and `check_costs`; a matrix that is not row-major; a start of another
-///                        length or with potentials that are not finite
+/// \throws ArgumentError  on all ranks: an epsilon that is not positive and finite, a first one below it, a
+///                        rho that is not positive, an over-relaxation that is not in (0, 2); as `checked_marginals`
+///                        (unbalanced: `checked_masses`) and `check_costs`; a matrix that is not row-major; a start of
+///                        another length or with potentials that are not finite
 ///
-/// Sources: Cuturi, "Sinkhorn distances", 2013; Schmitzer, "Stabilized sparse scaling algorithms", 2019.
+/// Sources: Cuturi, "Sinkhorn distances", 2013; Schmitzer, "Stabilized sparse scaling algorithms", 2019; Chizat et
+/// al., "Scaling algorithms for unbalanced transport problems", 2018.
 template <class T, class A>
 [[nodiscard]] Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
                                      const TransportOptions& options, std::span<const A> start = {});
+
+/// What rows and columns are to sum up to with these potentials: the masses, and r[i] exp(-f[i] / rho) where rho is
+/// finite. Collective over `context`.
+///
+/// \throws ArgumentError  on all ranks: as `checked_masses`
+template <class A>
+[[nodiscard]] CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho,
+                                             std::span<const A> f, std::span<const A> g);
 
 /// C(i, j) ← exp((f[i] + g[j] - C(i, j)) / epsilon): the plan in the place of the costs. Local.
 template <class T, class A>

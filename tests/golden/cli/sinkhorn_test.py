@@ -120,6 +120,10 @@ class Sinkhorn(CommandTest):
             (("sinkhorn", "K.npy", "-o", "P.npy", "--iterations", "0"), "--iterations: '0' is no count"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "in-place", "--start", "v.npy"), "--start is given, but --form in-place"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--row-factors", "P.npy"), "name one file, expected different ones"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--over-relaxation", "2"), "--over-relaxation: 2 is not between 0 and 2"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "in-place", "--over-relaxation", "1.5"), "--over-relaxation is given, but --form in-place"),
+            (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--unbalanced", "0"), "--unbalanced: 0 is not positive"),
+            (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--unbalanced", "inf,inf"), "--unbalanced: inf,inf is balanced transport"),
             (("transport", "K.npy", "-o", "P.npy"), "--epsilon is required"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "0"), "--epsilon: 0 is not positive; expected a number > 0"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--precision", "bf16"), "'bf16' is no precision; expected f64, f32 or mixed"),
@@ -130,6 +134,31 @@ class Sinkhorn(CommandTest):
                 result = self.run_plait(0, *words)
                 self.assertEqual(result.status, 2, result.stderr)
                 self.assertIn(message, result.stderr)
+
+    def test_unbalanced_transport(self):
+        cost = self.save("C.npy", np.subtract.outer(np.linspace(0, 1, 37), np.linspace(0, 1, 23)) ** 2)
+        self.save("CF.npy", np.asfortranarray(cost))
+        more = self.save("more.npy", 1.5 * self.c)
+        kernel, epsilon = np.exp(-cost / 0.05), 0.05
+        for ranks, path, domain, rho in [(0, "C.npy", "automatic", (0.5, 0.5)), (3, "CF.npy", "logarithmic", (0.2, np.inf)), (2, "C.npy", "factors", (1.0, 0.3))]:
+            with self.subTest(rho):
+                of_rows, of_columns = (1 if np.isinf(value) else value / (value + epsilon) for value in rho)
+                u, v = np.ones(37), np.ones(23)
+                for _ in range(2000):
+                    u = (self.r / (kernel @ v)) ** of_rows
+                    v = (more / (kernel.T @ u)) ** of_columns
+                expected = u[:, None] * kernel * v
+                words = ("--epsilon", "0.05", "--unbalanced", "0.5" if rho[0] == rho[1] else f"{rho[0]},{rho[1]}", "--tolerance", "1e-12")
+                report = self.report(ranks, "transport", path, *words, "--domain", domain, "--rows", "r.npy", "--cols", "more.npy", "-o", "P.npy")
+                np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
+                self.assertEqual(report["rho"], {"rows": rho[0], "columns": None if np.isinf(rho[1]) else rho[1]})
+                self.assertAlmostEqual(report["check"]["mass"], expected.sum(), 9)
+                self.assertLess(max(report["check"]["rows"], report["check"]["columns"]), 1e-10)
+                p = expected.sum(1)
+                self.assertAlmostEqual(report["divergence"]["rows"], (p * np.log(p / self.r) - p + self.r).sum(), 8)
+                self.assertLess(abs(report["gap"]), 1e-10)
+        text = self.succeed(0, "transport", "C.npy", "--epsilon", "0.05", "--unbalanced", "1", "-o", "P.npy", "--over-relaxation", "1.1")
+        self.assertRegex(text, r"(?m)^  mass +\S+ is moved; rows: rho 1, KL \S+; columns: rho 1, KL \S+$")
 
     def test_transport(self):
         cost = self.save("C.npy", np.subtract.outer(np.linspace(0, 1, 37), np.linspace(0, 1, 23)) ** 2)

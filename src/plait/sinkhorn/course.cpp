@@ -1,0 +1,66 @@
+#include "plait/sinkhorn/course.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/sinkhorn/stagnation.hpp"
+
+namespace plait::sinkhorn {
+
+Course::Course(const Limits& limits, double rounding) : limits_(limits), rounding_(rounding) {
+  if (const ScalingState* from = limits.checkpoints.from) {
+    outcome_.errors = from->errors;
+    outcome_.iterations = static_cast<Index>(from->errors.size());
+    if (!from->errors.empty()) outcome_.error = from->errors.back();
+  }
+}
+
+void Course::took(double error) {
+  outcome_.error = error;
+  outcome_.errors.push_back(error);
+  ++outcome_.iterations;
+  if (limits_.listener) limits_.listener(outcome_.iterations, error);
+}
+
+bool Course::is_over() {
+  if (outcome_.errors.empty()) return false;
+  if (outcome_.error <= limits_.tolerance) {
+    ended(Status::converged,
+          fmt::format("the error is {:.3g}, at most {:.3g} was wanted", outcome_.error, limits_.tolerance));
+    return true;
+  }
+  if (is_rounding()) {
+    ended(Status::numerical_limit, fmt::format("the error stays at {:.3g}, which is what rounding leaves; {:.3g} was "
+                                               "wanted",
+                                               outcome_.error, limits_.tolerance));
+    return true;
+  }
+  return false;
+}
+
+bool Course::is_slow() const { return sinkhorn::is_slow(outcome_.errors); }
+
+bool Course::is_rounding() const {
+  return !outcome_.errors.empty() && std::isfinite(outcome_.error) && is_as_good_as_it_gets(outcome_.errors, rounding_);
+}
+
+bool Course::is_proof(const Feasibility& found, const CheckedMarginals& marginals) {
+  if (!found.is_infeasible) return false;
+  ended(marginals.are_uniform ? Status::no_support : Status::infeasible_marginals, describe(found.bottleneck));
+  return true;
+}
+
+const Outcome& Course::at_limit(std::string_view also) {
+  return ended(Status::iteration_limit, fmt::format("the error is {:.3g} after {} iterations, {:.3g} was wanted{}",
+                                                    outcome_.error, outcome_.iterations, limits_.tolerance, also));
+}
+
+const Outcome& Course::ended(Status status, std::string reason) {
+  outcome_.status = status;
+  outcome_.reason = std::move(reason);
+  return outcome_;
+}
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cmath>
+
+namespace plait::sinkhorn {
+
+/// How far factors go at a time. Sinkhorn and Knopp's own way is
+///
+///     u[i] ← r[i] / Σ_j K(i, j) v[j]
+///
+/// with exponents of 1. An exponent below 1 relaxes the sums of that side (Chizat et al., "Scaling algorithms for
+/// unbalanced transport problems"), so that what they are to be depends on the factors:
+///
+///     u[i] ← (r[i] / Σ_j K(i, j) v[j])^exponent,  at whose end row i sums up to r[i] u[i]^(1 - 1 / exponent)
+///
+/// With over-relaxation each logarithm goes `over_relaxation` times as far: faster where the iteration is slow, if
+/// it is between 1 and 2, but from some number on that depends on the matrix it does not converge.
+struct Update {
+  double row_exponent = 1;
+  double column_exponent = 1;
+  double over_relaxation = 1;
+
+  /// Whether the sums have to be those of the marginals, of rows and of columns.
+  [[nodiscard]] bool is_balanced() const noexcept { return row_exponent == 1 && column_exponent == 1; }
+  [[nodiscard]] bool is_plain() const noexcept { return is_balanced() && over_relaxation == 1; }
+};
+
+/// \throws ArgumentError  an exponent that is not in (0, 1], an over-relaxation that is not in (0, 2)
+void expect_valid(const Update& update);
+
+/// The update of one side, of logarithms of factors.
+class LogUpdate {
+ public:
+  LogUpdate(double exponent, double over_relaxation) : exponent_(exponent), over_(over_relaxation) {}
+
+  [[nodiscard]] bool is_plain() const noexcept { return exponent_ == 1 && over_ == 1; }
+
+  /// What is to be added to a logarithm, where `log_ratio` is that of marginal / (sum with this very factor).
+  [[nodiscard]] double change(double logarithm, double log_ratio) const noexcept {
+    return over_ * (exponent_ * log_ratio - (1 - exponent_) * logarithm);
+  }
+
+  /// What the sum is to be where the factor has this logarithm.
+  [[nodiscard]] double wanted(double marginal, double logarithm) const noexcept {
+    return exponent_ == 1 || marginal == 0 ? marginal : marginal * std::exp(logarithm * (1 - 1 / exponent_));
+  }
+
+ private:
+  double exponent_;
+  double over_;
+};
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/sinkhorn/scale.hpp"
+#include "plait/sinkhorn/transport.hpp"
+
+#include "mpi/sinkhorn/problem.hpp"
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using sinkhorn::Domain;
+using sinkhorn::Rho;
+using sinkhorn::Status;
+using sinkhorn::Transport;
+using sinkhorn::TransportOptions;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// A plan and the value that it minimises, in long double.
+struct Reference {
+  std::vector<long double> plan;
+  long double mass = 0;
+  long double cost = 0;
+  long double value = 0;
+};
+
+/// The fixed point by the textbook: u = (r / K v)^(rho / (rho + epsilon)), likewise v, until nothing changes any more.
+Reference reference_unbalanced(const WholeProblem& whole, double epsilon, const Rho& rho, Index iterations = 3000) {
+  const auto m = static_cast<std::size_t>(whole.rows);
+  const auto n = static_cast<std::size_t>(whole.columns);
+  const auto power = [&](long double of) -> long double { return std::isinf(of) ? 1 : of / (of + epsilon); };
+  std::vector<long double> kernel;
+  for (const double cost : whole.entries) kernel.push_back(std::exp(-static_cast<long double>(cost) / epsilon));
+  std::vector<long double> u(m, 1);
+  std::vector<long double> v(n, 1);
+  const auto factor = [](long double marginal, long double sum, long double exponent) {
+    return marginal == 0 || sum == 0 ? 0 : std::pow(marginal / sum, exponent);
+  };
+  for (Index iteration = 0; iteration < iterations; ++iteration) {
+    for (std::size_t i = 0; i < m; ++i) {
+      long double sum = 0;
+      for (std::size_t j = 0; j < n; ++j) sum += kernel[i * n + j] * v[j];
+      u[i] = factor(whole.r[i], sum, power(rho.rows));
+    }
+    for (std::size_t j = 0; j < n; ++j) {
+      long double sum = 0;
+      for (std::size_t i = 0; i < m; ++i) sum += kernel[i * n + j] * u[i];
+      v[j] = factor(whole.c[j], sum, power(rho.columns));
+    }
+  }
+  Reference found;
+  std::vector<long double> rows(m, 0);
+  std::vector<long double> columns(n, 0);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const long double entry = u[i] * kernel[i * n + j] * v[j];
+      found.plan.push_back(entry);
+      rows[i] += entry;
+      columns[j] += entry;
+      found.mass += entry;
+      if (entry == 0) continue;
+      found.cost += entry * whole.entries[i * n + j];
+      found.value += entry * whole.entries[i * n + j] + epsilon * entry * (std::log(entry) - 1);
+    }
+  }
+  const auto penalty = [](double of, const std::vector<long double>& p, const std::vector<double>& q) {
+    long double sum = 0;
+    for (std::size_t k = 0; k < q.size() && !std::isinf(of); ++k) {
+      sum += p[k] > 0 ? p[k] * std::log(p[k] / q[k]) - p[k] + q[k] : q[k];
+    }
+    return std::isinf(of) ? 0 : of * sum;
+  };
+  found.value += penalty(rho.rows, rows, whole.r) + penalty(rho.columns, columns, whole.c);
+  return found;
+}
+
+/// Random costs, and masses of which the columns have 1.5 times as many.
+WholeProblem unbalanced_problem(Index rows, Index columns, std::uint64_t seed) {
+  WholeProblem whole = random_problem(rows, columns, seed);
+  for (double& c : whole.c) c *= 1.5;
+  return whole;
+}
+
+struct Unbalanced : ::testing::Test {
+  mpi::Context context{test_comm()};
+
+  template <class T, class A>
+  void expect_plan(const WholeProblem& whole, const TransportOptions& options, const Reference& reference,
+                   double accuracy) {
+    OwnRows<T> own(whole);
+    const auto result = sinkhorn::transport<T, A>(context, own.const_view(), {own.r, whole.c}, options);
+    EXPECT_EQ(result.outcome.status, Status::converged) << result.outcome.reason;
+    EXPECT_NEAR(result.cost, static_cast<double>(reference.cost), accuracy);
+    EXPECT_NEAR(result.mass, static_cast<double>(reference.mass), accuracy);
+    EXPECT_NEAR(result.primal, static_cast<double>(reference.value), accuracy);
+    EXPECT_NEAR(result.dual, static_cast<double>(reference.value), accuracy);
+    sinkhorn::transport_plan_in_place<T, A>(own.view(), options.epsilon, result.f, result.g);
+    double most = 0;
+    for (Index i = 0; i < own.rows; ++i) {
+      for (Index j = 0; j < own.columns; ++j) {
+        const auto expected = reference.plan[static_cast<std::size_t>((own.first + i) * own.columns + j)];
+        most = std::max(most, static_cast<double>(std::abs(static_cast<long double>(own.view()(i, j)) - expected)));
+      }
+    }
+    EXPECT_LE(most, accuracy);
+  }
+};
+
+constexpr Rho all_rho[] = {{1, 1}, {0.05, 2}, {infinity, 0.5}, {0.3, infinity}};
+
+TEST_F(Unbalanced, FindsThePlanOfTheReferenceInBothDomains) {
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{1, 1}, {1, 4}, {5, 1}, {14, 9}, {9, 23}}) {
+    for (const Rho& rho : all_rho) {
+      SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", rho " + std::to_string(rho.rows) +
+                   " and " + std::to_string(rho.columns));
+      const WholeProblem whole = unbalanced_problem(rows, columns, 1);
+      const Reference reference = reference_unbalanced(whole, 0.1, rho, 1000);
+      for (const Domain domain : {Domain::automatic, Domain::factors, Domain::logarithmic}) {
+        expect_plan<double, double>(
+            whole, {.epsilon = 0.1, .domain = domain, .limits = {.tolerance = 1e-13}, .rho = rho}, reference, 1e-11);
+      }
+    }
+  }
+}
+
+TEST_F(Unbalanced, FindsItInEveryPrecision) {
+  const WholeProblem whole = unbalanced_problem(17, 12, 2);
+  const Rho rho{0.5, 1};
+  const Reference reference = reference_unbalanced(whole, 0.2, rho);
+  for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
+    expect_plan<float, float>(whole, {.epsilon = 0.2, .domain = domain, .limits = {.tolerance = 1e-5}, .rho = rho},
+                              reference, 1e-4);
+    expect_plan<float, double>(whole, {.epsilon = 0.2, .domain = domain, .limits = {.tolerance = 1e-12}, .rho = rho},
+                               reference, 1e-6);
+  }
+}
+
+TEST_F(Unbalanced, FindsItWhereFactorsAreBeyondTheRange) {
+  // exp(-C / epsilon) is less than the smallest number wherever rows are far away: these keep nearly all of their mass.
+  WholeProblem whole = unbalanced_problem(8, 7, 3);
+  for (Index j = 0; j < 7; ++j) whole(2, j) += 3;
+  const Rho rho{0.4, 0.6};
+  // In long double exp(-4 / 2e-3) is a number.
+  const Reference reference = reference_unbalanced(whole, 2e-3, rho, 20'000);
+  expect_plan<double, double>(whole,
+                              {.epsilon = 2e-3, .limits = {.tolerance = 1e-11, .most_iterations = 100'000}, .rho = rho},
+                              reference, 1e-8);
+}
+
+TEST_F(Unbalanced, NearsTheBalancedPlanAsRhoGrows) {
+  const WholeProblem whole = random_problem(11, 13, 4);
+  const OwnRows<double> own(whole);
+  const TransportOptions options{.epsilon = 0.2, .limits = {.tolerance = 1e-10}};
+  const auto balanced = sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c}, options);
+  TransportOptions relaxed = options;
+  relaxed.rho = {1e5, 1e5};
+  const auto nearly = sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c}, relaxed);
+  EXPECT_NEAR(nearly.cost, balanced.cost, 1e-5);
+  EXPECT_NEAR(nearly.mass, 1, 1e-5);
+  EXPECT_GT(std::abs(nearly.mass - 1), 1e-9);
+  EXPECT_EQ(balanced.row_divergence, 0);
+}
+
+TEST_F(Unbalanced, LeavesWhatIsOutOfReachOrHasNoMass) {
+  WholeProblem whole = unbalanced_problem(9, 8, 5);
+  for (Index j = 0; j < 8; ++j) whole(3, j) = infinity;
+  for (Index i = 0; i < 9; ++i) whole(i, 6) = infinity;
+  whole.r[5] = 0;
+  whole.c[1] = 0;
+  for (Index j = 0; j < 8; ++j) {
+    if (j != 1) whole(7, j) = infinity;  // a row that meets only a column without mass
+  }
+  const Rho rho{0.7, 0.4};
+  const Reference reference = reference_unbalanced(whole, 0.1, rho);
+  for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
+    expect_plan<double, double>(whole, {.epsilon = 0.1, .domain = domain, .limits = {.tolerance = 1e-12}, .rho = rho},
+                                reference, 1e-10);
+  }
+  EXPECT_THAT(
+      [&] {
+        const OwnRows<double> own(whole);
+        static_cast<void>(sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c},
+                                                              {.epsilon = 0.1, .rho = {infinity, 1}}));
+      },
+      ThrowsMessage<ArgumentError>(HasSubstr("row 3 has only costs of +infinity")));
+}
+
+TEST_F(Unbalanced, RefusesAnyOtherRho) {
+  const WholeProblem whole = unbalanced_problem(4, 3, 6);
+  const OwnRows<double> own(whole);
+  for (const Rho& rho : {Rho{0, 1}, Rho{1, -2}, Rho{std::nan(""), 1}}) {
+    EXPECT_THAT(
+        [&] {
+          static_cast<void>(sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c},
+                                                                {.epsilon = 1, .rho = rho}));
+        },
+        ThrowsMessage<ArgumentError>(HasSubstr("expected a number > 0, infinity for none")));
+  }
+}
+
+TEST_F(Unbalanced, OverRelaxationIsQuickerWhereTheIterationIsSlowAndEndsAtTheSamePlan) {
+  // Two blocks that hardly know each other.
+  WholeProblem whole = random_problem(16, 16, 7);
+  for (Index i = 0; i < 16; ++i) {
+    for (Index j = 0; j < 16; ++j) whole(i, j) *= (i < 8) == (j < 8) ? 1 : 0.02;
+  }
+  const std::vector<long double> reference = reference_plan(whole, 3000);
+  const OwnRows<double> own(whole);
+  const sinkhorn::Limits limits{.tolerance = 1e-12};
+  const auto plain = sinkhorn::scale<double, double>(context, own.const_view(), {own.r, whole.c}, limits);
+  const auto over = sinkhorn::scale<double, double>(context, own.const_view(), {own.r, whole.c}, limits, {},
+                                                    {.over_relaxation = 1.5});
+  EXPECT_EQ(over.outcome.status, Status::converged) << over.outcome.reason;
+  EXPECT_LT(2 * over.outcome.iterations, plain.outcome.iterations);
+  for (Index i = 0; i < own.rows; ++i) {
+    for (Index j = 0; j < 16; ++j) {
+      const double entry =
+          over.u[static_cast<std::size_t>(i)] * own.const_view()(i, j) * over.v[static_cast<std::size_t>(j)];
+      EXPECT_NEAR(entry, static_cast<double>(reference[static_cast<std::size_t>((own.first + i) * 16 + j)]), 1e-11);
+    }
+  }
+  WholeProblem costs = whole;
+  for (double& entry : costs.entries) entry = -std::log(entry);
+  const OwnRows<double> own_costs(costs);
+  for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
+    const auto transport = sinkhorn::transport<double, double>(
+        context, own_costs.const_view(), {own.r, whole.c},
+        {.epsilon = 1, .domain = domain, .first_epsilon = 1, .limits = limits, .over_relaxation = 1.5});
+    EXPECT_EQ(transport.outcome.status, Status::converged) << transport.outcome.reason;
+    EXPECT_LT(2 * transport.outcome.iterations, plain.outcome.iterations);
+    EXPECT_NEAR(transport.gap(), 0, 1e-10);
+  }
+  EXPECT_THAT(
+      [&] {
+        static_cast<void>(
+            sinkhorn::scale<double, double>(context, own.const_view(), {}, {}, {}, {.over_relaxation = 2}));
+      },
+      ThrowsMessage<ArgumentError>(HasSubstr("the over-relaxation is 2, expected a number between 0 and 2")));
+}
+
+}  // namespace
+}  // namespace plait::test
