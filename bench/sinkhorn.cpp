@@ -71,15 +71,16 @@ class Operands {
     first_ = mpi::sum_below(context.comm(), rows().rows());
     if constexpr (std::is_same_v<T, simd::BFloat16>) floats_ = Array<float>(rows().rows() * n);
     expect(context);
-    rewrite();
+    std::ranges::fill(floats_.span(), 1.0F);
+    write_matrix();
+    make_iteration();
   }
 
+  /// Before each run. A matrix that is only read is not written again, so that no run begins with a cache full of what
+  /// has yet to go to memory.
   void rewrite() {
-    for (Index i = 0; i < rows().rows(); ++i) {
-      T* row = rows().data() + i * rows().leading_dimension();
-      for (Index j = 0; j < rows().columns(); ++j) row[j] = simd::narrowed<T>(value(first_ + i, j));
-    }
-    for (Index i = 0; i < floats_.size(); ++i) floats_[i] = 1;
+    const bool is_only_read = form_ == Form::scaling || form_ == Form::logarithmic;
+    if (!is_only_read) write_matrix();
     make_iteration();
   }
 
@@ -132,6 +133,13 @@ class Operands {
 
  private:
   [[nodiscard]] matrix_view<T> rows() { return matrix_.tiles()[0]; }
+
+  void write_matrix() {
+    for (Index i = 0; i < rows().rows(); ++i) {
+      T* row = rows().data() + i * rows().leading_dimension();
+      for (Index j = 0; j < rows().columns(); ++j) row[j] = simd::narrowed<T>(value(first_ + i, j));
+    }
+  }
 
   [[nodiscard]] double value(Index i, Index j) const {
     const double of_matrix = entry(i, j);

@@ -57,6 +57,22 @@ HWY_INLINE void store_as(D d, hn::VFromD<D> numbers, T* to) {
   }
 }
 
+/// Twice as many elements as D has lanes, those of even and of odd columns apart: two operations for both instead of
+/// two conversions.
+template <class D>
+struct EvenOdd {
+  hn::VFromD<D> even;
+  hn::VFromD<D> odd;
+};
+
+template <class D>
+HWY_INLINE EvenOdd<D> load_even_odd(D d, const BFloat16* from) {
+  const hn::RebindToUnsigned<D> words;
+  const hn::Repartition<std::uint16_t, D> halves;
+  const auto both = hn::BitCast(words, hn::LoadU(halves, reinterpret_cast<const std::uint16_t*>(from)));
+  return {hn::BitCast(d, hn::ShiftLeft<16>(both)), hn::BitCast(d, hn::And(both, hn::Set(words, 0xffff0000U)))};
+}
+
 /// Fetches `columns` columns of the rows ahead, from the j-th on.
 template <class T>
 HWY_INLINE void fetch(const RowsAhead<T>& ahead, Index j, Index columns) {

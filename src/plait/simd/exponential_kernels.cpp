@@ -1,8 +1,9 @@
 #include "plait/simd/exponential_kernels.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/scaling_reference.hpp"
@@ -24,41 +25,55 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// One row. What is left over of whole vectors fills one that is padded by exponentials of -infinity.
-template <class T, class A>
-HWY_INLINE A exponentials_of_row(const T* cost, Index columns, A factor, A f, const A* g, A* e,
-                                 const RowsAhead<T>& ahead) {
+/// Exponentials take about as long as memory does to bring the costs, if several rows come at the same time and each
+/// this far ahead: the loads that wait for them would keep the processor from the next exponentials otherwise.
+constexpr Index fetched_ahead_bytes = 1024;
+
+/// A few rows. What is left over of whole vectors fills one that is padded by exponentials of -infinity.
+template <std::size_t rows, class T, class A>
+HWY_INLINE void exponentials_of_rows(const T* cost, Index leading_dimension, Index columns, A factor, const A* f,
+                                     const A* g, A* e, Index e_leading_dimension, A* sums) {
   const hn::ScalableTag<A> d;
   using V = hn::VFromD<decltype(d)>;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
-  const V by = hn::Set(d, factor);
-  const V of_row = hn::Set(d, f);
-  V even = hn::Zero(d);
-  V odd = hn::Zero(d);
-  const auto exponentials = [&](const T* from, const A* by_column, A* to) HWY_ATTR {
-    const V exponent = hn::Add(hn::MulAdd(load_as(d, from), by, hn::LoadU(d, by_column)), of_row);
-    const V power = exp_of(d, exponent);
+  // Everything in units of ln 2, so that exponentials are powers of 2.
+  constexpr auto log2_e = static_cast<A>(0x1.71547652b82fep+0);
+  const V unit = hn::Set(d, log2_e);
+  const V by = hn::Set(d, factor * log2_e);
+  V of_row[rows];
+  V sum[rows];
+  for (std::size_t i = 0; i < rows; ++i) {
+    of_row[i] = hn::Set(d, f[i] * log2_e);
+    sum[i] = hn::Zero(d);
+  }
+  const auto exponentials = [&](std::size_t i, const T* from, V by_column, A* to) HWY_ATTR {
+    const V power = power_of_2(d, hn::Add(hn::MulAdd(load_as(d, from), by, by_column), of_row[i]));
     hn::StoreU(power, d, to);
-    return power;
+    sum[i] = hn::Add(sum[i], power);
   };
   Index j = 0;
-  for (; j + 2 * lanes <= columns; j += 2 * lanes) {
-    fetch(ahead, j, 2 * lanes);
-    even = hn::Add(even, exponentials(cost + j, g + j, e + j));
-    odd = hn::Add(odd, exponentials(cost + j + lanes, g + j + lanes, e + j + lanes));
+  for (; j + lanes <= columns; j += lanes) {
+    const V by_column = hn::Mul(hn::LoadU(d, g + j), unit);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const T* from = cost + static_cast<Index>(i) * leading_dimension + j;
+      hwy::Prefetch(from + fetched_ahead_bytes / Index{sizeof(T)});
+      exponentials(i, from, by_column, e + static_cast<Index>(i) * e_leading_dimension + j);
+    }
   }
-  for (; j < columns; j += lanes) {
-    const Index rest = std::min(lanes, columns - j);
-    T costs[lanes] = {};
+  if (j < columns) {
+    const Index rest = columns - j;
     A potentials[lanes];
-    A powers[lanes];
     std::fill_n(potentials, lanes, -std::numeric_limits<A>::infinity());
-    std::copy_n(cost + j, rest, costs);
     std::copy_n(g + j, rest, potentials);
-    even = hn::Add(even, exponentials(costs, potentials, powers));
-    std::copy_n(powers, rest, e + j);
+    for (std::size_t i = 0; i < rows; ++i) {
+      T costs[lanes] = {};
+      A powers[lanes];
+      std::copy_n(cost + static_cast<Index>(i) * leading_dimension + j, rest, costs);
+      exponentials(i, costs, hn::Mul(hn::LoadU(d, potentials), unit), powers);
+      std::copy_n(powers, rest, e + static_cast<Index>(i) * e_leading_dimension + j);
+    }
   }
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  for (std::size_t i = 0; i < rows; ++i) sums[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
 }
 
 template <class T, class A>
@@ -81,16 +96,17 @@ HWY_INLINE A maximum_of_row(const T* cost, Index columns, A factor, const A* g) 
 }  // namespace
 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>
-void exponential_sums_of_target(RowBlock<const T> cost, A factor, const A* f, const A* g, RowBlock<A> e, A* sums,
-                                RowsAhead<T> ahead) {
-  for (Index i = 0; i < cost.rows; ++i) {
-    // Each row takes its share of the rows ahead.
-    const Index first = ahead.rows * i / cost.rows;
-    const RowsAhead<T> share{ahead.data + first * ahead.leading_dimension, ahead.rows * (i + 1) / cost.rows - first,
-                             ahead.columns, ahead.leading_dimension};
-    sums[i] = exponentials_of_row(cost.data + i * cost.leading_dimension, cost.columns, factor, f[i], g,
-                                  e.data + i * e.leading_dimension, share);
-  }
+void exponential_sums_of_target(RowBlock<const T> cost, A factor, const A* f, const A* g, RowBlock<A> e, A* sums) {
+  Index i = 0;
+  const auto take = [&]<std::size_t rows>(std::integral_constant<std::size_t, rows>) HWY_ATTR {
+    for (; i + Index{rows} <= cost.rows; i += Index{rows}) {
+      exponentials_of_rows<rows>(cost.data + i * cost.leading_dimension, cost.leading_dimension, cost.columns, factor,
+                                 f + i, g, e.data + i * e.leading_dimension, e.leading_dimension, sums + i);
+    }
+  };
+  take(std::integral_constant<std::size_t, 8>());
+  take(std::integral_constant<std::size_t, 4>());
+  take(std::integral_constant<std::size_t, 1>());
 }
 
 template <class Pair, class T = typename Pair::Element, class A = typename Pair::Number>
@@ -112,8 +128,7 @@ namespace {
 template <class Pair>
 using ExponentialSums = void(RowBlock<const typename Pair::Element>, typename Pair::Number,
                              const typename Pair::Number*, const typename Pair::Number*,
-                             RowBlock<typename Pair::Number>, typename Pair::Number*,
-                             RowsAhead<typename Pair::Element>);
+                             RowBlock<typename Pair::Number>, typename Pair::Number*);
 template <class Pair>
 using RowMaxima = void(RowBlock<const typename Pair::Element>, typename Pair::Number, const typename Pair::Number*,
                        typename Pair::Number*);

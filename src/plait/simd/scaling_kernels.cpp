@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/scaling_reference.hpp"
@@ -38,12 +39,23 @@ HWY_INLINE void add_rows(const T* k, Index leading_dimension, Index columns, con
   Index j = 0;
   for (; j + 2 * lanes <= columns; j += 2 * lanes) {
     fetch(ahead, j, 2 * lanes);
-    const V v0 = hn::LoadU(d, v + j);
-    const V v1 = hn::LoadU(d, v + j + lanes);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const T* row = k + static_cast<Index>(i) * leading_dimension + j;
-      even[i] = hn::MulAdd(load_as(d, row), v0, even[i]);
-      odd[i] = hn::MulAdd(load_as(d, row + lanes), v1, odd[i]);
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      V v_even;
+      V v_odd;
+      hn::LoadInterleaved2(d, v + j, v_even, v_odd);
+      for (std::size_t i = 0; i < rows; ++i) {
+        const auto elements = load_even_odd(d, k + static_cast<Index>(i) * leading_dimension + j);
+        even[i] = hn::MulAdd(elements.even, v_even, even[i]);
+        odd[i] = hn::MulAdd(elements.odd, v_odd, odd[i]);
+      }
+    } else {
+      const V v0 = hn::LoadU(d, v + j);
+      const V v1 = hn::LoadU(d, v + j + lanes);
+      for (std::size_t i = 0; i < rows; ++i) {
+        const T* row = k + static_cast<Index>(i) * leading_dimension + j;
+        even[i] = hn::MulAdd(load_as(d, row), v0, even[i]);
+        odd[i] = hn::MulAdd(load_as(d, row + lanes), v1, odd[i]);
+      }
     }
   }
   for (std::size_t i = 0; i < rows; ++i) {
@@ -60,7 +72,7 @@ HWY_INLINE void add_columns(const T* k, Index leading_dimension, Index columns, 
   const hn::ScalableTag<A> d;
   using V = hn::VFromD<decltype(d)>;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(d));
-  constexpr Index step = std::max(lanes, line_bytes / Index{sizeof(T)});
+  constexpr Index step = std::is_same_v<T, BFloat16> ? 2 * lanes : std::max(lanes, line_bytes / Index{sizeof(T)});
   V factors[rows];
   for (std::size_t i = 0; i < rows; ++i) factors[i] = hn::Set(d, u[i]);
   const auto add_vector = [&](Index j) HWY_ATTR {
@@ -70,10 +82,25 @@ HWY_INLINE void add_columns(const T* k, Index leading_dimension, Index columns, 
     }
     hn::StoreU(sum, d, c + j);
   };
+  const auto add_step = [&](Index j) HWY_ATTR {
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      V even;
+      V odd;
+      hn::LoadInterleaved2(d, c + j, even, odd);
+      for (std::size_t i = 0; i < rows; ++i) {
+        const auto elements = load_even_odd(d, k + static_cast<Index>(i) * leading_dimension + j);
+        even = hn::MulAdd(factors[i], elements.even, even);
+        odd = hn::MulAdd(factors[i], elements.odd, odd);
+      }
+      hn::StoreInterleaved2(even, odd, d, c + j);
+    } else {
+      for (Index past = 0; past < step; past += lanes) add_vector(j + past);
+    }
+  };
   Index j = 0;
   for (; j + step <= columns; j += step) {
     fetch(ahead, j, step);
-    for (Index past = 0; past < step; past += lanes) add_vector(j + past);
+    add_step(j);
   }
   for (; j + lanes <= columns; j += lanes) add_vector(j);
   for (; j < columns; ++j) {

@@ -45,8 +45,7 @@ void multiply_columns_reference(RowBlock<T> k, const A* v) {
 }
 
 template <class T, class A>
-void exponential_sums_reference(RowBlock<const T> cost, A factor, const A* f, const A* g, RowBlock<A> e, A* sums,
-                                RowsAhead<T> /*ahead*/) {
+void exponential_sums_reference(RowBlock<const T> cost, A factor, const A* f, const A* g, RowBlock<A> e, A* sums) {
   for (Index i = 0; i < cost.rows; ++i) {
     A sum{0};
     for (Index j = 0; j < cost.columns; ++j) {

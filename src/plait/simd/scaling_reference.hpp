@@ -15,8 +15,7 @@ template <class T, class A>
 void multiply_columns_reference(RowBlock<T> k, const A* v);
 
 template <class T, class A>
-void exponential_sums_reference(RowBlock<const T> cost, A factor, const A* f, const A* g, RowBlock<A> e, A* sums,
-                                RowsAhead<T> ahead);
+void exponential_sums_reference(RowBlock<const T> cost, A factor, const A* f, const A* g, RowBlock<A> e, A* sums);
 template <class T, class A>
 void row_maxima_reference(RowBlock<const T> cost, A factor, const A* g, A* maxima);
 

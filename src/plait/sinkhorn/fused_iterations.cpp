@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "plait/base/caches.hpp"
 #include "plait/simd/scaling_kernels.hpp"
 #include "plait/sinkhorn/iteration.hpp"
 #include "plait/sinkhorn/sweep.hpp"
@@ -15,10 +14,10 @@ class ScalingIteration final : public Iteration<A> {
   explicit ScalingIteration(const IterationTask<const T>& task)
       : Iteration<A>(task.row_marginals, task.column_marginals),
         rows_(task.rows),
-        blocks_(row_blocks(task.rows.columns(), Index{sizeof(T)}, second_level_cache_bytes())) {}
+        trial_(row_block_trial(Sweep::reads, task.rows.columns(), Index{sizeof(T)})) {}
 
   void rows(std::span<A> sums) override {
-    fused_sweep(kernels_, rows_, blocks_, this->v().data(), this->u().data(), sums.data(),
+    fused_sweep(kernels_, rows_, trial_, this->v().data(), this->u().data(), sums.data(),
                 [this](Index i, A sum) { return this->row_factor(i, sum); });
   }
 
@@ -37,7 +36,7 @@ class ScalingIteration final : public Iteration<A> {
 
  private:
   matrix_view<const T> rows_;
-  RowBlocks blocks_;
+  RowBlockTrial& trial_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
 };
 
@@ -47,12 +46,12 @@ class InPlaceIteration final : public Iteration<A> {
   explicit InPlaceIteration(const IterationTask<T>& task)
       : Iteration<A>(task.row_marginals, task.column_marginals),
         rows_(task.rows),
-        blocks_(row_blocks(task.rows.columns(), Index{sizeof(T)}, second_level_cache_bytes())),
+        trial_(row_block_trial(Sweep::rewrites, task.rows.columns(), Index{sizeof(T)})),
         by_column_(task.column_marginals.size(), A{1}) {}
 
   void rows(std::span<A> sums) override {
     for (std::size_t j = 0; j < by_column_.size(); ++j) this->v()[j] *= by_column_[j];
-    fused_sweep_in_place(kernels_, rows_, blocks_, by_column_.data(), sums.data(), [this](Index i, A sum) {
+    fused_sweep_in_place(kernels_, rows_, trial_, by_column_.data(), sums.data(), [this](Index i, A sum) {
       const A factor = this->row_factor(i, sum);
       this->u()[static_cast<std::size_t>(i)] *= factor;
       return factor;
@@ -74,7 +73,7 @@ class InPlaceIteration final : public Iteration<A> {
 
  private:
   matrix_view<T> rows_;
-  RowBlocks blocks_;
+  RowBlockTrial& trial_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
   std::vector<A> by_column_;
 };

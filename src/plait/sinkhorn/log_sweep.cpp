@@ -46,7 +46,7 @@ template <class T, class A>
 void LogSweep<T, A>::exponentials(Index first, Index count, const A* f, const A* g, A* sums, Index into) {
   const Index columns = costs_.columns();
   const simd::RowBlock<A> powers{powers_.data() + into * columns, count, columns, std::max(Index{1}, columns)};
-  exponential_.exponential_sums(costs_of(first, count), factor_, f, g, powers, sums, {});
+  exponential_.exponential_sums(costs_of(first, count), factor_, f, g, powers, sums);
 }
 
 template <class T, class A>

@@ -181,7 +181,7 @@ void PointCosts<A>::for_each_weights(std::span<const A> g,
       const A potential = std::isfinite(maximum) ? -maximum : A{0};
       A sum{};
       exponential_.exponential_sums(costs, factor, &potential, g.data(),
-                                    {weights_.data(), 1, this->columns(), leading_dimension}, &sum, {});
+                                    {weights_.data(), 1, this->columns(), leading_dimension}, &sum);
       visit(first + i, {weights_.data(), static_cast<std::size_t>(this->columns())});
     }
   });

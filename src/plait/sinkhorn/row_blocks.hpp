@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+#include <vector>
+
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/simd/row_block.hpp"
@@ -13,12 +16,54 @@ enum class FetchAhead : unsigned char { none, late, throughout };
 struct RowBlocks {
   Index rows = 1;
   FetchAhead ahead = FetchAhead::none;
+
+  friend bool operator==(const RowBlocks&, const RowBlocks&) = default;
 };
 
-/// A block is passed through twice, the second time from the second-level cache. Where eight rows, the next eight and
-/// the vectors that belong to the columns have room there, the next block is fetched meanwhile: long rows of small
-/// elements throughout. Four rows at a time otherwise, and the processor finds by itself what comes next.
-[[nodiscard]] RowBlocks row_blocks(Index columns, Index element_bytes, Index cache_bytes);
+/// What may be the fastest way through a matrix whose rows are passed through twice, the second time from the
+/// second-level cache: as many rows at a time as have room there, or half of them; where two blocks have room, fetching
+/// the next one meanwhile.
+[[nodiscard]] std::vector<RowBlocks> row_block_candidates(Index columns, Index element_bytes, Index cache_bytes);
+
+/// Finds the fastest of some ways to take rows by trying them on the first stretches of rows of the first sweeps, as
+/// processors that look alike differ in it: fetching ahead makes a sweep up to 1.7 times faster on one, and as much
+/// slower on another. Sweeps add in the same order whichever is taken, so that results do not depend on it.
+class RowBlockTrial {
+ public:
+  /// \pre  there is a candidate
+  RowBlockTrial(std::vector<RowBlocks> candidates, Index row_bytes);
+
+  /// Calls f(first row, number of rows, how to take them) for stretches of rows, one after the other.
+  template <class F>
+  void for_each_stretch(Index rows, F&& f) {
+    for (Index first = 0; first < rows;) {
+      const Index count = is_over() ? rows - first : std::min(stretch_rows_, rows - first);
+      const RowBlocks blocks = candidates_[current_];
+      const auto start = std::chrono::steady_clock::now();
+      f(first, count, blocks);
+      if (count >= stretch_rows_ && !is_over()) took(std::chrono::steady_clock::now() - start);
+      first += count;
+    }
+  }
+
+  [[nodiscard]] bool is_over() const noexcept { return tries_left_ == 0; }
+
+ private:
+  /// Notes how long a stretch of the current candidate took, and goes on to the next one.
+  void took(std::chrono::steady_clock::duration time);
+
+  std::vector<RowBlocks> candidates_;
+  std::vector<std::chrono::steady_clock::duration> shortest_;
+  std::size_t current_ = 0;
+  Index stretch_rows_ = 1;
+  Index tries_left_ = 0;
+};
+
+/// What a second pass does to the rows.
+enum class Sweep : unsigned char { reads, rewrites };
+
+/// The trial that all sweeps of this thread over rows of this length take part in.
+[[nodiscard]] RowBlockTrial& row_block_trial(Sweep sweep, Index columns, Index element_bytes);
 
 /// Rows [first, first + count) of row-major rows.
 template <class T>

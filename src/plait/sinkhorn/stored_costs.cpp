@@ -39,7 +39,7 @@ void StoredCosts<T, A>::fill(matrix_view<A> kernel, std::span<A> f, std::span<co
     A sum{};
     kernels.exponential_sums(
         row, factor, &potential, g.data(),
-        {kernel.data() + i * kernel.leading_dimension(), 1, kernel.columns(), kernel.leading_dimension()}, &sum, {});
+        {kernel.data() + i * kernel.leading_dimension(), 1, kernel.columns(), kernel.leading_dimension()}, &sum);
   }
 }
 

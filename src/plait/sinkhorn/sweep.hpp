@@ -36,28 +36,37 @@ template <class T>
 
 /// u[i] ← f(i, Σ_j K(i, j) v[j]);  c[j] += Σ_i u[i] K(i, j):  one read of the matrix.
 template <class T, class A, class F>
-void fused_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows, RowBlocks blocks, const A* v,
+void fused_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows, RowBlockTrial& trial, const A* v,
                  A* u, A* c, F&& f) {
   std::array<A, simd::most_rows_at_a_time> sums{};
-  for_each_block(rows, blocks, [&](Index first, const auto& block, const auto& early, const auto& late) {
-    kernels.row_sums(block, v, sums.data(), early);
-    for (Index i = 0; i < block.rows; ++i) u[first + i] = f(first + i, sums[static_cast<std::size_t>(i)]);
-    kernels.column_sums(block, u + first, c, late);
+  trial.for_each_stretch(rows.rows(), [&](Index begin, Index count, RowBlocks blocks) {
+    for_each_block(rows.part(begin, 0, count, rows.columns()), blocks,
+                   [&](Index first, const auto& block, const auto& early, const auto& late) {
+                     kernels.row_sums(block, v, sums.data(), early);
+                     for (Index i = 0; i < block.rows; ++i) {
+                       const Index row = begin + first + i;
+                       u[row] = f(row, sums[static_cast<std::size_t>(i)]);
+                     }
+                     kernels.column_sums(block, u + begin + first, c, late);
+                   });
   });
 }
 
 /// a[i] ← f(i, Σ_j K(i, j) b[j]);  K(i, j) ← a[i] K(i, j) b[j];  c[j] += Σ_i of that:  one read and one write.
 template <class T, class A, class F>
-void fused_sweep_in_place(const simd::ScalingKernels<T, A>& kernels, matrix_view<T> rows, RowBlocks blocks, const A* b,
-                          A* c, F&& f) {
+void fused_sweep_in_place(const simd::ScalingKernels<T, A>& kernels, matrix_view<T> rows, RowBlockTrial& trial,
+                          const A* b, A* c, F&& f) {
   std::array<A, simd::most_rows_at_a_time> sums{};
-  for_each_block(rows, blocks, [&](Index first, const auto& block, const auto& early, const auto& late) {
-    kernels.row_sums(as_const(block), b, sums.data(), early);
-    for (Index i = 0; i < block.rows; ++i) {
-      A& sum = sums[static_cast<std::size_t>(i)];
-      sum = f(first + i, sum);
-    }
-    kernels.rescale(block, sums.data(), b, c, late);
+  trial.for_each_stretch(rows.rows(), [&](Index begin, Index count, RowBlocks blocks) {
+    for_each_block(rows.part(begin, 0, count, rows.columns()), blocks,
+                   [&](Index first, const auto& block, const auto& early, const auto& late) {
+                     kernels.row_sums(as_const(block), b, sums.data(), early);
+                     for (Index i = 0; i < block.rows; ++i) {
+                       A& sum = sums[static_cast<std::size_t>(i)];
+                       sum = f(begin + first + i, sum);
+                     }
+                     kernels.rescale(block, sums.data(), b, c, late);
+                   });
   });
 }
 
