@@ -52,9 +52,14 @@ bool Course::is_proof(const Feasibility& found, const CheckedMarginals& marginal
   return true;
 }
 
-const Outcome& Course::at_limit(std::string_view also) {
-  return ended(Status::iteration_limit, fmt::format("the error is {:.3g} after {} iterations, {:.3g} was wanted{}",
-                                                    outcome_.error, outcome_.iterations, limits_.tolerance, also));
+const Outcome& Course::at_limit(const Feasibility& found) {
+  std::string reason = fmt::format("the error is {:.3g} after {} iterations, {:.3g} was wanted", outcome_.error,
+                                   outcome_.iterations, limits_.tolerance);
+  if (found.is_tight) {
+    reason += "; it falls slowly because the matrix has no total support: " + describe(found.bottleneck) +
+              ", so that what other rows have there has to vanish";
+  }
+  return ended(Status::iteration_limit, std::move(reason));
 }
 
 const Outcome& Course::ended(Status status, std::string reason) {

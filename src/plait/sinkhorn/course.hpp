@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/limits.hpp"
@@ -40,8 +39,8 @@ class Course {
   /// Whether this is proof that there is no plan. The outcome says so.
   [[nodiscard]] bool is_proof(const Feasibility& found, const CheckedMarginals& marginals);
 
-  /// \param also  what is known of the reason, or empty
-  const Outcome& at_limit(std::string_view also = {});
+  /// \param found  what may be the reason
+  const Outcome& at_limit(const Feasibility& found = {});
   const Outcome& ended(Status status, std::string reason);
 
   [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }

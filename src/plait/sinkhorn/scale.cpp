@@ -138,9 +138,7 @@ class Run {
     if (course_.outcome().iterations == 0) return course_.at_limit();
     const Feasibility found = look_for_a_proof();
     if (course_.is_proof(found, marginals_)) return course_.outcome();
-    if (!found.is_tight) return course_.at_limit();
-    return course_.at_limit("; it falls slowly because the matrix has no total support: " + describe(found.bottleneck) +
-                            ", so that what other rows have there has to vanish");
+    return course_.at_limit(found);
   }
 
   [[nodiscard]] Outcome out_of_range() {
