@@ -20,6 +20,8 @@
 #include "plait/dense/product_graph.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/batch.hpp"
+#include "plait/redistribute/communication_volume.hpp"
+#include "plait/redistribute/incoming.hpp"
 #include "plait/redistribute/overlap.hpp"
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/redistribute/relabel.hpp"
@@ -45,6 +47,14 @@ void expect_ranks(const char* name, const Layout& layout, int ranks) {
   throw LayoutError(fmt::format("{}: needs {} ranks, but there are {}", name, layout.ranks(), ranks));
 }
 
+/// What is moved for an arrangement, either way.
+std::array<redistribute::SizedPair, 3> moves(const Factors& factors, const Layout& c, const Arrangement& arrangement,
+                                             Index element_bytes) {
+  return {redistribute::SizedPair{{factors.a, arrangement.a_layout(), factors.op_a}, element_bytes},
+          redistribute::SizedPair{{factors.b, arrangement.b_layout(), factors.op_b}, element_bytes},
+          redistribute::SizedPair{{c, arrangement.c_layout()}, element_bytes}};  // as much is moved either way
+}
+
 /// Which rank plays which role of an arrangement, so that least is moved, and which role that is for this one.
 struct Roles {
   std::vector<int> rank_of;
@@ -52,14 +62,21 @@ struct Roles {
 
   Roles(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes, int ranks,
         int rank) {
-    const std::array<redistribute::SizedPair, 3> pairs{
-        redistribute::SizedPair{{factors.a, arrangement.a_layout(), factors.op_a}, element_bytes},
-        redistribute::SizedPair{{factors.b, arrangement.b_layout(), factors.op_b}, element_bytes},
-        redistribute::SizedPair{{c, arrangement.c_layout()}, element_bytes}};  // as much is moved either way
-    rank_of = redistribute::relabel(pairs, ranks).rank_of;
+    rank_of = redistribute::relabel(moves(factors, c, arrangement, element_bytes), ranks).rank_of;
     mine = static_cast<int>(std::ranges::find(rank_of, rank) - rank_of.begin());
   }
 };
+
+Index busiest_bytes(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes,
+                    int ranks) {
+  const auto pairs = moves(factors, c, arrangement, element_bytes);
+  const std::vector<int> rank_of = redistribute::relabel(pairs, ranks).rank_of;
+  redistribute::Incoming incoming(pairs);
+  return redistribute::communication_volume(incoming, rank_of).largest_rank_bytes;
+}
+
+// Beyond, planning would take long.
+constexpr int most_ranks_to_compare = 256;
 
 /// The tile of a layout in which each role has one; no elements for ranks that have none.
 template <class T>
@@ -166,13 +183,28 @@ ProductShape Factors::product_shape() const {
   return {left.rows, right.columns, left.columns};
 }
 
+Choice choose(const mpi::Context& context, const Factors& factors, const Layout& c, Index element_bytes,
+              const MultiplicationOptions& options) {
+  const ProductShape wanted = factors.product_shape();
+  expect_shape_of_c(wanted, c);
+  const int ranks = context.size();
+  expect_ranks("A", factors.a, ranks);
+  expect_ranks("B", factors.b, ranks);
+  expect_ranks("C", c, ranks);
+  const auto moved = [&](const Arrangement& arrangement) {
+    return busiest_bytes(factors, c, arrangement, element_bytes, ranks);
+  };
+  return choose(wanted, context.machine(), context.placement(), element_bytes, options,
+                ranks <= most_ranks_to_compare ? MovedBytes(moved) : MovedBytes());
+}
+
 template <Element T>
 struct Multiplication<T>::Plan {
   Plan(mpi::Context& in, const Factors& given, Layout given_c, const MultiplicationOptions& options)
       : context(in),
         factors(given),
         c(std::move(given_c)),
-        choice(mpi::agreed(context, [&] { return chosen(options); })),
+        choice(mpi::agreed(context, [&] { return choose(context, factors, c, Index{sizeof(T)}, options); })),
         roles(factors, c, choice.arrangement, Index{sizeof(T)}, context.size(), context.rank()),
         own_c(choice.arrangement.c_layout().relabeled(roles.rank_of)),
         c_is_there(choice.arrangement.mesh().layers == 1 && lies_as(c, own_c)),
@@ -214,14 +246,6 @@ struct Multiplication<T>::Plan {
     if (c_memory.size() == 0 && elements > 0) c_memory = Array<T>(elements);
   }
 
-  [[nodiscard]] Choice chosen(const MultiplicationOptions& options) const {
-    const ProductShape wanted = factors.product_shape();
-    expect_shape_of_c(wanted, c);
-    expect_ranks("A", factors.a, context.size());
-    expect_ranks("B", factors.b, context.size());
-    expect_ranks("C", c, context.size());
-    return choose(wanted, context.machine(), context.placement(), Index{sizeof(T)}, options);
-  }
   [[nodiscard]] const ProductShape& shape() const { return choice.arrangement.shape(); }
   [[nodiscard]] redistribute::Options exchange_options() const {
     return {.memory_budget = choice.redistribution_bytes};

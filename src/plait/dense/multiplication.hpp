@@ -30,6 +30,13 @@ struct Factors {
   [[nodiscard]] ProductShape product_shape() const;
 };
 
+/// How a product of matrices in these layouts is carried out: the way that `choose` finds, the moves from and to the
+/// layouts counted on up to 256 ranks. Local.
+///
+/// \throws as `Multiplication`, but for memory
+[[nodiscard]] Choice choose(const mpi::Context& context, const Factors& factors, const layout::Layout& c,
+                            Index element_bytes, const MultiplicationOptions& options);
+
 /// C ← alpha·op(A)·op(B) + beta·C, for distributed matrices of any shapes and layouts.
 ///
 /// Planned once from the layouts, then executed any number of times on matrices that have these. A and B move in one

@@ -164,6 +164,14 @@ TEST_F(InPlace, NothingMovesButWhatTheProductSends) {
   EXPECT_EQ(context.counters()["multiply"].sent_to(PeerClass::self).bytes, 0);
 }
 
+TEST_F(InPlace, TheWayThatMovesLeastIsTakenOfThoseThatAreAsFast) {
+  if (ranks() != 2) return;  // on more, ways differ in more than that
+  const Layout rows = Layout::rows({240, 240}, 2);
+  const Layout columns = Layout::columns({240, 240}, 2, StorageOrder::column_major);
+  EXPECT_EQ(Multiplication<double>(context, {rows, rows}, rows).redistributed_bytes(), 0);
+  EXPECT_EQ(Multiplication<double>(context, {columns, columns}, columns).redistributed_bytes(), 0);
+}
+
 // Parts without elements, and sizes beyond those that one call of BLAS gets.
 TEST_F(InPlace, ProductsAreRightForTinyAndForLongMatrices) {
   for (const dense::ProductShape& shape :
