@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -13,8 +16,10 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/column_sums.hpp"
+#include "plait/sinkhorn/dealt_rows.hpp"
 #include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
+#include "plait/sinkhorn/overlapped_sums.hpp"
 #include "plait/sinkhorn/stagnation.hpp"
 
 namespace plait::sinkhorn {
@@ -44,6 +49,27 @@ void expect_factors(std::span<const A> start, std::span<const double> marginals)
   }
 }
 
+template <class T>
+Index positive_entries(matrix_view<const T> rows) {
+  Index positive = 0;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const T* row = rows.data() + i * rows.leading_dimension();
+    for (Index j = 0; j < rows.columns(); ++j) {
+      positive += static_cast<Index>(simd::widened<simd::FloatOf<T>>(row[j]) > 0);
+    }
+  }
+  return positive;
+}
+
+/// vector ← the sum of all ranks'.
+template <class A>
+using SumUp = std::function<void(std::span<A> vector)>;
+
+template <class A, class Sums>
+SumUp<A> shared(Sums sums) {
+  return [kept = std::make_shared<Sums>(std::move(sums))](std::span<A> vector) { (*kept)(vector); };
+}
+
 /// One run. `T` is what the matrix is stored in, const if it is not changed.
 template <class T, class A>
 class Run {
@@ -51,16 +77,18 @@ class Run {
 
  public:
   Run(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals, const Limits& limits,
-      Iteration<A>& iteration, const MatrixCheck& seen)
+      Iteration<A>& iteration, const MatrixCheck& seen, SumUp<A> sum_over_ranks)
       : context_(context),
         rows_(rows),
         marginals_(marginals),
         limits_(limits),
         iteration_(iteration),
         seen_(seen),
-        sums_over_ranks_(context, rows.columns() + riders),
+        sums_over_ranks_(std::move(sum_over_ranks)),
         sums_(mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(rows.columns() + riders)); })) {
   }
+
+  static constexpr Index riders = 1;  // beside the sums: the number of rows without a factor
 
   [[nodiscard]] Outcome to_the_end() {
     const double rounding = std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>());
@@ -86,8 +114,6 @@ class Run {
   }
 
  private:
-  static constexpr Index riders = 1;  // beside the sums: the number of rows without a factor
-
   [[nodiscard]] std::span<A> sums() { return std::span(sums_).first(sums_.size() - riders); }
 
   double iterate() {
@@ -112,14 +138,8 @@ class Run {
   /// The zeros of the matrix are proof only while they are those that it came with.
   [[nodiscard]] Feasibility look_for_a_proof() {
     if constexpr (!std::is_const_v<T>) {
-      Index positive = 0;
-      for (Index i = 0; i < rows_.rows(); ++i) {
-        const T* row = rows_.data() + i * rows_.leading_dimension();
-        for (Index j = 0; j < rows_.columns(); ++j) {
-          positive += static_cast<Index>(simd::widened<simd::FloatOf<Element>>(row[j]) > 0);
-        }
-      }
-      const Index lost = mpi::all_reduce(context_.comm(), seen_.positive - positive, mpi::Operation::maximum());
+      const Index lost = mpi::all_reduce(context_.comm(), seen_.positive - positive_entries<Element>(rows_),
+                                         mpi::Operation::maximum());
       if (lost > 0) return {};
     }
     const auto heights =
@@ -165,7 +185,7 @@ class Run {
   const Limits& limits_;
   Iteration<A>& iteration_;
   MatrixCheck seen_;
-  SumOverRanks<A> sums_over_ranks_;
+  SumUp<A> sums_over_ranks_;
   std::vector<A> sums_;
   double starved_ = 0;
   Outcome outcome_;
@@ -173,7 +193,7 @@ class Run {
 
 template <class T, class A, class Make>
 Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals, const Limits& limits,
-                  std::span<const A> start, Make make) {
+                  std::span<const A> start, SumWay way, Make make) {
   using Element = std::remove_const_t<T>;
   mpi::agreed(context, [&] { expect_suitable(rows, limits); });
   const CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
@@ -184,8 +204,67 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
   for (std::size_t j = 0; j < start.size(); ++j) {
     iteration->v()[j] = checked.columns[j] > 0 ? start[j] : A{0};
   }
-  Outcome outcome = Run<T, A>(context, rows, checked, limits, *iteration, seen).to_the_end();
+  auto sums = shared<A>(SumOverRanks<A>(context, rows.columns() + Run<T, A>::riders, way));
+  Outcome outcome = Run<T, A>(context, rows, checked, limits, *iteration, seen, std::move(sums)).to_the_end();
   return {std::move(outcome), std::move(iteration->u()), std::move(iteration->v())};
+}
+
+template <class A>
+std::unique_ptr<PartwiseIteration<A>> make_algorithm(InPlaceForm form, const IterationTask<A>& task,
+                                                     Blocking blocking) {
+  switch (form) {
+    case InPlaceForm::typical: return typical_iteration<A>(task);
+    case InPlaceForm::by_rows: return by_rows_iteration<A>(task);
+    default: return blocked_iteration<A>(task, blocking);
+  }
+}
+
+/// By COFFEE's Algorithm 1, 2 or 3.
+template <class A>
+Scaling<A> scaled_by_algorithm(mpi::Context& context, matrix_view<A> rows, const Marginals& marginals, InPlaceForm form,
+                               const Limits& limits, Blocking blocking, const ColumnExchange& exchange) {
+  mpi::agreed(context, [&] {
+    expect_suitable(rows, limits);
+    if (blocking.rows < 1 || blocking.columns < 1) {
+      throw ArgumentError(
+          fmt::format("blocks of {} x {} elements, expected 1 x 1 at least", blocking.rows, blocking.columns));
+    }
+  });
+  CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
+  MatrixCheck seen = check_matrix<A>(context, rows, checked);
+  std::optional<DealtRows<A>> dealt;
+  if (exchange.leader_rows == LeaderRows::dealt) {
+    dealt.emplace(context, rows, checked.rows);
+    rows = dealt->rows();
+    checked.rows = dealt->marginals();
+    seen.positive = positive_entries<A>(rows);
+  }
+  const auto iteration =
+      mpi::agreed(context, [&] { return make_algorithm<A>(form, {rows, checked.rows, checked.columns}, blocking); });
+  constexpr Index riders = Run<A, A>::riders;
+  auto sums = exchange.meanwhile == Meanwhile::rescale
+                  ? shared<A>(OverlappedSums<A>(context, exchange.way, *iteration, rows.columns(), riders,
+                                                checked.total, limits))
+                  : shared<A>(SumOverRanks<A>(context, rows.columns() + riders, exchange.way));
+  Outcome outcome = Run<A, A>(context, rows, checked, limits, *iteration, seen, std::move(sums)).to_the_end();
+  if (iteration->has_rescaled()) {  // rows are to have their sums
+    auto unused = mpi::agreed(context, [&] { return std::vector<A>(checked.columns.size()); });
+    iteration->rows(unused);
+  }
+  auto u = dealt ? dealt->put_back(iteration->u()) : std::move(iteration->u());
+  return {std::move(outcome), std::move(u), std::move(iteration->v())};
+}
+
+void expect_suitable(InPlaceForm form, const ColumnExchange& exchange) {
+  if (form == InPlaceForm::fused &&
+      (exchange.meanwhile != Meanwhile::wait || exchange.leader_rows != LeaderRows::kept)) {
+    throw ArgumentError(
+        "the fused form has nothing to rescale meanwhile and keeps its rows; expected one of Algorithms 1 to 3");
+  }
+  if (exchange.meanwhile == Meanwhile::rescale && exchange.way == SumWay::mpi) {
+    throw ArgumentError(
+        "the update is to overlap with MPI_Allreduce, which returns everything at once; expected another exchange");
+  }
 }
 
 }  // namespace
@@ -193,36 +272,31 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
 template <class T, class A>
 Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals, const Limits& limits,
                  std::span<const A> start) {
-  return scaled<const T, A>(context, rows, marginals, limits, start,
+  return scaled<const T, A>(context, rows, marginals, limits, start, SumWay::chosen,
                             [](const IterationTask<const T>& task) { return scaling_iteration<T, A>(task); });
 }
 
 template <class T, class A>
 Scaling<A> scale_in_place(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals, InPlaceForm form,
-                          const Limits& limits, Blocking blocking) {
-  const auto make = [form, blocking](const IterationTask<T>& task) -> std::unique_ptr<Iteration<A>> {
-    if (form == InPlaceForm::fused) return in_place_iteration<T, A>(task);
-    if constexpr (std::is_same_v<T, A>) {
-      if (blocking.rows < 1 || blocking.columns < 1) {
-        throw ArgumentError(
-            fmt::format("blocks of {} x {} elements, expected 1 x 1 at least", blocking.rows, blocking.columns));
-      }
-      switch (form) {
-        case InPlaceForm::typical: return typical_iteration<A>(task);
-        case InPlaceForm::by_rows: return by_rows_iteration<A>(task);
-        default: return blocked_iteration<A>(task, blocking);
-      }
-    } else {
-      throw ArgumentError("this form of scaling computes with elements as they are, expected double or float");
+                          const Limits& limits, Blocking blocking, ColumnExchange exchange) {
+  mpi::agreed(context, [&] {
+    expect_suitable(form, exchange);
+    if (form == InPlaceForm::fused || std::is_same_v<T, A>) return;
+    throw ArgumentError("this form of scaling computes with elements as they are, expected double or float");
+  });
+  if constexpr (std::is_same_v<T, A>) {
+    if (form != InPlaceForm::fused) {
+      return scaled_by_algorithm<A>(context, rows, marginals, form, limits, blocking, exchange);
     }
-  };
-  return scaled<T, A>(context, rows, marginals, limits, {}, make);
+  }
+  return scaled<T, A>(context, rows, marginals, limits, {}, exchange.way,
+                      [](const IterationTask<T>& task) { return in_place_iteration<T, A>(task); });
 }
 
 #define PLAIT_INSTANTIATE(T, A)                                                                                        \
   template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>); \
   template Scaling<A> scale_in_place<T, A>(mpi::Context&, matrix_view<T>, const Marginals&, InPlaceForm,               \
-                                           const Limits&, Blocking)
+                                           const Limits&, Blocking, ColumnExchange)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
