@@ -15,6 +15,22 @@ namespace plait::cli {
 
 namespace {
 
+sinkhorn::InPlaceForm in_place_form(ScalingForm form) {
+  switch (form) {
+    case ScalingForm::algorithm_1: return sinkhorn::InPlaceForm::typical;
+    case ScalingForm::algorithm_2: return sinkhorn::InPlaceForm::by_rows;
+    case ScalingForm::algorithm_3: return sinkhorn::InPlaceForm::blocked;
+    default: return sinkhorn::InPlaceForm::fused;
+  }
+}
+
+/// The algorithms compute with elements as they are, so that those of a file of `f32` are no `mixed` ones.
+Precision precision_of(const SinkhornOptions& options, io::DType of_file) {
+  const bool is_algorithm = in_place_form(options.form) != sinkhorn::InPlaceForm::fused;
+  if (is_algorithm && options.precision == Precision::automatic && of_file == io::DType::f32) return Precision::f32;
+  return chosen_precision(options.precision, of_file);
+}
+
 template <class T, class A>
 ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, const io::MatrixFile& file,
                      Precision precision, Meter& meter) {
@@ -32,10 +48,10 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   meter.stage("scaling", 0, 0);
   const JointStopwatch iterating(context);
   auto limits = limits_of(options, precision, meter);
-  const auto scaling =
-      options.form == ScalingForm::scaling
-          ? sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start)
-          : sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(), sinkhorn::InPlaceForm::fused, limits);
+  const auto scaling = options.form == ScalingForm::scaling
+                           ? sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start)
+                           : sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(),
+                                                            in_place_form(options.form), limits, {}, options.exchange);
   result.iterate_seconds = iterating.seconds();
   result.outcome = scaling.outcome;
   result.iterations = scaling.outcome.iterations;
@@ -56,9 +72,11 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   const io::MatrixFile file = io::describe_matrix_file(context, options.input);
   expect_writable_outputs(context, options);
-  const Precision precision = chosen_precision(options.precision, file.dtype);
+  const Precision precision = precision_of(options, file.dtype);
   const Index element_bytes = precision == Precision::f64 ? 8 : precision == Precision::bf16 ? 2 : 4;
-  const Index beside = precision == Precision::bf16 && !options.output.empty() ? 4 : 0;
+  // A plan in another type than it is kept in, or the copy of dealt rows.
+  const bool deals = options.exchange.leader_rows == sinkhorn::LeaderRows::dealt;
+  const Index beside = precision == Precision::bf16 && !options.output.empty() ? 4 : deals ? 2 * element_bytes : 0;
   const MemoryEstimate memory = estimate_memory(context, memory_of_scaling(context, file, element_bytes, beside));
   if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
 
@@ -78,6 +96,7 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   if (options.report.json) {
     auto report = scaled_json(context, "sinkhorn", options, file, memory, outcome);
     report["form"] = name(options.form);
+    report["exchange"] = sinkhorn::name(options.exchange.way);
     report["row_factors"] =
         options.of_rows.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_rows);
     report["column_factors"] =

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "plait/sinkhorn/scale.hpp"
+
 #include "cli/scaled_options.hpp"
 
 namespace CLI {
@@ -11,15 +13,15 @@ class App;
 namespace plait::cli {
 
 /// How `plait sinkhorn` scales.
-enum class ScalingForm : unsigned char { scaling, in_place };
+enum class ScalingForm : unsigned char { scaling, in_place, algorithm_1, algorithm_2, algorithm_3 };
 
-[[nodiscard]] constexpr std::string_view name(ScalingForm form) noexcept {
-  return form == ScalingForm::scaling ? "scaling" : "in-place";
-}
+/// "scaling", "in-place", "algorithm-1", ...
+[[nodiscard]] std::string_view name(ScalingForm form) noexcept;
 
 /// The command line of `plait sinkhorn`.
 struct SinkhornOptions : ScaledOptions {
   ScalingForm form = ScalingForm::scaling;
+  sinkhorn::ColumnExchange exchange;  // of the forms that work in place
 };
 
 /// Adds the command to the program's; parsing fills `options`.
