@@ -1,5 +1,8 @@
 #include "cli/sinkhorn.hpp"
 
+#include <optional>
+#include <type_traits>
+
 #include <fmt/format.h>
 
 #include "plait/layout/text.hpp"
@@ -8,6 +11,7 @@
 
 #include "cli/json_line.hpp"
 #include "cli/print.hpp"
+#include "cli/scaled_grid.hpp"
 #include "cli/scaled_job.hpp"
 #include "cli/traced_job.hpp"
 
@@ -31,9 +35,38 @@ Precision precision_of(const SinkhornOptions& options, io::DType of_file) {
   return chosen_precision(options.precision, of_file);
 }
 
+/// The grid of what is scaled, which is the transpose of a file in Fortran order.
+template <class T, class A>
+std::optional<sinkhorn::Grid> grid_of(mpi::Context& context, const SinkhornOptions& options, layout::Shape file,
+                                      bool is_transposed) {
+  if (!options.grid.is_given()) return std::nullopt;
+  if (options.grid.is_automatic) {
+    const layout::Shape shape = is_transposed ? layout::Shape{file.columns, file.rows} : file;
+    return sinkhorn::choose_grid(context.machine(), context.placement(), shape, Index{sizeof(T)}, Index{sizeof(A)});
+  }
+  const auto rows = static_cast<int>(options.grid.grid->rows);
+  const auto columns = static_cast<int>(options.grid.grid->columns);
+  return is_transposed ? sinkhorn::Grid{columns, rows} : sinkhorn::Grid{rows, columns};
+}
+
+std::string text_of(const std::optional<layout::Shape>& grid) {
+  return grid ? fmt::format(", on {} x {} ranks", grid->rows, grid->columns) : "";
+}
+
+template <class T, class A>
+sinkhorn::Scaling<A> scaled_on_blocks(mpi::Context& context, const sinkhorn::Grid& grid, ScaledMatrix<T>& matrix,
+                                      const sinkhorn::Marginals& marginals, const sinkhorn::Limits& limits,
+                                      const std::vector<A>& start) {
+  if constexpr (std::is_same_v<T, simd::BFloat16>) {
+    throw ArgumentError("blocks of a grid are of f64 or f32");  // refused before
+  } else {
+    return plan_on_grid<T, A>(context, grid, matrix, marginals, limits, start);
+  }
+}
+
 template <class T, class A>
 ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, const io::MatrixFile& file,
-                     Precision precision, Meter& meter) {
+                     Precision precision, Meter& meter, std::optional<layout::Shape>& used_grid) {
   ScaledOutcome result;
   result.precision = precision;
   const JointStopwatch all(context);
@@ -48,16 +81,25 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   meter.stage("scaling", 0, 0);
   const JointStopwatch iterating(context);
   auto limits = limits_of(options, precision, meter);
-  const auto scaling = options.form == ScalingForm::scaling
-                           ? sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start)
-                           : sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(),
-                                                            in_place_form(options.form), limits, {}, options.exchange);
+  const auto grid = grid_of<T, A>(context, options, file.shape, matrix.is_transposed());
+  if (grid) {
+    used_grid =
+        matrix.is_transposed() ? layout::Shape{grid->columns, grid->rows} : layout::Shape{grid->rows, grid->columns};
+  }
+  const auto scaling = [&] {
+    if (grid) return scaled_on_blocks<T, A>(context, *grid, matrix, given.of_all_rows(), limits, start);
+    if (options.form == ScalingForm::scaling) {
+      return sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start);
+    }
+    return sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(), in_place_form(options.form), limits, {},
+                                          options.exchange);
+  }();
   result.iterate_seconds = iterating.seconds();
   result.outcome = scaling.outcome;
   result.iterations = scaling.outcome.iterations;
 
   const JointStopwatch writing(context);
-  if (options.form == ScalingForm::scaling) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
+  if (options.form == ScalingForm::scaling && !grid) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check);
@@ -74,20 +116,26 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   expect_writable_outputs(context, options);
   const Precision precision = precision_of(options, file.dtype);
   const Index element_bytes = precision == Precision::f64 ? 8 : precision == Precision::bf16 ? 2 : 4;
-  // A plan in another type than it is kept in, or the copy of dealt rows.
+  // A plan in another type than it is kept in, the copy of dealt rows, or the blocks beside what was read.
   const bool deals = options.exchange.leader_rows == sinkhorn::LeaderRows::dealt;
-  const Index beside = precision == Precision::bf16 && !options.output.empty() ? 4 : deals ? 2 * element_bytes : 0;
+  const Index beside = precision == Precision::bf16 && !options.output.empty() ? 4
+                       : deals                                                 ? 2 * element_bytes
+                       : options.grid.is_given()                               ? element_bytes
+                                                                               : 0;
   const MemoryEstimate memory = estimate_memory(context, memory_of_scaling(context, file, element_bytes, beside));
   if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
 
   Meter meter(context, options.report.meter());
   TracedJob traced(context, options.trace);
   ScaledOutcome outcome;
+  std::optional<layout::Shape> grid;  // of the matrix in the file
   switch (precision) {
-    case Precision::f32: outcome = scaled<float, float>(context, options, file, precision, meter); break;
-    case Precision::mixed: outcome = scaled<float, double>(context, options, file, precision, meter); break;
-    case Precision::bf16: outcome = scaled<simd::BFloat16, float>(context, options, file, precision, meter); break;
-    default: outcome = scaled<double, double>(context, options, file, precision, meter);
+    case Precision::f32: outcome = scaled<float, float>(context, options, file, precision, meter, grid); break;
+    case Precision::mixed: outcome = scaled<float, double>(context, options, file, precision, meter, grid); break;
+    case Precision::bf16:
+      outcome = scaled<simd::BFloat16, float>(context, options, file, precision, meter, grid);
+      break;
+    default: outcome = scaled<double, double>(context, options, file, precision, meter, grid);
   }
   meter.finish();
   traced.write();
@@ -96,6 +144,7 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   if (options.report.json) {
     auto report = scaled_json(context, "sinkhorn", options, file, memory, outcome);
     report["form"] = name(options.form);
+    report["grid"] = grid ? nlohmann::ordered_json{{"rows", grid->rows}, {"columns", grid->columns}} : nullptr;
     report["exchange"] = sinkhorn::name(options.exchange.way);
     report["row_factors"] =
         options.of_rows.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_rows);
@@ -103,8 +152,9 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
         options.of_columns.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_columns);
     print_result(json_line(report));
   } else if (!options.report.quiet) {
-    print_result(fmt::format("P = diag(u) K diag(v)   K is {}, {}, {}\n{}", layout::to_string(file.shape),
-                             name(precision), name(options.form), scaled_summary(options, file, outcome)));
+    print_result(fmt::format("P = diag(u) K diag(v)   K is {}, {}, {}{}\n{}", layout::to_string(file.shape),
+                             name(precision), name(options.form), text_of(grid),
+                             scaled_summary(options, file, outcome)));
   }
 }
 

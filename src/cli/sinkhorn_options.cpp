@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/option_value.hpp"
+#include "cli/shape_argument.hpp"
 
 namespace plait::cli {
 
@@ -18,6 +19,8 @@ constexpr ScaledWords words{
     "f64, f32, mixed or bf16",
     "K: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0",
     "What the rows are to sum up to: a .npy file of a vector;\n1 each without --rows and --cols, else alike"};
+
+constexpr Index most_ranks = 1'000'000;
 
 constexpr ScalingForm forms[] = {ScalingForm::scaling, ScalingForm::in_place, ScalingForm::algorithm_1,
                                  ScalingForm::algorithm_2, ScalingForm::algorithm_3};
@@ -32,6 +35,20 @@ T parse_name(std::string_view text, const T (&all)[Count], std::string_view what
   throw ArgumentError(fmt::format("'{}' is no {}; expected {}", text, what, expected));
 }
 
+GridChoice parse_grid(std::string_view text) {
+  if (text == "auto") return {true, {}};
+  const auto wrong = [text] {
+    return ArgumentError(fmt::format("'{}' is no grid; expected one such as 2x2, or auto", text));
+  };
+  try {
+    const layout::Shape grid = parse_shape(text);
+    if (grid.rows < 1 || grid.columns < 1 || grid.rows > most_ranks || grid.columns > most_ranks) throw wrong();
+    return {false, grid};
+  } catch (const Error&) {
+    throw wrong();
+  }
+}
+
 bool is_algorithm(ScalingForm form) { return form != ScalingForm::scaling && form != ScalingForm::in_place; }
 
 void expect_consistent(const SinkhornOptions& options) {
@@ -42,6 +59,13 @@ void expect_consistent(const SinkhornOptions& options) {
   }
   if (options.form == ScalingForm::scaling && exchange.way != sinkhorn::SumWay::chosen) {
     throw UsageError("--exchange is given, but --form scaling chooses by itself; expected another form");
+  }
+  if (options.grid.is_given() && options.form != ScalingForm::scaling) {
+    throw UsageError(
+        fmt::format("--grid is given, but --form {} works on whole rows; expected scaling", name(options.form)));
+  }
+  if (options.grid.is_given() && options.precision == Precision::bf16) {
+    throw UsageError("--grid is given, but --precision bf16 is for whole rows; expected f64, f32 or mixed");
   }
   const bool overlaps = exchange.meanwhile == sinkhorn::Meanwhile::rescale;
   const bool deals = exchange.leader_rows == sinkhorn::LeaderRows::dealt;
@@ -108,6 +132,11 @@ void add_sinkhorn(CLI::App& program, SinkhornOptions& options) {
   command.add_flag_callback(
       "--deal-rows", [&options] { options.exchange.leader_rows = sinkhorn::LeaderRows::dealt; },
       "With an algorithm: deal the rows of a node's first rank\nto the others of the node");
+  add_value(
+      command, "--grid", [&options](const std::string& text) { options.grid = parse_grid(text); }, "RxC",
+      "Cut K into blocks for a grid of R x C ranks, all of them,\nor for the one that costs least: auto. By default "
+      "each\n"
+      "rank has whole rows");
   command.footer(footer);
   command.final_callback([&options] {
     expect_output(options, words);

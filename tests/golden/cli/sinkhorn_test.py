@@ -69,6 +69,25 @@ class Sinkhorn(CommandTest):
         report = self.report(0, "sinkhorn", "K32.npy", *given, "--form", "algorithm-3")
         self.assertEqual(report["precision"], "f32")
 
+    def test_blocks_of_a_grid(self):
+        self.save("KF.npy", np.asfortranarray(self.k))
+        given = ("--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy", "--tolerance", "1e-13")
+        vectors = ("--row-factors", "u.npy", "--column-factors", "v.npy")
+        for ranks, path, grid in [(4, "K.npy", "2x2"), (3, "KF.npy", "1x3"), (2, "K.npy", "auto")]:
+            with self.subTest(path=path, grid=grid):
+                report = self.report(ranks, "sinkhorn", path, *given, *vectors, "--grid", grid)
+                shape = report["grid"]
+                self.assertEqual(shape["rows"] * shape["columns"], ranks)
+                if grid != "auto":
+                    self.assertEqual(f"{shape['rows']}x{shape['columns']}", grid)
+                plan, u, v = self.load("P.npy"), self.load("u.npy"), self.load("v.npy")
+                self.assertEqual((report["status"], u.shape, v.shape), ("converged", (37, 1), (1, 23)))
+                np.testing.assert_allclose(plan, self.plan, rtol=1e-10)
+                np.testing.assert_allclose(u * self.k * v, plan, rtol=1e-12)
+        result = self.run_plait(2, "sinkhorn", "K.npy", "-o", "P.npy", "--grid", "2x2")
+        self.assertEqual(result.status, 1)
+        self.assertIn("a grid of 2 x 2 ranks, expected one of all 2 ranks", result.stderr)
+
     def test_precisions_and_whole_numbers(self):
         self.save("K32.npy", self.k.astype("f4"))
         self.save("counts.npy", np.arange(1, 13, dtype="i4").reshape(4, 3))
@@ -134,6 +153,8 @@ class Sinkhorn(CommandTest):
         cases = [
             (("sinkhorn", "K.npy"), "-o, --row-factors and --column-factors are missing"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "fused"), "--form: 'fused' is no form; expected scaling, in-place, "),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--grid", "0x2"), "--grid: '0x2' is no grid; expected one such as 2x2, or auto"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--grid", "auto", "--form", "in-place"), "--grid is given, but --form in-place"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--exchange", "ring"), "--exchange is given, but --form scaling chooses"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "in-place", "--overlap"), "--overlap is given, but --form in-place"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "algorithm-3", "--exchange", "mpi", "--overlap"),
