@@ -62,7 +62,7 @@ double old_value_at(Index row, Index column) { return static_cast<double>((row +
 
 }  // namespace
 
-OperandMemory::OperandMemory(mpi::Context& context, Index elements, bool shared) {
+MovedMemory::MovedMemory(mpi::Context& context, Index elements, bool shared) {
   const Index bytes = elements * Index{sizeof(double)};
   if (shared) {
     shared_ = context.allocate_shared(bytes);
@@ -71,7 +71,7 @@ OperandMemory::OperandMemory(mpi::Context& context, Index elements, bool shared)
   }
 }
 
-std::span<double> OperandMemory::span() const noexcept {
+std::span<double> MovedMemory::span() const noexcept {
   const std::span<std::byte> bytes = ordinary_.size() > 0 ? ordinary_.bytes() : shared_.bytes();
   return {reinterpret_cast<double*>(bytes.data()), bytes.size() / sizeof(double)};
 }

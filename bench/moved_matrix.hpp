@@ -24,9 +24,9 @@ struct Form {
 };
 
 /// Doubles in ordinary memory, or in such as the ranks of a node share.
-class OperandMemory {
+class MovedMemory {
  public:
-  OperandMemory(mpi::Context& context, Index elements, bool shared);
+  MovedMemory(mpi::Context& context, Index elements, bool shared);
   [[nodiscard]] std::span<double> span() const noexcept;
 
  private:
@@ -68,8 +68,8 @@ class MovedMatrix {
   int rank_;
   redistribute::Op op_;
   Form form_;
-  OperandMemory source_;
-  OperandMemory target_;
+  MovedMemory source_;
+  MovedMemory target_;
   std::vector<matrix_view<double>> source_tiles_;
   std::vector<matrix_view<double>> target_tiles_;
 };

@@ -35,7 +35,7 @@ constexpr Index warm_bytes = Index{512} << 10;  // that a run goes through
 constexpr Index pair_gap = 17 * line_bytes;
 
 /// Elements after which the operands repeat themselves. A prime, so that vectors meet them in all ways.
-constexpr Index period = 61;
+constexpr Index pattern_period = 61;
 
 Index calls_for(Index bytes, Caches caches) {
   return caches == Caches::warm ? std::clamp(warm_bytes / bytes, Index{1}, most_warm_calls)
@@ -55,7 +55,7 @@ Index stride_for(Index bytes, Caches caches) {
 /// More is in no cache anyway, for the most.
 constexpr Index most_fetched = Index{16} << 20;
 
-/// The first period, again and again.
+/// The first pattern_period, again and again.
 void repeat(std::byte* memory, Index period_bytes, Index bytes) {
   for (Index done = std::min(period_bytes, bytes); done < bytes;) {
     const Index length = std::min(done - done % period_bytes, bytes - done);
@@ -87,15 +87,15 @@ ReduceOperands::ReduceOperands(std::shared_ptr<const OperandMemory> memory, simd
       caches_(caches) {
   PLAIT_ASSERT(n_ >= 1 && n_ * simd::size_in_bytes(element) == bytes, "operands are whole elements");
   for (Index pair = 0; pair < pairs_; ++pair) {
-    write_operand(operation, element, Operand::in, memory_->in() + pair * stride_, std::min(n_, period));
-    repeat(memory_->in() + pair * stride_, period * simd::size_in_bytes(element), bytes_);
+    write_operand(operation, element, Operand::in, memory_->in() + pair * stride_, std::min(n_, pattern_period));
+    repeat(memory_->in() + pair * stride_, pattern_period * simd::size_in_bytes(element), bytes_);
     write(memory_->inout() + pair * stride_);
   }
 }
 
 void ReduceOperands::write(std::byte* inout) const {
-  write_operand(operation_, element_, Operand::inout, inout, std::min(n_, period));
-  repeat(inout, period * simd::size_in_bytes(element_), bytes_);
+  write_operand(operation_, element_, Operand::inout, inout, std::min(n_, pattern_period));
+  repeat(inout, pattern_period * simd::size_in_bytes(element_), bytes_);
 }
 
 void ReduceOperands::prepare() const {
@@ -110,7 +110,7 @@ void ReduceOperands::prepare() const {
 
 Index ReduceOperands::wrong_after(const Call& reduce) const {
   const Index size = simd::size_in_bytes(element_);
-  const Index first = std::min(n_, period);
+  const Index first = std::min(n_, pattern_period);
   std::vector<std::byte> expected(static_cast<std::size_t>(first * size));
   write_operand(operation_, element_, Operand::inout, expected.data(), first);
   simd::reduce_kernel(operation_, element_, simd::Isa::scalar)(first, memory_->in(), expected.data());

@@ -3,10 +3,14 @@
 //
 //   ./dev bench sinkhorn                      on one rank and on two
 //   ./dev bench sinkhorn --filter scaling     only these
+//   ./dev bench sinkhorn --ranks 2 --rate 1gbit            between 2 nodes of the emulated cluster
+//   ./dev bench sinkhorn --ranks 4 --ppn 2 --rate 100mbit  between 2 nodes of 2 ranks; --rate 100gbit limits nothing
 //
 // 1 / "of limit" is how many streaming reads an iteration takes. The limit of bf16 is the read of a matrix of floats.
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +33,8 @@
 
 #include "bench/gemv.hpp"
 #include "bench/harness/benchmark.hpp"
+#include "bench/sinkhorn_entry.hpp"
+#include "bench/sinkhorn_network.hpp"
 #include "bench/streaming_read.hpp"
 
 namespace {
@@ -48,13 +54,6 @@ constexpr std::string_view name(Form form) {
     case Form::logarithmic: return "log-domain";
   }
   return "";
-}
-
-/// Entries between 1/2 and 1: a step of a fast generator, as whole matrices are written before each run.
-double entry(Index i, Index j) {
-  const auto mixed =
-      (static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(j)) * 0xd1342543de82ef95U;
-  return 0.5 + static_cast<double>(mixed >> 44) * 0x1p-21;
 }
 
 /// The operands of one form: all marginals are 1, and an iteration begins with ones.
@@ -142,7 +141,7 @@ class Operands {
   }
 
   [[nodiscard]] double value(Index i, Index j) const {
-    const double of_matrix = entry(i, j);
+    const double of_matrix = bench::sinkhorn_entry(i, j);
     return form_ == Form::logarithmic ? -std::log(of_matrix) : of_matrix;
   }
 
@@ -181,9 +180,9 @@ class Operands {
     std::vector<double> sums(static_cast<std::size_t>(n));
     for (Index i = 0; i < rows().rows(); ++i) {
       double sum = 0;
-      for (Index j = 0; j < n; ++j) sum += entry(first_ + i, j);
+      for (Index j = 0; j < n; ++j) sum += bench::sinkhorn_entry(first_ + i, j);
       expected_u_.push_back(1 / sum);
-      for (Index j = 0; j < n; ++j) sums[static_cast<std::size_t>(j)] += entry(first_ + i, j) / sum;
+      for (Index j = 0; j < n; ++j) sums[static_cast<std::size_t>(j)] += bench::sinkhorn_entry(first_ + i, j) / sum;
     }
     mpi::all_reduce(context.comm(), std::span<double>(sums), mpi::Operation::sum());
     for (const double sum : sums) expected_v_.push_back(1 / sum);
@@ -246,6 +245,7 @@ bench::Case make_case(mpi::Context& context, const Setting& setting) {
 }
 
 std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
+  if (context.topology().nodes() > 1) return bench::sinkhorn_network_cases(context, quick);
   const std::vector<Index> extents = quick ? std::vector<Index>{211} : std::vector<Index>{2000, 4000, 8000};
   std::vector<bench::Case> result;
   for (const Index n : extents) {
@@ -268,6 +268,10 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
       }
     }
   }
+  if (quick) {
+    auto others = bench::sinkhorn_network_cases(context, quick);
+    std::ranges::move(others, std::back_inserter(result));
+  }
   return result;
 }
 
@@ -279,7 +283,11 @@ int main(int argc, char** argv) {
       {"sinkhorn",
        "One iteration of the scaling of an N x N matrix to given sums, each rank holding its share of the rows, "
        "against "
-       "a streaming read of the same matrix (of floats for bf16); beside it, two matrix-vector products of the BLAS",
+       "a streaming read of the same matrix (of floats for bf16); beside it, two matrix-vector products of the BLAS. "
+       "Between nodes of the emulated cluster Algorithm 3 of COFFEE, its sums of columns exchanged by MPI_Allreduce, a "
+       "ring, leaders of nodes (two-level) or COFFEE's leaders, and rescaled afterwards or chunk by chunk (+overlap), "
+       "by "
+       "the workers alone (+dealt); and plait's forms, in place and by scaling vectors (ours)",
        {1, 2},
        cases});
 }

@@ -10,7 +10,7 @@ namespace plait::cli {
 
 namespace {
 
-constexpr const char* footer =
+constexpr const char* balance_footer =
     R"(B = diag(x) A diag(x), with the factors x that give all rows and columns of B one sum. Rows of A without entries
 are masked: their factors are NaN in the file, and their rows of B are 0. Where no factors do, it is said why, and nothing
 is written.
@@ -35,7 +35,7 @@ void add_balance(CLI::App& program, BalanceOptions& options) {
   add_precision_option(command, options, "f64 or mixed");
   add_limit_options(command, options);
   add_report_and_machine_options(command, options);
-  command.footer(footer);
+  command.footer(balance_footer);
   command.final_callback([&options] {
     if (options.of_rows.empty() && options.output.empty()) {
       throw UsageError("-o and --matrix are missing: where does the result go?");

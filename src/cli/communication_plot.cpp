@@ -29,9 +29,9 @@ struct Square {
   Index kept = 0;
 };
 
-class Picture {
+class VolumePicture {
  public:
-  Picture(redistribute::Incoming& incoming, int ranks, std::span<const int> rank_of)
+  VolumePicture(redistribute::Incoming& incoming, int ranks, std::span<const int> rank_of)
       : squares_(std::min(ranks, most_squares)),
         data_(static_cast<std::size_t>(squares_) * static_cast<std::size_t>(squares_)) {
     for (int role = 0; role < incoming.ranks(); ++role) {
@@ -99,7 +99,7 @@ std::string label(double x, double y, std::string_view anchor, std::string_view 
                      words);
 }
 
-std::string framed(const Picture& picture, double left, std::string_view title, int ranks, Index most) {
+std::string framed(const VolumePicture& picture, double left, std::string_view title, int ranks, Index most) {
   std::string text = label(left + side / 2, margin - 30, "middle", title, 15);
   text += label(left + side / 2, margin - 10, "middle", fmt::format("{} move", bytes_text(picture.sent())));
   text += picture.svg(left, margin, most);
@@ -125,11 +125,11 @@ std::string legend(double left, double top, const std::array<const char*, 8>& co
 
 void write_communication_plot(const std::string& path, redistribute::Incoming& incoming, int ranks,
                               std::span<const int> rank_of) {
-  const Picture before(incoming, ranks, {});
-  std::vector<Picture> pictures{before};
+  const VolumePicture before(incoming, ranks, {});
+  std::vector<VolumePicture> pictures{before};
   if (!rank_of.empty()) pictures.emplace_back(incoming, ranks, rank_of);
   Index most = 0;
-  for (const Picture& picture : pictures) most = std::max(most, picture.most());
+  for (const VolumePicture& picture : pictures) most = std::max(most, picture.most());
 
   const double width = margin + static_cast<double>(pictures.size()) * (side + gap);
   const double height = margin + side + 76;

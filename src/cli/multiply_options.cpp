@@ -46,7 +46,7 @@ void check_together(const MultiplyOptions& options) {
   }
 }
 
-constexpr const char* footer =
+constexpr const char* multiply_footer =
     R"(A and B have the same floating-point type, real or complex, and C gets it, in the order of A's file. The product is
 checked with a random vector before it is written. Where no method is given, the fastest one is taken, by the
 description of the machine; with --memory, of those that fit.
@@ -86,7 +86,7 @@ void add_multiply(CLI::App& program, MultiplyOptions& options) {
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   add_trace_option(command, options.trace);
-  command.footer(footer);
+  command.footer(multiply_footer);
   command.final_callback([&options] { check_together(options); });
 }
 

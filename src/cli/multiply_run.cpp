@@ -24,9 +24,9 @@ namespace {
 using layout::DistributedMatrix;
 
 template <class T>
-class Run {
+class MultiplyRun {
  public:
-  Run(mpi::Context& context, const MultiplyOptions& options, const MultiplyTask& task, Meter& meter)
+  MultiplyRun(mpi::Context& context, const MultiplyOptions& options, const MultiplyTask& task, Meter& meter)
       : context_(context),
         options_(options),
         task_(task),
@@ -150,7 +150,8 @@ class Run {
 }  // namespace
 
 MultiplyOutcome run(mpi::Context& context, const MultiplyOptions& options, const MultiplyTask& task, Meter& meter) {
-  return with_field(options.a, task.a.dtype, [&]<class T>() { return Run<T>(context, options, task, meter).all(); });
+  return with_field(options.a, task.a.dtype,
+                    [&]<class T>() { return MultiplyRun<T>(context, options, task, meter).all(); });
 }
 
 }  // namespace plait::cli

@@ -13,12 +13,12 @@ namespace plait::cli {
 
 namespace {
 
-constexpr const char* footer_begin =
+constexpr const char* plan_footer_begin =
     R"(Nothing is moved and no launcher is needed: layouts may have any number of ranks.
 
 )";
 
-constexpr const char* footer_end = R"(
+constexpr const char* plan_footer_end = R"(
 Example: what it takes to turn a grid whose ranks are numbered by rows into one numbered by columns, and how much of that
 renumbering the ranks saves
   plait plan --shape 100000x100000 --from block-cyclic:5000x5000@10x10 \
@@ -52,7 +52,7 @@ void add_plan(CLI::App& program, PlanOptions& options) {
                  "A picture of how much each rank sends to each other, with --relabel before and after", "an SVG file",
                  ".svg");
   command.add_flag("--json", options.json, "Print the result as one line of JSON");
-  command.footer(footer_begin + layout_help() + footer_end);
+  command.footer(plan_footer_begin + layout_help() + plan_footer_end);
 }
 
 }  // namespace plait::cli

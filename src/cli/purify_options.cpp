@@ -55,7 +55,7 @@ void check_together(const PurifyOptions& options) {
   }
 }
 
-constexpr const char* footer =
+constexpr const char* purify_footer =
     R"(H and S are symmetric (complex: Hermitian). D is the projector onto the lowest states, D = D S D, whose trace with S is
 their number; with two electrons in each its energy is 2 tr(D H). Energies come in the units of H.
 
@@ -115,7 +115,7 @@ void add_purify(CLI::App& program, PurifyOptions& options) {
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   add_trace_option(command, options.trace);
-  command.footer(footer);
+  command.footer(purify_footer);
   command.final_callback([&options] { check_together(options); });
 }
 

@@ -52,9 +52,9 @@ Index received_by_rank(const mpi::Context& context) {
 }
 
 template <class T>
-class Run {
+class PurifyRun {
  public:
-  Run(mpi::Context& context, const PurifyOptions& options, const PurifyTask& task, Meter& meter)
+  PurifyRun(mpi::Context& context, const PurifyOptions& options, const PurifyTask& task, Meter& meter)
       : context_(context),
         options_(options),
         task_(task),
@@ -347,8 +347,8 @@ class Run {
 }  // namespace
 
 PurifyOutcome run(mpi::Context& context, const PurifyOptions& options, const PurifyTask& task, Meter& meter) {
-  if (task.is_complex) return Run<std::complex<double>>(context, options, task, meter).all();
-  return Run<double>(context, options, task, meter).all();
+  if (task.is_complex) return PurifyRun<std::complex<double>>(context, options, task, meter).all();
+  return PurifyRun<double>(context, options, task, meter).all();
 }
 
 }  // namespace plait::cli

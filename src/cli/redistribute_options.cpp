@@ -43,14 +43,14 @@ void check_together(const RedistributeOptions& options) {
   }
 }
 
-constexpr const char* footer_begin =
+constexpr const char* redistribute_footer_begin =
     R"(A file has no layout. Every rank reads and writes its share of the file's rows (of its columns, if the file is in
 Fortran order), which is the layout where --from or --to is not given. The output has the order of the input; what was
 a Matrix Market file becomes a .npy file in Fortran order. HDF5 files, named .h5 or .hdf5, hold rows only.
 
 )";
 
-constexpr const char* footer_end = R"(
+constexpr const char* redistribute_footer_end = R"(
 Example: transpose a matrix on 4 ranks, which hold it in blocks of 32 x 32 before and of 128 x 128 after
   mpirun -n 4 plait redistribute B.npy -o A.npy --op transpose \
     --from block-cyclic:32x32@2x2 --to block-cyclic:128x128@2x2,order=col)";
@@ -90,7 +90,7 @@ void add_redistribute(CLI::App& program, RedistributeOptions& options) {
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   add_trace_option(command, options.trace);
-  command.footer(footer_begin + layout_help() + footer_end);
+  command.footer(redistribute_footer_begin + layout_help() + redistribute_footer_end);
   command.final_callback([&options] { check_together(options); });
 }
 

@@ -30,9 +30,9 @@ using redistribute::Op;
 using redistribute::Redistribution;
 
 template <class T>
-class Run {
+class RedistributeRun {
  public:
-  Run(mpi::Context& context, const RedistributeOptions& options, const RedistributeTask& task, Meter& meter)
+  RedistributeRun(mpi::Context& context, const RedistributeOptions& options, const RedistributeTask& task, Meter& meter)
       : context_(context),
         options_(options),
         task_(task),
@@ -185,7 +185,8 @@ class Run {
 
 RedistributeOutcome run(mpi::Context& context, const RedistributeOptions& options, const RedistributeTask& task,
                         Meter& meter) {
-  return io::with_dtype(task.input.dtype, [&]<class T>() { return Run<T>(context, options, task, meter).all(); });
+  return io::with_dtype(task.input.dtype,
+                        [&]<class T>() { return RedistributeRun<T>(context, options, task, meter).all(); });
 }
 
 }  // namespace plait::cli

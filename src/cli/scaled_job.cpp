@@ -6,15 +6,6 @@ namespace plait::cli {
 
 namespace {
 
-Index element_bytes(Precision precision) {
-  switch (precision) {
-    case Precision::f32:
-    case Precision::mixed: return 4;
-    case Precision::bf16: return 2;
-    default: return 8;
-  }
-}
-
 /// The bytes that this rank needs at the same time in each phase, for `estimate_memory`.
 std::vector<Index> memory_of_scaling(const mpi::Context& context, const io::MatrixFile& file, Index kept_bytes,
                                      Index beside_bytes) {
@@ -27,6 +18,15 @@ std::vector<Index> memory_of_scaling(const mpi::Context& context, const io::Matr
 }
 
 }  // namespace
+
+Index element_bytes(Precision precision) {
+  switch (precision) {
+    case Precision::f32:
+    case Precision::mixed: return 4;
+    case Precision::bf16: return 2;
+    default: return 8;
+  }
+}
 
 ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
                    const std::function<Index(Precision)>& beside_bytes) {

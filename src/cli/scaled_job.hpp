@@ -32,6 +32,9 @@ namespace plait::cli {
   return of_file == io::DType::f32 ? Precision::mixed : Precision::f64;
 }
 
+/// Of an element as it is kept.
+[[nodiscard]] Index element_bytes(Precision precision);
+
 /// What is known of a job before it begins.
 struct ScaledJob {
   io::MatrixFile file;

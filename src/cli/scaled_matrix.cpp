@@ -36,11 +36,11 @@ void write_vector(mpi::Context& context, const std::string& path, layout::Layout
 
 ScaledMarginals::ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape shape,
                                  bool is_transposed, Index own_rows) {
-  auto of_rows = read_marginals(context, "--rows", options.rows, shape.rows, "rows");
+  rows_ = read_marginals(context, "--rows", options.rows, shape.rows, "rows");
   columns_ = read_marginals(context, "--cols", options.columns, shape.columns, "columns");
-  if (is_transposed) std::swap(of_rows, columns_);
+  if (is_transposed) std::swap(rows_, columns_);
   const Index first = mpi::sum_below(context.comm(), own_rows);
-  if (!of_rows.empty()) own_.assign(of_rows.begin() + first, of_rows.begin() + first + own_rows);
+  if (!rows_.empty()) own_.assign(rows_.begin() + first, rows_.begin() + first + own_rows);
 }
 
 void ScaledMarginals::default_to_rows_of_one(layout::Shape file, bool is_transposed) {

@@ -87,12 +87,15 @@ class ScaledMarginals {
   ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape shape, bool is_transposed,
                   Index own_rows);
   [[nodiscard]] sinkhorn::Marginals marginals() const { return {own_, columns_}; }
+  /// Of all rows, too.
+  [[nodiscard]] sinkhorn::Marginals of_all_rows() const { return {rows_, columns_}; }
   /// Where nothing was given: the rows of the matrix in the file are to sum up to 1 each.
   void default_to_rows_of_one(layout::Shape file, bool is_transposed);
-  /// Makes what was not given uniform, so that all sum up to 1.
+  /// Makes what was not given uniform, so that all sum up to 1; but not what `of_all_rows` tells.
   void default_to_unit_mass(layout::Shape scaled, Index own_rows);
 
  private:
+  std::vector<double> rows_;     // of all rows
   std::vector<double> own_;      // of this rank's rows
   std::vector<double> columns_;  // of all columns
 };

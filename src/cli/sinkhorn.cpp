@@ -1,20 +1,62 @@
 #include "cli/sinkhorn.hpp"
 
+#include <optional>
+#include <type_traits>
+
 #include <fmt/format.h>
 
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/scale.hpp"
 
+#include "cli/scaled_grid.hpp"
 #include "cli/scaled_job.hpp"
 
 namespace plait::cli {
 
 namespace {
 
+sinkhorn::InPlaceForm in_place_form(ScalingForm form) {
+  switch (form) {
+    case ScalingForm::algorithm_1: return sinkhorn::InPlaceForm::typical;
+    case ScalingForm::algorithm_2: return sinkhorn::InPlaceForm::by_rows;
+    case ScalingForm::algorithm_3: return sinkhorn::InPlaceForm::blocked;
+    default: return sinkhorn::InPlaceForm::fused;
+  }
+}
+
+/// The grid of what is scaled, which is the transpose of a file in Fortran order.
+template <class T, class A>
+std::optional<sinkhorn::Grid> grid_of(mpi::Context& context, const SinkhornOptions& options, layout::Shape file,
+                                      bool is_transposed) {
+  if (!options.grid.is_given()) return std::nullopt;
+  if (options.grid.is_automatic) {
+    const layout::Shape shape = is_transposed ? layout::Shape{file.columns, file.rows} : file;
+    return sinkhorn::choose_grid(context.machine(), context.placement(), shape, Index{sizeof(T)}, Index{sizeof(A)});
+  }
+  const auto rows = static_cast<int>(options.grid.grid->rows);
+  const auto columns = static_cast<int>(options.grid.grid->columns);
+  return is_transposed ? sinkhorn::Grid{columns, rows} : sinkhorn::Grid{rows, columns};
+}
+
+std::string text_of(const std::optional<layout::Shape>& grid) {
+  return grid ? fmt::format(", on {} x {} ranks", grid->rows, grid->columns) : "";
+}
+
+template <class T, class A>
+sinkhorn::Scaling<A> scaled_on_blocks(mpi::Context& context, const sinkhorn::Grid& grid, ScaledMatrix<T>& matrix,
+                                      const sinkhorn::Marginals& marginals, const sinkhorn::Limits& limits,
+                                      const std::vector<A>& start) {
+  if constexpr (std::is_same_v<T, simd::BFloat16>) {
+    throw ArgumentError("blocks of a grid are of f64 or f32");  // refused before
+  } else {
+    return plan_on_grid<T, A>(context, grid, matrix, marginals, limits, start);
+  }
+}
+
 template <class T, class A>
 ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, const io::MatrixFile& file,
-                     Precision precision, Meter& meter) {
+                     Precision precision, Meter& meter, std::optional<layout::Shape>& used_grid) {
   ScaledOutcome result;
   result.precision = precision;
   const JointStopwatch all(context);
@@ -29,16 +71,25 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   meter.stage("scaling", 0, 0);
   const JointStopwatch iterating(context);
   auto limits = limits_of(options, precision, meter);
-  const auto scaling =
-      options.form == ScalingForm::scaling
-          ? sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start, {1, 1, options.over_relaxation})
-          : sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(), sinkhorn::InPlaceForm::fused, limits);
+  const auto grid = grid_of<T, A>(context, options, file.shape, matrix.is_transposed());
+  if (grid) {
+    used_grid =
+        matrix.is_transposed() ? layout::Shape{grid->columns, grid->rows} : layout::Shape{grid->rows, grid->columns};
+  }
+  const auto scaling = [&] {
+    if (grid) return scaled_on_blocks<T, A>(context, *grid, matrix, given.of_all_rows(), limits, start);
+    if (options.form == ScalingForm::scaling) {
+      return sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start, {1, 1, options.over_relaxation});
+    }
+    return sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(), in_place_form(options.form), limits, {},
+                                          options.exchange);
+  }();
   result.iterate_seconds = iterating.seconds();
   result.outcome = scaling.outcome;
   result.iterations = scaling.outcome.iterations;
 
   const JointStopwatch writing(context);
-  if (options.form == ScalingForm::scaling) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
+  if (options.form == ScalingForm::scaling && !grid) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check);
@@ -52,27 +103,37 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 
 void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   using nlohmann::ordered_json;
-  const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
-    return precision == Precision::bf16 && !options.output.empty() ? 4 : 0;
+  ScaledJob job = prepared(context, options, [&options](Precision precision) {
+    // A plan in another type than it is kept in, the copy of dealt rows, or the blocks beside what was read.
+    if (precision == Precision::bf16 && !options.output.empty()) return Index{4};
+    if (options.exchange.leader_rows == sinkhorn::LeaderRows::dealt) return 2 * element_bytes(precision);
+    return options.grid.is_given() ? element_bytes(precision) : Index{0};
   });
+  const bool is_algorithm = in_place_form(options.form) != sinkhorn::InPlaceForm::fused;
+  if (is_algorithm && job.precision == Precision::mixed) job.precision = Precision::f32;  // elements as they are
+  std::optional<layout::Shape> grid;                                                      // of the matrix in the file
   const auto work = [&](Meter& meter) {
     switch (job.precision) {
-      case Precision::f32: return scaled<float, float>(context, options, job.file, job.precision, meter);
-      case Precision::mixed: return scaled<float, double>(context, options, job.file, job.precision, meter);
-      case Precision::bf16: return scaled<simd::BFloat16, float>(context, options, job.file, job.precision, meter);
-      default: return scaled<double, double>(context, options, job.file, job.precision, meter);
+      case Precision::f32: return scaled<float, float>(context, options, job.file, job.precision, meter, grid);
+      case Precision::mixed: return scaled<float, double>(context, options, job.file, job.precision, meter, grid);
+      case Precision::bf16:
+        return scaled<simd::BFloat16, float>(context, options, job.file, job.precision, meter, grid);
+      default: return scaled<double, double>(context, options, job.file, job.precision, meter, grid);
     }
   };
   const auto report = [&](const ScaledOutcome& outcome) {
     auto json = scaled_json(context, "sinkhorn", options, job.file, job.memory, outcome);
     json["form"] = name(options.form);
+    json["grid"] = grid ? ordered_json{{"rows", grid->rows}, {"columns", grid->columns}} : ordered_json();
+    json["exchange"] = sinkhorn::name(options.exchange.way);
     json["row_factors"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
     json["column_factors"] = options.of_columns.empty() ? ordered_json() : ordered_json(options.of_columns);
     return json;
   };
   const auto summary = [&](const ScaledOutcome& outcome) {
-    return fmt::format("P = diag(u) K diag(v)   K is {}, {}, {}\n{}", layout::to_string(job.file.shape),
-                       name(job.precision), name(options.form), scaled_summary(options, job.file, outcome));
+    return fmt::format("P = diag(u) K diag(v)   K is {}, {}, {}{}\n{}", layout::to_string(job.file.shape),
+                       name(job.precision), name(options.form), text_of(grid),
+                       scaled_summary(options, job.file, outcome));
   };
   carry_out(context, options, work, report, summary);
 }

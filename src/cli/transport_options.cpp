@@ -14,12 +14,13 @@ namespace {
 
 using sinkhorn::Domain;
 
-constexpr ScaledWords words{"potentials",
-                            "--row-potentials",
-                            "--column-potentials",
-                            "f64, f32 or mixed",
-                            "C, the costs: a NumPy .npy, Matrix Market or HDF5 file;\n+infinity forbids an entry",
-                            "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows"};
+constexpr ScaledWords transport_words{
+    "potentials",
+    "--row-potentials",
+    "--column-potentials",
+    "f64, f32 or mixed",
+    "C, the costs: a NumPy .npy, Matrix Market or HDF5 file;\n+infinity forbids an entry",
+    "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows"};
 
 Domain parse_domain(std::string_view text) {
   for (const Domain domain : {Domain::automatic, Domain::factors, Domain::logarithmic}) {
@@ -33,8 +34,7 @@ sinkhorn::Metric parse_metric(std::string_view text) {
   for (const Metric metric : {Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}) {
     if (text == name(metric)) return metric;
   }
-  throw ArgumentError(
-      fmt::format("'{}' is no metric; expected sqeuclidean, euclidean, cityblock or minkowski", text));
+  throw ArgumentError(fmt::format("'{}' is no metric; expected sqeuclidean, euclidean, cityblock or minkowski", text));
 }
 
 double parse_power(std::string_view text) {
@@ -63,8 +63,7 @@ void add_points(CLI::App& command, TransportJobOptions& options) {
   add_value(
       command, "--p", [&options](const std::string& text) { options.p = parse_power(text); }, "NUMBER",
       "Of minkowski: (sum |x - y|^p)^(1/p)");
-  add_npy_path(command, "--map", options.map, "FILE",
-               "Write where each point of X goes on the average (M x d)");
+  add_npy_path(command, "--map", options.map, "FILE", "Write where each point of X goes on the average (M x d)");
 }
 
 void expect_points(const TransportJobOptions& options) {
@@ -105,7 +104,7 @@ sinkhorn::Rho parse_rho(std::string_view text) {
   throw ArgumentError(fmt::format("{} is balanced transport; expected a finite number for rows or columns", text));
 }
 
-constexpr const char* footer =
+constexpr const char* transport_footer =
     R"(The plan P >= 0 with these masses minimises  sum C P + epsilon sum P (log P - 1).  It is
 exp((f + g - C) / epsilon), f the potentials of the rows and g of the columns. A small epsilon is approached from a
 larger one. Unbalanced, RHO KL(sums | masses) is added, with KL(p | q) = sum p log(p / q) - p + q.
@@ -130,7 +129,7 @@ std::string_view name(Domain domain) {
 
 void add_transport(CLI::App& program, TransportJobOptions& options) {
   CLI::App& command = *program.add_subcommand("transport", "Transport mass at the least cost, with an entropy added");
-  add_scaled_options(command, options, words);
+  add_scaled_options(command, options, transport_words);
   command.get_option("IN")->required(false);
   add_points(command, options);
   add_value(
@@ -149,10 +148,10 @@ void add_transport(CLI::App& program, TransportJobOptions& options) {
       "Sums may miss the masses, which costs RHO KL(sums | masses),\nof rows and columns, or each its own (one may be "
       "inf);\n"
       "the masses of both need not have one total");
-  command.footer(footer);
+  command.footer(transport_footer);
   command.final_callback([&options] {
     expect_points(options);
-    if (options.map.empty()) expect_output(options, words);
+    if (options.map.empty()) expect_output(options, transport_words);
     if (options.first_epsilon != 0 && options.first_epsilon < options.epsilon) {
       throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
                                    options.first_epsilon, options.epsilon));

@@ -14,7 +14,7 @@ namespace plait::collective {
 
 namespace {
 
-Exchanged both(const Exchanged& reduced, const Exchanged& gathered) {
+Exchanged one_after_the_other(const Exchanged& reduced, const Exchanged& gathered) {
   Exchanged all = reduced;
   all += gathered;
   return all;
@@ -138,12 +138,14 @@ Stream allreduce_doubling(Graph& graph, const Group& group, const Stream& stream
 
 Exchanged allreduce_ring_traffic(Index elements, Index element_bytes, int ranks, int index, bool commutes) {
   const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
-  return both(reduce_scatter_ring_traffic(bytes, index, commutes), all_gather_ring_traffic(bytes, index));
+  return one_after_the_other(reduce_scatter_ring_traffic(bytes, index, commutes),
+                             all_gather_ring_traffic(bytes, index));
 }
 
 Exchanged allreduce_rabenseifner_traffic(Index elements, Index element_bytes, int ranks, int index, bool commutes) {
   const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
-  return both(reduce_scatter_halving_traffic(bytes, index, commutes), all_gather_doubling_traffic(bytes, index));
+  return one_after_the_other(reduce_scatter_halving_traffic(bytes, index, commutes),
+                             all_gather_doubling_traffic(bytes, index));
 }
 
 Exchanged allreduce_doubling_traffic(Index elements, Index element_bytes, int ranks, int index) {

@@ -95,7 +95,7 @@ struct Pieces {
 
 bool are_same(const Range& a, const Range& b) { return a.slot == b.slot && a.offset == b.offset; }
 
-Dependencies both(Dependencies some, const Dependencies& others) {
+Dependencies joined(Dependencies some, const Dependencies& others) {
   some.insert(some.end(), others.begin(), others.end());
   return some;
 }
@@ -121,7 +121,7 @@ void scatter_chunk(Graph& graph, const Group& group, const Way& way, const Block
   const Dependencies& there = pieces.ready[at(group.me())];
   if (own.elements() > 0 && !are_same(source, target)) {
     own.final = {own_copy(graph, arrival, source, target,
-                          way.is_root() ? own.final_and_read() : both(own.final_and_read(), there))};
+                          way.is_root() ? own.final_and_read() : joined(own.final_and_read(), there))};
     own.readers = {};
   } else if (own.elements() > 0 && !way.is_root()) {
     own.final = there;

@@ -14,7 +14,7 @@ namespace plait::collective {
 
 namespace {
 
-Exchanged both(Exchanged first, const Exchanged& second) { return first += second; }
+Exchanged added(Exchanged first, const Exchanged& second) { return first += second; }
 
 }  // namespace
 
@@ -50,14 +50,14 @@ Stream reduce_halving_gather(Graph& graph, const Group& group, int root, TreeSha
 Exchanged broadcast_scatter_all_gather_traffic(Index elements, Index element_bytes, int ranks, TreeShape shape,
                                                AllGatherWay way, int root, int me) {
   const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
-  return both(scatter_traffic(bytes, shape, root, me),
-              way == AllGatherWay::ring ? all_gather_ring_traffic(bytes, me) : all_gather_doubling_traffic(bytes, me));
+  return added(scatter_traffic(bytes, shape, root, me),
+               way == AllGatherWay::ring ? all_gather_ring_traffic(bytes, me) : all_gather_doubling_traffic(bytes, me));
 }
 
 Exchanged reduce_halving_gather_traffic(Index elements, Index element_bytes, int ranks, TreeShape shape, int root,
                                         int me, bool commutes) {
   const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
-  return both(reduce_scatter_halving_traffic(bytes, me, commutes), gather_traffic(bytes, shape, root, me));
+  return added(reduce_scatter_halving_traffic(bytes, me, commutes), gather_traffic(bytes, shape, root, me));
 }
 
 }  // namespace plait::collective

@@ -13,13 +13,13 @@ namespace plait::dense {
 namespace {
 
 template <class T>
-struct Factor {
+struct ProductFactor {
   Op op;
   matrix_view<const T> matrix;  // by columns; op of it is the factor
 };
 
 template <class T>
-Factor<T> as_blas_has_it(const LocalFactor& factor, Index rows, Index columns) {
+ProductFactor<T> as_blas_has_it(const LocalFactor& factor, Index rows, Index columns) {
   const bool by_columns = factor.order == StorageOrder::column_major;
   const Index stride = std::max({Index{1}, factor.stride, by_columns ? rows : columns});
   const auto* const data = reinterpret_cast<const T*>(factor.data);
@@ -46,8 +46,8 @@ void multiply(const LocalProduct& product) {
     other.c_order = StorageOrder::column_major;
     return multiply<T>(other);
   }
-  const Factor<T> a = as_blas_has_it<T>(product.a, product.rows, product.terms);
-  const Factor<T> b = as_blas_has_it<T>(product.b, product.terms, product.columns);
+  const ProductFactor<T> a = as_blas_has_it<T>(product.a, product.rows, product.terms);
+  const ProductFactor<T> b = as_blas_has_it<T>(product.b, product.terms, product.columns);
   const matrix_view<T> c(reinterpret_cast<T*>(product.c), product.rows, product.columns,
                          std::max({Index{1}, product.c_stride, product.rows}));
   const T beta = product.beta == nullptr ? T{1} : *static_cast<const T*>(product.beta);

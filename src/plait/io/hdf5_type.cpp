@@ -12,7 +12,7 @@ namespace plait::io {
 
 namespace {
 
-using Names = std::pair<std::string, std::string>;
+using Hdf5Names = std::pair<std::string, std::string>;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> complex_names{
     {{"r", "i"}, {"re", "im"}, {"real", "imag"}}};
@@ -48,7 +48,7 @@ std::optional<DType> complex(hid_t type) {
   const Hdf5Handle second(H5Tget_member_type(type, 1), H5Tclose);
   const auto part = real(first.id());
   if (!part || real(second.id()) != part) return std::nullopt;
-  const Names names{member_name(type, 0), member_name(type, 1)};
+  const Hdf5Names names{member_name(type, 0), member_name(type, 1)};
   for (const auto& [real_part, imaginary_part] : complex_names) {
     if (names.first == real_part && names.second == imaginary_part) {
       return part == DType::f32 ? DType::c64 : DType::c128;
@@ -75,7 +75,7 @@ hid_t native(DType dtype) {
   contract_violated("dtype", "a DType is one of its enumerators", __FILE__, __LINE__);
 }
 
-Hdf5Handle pair_or_number(DType dtype, const Names& names) {
+Hdf5Handle pair_or_number(DType dtype, const Hdf5Names& names) {
   if (!is_complex(dtype)) return {H5Tcopy(native(dtype)), H5Tclose};
   const auto part = static_cast<std::size_t>(component_bytes(dtype));
   Hdf5Handle pair(H5Tcreate(H5T_COMPOUND, 2 * part), H5Tclose);

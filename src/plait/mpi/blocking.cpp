@@ -37,4 +37,12 @@ void blocking_reduce(const Communicator& comm, std::span<const std::byte> in, st
   });
 }
 
+void blocking_all_reduce(const Communicator& comm, std::span<std::byte> data, const Reduction& reduction) {
+  in_countable_pieces(data.size(), reduction.element_bytes, [&](std::size_t first, std::size_t bytes) {
+    const auto count = static_cast<int>(static_cast<Index>(bytes) / reduction.element_bytes);
+    check(MPI_Allreduce(MPI_IN_PLACE, data.data() + first, count, reduction.type, reduction.operation, comm.handle()),
+          "MPI_Allreduce");
+  });
+}
+
 }  // namespace plait::mpi

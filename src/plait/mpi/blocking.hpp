@@ -20,4 +20,7 @@ void blocking_broadcast(const Communicator& comm, std::span<std::byte> data, Ind
 void blocking_reduce(const Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out,
                      const Reduction& reduction, int root);
 
+/// data of all ranks ← data of all ranks combined, in place, by MPI_Allreduce.
+void blocking_all_reduce(const Communicator& comm, std::span<std::byte> data, const Reduction& reduction);
+
 }  // namespace plait::mpi

@@ -13,7 +13,7 @@ struct Bytes {
   std::intptr_t end;
 };
 
-Bytes bytes_of(const TileMemory& memory, Index element_bytes) {
+Bytes extent_of(const TileMemory& memory, Index element_bytes) {
   const auto begin = reinterpret_cast<std::intptr_t>(memory.tile.data);
   if (memory.minor == 0 || memory.major == 0) return {begin, begin};
   return {begin, begin + ((memory.major - 1) * memory.tile.leading_dimension + memory.minor) * element_bytes};
@@ -42,8 +42,8 @@ bool elements_meet(const TileMemory& a, const TileMemory& b, Index element_bytes
 }  // namespace
 
 bool have_common_memory(const TileMemory& a, const TileMemory& b, Index element_bytes) {
-  const Bytes first = bytes_of(a, element_bytes);
-  const Bytes second = bytes_of(b, element_bytes);
+  const Bytes first = extent_of(a, element_bytes);
+  const Bytes second = extent_of(b, element_bytes);
   return std::max(first.begin, second.begin) < std::min(first.end, second.end) && elements_meet(a, b, element_bytes);
 }
 
@@ -52,17 +52,17 @@ Overlap OverlapSearch::find(std::span<const TileMemory> source, std::span<const 
   if (source.empty() || target.empty()) return {};
   order_.resize(target.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
-  const auto begin_of = [&](std::size_t i) { return bytes_of(target[i], element_bytes).begin; };
+  const auto begin_of = [&](std::size_t i) { return extent_of(target[i], element_bytes).begin; };
   std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return begin_of(a) < begin_of(b); });
   // Tells where looking back may stop.
   reach_.resize(target.size());
   std::intptr_t furthest = INTPTR_MIN;
   for (std::size_t k = 0; k < order_.size(); ++k) {
-    furthest = std::max(furthest, bytes_of(target[order_[k]], element_bytes).end);
+    furthest = std::max(furthest, extent_of(target[order_[k]], element_bytes).end);
     reach_[k] = furthest;
   }
   for (std::size_t s = 0; s < source.size(); ++s) {
-    const Bytes mine = bytes_of(source[s], element_bytes);
+    const Bytes mine = extent_of(source[s], element_bytes);
     const auto after = std::lower_bound(order_.begin(), order_.end(), mine.end,
                                         [&](std::size_t i, std::intptr_t end) { return begin_of(i) < end; });
     const auto reaching = static_cast<std::size_t>(after - order_.begin());

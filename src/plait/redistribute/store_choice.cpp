@@ -6,21 +6,21 @@ namespace plait::redistribute {
 
 namespace {
 
-constexpr Index least_chunk = Index{32} << 10;    // below that the clock tells nothing
-constexpr int chunks_from_trial_to_trial = 4096;  // cores change, and so does what they share
+constexpr Index least_streamed = Index{32} << 10;  // below that the clock tells nothing
+constexpr int chunks_from_trial_to_trial = 4096;   // cores change, and so does what they share
 // What was streamed comes from memory when it is read: only a clear gain for the writer is one for both.
 constexpr double clear_gain = 0.8;
 
 }  // namespace
 
 simd::Stores StoreChoice::next(Index bytes) const noexcept {
-  if (bytes < least_chunk) return simd::Stores::cached;
+  if (bytes < least_streamed) return simd::Stores::cached;
   if (is_trial()) return chunk_ < 2 * slots_ ? simd::Stores::cached : simd::Stores::streaming;
   return seconds_per_byte_[1] < clear_gain * seconds_per_byte_[0] ? simd::Stores::streaming : simd::Stores::cached;
 }
 
 void StoreChoice::took(Index bytes, double seconds) noexcept {
-  if (bytes < least_chunk) return;
+  if (bytes < least_streamed) return;
   const int into_trial = chunk_ % (2 * slots_);
   if (is_trial() && into_trial >= slots_) {
     double& sum = seconds_per_byte_[chunk_ < 2 * slots_ ? 0 : 1];

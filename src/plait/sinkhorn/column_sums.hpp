@@ -5,16 +5,17 @@
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/column_exchange.hpp"
 
 namespace plait::sinkhorn {
 
 /// Sums of vectors of one length over all ranks, as one message an iteration: through shared memory on one node, on a
-/// schedule that is made once between nodes. All ranks get the same bits.
+/// schedule that is made once between nodes. All ranks get the same bits, but for those of MPI's own way.
 template <class A>
 class SumOverRanks {
  public:
   /// Collective over `context`, which outlives this.
-  SumOverRanks(mpi::Context& context, Index length);
+  SumOverRanks(mpi::Context& context, Index length, SumWay way = SumWay::chosen);
   SumOverRanks(SumOverRanks&&) noexcept;
   SumOverRanks& operator=(SumOverRanks&&) = delete;
   ~SumOverRanks();

@@ -36,28 +36,30 @@ std::vector<Weighted> of_all_ranks(mpi::Context& context, const std::vector<Weig
 
 template <class T>
 Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
-                        const CheckedMarginals& marginals, std::span<const double> heights) {
+                        const CheckedMarginals& marginals, std::span<const double> heights, Columns part) {
   using Number = simd::FloatOf<T>;
   constexpr double highest = std::numeric_limits<double>::max();
   const auto is_entry = [support](Number entry) {
     return support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max();
   };
-  const auto columns = static_cast<std::size_t>(rows.columns());
+  const std::size_t columns = marginals.columns.size();
+  const auto own_columns = static_cast<std::size_t>(rows.columns());
   // The highest row with an entry in each column, and minus the lowest one, so that one reduction does for both.
   std::vector<double> both;
   std::vector<Weighted> own;
   mpi::agreed(context, [&] {
     both.assign(2 * columns, -highest);
-    const std::span<double> reached_by = std::span(both).first(columns);
-    const std::span<double> lowest = std::span(both).last(columns);
+    const auto first = static_cast<std::size_t>(part.first);
+    const std::span<double> reached_by = std::span(both).subspan(first, own_columns);
+    const std::span<double> lowest = std::span(both).subspan(columns + first, own_columns);
     for (Index i = 0; i < rows.rows(); ++i) {
       const double given = heights[static_cast<std::size_t>(i)];
       const double height = std::isnan(given) ? highest : std::clamp(given, -highest, highest);
       const double marginal = marginals.rows[static_cast<std::size_t>(i)];
       if (marginal == 0) continue;
-      own.push_back({height, marginal});
+      if (part.begins_a_row) own.push_back({height, marginal});
       const T* row = rows.data() + i * rows.leading_dimension();
-      for (std::size_t j = 0; j < columns; ++j) {
+      for (std::size_t j = 0; j < own_columns; ++j) {
         if (!is_entry(simd::widened<Number>(row[j]))) continue;
         reached_by[j] = std::max(reached_by[j], height);
         lowest[j] = std::max(lowest[j], -height);
@@ -112,7 +114,7 @@ std::string describe(const Bottleneck& bottleneck) {
 
 #define PLAIT_INSTANTIATE(T)                                                                              \
   template Feasibility feasibility(mpi::Context&, matrix_view<const T>, Support, const CheckedMarginals&, \
-                                   std::span<const double>)
+                                   std::span<const double>, Columns)
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
 PLAIT_INSTANTIATE(simd::BFloat16);

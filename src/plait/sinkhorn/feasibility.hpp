@@ -25,6 +25,13 @@ struct Feasibility {
   Bottleneck bottleneck;       // of either
 };
 
+/// Which part of the matrix a rank's rows are: whole rows, or a block of a process grid whose rows other ranks have,
+/// too.
+struct Columns {
+  Index first = 0;           // the number in the matrix of the block's first column
+  bool begins_a_row = true;  // false: another rank names these rows
+};
+
 /// What makes an entry one that a plan may have: of a matrix that is scaled, or of costs.
 enum class Support : unsigned char { positive, finite };
 
@@ -33,10 +40,12 @@ enum class Support : unsigned char { positive, finite };
 /// some iterations; what is found is a proof, but finding nothing is none. One pass over the matrix, which stays as it
 /// is. Collective over `context`; the same on all ranks.
 ///
-/// \param heights  the factors of this rank's rows, or their logarithms
+/// \param marginals  those of this rank's rows, and of all columns
+/// \param heights    the factors of this rank's rows, or their logarithms
 template <class T>
 [[nodiscard]] Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
-                                      const CheckedMarginals& marginals, std::span<const double> heights);
+                                      const CheckedMarginals& marginals, std::span<const double> heights,
+                                      Columns part = {});
 
 /// "the 3 rows ... "
 [[nodiscard]] std::string describe(const Bottleneck& bottleneck);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -70,6 +71,34 @@ class Iteration {
   Index starved_columns_ = 0;
 };
 
+/// An iteration that can give columns their sums a few at a time, as these come from the other ranks.
+template <class A>
+class PartwiseIteration : public Iteration<A> {
+ public:
+  using Iteration<A>::Iteration;
+
+  /// Does nothing where that was done already, part by part.
+  void columns(std::span<const A> sums) final {
+    if (!std::exchange(has_rescaled_, false)) all_columns(sums);
+  }
+
+  /// In how many steps so many columns are given their sums; one at least.
+  [[nodiscard]] virtual Index steps(Index columns) const = 0;
+
+  /// One step of what `columns` does, for the columns from `first` on. Steps of the same columns are called in order,
+  /// with the same sums; those of other columns may come in between.
+  virtual void columns(Index first, std::span<const A> sums, Index step) = 0;
+
+  /// After the last step of all columns.
+  void note_rescaled() noexcept { has_rescaled_ = true; }
+  [[nodiscard]] bool has_rescaled() const noexcept { return has_rescaled_; }
+
+ private:
+  virtual void all_columns(std::span<const A> sums) = 0;
+
+  bool has_rescaled_ = false;
+};
+
 /// What an iteration works on; the marginals outlive it.
 template <class T>
 struct IterationTask {
@@ -98,14 +127,14 @@ struct Blocking {
 
 /// COFFEE's Algorithm 1: rows are summed up and multiplied, then each column is, down its elements.
 template <class A>
-[[nodiscard]] std::unique_ptr<Iteration<A>> typical_iteration(const IterationTask<A>& task);
+[[nodiscard]] std::unique_ptr<PartwiseIteration<A>> typical_iteration(const IterationTask<A>& task);
 
 /// COFFEE's Algorithm 2: the columns, too, are summed up and multiplied row by row.
 template <class A>
-[[nodiscard]] std::unique_ptr<Iteration<A>> by_rows_iteration(const IterationTask<A>& task);
+[[nodiscard]] std::unique_ptr<PartwiseIteration<A>> by_rows_iteration(const IterationTask<A>& task);
 
 /// COFFEE's Algorithm 3: these two passes in blocks, by kernels of vectors of four rows.
 template <class A>
-[[nodiscard]] std::unique_ptr<Iteration<A>> blocked_iteration(const IterationTask<A>& task, Blocking blocking);
+[[nodiscard]] std::unique_ptr<PartwiseIteration<A>> blocked_iteration(const IterationTask<A>& task, Blocking blocking);
 
 }  // namespace plait::sinkhorn

@@ -21,8 +21,7 @@ void expect_valid(const Limits& limits) {
         fmt::format("the number of iterations is limited to {}, expected >= 0", limits.most_iterations));
   }
   if (limits.checkpoints.every < 1) {
-    throw ArgumentError(
-        fmt::format("a state is kept every {} iterations, expected >= 1", limits.checkpoints.every));
+    throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", limits.checkpoints.every));
   }
 }
 

@@ -49,9 +49,9 @@ void PointCosts<A>::set_epsilon(double epsilon) {
   epsilon_ = epsilon;
   const Index leading_dimension = std::max(Index{1}, panels_) * simd::panel_points;
   const auto over = [&](Index rows) {
-    return LogSweep<A, A>(matrix_view<const A>(block_.data(), rows, this->columns(), leading_dimension,
-                                               StorageOrder::row_major),
-                          epsilon);
+    return LogSweep<A, A>(
+        matrix_view<const A>(block_.data(), rows, this->columns(), leading_dimension, StorageOrder::row_major),
+        epsilon);
   };
   sweep_.emplace(over(block_rows));
   last_sweep_.emplace(over(this->rows() % block_rows));
@@ -107,7 +107,8 @@ CheckedMarginals PointCosts<A>::reachable(mpi::Context& context, const CheckedMa
   const auto has_mass = [](const std::vector<double>& masses) {
     return std::ranges::any_of(masses, [](double mass) { return mass > 0; });
   };
-  const bool rows_have = mpi::all_reduce(context.comm(), has_mass(marginals.rows) ? 1 : 0, mpi::Operation::maximum()) > 0;
+  const bool rows_have =
+      mpi::all_reduce(context.comm(), has_mass(marginals.rows) ? 1 : 0, mpi::Operation::maximum()) > 0;
   CheckedMarginals reached = mpi::agreed(context, [&] { return marginals; });
   if (!has_mass(marginals.columns)) std::ranges::fill(reached.rows, 0.0);
   if (!rows_have) std::ranges::fill(reached.columns, 0.0);
@@ -174,8 +175,7 @@ void PointCosts<A>::for_each_weights(std::span<const A> g,
   if (weights_.size() < leading_dimension) weights_ = Array<A>(leading_dimension);
   for_each_block([&](Index first, Index count, LogSweep<A, A>&) {
     for (Index i = 0; i < count; ++i) {
-      const simd::RowBlock<const A> costs{block_.data() + i * leading_dimension, 1, this->columns(),
-                                          leading_dimension};
+      const simd::RowBlock<const A> costs{block_.data() + i * leading_dimension, 1, this->columns(), leading_dimension};
       A maximum{};
       exponential_.row_maxima(costs, factor, g.data(), &maximum);
       const A potential = std::isfinite(maximum) ? -maximum : A{0};
@@ -194,9 +194,8 @@ void PointCosts<A>::fill(matrix_view<A> kernel, std::span<A> f, std::span<const 
   for_each_weights(g, [&](Index i, std::span<const A> weights) {
     std::ranges::copy(weights, kernel.data() + i * kernel.leading_dimension());
     A maximum{};
-    exponential_.row_maxima(
-        {block_.data() + i % block_rows * leading_dimension, 1, this->columns(), leading_dimension}, factor, g.data(),
-        &maximum);
+    exponential_.row_maxima({block_.data() + i % block_rows * leading_dimension, 1, this->columns(), leading_dimension},
+                            factor, g.data(), &maximum);
     f[static_cast<std::size_t>(i)] = std::isfinite(maximum) ? -maximum : A{0};
   });
 }

@@ -112,8 +112,7 @@ template <class A>
 Transport<A> transport(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
                        const TransportOptions& options, std::span<const A> start) {
   expect_clouds(context, clouds, options);
-  const CheckedMarginals checked =
-      checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
+  const CheckedMarginals checked = checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
   const double highest = highest_cost(context, clouds);
   mpi::agreed(context, [&] {
     if (options.rho.is_balanced() && checked.total > 0 && (clouds.y.rows() == 0 || checked.all_rows == 0)) {
@@ -164,8 +163,7 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   std::vector<A> by_coordinate(static_cast<std::size_t>(coordinates * points));
   for (Index k = 0; k < coordinates; ++k) {
     for (Index j = 0; j < points; ++j) {
-      by_coordinate[static_cast<std::size_t>(k * points + j)] =
-          clouds.y.data()[j * clouds.y.leading_dimension() + k];
+      by_coordinate[static_cast<std::size_t>(k * points + j)] = clouds.y.data()[j * clouds.y.leading_dimension() + k];
     }
   }
   std::vector<A> units;

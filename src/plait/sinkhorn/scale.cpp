@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 
@@ -14,8 +17,10 @@
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/column_sums.hpp"
 #include "plait/sinkhorn/course.hpp"
+#include "plait/sinkhorn/dealt_rows.hpp"
 #include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
+#include "plait/sinkhorn/overlapped_sums.hpp"
 #include "plait/sinkhorn/stagnation.hpp"
 
 namespace plait::sinkhorn {
@@ -57,23 +62,47 @@ void expect_state(const Limits& limits, std::size_t rows, std::size_t columns, b
                                   checkpoints.from->u.size(), checkpoints.from->v.size(), rows, columns));
 }
 
+template <class T>
+Index positive_entries(matrix_view<const T> rows) {
+  Index positive = 0;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const T* row = rows.data() + i * rows.leading_dimension();
+    for (Index j = 0; j < rows.columns(); ++j) {
+      positive += static_cast<Index>(simd::widened<simd::FloatOf<T>>(row[j]) > 0);
+    }
+  }
+  return positive;
+}
+
+/// vector ← the sum of all ranks'.
+template <class A>
+using SumUp = std::function<void(std::span<A> vector)>;
+
+template <class A, class Sums>
+SumUp<A> shared(Sums sums) {
+  return [kept = std::make_shared<Sums>(std::move(sums))](std::span<A> vector) { (*kept)(vector); };
+}
+
 /// One run. `T` is what the matrix is stored in, const if it is not changed.
 template <class T, class A>
-class Run {
+class ScalingRun {
   using Element = std::remove_const_t<T>;
 
  public:
-  Run(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals, const Limits& limits,
-      const Update& update, Iteration<A>& iteration, const MatrixCheck& seen)
+  ScalingRun(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals, const Limits& limits,
+             const Update& update, Iteration<A>& iteration, const MatrixCheck& seen, SumUp<A> sum_over_ranks)
       : context_(context),
         rows_(rows),
         marginals_(marginals),
         is_balanced_(update.is_balanced()),
         iteration_(iteration),
         seen_(seen),
-        sums_over_ranks_(context, rows.columns() + riders),
+        sums_over_ranks_(std::move(sum_over_ranks)),
         sums_(mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(rows.columns() + riders)); })),
         course_(limits, std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>())) {}
+
+  // Beside the sums: what rows are off by, and the number of those without a factor.
+  static constexpr Index riders = 2;
 
   [[nodiscard]] Outcome to_the_end() {
     while (!course_.is_at_limit()) {
@@ -86,18 +115,14 @@ class Run {
       iteration_.columns(sums());
       if (iteration_.starved_columns() > 0) return out_of_range();
       course_.keep([this] {
-        return ScalingState{{iteration_.u().begin(), iteration_.u().end()},
-                            {iteration_.v().begin(), iteration_.v().end()},
-                            {}};
+        return ScalingState{
+            {iteration_.u().begin(), iteration_.u().end()}, {iteration_.v().begin(), iteration_.v().end()}, {}};
       });
     }
     return limit_reached();
   }
 
  private:
-  // Beside the sums: what rows are off by, and the number of those without a factor.
-  static constexpr Index riders = 2;
-
   [[nodiscard]] std::span<A> sums() { return std::span(sums_).first(sums_.size() - riders); }
 
   double iterate() {
@@ -117,14 +142,8 @@ class Run {
   [[nodiscard]] Feasibility look_for_a_proof() {
     if (!is_balanced_) return {};
     if constexpr (!std::is_const_v<T>) {
-      Index positive = 0;
-      for (Index i = 0; i < rows_.rows(); ++i) {
-        const T* row = rows_.data() + i * rows_.leading_dimension();
-        for (Index j = 0; j < rows_.columns(); ++j) {
-          positive += static_cast<Index>(simd::widened<simd::FloatOf<Element>>(row[j]) > 0);
-        }
-      }
-      const Index lost = mpi::all_reduce(context_.comm(), seen_.positive - positive, mpi::Operation::maximum());
+      const Index lost = mpi::all_reduce(context_.comm(), seen_.positive - positive_entries<Element>(rows_),
+                                         mpi::Operation::maximum());
       if (lost > 0) return {};
     }
     const auto heights =
@@ -157,7 +176,7 @@ class Run {
   bool is_balanced_;
   Iteration<A>& iteration_;
   MatrixCheck seen_;
-  SumOverRanks<A> sums_over_ranks_;
+  SumUp<A> sums_over_ranks_;
   std::vector<A> sums_;
   Course course_;
   double starved_ = 0;
@@ -165,7 +184,7 @@ class Run {
 
 template <class T, class A, class Make>
 Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals, const Limits& limits,
-                  std::span<const A> start, const Update& update, Make make) {
+                  std::span<const A> start, const Update& update, SumWay way, Make make) {
   using Element = std::remove_const_t<T>;
   mpi::agreed(context, [&] {
     expect_suitable(rows, limits);
@@ -189,8 +208,70 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
     std::ranges::transform(from->u, iteration->u().begin(), as_number);
     std::ranges::transform(from->v, iteration->v().begin(), as_number);
   }
-  Outcome outcome = Run<T, A>(context, rows, checked, limits, update, *iteration, seen).to_the_end();
+  auto sums = shared<A>(SumOverRanks<A>(context, rows.columns() + ScalingRun<T, A>::riders, way));
+  Outcome outcome =
+      ScalingRun<T, A>(context, rows, checked, limits, update, *iteration, seen, std::move(sums)).to_the_end();
   return {std::move(outcome), std::move(iteration->u()), std::move(iteration->v())};
+}
+
+template <class A>
+std::unique_ptr<PartwiseIteration<A>> make_algorithm(InPlaceForm form, const IterationTask<A>& task,
+                                                     Blocking blocking) {
+  switch (form) {
+    case InPlaceForm::typical: return typical_iteration<A>(task);
+    case InPlaceForm::by_rows: return by_rows_iteration<A>(task);
+    default: return blocked_iteration<A>(task, blocking);
+  }
+}
+
+/// By COFFEE's Algorithm 1, 2 or 3.
+template <class A>
+Scaling<A> scaled_by_algorithm(mpi::Context& context, matrix_view<A> rows, const Marginals& marginals, InPlaceForm form,
+                               const Limits& limits, Blocking blocking, const ColumnExchange& exchange) {
+  mpi::agreed(context, [&] {
+    expect_suitable(rows, limits);
+    if (blocking.rows < 1 || blocking.columns < 1) {
+      throw ArgumentError(
+          fmt::format("blocks of {} x {} elements, expected 1 x 1 at least", blocking.rows, blocking.columns));
+    }
+    expect_state(limits, 0, 0, false);
+  });
+  CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
+  MatrixCheck seen = check_matrix<A>(context, rows, checked);
+  std::optional<DealtRows<A>> dealt;
+  if (exchange.leader_rows == LeaderRows::dealt) {
+    dealt.emplace(context, rows, checked.rows);
+    rows = dealt->rows();
+    checked.rows = dealt->marginals();
+    seen.positive = positive_entries<A>(rows);
+  }
+  const auto iteration =
+      mpi::agreed(context, [&] { return make_algorithm<A>(form, {rows, checked.rows, checked.columns}, blocking); });
+  constexpr Index riders = ScalingRun<A, A>::riders;
+  auto sums = exchange.meanwhile == Meanwhile::rescale
+                  ? shared<A>(OverlappedSums<A>(context, exchange.way, *iteration, rows.columns(), riders,
+                                                checked.total, limits))
+                  : shared<A>(SumOverRanks<A>(context, rows.columns() + riders, exchange.way));
+  Outcome outcome =
+      ScalingRun<A, A>(context, rows, checked, limits, Update(), *iteration, seen, std::move(sums)).to_the_end();
+  if (iteration->has_rescaled()) {  // rows are to have their sums
+    auto unused = mpi::agreed(context, [&] { return std::vector<A>(checked.columns.size()); });
+    iteration->rows(unused);
+  }
+  auto u = dealt ? dealt->put_back(iteration->u()) : std::move(iteration->u());
+  return {std::move(outcome), std::move(u), std::move(iteration->v())};
+}
+
+void expect_suitable(InPlaceForm form, const ColumnExchange& exchange) {
+  if (form == InPlaceForm::fused &&
+      (exchange.meanwhile != Meanwhile::wait || exchange.leader_rows != LeaderRows::kept)) {
+    throw ArgumentError(
+        "the fused form has nothing to rescale meanwhile and keeps its rows; expected one of Algorithms 1 to 3");
+  }
+  if (exchange.meanwhile == Meanwhile::rescale && exchange.way == SumWay::mpi) {
+    throw ArgumentError(
+        "the update is to overlap with MPI_Allreduce, which returns everything at once; expected another exchange");
+  }
 }
 
 }  // namespace
@@ -201,36 +282,31 @@ Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Margina
   const auto make = [&update](const IterationTask<const T>& task) {
     return update.is_plain() ? scaling_iteration<T, A>(task) : relaxed_iteration<T, A>(task, update);
   };
-  return scaled<const T, A>(context, rows, marginals, limits, start, update, make);
+  return scaled<const T, A>(context, rows, marginals, limits, start, update, SumWay::chosen, make);
 }
 
 template <class T, class A>
 Scaling<A> scale_in_place(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals, InPlaceForm form,
-                          const Limits& limits, Blocking blocking) {
-  const auto make = [form, blocking](const IterationTask<T>& task) -> std::unique_ptr<Iteration<A>> {
-    if (form == InPlaceForm::fused) return in_place_iteration<T, A>(task);
-    if constexpr (std::is_same_v<T, A>) {
-      if (blocking.rows < 1 || blocking.columns < 1) {
-        throw ArgumentError(
-            fmt::format("blocks of {} x {} elements, expected 1 x 1 at least", blocking.rows, blocking.columns));
-      }
-      switch (form) {
-        case InPlaceForm::typical: return typical_iteration<A>(task);
-        case InPlaceForm::by_rows: return by_rows_iteration<A>(task);
-        default: return blocked_iteration<A>(task, blocking);
-      }
-    } else {
-      throw ArgumentError("this form of scaling computes with elements as they are, expected double or float");
+                          const Limits& limits, Blocking blocking, ColumnExchange exchange) {
+  mpi::agreed(context, [&] {
+    expect_suitable(form, exchange);
+    if (form == InPlaceForm::fused || std::is_same_v<T, A>) return;
+    throw ArgumentError("this form of scaling computes with elements as they are, expected double or float");
+  });
+  if constexpr (std::is_same_v<T, A>) {
+    if (form != InPlaceForm::fused) {
+      return scaled_by_algorithm<A>(context, rows, marginals, form, limits, blocking, exchange);
     }
-  };
-  return scaled<T, A>(context, rows, marginals, limits, {}, {}, make);
+  }
+  return scaled<T, A>(context, rows, marginals, limits, {}, {}, exchange.way,
+                      [](const IterationTask<T>& task) { return in_place_iteration<T, A>(task); });
 }
 
 #define PLAIT_INSTANTIATE(T, A)                                                                                       \
   template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>, \
                             const Update&);                                                                           \
   template Scaling<A> scale_in_place<T, A>(mpi::Context&, matrix_view<T>, const Marginals&, InPlaceForm,              \
-                                           const Limits&, Blocking)
+                                           const Limits&, Blocking, ColumnExchange)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);

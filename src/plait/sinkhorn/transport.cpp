@@ -274,8 +274,7 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
           "the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
     }
   });
-  const CheckedMarginals masses =
-      checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);
+  const CheckedMarginals masses = checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);
   const double highest = check_costs<T>(context, costs, those_that_are_had(context, masses, options.rho));
   StoredCosts<T, A> stored(costs);
   return transport_of<A>(context, stored, masses, highest, options, start);

@@ -188,8 +188,7 @@ class Logarithms {
   [[nodiscard]] bool is_infeasible(const std::vector<A>& f) {
     if (!task_.update.is_balanced()) return false;
     const auto heights = mpi::agreed(context_, [&] { return std::vector<double>(f.begin(), f.end()); });
-    return course_.is_proof(task_.costs.feasibility(context_, task_.marginals, heights),
-                            task_.marginals);
+    return course_.is_proof(task_.costs.feasibility(context_, task_.marginals, heights), task_.marginals);
   }
 
   [[nodiscard]] Outcome unreached(const char* what, Index count, const std::vector<A>& f) {

@@ -21,13 +21,13 @@ namespace plait::shim::scalapack {
 namespace {
 
 /// One of the two matrices, as this process is given it.
-struct Operand {
+struct CopyOperand {
   Descriptor descriptor;
   GridInfo grid;
   Submatrix part;
 };
 
-Operand operand(const int* desc, int i, int j) {
+CopyOperand operand(const int* desc, int i, int j) {
   const Descriptor d = descriptor(desc);
   return {d, grid_info(d.context), submatrix(d, i, j)};
 }
@@ -44,7 +44,7 @@ struct Announcement {
   Submatrix part{};
 };
 
-Announcement announcement(const Operand& a, int m, int n) {
+Announcement announcement(const CopyOperand& a, int m, int n) {
   if (!a.grid.member()) return {};
   const bool known = why_not(a.part, m, n, a.grid.rows, a.grid.columns).empty();
   return {1,
@@ -93,7 +93,7 @@ redistribute::MatrixPair pair_of(const KnownMatrix& a, const KnownMatrix& b, int
 }
 
 // The message and the end are those of the real routine.
-void expect_fitting(const Operand& a) {
+void expect_fitting(const CopyOperand& a) {
   if (leading_dimension_fits(a.descriptor, a.grid)) return;
   const Descriptor& d = a.descriptor;
   std::fprintf(stderr, "??MR2D:bad lda arg:row=%d,m=%d,p=%d,nbrow=%d,lda=%d,sprow=%d\n", a.grid.my_row, d.rows,
@@ -102,8 +102,8 @@ void expect_fitting(const Operand& a) {
 }
 
 /// All processes are in both grids, and know all that there is to know.
-CachedPlan& plan_of_members(const CopyCall& call, const Operand& a, const Operand& b, Grid& all) {
-  for (const Operand* one : {&a, &b}) {
+CachedPlan& plan_of_members(const CopyCall& call, const CopyOperand& a, const CopyOperand& b, Grid& all) {
+  for (const CopyOperand* one : {&a, &b}) {
     expect_servable(one->part, one->descriptor.type, call.m, call.n, one->grid.rows, one->grid.columns);
     expect_fitting(*one);
   }
@@ -123,7 +123,7 @@ CachedPlan& plan_of_members(const CopyCall& call, const Operand& a, const Operan
 }
 
 /// Some processes are not in one of the grids, or in neither.
-CachedPlan& plan_with_outsiders(const CopyCall& call, const Operand& a, const Operand& b, Grid& all) {
+CachedPlan& plan_with_outsiders(const CopyCall& call, const CopyOperand& a, const CopyOperand& b, Grid& all) {
   const std::array<Announcement, 2> own{announcement(a, call.m, call.n), announcement(b, call.m, call.n)};
   const auto told = mpi::all_gather(all.context().comm(), own);
   const KnownMatrix known_a = gathered(told, [](const auto& one) -> auto& { return one[0]; }, call.m, call.n);
@@ -138,7 +138,7 @@ CachedPlan& plan_with_outsiders(const CopyCall& call, const Operand& a, const Op
 }
 
 template <class T>
-void copy_elements(CachedPlan& plan, int rank, const CopyCall& call, const Operand& a, const Operand& b,
+void copy_elements(CachedPlan& plan, int rank, const CopyCall& call, const CopyOperand& a, const CopyOperand& b,
                    const std::optional<Trapezoid>& part) {
   execute_on<T>(plan, rank, static_cast<const T*>(call.a), a.descriptor.leading_dimension, static_cast<T*>(call.b),
                 b.descriptor.leading_dimension, [&](const Tiles<T>& tiles) {
@@ -154,11 +154,11 @@ void copy(const CopyCall& call, Index element_bytes, const std::optional<Trapezo
   if (call.m == 0 || call.n == 0) return;
   const GridInfo info = grid_info(call.union_context);
   if (!info.member()) throw PassOn{refused_arguments};
-  const Operand a = operand(call.desc_a, call.ia, call.ja);
-  const Operand b = operand(call.desc_b, call.ib, call.jb);
+  const CopyOperand a = operand(call.desc_a, call.ia, call.ja);
+  const CopyOperand b = operand(call.desc_b, call.ib, call.jb);
   Grid& all = grid_of(call.union_context, info);
   // Whoever is in a grid sees whether it is as large as the union, so all processes answer alike.
-  const auto has_all = [&](const Operand& one) { return one.grid.member() && one.grid.size() == info.size(); };
+  const auto has_all = [&](const CopyOperand& one) { return one.grid.member() && one.grid.size() == info.size(); };
   CachedPlan& plan = has_all(a) && has_all(b) ? plan_of_members(call, a, b, all) : plan_with_outsiders(call, a, b, all);
   const int rank = all.context().rank();
   switch (element_bytes) {

@@ -51,6 +51,43 @@ class Sinkhorn(CommandTest):
                 np.testing.assert_allclose(u * self.k * v, plan, rtol=1e-12)
                 self.assertEqual(plan.flags.f_contiguous, path == "KF.npy")
 
+    def test_the_algorithms_of_the_literature(self):
+        self.save("K32.npy", self.k.astype("f4"))
+        given = ("--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy")
+        for ranks, number, options in [
+            (0, 1, ()),
+            (3, 2, ("--exchange", "mpi")),
+            (3, 3, ("--exchange", "coffee", "--overlap", "--deal-rows")),
+            (2, 3, ("--exchange", "two-level", "--overlap")),
+        ]:
+            with self.subTest(number=number, options=options):
+                form = f"algorithm-{number}"
+                report = self.report(ranks, "sinkhorn", "K.npy", *given, "--form", form, *options, "--tolerance", "1e-13")
+                self.assertEqual((report["status"], report["form"]), ("converged", form))
+                self.assertEqual(report["exchange"], options[1] if options else "chosen")
+                np.testing.assert_allclose(self.load("P.npy"), self.plan, rtol=1e-10)
+        report = self.report(0, "sinkhorn", "K32.npy", *given, "--form", "algorithm-3")
+        self.assertEqual(report["precision"], "f32")
+
+    def test_blocks_of_a_grid(self):
+        self.save("KF.npy", np.asfortranarray(self.k))
+        given = ("--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy", "--tolerance", "1e-13")
+        vectors = ("--row-factors", "u.npy", "--column-factors", "v.npy")
+        for ranks, path, grid in [(4, "K.npy", "2x2"), (3, "KF.npy", "1x3"), (2, "K.npy", "auto")]:
+            with self.subTest(path=path, grid=grid):
+                report = self.report(ranks, "sinkhorn", path, *given, *vectors, "--grid", grid)
+                shape = report["grid"]
+                self.assertEqual(shape["rows"] * shape["columns"], ranks)
+                if grid != "auto":
+                    self.assertEqual(f"{shape['rows']}x{shape['columns']}", grid)
+                plan, u, v = self.load("P.npy"), self.load("u.npy"), self.load("v.npy")
+                self.assertEqual((report["status"], u.shape, v.shape), ("converged", (37, 1), (1, 23)))
+                np.testing.assert_allclose(plan, self.plan, rtol=1e-10)
+                np.testing.assert_allclose(u * self.k * v, plan, rtol=1e-12)
+        result = self.run_plait(2, "sinkhorn", "K.npy", "-o", "P.npy", "--grid", "2x2")
+        self.assertEqual(result.status, 1)
+        self.assertIn("a grid of 2 x 2 ranks, expected one of all 2 ranks", result.stderr)
+
     def test_precisions_and_whole_numbers(self):
         self.save("K32.npy", self.k.astype("f4"))
         self.save("counts.npy", np.arange(1, 13, dtype="i4").reshape(4, 3))
@@ -115,7 +152,14 @@ class Sinkhorn(CommandTest):
     def test_wrong_options_are_refused(self):
         cases = [
             (("sinkhorn", "K.npy"), "-o, --row-factors and --column-factors are missing"),
-            (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "fused"), "--form: 'fused' is no form; expected scaling or in-place"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "fused"), "--form: 'fused' is no form; expected scaling, in-place, "),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--grid", "0x2"), "--grid: '0x2' is no grid; expected one such as 2x2, or auto"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--grid", "auto", "--form", "in-place"), "--grid is given, but --form in-place"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--exchange", "ring"), "--exchange is given, but --form scaling chooses"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "in-place", "--overlap"), "--overlap is given, but --form in-place"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "algorithm-3", "--exchange", "mpi", "--overlap"),
+             "--overlap is given, but --exchange mpi returns everything"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "algorithm-1", "--precision", "bf16"), "--precision bf16 is given"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--tolerance", "-1"), "--tolerance: -1 is negative"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--iterations", "0"), "--iterations: '0' is no count"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "in-place", "--start", "v.npy"), "--start is given, but --form in-place"),
