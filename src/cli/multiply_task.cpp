@@ -1,5 +1,7 @@
 #include "cli/multiply_task.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "plait/io/matrix_output.hpp"
@@ -7,6 +9,7 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
 
+#include "cli/option_words.hpp"
 #include "cli/traced_job.hpp"
 
 namespace plait::cli {
@@ -32,6 +35,28 @@ void expect_scalars(const MultiplyOptions& options, io::DType dtype) {
   };
   check("--alpha", options.alpha);
   check("--beta", options.beta);
+}
+
+/// Cannon's algorithm wants a square of ranks in each layer: with others, some of them would have nothing to do, which
+/// who asks for it by name may not expect.
+void expect_squares(const MultiplyOptions& options, int ranks) {
+  if (options.method != dense::Method::cannon) return;
+  const int layers = options.layers == 0 ? 1 : options.layers;
+  int edge = 1;
+  while ((edge + 1) * (edge + 1) <= ranks / layers) ++edge;
+  if (Index{layers} * edge * edge == ranks || layers > ranks) return;  // too many layers are told as such
+  throw ArgumentError(fmt::format("--method cannon: there are {} ranks, expected {} or {}, a square{}", ranks,
+                                  layers * edge * edge, layers * (edge + 1) * (edge + 1),
+                                  options.layers == 0 ? ", or --layers" : " for each of the layers"));
+}
+
+dense::Choice choose(const mpi::Context& context, const MultiplyTask& task) {
+  try {
+    return dense::choose(context, task.factors, task.c, io::bytes(task.a.dtype), task.wishes);
+  } catch (const ArgumentError& error) {
+    constexpr std::array words{OptionWord{"memory_limit", "--memory"}, OptionWord{"mesh", "--layers"}};
+    throw ArgumentError(in_option_words(error.what(), words));
+  }
 }
 
 }  // namespace
@@ -64,9 +89,12 @@ MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options) {
 
     const StorageOrder order = io::written_order(options.output, a.order);
     MultiplyTask made{a, b, into, factors, io::slab_layout(shape, order, context.size()), {}};
-    made.wishes = {.method = options.method, .mesh = {0, 0, options.layers}, .memory_limit = options.memory_limit};
-    const auto choice = dense::choose(context, made.factors, made.c, io::bytes(a.dtype), made.wishes);
-    made.workspace_bytes = choice.workspace_bytes;
+    expect_squares(options, context.size());
+    const bool is_cannon = options.method == dense::Method::cannon;
+    made.wishes = {.method = options.method,
+                   .mesh = {0, 0, is_cannon && options.layers == 0 ? 1 : options.layers},
+                   .memory_limit = options.memory_limit};
+    made.workspace_bytes = choose(context, made).workspace_bytes;
     return made;
   });
   io::expect_writable_matrix(context, options.output);

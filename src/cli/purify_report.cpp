@@ -94,9 +94,10 @@ std::string summary(const PurifyOptions& options, const PurifyTask& task, const 
   if (!options.energy_weighted.empty()) line("wrote", options.energy_weighted);
   if (!options.page.empty()) line("report", options.page);
   if (!options.trace.empty()) line("trace", options.trace);
-  line("in all",
-       fmt::format("{}: read {}, steps {}, wrote {}", seconds_text(outcome.seconds), seconds_text(outcome.read_seconds),
-                   seconds_text(outcome.purify_seconds), seconds_text(outcome.write_seconds)));
+  line("in all", fmt::format("{}: read {}, prepared {}, steps {}, checked {}, wrote {}", seconds_text(outcome.seconds),
+                             seconds_text(outcome.read_seconds), seconds_text(outcome.prepare_seconds),
+                             seconds_text(outcome.purify_seconds), seconds_text(outcome.check_seconds),
+                             seconds_text(outcome.write_seconds)));
   return text;
 }
 
@@ -148,7 +149,9 @@ std::string json_report(const mpi::Context& context, const PurifyOptions& option
       {"received_bytes", outcome.received_bytes},
       {"least_bytes", outcome.least_bytes},
       {"read_seconds", outcome.read_seconds},
+      {"prepare_seconds", outcome.prepare_seconds},
       {"purify_seconds", outcome.purify_seconds},
+      {"check_seconds", outcome.check_seconds},
       {"write_seconds", outcome.write_seconds},
       {"seconds", outcome.seconds},
       {"memory",

@@ -1,6 +1,7 @@
 #include "cli/purify_run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <type_traits>
@@ -25,6 +26,7 @@
 #include "plait/report/trace_json.hpp"
 
 #include "cli/link_rate.hpp"
+#include "cli/option_words.hpp"
 #include "cli/print.hpp"
 #include "cli/purify_checkpoint.hpp"
 #include "cli/text_aside.hpp"
@@ -38,6 +40,8 @@ using purify::Matrix;
 
 constexpr Index most_cells = 160;
 constexpr Index most_trace_bytes = Index{64} << 20;
+
+constexpr std::array option_words{OptionWord{"chemical_potential", "--chemical-potential"}};
 
 double slowest(const mpi::Context& context, double seconds) {
   return mpi::all_reduce(context.comm(), seconds, mpi::Operation::maximum());
@@ -73,10 +77,12 @@ class PurifyRun {
                     options_.trace.empty() && options_.page.empty() ? most_trace_bytes : Timeline::default_bytes);
     Matrix<T> h = read(options_.input, task_.hamiltonian);
     orthogonalise(h);
-    Matrix<T> d = purified(h);
+    Matrix<T> d = purified(h, watch);
+    const Stopwatch checking;
     look_at(h, d);
     std::optional<Matrix<T>> weighted = back(h, d);
     expect_right();
+    outcome_.check_seconds = slowest(context_, checking.seconds());
     outcome_.trace = tracing->gather();
     tracing.reset();
     if (context_.rank() == 0) outcome_.overlap = report::overlap_of(outcome_.trace);
@@ -189,7 +195,9 @@ class PurifyRun {
     try {
       return {counted_, h, problem};
     } catch (const ArgumentError& error) {
-      throw ArgumentError(fmt::format("--method {}: {}", name(task_.method), error.what()));
+      const std::string text = in_option_words(error.what(), option_words);
+      if (text.starts_with("--")) throw ArgumentError(text);
+      throw ArgumentError(fmt::format("--method {}: {}", name(task_.method), text));
     }
   }
 
@@ -223,12 +231,13 @@ class PurifyRun {
     return {counted_, h, std::move(checkpoint.state), std::move(x)};
   }
 
-  [[nodiscard]] Matrix<T> purified(const Matrix<T>& h) {
+  [[nodiscard]] Matrix<T> purified(const Matrix<T>& h, const Stopwatch& since_begin) {
     auto purification = begun(h);
+    outcome_.prepare_seconds = std::max(0.0, slowest(context_, since_begin.seconds()) - outcome_.read_seconds);
     const Index received_before = received_by_rank(context_);
     const Stopwatch watch;
     meter_.stage("step 1", 0, 0);
-    while (purification.advance()) {
+    while (advance(purification)) {
       const auto& iterates = purification.state().iterates;
       const auto steps = static_cast<Index>(iterates.size());
       meter_.stage(
@@ -251,6 +260,14 @@ class PurifyRun {
     outcome_.state = purification.state();
     outcome_.chemical_potentials = outcome_.state.chemical_potentials();
     return std::move(purification.density());
+  }
+
+  static bool advance(purify::Purification<T>& purification) {
+    try {
+      return purification.advance();
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(in_option_words(error.what(), option_words));
+    }
   }
 
   /// What can be told of h and d in an orthonormal basis.

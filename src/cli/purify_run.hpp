@@ -45,7 +45,9 @@ struct PurifyOutcome {
   double least_bytes = 0;      // that it had to receive at least; 0 with one rank
   MemoryEstimate memory;
   double read_seconds = 0;
+  double prepare_seconds = 0;  // going to an orthonormal basis, and bounding the spectrum
   double purify_seconds = 0;
+  double check_seconds = 0;  // states at the gap, going back to the basis that was given, checks
   double write_seconds = 0;
   double seconds = 0;
   report::Trace trace;      // on rank 0

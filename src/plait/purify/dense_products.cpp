@@ -6,16 +6,11 @@
 #include <fmt/format.h>
 
 #include "plait/base/stopwatch.hpp"
+#include "plait/dense/symm_mesh.hpp"
 
 namespace plait::purify {
 
 namespace {
-
-int cube_edge(int ranks) {
-  int edge = 1;
-  while ((edge + 1) * (edge + 1) * (edge + 1) <= ranks) ++edge;
-  return edge;
-}
 
 /// Blocks on a grid that is as square as it can be on all ranks.
 layout::Layout blocks(Index n, int ranks) {
@@ -29,7 +24,7 @@ layout::Layout blocks(Index n, int ranks) {
 }  // namespace
 
 Squares choose_squares(int ranks) noexcept {
-  const int edge = cube_edge(ranks);
+  const int edge = dense::SymmMesh::largest_cube(ranks);
   return 2 * edge * edge * edge > ranks ? Squares::symmetric : Squares::general;
 }
 

@@ -29,6 +29,7 @@ class Multiply(CommandTest):
             op_a, op_b = list(OPERATIONS)[i % 4], list(OPERATIONS)[i // 2]
             rows, columns, terms = [(37, 23, 11), (5, 61, 8), (1, 3, 70)][i % 3]
             more = methods[i % 5] if ranks > 1 else []
+            ranks = 4 if "cannon" in more else ranks
             with self.subTest(ranks=ranks, dtype=dtype, op_a=op_a, op_b=op_b, more=more):
                 a = self.save_operand("A.npy", (rows, terms), op_a, dtype, i, "CF"[i % 2])
                 b = self.save_operand("B.npy", (terms, columns), op_b, dtype, i + 100, "CF"[i // 2 % 2])
@@ -86,11 +87,23 @@ class Multiply(CommandTest):
         self.save("A.npy", np.ones((200, 200)))
         refused = self.run_plait(4, "multiply", "A.npy", "A.npy", "-o", "C.npy", "--memory", "100K")
         self.assertEqual(refused.status, 1)
-        needed = re.search(r"memory_limit: 102400 bytes a rank, but .* needs (\d+) on 4 ranks", refused.stderr)
+        needed = re.search(r"--memory: 102400 bytes a rank, but .* needs (\d+) on 4 ranks", refused.stderr)
         self.assertIsNotNone(needed, refused.stderr)
         text = self.succeed(4, "multiply", "A.npy", "A.npy", "-o", "C.npy", "--memory", needed[1], "--json")
         self.assertLessEqual(json.loads(text)["workspace_bytes"], int(needed[1]))
         self.assertFalse(any("tmp" in name for name in self.files()))
+
+    def test_cannon_wants_squares_of_ranks(self):
+        self.save("A.npy", np.ones((6, 6)))
+        for ranks, more, told in [
+            (3, [], "there are 3 ranks, expected 1 or 4, a square, or --layers"),
+            (4, ["--layers", "2"], "there are 4 ranks, expected 2 or 8, a square for each of the layers"),
+        ]:
+            with self.subTest(ranks=ranks, more=more):
+                to_c = ["-o", "C.npy", "--method", "cannon", *more]
+                refused = self.run_plait(ranks, "multiply", "A.npy", "A.npy", *to_c)
+                self.assertEqual(refused.status, 1)
+                self.assertIn(f"--method cannon: {told}", refused.stderr)
 
     def test_mistakes_are_named_and_leave_nothing(self):
         self.save("A.npy", np.ones((6, 4)))
@@ -104,7 +117,7 @@ class Multiply(CommandTest):
             (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--beta", "1", "--into", "A.npy"), 1,
              "--into: A.npy is 6 x 4, expected 6 x 6, the shape of the product"),
             (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--alpha", "2i"), 1, "--alpha: 2i is complex"),
-            (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--layers", "3"), 1, "mesh: 3 layers of 1 x 1 are too many for 2 ranks"),
+            (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--layers", "3"), 1, "--layers: 3 layers of 1 x 1 are too many for 2 ranks"),
             (("A.npy", "A.npy"), 2, "-o is missing: where does the product go"),
             (("A.npy", "A.npy", *to_c, "--method", "strassen"), 2, "--method: 'strassen' is no method; expected ring, "),
             (("A.npy", "A.npy", *to_c, "--layers", "0"), 2, "--layers: '0' is no number of layers"),

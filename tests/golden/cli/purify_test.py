@@ -153,7 +153,7 @@ class Purify(CommandTest):
             (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "expected a positive definite matrix"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny"], "--chemical-potential is missing"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny", "--chemical-potential", "-1.5"],
-             "chemical_potential: -1.5 has"),
+             "--chemical-potential: -1.5 has"),
             (["H.npy", "--electrons", "60", "--method", "best"], "'best' is no method"),
             (["H.npy", "--electrons", "60", "--resume"], "--checkpoint is missing"),
             (["H.npy", "--electrons", "60", "--checkpoint", "./H.npy"], "./H.npy: is IN and the file of --checkpoint"),
