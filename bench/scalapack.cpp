@@ -17,6 +17,10 @@ void Cpdgemr2d(int rows, int columns, const double* a, int ia, int ja, const int
                const int* desc_b, int union_context);
 void pdtran_(const int* rows, const int* columns, const double* alpha, const double* a, const int* ia, const int* ja,
              const int* desc_a, const double* beta, double* c, const int* ic, const int* jc, const int* desc_c);
+void pdgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
+             const double* a, const int* ia, const int* ja, const int* desc_a, const double* b, const int* ib,
+             const int* jb, const int* desc_b, const double* beta, double* c, const int* ic, const int* jc,
+             const int* desc_c);
 }
 
 namespace plait::bench {
@@ -122,6 +126,24 @@ std::optional<Contender> scalapack(MPI_Comm comm, const MovedMatrix& matrix) {
                      transpose(b->descriptor, source.data(), 0, there, memory->data());
                      copy(*c, memory->data(), *a, target.data());
                    }};
+}
+
+std::optional<Contender> scalapack_product(MPI_Comm comm, const layout::DistributedMatrix<double>& a,
+                                           const layout::DistributedMatrix<double>& b,
+                                           layout::DistributedMatrix<double>& c) {
+  const auto grid = std::make_shared<Grid>(comm, c.layout().owners());
+  const auto described = [&](const layout::DistributedMatrix<double>& matrix) {
+    return descriptor(matrix.layout(), grid->context(), matrix.const_tiles().front().leading_dimension());
+  };
+  const Descriptor desc_a = described(a), desc_b = described(b), desc_c = described(c);
+  return Contender{
+      "ScaLAPACK pdgemm", [=, a = a.const_tiles().front(), b = b.const_tiles().front(), c = c.tiles().front()] {
+        static_cast<void>(grid);  // lives as long as its number is used
+        constexpr int first = 1;
+        constexpr double alpha = 1, beta = 0;
+        pdgemm_("N", "N", &desc_c[2], &desc_c[3], &desc_a[3], &alpha, a.data(), &first, &first, desc_a.data(), b.data(),
+                &first, &first, desc_b.data(), &beta, c.data(), &first, &first, desc_c.data());
+      }};
 }
 
 }  // namespace plait::bench

@@ -9,6 +9,10 @@ target_compile_options(plait_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # "text" + std::string is warned of at -O2: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   target_compile_options(plait_options INTERFACE -Wno-restrict)
+  if(CMAKE_UNITY_BUILD)
+    # Sources that are included by one that is compiled look to the compiler like headers with anonymous namespaces.
+    target_compile_options(plait_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  endif()
 endif()
 target_compile_definitions(plait_options INTERFACE PLAIT_MPI_FAMILY="${PLAIT_MPI_FAMILY}")
 if(PLAIT_SANITIZE)

@@ -19,7 +19,7 @@ namespace {
 
 // In pixels.
 constexpr double margin = 16;
-constexpr double head_height = 62;
+constexpr double panels_head_height = 62;
 constexpr double panel_width = 250, panel_height = 170;
 constexpr double gap_width = 56, gap_height = 66;
 constexpr std::size_t panels_in_row = 3;
@@ -134,9 +134,10 @@ std::string svg_extent_plot(const Report& report) {
                       svg::key(margin + 250, 36, svg::gate_color, "gate");
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const auto column = static_cast<double>(i % panels_in_row), row = static_cast<double>(i / panels_in_row);
-    drawn += drawing(panels[i], margin + gap_width / 2 + column * across, head_height + 28 + row * down);
+    drawn += drawing(panels[i], margin + gap_width / 2 + column * across, panels_head_height + 28 + row * down);
   }
-  return svg::picture(2 * margin + panels_in_row * across, head_height + static_cast<double>(rows) * down + margin,
+  return svg::picture(2 * margin + panels_in_row * across,
+                      panels_head_height + static_cast<double>(rows) * down + margin,
                       fmt::format("{}: share of the limit's speed over the extent N of N x N ({}, {})", report.program,
                                   report.mpi, report.machine.cpu),
                       drawn);

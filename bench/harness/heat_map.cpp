@@ -27,8 +27,8 @@ namespace {
 using Words = std::vector<std::string>;
 
 // In pixels.
-constexpr double margin = 16;
-constexpr double head_height = 66;
+constexpr double map_margin = 16;
+constexpr double map_head_height = 66;
 constexpr double label_width = 150;
 constexpr double field_width = 36, field_height = 15;
 constexpr double gap = 26;  // between columns, and above a group
@@ -146,18 +146,18 @@ std::string svg_heat_map(const Report& report) {
 
   std::string drawn;
   std::size_t column = 0;
-  double y = head_height, bottom = head_height;
+  double y = map_head_height, bottom = map_head_height;
   for (const auto& group : map.groups) {
     // A group goes where its middle would be if all of them stood below each other.
-    if (y > head_height && column + 1 < columns && y + height_of(group) / 2 > head_height + whole / columns) {
+    if (y > map_head_height && column + 1 < columns && y + height_of(group) / 2 > map_head_height + whole / columns) {
       ++column;
-      y = head_height;
+      y = map_head_height;
     }
-    drawn += drawing(group, map, margin + static_cast<double>(column) * column_width, y);
+    drawn += drawing(group, map, map_margin + static_cast<double>(column) * column_width, y);
     y += height_of(group);
     bottom = std::max(bottom, y);
   }
-  double key = margin;
+  double key = map_margin;
   for (const auto& [fraction, words] : std::array{std::pair{0.25, "0.25"}, std::pair{0.5, "0.50"},
                                                   std::pair{0.75, "0.75"}, std::pair{1.0, "1.00 of the limit"}}) {
     drawn += svg::key(key, 40, color_of(fraction), words);
@@ -165,7 +165,7 @@ std::string svg_heat_map(const Report& report) {
   }
   drawn +=
       svg::key(key + 90, 40, color_of(2), "more") + svg::key(key + 160, 40, svg::gate_color, "framed: gate missed");
-  return svg::picture(2 * margin + static_cast<double>(column + 1) * column_width - gap, bottom + margin,
+  return svg::picture(2 * map_margin + static_cast<double>(column + 1) * column_width - gap, bottom + map_margin,
                       fmt::format("{}: share of the limit's speed ({}, {})", fmt::join(map.common, " "), report.mpi,
                                   report.machine.cpu),
                       drawn);

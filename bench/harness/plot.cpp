@@ -15,7 +15,7 @@ namespace {
 constexpr double label_width = 400;
 constexpr double bars_width = 420;
 constexpr double note_width = 210;
-constexpr double head_height = 62;
+constexpr double bars_head_height = 62;
 constexpr double row_height = 40;
 constexpr double foot_height = 34;
 
@@ -62,7 +62,7 @@ std::string row(const Record& record, double y, double pixels_per_unit) {
 
 std::string svg_plot(const Report& report) {
   const double width = label_width + bars_width + note_width;
-  const double bottom = head_height + static_cast<double>(report.records.size()) * row_height;
+  const double bottom = bars_head_height + static_cast<double>(report.records.size()) * row_height;
   const double end = end_of_axis(report);
   const double pixels_per_unit = bars_width / end;
 
@@ -71,10 +71,11 @@ std::string svg_plot(const Report& report) {
                       svg::key(label_width + 250, 36, svg::gate_color, "gate");
   for (double tick = 0; tick <= end; tick += 0.25) {
     const double x = label_width + tick * pixels_per_unit;
-    drawn += svg::line(x, head_height, x, bottom, tick == 1 ? "stroke=\"#444\" stroke-width=\"2\"" : "stroke=\"#ddd\"");
+    drawn +=
+        svg::line(x, bars_head_height, x, bottom, tick == 1 ? "stroke=\"#444\" stroke-width=\"2\"" : "stroke=\"#ddd\"");
     drawn += svg::text(x, bottom + 16, fmt::format("{:.2f}", tick), "text-anchor=\"middle\"");
   }
-  double y = head_height;
+  double y = bars_head_height;
   for (const Record& record : report.records) {
     drawn += row(record, y, pixels_per_unit);
     y += row_height;

@@ -14,7 +14,7 @@ namespace plait::cli {
 
 namespace {
 
-constexpr double usual_gap = 0.25;
+constexpr double usual_gap_of_sublattices = 0.25;
 
 // The sides of the torus, a <= b, with a · b cells; a is 1 if there is no other way.
 struct Torus {
@@ -56,7 +56,7 @@ Hamiltonian make_graphene(const HamiltonianRequest& request) {
   const Index size = asked_size(request, [](Index n) { return n % 2 == 0 && torus_of(n / 2).a >= 2; });
   const Torus torus = torus_of(size / 2);
   const double level = least_level(torus);
-  const double gap = request.gap.value_or(std::hypot(2 * level, usual_gap));
+  const double gap = request.gap.value_or(std::hypot(2 * level, usual_gap_of_sublattices));
   if (!(gap >= 2 * level && std::isfinite(gap))) {
     throw ArgumentError(fmt::format("--gap: graphene of {} x {} cells has none of {}, expected at least {:.6g}",
                                     torus.a, torus.b, gap, 2 * level));

@@ -12,8 +12,8 @@ namespace plait::cli {
 
 namespace {
 
-constexpr double usual_gap = 0.56;  // 1.4 eV at a mean hopping of 2.5 eV: Su, Schrieffer, Heeger 1979
-constexpr double largest_gap = 4;   // where the ring falls into pairs
+constexpr double usual_gap_of_bonds = 0.56;  // 1.4 eV at a mean hopping of 2.5 eV: Su, Schrieffer, Heeger 1979
+constexpr double largest_gap = 4;            // where the ring falls into pairs
 
 // With M cells the levels are ±√(s² + t² + 2 s t cos k), s = 1 + d and t = 1 - d, at the M multiples k of 2π/M: nearest
 // to 0 at π, or the multiple next to it. So (gap/2)² = 2(1 - c) + 2(1 + c) d² with this c.
@@ -27,7 +27,7 @@ Hamiltonian make_polyacetylene(const HamiltonianRequest& request) {
   const Index size = asked_size(request, [](Index n) { return n >= 4 && n % 2 == 0; });
   const double c = cosine(size / 2);
   const double least = 2 * std::sqrt(2 * (1 - c));
-  const double gap = request.gap.value_or(std::max(usual_gap, least));
+  const double gap = request.gap.value_or(std::max(usual_gap_of_bonds, least));
   if (!(gap >= least && gap <= largest_gap)) {
     throw ArgumentError(fmt::format("--gap: a ring of {} sites of polyacetylene has none of {}, expected {:.6g} to {}",
                                     size, gap, least, largest_gap));

@@ -15,7 +15,7 @@ namespace plait::cli {
 
 namespace {
 
-constexpr double usual_gap = 0.1;
+constexpr double usual_gap_of_levels = 0.1;
 constexpr double usual_filling = 0.5;
 constexpr int reflections = 4;
 
@@ -90,7 +90,7 @@ class Reflected {
 Hamiltonian make_prescribed(const HamiltonianRequest& request) {
   const Index size = asked_size(request, [](Index n) { return n >= 3; });
   const double filling = request.filling.value_or(usual_filling);
-  const double gap = request.gap.value_or(usual_gap);
+  const double gap = request.gap.value_or(usual_gap_of_levels);
   const std::uint64_t seed = request.seed.value_or(0);
   if (!(filling > 0 && filling < 1)) {
     throw ArgumentError(fmt::format("--filling is {}, expected a part of the levels, between 0 and 1", filling));

@@ -65,7 +65,7 @@ MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options) {
     const StorageOrder order = io::written_order(options.output, a.order);
     MultiplyTask made{a, b, into, factors, io::slab_layout(shape, order, context.size()), {}};
     made.wishes = {.method = options.method, .mesh = {0, 0, options.layers}, .memory_limit = options.memory_limit};
-    const auto choice = dense::choose(product, context.machine(), context.placement(), io::bytes(a.dtype), made.wishes);
+    const auto choice = dense::choose(context, made.factors, made.c, io::bytes(a.dtype), made.wishes);
     made.workspace_bytes = choice.workspace_bytes;
     return made;
   });

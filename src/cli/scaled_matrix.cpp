@@ -18,7 +18,7 @@ std::vector<double> read_marginals(mpi::Context& context, const std::string& opt
   auto values = io::read_npy_vector(context, path);
   mpi::agreed(context, [&] {
     if (static_cast<Index>(values.size()) == expected) return;
-    throw ArgumentError(fmt::format("{}: {} has {} elements, expected {}, as many as IN has {}", option, path,
+    throw ArgumentError(fmt::format("{}: {} has {} elements, expected {}, as many as there are {}", option, path,
                                     values.size(), expected, what));
   });
   return values;
@@ -76,8 +76,8 @@ void write_column_vector(mpi::Context& context, const std::string& path, std::sp
   write_vector(context, path, layout, own == 0 ? nullptr : all.data() + axis.global_of(context.rank(), 0));
 }
 
-void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options) {
-  std::vector<NamedFile> kept{{options.input, "IN"}};
+void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options, std::vector<NamedFile> kept) {
+  if (!options.input.empty()) kept.push_back({options.input, "IN"});
   for (const auto& [path, role] : {NamedFile{options.rows, "the file of --rows"},
                                    {options.columns, "the file of --cols"},
                                    {options.start, "the file of --start"},

@@ -22,6 +22,7 @@
 #include "plait/sinkhorn/marginals.hpp"
 
 #include "cli/meter.hpp"
+#include "cli/named_file.hpp"
 #include "cli/scaled_options.hpp"
 
 namespace plait::cli {
@@ -103,6 +104,8 @@ void write_column_vector(mpi::Context& context, const std::string& path, std::sp
                          bool is_transposed);
 
 /// What would stop the output from being written is looked for before hours have passed. Collective over `context`.
-void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options);
+///
+/// \param kept  files beside those of the options that a trace must not replace
+void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options, std::vector<NamedFile> kept = {});
 
 }  // namespace plait::cli

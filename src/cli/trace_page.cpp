@@ -22,7 +22,6 @@ using report::RankOverlap;
 
 constexpr std::size_t most_rows = 256;  // of a table; of more ranks the first ones
 
-constexpr double seconds(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
 std::string time_text(Nanoseconds time) { return seconds_text(seconds(time)); }
 std::string share_text(Nanoseconds part, Nanoseconds whole) {
   return percent_text(static_cast<double>(part), static_cast<double>(whole));

@@ -17,8 +17,6 @@ using nlohmann::ordered_json;
 using report::LinkUse;
 using report::RankOverlap;
 
-constexpr double seconds(Nanoseconds time) { return static_cast<double>(time) * 1e-9; }
-
 std::string share_of(Nanoseconds part, Nanoseconds whole) {
   return fmt::format("{} ({})", percent_text(static_cast<double>(part), static_cast<double>(whole)),
                      seconds_text(seconds(part)));

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "plait/sinkhorn/points.hpp"
 #include "plait/sinkhorn/transport.hpp"
 
 #include "cli/scaled_options.hpp"
@@ -19,6 +23,10 @@ struct TransportJobOptions : ScaledOptions {
   double epsilon = 0;
   double first_epsilon = 0;  // 0: chosen
   sinkhorn::Domain domain = sinkhorn::Domain::automatic;
+  std::vector<std::string> points;  // X and Y in the place of IN; or empty
+  sinkhorn::Metric metric = sinkhorn::Metric::squared_euclidean;
+  std::optional<double> p;  // of minkowski
+  std::string map;          // where the barycentric projection goes; may be empty
   sinkhorn::Rho rho = {};  // of rows and columns of the file
 };
 

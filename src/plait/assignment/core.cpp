@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "plait/assignment/conventions.hpp"
 #include "plait/assignment/sparse.hpp"
 #include "plait/assignment/sparse_savings.hpp"
 #include "plait/base/error.hpp"
@@ -15,7 +16,6 @@ namespace plait::assignment {
 
 namespace {
 
-constexpr Index most = Index{1} << 62;
 constexpr Index joining_at_once = 16;  // savings of a role, of each sort
 
 class Core {
@@ -46,7 +46,7 @@ class Core {
     for (Index role = 0; role < n_; ++role) {
       savings_of_(role, row_);
       const auto [least, best] = std::ranges::minmax(row_);
-      if (least < 0 || best > most - sum) {
+      if (least < 0 || best > most_savings - sum) {
         throw ArgumentError(
             fmt::format("role {} saves {} to {}, expected at least 0 and 2^62 at most with the largest of "
                         "the roles before it",

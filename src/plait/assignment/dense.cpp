@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "plait/assignment/conventions.hpp"
 #include "plait/assignment/own_ranks.hpp"
 #include "plait/base/error.hpp"
 
@@ -15,7 +16,6 @@ namespace plait::assignment {
 
 namespace {
 
-constexpr int nobody = -1;
 constexpr Index unreachable = std::numeric_limits<Index>::max();
 
 /// What a role loses by each rank, against the best that it could have: from 0 to w(role), row by row.
@@ -29,7 +29,6 @@ std::vector<Index> losses_of(matrix_view<const Index> savings) {
   if (n != savings.columns() || n > std::numeric_limits<int>::max()) {
     throw ArgumentError(fmt::format("savings are {} x {}, expected as many ranks as roles", n, savings.columns()));
   }
-  constexpr auto most = std::uint64_t{1} << 62;
   std::uint64_t spreads = 0;
   std::vector<Index> losses(at(n * n));
   for (Index role = 0; role < n; ++role) {
@@ -40,7 +39,7 @@ std::vector<Index> losses_of(matrix_view<const Index> savings) {
       best = std::max(best, savings(role, rank));
     }
     const auto spread = static_cast<std::uint64_t>(best) - static_cast<std::uint64_t>(least);
-    if (spread > most - spreads) {
+    if (spread > static_cast<std::uint64_t>(most_savings) - spreads) {
       throw ArgumentError(fmt::format("savings up to role {} may add up to more than 2^62 (role {} has {} to {})", role,
                                       role, least, best));
     }

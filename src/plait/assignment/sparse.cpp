@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "plait/assignment/conventions.hpp"
 #include "plait/assignment/leftover_ranks.hpp"
 #include "plait/assignment/own_ranks.hpp"
 
@@ -14,7 +15,6 @@ namespace plait::assignment {
 
 namespace {
 
-constexpr int nobody = -1;
 constexpr Index unreached = std::numeric_limits<Index>::max();
 
 /// Invariant: every price is >= 0, role price + rank price >= saving, with equality where the rank is the role's; free

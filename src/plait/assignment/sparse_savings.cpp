@@ -6,13 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "plait/assignment/conventions.hpp"
 #include "plait/base/error.hpp"
 
 namespace plait::assignment {
 
 namespace {
-
-constexpr Index most = Index{1} << 62;
 
 void check_size(Index n) {
   if (n < 0 || n > std::numeric_limits<int>::max()) {
@@ -25,7 +24,7 @@ void check_entry(const Saving& entry, Index n) {
     throw ArgumentError(
         fmt::format("a saving of role {} on rank {}, expected both in [0, {})", entry.role, entry.rank, n));
   }
-  if (entry.saving < 0 || entry.saving > most) {
+  if (entry.saving < 0 || entry.saving > most_savings) {
     throw ArgumentError(
         fmt::format("role {} on rank {} saves {}, expected 0 to 2^62", entry.role, entry.rank, entry.saving));
   }
@@ -38,7 +37,7 @@ std::size_t merge(std::span<std::pair<int, Index>> row, Index role) {
   for (std::size_t k = 0; k < row.size();) {
     std::pair<int, Index> sum{row[k].first, 0};
     for (; k < row.size() && row[k].first == sum.first; ++k) {
-      if (row[k].second > most - sum.second) {
+      if (row[k].second > most_savings - sum.second) {
         throw ArgumentError(fmt::format("savings of role {} on rank {} add up to more than 2^62", role, sum.first));
       }
       sum.second += row[k].second;
@@ -115,7 +114,7 @@ SparseSavings SparseSavings::from_rows(std::vector<Index> offsets, std::vector<i
       before = entry.rank;
       best = std::max(best, entry.saving);
     }
-    if (best > most - sum) {
+    if (best > most_savings - sum) {
       throw ArgumentError(fmt::format("the largest savings of roles 0 to {} add up to more than 2^62", role));
     }
     sum += best;

@@ -15,6 +15,8 @@ namespace plait {
 /// A point in time, in nanoseconds of the steady clock, which the processes of a machine share.
 using Nanoseconds = std::int64_t;
 
+[[nodiscard]] constexpr double seconds(Nanoseconds time) noexcept { return static_cast<double>(time) * 1e-9; }
+
 inline constexpr Nanoseconds never = -1;  ///< of what did not happen
 
 [[nodiscard]] inline Nanoseconds steady_nanoseconds() noexcept {

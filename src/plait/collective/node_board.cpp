@@ -14,7 +14,7 @@ constexpr Index all_slots = Index{16} << 10;
 constexpr Index longest_piece = Index{64} << 10;
 // With more ranks pieces get shorter, so that what all of them stage stays in the caches.
 constexpr Index all_pieces = Index{256} << 10;
-constexpr Index least_piece = Index{4} << 10;
+constexpr Index least_board_piece = Index{4} << 10;
 
 constexpr Index rounded_up(Index bytes) {
   constexpr auto unit = static_cast<Index>(NodeBoard::apart);
@@ -40,8 +40,8 @@ NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
 std::optional<NodeBoard> NodeBoard::make(mpi::Context& context) {
   const Index ranks = context.topology().node().size();
   const Index slot = rounded_up(std::clamp(all_slots / ranks, Index{apart}, longest_slot) + 1);
-  for (Index piece = rounded_up(std::clamp(all_pieces / ranks, least_piece, longest_piece)); piece >= least_piece;
-       piece = rounded_up(piece / 2)) {
+  for (Index piece = rounded_up(std::clamp(all_pieces / ranks, least_board_piece, longest_piece));
+       piece >= least_board_piece; piece = rounded_up(piece / 2)) {
     try {
       return NodeBoard(context, slot, piece);
     } catch (const OutOfMemory&) {

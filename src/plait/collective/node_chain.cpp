@@ -15,7 +15,7 @@ namespace plait::collective {
 namespace {
 
 // Short enough that all ranks soon have something to do, long enough that signals cost little beside them.
-constexpr Index least_piece = Index{8} << 10;
+constexpr Index least_link_bytes = Index{8} << 10;
 constexpr Index pieces_of_whole = 8;
 
 }  // namespace
@@ -25,7 +25,7 @@ constexpr Index pieces_of_whole = 8;
 void NodeRounds::run_chain(const NodeReduction& reduction) {
   const int self = board_->rank();
   const Index element = reduction.combine->element_bytes();
-  const Index least = std::max<Index>(least_piece / element, 1);
+  const Index least = std::max<Index>(least_link_bytes / element, 1);
   length_ =
       std::min(std::max(least, (reduction.n + pieces_of_whole - 1) / pieces_of_whole), board_->piece_bytes() / element);
   rounds_ = (reduction.n + length_ - 1) / length_;

@@ -17,7 +17,7 @@ namespace {
 using Counter = std::atomic_ref<std::uint64_t>;
 
 // A slice is cut so that one rank reduces while another stages, but not into pieces whose signals cost more than that.
-constexpr Index least_piece = Index{16} << 10;
+constexpr Index least_round_bytes = Index{16} << 10;
 constexpr Index pieces_of_slice = 4;
 
 // Results beyond this are not in the cache any more when somebody reads them. (64 MB in shared memory, two ranks: 6.5
@@ -130,7 +130,7 @@ void NodeRounds::plan(const NodeReduction& reduction) {
   // Between two that stage, moving data from core to core takes longer than writing the result in either way.
   streams_ = !repeats_ && reduction.n > streamed_bytes / element;
   const Index longest = repeats_ ? reduction.n : longest_slice(reduction.begins);
-  const Index least = std::max<Index>(least_piece / element, 1);
+  const Index least = std::max<Index>(least_round_bytes / element, 1);
   length_ =
       std::min(std::max(least, (longest + pieces_of_slice - 1) / pieces_of_slice), board_->piece_bytes() / element);
   rounds_ = std::max<Index>((longest + length_ - 1) / length_, 1);

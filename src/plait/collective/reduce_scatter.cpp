@@ -12,7 +12,7 @@ namespace plait::collective {
 
 namespace {
 
-constexpr Index step_bytes = Index{256} << 10;
+constexpr Index move_step_bytes = Index{256} << 10;
 
 }  // namespace
 
@@ -48,10 +48,10 @@ OperationId move_to_beginning(Graph& graph, const Group& group, const Blocks& bl
   }
   const auto [begin, end] = group.contains_me() ? blocks.extent(group.me()) : std::pair<Index, Index>{0, 0};
   const Range from = blocks.range(data, begin, end);
-  const Index steps = begin == 0 ? 0 : (from.bytes + step_bytes - 1) / step_bytes;
+  const Index steps = begin == 0 ? 0 : (from.bytes + move_step_bytes - 1) / move_step_bytes;
   const auto move = [from, data](const schedule::Run& run, Index step) {
-    const Index done = step * step_bytes;
-    const Index bytes = std::min(step_bytes, from.bytes - done);
+    const Index done = step * move_step_bytes;
+    const Index bytes = std::min(move_step_bytes, from.bytes - done);
     std::memmove(run.address(data.slot, data.offset + done), run.address(from.slot, from.offset + done),
                  static_cast<std::size_t>(bytes));
     run.count_own_move(bytes);

@@ -27,3 +27,4 @@ PLAIT_BLAS(float, s)
 PLAIT_BLAS(double, d)
 PLAIT_BLAS(std::complex<float>, c)
 PLAIT_BLAS(std::complex<double>, z)
+#undef PLAIT_BLAS

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <tuple>
 #include <vector>
@@ -19,12 +20,15 @@ namespace {
 constexpr double multiplications_per_second = 2.5e10;  // of a core, in double precision
 constexpr double least_share = 0.75;                   // of the ranks, that have something to do
 constexpr double unhidden_share = 0.25;                // of what travels under products: it takes the core's time, too
+constexpr std::size_t fastest_few = 8;                 // for which moves are counted, too
+constexpr double not_much_slower = 2;                  // than the fastest of them
 constexpr Index least_redistribution_bytes = Index{64} << 10;
 
 struct Candidate {
   Method method;
   Mesh mesh;
   double seconds;
+  double moving = 0;  // what it takes before and after, where this was asked
 };
 
 double as_double(Index n) { return static_cast<double>(n); }
@@ -87,6 +91,21 @@ std::vector<Candidate> candidates_of(const ProductShape& shape, const model::Mac
   return all;
 }
 
+/// Puts first what is fastest together with the moves before and after, of the few that may be.
+void sort_with_moves(std::vector<Candidate>& all, const ProductShape& shape, const model::Machine& machine,
+                     const model::Placement& placement, const MovedBytes& moved_bytes) {
+  const auto may_be = [&](const Candidate& one) { return one.seconds <= not_much_slower * all.front().seconds; };
+  const auto end = std::find_if_not(
+      all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(fastest_few, all.size())), may_be);
+  for (auto one = all.begin(); one != end; ++one) {
+    const Index bytes = moved_bytes(Arrangement(shape, one->method, one->mesh));
+    one->moving = seconds_of_message(machine, placement, as_double(bytes));
+  }
+  std::stable_sort(all.begin(), end, [](const Candidate& one, const Candidate& other) {
+    return one.seconds + one.moving < other.seconds + other.moving;
+  });
+}
+
 void expect_possible(const model::Placement& placement, const MultiplicationOptions& options) {
   const Mesh& mesh = options.mesh;
   const auto least = [](int extent) { return Index{std::max(1, extent)}; };
@@ -136,18 +155,19 @@ double predicted_seconds(const Arrangement& arrangement, const model::Machine& m
 }
 
 Choice choose(const ProductShape& shape, const model::Machine& machine, const model::Placement& placement,
-              Index element_bytes, const MultiplicationOptions& options) {
+              Index element_bytes, const MultiplicationOptions& options, const MovedBytes& moved_bytes) {
   expect_possible(placement, options);
   const Index limit = options.memory_limit.value_or(std::numeric_limits<Index>::max());
   const Index redistribution = std::max(std::min(options.redistribution_bytes, limit / 8), least_redistribution_bytes);
   Index least = std::numeric_limits<Index>::max();
   MultiplicationOptions wanted = options;
   do {
-    const std::vector<Candidate> all = candidates_of(shape, machine, placement, element_bytes, wanted);
+    std::vector<Candidate> all = candidates_of(shape, machine, placement, element_bytes, wanted);
     if (all.empty()) {
       throw ArgumentError(fmt::format("mesh: {} x {}, which {} can't have", options.mesh.rows, options.mesh.columns,
                                       to_string(options.method.value_or(Method::summa))));
     }
+    if (moved_bytes) sort_with_moves(all, shape, machine, placement, moved_bytes);
     for (const Candidate& one : all) {
       const Arrangement arrangement(shape, one.method, one.mesh);
       const Cut cut = chosen_cut(arrangement, machine, placement, element_bytes, options.panel_terms);

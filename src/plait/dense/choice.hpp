@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -43,12 +44,18 @@ struct Choice {
 [[nodiscard]] double predicted_seconds(const Arrangement& arrangement, const model::Machine& machine,
                                        const model::Placement& placement, Index element_bytes);
 
+/// The bytes that the busiest rank sends or receives until A, B and C are where an arrangement wants them, and back.
+using MovedBytes = std::function<Index(const Arrangement&)>;
+
 /// The fastest way of those that fit. Of equally fast ones that which takes fewer ranks, fewer layers, a squarer mesh.
 /// Pure: the same on ranks that ask for the same.
+///
+/// \param moved_bytes  if it is there, counts for the few fastest, with the time that this takes
 ///
 /// \throws ArgumentError  a mesh of more ranks than there are, or that its method can't have; a memory limit below what
 ///                        the most frugal way needs, which is named
 [[nodiscard]] Choice choose(const ProductShape& shape, const model::Machine& machine, const model::Placement& placement,
-                            Index element_bytes, const MultiplicationOptions& options);
+                            Index element_bytes, const MultiplicationOptions& options,
+                            const MovedBytes& moved_bytes = {});
 
 }  // namespace plait::dense

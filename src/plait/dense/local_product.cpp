@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <complex>
+#include <utility>
 
+#include "plait/base/contract.hpp"
 #include "plait/dense/blas.hpp"
 #include "plait/simd/element_of.hpp"
 
@@ -11,15 +13,45 @@ namespace plait::dense {
 namespace {
 
 template <class T>
+struct Factor {
+  Op op;
+  matrix_view<const T> matrix;  // by columns; op of it is the factor
+};
+
+template <class T>
+Factor<T> as_blas_has_it(const LocalFactor& factor, Index rows, Index columns) {
+  const bool by_columns = factor.order == StorageOrder::column_major;
+  const Index stride = std::max({Index{1}, factor.stride, by_columns ? rows : columns});
+  const auto* const data = reinterpret_cast<const T*>(factor.data);
+  if (by_columns) {
+    PLAIT_ASSERT(!factor.conjugate || !is_complex<T>, "BLAS conjugates only what it transposes");
+    return {Op::identity, matrix_view<const T>(data, rows, columns, stride)};
+  }
+  return {factor.conjugate ? Op::conjugate_transpose : Op::transpose,
+          matrix_view<const T>(data, columns, rows, stride)};
+}
+
+LocalFactor transposed(LocalFactor factor) {
+  factor.order = flipped(factor.order);
+  return factor;
+}
+
+template <class T>
 void multiply(const LocalProduct& product) {
-  const auto stride = [](Index given, Index least) { return std::max({Index{1}, given, least}); };
-  const matrix_view<const T> a(reinterpret_cast<const T*>(product.a), product.rows, product.terms,
-                               stride(product.a_stride, product.rows));
-  const matrix_view<const T> b(reinterpret_cast<const T*>(product.b), product.columns, product.terms,
-                               stride(product.b_stride, product.columns));  // its rows are columns of the transpose
+  if (product.c_order == StorageOrder::row_major) {  // Cᵀ = Bᵀ·Aᵀ is by columns
+    LocalProduct other = product;
+    std::swap(other.rows, other.columns);
+    other.a = transposed(product.b);
+    other.b = transposed(product.a);
+    other.c_order = StorageOrder::column_major;
+    return multiply<T>(other);
+  }
+  const Factor<T> a = as_blas_has_it<T>(product.a, product.rows, product.terms);
+  const Factor<T> b = as_blas_has_it<T>(product.b, product.terms, product.columns);
   const matrix_view<T> c(reinterpret_cast<T*>(product.c), product.rows, product.columns,
-                         stride(product.c_stride, product.rows));
-  gemm(Op::identity, Op::transpose, T{1}, a, b, product.adds ? T{1} : T{0}, c);
+                         std::max({Index{1}, product.c_stride, product.rows}));
+  const T beta = product.beta == nullptr ? T{1} : *static_cast<const T*>(product.beta);
+  gemm(a.op, b.op, *static_cast<const T*>(product.alpha), a.matrix, b.matrix, beta, c);
 }
 
 }  // namespace

@@ -3,22 +3,37 @@
 #include <cstddef>
 
 #include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
 #include "plait/dense/element.hpp"
 #include "plait/simd/element.hpp"
 
 namespace plait::dense {
 
-/// C ← A·B or C ← C + A·B for local matrices: A rows × terms and C rows × columns by columns, B terms × columns by
-/// rows.
+/// A local factor of a product, of elements that nobody looks into.
+struct LocalFactor {
+  const std::byte* data = nullptr;
+  Index stride = 1;  ///< from column to column (row to row), in elements
+  StorageOrder order = StorageOrder::column_major;
+  bool conjugate = false;  ///< whether it is the conjugate of what lies there
+
+  /// What begins at (row, column).
+  [[nodiscard]] LocalFactor from(Index row, Index column, Index element_bytes) const noexcept {
+    const Index at = order == StorageOrder::column_major ? row + column * stride : row * stride + column;
+    return {data + at * element_bytes, stride, order, conjugate};
+  }
+};
+
+/// C ← alpha·A·B + beta·C for local matrices: A rows × terms, B terms × columns.
+///
+/// \pre  a conjugate factor has another order than C: BLAS conjugates only what it transposes
 struct LocalProduct {
   Index rows, columns, terms;
-  const std::byte* a;
-  Index a_stride;  // from column to column, in elements
-  const std::byte* b;
-  Index b_stride;  // from row to row
+  LocalFactor a, b;
   std::byte* c;
   Index c_stride;
-  bool adds;  // to what C holds
+  StorageOrder c_order;
+  const void* alpha;  // scalars of the elements' type
+  const void* beta;   // 0 does not read C; nullptr: 1
 };
 
 /// What the builder of a graph has to know of a type of elements.

@@ -13,11 +13,16 @@
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/dense/arrangement_traffic.hpp"
+#include "plait/dense/blas.hpp"
 #include "plait/dense/blas_threads.hpp"
 #include "plait/dense/local_product.hpp"
+#include "plait/dense/own_tile.hpp"
 #include "plait/dense/product_graph.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/batch.hpp"
+#include "plait/redistribute/communication_volume.hpp"
+#include "plait/redistribute/incoming.hpp"
+#include "plait/redistribute/overlap.hpp"
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/redistribute/relabel.hpp"
 #include "plait/schedule/schedule.hpp"
@@ -28,6 +33,7 @@ namespace {
 
 using layout::Layout;
 using redistribute::MatrixPair;
+using redistribute::TileMemory;
 
 void expect_shape_of_c(const ProductShape& product, const Layout& c) {
   const layout::Shape shape = c.shape();
@@ -41,6 +47,14 @@ void expect_ranks(const char* name, const Layout& layout, int ranks) {
   throw LayoutError(fmt::format("{}: needs {} ranks, but there are {}", name, layout.ranks(), ranks));
 }
 
+/// What is moved for an arrangement, either way.
+std::array<redistribute::SizedPair, 3> moves(const Factors& factors, const Layout& c, const Arrangement& arrangement,
+                                             Index element_bytes) {
+  return {redistribute::SizedPair{{factors.a, arrangement.a_layout(), factors.op_a}, element_bytes},
+          redistribute::SizedPair{{factors.b, arrangement.b_layout(), factors.op_b}, element_bytes},
+          redistribute::SizedPair{{c, arrangement.c_layout()}, element_bytes}};  // as much is moved either way
+}
+
 /// Which rank plays which role of an arrangement, so that least is moved, and which role that is for this one.
 struct Roles {
   std::vector<int> rank_of;
@@ -48,14 +62,21 @@ struct Roles {
 
   Roles(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes, int ranks,
         int rank) {
-    const std::array<redistribute::SizedPair, 3> pairs{
-        redistribute::SizedPair{{factors.a, arrangement.a_layout(), factors.op_a}, element_bytes},
-        redistribute::SizedPair{{factors.b, arrangement.b_layout(), factors.op_b}, element_bytes},
-        redistribute::SizedPair{{c, arrangement.c_layout()}, element_bytes}};  // as much is moved either way
-    rank_of = redistribute::relabel(pairs, ranks).rank_of;
+    rank_of = redistribute::relabel(moves(factors, c, arrangement, element_bytes), ranks).rank_of;
     mine = static_cast<int>(std::ranges::find(rank_of, rank) - rank_of.begin());
   }
 };
+
+Index busiest_bytes(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes,
+                    int ranks) {
+  const auto pairs = moves(factors, c, arrangement, element_bytes);
+  const std::vector<int> rank_of = redistribute::relabel(pairs, ranks).rank_of;
+  redistribute::Incoming incoming(pairs);
+  return redistribute::communication_volume(incoming, rank_of).largest_rank_bytes;
+}
+
+// Beyond, planning would take long.
+constexpr int most_ranks_to_compare = 256;
 
 /// The tile of a layout in which each role has one; no elements for ranks that have none.
 template <class T>
@@ -68,16 +89,84 @@ std::vector<matrix_view<T>> tiles_in(const Layout& layout, int rank, T* memory) 
   return views;
 }
 
-template <class T>
-void expect_tiles(const Layout& layout, int rank, std::span<const matrix_view<T>> tiles) {
+void expect_tiles(const char* name, const Layout& layout, int rank, std::span<const TileMemory> tiles) {
   const std::vector<layout::TileExtent> expected = layout.tiles_of(rank);
   if (tiles.size() != expected.size()) {
-    throw ShapeMismatch(fmt::format("C: {} tiles, but the layout gives this rank {}", tiles.size(), expected.size()));
+    throw ShapeMismatch(
+        fmt::format("{}: {} tiles, but the layout gives this rank {}", name, tiles.size(), expected.size()));
   }
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    if (tiles[i].rows() != expected[i].rows || tiles[i].columns() != expected[i].columns) {
-      throw ShapeMismatch(fmt::format("C: tile {} is {} x {}, but the layout says {} x {}", i, tiles[i].rows(),
-                                      tiles[i].columns(), expected[i].rows, expected[i].columns));
+    const bool by_columns = tiles[i].tile.order == StorageOrder::column_major;
+    const Index rows = by_columns ? tiles[i].minor : tiles[i].major;
+    const Index columns = by_columns ? tiles[i].major : tiles[i].minor;
+    if (rows != expected[i].rows || columns != expected[i].columns) {
+      throw ShapeMismatch(fmt::format("{}: tile {} is {} x {}, but the layout says {} x {}", name, i, rows, columns,
+                                      expected[i].rows, expected[i].columns));
+    }
+  }
+}
+
+/// One of the factors, and how it comes to the ranks that multiply.
+template <Element T>
+struct Factor {
+  Layout given;
+  Op op;
+  Layout own;
+  bool travels;
+  bool is_there;  // so that no exchange brings it
+  Index number;   // of this rank's tile of the caller's, if it is there
+  OwnTile<T> tile;
+
+  Factor(const Layout& from, Op op_of_it, Layout to, bool goes_round, StorageOrder c_order, int rank)
+      : given(from),
+        op(op_of_it),
+        own(std::move(to)),
+        travels(goes_round),
+        is_there(false),
+        number(-1),
+        tile(tile_of(own, rank)) {
+    const Layout as_read = redistribute::transposes(op) ? given.transposed() : given;
+    const bool conjugates = is_complex<T> && redistribute::conjugates(op);
+    // What would be copied here is better copied by an exchange, in parallel and while there is time.
+    const bool will_do =
+        travels ? as_read.storage() == own.storage() && !conjugates : !conjugates || as_read.storage() != c_order;
+    is_there = will_do && lies_as(as_read, own);
+    if (is_there) number = tile_with_elements(given, rank);
+  }
+
+  static OwnTile<T> tile_of(const Layout& layout, int rank) {
+    const std::vector<layout::TileExtent> tiles = layout.tiles_of(rank);
+    if (tiles.empty()) return {layout.storage(), 0, 0};
+    const layout::TileExtent& mine = tiles.front();
+    const bool by_columns = layout.storage() == StorageOrder::column_major;
+    return {layout.storage(), by_columns ? mine.rows : mine.columns, by_columns ? mine.columns : mine.rows};
+  }
+
+  /// This rank's tile for a product, of which C is stored in this order.
+  LocalFactor local(std::span<const TileMemory> tiles, StorageOrder c_order) {
+    if (!is_there) return tile.held();
+    return number < 0 ? LocalFactor{} : tile.from(tiles[static_cast<std::size_t>(number)], op, travels, c_order);
+  }
+  [[nodiscard]] schedule::Binding binding(const LocalFactor& factor) const {
+    return schedule::Binding::input(travels ? tile.bytes(factor) : std::span<const std::byte>());
+  }
+  [[nodiscard]] MatrixPair pair() const { return {given, own, op}; }
+};
+
+template <class T>
+bool overlaps_any(const matrix_view<T>& tile, std::span<const TileMemory> others) {
+  const TileMemory memory = redistribute::memory_of(tile);
+  return std::ranges::any_of(others, [&](const TileMemory& other) {
+    return redistribute::have_common_memory(other, memory, Index{sizeof(T)});
+  });
+}
+
+/// C ← alpha·computed + beta·C, on this rank.
+template <class T>
+void add(T alpha, const matrix_view<T>& computed, T beta, const matrix_view<T>& c) {
+  for (Index j = 0; j < c.columns(); ++j) {
+    for (Index i = 0; i < c.rows(); ++i) {
+      c(i, j) = beta == T{0} ? alpha * computed(i, j) : alpha * computed(i, j) + beta * c(i, j);
     }
   }
 }
@@ -94,18 +183,37 @@ ProductShape Factors::product_shape() const {
   return {left.rows, right.columns, left.columns};
 }
 
+Choice choose(const mpi::Context& context, const Factors& factors, const Layout& c, Index element_bytes,
+              const MultiplicationOptions& options) {
+  const ProductShape wanted = factors.product_shape();
+  expect_shape_of_c(wanted, c);
+  const int ranks = context.size();
+  expect_ranks("A", factors.a, ranks);
+  expect_ranks("B", factors.b, ranks);
+  expect_ranks("C", c, ranks);
+  const auto moved = [&](const Arrangement& arrangement) {
+    return busiest_bytes(factors, c, arrangement, element_bytes, ranks);
+  };
+  return choose(wanted, context.machine(), context.placement(), element_bytes, options,
+                ranks <= most_ranks_to_compare ? MovedBytes(moved) : MovedBytes());
+}
+
 template <Element T>
 struct Multiplication<T>::Plan {
   Plan(mpi::Context& in, const Factors& given, Layout given_c, const MultiplicationOptions& options)
       : context(in),
         factors(given),
         c(std::move(given_c)),
-        choice(mpi::agreed(context, [&] { return chosen(options); })),
+        choice(mpi::agreed(context, [&] { return choose(context, factors, c, Index{sizeof(T)}, options); })),
         roles(factors, c, choice.arrangement, Index{sizeof(T)}, context.size(), context.rank()),
-        own_a(choice.arrangement.a_layout().relabeled(roles.rank_of)),
-        own_b(choice.arrangement.b_layout().relabeled(roles.rank_of)),
         own_c(choice.arrangement.c_layout().relabeled(roles.rank_of)),
-        there(context, {{factors.a, own_a, factors.op_a}, {factors.b, own_b, factors.op_b}}, exchange_options()),
+        c_is_there(choice.arrangement.mesh().layers == 1 && lies_as(c, own_c)),
+        c_number(c_is_there ? tile_with_elements(c, context.rank()) : -1),
+        a(factors.a, factors.op_a, choice.arrangement.a_layout().relabeled(roles.rank_of),
+          a_travels(choice.arrangement), order_of_c(), context.rank()),
+        b(factors.b, factors.op_b, choice.arrangement.b_layout().relabeled(roles.rank_of),
+          b_travels(choice.arrangement), order_of_c(), context.rank()),
+        there(context, brought(), exchange_options()),
         back(context, own_c, c, Op::identity, exchange_options()),
         product(context,
                 product_graph(context, choice.arrangement, choice.cut, element_kind<T>(), roles.mine, roles.rank_of),
@@ -114,10 +222,10 @@ struct Multiplication<T>::Plan {
     PLAIT_ASSERT(product.staging_bytes() <= workspace_bytes(choice.arrangement, choice.cut, Index{sizeof(T)}),
                  "what travels is counted in the workspace");
     mpi::agreed(context, [&] {
-      const TileElements elements = tile_elements(choice.arrangement, roles.mine);
-      a_memory = Array<T>(elements.a);
-      b_memory = Array<T>(elements.b);
-      c_memory = Array<T>(elements.c);
+      for (Factor<T>* factor : {&a, &b}) {
+        if (!factor->is_there) static_cast<void>(factor->tile.memory());
+      }
+      if (!c_is_there) take_memory_for_c();
       product.prepare();
     });
     context.note_choice(fmt::format("product of {} x {} and {} x {}: {}, {} bytes of workspace", shape().rows,
@@ -125,14 +233,19 @@ struct Multiplication<T>::Plan {
                                     choice.workspace_bytes));
   }
 
-  [[nodiscard]] Choice chosen(const MultiplicationOptions& options) const {
-    const ProductShape wanted = factors.product_shape();
-    expect_shape_of_c(wanted, c);
-    expect_ranks("A", factors.a, context.size());
-    expect_ranks("B", factors.b, context.size());
-    expect_ranks("C", c, context.size());
-    return choose(wanted, context.machine(), context.placement(), Index{sizeof(T)}, options);
+  [[nodiscard]] StorageOrder order_of_c() const { return c_is_there ? c.storage() : own_c.storage(); }
+  [[nodiscard]] std::vector<MatrixPair> brought() const {
+    std::vector<MatrixPair> pairs;
+    for (const Factor<T>* factor : {&a, &b}) {
+      if (!factor->is_there) pairs.push_back(factor->pair());
+    }
+    return pairs;
   }
+  void take_memory_for_c() {
+    const Index elements = tile_elements(choice.arrangement, roles.mine).c;
+    if (c_memory.size() == 0 && elements > 0) c_memory = Array<T>(elements);
+  }
+
   [[nodiscard]] const ProductShape& shape() const { return choice.arrangement.shape(); }
   [[nodiscard]] redistribute::Options exchange_options() const {
     return {.memory_budget = choice.redistribution_bytes};
@@ -147,12 +260,70 @@ struct Multiplication<T>::Plan {
     return c_memory.data() + skipped * choice.arrangement.rows(me.row).length();
   }
 
-  void multiply() {
+  /// What this rank multiplies, and where to.
+  struct Operands {
+    LocalFactor a, b;
+    matrix_view<T> c;      // where the product is computed
+    bool in_place = true;  // whether this is the caller's C
+  };
+
+  /// Checks the caller's tiles of what is multiplied where it lies, and copies those that will not do.
+  Operands operands(bool multiplies, std::span<const TileMemory> given_a, std::span<const TileMemory> given_b,
+                    std::span<const matrix_view<T>> given_c) {
+    std::vector<TileMemory> c_tiles;
+    for (const matrix_view<T>& tile : given_c) c_tiles.push_back(redistribute::memory_of(tile));
+    expect_tiles("C", c, context.rank(), c_tiles);
+    Operands result;
+    if (c_number >= 0) result.c = given_c[static_cast<std::size_t>(c_number)];
+    if (!multiplies) return result;
+    if (a.is_there) expect_tiles("A", factors.a, context.rank(), given_a);
+    if (b.is_there) expect_tiles("B", factors.b, context.rank(), given_b);
+    const bool is_shared =
+        c_is_there && !result.c.empty() && (overlaps_any(result.c, given_a) || overlaps_any(result.c, given_b));
+    if (!c_is_there || is_shared) {
+      take_memory_for_c();
+      result.in_place = false;
+      const layout::Shape mine = computed_shape();
+      result.c = {c_memory.data(), mine.rows, mine.columns, std::max(Index{1}, mine.rows)};
+    }
+    result.a = a.local(given_a, result.c.order());
+    result.b = b.local(given_b, result.c.order());
+    return result;
+  }
+  [[nodiscard]] layout::Shape computed_shape() const {
+    if (roles.mine >= choice.arrangement.mesh().ranks()) return {};
+    const MeshPlace me = choice.arrangement.place(roles.mine);
+    return {choice.arrangement.rows(me.row).length(), choice.arrangement.columns(me.column).length()};
+  }
+
+  void bring(redistribute::SourceTiles<T> given_a, redistribute::SourceTiles<T> given_b) {
+    if (a.is_there && b.is_there) return;
+    std::vector<redistribute::Operands> moves;
+    const auto add_move = [&](Factor<T>& factor, const redistribute::SourceTiles<T>& given) {
+      if (factor.is_there) return;
+      const std::vector<matrix_view<T>> own = tiles_in(factor.own, context.rank(), factor.tile.memory());
+      moves.emplace_back(T{1}, given, T{0}, std::span<const matrix_view<T>>(own));
+    };
+    add_move(a, given_a);
+    add_move(b, given_b);
+    there.execute(moves);
+  }
+
+  /// C ← alpha·A·B + beta·C where it is computed.
+  void multiply(T alpha, const Operands& operands, T beta) {
     const BlasThreads few(threads);
-    const std::array bindings{schedule::Binding::input(std::as_bytes(a_memory.span())),
-                              schedule::Binding::input(std::as_bytes(b_memory.span())),
-                              schedule::Binding::output(std::as_writable_bytes(c_memory.span()))};
-    product.start(bindings);
+    const ProductArguments arguments{operands.a,
+                                     operands.b,
+                                     reinterpret_cast<std::byte*>(operands.c.data()),
+                                     operands.c.leading_dimension(),
+                                     operands.c.order(),
+                                     &alpha,
+                                     &beta};
+    const bool sums_up = choice.arrangement.mesh().layers > 1;
+    const std::array bindings{
+        a.binding(operands.a), b.binding(operands.b),
+        schedule::Binding::output(sums_up ? std::as_writable_bytes(c_memory.span()) : std::span<std::byte>())};
+    product.start(bindings, &arguments);
     product.wait();
   }
 
@@ -166,12 +337,16 @@ struct Multiplication<T>::Plan {
   Layout c;
   Choice choice;
   Roles roles;
-  Layout own_a, own_b, own_c;
-  redistribute::Batch there;
+  Layout own_c;
+  bool c_is_there;
+  Index c_number;  // of this rank's tile of the caller's, if it is there
+  Factor<T> a, b;
+  redistribute::Batch there;  // what is not there
+
   redistribute::Redistribution back;
   schedule::Schedule product;
   int threads;
-  Array<T> a_memory, b_memory, c_memory;
+  Array<T> c_memory;
 };
 
 template <Element T>
@@ -189,16 +364,19 @@ Multiplication<T>::~Multiplication() = default;
 template <Element T>
 void Multiplication<T>::execute(T alpha, redistribute::SourceTiles<T> a, redistribute::SourceTiles<T> b, T beta,
                                 std::span<const matrix_view<T>> c) {
-  mpi::Context& context = plan_->context;
-  mpi::agreed(context, [&] { expect_tiles(plan_->c, context.rank(), c); });
-  if (alpha != T{0}) {
-    const auto own_a = tiles_in(plan_->own_a, context.rank(), plan_->a_memory.data());
-    const auto own_b = tiles_in(plan_->own_b, context.rank(), plan_->b_memory.data());
-    plan_->there.execute({redistribute::Operands(T{1}, a, T{0}, std::span<const matrix_view<T>>(own_a)),
-                          redistribute::Operands(T{1}, b, T{0}, std::span<const matrix_view<T>>(own_b))});
-    plan_->multiply();
+  Plan& plan = *plan_;
+  const bool multiplies = alpha != T{0};
+  auto operands =
+      mpi::agreed(plan.context, [&] { return plan.operands(multiplies, a.memory().all(), b.memory().all(), c); });
+  if (!multiplies) {
+    if (plan.c_is_there) return scale(beta, operands.c);
+    return plan.bring_back(alpha, beta, c);
   }
-  plan_->bring_back(alpha, beta, c);
+  plan.bring(a, b);
+  if (operands.in_place) return plan.multiply(alpha, operands, beta);
+  plan.multiply(T{1}, operands, T{0});
+  if (!plan.c_is_there) return plan.bring_back(alpha, beta, c);
+  if (!operands.c.empty()) add(alpha, operands.c, beta, c[static_cast<std::size_t>(plan.c_number)]);
 }
 
 template <Element T>
@@ -235,9 +413,16 @@ collective::Exchanged Multiplication<T>::product_traffic() const {
 
 template <Element T>
 Index Multiplication<T>::redistributed_bytes() const {
-  const Index elements =
-      plan_->there.volume(0).received + plan_->there.volume(1).received + plan_->back.volume().received;
+  Index elements = plan_->back.volume().received;
+  for (std::size_t pair = 0; pair < plan_->there.pairs().size(); ++pair) {
+    elements += plan_->there.volume(pair).received;
+  }
   return elements * Index{sizeof(T)};
+}
+
+template <Element T>
+typename Multiplication<T>::InPlace Multiplication<T>::in_place() const noexcept {
+  return {plan_->a.is_there, plan_->b.is_there, plan_->c_is_there};
 }
 
 template class Multiplication<float>;

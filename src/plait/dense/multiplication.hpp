@@ -30,6 +30,13 @@ struct Factors {
   [[nodiscard]] ProductShape product_shape() const;
 };
 
+/// How a product of matrices in these layouts is carried out: the way that `choose` finds, the moves from and to the
+/// layouts counted on up to 256 ranks. Local.
+///
+/// \throws as `Multiplication`, but for memory
+[[nodiscard]] Choice choose(const mpi::Context& context, const Factors& factors, const layout::Layout& c,
+                            Index element_bytes, const MultiplicationOptions& options);
+
 /// C ← alpha·op(A)·op(B) + beta·C, for distributed matrices of any shapes and layouts.
 ///
 /// Planned once from the layouts, then executed any number of times on matrices that have these. A and B move in one
@@ -37,9 +44,15 @@ struct Factors {
 /// panels travel while others are multiplied, by BLAS; then C moves back. Which rank plays which role is chosen so
 /// that least is moved to and fro. Ranks that the algorithm has no use for take part in the exchanges only.
 ///
+/// What lies already as the algorithm wants it, each rank's part in one tile, takes part in no exchange: it is
+/// multiplied where it is. Then it may have any leading dimension and storage order, and op may transpose it; only
+/// parts that travel from rank to rank are copied if they have gaps, or are not in the order of the algorithm (A by
+/// columns, B by rows). C is computed where it is, if it has no memory in common with A and B and is not summed up over
+/// layers.
+///
 /// Everything is collective over the context, and all ranks call. BLAS has the rank's share of the cores while it
 /// executes, if the environment says nothing else: see `BlasThreads`. The same bits come out of the same product in
-/// the same layouts with the same options on the same machine description.
+/// the same layouts, storage and common memory included, with the same options on the same machine description.
 ///
 /// T is float, double or std::complex of them.
 ///
@@ -73,6 +86,13 @@ class Multiplication {
   /// What this rank sends and receives of the product in an execution, exactly, and of the exchanges before and after.
   [[nodiscard]] collective::Exchanged product_traffic() const;
   [[nodiscard]] Index redistributed_bytes() const;  ///< that this rank receives
+
+  /// Which of the matrices take part in no exchange, as they lie on the right ranks already.
+  struct InPlace {
+    bool a, b, c;
+    friend bool operator==(const InPlace&, const InPlace&) = default;
+  };
+  [[nodiscard]] InPlace in_place() const noexcept;
 
  private:
   struct Plan;

@@ -28,10 +28,17 @@ using schedule::Position;
 using schedule::Range;
 using schedule::Run;
 using schedule::SlotId;
+using schedule::Slots;
 
 constexpr int a_strand = 0;
 constexpr int b_strand = 1;
-constexpr double step_flops = 5e7;  // well under a millisecond or little more: then communication is looked after
+
+// What is multiplied at a time, before communication is looked after again: some milliseconds' worth, as much as BLAS
+// needs to be as fast as it gets. It packs its operands in each call anew, which is what short calls suffer from.
+constexpr Index step_rows = 2048;
+constexpr Index step_terms = 256;
+constexpr double step_flops = 2.7e8;
+constexpr Index least_step_columns = 64;
 
 /// How many stages the messages of a panel take to set out.
 Index stages_of_panel(const Arrangement& arrangement, const Cut& cut) {
@@ -108,9 +115,9 @@ class Builder {
         me_(arrangement.place(role)),
         rank_of_(rank_of),
         graph_(2),
-        a_(graph_.input(tile_elements(arrangement, role).a * kind.bytes)),
-        b_(graph_.input(tile_elements(arrangement, role).b * kind.bytes)),
-        c_(graph_.output(tile_elements(arrangement, role).c * kind.bytes)),
+        a_(graph_.input(a_travels(arrangement) ? tile_elements(arrangement, role).a * kind.bytes : 0)),
+        b_(graph_.input(b_travels(arrangement) ? tile_elements(arrangement, role).b * kind.bytes : 0)),
+        c_(graph_.output(arrangement.mesh().layers > 1 ? tile_elements(arrangement, role).c * kind.bytes : 0)),
         rows_(arrangement.rows(me_.row).length()),
         columns_(arrangement.columns(me_.column).length()) {}
 
@@ -188,18 +195,18 @@ class Builder {
   void add_rounds() {
     const Mesh& mesh = arrangement_.mesh();
     const int rounds = std::max(mesh.rows, mesh.columns);
-    const bool a_travels = mesh.columns > 1;
-    const bool b_travels = mesh.rows > 1;
-    const int first = a_travels ? arrangement_.a_part(me_) : arrangement_.b_part(me_);
+    const bool a_goes = a_travels(arrangement_);
+    const bool b_goes = b_travels(arrangement_);
+    const int first = a_goes ? arrangement_.a_part(me_) : arrangement_.b_part(me_);
     std::vector<Span> parts;
     for (int part = 0; part < rounds; ++part) {
-      parts.push_back(a_travels ? arrangement_.a_terms(me_.layer, part) : arrangement_.b_terms(me_.layer, part));
+      parts.push_back(a_goes ? arrangement_.a_terms(me_.layer, part) : arrangement_.b_terms(me_.layer, part));
     }
     const auto around = [](int index, int step, int size) { return (index + step + size) % size; };
     Travel a{a_,
              rows_,
              a_strand,
-             a_travels,
+             a_goes,
              {},
              rank_of({me_.row, around(me_.column, -1, mesh.columns), me_.layer}),
              rank_of({me_.row, around(me_.column, 1, mesh.columns), me_.layer}),
@@ -207,7 +214,7 @@ class Builder {
     Travel b{b_,
              columns_,
              b_strand,
-             b_travels,
+             b_goes,
              {},
              rank_of({around(me_.row, -1, mesh.rows), me_.column, me_.layer}),
              rank_of({around(me_.row, 1, mesh.rows), me_.column, me_.layer}),
@@ -259,37 +266,82 @@ class Builder {
     matrix.come = {graph_.receive(position, matrix.from, {matrix.place.slot, 0, bytes(next)})};
   }
 
-  void add_multiply(Index stage, Index terms, Place a, Place b, Dependencies after) {
+  /// Where a factor of a panel (a part) lies: the terms from `first_term` on of the rank's tile, or all of what came.
+  struct Source {
+    Place place;
+    bool is_own;
+    Index first_term;
+  };
+  [[nodiscard]] Source source_of(SlotId tile, Place place, Index line) const {
+    const bool is_own = place.slot == tile;
+    return {place, is_own, is_own ? place.offset / (line * kind_.bytes) : 0};
+  }
+
+  /// Pieces of nearly equal length, but for the last: multiples of what vector kernels deal with at a time.
+  static Index even_length(Index extent, Index most) {
+    constexpr Index multiple = 16;
+    const Index count = (extent + most - 1) / most;
+    return std::max(Index{1}, std::min(extent, ((extent + count - 1) / count + multiple - 1) / multiple * multiple));
+  }
+
+  void add_multiply(Index stage, Index terms, Place a_place, Place b_place, Dependencies after) {
     if (rows_ == 0 || columns_ == 0 || terms == 0) return;
     const bool adds = !multiplied_.empty();
     after.insert(after.end(), multiplied_.begin(), multiplied_.end());
-    const double flops_of_column = kind_.flops * static_cast<double>(rows_) * static_cast<double>(terms);
-    const Index width =
-        std::clamp(static_cast<Index>(step_flops / flops_of_column) / 16 * 16, Index{16}, columns_ + 16);
-    const Index steps = (columns_ + width - 1) / width;
-    const auto multiply = [=, this_kind = kind_, rows = rows_, columns = columns_, c = c_](const Run& run, Index step) {
-      const Index first = step * width;
-      this_kind.multiply({.rows = rows,
-                          .columns = std::min(width, columns - first),
-                          .terms = terms,
-                          .a = run.address(a.slot, a.offset),
-                          .a_stride = rows,
-                          .b = run.address(b.slot, b.offset) + first * this_kind.bytes,
-                          .b_stride = columns,
-                          .c = run.address(c) + first * rows * this_kind.bytes,
-                          .c_stride = rows,
-                          .adds = adds});
+    const Index height = even_length(rows_, step_rows);
+    const Index depth = even_length(terms, step_terms);
+    const double flops_of_column = kind_.flops * static_cast<double>(height) * static_cast<double>(depth);
+    const auto columns_of_step = std::min(step_flops / flops_of_column, static_cast<double>(columns_));
+    const Index width = even_length(columns_, std::max(least_step_columns, static_cast<Index>(columns_of_step)));
+    const auto count = [](Index extent, Index length) { return (extent + length - 1) / length; };
+    const Index down = count(rows_, height);
+    const Index across = count(columns_, width);
+    const Source a = source_of(a_, a_place, rows_);
+    const Source b = source_of(b_, b_place, columns_);
+    const auto multiply = [=, kind = kind_, rows = rows_, columns = columns_](const Run& run, Index step) {
+      const auto& given = run.arguments<ProductArguments>();
+      const Index row = step % down * height;
+      const Index column = step / down % across * width;
+      const Index term = step / down / across * depth;
+      const LocalFactor all_a =
+          a.is_own ? given.a : LocalFactor{run.address(a.place.slot, a.place.offset), rows, StorageOrder::column_major};
+      const LocalFactor all_b =
+          b.is_own ? given.b : LocalFactor{run.address(b.place.slot, b.place.offset), columns, StorageOrder::row_major};
+      const LocalFactor c = LocalFactor{given.c, given.c_stride, given.c_order}.from(row, column, kind.bytes);
+      kind.multiply({.rows = std::min(height, rows - row),
+                     .columns = std::min(width, columns - column),
+                     .terms = std::min(depth, terms - term),
+                     .a = all_a.from(row, a.first_term + term, kind.bytes),
+                     .b = all_b.from(b.first_term + term, column, kind.bytes),
+                     .c = const_cast<std::byte*>(c.data),
+                     .c_stride = given.c_stride,
+                     .c_order = given.c_order,
+                     .alpha = given.alpha,
+                     .beta = adds || term > 0 ? nullptr : given.beta});
     };
     last_stage_ = std::max(last_stage_, stage);
-    multiplied_ = {graph_.compute({stage, b_strand, stage}, steps, multiply, {a.slot, b.slot, c_}, std::move(after))};
+    const Index steps = count(terms, depth) * across * down;
+    const Slots uses{a_place.slot, b_place.slot, c_};
+    multiplied_ = {graph_.compute({stage, b_strand, stage}, steps, multiply, uses, std::move(after))};
   }
 
   // A sum of no terms.
   void add_zeros() {
-    const Index bytes = rows_ * columns_ * kind_.bytes;
-    if (bytes == 0) return;
-    const auto clear = [bytes, c = c_](const Run& run, Index) { std::fill_n(run.address(c), bytes, std::byte{0}); };
-    multiplied_ = {graph_.compute({}, 1, clear, {c_})};
+    if (rows_ == 0 || columns_ == 0) return;
+    const auto scale = [kind = kind_, rows = rows_, columns = columns_](const Run& run, Index) {
+      const auto& given = run.arguments<ProductArguments>();
+      kind.multiply({.rows = rows,
+                     .columns = columns,
+                     .terms = 0,
+                     .a = {},
+                     .b = {},
+                     .c = given.c,
+                     .c_stride = given.c_stride,
+                     .c_order = given.c_order,
+                     .alpha = given.alpha,
+                     .beta = given.beta});
+    };
+    multiplied_ = {graph_.compute({}, 1, scale, {c_})};
   }
 
   // In place: what is this layer's comes to lie where it belongs.
@@ -377,6 +429,9 @@ Index most_staged_elements(const Arrangement& arrangement, const Cut& cut) {
   return staged(mesh.columns, arrangement.rows(0).length(), arrangement.a_terms(0, 0).length()) +
          staged(mesh.rows, arrangement.columns(0).length(), arrangement.b_terms(0, 0).length()) + summed;
 }
+
+bool a_travels(const Arrangement& arrangement) noexcept { return arrangement.mesh().columns > 1; }
+bool b_travels(const Arrangement& arrangement) noexcept { return arrangement.mesh().rows > 1; }
 
 Graph product_graph(const mpi::Context& context, const Arrangement& arrangement, const Cut& cut,
                     const ElementKind& kind, int role, const std::vector<int>& rank_of) {

@@ -18,8 +18,6 @@ namespace {
 
 using simd::ExactSum;
 
-double real(double value) { return value; }
-double real(const std::complex<double>& value) { return value.real(); }
 /// Re(conj(a) b)
 double overlap(double a, double b) { return a * b; }
 double overlap(const std::complex<double>& a, const std::complex<double>& b) {
@@ -121,9 +119,9 @@ Measures measure(mpi::Context& context, const Matrix<T>& x, const Matrix<T>& x2,
     sums[5].add(energy);
   });
   for_each_diagonal(x.layout(), x.rank(), [&](std::size_t t, Index row, Index column, Index) {
-    const double value = real(x.const_tiles()[t](row, column));
+    const double value = std::real(x.const_tiles()[t](row, column));
     sums[0].add(value);
-    sums[1].add(value - real(x2.const_tiles()[t](row, column)));
+    sums[1].add(value - std::real(x2.const_tiles()[t](row, column)));
   });
   const auto all = summed(context, sums);
   return {all[0], all[1], std::sqrt(all[2]), all[3], all[4], all[5]};
@@ -146,7 +144,7 @@ template <class T>
 double trace(mpi::Context& context, const Matrix<T>& a) {
   std::array<ExactSum, 1> sum;
   for_each_diagonal(a.layout(), a.rank(), [&](std::size_t t, Index row, Index column, Index) {
-    sum[0].add(real(a.const_tiles()[t](row, column)));
+    sum[0].add(std::real(a.const_tiles()[t](row, column)));
   });
   return summed(context, sum)[0];
 }
@@ -202,7 +200,7 @@ RowDiscs gershgorin(mpi::Context& context, const Matrix<T>& a) {
   a.for_each_element([&](Index row, Index column, const T& element) {
     const auto i = static_cast<std::size_t>(row);
     if (row == column) {
-      sums[n + i] = real(element);
+      sums[n + i] = std::real(element);
     } else {
       sums[i] += std::abs(element);
     }

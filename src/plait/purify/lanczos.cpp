@@ -30,9 +30,6 @@ double norm(std::span<const T> a) {
   return std::sqrt(sum);
 }
 
-double real(double value) { return value; }
-double real(const std::complex<double>& value) { return value.real(); }
-
 /// How many eigenvalues of the tridiagonal matrix lie below x, by the signs of a Sturm sequence.
 std::size_t count_below(std::span<const double> diagonal, std::span<const double> coupling, double x) {
   std::size_t count = 0;
@@ -157,7 +154,7 @@ RitzValues lanczos(Index n, Index most_steps, double tolerance,
     for (T& value : vector) value /= length;
     basis.push_back(vector);
     apply(basis.back(), vector);
-    diagonal.push_back(real(product<T>(basis.back(), vector)));
+    diagonal.push_back(std::real(product<T>(basis.back(), vector)));
     scale = std::max({scale, std::abs(diagonal.back()), norm<T>(vector)});
     length = prepared(vector);
     const bool is_whole = !(length > 1e-11 * scale) || step == n;

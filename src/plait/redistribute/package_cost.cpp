@@ -10,7 +10,7 @@ namespace plait::redistribute {
 
 namespace {
 
-constexpr double most = 0x1p62;
+constexpr double most_nanoseconds = 0x1p62;
 
 Index times(Index weight, Index bytes) {
   Index product = 0;
@@ -85,7 +85,7 @@ Index LinkCost::cost(int from, int to, const PackageContent& package) const {
   if (from == to || package.bytes == 0) return 0;
   const Link link = link_(from, to);
   const double nanoseconds = (link.latency_seconds + static_cast<double>(package.bytes) / link.bytes_per_second) * 1e9;
-  if (!(nanoseconds >= 0 && nanoseconds < most)) {
+  if (!(nanoseconds >= 0 && nanoseconds < most_nanoseconds)) {
     throw ArgumentError("the link from rank " + std::to_string(from) + " to " + std::to_string(to) + " takes " +
                         std::to_string(nanoseconds) + " ns for " + std::to_string(package.bytes) +
                         " bytes, expected a time from 0 to 2^62");

@@ -17,8 +17,6 @@ namespace {
 
 using Kind = Compiled::Kind;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 constexpr Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
 
 // At one position: what its messages may wait for, the messages as both their ends know them, what waits for them.

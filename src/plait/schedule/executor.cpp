@@ -21,8 +21,6 @@ using Lane = Compiled::Lane;
 
 constexpr std::array<Lane, Compiled::lanes> all_lanes{Compiled::sends, Compiled::receives, Compiled::requests};
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 }  // namespace
 
 Executor::Executor(mpi::Context& context, Graph graph, std::string label, Windows windows)

@@ -21,8 +21,6 @@ using Lane = Compiled::Lane;
 
 constexpr double seconds_between_polls = 100e-6;  // at most, but for one step
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // How many signals a flag has had with this one (or the one that is waited for), in all runs.
 std::uint64_t signals_with(const Compiled::Operation& op, std::uint64_t run) {
   return (run - 1) * static_cast<std::uint64_t>(op.flag_rounds) + static_cast<std::uint64_t>(op.flag_round) + 1;

@@ -165,5 +165,6 @@ std::unique_ptr<Iteration<A>> blocked_iteration(const IterationTask<A>& task, Bl
   template std::unique_ptr<Iteration<A>> blocked_iteration<A>(const IterationTask<A>&, Blocking)
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn

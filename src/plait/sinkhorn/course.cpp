@@ -9,6 +9,14 @@
 
 namespace plait::sinkhorn {
 
+Course::Course(const Limits& limits, double rounding) : limits_(limits), rounding_(rounding) {
+  if (const ScalingState* from = limits.checkpoints.from) {
+    outcome_.errors = from->errors;
+    outcome_.iterations = static_cast<Index>(from->errors.size());
+    if (!from->errors.empty()) outcome_.error = from->errors.back();
+  }
+}
+
 void Course::took(double error) {
   outcome_.error = error;
   outcome_.errors.push_back(error);

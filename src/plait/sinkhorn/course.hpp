@@ -9,15 +9,25 @@
 
 namespace plait::sinkhorn {
 
-/// A run of iterations as it goes on, and the rule by which all of them end. Local; what it is told has to be the same
+/// A run of iterations as it goes on, and the rule by which all of them end. It begins where `limits.checkpoints.from`
+/// has come to. Local; what it is told has to be the same
 /// on all ranks.
 class Course {
  public:
   /// \param rounding  the difference between 1 and the next number of those that are computed with
-  Course(const Limits& limits, double rounding) : limits_(limits), rounding_(rounding) {}
+  Course(const Limits& limits, double rounding);
 
   /// Notes what is left of the error after one more iteration, and tells the listener.
   void took(double error);
+
+  /// Keeps the state that comes before the next iteration, if it is time to.
+  template <class State>
+  void keep(State&& state) const {
+    if (!limits_.checkpoints.keep || outcome_.iterations % limits_.checkpoints.every != 0) return;
+    ScalingState kept = state();
+    kept.errors = outcome_.errors;
+    limits_.checkpoints.keep(kept);
+  }
 
   /// Whether that is what was wanted, or what rounding leaves. The outcome says which.
   [[nodiscard]] bool is_over();

@@ -98,5 +98,6 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn

@@ -116,5 +116,6 @@ std::string describe(const Bottleneck& bottleneck) {
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
 PLAIT_INSTANTIATE(simd::BFloat16);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn

@@ -97,5 +97,6 @@ PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "plait/base/index.hpp"
+#include "plait/sinkhorn/state.hpp"
 
 namespace plait::sinkhorn {
 
@@ -12,7 +13,12 @@ struct Limits {
   Index most_iterations = 10'000;
   /// Called on all ranks after each iteration; what it throws on one of them has to be thrown on all.
   std::function<void(Index iteration, double error)> listener = {};
+  ScalingCheckpoints checkpoints = {};  // of `scale`
 };
+
+/// \throws ArgumentError  a state that is beyond the limit already, so that there is no iteration that gives the rows
+///                        their sums
+void expect_fewer(const ScalingState& from, Index most_iterations);
 
 /// \throws ArgumentError  a tolerance or a number of iterations below 0
 void expect_valid(const Limits& limits);

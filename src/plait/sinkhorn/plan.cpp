@@ -24,27 +24,39 @@ void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A>
   });
 }
 
+MarginalSums::MarginalSums(const CheckedMarginals& marginals)
+    : marginals_(marginals), columns_(marginals.columns.size()) {}
+
 template <class T>
-MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
-  auto columns = mpi::agreed(context, [&] { return std::vector<double>(static_cast<std::size_t>(plan.columns())); });
-  std::array<double, 2> sums{};  // what rows are off by, and the mass
-  for (Index i = 0; i < plan.rows(); ++i) {
-    const T* row = plan.data() + i * plan.leading_dimension();
-    double sum = 0;
-    for (std::size_t j = 0; j < columns.size(); ++j) {
-      const double entry = simd::widened<double>(row[j]);
-      sum += entry;
-      columns[j] += entry;
-    }
-    sums[0] += std::abs(sum - marginals.rows[static_cast<std::size_t>(i)]);
-    sums[1] += sum;
+void MarginalSums::add(Index i, std::span<const T> row) {
+  double sum = 0;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const double entry = simd::widened<double>(row[j]);
+    sum += entry;
+    columns_[j] += entry;
   }
-  collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
+  off_ += std::abs(sum - marginals_.rows[static_cast<std::size_t>(i)]);
+  mass_ += sum;
+}
+
+MarginalErrors MarginalSums::errors(mpi::Context& context) {
+  std::array<double, 2> sums{off_, mass_};
+  collective::allreduce(context, std::span<double>(columns_), simd::ReduceOperation::sum);
   mpi::all_reduce(context.comm(), sums, mpi::Operation::sum());
   double off = 0;
-  for (std::size_t j = 0; j < columns.size(); ++j) off += std::abs(columns[j] - marginals.columns[j]);
-  const double total = marginals.total > 0 ? marginals.total : 1;
+  for (std::size_t j = 0; j < columns_.size(); ++j) off += std::abs(columns_[j] - marginals_.columns[j]);
+  const double total = marginals_.total > 0 ? marginals_.total : 1;
   return {sums[0] / total, off / total, sums[1]};
+}
+
+template <class T>
+MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
+  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) {
+    sums.add(i, std::span<const T>(plan.data() + i * plan.leading_dimension(),
+                                   static_cast<std::size_t>(plan.columns())));
+  }
+  return sums.errors(context);
 }
 
 #define PLAIT_INSTANTIATE(T, A) template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>)
@@ -52,6 +64,11 @@ PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
+#undef PLAIT_INSTANTIATE
+
+template void MarginalSums::add(Index, std::span<const double>);
+template void MarginalSums::add(Index, std::span<const float>);
+template void MarginalSums::add(Index, std::span<const simd::BFloat16>);
 
 template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
 template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
@@ -20,6 +21,23 @@ struct MarginalErrors {
   double rows = 0;
   double columns = 0;
   double mass = 0;  // the sum of the plan
+};
+
+/// What the errors of a plan are summed up by that comes row by row.
+class MarginalSums {
+ public:
+  explicit MarginalSums(const CheckedMarginals& marginals);  // which outlive it
+  /// Row i of this rank's.
+  template <class T>
+  void add(Index i, std::span<const T> row);
+  /// Collective over `context`.
+  [[nodiscard]] MarginalErrors errors(mpi::Context& context);
+
+ private:
+  const CheckedMarginals& marginals_;
+  std::vector<double> columns_;
+  double off_ = 0;
+  double mass_ = 0;
 };
 
 /// Sums the plan up, in double, whatever it was computed with. Collective over `context`.

@@ -45,6 +45,18 @@ void expect_factors(std::span<const A> start, std::span<const double> marginals)
   }
 }
 
+void expect_state(const Limits& limits, std::size_t rows, std::size_t columns, bool is_in_vectors) {
+  const ScalingCheckpoints& checkpoints = limits.checkpoints;
+  if (!is_in_vectors && (checkpoints.keep || checkpoints.from != nullptr)) {
+    throw ArgumentError("a state of a matrix that is scaled in place is wanted, expected scaling vectors");
+  }
+  if (checkpoints.from == nullptr) return;
+  expect_fewer(*checkpoints.from, limits.most_iterations);
+  if (checkpoints.from->u.size() == rows && checkpoints.from->v.size() == columns) return;
+  throw ArgumentError(fmt::format("the state has factors for {} rows and {} columns, expected {} and {}",
+                                  checkpoints.from->u.size(), checkpoints.from->v.size(), rows, columns));
+}
+
 /// One run. `T` is what the matrix is stored in, const if it is not changed.
 template <class T, class A>
 class Run {
@@ -73,6 +85,11 @@ class Run {
       if (course_.is_at_limit()) break;
       iteration_.columns(sums());
       if (iteration_.starved_columns() > 0) return out_of_range();
+      course_.keep([this] {
+        return ScalingState{{iteration_.u().begin(), iteration_.u().end()},
+                            {iteration_.v().begin(), iteration_.v().end()},
+                            {}};
+      });
     }
     return limit_reached();
   }
@@ -157,12 +174,20 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
   const CheckedMarginals checked = update.is_balanced()
                                        ? checked_marginals(context, rows.rows(), rows.columns(), marginals)
                                        : checked_masses(context, rows.rows(), rows.columns(), marginals);
-  mpi::agreed(context, [&] { expect_factors(start, checked.columns); });
+  mpi::agreed(context, [&] {
+    expect_factors(start, checked.columns);
+    expect_state(limits, checked.rows.size(), checked.columns.size(), std::is_const_v<T>);
+  });
   const MatrixCheck seen = check_matrix<Element>(context, rows, checked);
   const auto iteration =
       mpi::agreed(context, [&] { return make(IterationTask<T>{rows, checked.rows, checked.columns}); });
   for (std::size_t j = 0; j < start.size(); ++j) {
     iteration->v()[j] = checked.columns[j] > 0 ? start[j] : A{0};
+  }
+  if (const ScalingState* from = limits.checkpoints.from) {
+    const auto as_number = [](double factor) { return static_cast<A>(factor); };
+    std::ranges::transform(from->u, iteration->u().begin(), as_number);
+    std::ranges::transform(from->v, iteration->v().begin(), as_number);
   }
   Outcome outcome = Run<T, A>(context, rows, checked, limits, update, *iteration, seen).to_the_end();
   return {std::move(outcome), std::move(iteration->u()), std::move(iteration->v())};
@@ -210,5 +235,6 @@ PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn

@@ -15,7 +15,8 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/log_sweep.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
-#include "plait/sinkhorn/reach.hpp"
+#include "plait/sinkhorn/stored_costs.hpp"
+#include "plait/sinkhorn/transport_iterations.hpp"
 #include "plait/sinkhorn/transport_stage.hpp"
 #include "plait/sinkhorn/update.hpp"
 
@@ -24,26 +25,6 @@ namespace plait::sinkhorn {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-template <class T>
-void expect_suitable(matrix_view<const T> costs, const TransportOptions& options) {
-  expect_valid(options.limits);
-  if (!costs.empty() && costs.order() != StorageOrder::row_major) {
-    throw ArgumentError("the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
-  }
-  if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
-    throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", options.epsilon));
-  }
-  if (options.first_epsilon != 0 && !(options.first_epsilon >= options.epsilon && options.first_epsilon < infinity)) {
-    throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
-                                    options.first_epsilon, options.epsilon));
-  }
-  for (const auto& [rho, of] : {std::pair{options.rho.rows, "rows"}, {options.rho.columns, "columns"}}) {
-    if (rho > 0) continue;
-    throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
-  }
-  expect_valid(Update{1, 1, options.over_relaxation});
-}
 
 /// Columns without mass have no potential that counts.
 template <class A>
@@ -72,31 +53,28 @@ double dual_term(double potential, double marginal, double rho) {
 }
 
 /// What belongs to the plan, in one more pass. The masses are those that were given.
-template <class T, class A>
-void evaluate(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& masses, double epsilon,
-              const Rho& given_rho, const std::vector<A>& f, const std::vector<A>& g, Transport<A>& result) {
+template <class A>
+void evaluate(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double epsilon,
+              const Rho& given_rho, Transport<A>& result) {
   const Rho rho{given_rho.rows / epsilon, given_rho.columns / epsilon};
-  auto sweep = mpi::agreed(context, [&] { return LogSweep<T, A>(costs, epsilon); });
+  const std::vector<A>& g = result.g;
   auto columns =
       mpi::agreed(context, [&] { return std::vector<double>(rho.columns == infinity ? 0 : masses.columns.size()); });
   // Σ C P, Σ P, Σ (f + g) P, the dual terms and the divergence of this rank's rows
   std::array<double, 5> sums{};
-  sweep.for_each_row(f, g, [&](Index i, std::span<const A> plan) {
-    const T* row = costs.data() + i * costs.leading_dimension();
-    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
-    const double given = masses.rows[static_cast<std::size_t>(i)];
-    double cost = 0;
+  costs.for_each_row(result.f, g, [&](const PlanRow<A>& row) {
+    const auto of_row = static_cast<double>(result.f[static_cast<std::size_t>(row.row)]);
+    const double given = masses.rows[static_cast<std::size_t>(row.row)];
     double mass = 0;
     double potentials = 0;
-    for (std::size_t j = 0; j < plan.size(); ++j) {
-      const auto entry = static_cast<double>(plan[j]);
+    for (std::size_t j = 0; j < row.plan.size(); ++j) {
+      const auto entry = static_cast<double>(row.plan[j]);
       if (entry == 0) continue;
-      cost += static_cast<double>(row[j]) * entry;
       mass += entry;
       potentials += (of_row + static_cast<double>(g[j])) * entry;
       if (!columns.empty()) columns[j] += entry;
     }
-    sums[0] += cost;
+    sums[0] += row.cost;
     sums[1] += mass;
     sums[2] += potentials;
     sums[3] += dual_term(of_row, given, rho.rows);
@@ -127,10 +105,10 @@ CheckedMarginals those_that_are_had(mpi::Context& context, const CheckedMarginal
 }
 
 /// The masses, without those that may be missed and are out of reach.
-template <class T>
-CheckedMarginals with_what_is_reached(mpi::Context& context, matrix_view<const T> costs, const CheckedMarginals& masses,
+template <class A>
+CheckedMarginals with_what_is_reached(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses,
                                       const Rho& rho) {
-  CheckedMarginals reached = reachable<T>(context, costs, masses);
+  CheckedMarginals reached = costs.reachable(context, masses);
   if (rho.rows == infinity) reached.rows = masses.rows;
   if (rho.columns == infinity) reached.columns = masses.columns;
   return reached;
@@ -142,19 +120,55 @@ double exponent(double rho, double epsilon) { return rho == infinity ? 1 : rho /
 template <class A>
 constexpr double widest_factors = std::is_same_v<A, double> ? 500 : 50;
 
+template <class A>
+std::vector<A> as_numbers(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+void expect_state(const TransportState& from, std::size_t rows, std::size_t columns, const TransportOptions& options) {
+  if (from.f.size() != rows || from.g.size() != columns) {
+    throw ArgumentError(fmt::format("the state has potentials of {} rows and {} columns, expected {} and {}",
+                                    from.f.size(), from.g.size(), rows, columns));
+  }
+  if (!(from.epsilon >= options.epsilon)) {
+    throw ArgumentError(
+        fmt::format("the state has come to epsilon {}, expected {} at least", from.epsilon, options.epsilon));
+  }
+}
+
 }  // namespace
 
-template <class T, class A>
-Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
-                       const TransportOptions& options, std::span<const A> start) {
-  mpi::agreed(context, [&] { expect_suitable(costs, options); });
-  const CheckedMarginals masses = options.rho.is_balanced()
-                                      ? checked_marginals(context, costs.rows(), costs.columns(), marginals)
-                                      : checked_masses(context, costs.rows(), costs.columns(), marginals);
+void expect_suitable(const TransportOptions& options) {
+  expect_valid(options.limits);
+  if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
+    throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", options.epsilon));
+  }
+  if (options.first_epsilon != 0 && !(options.first_epsilon >= options.epsilon && options.first_epsilon < infinity)) {
+    throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
+                                    options.first_epsilon, options.epsilon));
+  }
+  for (const auto& [rho, of] : {std::pair{options.rho.rows, "rows"}, {options.rho.columns, "columns"}}) {
+    if (rho > 0) continue;
+    throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
+  }
+  expect_valid(Update{1, 1, options.over_relaxation});
+  if (options.keep_every < 1) {
+    throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", options.keep_every));
+  }
+}
+
+CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index columns, const Marginals& marginals,
+                                   const Rho& rho) {
+  return rho.is_balanced() ? checked_marginals(context, rows, columns, marginals)
+                           : checked_masses(context, rows, columns, marginals);
+}
+
+template <class A>
+Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double highest,
+                          const TransportOptions& options, std::span<const A> start) {
   mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(masses.columns)); });
-  const double highest = check_costs<T>(context, costs, those_that_are_had(context, masses, options.rho));
   const CheckedMarginals checked =
-      options.rho.is_balanced() ? masses : with_what_is_reached<T>(context, costs, masses, options.rho);
+      options.rho.is_balanced() ? masses : with_what_is_reached<A>(context, costs, masses, options.rho);
 
   // Within factors of 4 of the costs themselves little is gained.
   constexpr double wide = 40;
@@ -167,6 +181,7 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
   mpi::agreed(context, [&] {
     result.f.assign(static_cast<std::size_t>(costs.rows()), A{0});
     result.g.assign(static_cast<std::size_t>(costs.columns()), A{0});
+    if (options.from != nullptr) expect_state(*options.from, result.f.size(), result.g.size(), options);
   });
   for (std::size_t j = 0; j < start.size(); ++j) {
     result.g[j] = checked.columns[j] > 0 ? start[j] : -std::numeric_limits<A>::infinity();
@@ -174,6 +189,13 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
   const auto in_units = [&](std::vector<A>& potentials, double factor) {
     for (A& potential : potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
   };
+  const TransportState* from = options.from;
+  if (from != nullptr) {
+    epsilon = from->epsilon;
+    result.stages = from->stages;
+    result.f = as_numbers<A>(from->f);
+    result.g = as_numbers<A>(from->g);
+  }
   while (true) {
     const bool is_last = epsilon <= options.epsilon;
     Limits limits = options.limits;
@@ -183,21 +205,35 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
       limits.tolerance = std::max(rough, limits.tolerance);
       limits.most_iterations = std::min(few, limits.most_iterations);
     }
-    in_units(result.f, 1 / epsilon);
-    in_units(result.g, 1 / epsilon);
-    Domain domain = options.domain;
+    if (from == nullptr) {
+      in_units(result.f, 1 / epsilon);
+      in_units(result.g, 1 / epsilon);
+    }
+    Domain domain = from != nullptr ? from->domain : options.domain;
     if (domain == Domain::automatic) {
       domain = highest / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
-    const StageTask<T> stage{
+    mpi::agreed(context, [&] { costs.set_epsilon(epsilon); });
+    const StageTask<A> stage{
         costs,
         checked,
-        epsilon,
         {exponent(options.rho.rows, epsilon), exponent(options.rho.columns, epsilon), options.over_relaxation}};
+    limits.checkpoints = {options.keep_every, {}, from != nullptr ? &from->scaling : nullptr};
+    if (options.keep) {
+      limits.checkpoints.keep = [&](const ScalingState& scaling) {
+        options.keep({result.stages,
+                      epsilon,
+                      domain,
+                      {result.f.begin(), result.f.end()},
+                      {result.g.begin(), result.g.end()},
+                      scaling});
+      };
+    }
+    from = nullptr;
     std::optional<Outcome> outcome;
     bool is_hopeless = false;
     if (domain == Domain::factors) {
-      outcome = stage_by_factors<T, A>(context, stage, limits, result.f, result.g);
+      outcome = stage_by_factors<A>(context, stage, limits, result.f, result.g);
       if (!outcome && options.domain == Domain::factors) {
         outcome = Outcome{Status::numerical_limit,
                           "exponentials of the costs left the range of numbers; the logarithmic domain has none",
@@ -209,8 +245,9 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
       }
     }
     if (!outcome) {
+      if (domain == Domain::factors) limits.checkpoints.from = nullptr;
       domain = Domain::logarithmic;
-      outcome = stage_by_logarithms<T, A>(context, stage, limits, result.f, result.g);
+      outcome = stage_by_logarithms<A>(context, stage, limits, result.f, result.g);
     }
     result.stages.push_back({epsilon, outcome->iterations, domain});
     result.outcome = std::move(*outcome);
@@ -221,10 +258,27 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
     in_units(result.g, epsilon);
     epsilon = std::max(options.epsilon, epsilon * step);
   }
-  evaluate(context, costs, masses, epsilon, options.rho, result.f, result.g, result);
+  evaluate(context, costs, masses, epsilon, options.rho, result);
   in_units(result.f, epsilon);
   in_units(result.g, epsilon);
   return result;
+}
+
+template <class T, class A>
+Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
+                       const TransportOptions& options, std::span<const A> start) {
+  mpi::agreed(context, [&] {
+    expect_suitable(options);
+    if (!costs.empty() && costs.order() != StorageOrder::row_major) {
+      throw ArgumentError(
+          "the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
+    }
+  });
+  const CheckedMarginals masses =
+      checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);
+  const double highest = check_costs<T>(context, costs, those_that_are_had(context, masses, options.rho));
+  StoredCosts<T, A> stored(costs);
+  return transport_of<A>(context, stored, masses, highest, options, start);
 }
 
 template <class A>
@@ -270,6 +324,12 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
+#undef PLAIT_INSTANTIATE
+
+template Transport<double> transport_of(mpi::Context&, CostOperand<double>&, const CheckedMarginals&, double,
+                                        const TransportOptions&, std::span<const double>);
+template Transport<float> transport_of(mpi::Context&, CostOperand<float>&, const CheckedMarginals&, double,
+                                       const TransportOptions&, std::span<const float>);
 
 template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const double>,
                                         std::span<const double>);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -31,6 +32,23 @@ struct Rho {
   }
 };
 
+/// One epsilon on the way.
+struct TransportStage {
+  double epsilon = 0;
+  Index iterations = 0;
+  Domain domain = Domain::logarithmic;  // in which it ended
+};
+
+/// Where a run was, so that another one goes on with the same bits. Doubles hold the numbers of all precisions.
+struct TransportState {
+  std::vector<TransportStage> stages;   // that ended
+  double epsilon = 0;                   // of the one under way
+  Domain domain = Domain::logarithmic;  // of that one
+  std::vector<double> f;                // in units of epsilon: of this rank's rows
+  std::vector<double> g;                // of all columns; with factors, that at the beginning of the stage
+  ScalingState scaling;                 // the stage's errors and, with factors, these
+};
+
 struct TransportOptions {
   double epsilon = 0;  // of the costs' unit
   Domain domain = Domain::automatic;
@@ -40,13 +58,12 @@ struct TransportOptions {
   Limits limits = {};
   Rho rho = {};                // unbalanced transport, where one of them is finite
   double over_relaxation = 1;  // see `Update`; 1 for none
-};
-
-/// One epsilon on the way.
-struct TransportStage {
-  double epsilon = 0;
-  Index iterations = 0;
-  Domain domain = Domain::logarithmic;  // in which it ended
+  /// Called on all ranks after every `keep_every` iterations of a stage; what it throws on one of them has to be thrown
+  /// on all. May be empty. The checkpoints of `limits` are not looked at.
+  std::function<void(const TransportState&)> keep = {};
+  Index keep_every = 1;
+  /// To go on from; none: from the beginning. The same stage on all ranks.
+  const TransportState* from = nullptr;
 };
 
 /// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon).

@@ -12,10 +12,9 @@
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/exponential_kernels.hpp"
+#include "plait/simd/scaling_kernels.hpp"
 #include "plait/sinkhorn/column_sums.hpp"
 #include "plait/sinkhorn/course.hpp"
-#include "plait/sinkhorn/log_sweep.hpp"
 #include "plait/sinkhorn/scale.hpp"
 #include "plait/sinkhorn/stagnation.hpp"
 
@@ -26,26 +25,6 @@ namespace {
 /// Smaller sums may have lost digits.
 template <class A>
 constexpr A lowest_sum = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
-
-/// The matrix of factors, and the f that it has.
-template <class T, class A>
-void fill(const StageTask<T>& task, matrix_view<A> matrix, std::vector<A>& f, const std::vector<A>& g) {
-  const matrix_view<const T> costs = task.costs;
-  const auto kernels = simd::exponential_kernels<T, A>();
-  const auto factor = static_cast<A>(-1 / task.epsilon);
-  for (Index i = 0; i < costs.rows(); ++i) {
-    const simd::RowBlock<const T> row{costs.data() + i * costs.leading_dimension(), 1, costs.columns(),
-                                      costs.leading_dimension()};
-    A& potential = f[static_cast<std::size_t>(i)];
-    A maximum{};
-    kernels.row_maxima(row, factor, g.data(), &maximum);
-    potential = std::isfinite(maximum) ? -maximum : A{0};
-    A sum{};
-    kernels.exponential_sums(
-        row, factor, &potential, g.data(),
-        {matrix.data() + i * matrix.leading_dimension(), 1, matrix.columns(), matrix.leading_dimension()}, &sum);
-  }
-}
 
 /// What the sums are to be where the factors are those beside these potentials. Null where that is no number.
 template <class A>
@@ -63,8 +42,8 @@ std::optional<std::vector<double>> beside(const std::vector<A>& potentials, std:
 
 }  // namespace
 
-template <class T, class A>
-std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<T>& task, const Limits& limits,
+template <class A>
+std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<A>& task, const Limits& limits,
                                         std::vector<A>& f, std::vector<A>& g) {
   const Index rows = task.costs.rows();
   const Index columns = task.costs.columns();
@@ -80,7 +59,7 @@ std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<T
     better.resize(g.size());
   });
   const matrix_view<A> matrix(kernel.data(), rows, columns, leading_dimension, StorageOrder::row_major);
-  fill(task, matrix, f, g);
+  task.costs.fill(matrix, f, g);
   const auto kernels = simd::scaling_kernels<A, A>();
   kernels.column_sums({matrix.data(), rows, columns, leading_dimension}, ones.data(), sums.data(), {});
   collective::allreduce(context, std::span<A>(sums), simd::ReduceOperation::sum);
@@ -115,25 +94,28 @@ std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<T
 
 namespace {
 
-template <class T, class A>
+template <class A>
 class Logarithms {
  public:
-  Logarithms(mpi::Context& context, const StageTask<T>& task, const Limits& limits)
+  Logarithms(mpi::Context& context, const StageTask<A>& task, const Limits& limits)
       : context_(context),
         task_(task),
         of_rows_(task.update.row_exponent, task.update.over_relaxation),
         of_columns_(task.update.column_exponent, task.update.over_relaxation),
+        limits_(limits),
         course_(limits, roundoff_of<A>()) {}
 
   [[nodiscard]] Outcome to_the_end(std::vector<A>& f, std::vector<A>& g) {
     constexpr Index riders = 2;  // what rows are off by, and how many reach nothing
-    auto sweep = mpi::agreed(context_, [&] { return LogSweep<T, A>(task_.costs, task_.epsilon); });
+    if (const ScalingState* from = limits_.checkpoints.from) {
+      mpi::agreed(context_, [&] { expect_fewer(*from, limits_.most_iterations); });
+    }
     SumOverRanks<A> sums_over_ranks(context_, task_.costs.columns() + riders);
     auto all = mpi::agreed(context_, [&] { return std::vector<A>(g.size() + riders); });
     const std::span<A> sums = std::span(all).first(g.size());
     while (!course_.is_at_limit()) {
       std::ranges::fill(all, A{0});
-      const RowsSwept swept = sweep.rows(task_.marginals.rows, f, g, sums, of_rows_);
+      const RowsSwept swept = task_.costs.sweep(task_.marginals.rows, f, g, sums, of_rows_);
       all[g.size()] = static_cast<A>(swept.distance);
       all.back() = static_cast<A>(swept.unreached);
       sums_over_ranks(all);
@@ -142,8 +124,9 @@ class Logarithms {
       if (course_.is_over()) return course_.outcome();
       if (course_.is_slow() && is_infeasible(f)) return course_.outcome();
       if (course_.is_at_limit()) break;
-      const Index starved = move_columns(sweep, f, g, sums);
+      const Index starved = move_columns(f, g, sums);
       if (starved > 0) return unreached("columns", starved, f);
+      course_.keep([] { return ScalingState(); });
     }
     if (course_.outcome().iterations > 0 && is_infeasible(f)) return course_.outcome();
     return course_.at_limit();
@@ -162,8 +145,7 @@ class Logarithms {
   }
 
   /// Gives the columns their sums; returns how many reach no row. All ranks do the same.
-  [[nodiscard]] Index move_columns(const LogSweep<T, A>& sweep, std::span<const A> f, std::vector<A>& g,
-                                   std::span<const A> sums) {
+  [[nodiscard]] Index move_columns(std::span<const A> f, std::vector<A>& g, std::span<const A> sums) {
     const std::vector<double>& marginals = task_.marginals.columns;
     const auto move = [&](std::size_t j, double log_ratio) {
       const auto old = static_cast<double>(g[j]);
@@ -186,7 +168,7 @@ class Logarithms {
       maxima.resize(lost.size(), -std::numeric_limits<double>::infinity());
       exact.resize(lost.size());
     });
-    sweep.column_maxima(lost, f, maxima);
+    task_.costs.column_maxima(lost, f, maxima);
     collective::allreduce(context_, std::span<double>(maxima), simd::ReduceOperation::max);
     Index unreached = 0;
     for (double& maximum : maxima) {
@@ -194,7 +176,7 @@ class Logarithms {
       ++unreached;
       maximum = 0;
     }
-    sweep.column_sums(lost, f, maxima, exact);
+    task_.costs.column_sums(lost, f, maxima, exact);
     collective::allreduce(context_, std::span<double>(exact), simd::ReduceOperation::sum);
     for (std::size_t k = 0; k < lost.size() && unreached == 0; ++k) {
       const double log_sum = maxima[k] + std::log(exact[k]) + static_cast<double>(g[lost[k]]);
@@ -206,7 +188,7 @@ class Logarithms {
   [[nodiscard]] bool is_infeasible(const std::vector<A>& f) {
     if (!task_.update.is_balanced()) return false;
     const auto heights = mpi::agreed(context_, [&] { return std::vector<double>(f.begin(), f.end()); });
-    return course_.is_proof(feasibility<T>(context_, task_.costs, Support::finite, task_.marginals, heights),
+    return course_.is_proof(task_.costs.feasibility(context_, task_.marginals, heights),
                             task_.marginals);
   }
 
@@ -218,27 +200,28 @@ class Logarithms {
   }
 
   mpi::Context& context_;
-  const StageTask<T>& task_;
+  const StageTask<A>& task_;
   LogUpdate of_rows_;
   LogUpdate of_columns_;
+  const Limits& limits_;
   Course course_;
 };
 
 }  // namespace
 
-template <class T, class A>
-Outcome stage_by_logarithms(mpi::Context& context, const StageTask<T>& task, const Limits& limits, std::vector<A>& f,
+template <class A>
+Outcome stage_by_logarithms(mpi::Context& context, const StageTask<A>& task, const Limits& limits, std::vector<A>& f,
                             std::vector<A>& g) {
-  return Logarithms<T, A>(context, task, limits).to_the_end(f, g);
+  return Logarithms<A>(context, task, limits).to_the_end(f, g);
 }
 
-#define PLAIT_INSTANTIATE(T, A)                                                                                        \
-  template std::optional<Outcome> stage_by_factors(mpi::Context&, const StageTask<T>&, const Limits&, std::vector<A>&, \
+#define PLAIT_INSTANTIATE(A)                                                                                           \
+  template std::optional<Outcome> stage_by_factors(mpi::Context&, const StageTask<A>&, const Limits&, std::vector<A>&, \
                                                    std::vector<A>&);                                                   \
-  template Outcome stage_by_logarithms(mpi::Context&, const StageTask<T>&, const Limits&, std::vector<A>&,             \
+  template Outcome stage_by_logarithms(mpi::Context&, const StageTask<A>&, const Limits&, std::vector<A>&,             \
                                        std::vector<A>&)
-PLAIT_INSTANTIATE(double, double);
-PLAIT_INSTANTIATE(float, float);
-PLAIT_INSTANTIATE(float, double);
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::sinkhorn

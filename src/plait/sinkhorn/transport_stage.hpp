@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/cost_operand.hpp"
 #include "plait/sinkhorn/limits.hpp"
 #include "plait/sinkhorn/marginals.hpp"
 #include "plait/sinkhorn/status.hpp"
@@ -13,24 +13,24 @@
 /// Transport with one epsilon: potentials, in its units, from those of another one. Collective over the context.
 namespace plait::sinkhorn {
 
-template <class T>
+/// One stage; the epsilon of its costs is set.
+template <class A>
 struct StageTask {
-  matrix_view<const T> costs;
+  CostOperand<A>& costs;
   const CheckedMarginals& marginals;
-  double epsilon;
   Update update;
 };
 
 /// By factors: of the matrix exp(f + g - C / epsilon), with the f that makes the largest entry of each row 1. Null
 /// where that does not work out: a column of it is 0, or numbers leave their range on the way, in which case the
 /// potentials of the columns are as good as that way was.
-template <class T, class A>
-[[nodiscard]] std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<T>& task,
+template <class A>
+[[nodiscard]] std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<A>& task,
                                                       const Limits& limits, std::vector<A>& f, std::vector<A>& g);
 
-/// By logarithms.
-template <class T, class A>
-[[nodiscard]] Outcome stage_by_logarithms(mpi::Context& context, const StageTask<T>& task, const Limits& limits,
+/// By logarithms. States that are kept have errors only: the potentials are the caller's.
+template <class A>
+[[nodiscard]] Outcome stage_by_logarithms(mpi::Context& context, const StageTask<A>& task, const Limits& limits,
                                           std::vector<A>& f, std::vector<A>& g);
 
 }  // namespace plait::sinkhorn

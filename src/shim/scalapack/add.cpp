@@ -1,49 +1,16 @@
 #include "shim/scalapack/add.hpp"
 
-#include <cctype>
-#include <string>
-
 #include "shim/scalapack/arguments.hpp"
 #include "shim/scalapack/blacs.hpp"
 #include "shim/scalapack/execution.hpp"
 #include "shim/scalapack/grid.hpp"
+#include "shim/scalapack/pblas.hpp"
 
 namespace plait::shim::scalapack {
 
 namespace {
 
 using redistribute::Op;
-
-void expect_servable(const Descriptor& d, const Submatrix& part, int rows, int columns, const GridInfo& grid) {
-  if (d.type != Descriptor::block_cyclic) throw PassOn{other_type};
-  std::string why = why_not(part, rows, columns, grid.rows, grid.columns);
-  if (why.empty() && !pblas_leading_dimension_fits(d, grid)) why = refused_arguments;
-  if (!why.empty()) throw PassOn{why};
-}
-
-/// C ← beta·C, without reading it if beta is 0.
-template <class T>
-void scale(const AddCall<T>& call, const Submatrix& c, const GridInfo& grid, int leading_dimension,
-           const std::optional<Trapezoid>& part) {
-  const layout::Axis rows = row_axis(c, call.m, grid.rows);
-  const layout::Axis columns = column_axis(c, call.n, grid.columns);
-  const matrix_view<T> tile = local_part(rows, grid.my_row, columns, grid.my_column, call.c, leading_dimension);
-  if (tile.empty()) return;
-  const bool clears = call.beta == T{0};
-  const auto scale_column = [&](Index local_column, Index column) {
-    rows.for_each_segment(grid.my_row, [&](const layout::Segment& run) {
-      const Index last = run.global + run.length;
-      const auto [begin, end] = part ? part->rows_of(column, run.global, last) : Trapezoid::Rows{run.global, last};
-      for (Index row = begin; row < end; ++row) {
-        T& element = tile(run.local + row - run.global, local_column);
-        element = clears ? T{0} : call.beta * element;
-      }
-    });
-  };
-  columns.for_each_segment(grid.my_column, [&](const layout::Segment& run) {
-    for (Index k = 0; k < run.length; ++k) scale_column(run.local + k, run.global + k);
-  });
-}
 
 template <class T>
 redistribute::ElementOperation<T> add_within(const Trapezoid& part, T alpha, bool conjugates, T beta) {
@@ -74,7 +41,9 @@ void add(const AddCall<T>& call, Op op, const std::optional<Trapezoid>& part) {
   expect_servable(desc_a, a, static_cast<int>(a_rows), static_cast<int>(a_columns), grid);
   expect_servable(desc_c, c, call.m, call.n, grid);
   if (call.m == 0 || call.n == 0 || (call.alpha == T{0} && call.beta == T{1})) return;
-  if (call.alpha == T{0}) return scale(call, c, grid, desc_c.leading_dimension, part);
+  if (call.alpha == T{0}) {
+    return scale(call.beta, c, call.m, call.n, grid, call.c, desc_c.leading_dimension, part);
+  }
 
   constexpr bool is_complex = requires(T z) { z.imag(); };
   const bool conjugates = is_complex && redistribute::conjugates(op);
@@ -100,18 +69,6 @@ template void add(const AddCall<float>&, Op, const std::optional<Trapezoid>&);
 template void add(const AddCall<double>&, Op, const std::optional<Trapezoid>&);
 template void add(const AddCall<std::complex<float>>&, Op, const std::optional<Trapezoid>&);
 template void add(const AddCall<std::complex<double>>&, Op, const std::optional<Trapezoid>&);
-
-Op op_of(char trans) {
-  switch (trans) {
-    case 'N':
-    case 'n': return Op::identity;
-    case 'T':
-    case 't': return Op::transpose;
-    case 'C':
-    case 'c': return Op::conjugate_transpose;
-    default: throw PassOn{refused_arguments};
-  }
-}
 
 Trapezoid triangle_of(char uplo) {
   switch (uplo) {

@@ -40,10 +40,6 @@ extern template void add(const AddCall<double>&, redistribute::Op, const std::op
 extern template void add(const AddCall<std::complex<float>>&, redistribute::Op, const std::optional<Trapezoid>&);
 extern template void add(const AddCall<std::complex<double>>&, redistribute::Op, const std::optional<Trapezoid>&);
 
-/// op as PBLAS's TRANS names it: 'N', 'T' or 'C'.
-/// \throws PassOn  for another letter
-[[nodiscard]] redistribute::Op op_of(char trans);
-
 /// The triangle that p?tradd's UPLO names, with the diagonal from the first element on.
 /// \throws PassOn  for another letter than 'U' and 'L'
 [[nodiscard]] Trapezoid triangle_of(char uplo);

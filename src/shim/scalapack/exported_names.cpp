@@ -7,6 +7,8 @@
 
 #include "shim/scalapack/add.hpp"
 #include "shim/scalapack/copy.hpp"
+#include "shim/scalapack/multiply.hpp"
+#include "shim/scalapack/pblas.hpp"
 #include "shim/scalapack/program_mpi.hpp"
 #include "shim/scalapack/real_scalapack.hpp"
 #include "shim/scalapack/serve.hpp"
@@ -18,6 +20,7 @@ using plait::redistribute::Op;
 using plait::shim::scalapack::AddCall;
 using plait::shim::scalapack::CopyCall;
 using plait::shim::scalapack::loaded;
+using plait::shim::scalapack::MultiplyCall;
 using plait::shim::scalapack::serve;
 
 using C = std::complex<float>;
@@ -33,6 +36,9 @@ using Geadd = void(const char*, const int*, const int*, const void*, const void*
                    const void*, void*, const int*, const int*, const int*);
 using Tradd = void(const char*, const char*, const int*, const int*, const void*, const void*, const int*, const int*,
                    const int*, const void*, void*, const int*, const int*, const int*);
+using Gemm = void(const char*, const char*, const int*, const int*, const int*, const void*, const void*, const int*,
+                  const int*, const int*, const void*, const int*, const int*, const int*, const void*, void*,
+                  const int*, const int*, const int*);
 
 Index bytes_of(int m, int n, Index element_bytes) { return Index{m} * n * element_bytes; }
 
@@ -91,6 +97,13 @@ void tradd(const std::string& name, const char* uplo, const char* trans, const A
         plait::shim::scalapack::add(call, plait::shim::scalapack::op_of(*trans), part);
       },
       [&] { pass_on(loaded<Tradd>(name + "_")); });
+}
+
+template <class T, class Pass>
+void gemm(const std::string& name, const MultiplyCall<T>& call, Pass&& pass_on) {
+  const Index bytes =
+      bytes_of(call.m, call.k, sizeof(T)) + bytes_of(call.k, call.n, sizeof(T)) + bytes_of(call.m, call.n, sizeof(T));
+  serve(name, bytes, [&] { plait::shim::scalapack::multiply(call); }, [&] { pass_on(loaded<Gemm>(name + "_")); });
 }
 
 // From the start, so that programs that call nothing of this are told as well: of another MPI than theirs, and by a
@@ -169,6 +182,37 @@ using FortranTrmr2d = void(const char*, const char*, const int*, const int*, con
   }                                                                                             \
   PLAIT_NAMES(Tradd, lower, UPPER)
 
+#define PLAIT_GEMM_PARAMETERS                                                                                      \
+  const char *trans_a, const char *trans_b, const int *m, const int *n, const int *k, const void *alpha,           \
+      const void *a, const int *ia, const int *ja, const int *desc_a, const void *b, const int *ib, const int *jb, \
+      const int *desc_b, const void *beta, void *c, const int *ic, const int *jc, const int *desc_c
+#define PLAIT_GEMM(lower, UPPER, T)                                                                          \
+  extern "C" void plait_##lower##_(PLAIT_GEMM_PARAMETERS) {                                                  \
+    const MultiplyCall<T> call{*trans_a,                                                                     \
+                               *trans_b,                                                                     \
+                               *m,                                                                           \
+                               *n,                                                                           \
+                               *k,                                                                           \
+                               *static_cast<const T*>(alpha),                                                \
+                               static_cast<const T*>(a),                                                     \
+                               *ia,                                                                          \
+                               *ja,                                                                          \
+                               desc_a,                                                                       \
+                               static_cast<const T*>(b),                                                     \
+                               *ib,                                                                          \
+                               *jb,                                                                          \
+                               desc_b,                                                                       \
+                               *static_cast<const T*>(beta),                                                 \
+                               static_cast<T*>(c),                                                           \
+                               *ic,                                                                          \
+                               *jc,                                                                          \
+                               desc_c};                                                                      \
+    gemm<T>(#lower, call, [&](Gemm* real) {                                                                  \
+      real(trans_a, trans_b, m, n, k, alpha, a, ia, ja, desc_a, b, ib, jb, desc_b, beta, c, ic, jc, desc_c); \
+    });                                                                                                      \
+  }                                                                                                          \
+  PLAIT_NAMES(Gemm, lower, UPPER)
+
 PLAIT_GEMR2D(pigemr2d, PIGEMR2D, 4)
 PLAIT_GEMR2D(psgemr2d, PSGEMR2D, 4)
 PLAIT_GEMR2D(pdgemr2d, PDGEMR2D, 8)
@@ -197,5 +241,10 @@ PLAIT_TRADD(pstradd, PSTRADD, float)
 PLAIT_TRADD(pdtradd, PDTRADD, double)
 PLAIT_TRADD(pctradd, PCTRADD, C)
 PLAIT_TRADD(pztradd, PZTRADD, Z)
+
+PLAIT_GEMM(psgemm, PSGEMM, float)
+PLAIT_GEMM(pdgemm, PDGEMM, double)
+PLAIT_GEMM(pcgemm, PCGEMM, C)
+PLAIT_GEMM(pzgemm, PZGEMM, Z)
 
 // NOLINTEND(bugprone-macro-parentheses,cppcoreguidelines-macro-usage)

@@ -4,6 +4,8 @@
 
 #include "plait/base/error.hpp"
 
+#include "shim/scalapack/least_product.hpp"
+
 namespace plait::shim::scalapack {
 
 namespace {
@@ -53,6 +55,11 @@ mpi::Context& Grid::context() {
     }
   }
   return *context_;
+}
+
+int Grid::least_order() {
+  if (!least_order_) least_order_ = scalapack::least_order(context().comm());
+  return *least_order_;
 }
 
 Grid& grid_of(int blacs_context, const GridInfo& mine) {

@@ -3,12 +3,14 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "shim/scalapack/plan_cache.hpp"
 #include "shim/scalapack/process_map.hpp"
+#include "shim/scalapack/products.hpp"
 
 namespace plait::shim::scalapack {
 
@@ -33,6 +35,10 @@ class Grid {
 
   /// Of calls that communicate on this grid's context.
   [[nodiscard]] PlanCache& plans() noexcept { return plans_; }
+  [[nodiscard]] ProductCache& products() noexcept { return products_; }
+
+  /// The order of the least matrices whose products are served; exchanged when it is first asked for. Collective then.
+  [[nodiscard]] int least_order();
 
  private:
   MPI_Comm comm_;
@@ -40,6 +46,8 @@ class Grid {
   Index serial_;
   std::unique_ptr<mpi::Context> context_;
   PlanCache plans_;  // after the context, which plans use until they end
+  ProductCache products_;
+  std::optional<int> least_order_;
 };
 
 /// Collective over the processes of the grid, all of whom are in the call; communicates when the grid is new.

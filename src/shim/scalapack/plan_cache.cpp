@@ -30,24 +30,6 @@ Index runs(const layout::Axis& from, const layout::Axis& to) {
 CachedPlan::CachedPlan(mpi::Context& context, redistribute::MatrixPair pair)
     : plan(context, {std::move(pair)}, redistribute::Options{.label = "scalapack"}) {}
 
-CachedPlan* PlanCache::find(const Key& key) {
-  const auto found =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
-  if (found == entries_.end()) return nullptr;
-  entries_.splice(entries_.begin(), entries_, found);
-  return found->plan.get();
-}
-
-CachedPlan& PlanCache::keep(Key key, std::unique_ptr<CachedPlan> plan, Index bytes) {
-  entries_.push_front({std::move(key), std::move(plan), bytes});
-  bytes_ += bytes;
-  while (entries_.size() > 1 && (entries_.size() > most_plans || bytes_ > most_bytes)) {
-    bytes_ -= entries_.back().bytes;
-    entries_.pop_back();
-  }
-  return *entries_.front().plan;
-}
-
 Index estimated_bytes(const layout::Layout& from, const layout::Layout& to) {
   const Index peers = from.owners().distinct() + to.owners().distinct();
   const Index elements = std::min(layout::elements(to.shape()), most_shared_bytes / shared_bytes_per_element);

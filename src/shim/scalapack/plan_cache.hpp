@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <iterator>
 #include <list>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -25,32 +27,45 @@ struct CachedPlan {
   std::set<Index> proven;
 };
 
-/// The plans of the latest calls on one context, the least recently used of them going first.
+/// What the latest calls on one context use again, plans or the like; the least recently used goes first.
 ///
 /// Making and destroying plans is collective, so what is kept must be a function of what all ranks know: keys are made
 /// of the global arguments and of the process grids, and the price of a plan is estimated from them. Every rank makes
 /// the same calls in the same order, and so finds, makes and drops the same plans.
-class PlanCache {
+template <class Plan>
+class Cache {
  public:
-  /// Begins with the kind of call; what follows tells calls of a kind apart.
-  enum Kind : Index { copy_between_all, copy_with_outsiders, add };
   using Key = std::vector<Index>;
 
   static constexpr std::size_t most_plans = 64;
   static constexpr Index most_bytes = Index{128} << 20;
 
   /// The plan of this key, or null.
-  [[nodiscard]] CachedPlan* find(const Key& key);
+  [[nodiscard]] Plan* find(const Key& key) {
+    const auto found =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+    if (found == entries_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found);
+    return found->plan.get();
+  }
 
   /// Keeps a plan, and drops others for it, but never this one.
-  CachedPlan& keep(Key key, std::unique_ptr<CachedPlan> plan, Index bytes);
+  Plan& keep(Key key, std::unique_ptr<Plan> plan, Index bytes) {
+    entries_.push_front({std::move(key), std::move(plan), bytes});
+    bytes_ += bytes;
+    while (entries_.size() > 1 && (entries_.size() > most_plans || bytes_ > most_bytes)) {
+      bytes_ -= entries_.back().bytes;
+      entries_.pop_back();
+    }
+    return *entries_.front().plan;
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
 
  private:
   struct Entry {
     Key key;
-    std::unique_ptr<CachedPlan> plan;
+    std::unique_ptr<Plan> plan;
     Index bytes;
   };
 
@@ -58,9 +73,15 @@ class PlanCache {
   Index bytes_ = 0;
 };
 
+/// Of redistributions. A key begins with the kind of call; what follows tells calls of a kind apart.
+class PlanCache : public Cache<CachedPlan> {
+ public:
+  enum Kind : Index { copy_between_all, copy_with_outsiders, add };
+};
+
 /// Puts more numbers into a key.
 template <class Numbers>
-void append(PlanCache::Key& key, const Numbers& numbers) {
+void append(std::vector<Index>& key, const Numbers& numbers) {
   key.insert(key.end(), std::begin(numbers), std::end(numbers));
 }
 

@@ -181,3 +181,50 @@ class Sinkhorn(CommandTest):
         np.testing.assert_allclose(self.load("P.npy").sum(1), np.full(37, 1 / 37), rtol=1e-3)
         text = self.succeed(0, "transport", "C.npy", "--epsilon", "0.05", "-o", "P.npy")
         self.assertRegex(text, r"(?m)^  cost      \S+; with the entropy \S+, a gap of \S+ to the dual$")
+
+    def test_transport_between_points(self):
+        random = np.random.default_rng(5)
+        x, y = self.save("X.npy", random.random((37, 3))), random.random((23, 3)).astype("f4")
+        self.save("Y.npy", np.asfortranarray(y))  # points in any order and type
+        given = ("--points", "X.npy", "Y.npy", "--epsilon", "0.1", "--rows", "r.npy", "--cols", "c.npy", "--tolerance", "1e-12")
+        wanted = ("-o", "P.npy", "--map", "M.npy", "--column-potentials", "g.npy")
+        differences = np.abs(x[:, None, :] - y[None].astype("f8"))
+        metrics = {"sqeuclidean": (differences**2).sum(2), "euclidean": np.sqrt((differences**2).sum(2)),
+                   "cityblock": differences.sum(2), "minkowski": (differences**3).sum(2) ** (1 / 3)}  # fmt: skip
+        for ranks, (metric, cost) in zip([3, 0, 2, 0], metrics.items(), strict=True):
+            with self.subTest(metric):
+                power = ("--p", "3") if metric == "minkowski" else ()
+                report = self.report(ranks, "transport", *given, *wanted, "--metric", metric, *power)
+                self.assertEqual((report["status"], report["input"]["metric"], report["shape"]), ("converged", metric, [37, 23]))
+                expected = scaled(np.exp(-cost / 0.1), self.r, self.c)
+                np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
+                np.testing.assert_allclose(self.load("M.npy"), expected @ y / self.r[:, None], rtol=1e-7)
+                self.assertAlmostEqual(report["cost"], (cost * expected).sum(), 9)
+        text = self.succeed(0, "transport", "--points", "X.npy", "Y.npy", "--epsilon", "1", "--precision", "f32", "--map", "M.npy")
+        self.assertIn("C = sqeuclidean of 37 and 23 points, f32", text)
+        self.assertEqual(self.load("M.npy").dtype, np.float32)
+
+    def test_wrong_points_are_refused(self):
+        self.save("X.npy", np.ones((4, 3)))
+        self.save("flat.npy", np.ones((4, 2)))
+        self.save("nan.npy", np.array([[1.0, 2, 3], [1, np.nan, 3]]))
+        points, rest = ("--points", "X.npy", "X.npy"), ("--epsilon", "1", "--map", "M.npy")
+        cases = [
+            (2, ("K.npy", *points, *rest), "--points is given, and IN, too: K.npy"),
+            (2, (*rest,), "IN is missing: a file of costs, or two of --points"),
+            (2, ("K.npy", *rest), "--map is given, but --points is missing"),
+            (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is no metric"),
+            (2, (*points, *rest, "--metric", "minkowski"), "--metric minkowski and --p need each other"),
+            (2, (*points, *rest, "--domain", "factors"), "--domain is factors, which are stored"),
+            (2, (*points, "--epsilon", "1"), "are missing: where does the result go"),
+            (1, (*points, "--epsilon", "1", "--map", "X.npy"), "X.npy: is a file of --points and the file of --map"),
+            (1, ("--points", "X.npy", "flat.npy", *rest), "X.npy have 3 coordinates, those of flat.npy have 2"),
+            (1, ("--points", "X.npy", "nan.npy", *rest), "point 1 of Y has nan as coordinate 1"),
+        ]
+        before = self.files()
+        for status, words, message in cases:
+            with self.subTest(words):
+                result = self.run_plait(0, "transport", *words)
+                self.assertEqual(result.status, status, result.stderr)
+                self.assertIn(message, result.stderr)
+                self.assertEqual(self.files(), before)

@@ -11,6 +11,9 @@ CASES = [
     "geadd:trans",
     "tradd:uplo",
     "geadd:type",
+    "gemm:trans",
+    "gemm:ja",
+    "gemm:block",
     "gemr2d:leading-dimension",  # likewise
     "gemr2d:first-row",
 ]

@@ -1,6 +1,6 @@
-"""preload_test.py PROGRAM LINKED LIBRARY MPIEXEC: a program gives the same results with plait's library.
+"""preload_test.py PROGRAM LINKED LIBRARY PRODUCT MPIEXEC: a program gives the same results with plait's library.
 
-PROGRAM knows nothing of it, so it is preloaded; LINKED is the same program linked with it.
+PROGRAM knows nothing of it, so it is preloaded; LINKED is the same program linked with it. PRODUCT multiplies matrices.
 """
 
 import os
@@ -10,7 +10,7 @@ import unittest
 
 
 class Preload(unittest.TestCase):
-    program = linked = library = mpiexec = ""
+    program = linked = library = product = mpiexec = ""
 
     def run_program(self, program: str = "", **environment: str) -> tuple[list[str], str]:
         done = subprocess.run(
@@ -32,6 +32,25 @@ class Preload(unittest.TestCase):
                 self.assertEqual(results, expected)
                 summary = [line.split()[:2] for line in log[log.index("plait served") :].splitlines()[1:]]
                 self.assertEqual(summary, [["pdgeadd", "3"], ["pdgemr2d", "6"], ["pdtran", "3"]])
+
+    def summary_of_product(self, **environment: str) -> tuple[list[str], str]:
+        """The results, and what was said."""
+        return self.run_program(self.product, LD_PRELOAD=self.library, PLAIT_LOG="summary", **environment)
+
+    def test_products_from_a_size_on_are_served(self):
+        expected, _ = self.run_program(self.product)
+        self.assertEqual(len(expected), 2, expected)
+        results, log = self.summary_of_product(PLAIT_GEMM_FROM="150")
+        self.assertEqual(results, expected)
+        self.assertRegex(log, r"  pdgemm +3 calls +1\.620 MB  .* s\n$")
+        results, log = self.summary_of_product()
+        self.assertEqual(results, expected)
+        self.assertIn("  none\n  pdgemm", log)
+        self.assertIn("3 calls  passed on to ScaLAPACK: less work than with matrices of order 256\n", log)
+
+    def test_a_size_that_is_none_is_told_to_be_wrong(self):
+        _, log = self.summary_of_product(PLAIT_GEMM_FROM="all")
+        self.assertEqual(log.count("PLAIT_GEMM_FROM is 'all', expected the order of a matrix, from 0 on"), 1, log)
 
     def test_another_setting_is_told_to_be_wrong(self):
         _, log = self.run_program(LD_PRELOAD=self.library, PLAIT_LOG="bogus")
@@ -63,5 +82,5 @@ class Preload(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    Preload.program, Preload.linked, Preload.library, Preload.mpiexec = sys.argv[1:]
+    Preload.program, Preload.linked, Preload.library, Preload.product, Preload.mpiexec = sys.argv[1:]
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   const auto geadd = real ? R::geadd.real : R::geadd.plait;
   const auto tradd = real ? R::tradd.real : R::tradd.plait;
   const auto gemr2d = real ? R::gemr2d.real : R::gemr2d.plait;
+  const auto gemm = real ? R::gemm.real : R::gemm.plait;
   const int* const da = call.desc_a.data();
   const int* const dc = call.desc_c.data();
   if (routine == "tran") {
@@ -72,6 +73,9 @@ int main(int argc, char** argv) {
   } else if (routine == "tradd") {
     tradd(&call.uplo, &call.trans, &call.m, &call.n, &alpha, a.data(), &call.ia, &call.ja, da, &alpha, c.data(), &one,
           &one, dc);
+  } else if (routine == "gemm") {
+    gemm(&call.trans, &call.trans, &call.m, &call.n, &call.n, &alpha, a.data(), &call.ia, &call.ja, da, a.data(), &one,
+         &one, da, &alpha, c.data(), &one, &one, dc);
   } else {
     gemr2d(call.m, call.n, a.data(), call.ia, call.ja, da, c.data(), 1, 1, dc, other);
   }

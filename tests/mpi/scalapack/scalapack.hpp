@@ -51,6 +51,19 @@ void pctranc_(PLAIT_TEST_ADD_ARGUMENTS);
 void plait_pctranc_(PLAIT_TEST_ADD_ARGUMENTS);
 void pztranc_(PLAIT_TEST_ADD_ARGUMENTS);
 void plait_pztranc_(PLAIT_TEST_ADD_ARGUMENTS);
+
+#define PLAIT_TEST_GEMM_ARGUMENTS                                                                                 \
+  const char*, const char*, const int*, const int*, const int*, const void*, const void*, const int*, const int*, \
+      const int*, const void*, const int*, const int*, const int*, const void*, void*, const int*, const int*,    \
+      const int*
+#define PLAIT_TEST_GEMM(type)                     \
+  void p##type##gemm_(PLAIT_TEST_GEMM_ARGUMENTS); \
+  void plait_p##type##gemm_(PLAIT_TEST_GEMM_ARGUMENTS);
+PLAIT_TEST_GEMM(s)
+PLAIT_TEST_GEMM(d)
+PLAIT_TEST_GEMM(c)
+PLAIT_TEST_GEMM(z)
+#undef PLAIT_TEST_GEMM
 #undef PLAIT_TEST_ADDS
 }
 
@@ -62,6 +75,8 @@ using Trmr2d = void(const char*, const char*, int, int, const void*, int, int, c
 using Tran = void(PLAIT_TEST_ADD_ARGUMENTS);
 using Geadd = void(const char*, PLAIT_TEST_ADD_ARGUMENTS);
 using Tradd = void(const char*, const char*, PLAIT_TEST_ADD_ARGUMENTS);
+using Gemm = void(PLAIT_TEST_GEMM_ARGUMENTS);
+#undef PLAIT_TEST_GEMM_ARGUMENTS
 #undef PLAIT_TEST_ADD_ARGUMENTS
 
 /// A routine of ScaLAPACK, and plait's.
@@ -87,6 +102,7 @@ struct Routines<float> {
   static constexpr Both<Tran> tranc = tran;
   static constexpr Both<Geadd> geadd{psgeadd_, plait_psgeadd_};
   static constexpr Both<Tradd> tradd{pstradd_, plait_pstradd_};
+  static constexpr Both<Gemm> gemm{psgemm_, plait_psgemm_};
 };
 template <>
 struct Routines<double> {
@@ -96,6 +112,7 @@ struct Routines<double> {
   static constexpr Both<Tran> tranc = tran;
   static constexpr Both<Geadd> geadd{pdgeadd_, plait_pdgeadd_};
   static constexpr Both<Tradd> tradd{pdtradd_, plait_pdtradd_};
+  static constexpr Both<Gemm> gemm{pdgemm_, plait_pdgemm_};
 };
 template <>
 struct Routines<std::complex<float>> {
@@ -105,6 +122,7 @@ struct Routines<std::complex<float>> {
   static constexpr Both<Tran> tranc{pctranc_, plait_pctranc_};
   static constexpr Both<Geadd> geadd{pcgeadd_, plait_pcgeadd_};
   static constexpr Both<Tradd> tradd{pctradd_, plait_pctradd_};
+  static constexpr Both<Gemm> gemm{pcgemm_, plait_pcgemm_};
 };
 template <>
 struct Routines<std::complex<double>> {
@@ -114,6 +132,7 @@ struct Routines<std::complex<double>> {
   static constexpr Both<Tran> tranc{pztranc_, plait_pztranc_};
   static constexpr Both<Geadd> geadd{pzgeadd_, plait_pzgeadd_};
   static constexpr Both<Tradd> tradd{pztradd_, plait_pztradd_};
+  static constexpr Both<Gemm> gemm{pzgemm_, plait_pzgemm_};
 };
 
 }  // namespace plait::test

@@ -11,8 +11,6 @@ using layout::Segment;
 
 constexpr std::uint64_t seeds = 3000;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The maximal segments of every part, found element by element.
 std::vector<std::vector<Segment>> naive_segments(const NaiveAxis& naive) {
   std::vector<std::vector<Segment>> segments(at(naive.parts()));

@@ -18,8 +18,6 @@ using layout::Layout;
 using layout::Owners;
 using layout::TilePosition;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 struct OwnersPair {
   Owners owners;
   std::vector<int> naive;  // row-major over positions

@@ -9,8 +9,6 @@ namespace plait::test {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 AxisPair random_cyclic(Dice& dice, Index extent) {
   const Index block = dice.between(1, dice.maybe(20) ? 100 : 8);
   const Index parts = dice.between(1, dice.maybe(10) ? 90 : 5);

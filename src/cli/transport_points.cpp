@@ -1,0 +1,202 @@
+#include "cli/transport_points.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/collective/calls.hpp"
+#include "plait/io/aside_file.hpp"
+#include "plait/io/npy_rows.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/redistribute/redistribution.hpp"
+#include "plait/sinkhorn/points.hpp"
+
+#include "cli/scaled_job.hpp"
+#include "cli/transport_report.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// The files of the points, and what is told of them as one matrix of costs.
+struct PointsJob : ScaledJob {
+  io::MatrixFile x;
+  io::MatrixFile y;
+};
+
+PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& options) {
+  PointsJob job;
+  job.x = io::describe_matrix_file(context, options.points[0]);
+  job.y = io::describe_matrix_file(context, options.points[1]);
+  job.file = job.x;
+  job.file.shape = {job.x.shape.rows, job.y.shape.rows};
+  mpi::agreed(context, [&] {
+    if (job.x.shape.columns == job.y.shape.columns) return;
+    throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}",
+                                    options.points[0], job.x.shape.columns, options.points[1], job.y.shape.columns));
+  });
+  const std::vector<NamedFile> read{{options.points[0], "a file of --points"}, {options.points[1], "a file of --points"}};
+  expect_writable_outputs(context, options, read);
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0 || options.map.empty()) return;
+    std::vector<NamedFile> taken = read;
+    for (const std::string* path : {&options.rows, &options.columns, &options.start, &options.output, &options.of_rows,
+                                    &options.of_columns, &options.trace}) {
+      if (!path->empty()) taken.push_back({*path, "another file of the job"});
+    }
+    expect_different_files({{options.map, "the file of --map"}}, taken);
+    static_cast<void>(io::AsideFile::create(options.map, 0));
+  });
+  job.precision = options.precision == Precision::automatic ? Precision::f64 : options.precision;
+  const Index number = job.precision == Precision::f32 ? 4 : 8;
+  const Index coordinates = job.x.shape.columns;
+  const Index rows = job.x.shape.rows / context.size() + 1;
+  const Index vectors = 6 * (rows + job.file.shape.columns) * Index{sizeof(double)};
+  const Index blocks = 20 * job.file.shape.columns * number;
+  job.memory = estimate_memory(
+      context, {(2 * rows + 3 * job.file.shape.columns) * coordinates * Index{sizeof(double)} + vectors + blocks});
+  if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
+  return job;
+}
+
+/// A rank's share of the points, one a row.
+template <class A>
+layout::DistributedMatrix<A> read_points(mpi::Context& context, const std::string& path, const io::MatrixFile& file,
+                                         Meter& meter) {
+  meter.stage("reading " + path, 0, layout::elements(file.shape) * io::bytes(file.dtype));
+  auto slab = std::move(read_scaled<A>(context, path, file, meter.progress()).slab());
+  if (slab.layout().storage() == StorageOrder::row_major) return slab;
+  const auto layout = io::slab_layout(file.shape, StorageOrder::row_major, context.size());
+  auto by_rows = mpi::agreed(context, [&] { return io::make_slab<A>(path, layout, context.rank()); });
+  redistribute::Redistribution(context, slab.layout(), layout).execute(slab, by_rows);
+  return by_rows;
+}
+
+/// All points, on every rank.
+template <class A>
+std::vector<A> read_all_points(mpi::Context& context, const std::string& path, const io::MatrixFile& file,
+                               Meter& meter) {
+  const auto own = read_points<A>(context, path, file, meter);
+  const auto& tile = own.const_tiles()[0];
+  const Index count = tile.rows() * tile.columns();
+  const auto counts = mpi::all_gather(context.comm(), count);
+  auto all = mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(layout::elements(file.shape))); });
+  collective::all_gather(context, std::span<const A>(tile.data(), static_cast<std::size_t>(count)), std::span<A>(all),
+                         counts);
+  return all;
+}
+
+/// Writes the plan a few rows at a time, and looks at its sums. Without an output it only looks.
+template <class A>
+sinkhorn::MarginalErrors write_plan_by_blocks(mpi::Context& context, const TransportJobOptions& options,
+                                              const sinkhorn::PointClouds<A>& clouds,
+                                              const sinkhorn::Transport<A>& found,
+                                              const sinkhorn::CheckedMarginals& checked, Meter& meter) {
+  if (options.output.empty()) {
+    return sinkhorn::marginal_errors<A>(context, clouds, options.epsilon, found.f, found.g, checked);
+  }
+  constexpr Index block_bytes = Index{4} << 20;
+  const Index columns = clouds.y.rows();
+  const Index block_rows = std::max(Index{1}, block_bytes / std::max(Index{1}, columns * Index{sizeof(A)}));
+  meter.stage("writing " + options.output, 0, checked.all_rows * columns * Index{sizeof(A)});
+  io::NpyRows<A> file(context, options.output, {checked.all_rows, columns});
+  sinkhorn::MarginalSums sums(checked);
+  mpi::agreed(context, [&] {
+    std::vector<A> block;
+    block.reserve(static_cast<std::size_t>(std::min(block_rows, clouds.x.rows()) * columns));
+    Index first = 0;
+    sinkhorn::for_each_plan_row<A>(clouds, options.epsilon, found.f, found.g, [&](Index i, std::span<const A> row) {
+      sums.add(i, row);
+      block.insert(block.end(), row.begin(), row.end());
+      if (i + 1 - first < block_rows && i + 1 < clouds.x.rows()) return;
+      file.write(checked.first_row + first, block);
+      block.clear();
+      first = i + 1;
+    });
+  });
+  const auto errors = sums.errors(context);
+  expect_plan(context, found.outcome, errors);
+  file.commit();
+  return errors;
+}
+
+template <class A>
+TransportOutcome transported(mpi::Context& context, const TransportJobOptions& options, const PointsJob& job,
+                             Meter& meter) {
+  TransportOutcome result;
+  result.precision = job.precision;
+  const JointStopwatch all(context);
+  const auto x = read_points<A>(context, options.points[0], job.x, meter);
+  const auto y = read_all_points<A>(context, options.points[1], job.y, meter);
+  const Index coordinates = job.x.shape.columns;
+  const sinkhorn::PointClouds<A> clouds{
+      x.const_tiles()[0],
+      {y.data(), job.y.shape.rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major},
+      options.metric,
+      options.p.value_or(2)};
+  ScaledMarginals given(context, options, job.file.shape, false, clouds.x.rows());
+  if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(job.file.shape, clouds.x.rows());
+  const auto start = read_start<A>(context, options, false);
+  result.read_seconds = all.seconds();
+
+  meter.stage("transporting", 0, 0);
+  const JointStopwatch iterating(context);
+  const sinkhorn::TransportOptions how{.epsilon = options.epsilon,
+                                       .domain = options.domain,
+                                       .first_epsilon = options.first_epsilon,
+                                       .limits = limits_of(options, job.precision, meter),
+                                       .rho = options.rho,
+                                       .over_relaxation = options.over_relaxation};
+  const auto found = sinkhorn::transport<A>(context, clouds, given.marginals(), how, start);
+  result.iterate_seconds = iterating.seconds();
+  tell(result, found, false);
+
+  const JointStopwatch writing(context);
+  const auto checked = how.rho.is_balanced()
+                           ? sinkhorn::checked_marginals(context, clouds.x.rows(), clouds.y.rows(), given.marginals())
+                           : sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
+  result.check = write_plan_by_blocks(context, options, clouds, found, checked, meter);
+  expect_plan(context, result.outcome, result.check);
+  write_row_vector(context, options.of_rows, std::vector<double>(found.f.begin(), found.f.end()), false);
+  write_column_vector(context, options.of_columns, std::vector<double>(found.g.begin(), found.g.end()), false);
+  if (!options.map.empty()) {
+    const auto map = mpi::agreed(
+        context, [&] { return sinkhorn::barycentric_projection<A>(clouds, options.epsilon, found.g); });
+    io::NpyRows<A> file(context, options.map, job.x.shape);
+    mpi::agreed(context, [&] { file.write(checked.first_row, map); });
+    file.commit();
+  }
+  result.write_seconds = writing.seconds();
+  result.seconds = all.seconds();
+  return result;
+}
+
+}  // namespace
+
+void transport_points(mpi::Context& context, const TransportJobOptions& options) {
+  const PointsJob job = prepared_points(context, options);
+  TransportJobOptions told = options;
+  told.input = options.points[0] + " and " + options.points[1];
+  const auto work = [&](Meter& meter) {
+    return job.precision == Precision::f32 ? transported<float>(context, options, job, meter)
+                                           : transported<double>(context, options, job, meter);
+  };
+  const auto report = [&](const TransportOutcome& outcome) {
+    auto json = transport_json(context, options, job, outcome);
+    json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
+    if (options.p) json["input"]["p"] = *options.p;
+    json["map"] = options.map.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.map);
+    return json;
+  };
+  const auto summary = [&](const TransportOutcome& outcome) {
+    return transport_summary(
+        told, job,
+        fmt::format("C = {} of {} and {} points", name(options.metric), job.x.shape.rows, job.y.shape.rows), outcome);
+  };
+  carry_out(context, options, work, report, summary);
+}
+
+}  // namespace plait::cli

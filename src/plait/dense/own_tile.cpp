@@ -1,0 +1,99 @@
+#include "plait/dense/own_tile.hpp"
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <vector>
+
+#include "plait/simd/copy.hpp"
+#include "plait/simd/transpose.hpp"
+
+namespace plait::dense {
+
+namespace {
+
+/// Whether a part of the axis holds [begin, end) and nothing else; which one, or -1.
+Index part_that_is(const layout::Axis& axis, Index begin, Index end) {
+  const layout::Piece piece = axis.piece_at(begin);
+  const bool is_whole = piece.segment.global == begin && piece.segment.length == end - begin &&
+                        axis.local_extent(piece.part) == end - begin;
+  return is_whole ? piece.part : -1;
+}
+
+/// The parts of `given` that are those of `own`, -1 where there is none, and for parts without elements.
+std::vector<Index> equal_parts(const layout::Axis& given, const layout::Axis& own) {
+  std::vector<Index> result;
+  for (Index part = 0; part < own.parts(); ++part) {
+    const Index length = own.local_extent(part);
+    const Index begin = length == 0 ? 0 : own.global_of(part, 0);
+    result.push_back(length == 0 ? -1 : part_that_is(given, begin, begin + length));
+  }
+  return result;
+}
+
+}  // namespace
+
+bool lies_as(const layout::Layout& given, const layout::Layout& own) {
+  const std::vector<Index> rows = equal_parts(given.rows(), own.rows());
+  const std::vector<Index> columns = equal_parts(given.columns(), own.columns());
+  for (Index i = 0; i < own.rows().parts(); ++i) {
+    for (Index j = 0; j < own.columns().parts(); ++j) {
+      if (own.rows().local_extent(i) == 0 || own.columns().local_extent(j) == 0) continue;
+      const Index row = rows[static_cast<std::size_t>(i)];
+      const Index column = columns[static_cast<std::size_t>(j)];
+      if (row < 0 || column < 0 || given.owners().owner(row, column) != own.owners().owner(i, j)) return false;
+    }
+  }
+  return true;
+}
+
+Index tile_with_elements(const layout::Layout& layout, int rank) {
+  const std::vector<layout::TileExtent> tiles = layout.tiles_of(rank);
+  const auto has_elements = [](const layout::TileExtent& tile) { return tile.rows > 0 && tile.columns > 0; };
+  const auto found = std::ranges::find_if(tiles, has_elements);
+  return found == tiles.end() ? -1 : found - tiles.begin();
+}
+
+template <Element T>
+T* OwnTile<T>::memory() {
+  if (memory_.size() == 0 && minor_ * major_ > 0) memory_ = Array<T>(minor_ * major_);
+  return memory_.data();
+}
+
+template <Element T>
+LocalFactor OwnTile<T>::held() const noexcept {
+  return {reinterpret_cast<const std::byte*>(memory_.data()), std::max(Index{1}, minor_), order_};
+}
+
+template <Element T>
+LocalFactor OwnTile<T>::from(const redistribute::TileMemory& tile, redistribute::Op op, bool travels,
+                             StorageOrder c_order) {
+  const auto& [data, leading_dimension, stored] = tile.tile;
+  const StorageOrder order = redistribute::transposes(op) ? flipped(stored) : stored;
+  const bool conjugate = is_complex<T> && redistribute::conjugates(op);
+  const bool has_gaps = leading_dimension != tile.minor && tile.major > 1;
+  const bool will_do = travels ? order == order_ && !has_gaps && !conjugate : !conjugate || order != c_order;
+  if (will_do) return {data, std::max({Index{1}, leading_dimension, tile.minor}), order, conjugate};
+
+  constexpr auto element_bytes = static_cast<Index>(sizeof(T));
+  T* const target = memory();
+  auto* const bytes = reinterpret_cast<std::byte*>(target);
+  if (order == order_) {
+    simd::copy_matrix(tile.minor * element_bytes, tile.major, data, leading_dimension * element_bytes, bytes,
+                      tile.minor * element_bytes);
+  } else {
+    simd::transpose(tile.minor, tile.major, data, leading_dimension, bytes, std::max(Index{1}, tile.major),
+                    element_bytes);
+  }
+  if constexpr (is_complex<T>) {
+    if (conjugate) std::transform(target, target + memory_.size(), target, [](T z) { return std::conj(z); });
+  }
+  return held();
+}
+
+template class OwnTile<float>;
+template class OwnTile<double>;
+template class OwnTile<std::complex<float>>;
+template class OwnTile<std::complex<double>>;
+
+}  // namespace plait::dense

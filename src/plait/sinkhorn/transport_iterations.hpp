@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+
+#include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/cost_operand.hpp"
+#include "plait/sinkhorn/marginals.hpp"
+#include "plait/sinkhorn/transport.hpp"
+
+namespace plait::sinkhorn {
+
+/// \throws ArgumentError  an epsilon that is not positive and finite, or a first one below it; limits below 0
+void expect_suitable(const TransportOptions& options);
+
+/// The marginals, or where sums may be missed the masses: see `checked_marginals` and `checked_masses`.
+[[nodiscard]] CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index columns,
+                                                 const Marginals& marginals, const Rho& rho);
+
+/// `transport` of costs in any form, which were checked. Collective over `context`.
+///
+/// \param highest  no cost but infinite ones is larger, or less than minus that
+/// \throws ArgumentError  on all ranks: a start of another length or with potentials that are not finite
+template <class A>
+[[nodiscard]] Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs,
+                                        const CheckedMarginals& masses, double highest,
+                                        const TransportOptions& options, std::span<const A> start);
+
+}  // namespace plait::sinkhorn
