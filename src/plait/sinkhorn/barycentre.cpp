@@ -26,11 +26,11 @@ namespace {
 
 constexpr double widest = 500;  // so that exp(-widest) and a good deal less are numbers
 
-double sum_of(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+double mass_of(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 void expect_histograms(const Histograms& histograms, Index columns) {
   if (histograms.masses.empty()) throw ArgumentError("no histograms are given, expected one at least");
-  const double total = sum_of(histograms.masses.front());
+  const double total = mass_of(histograms.masses.front());
   for (std::size_t k = 0; k < histograms.masses.size(); ++k) {
     const auto masses = histograms.masses[k];
     if (static_cast<Index>(masses.size()) != columns) {
@@ -42,7 +42,7 @@ void expect_histograms(const Histograms& histograms, Index columns) {
       throw ArgumentError(
           fmt::format("the mass {} of histogram {} is {}, expected a finite number >= 0", j, k, masses[j]));
     }
-    const double own = sum_of(masses);
+    const double own = mass_of(masses);
     if (std::abs(own - total) > sums_tolerance * std::max(own, total)) {
       throw ArgumentError(
           fmt::format("histogram {} has the mass {} in all, the first one {}, expected the same", k, own, total));
@@ -57,16 +57,16 @@ void expect_histograms(const Histograms& histograms, Index columns) {
   for (const double weight : weights) {
     if (!(weight > 0)) throw ArgumentError(fmt::format("a weight is {}, expected a number > 0", weight));
   }
-  if (!(std::abs(sum_of(weights) - 1) <= sums_tolerance)) {
-    throw ArgumentError(fmt::format("the weights add up to {}, expected 1", sum_of(weights)));
+  if (!(std::abs(mass_of(weights) - 1) <= sums_tolerance)) {
+    throw ArgumentError(fmt::format("the weights add up to {}, expected 1", mass_of(weights)));
   }
 }
 
 template <class T>
-class Run {
+class Projections {
  public:
-  Run(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms, double epsilon,
-      const Limits& limits)
+  Projections(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms, double epsilon,
+              const Limits& limits)
       : context_(context),
         costs_(costs),
         count_(histograms.masses.size()),
@@ -76,9 +76,9 @@ class Run {
     mpi::agreed(context, [&] {
       weights_.assign(histograms.weights.begin(), histograms.weights.end());
       if (weights_.empty()) weights_.assign(count_, 1 / static_cast<double>(count_));
-      total_ = sum_of(histograms.masses.front());
+      total_ = mass_of(histograms.masses.front());
       for (const auto masses : histograms.masses) {
-        const double own = sum_of(masses);
+        const double own = mass_of(masses);
         for (const double mass : masses) masses_.push_back(own > 0 ? mass * (total_ / own) : 0);
       }
       kernel_ = Array<double>(costs.rows() * leading_dimension);
@@ -250,7 +250,7 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
       return none;
     });
   }
-  return Run<T>(context, costs, histograms, epsilon, limits).to_the_end();
+  return Projections<T>(context, costs, histograms, epsilon, limits).to_the_end();
 }
 
 template Barycentre barycentre(mpi::Context&, matrix_view<const double>, const Histograms&, double, const Limits&);
