@@ -93,12 +93,14 @@ Command parse_command_line(int argc, const char* const* argv) {
   SinkhornOptions sinkhorn;
   TransportJobOptions transport;
   BalanceOptions balance;
+  BarycentreOptions barycentre;
   add_redistribute(program, redistribute);
   add_multiply(program, multiply);
   add_purify(program, purify);
   add_sinkhorn(program, sinkhorn);
   add_transport(program, transport);
   add_balance(program, balance);
+  add_barycentre(program, barycentre);
   add_plan(program, plan);
   add_generate(program, generate);
   add_info(program, info);
@@ -131,6 +133,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.got_subcommand("sinkhorn")) return sinkhorn;
   if (program.got_subcommand("transport")) return transport;
   if (program.got_subcommand("balance")) return balance;
+  if (program.got_subcommand("barycentre")) return barycentre;
   if (program.got_subcommand("exec")) {
     const std::vector<std::string> left = exec_app->remaining();
     if (!left.empty() && left[0].starts_with('-')) {

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "cli/balance_options.hpp"
+#include "cli/barycentre_options.hpp"
 #include "cli/exec.hpp"
 #include "cli/generate_options.hpp"
 #include "cli/info.hpp"
@@ -23,9 +24,9 @@ struct Text {
   std::string text;
 };
 
-using Command =
-    std::variant<Text, RedistributeOptions, MultiplyOptions, PurifyOptions, SinkhornOptions, TransportJobOptions,
-                 BalanceOptions, PlanOptions, GenerateOptions, InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
+using Command = std::variant<Text, RedistributeOptions, MultiplyOptions, PurifyOptions, SinkhornOptions,
+                             TransportJobOptions, BalanceOptions, BarycentreOptions, PlanOptions, GenerateOptions,
+                             InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
 
 /// \throws UsageError  in a line or a few: what is wrong, what was expected, and where help is
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);

@@ -8,6 +8,7 @@
 #include "plait/mpi/environment.hpp"
 
 #include "cli/balance.hpp"
+#include "cli/barycentre.hpp"
 #include "cli/command_line.hpp"
 #include "cli/exec.hpp"
 #include "cli/generate.hpp"
@@ -51,6 +52,7 @@ void run(mpi::Context& context, const PurifyOptions& options) { run_on_machine(c
 void run(mpi::Context& context, const SinkhornOptions& options) { run_on_machine(context, options, run_sinkhorn); }
 void run(mpi::Context& context, const TransportJobOptions& options) { run_on_machine(context, options, run_transport); }
 void run(mpi::Context& context, const BalanceOptions& options) { run_on_machine(context, options, run_balance); }
+void run(mpi::Context& context, const BarycentreOptions& options) { run_on_machine(context, options, run_barycentre); }
 void run(mpi::Context& context, const GenerateOptions& options) { run_on_machine(context, options, run_generate); }
 void run(mpi::Context& context, const InfoOptions& options) { run_on_machine(context, options, run_info); }
 void run(mpi::Context& context, const MachineOptions& options) { run_machine(context, options); }

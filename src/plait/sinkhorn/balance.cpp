@@ -17,9 +17,9 @@ namespace plait::sinkhorn {
 
 namespace {
 
-class BalanceRun {
+class Balancer {
  public:
-  BalanceRun(mpi::Context& context, SymmetricOperand& matrix, double sum, const Limits& limits)
+  Balancer(mpi::Context& context, SymmetricOperand& matrix, double sum, const Limits& limits)
       : context_(context),
         matrix_(matrix),
         sum_(sum),
@@ -135,7 +135,7 @@ Balance balance(mpi::Context& context, SymmetricOperand& matrix, double sum, con
     throw ArgumentError(fmt::format("the matrix is {} x {}, expected as many rows as columns", rows, matrix.columns()));
   });
   matrix.expect_symmetric(context);
-  return BalanceRun(context, matrix, sum, limits).to_the_end();
+  return Balancer(context, matrix, sum, limits).to_the_end();
 }
 
 }  // namespace plait::sinkhorn

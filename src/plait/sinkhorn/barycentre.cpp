@@ -63,10 +63,10 @@ void expect_histograms(const Histograms& histograms, Index columns) {
 }
 
 template <class T>
-class BarycentreRun {
+class Projections {
  public:
-  BarycentreRun(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms, double epsilon,
-                const Limits& limits)
+  Projections(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms, double epsilon,
+              const Limits& limits)
       : context_(context),
         costs_(costs),
         count_(histograms.masses.size()),
@@ -250,7 +250,7 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
       return none;
     });
   }
-  return BarycentreRun<T>(context, costs, histograms, epsilon, limits).to_the_end();
+  return Projections<T>(context, costs, histograms, epsilon, limits).to_the_end();
 }
 
 template Barycentre barycentre(mpi::Context&, matrix_view<const double>, const Histograms&, double, const Limits&);

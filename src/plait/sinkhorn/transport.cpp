@@ -166,9 +166,9 @@ CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index colu
 template <class A>
 Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double highest,
                           const TransportOptions& options, std::span<const A> start) {
-  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(masses.columns)); });
   const CheckedMarginals checked =
       options.rho.is_balanced() ? masses : with_what_is_reached<A>(context, costs, masses, options.rho);
+  mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(checked.columns)); });
 
   // Within factors of 4 of the costs themselves little is gained.
   constexpr double wide = 40;

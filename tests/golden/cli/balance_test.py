@@ -1,4 +1,4 @@
-"""`plait balance` against NumPy: factors, the balanced matrix, masked rows, and every way it can fail."""
+"""`plait balance` and `plait barycentre` against NumPy: results, masked rows, and every way they can fail."""
 
 import json
 
@@ -94,3 +94,39 @@ class Balance(CommandTest):
                 result = self.run_plait(0, "balance", "A.npy", *words)
                 self.assertEqual(result.status, 2, result.stderr)
                 self.assertIn(message, result.stderr)
+
+
+class Barycentre(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.cost = self.save("C.npy", np.subtract.outer(np.linspace(0, 1, 19), np.linspace(0, 1, 12)) ** 2)
+        self.masses = self.save("B.npy", np.random.default_rng(2).dirichlet(np.ones(12), 2).T)
+
+    def test_it_is_that_of_iterative_projections(self):
+        kernel = np.exp(-self.cost / 0.05)
+        u = np.ones((19, 2))
+        for _ in range(3000):
+            sums = kernel @ (self.masses / (kernel.T @ u))
+            mean = np.exp(np.log(sums) @ [0.7, 0.3])
+            u = mean[:, None] / sums
+        self.save("w.npy", np.array([0.7, 0.3]))
+        text = self.succeed(3, "barycentre", "C.npy", "--histograms", "B.npy", "--weights", "w.npy", "--epsilon", "0.05", "-o", "a.npy", "--tolerance", "1e-11")
+        self.assertRegex(text, r"^barycentre of 2 histograms   C is 19 x 12, f64, epsilon 0.05\n  costs     \S+, \S+\n  status    converged")
+        np.testing.assert_allclose(self.load("a.npy")[:, 0], mean, rtol=1e-8)
+
+    def test_what_can_not_be_is_said(self):
+        self.save("CF.npy", np.asfortranarray(self.cost))
+        self.save("heavy.npy", self.masses * [1, 2])
+        self.save("w.npy", np.array([0.5, 0.6]))
+        for words, message in [
+            (("C.npy", "--histograms", "C.npy", "--epsilon", "1"), "histogram 0 has 19 masses, expected 12"),
+            (("CF.npy", "--histograms", "B.npy", "--epsilon", "1"), "CF.npy is in Fortran order, expected C order"),
+            (("C.npy", "--histograms", "heavy.npy", "--epsilon", "1"), r"histogram 1 has the mass \S+ in all, the first one"),
+            (("C.npy", "--histograms", "B.npy", "--weights", "w.npy", "--epsilon", "1"), "the weights add up to 1.1, expected 1"),
+            (("C.npy", "--histograms", "B.npy", "--epsilon", "1e-6"), "numerical limit: epsilon is 1e-06, expected .*; nothing was written"),
+        ]:
+            with self.subTest(words):
+                result = self.run_plait(2, "barycentre", *words, "-o", "a.npy")
+                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertRegex(result.errors[0], message)
+                self.assertNotIn("a.npy", self.files())

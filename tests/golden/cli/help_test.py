@@ -9,8 +9,8 @@ from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
 COMMANDS = [
-    "redistribute", "multiply", "purify", "sinkhorn", "transport", "balance", "plan", "generate", "info", "exec", "machine",
-    "trace",
+    "redistribute", "multiply", "purify", "sinkhorn", "transport", "balance", "barycentre", "plan", "generate", "info", "exec",
+    "machine", "trace",
 ]  # fmt: skip
 
 
@@ -84,6 +84,7 @@ class Help(CommandTest):
             self.succeed(0, "sinkhorn", "B.npy", "-o", "P.npy", "--json"),
             self.succeed(0, "transport", "B.npy", "--epsilon", "1", "-o", "P.npy", "--json"),
             self.succeed(0, "balance", "S.npy", "-o", "x.npy", "--json"),
+            self.succeed(0, "barycentre", "S.npy", "--histograms", "S.npy", "--epsilon", "1", "-o", "a.npy", "--json"),
         ]
         for report in reports:
             for key in keys_of(json.loads(report)):

@@ -18,6 +18,7 @@ namespace plait::test {
 namespace {
 
 using sinkhorn::Domain;
+using sinkhorn::Marginals;
 using sinkhorn::Rho;
 using sinkhorn::Status;
 using sinkhorn::Transport;
@@ -182,8 +183,17 @@ TEST_F(Unbalanced, LeavesWhatIsOutOfReachOrHasNoMass) {
   const Rho rho{0.7, 0.4};
   const Reference reference = reference_unbalanced(whole, 0.1, rho);
   for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
-    expect_plan<double, double>(whole, {.epsilon = 0.1, .domain = domain, .limits = {.tolerance = 1e-12}, .rho = rho},
-                                reference, 1e-10);
+    const TransportOptions options{.epsilon = 0.1, .domain = domain, .limits = {.tolerance = 1e-12}, .rho = rho};
+    expect_plan<double, double>(whole, options, reference, 1e-10);
+    // The potentials that belong to it are a start, also where they are -infinity.
+    const OwnRows<double> own(whole);
+    const Marginals marginals{own.r, whole.c};
+    const auto cold = sinkhorn::transport<double, double>(context, own.const_view(), marginals, options);
+    EXPECT_EQ(cold.g[6], -infinity);
+    TransportOptions looser = options;
+    looser.limits.tolerance = 1e-10;
+    const auto warm = sinkhorn::transport<double, double>(context, own.const_view(), marginals, looser, cold.g);
+    EXPECT_EQ(warm.outcome.iterations, 1);
   }
   EXPECT_THAT(
       [&] {

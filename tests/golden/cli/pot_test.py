@@ -1,0 +1,71 @@
+"""The jobs of transport against POT, an independent implementation: Debian's python3-pot, where it is there."""
+
+import json
+import unittest
+import warnings
+
+import numpy as np
+from harness import CommandTest
+
+try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import ot
+except ImportError:
+    ot = None
+
+
+@unittest.skipIf(ot is None, "Debian's python3-pot is not installed")
+class Pot(CommandTest):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(1)
+        self.x, self.y = random.random((31, 2)), random.random((24, 2)) + 0.2
+        self.cost = self.save("C.npy", ot.dist(self.x, self.y))
+        self.a, self.b = random.random(31) + 0.2, random.random(24) + 0.2
+        self.a, self.b = self.save("a.npy", self.a / self.a.sum()), self.save("b.npy", self.b / self.b.sum())
+
+    def transport(self, ranks: int, *arguments: str) -> dict:
+        words = ("transport", "C.npy", "--rows", "a.npy", "--cols", "b.npy", "-o", "P.npy", "--tolerance", "1e-12")
+        return json.loads(self.succeed(ranks, *words, *arguments, "--json"))
+
+    def test_sinkhorn(self):
+        expected = ot.sinkhorn(self.a, self.b, self.cost, 0.1, numItermax=10_000, stopThr=1e-14)
+        report = self.transport(2, "--epsilon", "0.1", "--domain", "factors")
+        np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
+        self.assertAlmostEqual(report["cost"], (expected * self.cost).sum(), 10)
+
+    def test_sinkhorn_log(self):
+        expected = ot.sinkhorn(self.a, self.b, self.cost, 0.01, "sinkhorn_log", numItermax=20_000, stopThr=1e-13)
+        self.transport(0, "--epsilon", "0.01", "--domain", "logarithmic")
+        np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-5, atol=1e-12)
+
+    def test_scaling_of_a_matrix(self):
+        kernel = self.save("K.npy", np.exp(-self.cost / 0.2))
+        words = ("--rows", "a.npy", "--cols", "b.npy", "-o", "P.npy", "--tolerance", "1e-12")
+        self.succeed(2, "sinkhorn", "K.npy", *words)
+        expected = ot.sinkhorn(self.a, self.b, -np.log(kernel), 1.0, numItermax=10_000, stopThr=1e-14)
+        np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
+
+    def test_unbalanced(self):
+        self.b = self.save("b.npy", 1.7 * self.b)
+        expected = ot.unbalanced.sinkhorn_unbalanced(self.a, self.b, self.cost, 0.1, 0.5, numItermax=10_000, stopThr=1e-14)
+        report = self.transport(3, "--epsilon", "0.1", "--unbalanced", "0.5")
+        np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
+        self.assertAlmostEqual(report["check"]["mass"], expected.sum(), 8)
+
+    def test_barycentre(self):
+        grid = np.linspace(0, 1, 37)
+        cost = self.save("C.npy", np.subtract.outer(grid, grid) ** 2)
+        heaps = np.stack([np.exp(-((grid - middle) ** 2) / 0.01) + 0.001 for middle in (0.2, 0.5, 0.8)], axis=1)
+        heaps = self.save("B.npy", heaps / heaps.sum(0))
+        # With weights that differ POT 0.8 begins at factors whose weighted geometric mean is not 1, which stays so.
+        expected = ot.bregman.barycenter(heaps, cost, 0.01, numItermax=20_000, stopThr=1e-13)
+        self.save("BF.npy", np.asfortranarray(heaps))
+        for ranks, histograms in [(2, "B.npy"), (0, "BF.npy")]:
+            with self.subTest(histograms):
+                words = ("--histograms", histograms, "--epsilon", "0.01", "-o", "m.npy", "--tolerance", "1e-12")
+                report = json.loads(self.succeed(ranks, "barycentre", "C.npy", *words, "--json"))
+                self.assertEqual((report["status"], len(report["costs"])), ("converged", 3))
+                self.assertAlmostEqual(report["check"]["mass"], 1, 8)
+                np.testing.assert_allclose(self.load("m.npy")[:, 0], expected, rtol=1e-6)
