@@ -3,6 +3,7 @@
 //
 //   ./dev bench sinkhorn                      on one rank and on two
 //   ./dev bench sinkhorn --filter scaling     only these
+//   ./dev bench sinkhorn --filter "rows|columns"           rows and columns apart (one rank)
 //   ./dev bench sinkhorn --ranks 2 --rate 1gbit            between 2 nodes of the emulated cluster
 //   ./dev bench sinkhorn --ranks 4 --ppn 2 --rate 100mbit  between 2 nodes of 2 ranks; --rate 100gbit limits nothing
 //
@@ -35,6 +36,7 @@
 #include "bench/harness/benchmark.hpp"
 #include "bench/sinkhorn_entry.hpp"
 #include "bench/sinkhorn_network.hpp"
+#include "bench/sinkhorn_parts.hpp"
 #include "bench/streaming_read.hpp"
 
 namespace {
@@ -246,7 +248,7 @@ bench::Case make_case(mpi::Context& context, const Setting& setting) {
 
 std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
   if (context.topology().nodes() > 1) return bench::sinkhorn_network_cases(context, quick);
-  const std::vector<Index> extents = quick ? std::vector<Index>{211} : std::vector<Index>{2000, 4000, 8000};
+  const std::vector<Index> extents = quick ? std::vector<Index>{211} : std::vector<Index>{2000, 4000, 8000, 16000};
   std::vector<bench::Case> result;
   for (const Index n : extents) {
     const auto add = [&](const Setting& setting) { result.push_back(make_case(context, setting)); };
@@ -268,7 +270,9 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
       }
     }
   }
-  if (quick) {
+  auto parts = bench::sinkhorn_part_cases(context, quick);
+  std::ranges::move(parts, std::back_inserter(result));
+  if (quick && context.size() > 1) {
     auto others = bench::sinkhorn_network_cases(context, quick);
     std::ranges::move(others, std::back_inserter(result));
   }
@@ -284,6 +288,8 @@ int main(int argc, char** argv) {
        "One iteration of the scaling of an N x N matrix to given sums, each rank holding its share of the rows, "
        "against "
        "a streaming read of the same matrix (of floats for bf16); beside it, two matrix-vector products of the BLAS. "
+       "On one rank also the rescaling of rows, and that of columns by each of COFFEE's algorithms, by themselves, and "
+       "iterations where only some share of the entries is not 0 (density). "
        "Between nodes of the emulated cluster Algorithm 3 of COFFEE, its sums of columns exchanged by MPI_Allreduce, a "
        "ring, leaders of nodes (two-level) or COFFEE's leaders, and rescaled afterwards or chunk by chunk (+overlap), "
        "by "

@@ -1,12 +1,19 @@
 #include "plait/sinkhorn/column_sums.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
+#include "plait/collective/choose.hpp"
+#include "plait/collective/hierarchical.hpp"
 #include "plait/collective/node_reducer.hpp"
+#include "plait/collective/node_stages.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/mpi/blocking.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/simd/element_of.hpp"
 
@@ -24,13 +31,44 @@ Combine sum() {
   return {simd::ReduceOperation::sum, simd::element_of<A>()};
 }
 
-template <class A>
-schedule::Schedule exchange(mpi::Context& context, Index length, SumWay way) {
-  if (way == SumWay::chosen) {
-    collective::Pipeline pipeline(context, length, Index{sizeof(A)});
-    pipeline.allreduce(collective::Group::all(context), sum<A>());
-    return pipeline.schedule("column sums");
+/// Memory through which the sums of a node's ranks go; it outlives the schedule. None where a node has too little.
+struct SharedStages {
+  SharedStages(mpi::Context& context, const Stream& stream) {
+    Index is_there = 1;
+    try {
+      reduce = std::make_unique<collective::NodeStages>(context, stream);
+      gather = std::make_unique<collective::NodeStages>(context, stream);
+    } catch (const OutOfMemory&) {
+      is_there = 0;
+    }
+    if (mpi::all_reduce(context.comm(), is_there, mpi::Operation::minimum()) == 1) return;
+    reduce.reset();
+    gather.reset();
   }
+
+  std::unique_ptr<collective::NodeStages> reduce;
+  std::unique_ptr<collective::NodeStages> gather;
+};
+
+template <class A>
+schedule::Schedule through_levels(mpi::Context& context, const Stream& stream, int strands, Index length,
+                                  const SharedStages& stages) {
+  Graph graph(strands);
+  const Place sums{graph.output(length * Index{sizeof(A)})};
+  static_cast<void>(allreduce_hierarchical(graph, context, collective::Hierarchy::of_nodes(context), stream, sums, sums,
+                                           sum<A>(), {stages.reduce.get(), stages.gather.get()}));
+  return {context, std::move(graph), "column sums"};
+}
+
+template <class A>
+schedule::Schedule by_least_cost(mpi::Context& context, Index length) {
+  collective::Pipeline pipeline(context, length, Index{sizeof(A)});
+  pipeline.allreduce(collective::Group::all(context), sum<A>());
+  return pipeline.schedule("column sums");
+}
+
+template <class A>
+schedule::Schedule by_way(mpi::Context& context, Index length, SumWay way) {
   const Stream stream = cut_sums(context, way, length, Index{sizeof(A)});
   Graph graph(exchange_strands);
   const Place sums{graph.output(length * Index{sizeof(A)})};
@@ -50,16 +88,34 @@ template <class A>
 struct SumOverRanks<A>::Way {
   Way(mpi::Context& of, Index elements, SumWay way) : context(of), length(elements) {
     if (way == SumWay::mpi) return;
-    if (way == SumWay::chosen && context.topology().nodes() == 1) {
+    if (way != SumWay::chosen) {
+      network.emplace(by_way<A>(context, length, way));
+    } else if (context.topology().nodes() == 1) {
       node.emplace(context);
     } else {
-      network.emplace(exchange<A>(context, length, way));
+      choose();
     }
+  }
+
+  /// Within nodes through memory that their ranks share, where going through levels is best.
+  void choose() {
+    using model::AllreduceAlgorithm;
+    const Index bytes = length * Index{sizeof(A)};
+    const auto choice = collective::choose<AllreduceAlgorithm>(context, context.placement(), bytes);
+    if (choice.algorithm != AllreduceAlgorithm::hierarchical || context.topology().ranks_per_node() == 1) {
+      network.emplace(by_least_cost<A>(context, length));
+      return;
+    }
+    const Index segment = choice.segment_bytes * context.size() / Index{sizeof(A)};
+    const Stream stream = Stream::cut(length, Index{sizeof(A)}, choice.strands, std::max(Index{1}, segment));
+    stages.emplace(context, stream);
+    network.emplace(through_levels<A>(context, stream, choice.strands, length, *stages));
   }
 
   mpi::Context& context;
   Index length;
   std::optional<collective::NodeReducer> node;
+  std::optional<SharedStages> stages;
   std::optional<schedule::Schedule> network;
 };
 

@@ -9,8 +9,8 @@
 
 namespace plait::sinkhorn {
 
-/// Sums of vectors of one length over all ranks, as one message an iteration: through shared memory on one node, on a
-/// schedule that is made once between nodes. All ranks get the same bits, but for those of MPI's own way.
+/// Sums of vectors of one length over all ranks, as one message an iteration: through shared memory within
+/// nodes, on a schedule that is made once between them. All ranks get the same bits, but for those of MPI's own way.
 template <class A>
 class SumOverRanks {
  public:

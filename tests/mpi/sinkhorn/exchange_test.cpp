@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/sinkhorn/column_sums.hpp"
 #include "plait/sinkhorn/dealt_rows.hpp"
 #include "plait/sinkhorn/scale.hpp"
 
@@ -111,6 +112,40 @@ TEST(ColumnExchange, GivesTheSameBitsWhetherTheUpdateOverlapsOrNot) {
         EXPECT_EQ(overlaps.scaling.v, waits.scaling.v);
         EXPECT_EQ(overlaps.own.elements, waits.own.elements);
       }
+    }
+  }
+}
+
+template <class A>
+void expect_sums(mpi::Context& context, Index length) {
+  sinkhorn::SumOverRanks<A> sum(context, length);
+  std::vector<A> vector(static_cast<std::size_t>(length));
+  for (int run = 1; run <= 3; ++run) {
+    for (Index j = 0; j < length; ++j) vector[static_cast<std::size_t>(j)] = static_cast<A>((rank() + 1) * run + j % 7);
+    sum(vector);
+    const Index of_ranks = Index{ranks()} * (ranks() + 1) / 2 * run;
+    for (Index j = 0; j < length; ++j) {
+      ASSERT_EQ(vector[static_cast<std::size_t>(j)], static_cast<A>(of_ranks + ranks() * (j % 7)));
+    }
+  }
+}
+
+TEST(ColumnExchange, SumsUpThroughTheLevelsOfNodes) {
+  if (ranks() < 3) return;
+  for (const auto& sizes : nodes()) {
+    const PretendedNodes pretended(sizes);
+    mpi::Context context(test_comm());
+    model::Machine slow = model::default_machine();
+    const model::BandwidthCurve of_100_megabit({{60'000, 12.5e6}});
+    slow.network.streams = {{1, of_100_megabit, of_100_megabit}};
+    context.use_machine(slow);
+    std::string choices;
+    context.tell_choices_to([&choices](const std::string& line) { choices += line; });
+    expect_sums<double>(context, 50'001);
+    expect_sums<float>(context, 50'001);
+    expect_sums<double>(context, 1);
+    if (context.topology().nodes() == 2 && 2 * context.topology().ranks_per_node() == ranks()) {
+      EXPECT_THAT(choices, HasSubstr("nodes: hierarchical"));
     }
   }
 }
