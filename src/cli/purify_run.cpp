@@ -26,6 +26,7 @@
 
 #include "cli/link_rate.hpp"
 #include "cli/print.hpp"
+#include "cli/checkpoint_file.hpp"
 #include "cli/purify_checkpoint.hpp"
 #include "cli/text_aside.hpp"
 
@@ -208,7 +209,7 @@ class Run {
       }
       if (problem.chemical_potential != options_.chemical_potential) refuse("its chemical potential was another one");
     });
-    const std::string path = matrix_path(options_.checkpoint, checkpoint.matrix);
+    const std::string path = contents_path(options_.checkpoint, checkpoint.matrix);
     meter_.stage("reading " + path, 0, task_.matrix_bytes());
     const auto header = io::read_npy_header(context_, path);
     mpi::agreed(context_, [&] {

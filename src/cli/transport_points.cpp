@@ -14,6 +14,7 @@
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/sinkhorn/points.hpp"
 
+#include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_job.hpp"
 #include "cli/transport_report.hpp"
 
@@ -140,16 +141,21 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   ScaledMarginals given(context, options, job.file.shape, false, clouds.x.rows());
   if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(job.file.shape, clouds.x.rows());
   const auto start = read_start<A>(context, options, false);
+  ScaledCheckpoint checkpoint(context, options, "plait transport",
+                              {options.points[0], options.points[1], options.rows, options.columns, options.start},
+                              checkpoint_settings(options, job.precision), clouds.x.rows(), clouds.y.rows());
+  result.resumed_at = checkpoint.resumed_at();
   result.read_seconds = all.seconds();
 
   meter.stage("transporting", 0, 0);
   const JointStopwatch iterating(context);
-  const sinkhorn::TransportOptions how{.epsilon = options.epsilon,
+  sinkhorn::TransportOptions how{.epsilon = options.epsilon,
                                        .domain = options.domain,
                                        .first_epsilon = options.first_epsilon,
                                        .limits = limits_of(options, job.precision, meter),
                                        .rho = options.rho,
                                        .over_relaxation = options.over_relaxation};
+  checkpoint.put_into(how);
   const auto found = sinkhorn::transport<A>(context, clouds, given.marginals(), how, start);
   result.iterate_seconds = iterating.seconds();
   tell(result, found, false);
@@ -169,6 +175,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
     mpi::agreed(context, [&] { file.write(checked.first_row, map); });
     file.commit();
   }
+  checkpoint.remove();
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;

@@ -128,8 +128,7 @@ class Slab {
 template <class T, class Sink>
 class Reader {
  public:
-  Reader(mpi::Context& context, TextLines lines, MatrixMarketEntries<T> entries, EntryExchange<T> exchange,
-         Sink slab)
+  Reader(mpi::Context& context, TextLines lines, MatrixMarketEntries<T> entries, EntryExchange<T> exchange, Sink slab)
       : context_(context),
         lines_(std::move(lines)),
         entries_(std::move(entries)),
@@ -325,8 +324,8 @@ void write_matrix_market(mpi::Context& context, const std::string& path, const l
   file.commit();
 }
 
-template layout::SparseRows<Index> read_matrix_market_rows(mpi::Context&, const std::string&,
-                                                           const MatrixMarketHeader&, const Progress&);
+template layout::SparseRows<Index> read_matrix_market_rows(mpi::Context&, const std::string&, const MatrixMarketHeader&,
+                                                           const Progress&);
 template layout::SparseRows<double> read_matrix_market_rows(mpi::Context&, const std::string&,
                                                             const MatrixMarketHeader&, const Progress&);
 template void write_matrix_market(mpi::Context&, const std::string&, const layout::SparseRows<double>&);

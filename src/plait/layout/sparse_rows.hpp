@@ -15,8 +15,8 @@ inline constexpr Index most_sparse_columns = Index{1} << 32;
 /// A rank's rows of a sparse matrix, each a list of entries by ascending column (CSR). Rank 0 has the first rows.
 template <class T>
 struct SparseRows {
-  Shape shape;          // of the whole matrix
-  Index first_row = 0;  // of this rank's
+  Shape shape;                         // of the whole matrix
+  Index first_row = 0;                 // of this rank's
   std::vector<Index> starts{0};        // where each row begins in the next two; one more at the end
   std::vector<std::uint32_t> columns;  // of each entry
   std::vector<T> values;

@@ -68,8 +68,8 @@ template <class T>
 MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
   auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
   for (Index i = 0; i < plan.rows(); ++i) {
-    sums.add(i, std::span<const T>(plan.data() + i * plan.leading_dimension(),
-                                   static_cast<std::size_t>(plan.columns())));
+    sums.add(i,
+             std::span<const T>(plan.data() + i * plan.leading_dimension(), static_cast<std::size_t>(plan.columns())));
   }
   return sums.errors(context);
 }

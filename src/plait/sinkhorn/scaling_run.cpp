@@ -63,9 +63,8 @@ class Run {
       iteration_.columns(sums());
       if (iteration_.starved_columns() > 0) return out_of_range();
       course_.keep([this] {
-        return ScalingState{{iteration_.u().begin(), iteration_.u().end()},
-                            {iteration_.v().begin(), iteration_.v().end()},
-                            {}};
+        return ScalingState{
+            {iteration_.u().begin(), iteration_.u().end()}, {iteration_.v().begin(), iteration_.v().end()}, {}};
       });
     }
     return limit_reached();

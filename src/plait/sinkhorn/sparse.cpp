@@ -138,9 +138,9 @@ MarginalErrors marginal_errors(mpi::Context& context, const layout::SparseRows<T
   return sums.errors(context);
 }
 
-#define PLAIT_INSTANTIATE(T, A)                                                                                  \
-  template Scaling<A> scale(mpi::Context&, const layout::SparseRows<T>&, const Marginals&, const Limits&,        \
-                            std::span<const A>);                                                                 \
+#define PLAIT_INSTANTIATE(T, A)                                                                           \
+  template Scaling<A> scale(mpi::Context&, const layout::SparseRows<T>&, const Marginals&, const Limits&, \
+                            std::span<const A>);                                                          \
   template void plan_in_place(layout::SparseRows<T>&, std::span<const A>, std::span<const A>)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);

@@ -59,9 +59,7 @@ class Flow {
 
  private:
   [[nodiscard]] bool is_some(double amount) const { return amount > tiny_; }
-  [[nodiscard]] std::size_t column_of(Index entry) const {
-    return pattern_.columns[static_cast<std::size_t>(entry)];
-  }
+  [[nodiscard]] std::size_t column_of(Index entry) const { return pattern_.columns[static_cast<std::size_t>(entry)]; }
 
   void move(Index entry, double amount) { carried_[static_cast<std::size_t>(entry)] += amount; }
 
@@ -181,7 +179,7 @@ class Flow {
     std::vector<Index> number(nodes, -1);
     std::vector<Index> low(nodes, 0);
     std::vector<Index> arc(nodes, 0);
-    std::vector<std::size_t> open;   // that have no component yet
+    std::vector<std::size_t> open;  // that have no component yet
     std::vector<std::size_t> calls;
     Index numbers = 0;
     Index count = 0;
