@@ -261,17 +261,18 @@ class Sinkhorn(CommandTest):
 
     def test_jobs_that_are_killed_at_any_moment_go_on_with_the_same_bits(self):
         random = np.random.default_rng(6)
-        self.save("C.npy", random.random((300, 300)))
-        self.save("X.npy", random.random((300, 2)))
+        cost = self.save("C.npy", random.random((200, 200)))
+        self.save("slow.npy", np.exp(-500 * cost))
+        self.save("X.npy", random.random((200, 2)))
         jobs = [
-            ("sinkhorn", "C.npy", "--tolerance", "1e-15", "--iterations", "3000"),
-            ("transport", "C.npy", "--epsilon", "0.002", "--tolerance", "1e-11", "--iterations", "1500"),
-            ("transport", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", "--tolerance", "1e-11", "--iterations", "1500"),
+            ("sinkhorn", "slow.npy", "--tolerance", "1e-14", "--iterations", "800"),
+            ("transport", "C.npy", "--epsilon", "0.002", "--tolerance", "1e-14", "--iterations", "500"),
+            ("transport", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", "--tolerance", "1e-14", "--iterations", "500"),
         ]
         for ranks, job in zip((2, 0, 2), jobs, strict=True):
             with self.subTest(job):
                 self.assertEqual(self.run_plait(ranks, *job, "-o", "expected.npy", "--quiet").status, 0)
-                kept = ("--checkpoint", "state.json", "--checkpoint-every", "5", "--resume")
+                kept = ("--checkpoint", "state.json", "--checkpoint-every", "10", "--resume")
                 kills = self.finish_despite_kills(ranks, "state.json", *job, *kept, "-o", "P.npy")
                 np.testing.assert_array_equal(self.load("P.npy"), self.load("expected.npy"), f"after {kills} kills")
                 self.assertFalse({"state.json", "state.json.a.npy", "state.json.b.npy"} & self.files())
