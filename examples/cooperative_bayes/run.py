@@ -32,22 +32,26 @@ def main() -> None:
     plait = sys.argv[1] if len(sys.argv) > 1 else "plait"
     data, hypotheses, rounds = (int(sys.argv[i]) if len(sys.argv) > i else usual for i, usual in ((2, 60), (3, 40), (4, 12)))
     random = np.random.default_rng(7)
-    likelihood = random.random((data, hypotheses)) + 0.05
+    likelihood = random.random((data, hypotheses)) ** 4 + 0.01
     likelihood /= likelihood.sum(axis=0)
-    truth = 0
-    cooperative = plain = np.full(hypotheses, 1 / hypotheses)
-    print("round  belief in the truth: cooperative, plain")
-    print(f"{0:5}  {cooperative[truth]:.4f}  {plain[truth]:.4f}")
+    truth, lessons = 0, 10
+    beliefs = np.zeros((rounds + 1, 2))
     with tempfile.TemporaryDirectory() as name:
-        for turn in range(1, rounds + 1):
-            # What is all but excluded keeps a belief that can be scaled to.
-            belief = np.maximum(cooperative, 1e-9)
-            plan = scaled(plait, Path(name), likelihood, belief / belief.sum())
-            datum = random.choice(data, p=plan[:, truth] / plan[:, truth].sum())
-            cooperative = plan[datum] / plan[datum].sum()
-            shown = random.choice(data, p=likelihood[:, truth])
-            plain = plain * likelihood[shown] / (plain * likelihood[shown]).sum()
-            print(f"{turn:5}  {cooperative[truth]:.4f}  {plain[truth]:.4f}")
+        for _ in range(lessons):
+            cooperative = plain = np.full(hypotheses, 1 / hypotheses)
+            beliefs[0] += cooperative[truth], plain[truth]
+            for turn in range(1, rounds + 1):
+                # What is all but excluded keeps a belief that can be scaled to.
+                belief = np.maximum(cooperative, 1e-9)
+                plan = scaled(plait, Path(name), likelihood, belief / belief.sum())
+                datum = random.choice(data, p=plan[:, truth] / plan[:, truth].sum())
+                cooperative = plan[datum] / plan[datum].sum()
+                shown = random.choice(data, p=likelihood[:, truth])
+                plain = plain * likelihood[shown] / (plain * likelihood[shown]).sum()
+                beliefs[turn] += cooperative[truth], plain[truth]
+    print(f"round  belief in the truth, on the average of {lessons} lessons: cooperative, plain")
+    for turn, (by_teaching, by_chance) in enumerate(beliefs / lessons):
+        print(f"{turn:5}  {by_teaching:.4f}  {by_chance:.4f}")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& f
   for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
     if (!path->empty()) written += (written.empty() ? "" : ", ") + *path;
   }
-  line("wrote", fmt::format("{} in {}", written, seconds_text(outcome.write_seconds)));
+  if (!written.empty()) line("wrote", fmt::format("{} in {}", written, seconds_text(outcome.write_seconds)));
   if (!options.trace.empty()) line("trace", options.trace);
   line("in all", seconds_text(outcome.seconds));
   return text;

@@ -60,6 +60,7 @@ std::string transport_summary(const TransportJobOptions& options, const ScaledJo
                       outcome.stages.size() > 1 ? fmt::format("; epsilon from {:.3g} down in {} stages",
                                                               outcome.stages.front().epsilon, outcome.stages.size())
                                                 : "");
+  if (!options.map.empty()) text += fmt::format("  {:<10}{}\n", "map", options.map);
   return text + scaled_summary(options, job.file, outcome);
 }
 

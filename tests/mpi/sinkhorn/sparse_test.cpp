@@ -133,8 +133,8 @@ TEST_F(Sparse, HasTheSupportThatAllPermutationsTell) {
     WholeProblem whole{n, n, {}, {}, {}};
     for (Index i = 0; i < n * n; ++i) {
       whole.entries.push_back(
-          random_uniform(seed + 100, static_cast<std::uint64_t>(i)) < 0.25 + 0.1 * static_cast<double>(seed % 3) ? 1
-                                                                                                                 : 0);
+          random_uniform(seed + 100, static_cast<std::uint64_t>(i)) < 0.35 + 0.15 * static_cast<double>(seed % 3) ? 1
+                                                                                                                  : 0);
     }
     bool has_one = false;
     Index vanishing = 0;
