@@ -38,17 +38,16 @@ json json_of(const PurifyCheckpoint& checkpoint) {
   const State& state = checkpoint.state;
   json iterates = json::array();
   for (const Iterate& iterate : state.iterates) iterates.push_back(json_of(iterate));
-  return {
-      {"contents", checkpoint.matrix},
-      {"fingerprint", checkpoint.fingerprint},
-      {"ranks", checkpoint.ranks},
-      {"method", name(state.problem.method)},
-      {"occupied", state.problem.occupied},
-      {"spectrum", {state.problem.spectrum.low, state.problem.spectrum.high}},
-      {"chemical_potential", state.problem.chemical_potential ? json(*state.problem.chemical_potential) : json()},
-      {"shift", state.shift},
-      {"slope", state.slope},
-      {"iterates", std::move(iterates)}};
+  return {{"contents", checkpoint.matrix},
+          {"fingerprint", checkpoint.fingerprint},
+          {"ranks", checkpoint.ranks},
+          {"method", name(state.problem.method)},
+          {"occupied", state.problem.occupied},
+          {"spectrum", {state.problem.spectrum.low, state.problem.spectrum.high}},
+          {"chemical_potential", state.problem.chemical_potential ? json(*state.problem.chemical_potential) : json()},
+          {"shift", state.shift},
+          {"slope", state.slope},
+          {"iterates", std::move(iterates)}};
 }
 
 PurifyCheckpoint checkpoint_of(const std::string& path, const json& value) {

@@ -24,9 +24,9 @@
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/report/trace_json.hpp"
 
+#include "cli/checkpoint_file.hpp"
 #include "cli/link_rate.hpp"
 #include "cli/print.hpp"
-#include "cli/checkpoint_file.hpp"
 #include "cli/purify_checkpoint.hpp"
 #include "cli/text_aside.hpp"
 

@@ -28,10 +28,9 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
   if (options.rows.empty() && options.columns.empty()) given.default_to_rows_of_one(file.shape, matrix.is_transposed());
   const auto start = read_start<A>(context, options, matrix.is_transposed());
-  ScaledCheckpoint checkpoint(context, options, "plait sinkhorn",
-                              {options.input, options.rows, options.columns, options.start},
-                              {{"precision", name(precision)}, {"over_relaxation", options.over_relaxation}},
-                              rows.rows(), rows.columns());
+  ScaledCheckpoint checkpoint(
+      context, options, "plait sinkhorn", {options.input, options.rows, options.columns, options.start},
+      {{"precision", name(precision)}, {"over_relaxation", options.over_relaxation}}, rows.rows(), rows.columns());
   result.resumed_at = checkpoint.resumed_at();
   result.read_seconds = all.seconds();
 
@@ -66,9 +65,10 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   if (stays_sparse(options, file)) return run_sparse_sinkhorn(context, options, file);
   mpi::agreed(context, [&] {
     if (!ends_like(options.output, ".mtx")) return;
-    throw ArgumentError(fmt::format("--output: {} would be a sparse plan, but {} is scaled as a dense matrix, expected "
-                                    "the name of a .npy file",
-                                    options.output, options.input));
+    throw ArgumentError(
+        fmt::format("--output: {} would be a sparse plan, but {} is scaled as a dense matrix, expected "
+                    "the name of a .npy file",
+                    options.output, options.input));
   });
   const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
     return precision == Precision::bf16 && !options.output.empty() ? 4 : 0;

@@ -35,8 +35,7 @@ sinkhorn::Metric parse_metric(std::string_view text) {
   for (const Metric metric : {Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}) {
     if (text == name(metric)) return metric;
   }
-  throw ArgumentError(
-      fmt::format("'{}' is no metric; expected sqeuclidean, euclidean, cityblock or minkowski", text));
+  throw ArgumentError(fmt::format("'{}' is no metric; expected sqeuclidean, euclidean, cityblock or minkowski", text));
 }
 
 double parse_power(std::string_view text) {
@@ -65,8 +64,7 @@ void add_points(CLI::App& command, TransportJobOptions& options) {
   add_value(
       command, "--p", [&options](const std::string& text) { options.p = parse_power(text); }, "NUMBER",
       "Of minkowski: (sum |x - y|^p)^(1/p)");
-  add_npy_path(command, "--map", options.map, "FILE",
-               "Write where each point of X goes on the average (M x d)");
+  add_npy_path(command, "--map", options.map, "FILE", "Write where each point of X goes on the average (M x d)");
 }
 
 void expect_points(const TransportJobOptions& options) {
