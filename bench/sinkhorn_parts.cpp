@@ -167,14 +167,14 @@ class Matrix {
   std::unique_ptr<sinkhorn::Iteration<double>> iteration_;
 };
 
-struct Setting {
+struct PartSetting {
   Algorithm algorithm;
   Part part;
   Index n;
   double density = 1;
 };
 
-Job set_up(const Setting& setting) {
+Job set_up(const PartSetting& setting) {
   const auto matrix = std::make_shared<Matrix>(setting.n, setting.density);
   Job job;
   job.rewrite = [=] {
@@ -202,7 +202,7 @@ Job set_up(const Setting& setting) {
 std::vector<Case> sinkhorn_part_cases(mpi::Context& context, bool quick) {
   std::vector<Case> result;
   if (context.size() > 1) return result;
-  const auto add = [&](const std::string& what, const Setting& setting) {
+  const auto add = [&](const std::string& what, const PartSetting& setting) {
     Case one;
     one.name = fmt::format("{} {} double {} ranks=1", name(setting.algorithm), what, setting.n);
     one.set_up = [setting] { return set_up(setting); };

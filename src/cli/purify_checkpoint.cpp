@@ -1,8 +1,7 @@
 #include "cli/purify_checkpoint.hpp"
 
 #include <complex>
-#include <filesystem>
-#include <system_error>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,24 +9,19 @@
 
 #include "plait/base/error.hpp"
 #include "plait/io/npy.hpp"
-#include "plait/io/rank_zero.hpp"
-#include "plait/io/strict_json.hpp"
-#include "plait/io/text_file.hpp"
 #include "plait/mpi/agreed.hpp"
 
-#include "cli/text_aside.hpp"
+#include "cli/checkpoint_file.hpp"
 
 namespace plait::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using purify::Iterate;
 using purify::State;
 
-constexpr int format_number = 1;
-constexpr Index most_bytes = Index{16} << 20;
+constexpr std::string_view job = "plait purify";
 
 json json_of(const Iterate& iterate) {
   return {iterate.trace,  iterate.idempotency_error, iterate.missing_trace,
@@ -40,34 +34,29 @@ Iterate iterate_of(const json& value) {
 }
 
 // Doubles are written with as many digits as tell them from their neighbours, and so come back with the same bits.
-std::string text_of(const PurifyCheckpoint& checkpoint) {
+json json_of(const PurifyCheckpoint& checkpoint) {
   const State& state = checkpoint.state;
   json iterates = json::array();
   for (const Iterate& iterate : state.iterates) iterates.push_back(json_of(iterate));
-  const json value{
-      {"plait_purify_checkpoint", format_number},
-      {"matrix", checkpoint.matrix},
-      {"fingerprint", checkpoint.fingerprint},
-      {"ranks", checkpoint.ranks},
-      {"method", name(state.problem.method)},
-      {"occupied", state.problem.occupied},
-      {"spectrum", {state.problem.spectrum.low, state.problem.spectrum.high}},
-      {"chemical_potential", state.problem.chemical_potential ? json(*state.problem.chemical_potential) : json()},
-      {"shift", state.shift},
-      {"slope", state.slope},
-      {"iterates", std::move(iterates)}};
-  return value.dump(1) + "\n";
+  return {{"contents", checkpoint.matrix},
+          {"fingerprint", checkpoint.fingerprint},
+          {"ranks", checkpoint.ranks},
+          {"method", name(state.problem.method)},
+          {"occupied", state.problem.occupied},
+          {"spectrum", {state.problem.spectrum.low, state.problem.spectrum.high}},
+          {"chemical_potential", state.problem.chemical_potential ? json(*state.problem.chemical_potential) : json()},
+          {"shift", state.shift},
+          {"slope", state.slope},
+          {"iterates", std::move(iterates)}};
 }
 
-PurifyCheckpoint checkpoint_of(const std::string& path, const std::string& text) {
+PurifyCheckpoint checkpoint_of(const std::string& path, const json& value) {
   const auto fail = [&path](const std::string& why) {
     throw FileError(fmt::format("{}: is no checkpoint of plait purify: {}", path, why));
   };
   PurifyCheckpoint result;
   try {
-    const json value = io::parse_strictly(text, fail);
-    if (value.at("plait_purify_checkpoint") != format_number) fail("it is of another version");
-    result.matrix = value.at("matrix");
+    result.matrix = value.at("contents");
     result.fingerprint = value.at("fingerprint").get<std::vector<double>>();
     result.ranks = value.at("ranks");
     State& state = result.state;
@@ -83,47 +72,24 @@ PurifyCheckpoint checkpoint_of(const std::string& path, const std::string& text)
   } catch (const ArgumentError& error) {
     fail(error.what());
   }
-  if (result.matrix.empty() || fs::path(result.matrix).filename() != result.matrix) fail("it names no iterate");
   return result;
-}
-
-std::string matrix_name(const std::string& path, char turn) {
-  return fs::path(path).filename().string() + "." + turn + ".npy";
 }
 
 }  // namespace
 
 std::optional<PurifyCheckpoint> read_checkpoint(mpi::Context& context, const std::string& path) {
-  const bool is_there = io::told_by_rank_zero(context, [&] {
-    std::error_code failure;
-    return fs::exists(path, failure);
-  });
-  if (!is_there) return std::nullopt;
-  const std::string text = io::read_text(context, path, most_bytes, "a checkpoint of plait purify");
-  return mpi::agreed(context, [&] { return checkpoint_of(path, text); });
-}
-
-std::string matrix_path(const std::string& path, const std::string& matrix) {
-  return (fs::path(path).parent_path() / matrix).string();
+  const auto value = read_checkpoint_file(context, path, job);
+  if (!value) return std::nullopt;
+  return mpi::agreed(context, [&] { return checkpoint_of(path, *value); });
 }
 
 template <class T>
 std::string write_checkpoint(mpi::Context& context, const std::string& path, const std::string& before,
                              PurifyCheckpoint checkpoint, const layout::DistributedMatrix<T>& slab) {
-  checkpoint.matrix = matrix_name(path, 'a');
-  if (checkpoint.matrix == before) checkpoint.matrix = matrix_name(path, 'b');
-  io::write_npy(context, matrix_path(path, checkpoint.matrix), slab);
-  mpi::agreed(context, [&] {
-    if (context.rank() == 0) text_aside(path, text_of(checkpoint)).publish();
-  });
+  checkpoint.matrix = next_contents(path, before);
+  io::write_npy(context, contents_path(path, checkpoint.matrix), slab);
+  write_checkpoint_file(context, path, job, json_of(checkpoint));
   return checkpoint.matrix;
-}
-
-void remove_checkpoint(mpi::Context& context, const std::string& path) {
-  if (context.rank() != 0) return;
-  std::error_code ignored;  // what is left is in nobody's way
-  fs::remove(path, ignored);
-  for (const char turn : {'a', 'b'}) fs::remove(matrix_path(path, matrix_name(path, turn)), ignored);
 }
 
 template std::string write_checkpoint(mpi::Context&, const std::string&, const std::string&, PurifyCheckpoint,

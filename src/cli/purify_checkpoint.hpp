@@ -10,8 +10,7 @@
 
 namespace plait::cli {
 
-/// Where a purification was. The iterate lies beside it, in one of two files by turns; a checkpoint names the one that
-/// was complete before it got its own name, so that a kill at any moment leaves a checkpoint that can be gone on from.
+/// Where a purification was. Its contents (see checkpoint_file.hpp) are the iterate.
 struct PurifyCheckpoint {
   std::string matrix;               // the name of the file with the iterate, in the folder of the checkpoint
   std::vector<double> fingerprint;  // of H, and of S where there is one
@@ -21,11 +20,8 @@ struct PurifyCheckpoint {
 
 /// The checkpoint in a file; nothing, if there is no such file. Collective over `context`.
 ///
-/// \throws FileError  on every rank: it can't be read, or is no checkpoint
+/// \throws FileError  on every rank: as read_checkpoint_file
 [[nodiscard]] std::optional<PurifyCheckpoint> read_checkpoint(mpi::Context& context, const std::string& path);
-
-/// The file with the iterate of a checkpoint of this name.
-[[nodiscard]] std::string matrix_path(const std::string& path, const std::string& matrix);
 
 /// Writes the iterate, a slab of it on each rank, then the checkpoint. Returns what it wrote, for the next turn.
 /// Collective over `context`.
@@ -35,8 +31,5 @@ struct PurifyCheckpoint {
 template <class T>
 std::string write_checkpoint(mpi::Context& context, const std::string& path, const std::string& before,
                              PurifyCheckpoint checkpoint, const layout::DistributedMatrix<T>& slab);
-
-/// Removes a checkpoint whose job is done. Collective over `context`.
-void remove_checkpoint(mpi::Context& context, const std::string& path);
 
 }  // namespace plait::cli

@@ -25,6 +25,7 @@
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/report/trace_json.hpp"
 
+#include "cli/checkpoint_file.hpp"
 #include "cli/link_rate.hpp"
 #include "cli/option_words.hpp"
 #include "cli/print.hpp"
@@ -216,7 +217,7 @@ class PurifyRun {
       }
       if (problem.chemical_potential != options_.chemical_potential) refuse("its chemical potential was another one");
     });
-    const std::string path = matrix_path(options_.checkpoint, checkpoint.matrix);
+    const std::string path = contents_path(options_.checkpoint, checkpoint.matrix);
     meter_.stage("reading " + path, 0, task_.matrix_bytes());
     const auto header = io::read_npy_header(context_, path);
     mpi::agreed(context_, [&] {

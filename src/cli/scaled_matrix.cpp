@@ -88,6 +88,10 @@ void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options
   }
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
+    if (!options.checkpoint.empty()) {
+      expect_different_files({{options.checkpoint, "the file of --checkpoint"}}, kept);
+      io::AsideFile::expect_replaceable(options.checkpoint);
+    }
     for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
       if (!path->empty()) static_cast<void>(io::AsideFile::create(*path, 0));
     }

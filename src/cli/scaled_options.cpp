@@ -51,7 +51,7 @@ double tolerance_of(const ScaledOptions& options, Precision precision) {
 
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words) {
   add_path(command, "IN", options.input, "FILE", words.input_help)->required();
-  add_npy_path(command, "-o,--output", options.output, "FILE", "Where the plan goes, as a .npy file; may be IN itself");
+  words.add_output(command, "-o,--output", options.output, "FILE", words.output_help);
   add_path(command, "--rows", options.rows, "FILE.npy", words.marginals_help);
   add_path(command, "--cols", options.columns, "FILE.npy", "What its columns are to sum up to; likewise");
   add_npy_path(command, words.row_option, options.of_rows, "FILE",
@@ -67,6 +67,13 @@ void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledW
       [&options](const std::string& text) { options.over_relaxation = parse_over_relaxation(text); }, "NUMBER",
       fmt::format(
           "Go so many times as far, below 2: may be quicker where it\nis slow, and may not converge. By default 1"));
+  add_path(command, "--checkpoint", options.checkpoint, "FILE",
+           "Write now and then how far the job is, there and into\nFILE.a.npy and FILE.b.npy");
+  add_value(
+      command, "--checkpoint-every",
+      [&options](const std::string& text) { options.checkpoint_every = parse_count(text); }, "COUNT",
+      "How often: after so many iterations; 100 by default");
+  command.add_flag("--resume", options.resume, "Go on from the checkpoint, if there is one");
   add_report_and_machine_options(command, options);
 }
 
@@ -94,6 +101,12 @@ void add_report_and_machine_options(CLI::App& command, ScaledOptions& options) {
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   add_trace_option(command, options.trace);
+}
+
+void expect_checkpoint(const ScaledOptions& options) {
+  if (options.resume && options.checkpoint.empty()) {
+    throw UsageError("--resume is given, but --checkpoint is missing: the file to go on from");
+  }
 }
 
 void expect_output(const ScaledOptions& options, const ScaledWords& words) {

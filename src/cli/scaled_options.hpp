@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace plait::cli {
 
@@ -35,8 +36,14 @@ struct ScaledOptions {
   double over_relaxation = 1;  // none
   std::string machine;         // empty: as PLAIT_MACHINE says
   ReportOptions report;
-  std::string trace;  // empty: none
+  std::string trace;             // empty: none
+  std::string checkpoint;        // empty: none
+  Index checkpoint_every = 100;  // iterations
+  bool resume = false;
 };
+
+/// Adds an option for the file that a plan is written to.
+using AddOutput = CLI::Option* (*)(CLI::App&, const std::string&, std::string&, const std::string&, const std::string&);
 
 /// What the options call the vectors of a plan, and which precisions there are.
 struct ScaledWords {
@@ -46,6 +53,8 @@ struct ScaledWords {
   const char* precisions;  // "f64, f32, mixed or bf16"
   const char* input_help;
   const char* marginals_help;
+  AddOutput add_output;
+  const char* output_help;
 };
 
 /// The tolerance that was given, or what suits the precision.
@@ -59,6 +68,9 @@ void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledW
 void add_precision_option(CLI::App& command, ScaledOptions& options, const char* precisions);
 void add_limit_options(CLI::App& command, ScaledOptions& options);
 void add_report_and_machine_options(CLI::App& command, ScaledOptions& options);
+
+/// \throws UsageError  --resume without --checkpoint
+void expect_checkpoint(const ScaledOptions& options);
 
 /// \throws UsageError  nothing is to be written, or several results into one file
 void expect_output(const ScaledOptions& options, const ScaledWords& words);

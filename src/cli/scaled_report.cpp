@@ -46,6 +46,7 @@ std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& f
   line("status", fmt::format("{}: {}", name(outcome.outcome.status), outcome.outcome.reason));
   line("iterated", fmt::format("{} in {}, {} each", counted(outcome.iterations, "iteration"),
                                seconds_text(outcome.iterate_seconds), seconds_text(seconds_each)));
+  if (outcome.resumed_at > 0) line("resumed", fmt::format("after iteration {} of its stage", outcome.resumed_at));
   line("check", fmt::format("rows are off by {:.2g}, columns by {:.2g} of the sum, which is {:.6g}", outcome.check.rows,
                             outcome.check.columns, outcome.check.mass));
   line("read", fmt::format("{}: {} of {} in {}", options.input, layout::to_string(file.shape), io::name(file.dtype),
@@ -54,7 +55,7 @@ std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& f
   for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
     if (!path->empty()) written += (written.empty() ? "" : ", ") + *path;
   }
-  line("wrote", fmt::format("{} in {}", written, seconds_text(outcome.write_seconds)));
+  if (!written.empty()) line("wrote", fmt::format("{} in {}", written, seconds_text(outcome.write_seconds)));
   if (!options.trace.empty()) line("trace", options.trace);
   line("in all", seconds_text(outcome.seconds));
   return text;
@@ -83,6 +84,7 @@ ordered_json scaled_json(const mpi::Context& context, const char* command, const
           {"status", name(outcome.outcome.status)},
           {"reason", outcome.outcome.reason},
           {"iterations", outcome.iterations},
+          {"resumed_at", outcome.resumed_at},
           {"error", outcome.outcome.error},
           {"errors", outcome.outcome.errors},
           {"check", {{"rows", outcome.check.rows}, {"columns", outcome.check.columns}, {"mass", outcome.check.mass}}},

@@ -20,6 +20,7 @@ struct ScaledOutcome {
   sinkhorn::MarginalErrors check;  // of the plan as it is written
   Precision precision = Precision::automatic;
   Index iterations = 0;  // of all stages
+  Index resumed_at = 0;  // iterations of its stage that a checkpoint had, 0 without
   double read_seconds = 0;
   double iterate_seconds = 0;
   double write_seconds = 0;

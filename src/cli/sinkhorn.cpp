@@ -9,8 +9,12 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/scale.hpp"
 
+#include "cli/option_value.hpp"
+#include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_grid.hpp"
 #include "cli/scaled_job.hpp"
+#include "cli/sinkhorn_report.hpp"
+#include "cli/sinkhorn_sparse.hpp"
 
 namespace plait::cli {
 
@@ -66,11 +70,16 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
   if (options.rows.empty() && options.columns.empty()) given.default_to_rows_of_one(file.shape, matrix.is_transposed());
   const auto start = read_start<A>(context, options, matrix.is_transposed());
+  ScaledCheckpoint checkpoint(
+      context, options, "plait sinkhorn", {options.input, options.rows, options.columns, options.start},
+      {{"precision", name(precision)}, {"over_relaxation", options.over_relaxation}}, rows.rows(), rows.columns());
+  result.resumed_at = checkpoint.resumed_at();
   result.read_seconds = all.seconds();
 
   meter.stage("scaling", 0, 0);
   const JointStopwatch iterating(context);
   auto limits = limits_of(options, precision, meter);
+  limits.checkpoints = checkpoint.of_scaling();
   const auto grid = grid_of<T, A>(context, options, file.shape, matrix.is_transposed());
   if (grid) {
     used_grid =
@@ -94,6 +103,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check);
   write_plan(context, options, matrix, scaling.u, scaling.v, meter);
+  checkpoint.remove();
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;
@@ -102,7 +112,15 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 }  // namespace
 
 void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
-  using nlohmann::ordered_json;
+  const io::MatrixFile file = io::describe_matrix_file(context, options.input);
+  if (stays_sparse(options, file)) return run_sparse_sinkhorn(context, options, file);
+  mpi::agreed(context, [&] {
+    if (!ends_like(options.output, ".mtx")) return;
+    throw ArgumentError(
+        fmt::format("--output: {} would be a sparse plan, but {} is scaled as a dense matrix, expected "
+                    "the name of a .npy file",
+                    options.output, options.input));
+  });
   ScaledJob job = prepared(context, options, [&options](Precision precision) {
     // A plan in another type than it is kept in, the copy of dealt rows, or the blocks beside what was read.
     if (precision == Precision::bf16 && !options.output.empty()) return Index{4};
@@ -122,12 +140,9 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
     }
   };
   const auto report = [&](const ScaledOutcome& outcome) {
-    auto json = scaled_json(context, "sinkhorn", options, job.file, job.memory, outcome);
-    json["form"] = name(options.form);
-    json["grid"] = grid ? ordered_json{{"rows", grid->rows}, {"columns", grid->columns}} : ordered_json();
-    json["exchange"] = sinkhorn::name(options.exchange.way);
-    json["row_factors"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
-    json["column_factors"] = options.of_columns.empty() ? ordered_json() : ordered_json(options.of_columns);
+    auto json = sinkhorn_json(context, options, job, outcome);
+    json["grid"] =
+        grid ? nlohmann::ordered_json{{"rows", grid->rows}, {"columns", grid->columns}} : nlohmann::ordered_json();
     return json;
   };
   const auto summary = [&](const ScaledOutcome& outcome) {

@@ -12,13 +12,28 @@ namespace plait::cli {
 
 namespace {
 
+/// A dense plan is a .npy file, that of a sparse matrix may be a Matrix Market file.
+CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
+                           const std::string& placeholder, const std::string& help) {
+  const auto read = [&path](const std::string& text) {
+    if (io::is_hdf5_name(text)) {
+      throw ArgumentError(
+          fmt::format("{} would be a file of another kind, expected the name of a .npy or .mtx file", text));
+    }
+    path = parse_path(text);
+  };
+  return add_value(command, name, read, placeholder, help);
+}
+
 constexpr ScaledWords sinkhorn_words{
     "factors",
     "--row-factors",
     "--column-factors",
     "f64, f32, mixed or bf16",
     "K: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0",
-    "What the rows are to sum up to: a .npy file of a vector;\n1 each without --rows and --cols, else alike"};
+    "What the rows are to sum up to: a .npy file of a vector;\n1 each without --rows and --cols, else alike",
+    add_plan_path,
+    "Where the plan goes, as a .npy file, or of a sparse K\nas a Matrix Market file .mtx; may be IN itself"};
 
 constexpr Index most_grid_ranks = 1'000'000;
 
@@ -58,6 +73,13 @@ void expect_consistent(const SinkhornOptions& options) {
     throw UsageError(
         fmt::format("--start is given, but --form {} begins with the matrix as it is", name(options.form)));
   }
+  if (options.form != ScalingForm::scaling && !options.checkpoint.empty()) {
+    throw UsageError(
+        fmt::format("--checkpoint is given, but --form {} changes all of K, expected scaling", name(options.form)));
+  }
+  if (options.grid.is_given() && !options.checkpoint.empty()) {
+    throw UsageError("--checkpoint is given, but --grid has none; expected whole rows");
+  }
   if (options.form == ScalingForm::scaling && exchange.way != sinkhorn::SumWay::chosen) {
     throw UsageError("--exchange is given, but --form scaling chooses by itself; expected another form");
   }
@@ -93,7 +115,10 @@ void expect_consistent(const SinkhornOptions& options) {
 
 constexpr const char* sinkhorn_footer =
     R"(P = diag(u) K diag(v), with the factors u of the rows and v of the columns that give P its sums. Where no
-factors do, it is said why, and nothing is written.
+factors do, it is said why, and nothing is written. A Matrix Market file of the coordinate format stays sparse.
+
+A job that is stopped, however, goes on from its last checkpoint if the same command is given again with --resume, and
+gives the same bits on as many ranks.
 
 Example: make a matrix doubly stochastic
   mpirun -n 2 plait sinkhorn K.npy -o P.npy
@@ -147,6 +172,7 @@ void add_sinkhorn(CLI::App& program, SinkhornOptions& options) {
   command.footer(sinkhorn_footer);
   command.final_callback([&options] {
     expect_output(options, sinkhorn_words);
+    expect_checkpoint(options);
     expect_consistent(options);
   });
 }

@@ -6,6 +6,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport.hpp"
 
+#include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_job.hpp"
 #include "cli/transport_points.hpp"
 #include "cli/transport_report.hpp"
@@ -27,6 +28,10 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   const layout::Shape shape = matrix.is_transposed() ? layout::Shape{file.shape.columns, file.shape.rows} : file.shape;
   if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(shape, rows.rows());
   const auto start = read_start<A>(context, options, matrix.is_transposed());
+  ScaledCheckpoint checkpoint(context, options, "plait transport",
+                              {options.input, options.rows, options.columns, options.start},
+                              checkpoint_settings(options, precision), rows.rows(), rows.columns());
+  result.resumed_at = checkpoint.resumed_at();
   result.read_seconds = all.seconds();
 
   meter.stage("transporting", 0, 0);
@@ -38,6 +43,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
       limits_of(options, precision, meter),
       matrix.is_transposed() ? sinkhorn::Rho{options.rho.columns, options.rho.rows} : options.rho,
       options.over_relaxation};
+  checkpoint.put_into(how);
   const auto found = sinkhorn::transport<T, A>(context, rows, given.marginals(), how, start);
   result.iterate_seconds = iterating.seconds();
   tell(result, found, matrix.is_transposed());
@@ -50,6 +56,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check);
   write_plan(context, options, matrix, found.f, found.g, meter);
+  checkpoint.remove();
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;

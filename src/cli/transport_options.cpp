@@ -20,7 +20,9 @@ constexpr ScaledWords transport_words{
     "--column-potentials",
     "f64, f32 or mixed",
     "C, the costs: a NumPy .npy, Matrix Market or HDF5 file;\n+infinity forbids an entry",
-    "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows"};
+    "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows",
+    add_npy_path,
+    "Where the plan goes, as a .npy file; may be IN itself"};
 
 Domain parse_domain(std::string_view text) {
   for (const Domain domain : {Domain::automatic, Domain::factors, Domain::logarithmic}) {
@@ -151,6 +153,7 @@ void add_transport(CLI::App& program, TransportJobOptions& options) {
   command.footer(transport_footer);
   command.final_callback([&options] {
     expect_points(options);
+    expect_checkpoint(options);
     if (options.map.empty()) expect_output(options, transport_words);
     if (options.first_epsilon != 0 && options.first_epsilon < options.epsilon) {
       throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",

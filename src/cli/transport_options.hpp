@@ -27,7 +27,7 @@ struct TransportJobOptions : ScaledOptions {
   sinkhorn::Metric metric = sinkhorn::Metric::squared_euclidean;
   std::optional<double> p;  // of minkowski
   std::string map;          // where the barycentric projection goes; may be empty
-  sinkhorn::Rho rho = {};  // of rows and columns of the file
+  sinkhorn::Rho rho = {};   // of rows and columns of the file
 };
 
 /// Adds the command to the program's; parsing fills `options`.

@@ -14,6 +14,7 @@
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/sinkhorn/points.hpp"
 
+#include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_job.hpp"
 #include "cli/transport_report.hpp"
 
@@ -38,7 +39,8 @@ PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& opti
     throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}",
                                     options.points[0], job.x.shape.columns, options.points[1], job.y.shape.columns));
   });
-  const std::vector<NamedFile> read{{options.points[0], "a file of --points"}, {options.points[1], "a file of --points"}};
+  const std::vector<NamedFile> read{{options.points[0], "a file of --points"},
+                                    {options.points[1], "a file of --points"}};
   expect_writable_outputs(context, options, read);
   mpi::agreed(context, [&] {
     if (context.rank() != 0 || options.map.empty()) return;
@@ -83,7 +85,8 @@ std::vector<A> read_all_points(mpi::Context& context, const std::string& path, c
   const auto& tile = own.const_tiles()[0];
   const Index count = tile.rows() * tile.columns();
   const auto counts = mpi::all_gather(context.comm(), count);
-  auto all = mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(layout::elements(file.shape))); });
+  auto all =
+      mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(layout::elements(file.shape))); });
   collective::all_gather(context, std::span<const A>(tile.data(), static_cast<std::size_t>(count)), std::span<A>(all),
                          counts);
   return all;
@@ -140,16 +143,21 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   ScaledMarginals given(context, options, job.file.shape, false, clouds.x.rows());
   if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(job.file.shape, clouds.x.rows());
   const auto start = read_start<A>(context, options, false);
+  ScaledCheckpoint checkpoint(context, options, "plait transport",
+                              {options.points[0], options.points[1], options.rows, options.columns, options.start},
+                              checkpoint_settings(options, job.precision), clouds.x.rows(), clouds.y.rows());
+  result.resumed_at = checkpoint.resumed_at();
   result.read_seconds = all.seconds();
 
   meter.stage("transporting", 0, 0);
   const JointStopwatch iterating(context);
-  const sinkhorn::TransportOptions how{.epsilon = options.epsilon,
-                                       .domain = options.domain,
-                                       .first_epsilon = options.first_epsilon,
-                                       .limits = limits_of(options, job.precision, meter),
-                                       .rho = options.rho,
-                                       .over_relaxation = options.over_relaxation};
+  sinkhorn::TransportOptions how{.epsilon = options.epsilon,
+                                 .domain = options.domain,
+                                 .first_epsilon = options.first_epsilon,
+                                 .limits = limits_of(options, job.precision, meter),
+                                 .rho = options.rho,
+                                 .over_relaxation = options.over_relaxation};
+  checkpoint.put_into(how);
   const auto found = sinkhorn::transport<A>(context, clouds, given.marginals(), how, start);
   result.iterate_seconds = iterating.seconds();
   tell(result, found, false);
@@ -163,12 +171,13 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   write_row_vector(context, options.of_rows, std::vector<double>(found.f.begin(), found.f.end()), false);
   write_column_vector(context, options.of_columns, std::vector<double>(found.g.begin(), found.g.end()), false);
   if (!options.map.empty()) {
-    const auto map = mpi::agreed(
-        context, [&] { return sinkhorn::barycentric_projection<A>(clouds, options.epsilon, found.g); });
+    const auto map =
+        mpi::agreed(context, [&] { return sinkhorn::barycentric_projection<A>(clouds, options.epsilon, found.g); });
     io::NpyRows<A> file(context, options.map, job.x.shape);
     mpi::agreed(context, [&] { file.write(checked.first_row, map); });
     file.commit();
   }
+  checkpoint.remove();
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;
@@ -193,8 +202,8 @@ void transport_points(mpi::Context& context, const TransportJobOptions& options)
   };
   const auto summary = [&](const TransportOutcome& outcome) {
     return transport_summary(
-        told, job,
-        fmt::format("C = {} of {} and {} points", name(options.metric), job.x.shape.rows, job.y.shape.rows), outcome);
+        told, job, fmt::format("C = {} of {} and {} points", name(options.metric), job.x.shape.rows, job.y.shape.rows),
+        outcome);
   };
   carry_out(context, options, work, report, summary);
 }

@@ -14,6 +14,18 @@ ordered_json number_or_null(double number) { return std::isfinite(number) ? orde
 
 }  // namespace
 
+nlohmann::json checkpoint_settings(const TransportJobOptions& options, Precision precision) {
+  return {{"precision", name(precision)},
+          {"epsilon", options.epsilon},
+          {"first epsilon", options.first_epsilon},
+          {"domain", name(options.domain)},
+          {"metric", name(options.metric)},
+          {"p", options.p.value_or(2)},
+          {"rho of the rows", number_or_null(options.rho.rows)},
+          {"rho of the columns", number_or_null(options.rho.columns)},
+          {"over_relaxation", options.over_relaxation}};
+}
+
 ordered_json transport_json(const mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
                             const TransportOutcome& outcome) {
   auto report = scaled_json(context, "transport", options, job.file, job.memory, outcome);
@@ -48,6 +60,7 @@ std::string transport_summary(const TransportJobOptions& options, const ScaledJo
                       outcome.stages.size() > 1 ? fmt::format("; epsilon from {:.3g} down in {} stages",
                                                               outcome.stages.front().epsilon, outcome.stages.size())
                                                 : "");
+  if (!options.map.empty()) text += fmt::format("  {:<10}{}\n", "map", options.map);
   return text + scaled_summary(options, job.file, outcome);
 }
 

@@ -35,6 +35,9 @@ void tell(TransportOutcome& result, const sinkhorn::Transport<A>& found, bool is
   result.column_divergence = is_transposed ? found.row_divergence : found.column_divergence;
 }
 
+/// What a checkpoint has to be one of.
+[[nodiscard]] nlohmann::json checkpoint_settings(const TransportJobOptions& options, Precision precision);
+
 /// The job's own keys and the common ones.
 [[nodiscard]] nlohmann::ordered_json transport_json(const mpi::Context& context, const TransportJobOptions& options,
                                                     const ScaledJob& job, const TransportOutcome& outcome);

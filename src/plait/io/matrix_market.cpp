@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +14,7 @@
 #include "plait/base/error.hpp"
 #include "plait/io/entry_exchange.hpp"
 #include "plait/io/file.hpp"
+#include "plait/io/output_file.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/io/text_lines.hpp"
@@ -67,10 +73,27 @@ void expect_type(const MatrixMarketHeader& header) {
   throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(header.dtype())));
 }
 
+// The entries of this rank, while they are gathered: by rows, so that to the exchange it is the transpose.
+template <class T>
+class Gathered {
+ public:
+  explicit Gathered(std::vector<PlacedEntry<T>>& entries) : entries_(&entries) {}
+
+  [[nodiscard]] static MatrixEntry<T> oriented(const MatrixEntry<T>& entry) {
+    return {entry.column, entry.row, entry.value};
+  }
+  void put(Index place, T value) { entries_->push_back({place, value}); }
+
+ private:
+  std::vector<PlacedEntry<T>>* entries_;
+};
+
 // The elements of this rank, while they are put in.
 template <class T>
 class Slab {
  public:
+  [[nodiscard]] static const MatrixEntry<T>& oriented(const MatrixEntry<T>& entry) { return entry; }
+
   Slab(layout::DistributedMatrix<T>& matrix, bool additive, std::string path)
       : matrix_(matrix), elements_(matrix.tiles()[0].data()), additive_(additive), path_(std::move(path)) {
     std::fill_n(elements_, matrix.tiles()[0].span(), T{});
@@ -102,11 +125,10 @@ class Slab {
 };
 
 // Parses the lines of this rank and puts every element where it belongs, in rounds of a full outbox.
-template <class T>
+template <class T, class Sink>
 class Reader {
  public:
-  Reader(mpi::Context& context, TextLines lines, MatrixMarketEntries<T> entries, EntryExchange<T> exchange,
-         Slab<T> slab)
+  Reader(mpi::Context& context, TextLines lines, MatrixMarketEntries<T> entries, EntryExchange<T> exchange, Sink slab)
       : context_(context),
         lines_(std::move(lines)),
         entries_(std::move(entries)),
@@ -132,8 +154,8 @@ class Reader {
       if (!line) return true;
       const auto entry = entries_.read(*line);
       if (!entry) continue;
-      pass_on(*entry);
-      if (const auto mirrored = entries_.mirrored(*entry)) pass_on(*mirrored);
+      pass_on(Sink::oriented(*entry));
+      if (const auto mirrored = entries_.mirrored(*entry)) pass_on(Sink::oriented(*mirrored));
     }
     return false;
   }
@@ -157,7 +179,7 @@ class Reader {
   TextLines lines_;
   MatrixMarketEntries<T> entries_;
   EntryExchange<T> exchange_;
-  Slab<T> slab_;
+  Sink slab_;
   Index told_ = 0;  // of the bytes done
 };
 
@@ -183,9 +205,12 @@ MatrixMarketHeader read_matrix_market_header(mpi::Context& context, const std::s
   return told_by_rank_zero(context, [&] { return read_matrix_market_header_local(path); });
 }
 
-template <MatrixMarketElement T>
-layout::DistributedMatrix<T> read_matrix_market(mpi::Context& context, const std::string& path,
-                                                const MatrixMarketHeader& header, const Progress& progress) {
+namespace {
+
+// Reads all entries and has them where they belong; `make_sink` is called when it is known that the file is sound.
+template <class T, class MakeSink>
+void read_entries(mpi::Context& context, const std::string& path, const MatrixMarketHeader& header,
+                  const layout::Layout& layout, const Progress& progress, MakeSink make_sink) {
   const File file = mpi::agreed(context, [&] {
     expect_type<T>(header);
     return File::open_to_read(path);
@@ -195,18 +220,116 @@ layout::DistributedMatrix<T> read_matrix_market(mpi::Context& context, const std
   expect_announced(mpi::all_reduce(context.comm(), own.entries, mpi::Operation::sum()), header, path);
   const Index first_line = header.size_line + 1 + mpi::sum_below(context.comm(), own.lines);
   const Index first_entry = mpi::sum_below(context.comm(), own.entries);
-
-  const auto layout = slab_layout(header.shape, StorageOrder::column_major, context.size());
-  auto matrix = mpi::agreed(context, [&] { return make_slab<T>(path, layout, context.rank()); });
+  auto sink = mpi::agreed(context, make_sink);
   auto reader = mpi::agreed(context, [&] {
-    const bool additive = header.format == MatrixMarketFormat::coordinate;
-    return Reader<T>(context, share.lines(file), MatrixMarketEntries<T>(header, path, first_line, first_entry),
-                     EntryExchange<T>(context, layout), Slab<T>(matrix, additive, path));
+    return Reader<T, decltype(sink)>(context, share.lines(file),
+                                     MatrixMarketEntries<T>(header, path, first_line, first_entry),
+                                     EntryExchange<T>(context, layout), std::move(sink));
   });
   reader.run(progress);
-  return matrix;
 }
 
+// What was gathered as rows; entries for the same element are added up.
+template <class T>
+layout::SparseRows<T> rows_of(std::vector<PlacedEntry<T>>& entries, layout::Shape shape, Index first_row, Index rows,
+                              const std::string& path) {
+  std::ranges::stable_sort(entries, {}, &PlacedEntry<T>::place);
+  layout::SparseRows<T> result;
+  result.shape = shape;
+  result.first_row = first_row;
+  result.starts.assign(static_cast<std::size_t>(rows) + 1, 0);
+  result.columns.reserve(entries.size());
+  result.values.reserve(entries.size());
+  Index last = -1;
+  for (const auto& [place, value] : entries) {
+    const Index row = place / shape.columns;
+    if (place == last) {
+      if constexpr (std::same_as<T, Index>) {
+        if (__builtin_add_overflow(result.values.back(), value, &result.values.back())) {
+          throw FileError(fmt::format("{}: the entries for row {}, column {} add up to more than 64 bits", path,
+                                      first_row + row + 1, place % shape.columns + 1));
+        }
+      } else {
+        result.values.back() += value;
+      }
+      continue;
+    }
+    last = place;
+    result.columns.push_back(static_cast<std::uint32_t>(place % shape.columns));
+    result.values.push_back(value);
+    ++result.starts[static_cast<std::size_t>(row) + 1];
+  }
+  std::partial_sum(result.starts.begin(), result.starts.end(), result.starts.begin());
+  return result;
+}
+
+}  // namespace
+
+template <MatrixMarketElement T>
+layout::DistributedMatrix<T> read_matrix_market(mpi::Context& context, const std::string& path,
+                                                const MatrixMarketHeader& header, const Progress& progress) {
+  const auto layout = slab_layout(header.shape, StorageOrder::column_major, context.size());
+  std::optional<layout::DistributedMatrix<T>> matrix;
+  read_entries<T>(context, path, header, layout, progress, [&] {
+    matrix.emplace(make_slab<T>(path, layout, context.rank()));
+    return Slab<T>(*matrix, header.format == MatrixMarketFormat::coordinate, path);
+  });
+  return std::move(*matrix);
+}
+
+template <class T>
+layout::SparseRows<T> read_matrix_market_rows(mpi::Context& context, const std::string& path,
+                                              const MatrixMarketHeader& header, const Progress& progress) {
+  const layout::Shape shape = header.shape;
+  const auto layout = slab_layout({shape.columns, shape.rows}, StorageOrder::column_major, context.size());
+  const Index own_rows = layout.columns().local_extent(context.rank());
+  mpi::agreed(context, [&] {
+    if (header.format != MatrixMarketFormat::coordinate) {
+      throw ArgumentError(fmt::format("{}: is an array, expected the coordinate format", path));
+    }
+    Index places = 0;
+    if (shape.columns > layout::most_sparse_columns || __builtin_mul_overflow(own_rows, shape.columns, &places)) {
+      throw ArgumentError(fmt::format("{}: has {} columns, expected {} at most, and less than 2^63 elements a rank",
+                                      path, shape.columns, layout::most_sparse_columns));
+    }
+  });
+  std::vector<PlacedEntry<T>> entries;
+  read_entries<T>(context, path, header, layout, progress, [&] { return Gathered<T>(entries); });
+  const Index first = own_rows == 0 ? 0 : layout.columns().global_of(context.rank(), 0);
+  return mpi::agreed(context, [&] { return rows_of(entries, shape, first, own_rows, path); });
+}
+
+template <class T>
+void write_matrix_market(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& matrix) {
+  const Index all = mpi::all_reduce(context.comm(), matrix.entries(), mpi::Operation::sum());
+  std::string text;
+  mpi::agreed(context, [&] {
+    if (context.rank() == 0) {
+      text = fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n", matrix.shape.rows,
+                         matrix.shape.columns, all);
+    }
+    for (Index i = 0; i < matrix.rows(); ++i) {
+      const auto columns = matrix.columns_of(i);
+      const auto values = matrix.values_of(i);
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        fmt::format_to(std::back_inserter(text), "{} {} {}\n", matrix.first_row + i + 1, columns[k] + Index{1},
+                       values[k]);
+      }
+    }
+  });
+  const auto own = static_cast<Index>(text.size());
+  const Index before = mpi::sum_below(context.comm(), own);
+  OutputFile file(context, path, mpi::all_reduce(context.comm(), own, mpi::Operation::sum()));
+  mpi::agreed(context, [&] { file.write_at(before, std::as_bytes(std::span(text))); });
+  file.commit();
+}
+
+template layout::SparseRows<Index> read_matrix_market_rows(mpi::Context&, const std::string&, const MatrixMarketHeader&,
+                                                           const Progress&);
+template layout::SparseRows<double> read_matrix_market_rows(mpi::Context&, const std::string&,
+                                                            const MatrixMarketHeader&, const Progress&);
+template void write_matrix_market(mpi::Context&, const std::string&, const layout::SparseRows<double>&);
+template void write_matrix_market(mpi::Context&, const std::string&, const layout::SparseRows<float>&);
 template layout::DistributedMatrix<Index> read_matrix_market(mpi::Context&, const std::string&,
                                                              const MatrixMarketHeader&, const Progress&);
 template layout::DistributedMatrix<double> read_matrix_market(mpi::Context&, const std::string&,

@@ -6,9 +6,10 @@
 #include "plait/io/matrix_market_header.hpp"
 #include "plait/io/progress.hpp"
 #include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 
-/// Matrix Market files, read into dense matrices.
+/// Matrix Market files, read into dense and sparse matrices; sparse ones are written, too.
 namespace plait::io {
 
 /// The header of a file that this process alone reads.
@@ -36,5 +37,26 @@ template <MatrixMarketElement T>
 [[nodiscard]] layout::DistributedMatrix<T> read_matrix_market(mpi::Context& context, const std::string& path,
                                                               const MatrixMarketHeader& header,
                                                               const Progress& progress = {});
+
+/// The matrix in a file of the coordinate format, sparse: each rank has as many rows as by
+/// `slab_layout(header.shape, row_major, context.size())`. Entries for the same element are added up, and what the
+/// symmetry implies is there. Memory: that of the entries, three times while they are read. Collective over `context`.
+///
+/// T: double, or Index for the field `integer`.
+///
+/// \throws FileError, OutOfMemory  on every rank: as read_matrix_market
+/// \throws ArgumentError           on every rank: T is not the header's type, the file is an array, or there are more
+///                                 than `layout::most_sparse_columns` columns
+template <class T>
+[[nodiscard]] layout::SparseRows<T> read_matrix_market_rows(mpi::Context& context, const std::string& path,
+                                                            const MatrixMarketHeader& header,
+                                                            const Progress& progress = {});
+
+/// Writes a sparse matrix in the coordinate format, general and real, row by row, with as many digits as tell each
+/// number from its neighbours. Every rank writes its rows, at once with the others. Collective over `context`.
+///
+/// \throws FileError  on every rank: the file can't be written; a file that was there is as it was
+template <class T>
+void write_matrix_market(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& matrix);
 
 }  // namespace plait::io

@@ -35,6 +35,21 @@ void MarginalSums::add(Index i, std::span<const T> row) {
     sum += entry;
     columns_[j] += entry;
   }
+  end_row(i, sum);
+}
+
+template <class T>
+void MarginalSums::add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries) {
+  double sum = 0;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const auto entry = static_cast<double>(entries[k]);
+    sum += entry;
+    columns_[columns[k]] += entry;
+  }
+  end_row(i, sum);
+}
+
+void MarginalSums::end_row(Index i, double sum) {
   off_ += std::abs(sum - marginals_.rows[static_cast<std::size_t>(i)]);
   mass_ += sum;
 }
@@ -66,6 +81,8 @@ PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
 #undef PLAIT_INSTANTIATE
 
+template void MarginalSums::add_entries(Index, std::span<const std::uint32_t>, std::span<const double>);
+template void MarginalSums::add_entries(Index, std::span<const std::uint32_t>, std::span<const float>);
 template void MarginalSums::add(Index, std::span<const double>);
 template void MarginalSums::add(Index, std::span<const float>);
 template void MarginalSums::add(Index, std::span<const simd::BFloat16>);

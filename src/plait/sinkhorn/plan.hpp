@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -30,10 +31,15 @@ class MarginalSums {
   /// Row i of this rank's.
   template <class T>
   void add(Index i, std::span<const T> row);
+  /// The same of a row that is 0 but for some columns.
+  template <class T>
+  void add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries);
   /// Collective over `context`.
   [[nodiscard]] MarginalErrors errors(mpi::Context& context);
 
  private:
+  void end_row(Index i, double sum);
+
   const CheckedMarginals& marginals_;
   std::vector<double> columns_;
   double off_ = 0;

@@ -70,7 +70,6 @@ template <class A>
 ///
 /// Source: Pooladian, Niles-Weed, "Entropic estimation of optimal transport maps", 2021.
 template <class A>
-[[nodiscard]] std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsilon,
-                                                    std::span<const A> g);
+[[nodiscard]] std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsilon, std::span<const A> g);
 
 }  // namespace plait::sinkhorn

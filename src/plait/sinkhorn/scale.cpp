@@ -16,11 +16,11 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/column_sums.hpp"
-#include "plait/sinkhorn/course.hpp"
 #include "plait/sinkhorn/dealt_rows.hpp"
 #include "plait/sinkhorn/feasibility.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
 #include "plait/sinkhorn/overlapped_sums.hpp"
+#include "plait/sinkhorn/scaling_run.hpp"
 #include "plait/sinkhorn/stagnation.hpp"
 
 namespace plait::sinkhorn {
@@ -35,33 +35,6 @@ void expect_suitable(matrix_view<T> rows, const Limits& limits) {
   expect_valid(limits);
 }
 
-/// Columns without mass have no factor that counts.
-template <class A>
-void expect_factors(std::span<const A> start, std::span<const double> marginals) {
-  if (start.empty()) return;
-  if (start.size() != marginals.size()) {
-    throw ArgumentError(
-        fmt::format("the start has factors for {} columns, expected {}", start.size(), marginals.size()));
-  }
-  for (std::size_t j = 0; j < start.size(); ++j) {
-    if (marginals[j] == 0 || (start[j] > 0 && std::isfinite(start[j]))) continue;
-    throw ArgumentError(
-        fmt::format("the start has the factor {} for column {}, expected a finite one > 0", start[j], j));
-  }
-}
-
-void expect_state(const Limits& limits, std::size_t rows, std::size_t columns, bool is_in_vectors) {
-  const ScalingCheckpoints& checkpoints = limits.checkpoints;
-  if (!is_in_vectors && (checkpoints.keep || checkpoints.from != nullptr)) {
-    throw ArgumentError("a state of a matrix that is scaled in place is wanted, expected scaling vectors");
-  }
-  if (checkpoints.from == nullptr) return;
-  expect_fewer(*checkpoints.from, limits.most_iterations);
-  if (checkpoints.from->u.size() == rows && checkpoints.from->v.size() == columns) return;
-  throw ArgumentError(fmt::format("the state has factors for {} rows and {} columns, expected {} and {}",
-                                  checkpoints.from->u.size(), checkpoints.from->v.size(), rows, columns));
-}
-
 template <class T>
 Index positive_entries(matrix_view<const T> rows) {
   Index positive = 0;
@@ -74,113 +47,29 @@ Index positive_entries(matrix_view<const T> rows) {
   return positive;
 }
 
-/// vector ← the sum of all ranks'.
-template <class A>
-using SumUp = std::function<void(std::span<A> vector)>;
+void expect_no_state(const Limits& limits) {
+  if (!limits.checkpoints.keep && limits.checkpoints.from == nullptr) return;
+  throw ArgumentError("a state of a matrix that is scaled in place is wanted, expected scaling vectors");
+}
+
+/// Looks for a proof while the zeros of the matrix are those that it came with.
+template <class T>
+auto prove(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals, const MatrixCheck& seen) {
+  using Element = std::remove_const_t<T>;
+  return [&context, rows, &marginals, seen](std::span<const double> heights) -> Feasibility {
+    if constexpr (!std::is_const_v<T>) {
+      const Index lost =
+          mpi::all_reduce(context.comm(), seen.positive - positive_entries<Element>(rows), mpi::Operation::maximum());
+      if (lost > 0) return {};
+    }
+    return feasibility<Element>(context, rows, Support::positive, marginals, heights);
+  };
+}
 
 template <class A, class Sums>
 SumUp<A> shared(Sums sums) {
   return [kept = std::make_shared<Sums>(std::move(sums))](std::span<A> vector) { (*kept)(vector); };
 }
-
-/// One run. `T` is what the matrix is stored in, const if it is not changed.
-template <class T, class A>
-class ScalingRun {
-  using Element = std::remove_const_t<T>;
-
- public:
-  ScalingRun(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals, const Limits& limits,
-             const Update& update, Iteration<A>& iteration, const MatrixCheck& seen, SumUp<A> sum_over_ranks)
-      : context_(context),
-        rows_(rows),
-        marginals_(marginals),
-        is_balanced_(update.is_balanced()),
-        iteration_(iteration),
-        seen_(seen),
-        sums_over_ranks_(std::move(sum_over_ranks)),
-        sums_(mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(rows.columns() + riders)); })),
-        course_(limits, std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>())) {}
-
-  // Beside the sums: what rows are off by, and the number of those without a factor.
-  static constexpr Index riders = 2;
-
-  [[nodiscard]] Outcome to_the_end() {
-    while (!course_.is_at_limit()) {
-      const double error = iterate();
-      course_.took(error);
-      if (starved_ > 0 || !std::isfinite(error)) return out_of_range();
-      if (course_.is_over()) return course_.outcome();
-      if (course_.is_slow() && is_infeasible()) return course_.outcome();
-      if (course_.is_at_limit()) break;
-      iteration_.columns(sums());
-      if (iteration_.starved_columns() > 0) return out_of_range();
-      course_.keep([this] {
-        return ScalingState{
-            {iteration_.u().begin(), iteration_.u().end()}, {iteration_.v().begin(), iteration_.v().end()}, {}};
-      });
-    }
-    return limit_reached();
-  }
-
- private:
-  [[nodiscard]] std::span<A> sums() { return std::span(sums_).first(sums_.size() - riders); }
-
-  double iterate() {
-    std::ranges::fill(sums_, A{0});
-    iteration_.rows(sums());
-    sums_[sums_.size() - 2] = static_cast<A>(iteration_.row_distance());
-    sums_.back() = static_cast<A>(iteration_.starved_rows());
-    sums_over_ranks_(sums_);
-    starved_ = static_cast<double>(sums_.back());
-    const double distance = iteration_.distance(sums()) + static_cast<double>(sums_[sums_.size() - 2]);
-    const double whole = iteration_.whole() < 0 ? marginals_.total : iteration_.whole();
-    return whole > 0 ? distance / whole : distance;
-  }
-
-  /// The zeros of the matrix are proof only while they are those that it came with; sums that are not given can be had
-  /// of any matrix.
-  [[nodiscard]] Feasibility look_for_a_proof() {
-    if (!is_balanced_) return {};
-    if constexpr (!std::is_const_v<T>) {
-      const Index lost = mpi::all_reduce(context_.comm(), seen_.positive - positive_entries<Element>(rows_),
-                                         mpi::Operation::maximum());
-      if (lost > 0) return {};
-    }
-    const auto heights =
-        mpi::agreed(context_, [&] { return std::vector<double>(iteration_.u().begin(), iteration_.u().end()); });
-    return feasibility<Element>(context_, rows_, Support::positive, marginals_, heights);
-  }
-
-  [[nodiscard]] bool is_infeasible() { return course_.is_proof(look_for_a_proof(), marginals_); }
-
-  [[nodiscard]] Outcome limit_reached() {
-    if (course_.outcome().iterations == 0) return course_.at_limit();
-    const Feasibility found = look_for_a_proof();
-    if (course_.is_proof(found, marginals_)) return course_.outcome();
-    return course_.at_limit(found);
-  }
-
-  [[nodiscard]] Outcome out_of_range() {
-    if (is_infeasible()) return course_.outcome();
-    const auto numbers = std::is_same_v<A, double> ? "double" : "float";
-    return course_.ended(
-        Status::numerical_limit,
-        fmt::format("sums of rows or columns left the range of {} in iteration {}; the logarithmic domain "
-                    "(plait transport) has no such limit",
-                    numbers, course_.outcome().iterations));
-  }
-
-  mpi::Context& context_;
-  matrix_view<T> rows_;
-  const CheckedMarginals& marginals_;
-  bool is_balanced_;
-  Iteration<A>& iteration_;
-  MatrixCheck seen_;
-  SumUp<A> sums_over_ranks_;
-  std::vector<A> sums_;
-  Course course_;
-  double starved_ = 0;
-};
 
 template <class T, class A, class Make>
 Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals, const Limits& limits,
@@ -193,24 +82,14 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
   const CheckedMarginals checked = update.is_balanced()
                                        ? checked_marginals(context, rows.rows(), rows.columns(), marginals)
                                        : checked_masses(context, rows.rows(), rows.columns(), marginals);
-  mpi::agreed(context, [&] {
-    expect_factors(start, checked.columns);
-    expect_state(limits, checked.rows.size(), checked.columns.size(), std::is_const_v<T>);
-  });
+  if constexpr (!std::is_const_v<T>) mpi::agreed(context, [&] { expect_no_state(limits); });
   const MatrixCheck seen = check_matrix<Element>(context, rows, checked);
   const auto iteration =
       mpi::agreed(context, [&] { return make(IterationTask<T>{rows, checked.rows, checked.columns}); });
-  for (std::size_t j = 0; j < start.size(); ++j) {
-    iteration->v()[j] = checked.columns[j] > 0 ? start[j] : A{0};
-  }
-  if (const ScalingState* from = limits.checkpoints.from) {
-    const auto as_number = [](double factor) { return static_cast<A>(factor); };
-    std::ranges::transform(from->u, iteration->u().begin(), as_number);
-    std::ranges::transform(from->v, iteration->v().begin(), as_number);
-  }
-  auto sums = shared<A>(SumOverRanks<A>(context, rows.columns() + ScalingRun<T, A>::riders, way));
-  Outcome outcome =
-      ScalingRun<T, A>(context, rows, checked, limits, update, *iteration, seen, std::move(sums)).to_the_end();
+  const double rounding = std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>());
+  auto sums = shared<A>(SumOverRanks<A>(context, rows.columns() + scaling_riders, way));
+  Outcome outcome = scaling_run<A>(context, {checked, limits, update, rounding, prove<T>(context, rows, checked, seen)},
+                                   *iteration, start, std::move(sums));
   return {std::move(outcome), std::move(iteration->u()), std::move(iteration->v())};
 }
 
@@ -234,7 +113,7 @@ Scaling<A> scaled_by_algorithm(mpi::Context& context, matrix_view<A> rows, const
       throw ArgumentError(
           fmt::format("blocks of {} x {} elements, expected 1 x 1 at least", blocking.rows, blocking.columns));
     }
-    expect_state(limits, 0, 0, false);
+    expect_no_state(limits);
   });
   CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
   MatrixCheck seen = check_matrix<A>(context, rows, checked);
@@ -247,13 +126,14 @@ Scaling<A> scaled_by_algorithm(mpi::Context& context, matrix_view<A> rows, const
   }
   const auto iteration =
       mpi::agreed(context, [&] { return make_algorithm<A>(form, {rows, checked.rows, checked.columns}, blocking); });
-  constexpr Index riders = ScalingRun<A, A>::riders;
   auto sums = exchange.meanwhile == Meanwhile::rescale
-                  ? shared<A>(OverlappedSums<A>(context, exchange.way, *iteration, rows.columns(), riders,
+                  ? shared<A>(OverlappedSums<A>(context, exchange.way, *iteration, rows.columns(), scaling_riders,
                                                 checked.total, limits))
-                  : shared<A>(SumOverRanks<A>(context, rows.columns() + riders, exchange.way));
+                  : shared<A>(SumOverRanks<A>(context, rows.columns() + scaling_riders, exchange.way));
+  const Update plain;
   Outcome outcome =
-      ScalingRun<A, A>(context, rows, checked, limits, Update(), *iteration, seen, std::move(sums)).to_the_end();
+      scaling_run<A>(context, {checked, limits, plain, roundoff_of<A>(), prove<A>(context, rows, checked, seen)},
+                     *iteration, {}, std::move(sums));
   if (iteration->has_rescaled()) {  // rows are to have their sums
     auto unused = mpi::agreed(context, [&] { return std::vector<A>(checked.columns.size()); });
     iteration->rows(unused);

@@ -21,8 +21,7 @@ void expect_suitable(const TransportOptions& options);
 /// \param highest  no cost but infinite ones is larger, or less than minus that
 /// \throws ArgumentError  on all ranks: a start of another length or with potentials that are not finite
 template <class A>
-[[nodiscard]] Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs,
-                                        const CheckedMarginals& masses, double highest,
-                                        const TransportOptions& options, std::span<const A> start);
+[[nodiscard]] Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses,
+                                        double highest, const TransportOptions& options, std::span<const A> start);
 
 }  // namespace plait::sinkhorn

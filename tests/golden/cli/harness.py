@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,55 @@ class CommandTest(unittest.TestCase):
         result = self.run_plait(ranks, *arguments)
         self.assertEqual((result.status, result.stderr), (0, ""), f"{' '.join(arguments)}\n{result.stdout}")
         return result.stdout
+
+    def finish_despite_kills(self, ranks: int, checkpoint: str, *arguments: str) -> int:
+        """Kills the command again and again, at random moments, until it comes to its end; returns how many times."""
+        kills = 0
+        begin = time.monotonic()
+        random = np.random.default_rng()
+        for attempt in range(60):
+            process = subprocess.Popen(
+                self.words(ranks, *arguments), cwd=self.folder, start_new_session=True, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+            try:
+                if attempt == 0:  # at least this once there is a checkpoint to go on from
+                    while not (self.folder / checkpoint).exists() and process.poll() is None:
+                        time.sleep(0.001)
+                # Longer each time, so that it ends some time.
+                status = process.wait(random.uniform(0, 0.2 + 0.25 * attempt) if attempt > 0 else 0)
+                self.assertEqual(status, 0)
+                break
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait(TIME_LIMIT_SECONDS)
+                self.end_ranks()
+                kills += 1
+            self.assertLess(time.monotonic() - begin, TIME_LIMIT_SECONDS)
+        self.assertGreater(kills, 0)
+        return kills
+
+    def end_ranks(self) -> None:
+        """Under Open MPI ranks are no part of the launcher's session, and outlive it for a moment."""
+        end = time.monotonic() + TIME_LIMIT_SECONDS
+        while time.monotonic() < end:
+            left = []
+            for path in Path("/proc").glob("[0-9]*"):
+                try:
+                    words = (path / "cmdline").read_bytes().split(b"\0")
+                    if words[0] == self.plait.encode() and (path / "cwd").resolve() == self.folder.resolve():
+                        left.append(int(path.name))
+                except OSError:  # it has ended
+                    continue
+            if not left:
+                return
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            time.sleep(0.02)
+        self.fail("ranks of a killed job are left")
 
     def save(self, name: str, matrix: np.ndarray) -> np.ndarray:
         np.save(self.folder / name, matrix)

@@ -1,14 +1,10 @@
 """`plait purify` against NumPy's eigensolver: files, overlaps, reports, errors, and jobs that are killed and go on."""
 
 import json
-import os
-import signal
-import subprocess
-import time
 from pathlib import Path
 
 import numpy as np
-from harness import TIME_LIMIT_SECONDS, CommandTest
+from harness import CommandTest
 
 WATER = Path(__file__).parents[3] / "examples/water"
 
@@ -175,31 +171,9 @@ class Purify(CommandTest):
         self.save("H.npy", prescribed(values, 5))
         job = ["purify", "H.npy", "--electrons", "120", "--method", "tc2", "--quiet"]
         checkpoint = ["--checkpoint", "C.json", "--checkpoint-every", "1", "--resume"]
-        random = np.random.default_rng()
         for ranks in (0, 2):
             self.succeed(ranks, *job, "-o", "expected.npy")
-            kills = 0
-            begin = time.monotonic()
-            for attempt in range(60):
-                process = subprocess.Popen(
-                    self.words(ranks, *job, *checkpoint, "-o", "D.npy"), cwd=self.folder, start_new_session=True,
-                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                )  # fmt: skip
-                try:
-                    if attempt == 0:  # at least this once there is a checkpoint to go on from
-                        while not (self.folder / "C.json").exists() and process.poll() is None:
-                            time.sleep(0.001)
-                    # Longer each time, so that it ends some time.
-                    status = process.wait(random.uniform(0, 0.2 + 0.25 * attempt) if attempt > 0 else 0)
-                    self.assertEqual(status, 0)
-                    break
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait(TIME_LIMIT_SECONDS)
-                    self.end_ranks()
-                    kills += 1
-                self.assertLess(time.monotonic() - begin, TIME_LIMIT_SECONDS)
-            self.assertGreater(kills, 0)
+            kills = self.finish_despite_kills(ranks, "C.json", *job, *checkpoint, "-o", "D.npy")
             np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"), f"after {kills} kills")
             self.assertFalse({"C.json", "C.json.a.npy", "C.json.b.npy"} & self.files())
 
@@ -215,24 +189,3 @@ class Purify(CommandTest):
         self.assertEqual(report["resumed_at"], 6)
         self.assert_density("D.npy", density(c60(), 30)[0])
 
-    def end_ranks(self) -> None:
-        """Under Open MPI ranks are no part of the launcher's session, and outlive it for a moment."""
-        end = time.monotonic() + TIME_LIMIT_SECONDS
-        while time.monotonic() < end:
-            left = []
-            for path in Path("/proc").glob("[0-9]*"):
-                try:
-                    words = (path / "cmdline").read_bytes().split(b"\0")
-                    if words[0] == self.plait.encode() and (path / "cwd").resolve() == self.folder.resolve():
-                        left.append(int(path.name))
-                except OSError:  # it has ended
-                    continue
-            if not left:
-                return
-            for pid in left:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-            time.sleep(0.02)
-        self.fail("ranks of a killed job are left")

@@ -272,3 +272,70 @@ class Sinkhorn(CommandTest):
                 self.assertEqual(result.status, status, result.stderr)
                 self.assertIn(message, result.stderr)
                 self.assertEqual(self.files(), before)
+
+    def coordinate_file(self, name: str, matrix: np.ndarray) -> None:
+        entries = [f"{i + 1} {j + 1} {float(matrix[i, j])!r}" for i, j in zip(*np.nonzero(matrix), strict=True)]
+        text = f"%%MatrixMarket matrix coordinate real general\n{matrix.shape[0]} {matrix.shape[1]} {len(entries)}\n"
+        (self.folder / name).write_text(text + "".join(f"{entry}\n" for entry in entries))
+
+    def test_sparse_files_stay_sparse(self):
+        random = np.random.default_rng(8)
+        matrix = random.random((30, 30)) * (random.random((30, 30)) < 0.2) + np.diag(random.random(30) + 0.1)
+        self.coordinate_file("K.mtx", matrix)
+        expected = scaled(matrix, np.ones(30), np.ones(30))
+        for ranks in (0, 3):
+            report = self.report(ranks, "sinkhorn", "K.mtx", "-o", "P.mtx", "--column-factors", "v.npy", "--iterations", "100000", "--tolerance", "1e-5")
+            self.assertEqual(report["entries"], np.count_nonzero(matrix))
+            lines = (self.folder / "P.mtx").read_text().splitlines()
+            self.assertEqual(lines[1], f"30 30 {report['entries']}")
+            plan = np.zeros((30, 30))
+            for line in lines[2:]:
+                i, j, value = line.split()
+                plan[int(i) - 1, int(j) - 1] = float(value)
+            np.testing.assert_allclose(plan.sum(1), np.ones(30), rtol=1e-4)
+            self.succeed(ranks, "sinkhorn", "K.mtx", "-o", "P.npy", "--iterations", "100000", "--tolerance", "1e-5", "--quiet")
+            np.testing.assert_array_equal(self.load("P.npy"), plan)
+        np.testing.assert_allclose(plan, expected, atol=5e-3)
+        self.coordinate_file("triangle.mtx", np.triu(np.ones((3, 3))))
+        result = self.run_plait(2, "sinkhorn", "triangle.mtx", "-o", "P.npy", "--iterations", "99", "--quiet")
+        self.assertIn("no total support", result.stderr)
+        self.assertIn("the entry in row 0, column 1 and 2 others are in no such plan", result.stderr)
+        result = self.run_plait(0, "sinkhorn", "K.npy", "-o", "P.mtx")
+        self.assertIn("P.mtx would be a sparse plan, but K.npy is scaled as a dense matrix", result.stderr)
+
+    def test_jobs_that_are_killed_at_any_moment_go_on_with_the_same_bits(self):
+        random = np.random.default_rng(6)
+        cost = self.save("C.npy", random.random((200, 200)))
+        self.save("slow.npy", np.exp(-500 * cost))
+        self.save("X.npy", random.random((200, 2)))
+        jobs = [
+            ("sinkhorn", "slow.npy", "--tolerance", "1e-14", "--iterations", "800"),
+            ("transport", "C.npy", "--epsilon", "0.002", "--tolerance", "1e-14", "--iterations", "500"),
+            ("transport", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", "--tolerance", "1e-14", "--iterations", "500"),
+        ]
+        for ranks, job in zip((2, 0, 2), jobs, strict=True):
+            with self.subTest(job):
+                self.assertEqual(self.run_plait(ranks, *job, "-o", "expected.npy", "--quiet").status, 0)
+                kept = ("--checkpoint", "state.json", "--checkpoint-every", "10", "--resume")
+                kills = self.finish_despite_kills(ranks, "state.json", *job, *kept, "-o", "P.npy")
+                np.testing.assert_array_equal(self.load("P.npy"), self.load("expected.npy"), f"after {kills} kills")
+                self.assertFalse({"state.json", "state.json.a.npy", "state.json.b.npy"} & self.files())
+
+    def test_a_checkpoint_that_is_not_as_it_was_written_is_an_error(self):
+        self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
+        job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--checkpoint", "state.json")
+        self.assertIn("no support", self.run_plait(0, *job, "--checkpoint-every", "50").stderr)
+        self.assertIn("no support", self.run_plait(2, *job, "--resume").stderr)
+        self.assertIn("its precision was", self.run_plait(0, *job, "--resume", "--precision", "f32").stderr)
+        self.assertIn("--checkpoint is missing", self.run_plait(0, "sinkhorn", "K.npy", "-o", "P.npy", "--resume").stderr)
+        random = np.random.default_rng(9)
+        for name in ("state.json", "state.json.a.npy"):
+            whole = (self.folder / name).read_bytes()
+            for at in [0, len(whole) - 1, *random.integers(len(whole), size=4)]:
+                broken = bytearray(whole)
+                broken[at] ^= 1 << int(random.integers(7))
+                (self.folder / name).write_bytes(broken)
+                result = self.run_plait(0, *job, "--resume")
+                self.assertEqual(result.status, 1)
+                self.assertRegex(result.errors[0], r"state\.json.*(checksum|is no checkpoint of plait sinkhorn)", f"{name}: byte {at}")
+            (self.folder / name).write_bytes(whole)

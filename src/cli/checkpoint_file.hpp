@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "plait/mpi/context.hpp"
+
+/// What the checkpoints of all jobs have in common. A checkpoint is a small text, and lets a file of numbers beside it,
+/// its contents, be one of two by turns; it names the one that was complete before it got its own name, so that a kill
+/// at any moment leaves a checkpoint that can be gone on from. Both have checksums: a byte that is not as it was
+/// written is an error.
+namespace plait::cli {
+
+/// Of bytes, 8 at a time; any change of one byte changes it.
+[[nodiscard]] std::uint64_t checksum(std::string_view bytes);
+
+/// The same of a file, of which each rank reads a share. Collective over `context`.
+///
+/// \throws FileError  on every rank: it can't be read
+[[nodiscard]] std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path);
+
+/// The name of the contents that come after those called `before`, which may be empty.
+[[nodiscard]] std::string next_contents(const std::string& path, const std::string& before);
+
+/// Where contents of this name are.
+[[nodiscard]] std::string contents_path(const std::string& path, const std::string& contents);
+
+/// The checkpoint in a file; nothing, if there is no such file. Its contents are looked at, too. Collective over
+/// `context`.
+///
+/// \param job  whose it is to be: "plait purify"
+/// \throws FileError  on every rank: it can't be read, is no checkpoint of that job, or it or its contents are not as
+///                    they were written
+[[nodiscard]] std::optional<nlohmann::json> read_checkpoint_file(mpi::Context& context, const std::string& path,
+                                                                 std::string_view job);
+
+/// Writes a checkpoint whose contents lie there under the name that `checkpoint["contents"]` tells. Collective over
+/// `context`.
+///
+/// \throws FileError  on every rank; the checkpoint that was there is as it was
+void write_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job,
+                           nlohmann::json checkpoint);
+
+/// Removes a checkpoint whose job is done. Collective over `context`.
+void remove_checkpoint(mpi::Context& context, const std::string& path);
+
+}  // namespace plait::cli

@@ -1,0 +1,196 @@
+#include "plait/sinkhorn/sparse.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/sinkhorn/support.hpp"
+
+#include "mpi/sinkhorn/problem.hpp"
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using layout::SparseRows;
+using sinkhorn::Status;
+using sinkhorn::SupportKind;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+/// This rank's rows of a matrix, without its zeros.
+template <class T>
+SparseRows<T> sparse(const WholeProblem& whole) {
+  const OwnRows<double> own(whole);
+  SparseRows<T> rows;
+  rows.shape = {whole.rows, whole.columns};
+  rows.first_row = own.first;
+  for (Index i = 0; i < own.rows; ++i) {
+    for (Index j = 0; j < own.columns; ++j) {
+      const double entry = own.const_view()(i, j);
+      if (entry == 0) continue;
+      rows.columns.push_back(static_cast<std::uint32_t>(j));
+      rows.values.push_back(static_cast<T>(entry));
+    }
+    rows.starts.push_back(rows.entries());
+  }
+  return rows;
+}
+
+/// A random matrix of which most entries are 0, but not on two diagonals, so that it has total support if it is square.
+WholeProblem thin_problem(Index rows, Index columns, std::uint64_t seed) {
+  WholeProblem whole = random_problem(rows, columns, seed);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      const bool is_kept = j == i % columns || j == (i + 1) % columns ||
+                           random_uniform(seed + 7, static_cast<std::uint64_t>(i * columns + j)) < 0.2;
+      if (!is_kept) whole(i, j) = 0;
+    }
+  }
+  whole.r.clear();
+  whole.c.clear();
+  return whole;
+}
+
+struct Sparse : ::testing::Test {
+  mpi::Context context{test_comm()};
+};
+
+TEST_F(Sparse, IsScaledAsTheDenseMatrixIs) {
+  for (const Index n : {1, 2, 5, 40}) {
+    SCOPED_TRACE(n);
+    const WholeProblem whole = thin_problem(n, n, 11);
+    const OwnRows<double> own(whole);
+    auto rows = sparse<double>(whole);
+    const auto dense =
+        sinkhorn::scale<double, double>(context, own.const_view(), {own.r, whole.c}, {.tolerance = 1e-12});
+    const auto scaling = sinkhorn::scale<double, double>(context, rows, {}, {.tolerance = 1e-12});
+    EXPECT_EQ(scaling.outcome.status, Status::converged) << scaling.outcome.reason;
+    EXPECT_EQ(scaling.outcome.iterations, dense.outcome.iterations);
+    for (std::size_t j = 0; j < scaling.v.size(); ++j) EXPECT_NEAR(scaling.v[j] / dense.v[j], 1, 1e-10);
+    sinkhorn::plan_in_place<double, double>(rows, scaling.u, scaling.v);
+    const auto checked = sinkhorn::checked_marginals(context, rows.rows(), n, {});
+    const auto errors = sinkhorn::marginal_errors(context, rows, checked);
+    EXPECT_LT(errors.rows + errors.columns, 1e-11);
+    EXPECT_NEAR(errors.mass, static_cast<double>(n), 1e-10);
+  }
+}
+
+TEST_F(Sparse, IsScaledInEveryPrecision) {
+  const WholeProblem whole = thin_problem(23, 23, 12);
+  const auto rows = sparse<float>(whole);
+  EXPECT_EQ((sinkhorn::scale<float, float>(context, rows, {}, {.tolerance = 1e-5}).outcome.status), Status::converged);
+  EXPECT_EQ((sinkhorn::scale<float, double>(context, rows, {}, {.tolerance = 1e-11}).outcome.status),
+            Status::converged);
+}
+
+TEST_F(Sparse, SaysWhichEntriesVanish) {
+  // A triangle: the diagonal is its only permutation.
+  WholeProblem whole{3, 3, {1, 1, 1, 0, 1, 1, 0, 0, 1}, {}, {}};
+  const auto partial =
+      sinkhorn::scale<double, double>(context, sparse<double>(whole), {}, {.tolerance = 1e-12, .most_iterations = 200});
+  EXPECT_EQ(partial.outcome.status, Status::iteration_limit);
+  EXPECT_THAT(partial.outcome.reason, HasSubstr("no total support"));
+  EXPECT_THAT(partial.outcome.reason, HasSubstr("the entry in row 0, column 1 and 2 others are in no such plan"));
+  whole.entries = {1, 0, 0, 1, 0, 0, 1, 1, 1};
+  const auto none = sinkhorn::scale<double, double>(context, sparse<double>(whole), {});
+  EXPECT_EQ(none.outcome.status, Status::no_support);
+  EXPECT_THAT(none.outcome.reason,
+              HasSubstr("2 of the rows are to sum up to 2, and all their entries lie in 1 columns"));
+}
+
+TEST_F(Sparse, RefusesWhatCanNotBeScaled) {
+  WholeProblem whole = thin_problem(6, 6, 13);
+  const auto attempt = [&] { static_cast<void>(sinkhorn::scale<double, double>(context, sparse<double>(whole), {})); };
+  whole(4, 4) = -1;
+  EXPECT_THAT(attempt, ThrowsMessage<ArgumentError>(HasSubstr("the entry in row 4, column 4 is -1")));
+  for (Index j = 0; j < 6; ++j) whole(4, j) = 0;
+  EXPECT_THAT(attempt, ThrowsMessage<ArgumentError>(HasSubstr("row 4 has only zeros")));
+  whole = thin_problem(6, 6, 13);
+  for (Index i = 0; i < 6; ++i) whole(i, 2) = 0;
+  EXPECT_THAT(attempt, ThrowsMessage<ArgumentError>(HasSubstr("column 2 has only zeros")));
+}
+
+/// Whether a small square pattern has a permutation, by trying all.
+bool has_permutation(const WholeProblem& whole, Index row = 0, unsigned taken = 0) {
+  if (row == whole.rows) return true;
+  for (Index j = 0; j < whole.columns; ++j) {
+    const bool is_free = whole(row, j) != 0 && ((taken >> static_cast<unsigned>(j)) & 1U) == 0;
+    if (is_free && has_permutation(whole, row + 1, taken | (1U << static_cast<unsigned>(j)))) return true;
+  }
+  return false;
+}
+
+TEST_F(Sparse, HasTheSupportThatAllPermutationsTell) {
+  int kinds[3] = {};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    constexpr Index n = 5;
+    WholeProblem whole{n, n, {}, {}, {}};
+    for (Index i = 0; i < n * n; ++i) {
+      whole.entries.push_back(
+          random_uniform(seed + 100, static_cast<std::uint64_t>(i)) < 0.35 + 0.15 * static_cast<double>(seed % 3) ? 1
+                                                                                                                  : 0);
+    }
+    bool has_one = false;
+    Index vanishing = 0;
+    for (std::size_t e = 0; e < whole.entries.size(); ++e) {
+      if (whole.entries[e] == 0) continue;
+      WholeProblem with = whole;
+      const Index row = static_cast<Index>(e) / n;
+      const Index column = static_cast<Index>(e) % n;
+      for (Index k = 0; k < n; ++k) {
+        if (k != column) with(row, k) = 0;
+        if (k != row) with(k, column) = 0;
+      }
+      const bool is_in_one = has_permutation(with);
+      has_one = has_one || is_in_one;
+      vanishing += is_in_one ? 0 : 1;
+    }
+    const auto rows = sparse<double>(whole);
+    const auto checked = sinkhorn::checked_marginals(context, rows.rows(), n, {});
+    const auto found = sinkhorn::support_of(context, rows, checked);
+    const auto expected = !has_one ? SupportKind::none : vanishing > 0 ? SupportKind::partial : SupportKind::total;
+    ASSERT_EQ(found.kind, expected) << "seed " << seed;
+    if (expected == SupportKind::partial) {
+      ASSERT_EQ(found.vanishing, vanishing) << "seed " << seed;
+    }
+    if (expected == SupportKind::none) {
+      ASSERT_GT(found.bottleneck.need, found.bottleneck.room) << "seed " << seed;
+    }
+    if (expected == SupportKind::partial) {
+      ASSERT_EQ(found.bottleneck.need, found.bottleneck.room) << "seed " << seed;
+    }
+    ++kinds[static_cast<int>(found.kind)];
+  }
+  for (const int count : kinds) EXPECT_GT(count, 3);
+}
+
+TEST_F(Sparse, GoesOnWithTheSameBits) {
+  const WholeProblem whole = thin_problem(31, 31, 14);
+  const auto rows = sparse<double>(whole);
+  const auto expected = sinkhorn::scale<double, double>(context, rows, {}, {.tolerance = 1e-12});
+  ASSERT_GT(expected.outcome.iterations, 7);
+  sinkhorn::ScalingState kept;
+  sinkhorn::Limits limits{.tolerance = 1e-12, .most_iterations = 7};
+  limits.checkpoints.every = 3;
+  limits.checkpoints.keep = [&](const sinkhorn::ScalingState& state) { kept = state; };
+  static_cast<void>(sinkhorn::scale<double, double>(context, rows, {}, limits));
+  ASSERT_EQ(kept.errors.size(), 6U);
+  sinkhorn::Limits on{.tolerance = 1e-12};
+  on.checkpoints.from = &kept;
+  const auto resumed = sinkhorn::scale<double, double>(context, rows, {}, on);
+  EXPECT_EQ(resumed.u, expected.u);
+  EXPECT_EQ(resumed.v, expected.v);
+  EXPECT_EQ(resumed.outcome.errors, expected.outcome.errors);
+  on.most_iterations = 6;
+  EXPECT_THAT([&] { static_cast<void>(sinkhorn::scale<double, double>(context, rows, {}, on)); },
+              ThrowsMessage<ArgumentError>(HasSubstr("limited to 6, expected more than the 6 that were done")));
+}
+
+}  // namespace
+}  // namespace plait::test
