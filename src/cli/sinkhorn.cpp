@@ -143,6 +143,7 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
     auto json = sinkhorn_json(context, options, job, outcome);
     json["grid"] =
         grid ? nlohmann::ordered_json{{"rows", grid->rows}, {"columns", grid->columns}} : nlohmann::ordered_json();
+    json["exchange"] = sinkhorn::name(options.exchange.way);
     return json;
   };
   const auto summary = [&](const ScaledOutcome& outcome) {
