@@ -61,9 +61,8 @@ HWY_INLINE void distances_of_rows(const A* x, Index leading_dimension, Index coo
       V fourth = hn::Zero(tag);
       for (Index k = 0; k < coordinates; ++k) {
         const V other = hn::LoadU(tag, others + k * panel_points + j);
-        const auto difference = [&](Index row) HWY_ATTR {
-          return hn::Sub(hn::Set(tag, x[row * leading_dimension + k]), other);
-        };
+        const auto difference = [&](Index row)
+                                    HWY_ATTR { return hn::Sub(hn::Set(tag, x[row * leading_dimension + k]), other); };
         first = metric.add(difference(0), first);
         if constexpr (Rows == 4) {
           second = metric.add(difference(1), second);

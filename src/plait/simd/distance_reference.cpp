@@ -38,9 +38,9 @@ void cityblock_distances_reference(RowBlock<const A> x, const A* y, Index panels
   distances(x, y, panels, d, [](A t) { return std::abs(t); }, [](A sum) { return sum; });
 }
 
-#define PLAIT_INSTANTIATE(A)                                                                     \
-  template decltype(squared_distances_reference<A>) squared_distances_reference<A>;              \
-  template decltype(euclidean_distances_reference<A>) euclidean_distances_reference<A>;          \
+#define PLAIT_INSTANTIATE(A)                                                            \
+  template decltype(squared_distances_reference<A>) squared_distances_reference<A>;     \
+  template decltype(euclidean_distances_reference<A>) euclidean_distances_reference<A>; \
   template decltype(cityblock_distances_reference<A>) cityblock_distances_reference<A>
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);

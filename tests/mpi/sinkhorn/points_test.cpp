@@ -89,8 +89,8 @@ TEST_F(TransportOfPoints, IsThatOfTheStoredCosts) {
                                      .domain = Domain::logarithmic,
                                      .first_epsilon = 0.2,
                                      .limits = {.tolerance = 1e-7, .most_iterations = 40}};
-      const auto stored = sinkhorn::transport<double, double>(context, own.const_view(), {own.r, clouds.whole.c},
-                                                              options);
+      const auto stored =
+          sinkhorn::transport<double, double>(context, own.const_view(), {own.r, clouds.whole.c}, options);
       const auto made = sinkhorn::transport<double>(context, points, {own.r, clouds.whole.c}, options);
       EXPECT_EQ(made.outcome.iterations, stored.outcome.iterations);
       EXPECT_NEAR(made.cost, stored.cost, 1e-11);
@@ -144,8 +144,7 @@ TEST_F(TransportOfPoints, SendsPointsWithoutMassWhereTheirNeighboursGo) {
   clouds.whole.r[5] += freed;
   OwnRows<double> own(clouds.whole);
   const auto points = clouds.own(own);
-  const auto result =
-      sinkhorn::transport<double>(context, points, {own.r, clouds.whole.c}, {.epsilon = 0.05});
+  const auto result = sinkhorn::transport<double>(context, points, {own.r, clouds.whole.c}, {.epsilon = 0.05});
   EXPECT_EQ(result.outcome.status, Status::converged) << result.outcome.reason;
   const auto map = sinkhorn::barycentric_projection<double>(points, 0.05, result.g);
   for (const double value : map) {
@@ -196,9 +195,7 @@ TEST_F(TransportOfPoints, RefusesWhatMakesNoSense) {
   const PointClouds<double> flat{{clouds.x.data(), own.rows, 1, 1, StorageOrder::row_major},
                                  {clouds.y.data(), 6, 2, 2, StorageOrder::row_major}};
   EXPECT_THAT(
-      [&] {
-        static_cast<void>(sinkhorn::transport<double>(context, flat, {own.r, clouds.whole.c}, {.epsilon = 1}));
-      },
+      [&] { static_cast<void>(sinkhorn::transport<double>(context, flat, {own.r, clouds.whole.c}, {.epsilon = 1})); },
       ThrowsMessage<ArgumentError>(HasSubstr("the points of X have 1 coordinates, those of Y 2")));
 }
 

@@ -47,10 +47,9 @@ TYPED_TEST(Distances, AreThoseOfTheTextbookOnEveryIsa) {
               for (Index j = 0; j < columns; ++j) {
                 long double sum = 0;
                 for (Index k = 0; k < coordinates; ++k) {
-                  const auto at = static_cast<std::size_t>((j / panel_points * coordinates + k) * panel_points +
-                                                           j % panel_points);
-                  const auto t =
-                      static_cast<long double>(x[static_cast<std::size_t>(i * x_pitch + k)]) - y[at];
+                  const auto at =
+                      static_cast<std::size_t>((j / panel_points * coordinates + k) * panel_points + j % panel_points);
+                  const auto t = static_cast<long double>(x[static_cast<std::size_t>(i * x_pitch + k)]) - y[at];
                   sum += which == 2 ? std::abs(t) : t * t;
                 }
                 if (which == 1) sum = std::sqrt(sum);
