@@ -57,7 +57,7 @@ BalanceOutcome balanced(mpi::Context& context, const BalanceOptions& options, co
   });
   wanted.total = options.sum * static_cast<double>(rows.columns() - found.masked);
   result.check = sinkhorn::marginal_errors<T>(context, rows, wanted);
-  expect_plan(context, result.outcome, result.check);
+  expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   std::ranges::replace(found.x, 0.0, std::numeric_limits<double>::quiet_NaN());
   write_matrix(context, options, matrix, meter);
   write_row_vector(context, options.of_rows, own, false);

@@ -78,7 +78,7 @@ BarycentreOutcome mean_of(mpi::Context& context, const BarycentreOptions& option
   const double own = std::accumulate(found.masses.begin(), found.masses.end(), 0.0);
   result.check.mass = mpi::all_reduce(context.comm(), own, mpi::Operation::sum());
   result.check.columns = found.outcome.error;
-  expect_plan(context, result.outcome, result.check);
+  expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   write_row_vector(context, options.of_rows, found.masses, false);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
@@ -108,7 +108,9 @@ std::string summary_of(const BarycentreOptions& options, const ScaledJob& job, c
 
 void run_barycentre(mpi::Context& context, const BarycentreOptions& options) {
   constexpr Index kernel_bytes = sizeof(double);
-  const ScaledJob job = prepared(context, options, [](Precision) { return kernel_bytes; });
+  std::vector<NamedFile> read{{options.input, "IN"}, {options.histograms, "the file of --histograms"}};
+  if (!options.weights.empty()) read.push_back({options.weights, "the file of --weights"});
+  const ScaledJob job = prepared(context, options, [](Precision) { return kernel_bytes; }, std::move(read));
   carry_out(
       context, options,
       [&](Meter& meter) {

@@ -15,7 +15,11 @@ namespace fs = std::filesystem;
 bool are_one_file(const std::string& a, const std::string& b) {
   std::error_code failure;
   if (fs::equivalent(a, b, failure)) return true;
-  return fs::weakly_canonical(a, failure) == fs::weakly_canonical(b, failure) && !failure;
+  // Of a relative name nothing of which is there, the canonical one would stay relative.
+  const auto canonical = [&failure](const std::string& name) {
+    return fs::weakly_canonical(fs::absolute(name, failure), failure);
+  };
+  return canonical(a) == canonical(b) && !failure;
 }
 
 void expect_different_files(const std::vector<NamedFile>& written, const std::vector<NamedFile>& others) {

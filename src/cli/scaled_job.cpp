@@ -1,5 +1,7 @@
 #include "cli/scaled_job.hpp"
 
+#include <utility>
+
 #include "plait/io/slab.hpp"
 
 namespace plait::cli {
@@ -29,10 +31,10 @@ Index element_bytes(Precision precision) {
 }
 
 ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
-                   const std::function<Index(Precision)>& beside_bytes) {
+                   const std::function<Index(Precision)>& beside_bytes, std::vector<NamedFile> kept) {
   ScaledJob job;
   job.file = io::describe_matrix_file(context, options.input);
-  expect_writable_outputs(context, options);
+  expect_writable_outputs(context, options, std::move(kept));
   job.precision = chosen_precision(options.precision, job.file.dtype);
   job.memory = estimate_memory(
       context, memory_of_scaling(context, job.file, element_bytes(job.precision), beside_bytes(job.precision)));

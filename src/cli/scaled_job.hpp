@@ -46,8 +46,9 @@ struct ScaledJob {
 /// memory. Rank 0 warns where memory is short. Collective over `context`.
 ///
 /// \param beside_bytes  an element's, of copies of the matrix beside it, by precision
+/// \param kept          what is read beside the files of `options`
 [[nodiscard]] ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
-                                 const std::function<Index(Precision)>& beside_bytes);
+                                 const std::function<Index(Precision)>& beside_bytes, std::vector<NamedFile> kept = {});
 
 /// Does the work, traced and with a meter, and tells what came of it. Collective over `context`.
 ///

@@ -77,25 +77,33 @@ void write_column_vector(mpi::Context& context, const std::string& path, std::sp
 }
 
 void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options, std::vector<NamedFile> kept) {
-  if (!options.input.empty()) kept.push_back({options.input, "IN"});
-  for (const auto& [path, role] : {NamedFile{options.rows, "the file of --rows"},
-                                   {options.columns, "the file of --cols"},
-                                   {options.start, "the file of --start"},
-                                   {options.output, "the file of -o"},
-                                   {options.of_rows, "a result"},
-                                   {options.of_columns, "a result"}}) {
-    if (!path.empty()) kept.push_back({path, role});
+  const auto named = [](std::vector<NamedFile>& files, const std::string& path, const char* role) {
+    if (!path.empty()) files.push_back({path, role});
+  };
+  named(kept, options.rows, "the file of --rows");
+  named(kept, options.columns, "the file of --cols");
+  named(kept, options.start, "the file of --start");
+  std::vector<NamedFile> plan;  // which may replace IN
+  named(plan, options.output, "the matrix that is written");
+  std::vector<NamedFile> written;
+  named(written, options.of_rows, "the file of the rows' vector");
+  named(written, options.of_columns, "the file of the columns' vector");
+  if (!options.checkpoint.empty()) {
+    named(written, options.checkpoint, "the file of --checkpoint");
+    for (const char* turn : {".a.npy", ".b.npy"}) named(written, options.checkpoint + turn, "a state of --checkpoint");
   }
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
-    if (!options.checkpoint.empty()) {
-      expect_different_files({{options.checkpoint, "the file of --checkpoint"}}, kept);
-      io::AsideFile::expect_replaceable(options.checkpoint);
-    }
+    expect_different_files(plan, kept);
+    named(kept, options.input, "IN");
+    kept.insert(kept.end(), plan.begin(), plan.end());
+    expect_different_files(written, kept);
+    if (!options.checkpoint.empty()) io::AsideFile::expect_replaceable(options.checkpoint);
     for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
       if (!path->empty()) static_cast<void>(io::AsideFile::create(*path, 0));
     }
   });
+  kept.insert(kept.end(), written.begin(), written.end());
   expect_writable_trace(context, options.trace, kept);
 }
 

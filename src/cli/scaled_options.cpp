@@ -91,7 +91,8 @@ void add_precision_option(CLI::App& command, ScaledOptions& options, const char*
 void add_limit_options(CLI::App& command, ScaledOptions& options) {
   add_value(
       command, "--tolerance", [&options](const std::string& text) { options.tolerance = parse_tolerance(text); },
-      "NUMBER", "What the sums may be off by, relative to that of all:\n1e-9 by default, 1e-6 in f32 and bf16");
+      "NUMBER",
+      "What the sums may be off by, relative to that of all:\n1e-9 by default, 1e-6 where numbers are floats");
   add_value(
       command, "--iterations", [&options](const std::string& text) { options.most_iterations = parse_count(text); },
       "COUNT", "The most there may be; 10000 by default");

@@ -1,5 +1,6 @@
 #include "cli/scaled_report.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/environment.hpp"
+#include "plait/simd/float16.hpp"
+#include "plait/sinkhorn/stagnation.hpp"
 
 #include "cli/quantities.hpp"
 
@@ -22,13 +25,28 @@ ordered_json path_or_null(const std::string& path) { return path.empty() ? order
 
 }  // namespace
 
-void expect_plan(mpi::Context& context, const sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check) {
+double accuracy_of(const ScaledOptions& options, Precision precision) {
+  const double rounding = precision == Precision::f64    ? sinkhorn::roundoff_of<double>()
+                          : precision == Precision::bf16 ? sinkhorn::roundoff_of<simd::BFloat16>()
+                                                         : sinkhorn::roundoff_of<float>();
+  return 10 * tolerance_of(options, precision) + 4 * rounding;
+}
+
+void expect_plan(mpi::Context& context, sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check,
+                 double accuracy) {
   mpi::agreed(context, [&] {
     const bool is_impossible = outcome.status == Status::no_support || outcome.status == Status::infeasible_marginals;
     const bool is_finite = std::isfinite(check.rows) && std::isfinite(check.columns) && std::isfinite(check.mass);
     if (!is_impossible && is_finite) return;
     throw Error(ErrorKind::other, fmt::format("{}: {}; nothing was written", name(outcome.status), outcome.reason));
   });
+  const double off = std::max(check.rows, check.columns);
+  if (outcome.status != Status::converged || off <= accuracy) return;
+  outcome.status = Status::numerical_limit;
+  outcome.reason = fmt::format(
+      "the iterations came to an error of {:.3g}, but the sums of the plan are off by {:.3g}: "
+      "the vectors, as numbers of this precision, do not make a better one",
+      outcome.error, off);
 }
 
 std::string warning(const sinkhorn::Outcome& outcome) {

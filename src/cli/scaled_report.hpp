@@ -27,9 +27,17 @@ struct ScaledOutcome {
   double seconds = 0;
 };
 
+/// What a plan that comes of converged vectors may be off by, ten times the tolerance and what rounding its elements
+/// leaves.
+[[nodiscard]] double accuracy_of(const ScaledOptions& options, Precision precision);
+
+/// Looks whether the plan is one. Where the iterations converged, but its own sums are off by more than `accuracy`, the
+/// status becomes that of a numerical limit: of small epsilons the vectors can't be told from their neighbours.
+///
 /// \throws Error  on every rank, as there is nothing to be written: no support, infeasible marginals, or a plan that is
 ///                no plan; with the reason
-void expect_plan(mpi::Context& context, const sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check);
+void expect_plan(mpi::Context& context, sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check,
+                 double accuracy);
 
 /// A warning where the tolerance was not reached, else empty.
 [[nodiscard]] std::string warning(const sinkhorn::Outcome& outcome);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -101,7 +102,8 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   if (options.form == ScalingForm::scaling && !grid) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
-  expect_plan(context, result.outcome, result.check);
+  expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  if (matrix.is_transposed()) std::swap(result.check.rows, result.check.columns);
   write_plan(context, options, matrix, scaling.u, scaling.v, meter);
   checkpoint.remove();
   result.write_seconds = writing.seconds();

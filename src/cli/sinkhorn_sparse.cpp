@@ -103,7 +103,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.shape.columns, given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
-  expect_plan(context, result.outcome, result.check);
+  expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (ends_like(options.output, ".mtx")) {
     io::write_matrix_market(context, options.output, rows);
   } else if (!options.output.empty()) {
@@ -122,7 +122,8 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 bool stays_sparse(const SinkhornOptions& options, const io::MatrixFile& file) {
   const auto* header = std::get_if<MatrixMarketHeader>(&file.header);
   return header != nullptr && header->format == io::MatrixMarketFormat::coordinate && !io::is_complex(file.dtype) &&
-         options.form == ScalingForm::scaling && options.over_relaxation == 1 && options.precision != Precision::bf16;
+         options.form == ScalingForm::scaling && options.over_relaxation == 1 && !options.grid.is_given() &&
+         options.precision != Precision::bf16;
 }
 
 void run_sparse_sinkhorn(mpi::Context& context, const SinkhornOptions& options, const io::MatrixFile& file) {

@@ -54,7 +54,8 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
                            ? sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals())
                            : sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
-  expect_plan(context, result.outcome, result.check);
+  expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  if (matrix.is_transposed()) std::swap(result.check.rows, result.check.columns);
   write_plan(context, options, matrix, found.f, found.g, meter);
   checkpoint.remove();
   result.write_seconds = writing.seconds();

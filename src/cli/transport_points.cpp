@@ -121,7 +121,8 @@ sinkhorn::MarginalErrors write_plan_by_blocks(mpi::Context& context, const Trans
     });
   });
   const auto errors = sums.errors(context);
-  expect_plan(context, found.outcome, errors);
+  sinkhorn::Outcome outcome = found.outcome;
+  expect_plan(context, outcome, errors, accuracy_of(options, options.precision));
   file.commit();
   return errors;
 }
@@ -167,7 +168,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
                            ? sinkhorn::checked_marginals(context, clouds.x.rows(), clouds.y.rows(), given.marginals())
                            : sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
   result.check = write_plan_by_blocks(context, options, clouds, found, checked, meter);
-  expect_plan(context, result.outcome, result.check);
+  expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   write_row_vector(context, options.of_rows, std::vector<double>(found.f.begin(), found.f.end()), false);
   write_column_vector(context, options.of_columns, std::vector<double>(found.g.begin(), found.g.end()), false);
   if (!options.map.empty()) {

@@ -273,6 +273,43 @@ class Sinkhorn(CommandTest):
                 self.assertIn(message, result.stderr)
                 self.assertEqual(self.files(), before)
 
+    def test_no_file_of_a_job_replaces_another_one(self):
+        self.save("K.npy", np.full((3, 3), 2.0))
+        self.save("r.npy", np.ones(3))
+        self.save("Q.a.npy", np.ones((3, 3)))
+        cases = [
+            ("sinkhorn", "K.npy", "-o", "W.npy", "--row-factors", "./W.npy"),
+            ("sinkhorn", "K.npy", "-o", "Q.a.npy", "--checkpoint", "Q"),
+            ("sinkhorn", "Q.a.npy", "-o", "P.npy", "--checkpoint", "Q"),
+            ("sinkhorn", "K.npy", "-o", "P.npy", "--row-factors", "K.npy"),
+            ("sinkhorn", "K.npy", "-o", "r.npy", "--rows", "r.npy", "--cols", "r.npy"),
+            ("balance", "K.npy", "-o", "K.npy"),
+            ("barycentre", "K.npy", "--histograms", "K.npy", "--epsilon", "1", "-o", "K.npy"),
+        ]
+        before = self.files()
+        for words in cases:
+            with self.subTest(words):
+                result = self.run_plait(0, *words)
+                self.assertEqual(result.status, 1, result.stderr)
+                self.assertIn("expected different files", result.stderr)
+                self.assertEqual(self.files(), before)
+
+    def test_vectors_that_make_no_plan_are_no_success(self):
+        random = np.random.default_rng(11)
+        self.save("X.npy", random.random((5, 3)))
+        self.save("Y.npy", 1 + random.random((5, 3)))
+        result = self.run_plait(0, "transport", "--points", "X.npy", "Y.npy", "--precision", "f32", "--epsilon", "1e-5", "-o", "P.npy")
+        self.assertEqual(result.status, 0)
+        self.assertIn("numerical limit: the iterations came to an error of", result.stderr)
+
+    def test_the_check_of_a_file_in_fortran_order_tells_rows_from_columns(self):
+        self.save("F.npy", np.asfortranarray(np.random.default_rng(12).random((6, 6))))
+        report = self.report(0, "sinkhorn", "F.npy", "-o", "P.npy")
+        plan = self.load("P.npy")
+        for axis, which in ((1, "rows"), (0, "columns")):
+            off = np.abs(plan.sum(axis) - 1).sum() / 6
+            self.assertAlmostEqual(report["check"][which], off, delta=1e-14)
+
     def coordinate_file(self, name: str, matrix: np.ndarray) -> None:
         entries = [f"{i + 1} {j + 1} {float(matrix[i, j])!r}" for i, j in zip(*np.nonzero(matrix), strict=True)]
         text = f"%%MatrixMarket matrix coordinate real general\n{matrix.shape[0]} {matrix.shape[1]} {len(entries)}\n"
