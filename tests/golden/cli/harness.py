@@ -1,6 +1,7 @@
 """What the tests of the command share: running it alone and under mpiexec, and looking at what it leaves behind."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 TIME_LIMIT_SECONDS = 60
+PROGRESS = re.compile(r"^plait: \d+\.\d s: .*\n", re.MULTILINE)
 DTYPES = {
     "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "u8": "u1", "u16": "u2", "u32": "u4", "u64": "u8",
     "f32": "f4", "f64": "f8", "c64": "c8", "c128": "c16",
@@ -66,9 +68,11 @@ class CommandTest(unittest.TestCase):
         return self.run_words(self.words(ranks, *arguments))
 
     def succeed(self, ranks: int, *arguments: str) -> str:
-        """Runs the command, which has to succeed without a word on stderr; returns what it printed."""
+        """Runs the command, which has to succeed without a word on stderr but the progress that a job of more than two
+        seconds tells, as any job is on a busy machine; returns what it printed."""
         result = self.run_plait(ranks, *arguments)
-        self.assertEqual((result.status, result.stderr), (0, ""), f"{' '.join(arguments)}\n{result.stdout}")
+        told = PROGRESS.sub("", result.stderr)
+        self.assertEqual((result.status, told), (0, ""), f"{' '.join(arguments)}\n{result.stdout}")
         return result.stdout
 
     def finish_despite_kills(self, ranks: int, checkpoint: str, *arguments: str) -> int:
