@@ -55,16 +55,24 @@ const std::vector<Variant> of_mpi{{By::blocking_mpi, 1},
                                   {By::strands_of_mpi, 4},
                                   {By::strands_of_mpi, 8}};
 using Way = bench::Levels::Way;
-const std::vector<bench::Levels> allreduces{
-    {Way::ring},      {Way::ring, false, true},      {Way::leaders},         {Way::leaders, false, true},
-    {Way::scattered}, {Way::scattered, false, true}, {Way::scattered, true}, {Way::scattered, true, true}};
-// What the literature compares: the ring, then leaders, then its own way into the node, then computing meanwhile.
+const std::vector<bench::Levels> allreduces{{Way::ring},
+                                            {Way::ring, false, true},
+                                            {Way::leaders},
+                                            {Way::leaders, false, true},
+                                            {Way::coffee},
+                                            {Way::coffee, false, true},
+                                            {Way::scattered},
+                                            {Way::scattered, false, true},
+                                            {Way::scattered, true},
+                                            {Way::scattered, true, true}};
+// What the literature compares, in its order: the ring, leaders as in SALaR, its own reduction in the node, computing
+// meanwhile, both; then plait's own way.
 const std::vector<bench::Levels> allreduces_with_update{{Way::ring},
                                                         {Way::leaders, false, true},
-                                                        {Way::scattered, false, true},
-                                                        {Way::scattered, true, true},
+                                                        {Way::coffee, false, true},
                                                         {Way::leaders, false, true, true},
-                                                        {Way::scattered, false, true, true},
+                                                        {Way::coffee, false, true, true},
+                                                        {Way::scattered, true, true},
                                                         {Way::scattered, true, true, true}};
 
 struct Setting {
@@ -209,7 +217,7 @@ int main(int argc, char** argv) {
        "along the rows, then the columns of a square mesh (mat-vec); among the ranks of equal place on their nodes, "
        "each "
        "with its share of the bytes (/columns). An allreduce where ranks share nodes also by a ring, by leaders of "
-       "nodes, "
+       "nodes, with all ranks of a node reducing for its leader (coffee), "
        "and scattered among the ranks of a node, by messages or a window of shared memory, in one piece or in chunks "
        "that overlap; and with an update of a matrix by its result, afterwards or chunk by chunk (+compute). By plait "
        "(ours), by the MPI library's blocking "

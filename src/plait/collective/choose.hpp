@@ -11,7 +11,7 @@ namespace plait::collective {
 ///
 /// \throws ArgumentError  as `model::choose`
 template <model::Algorithm A>
-[[nodiscard]] model::Choice<A> choose(mpi::Context& context, model::Placement placement, Index bytes,
+[[nodiscard]] model::Choice<A> choose(mpi::Context& context, const model::Placement& placement, Index bytes,
                                       const model::Wishes<A>& wishes = {}) {
   auto choice = model::choose<A>(context.machine(), placement, bytes, wishes);
   if (context.is_told_choices()) context.note_choice(model::describe(choice, placement, bytes));

@@ -155,21 +155,31 @@ Index Pipeline::segment_bytes(const std::vector<Step>& steps, const Cut& cut) co
   return *cut.message_bytes * messages;
 }
 
+GroupWay Pipeline::way_within_nodes(model::AllreduceAlgorithm algorithm, const Allreduce& step,
+                                    const Stream& stream) const {
+  const bool shares = options_.within_nodes == WithinNodes::shared_memory &&
+                      context_->topology().ranks_per_node() > 1 &&
+                      takes_levels(algorithm, *context_, step.group, step.combine);
+  return shares ? GroupWay::through_memory(*context_, stream) : GroupWay{};
+}
+
 Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut) const {
-  return std::visit(
-      Overloaded{
-          [&](const Reduce& s) {
-            return reduce_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data, data, s.combine);
-          },
-          [&](const Broadcast& s) {
-            return broadcast_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data);
-          },
-          [&](const Allreduce& s) {
-            return allreduce_by(choice_for(s, cut).algorithm, graph, *context_, s.group, stream, data, data, s.combine);
-          },
-          [&](const Compute& s) { return computed(graph, s.f, stream, data); },
-      },
-      step);
+  return std::visit(Overloaded{
+                        [&](const Reduce& s) {
+                          return reduce_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data, data,
+                                           s.combine);
+                        },
+                        [&](const Broadcast& s) {
+                          return broadcast_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data);
+                        },
+                        [&](const Allreduce& s) {
+                          const auto algorithm = choice_for(s, cut).algorithm;
+                          return allreduce_by(algorithm, graph, *context_, s.group, stream, data, data, s.combine,
+                                              way_within_nodes(algorithm, s, stream));
+                        },
+                        [&](const Compute& s) { return computed(graph, s.f, stream, data); },
+                    },
+                    step);
 }
 
 Stream Pipeline::append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data) const {

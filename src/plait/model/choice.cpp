@@ -20,7 +20,7 @@ struct Ways {
 };
 
 template <Algorithm A>
-Ways ways_of(const Machine& machine, Placement placement, Index bytes, const Wishes<A>& wishes) {
+Ways ways_of(const Machine& machine, const Placement& placement, Index bytes, const Wishes<A>& wishes) {
   const BandwidthCurve& bandwidth = (placement.nodes() == 1 ? machine.node : machine.network).streams.front().both_ways;
   Ways ways;
   if (wishes.strands) {
@@ -37,13 +37,14 @@ Ways ways_of(const Machine& machine, Placement placement, Index bytes, const Wis
 }
 
 template <Algorithm A>
-Candidate<A> best_of(A algorithm, const Machine& machine, Placement placement, Index bytes, const Ways& ways) {
+Candidate<A> best_of(A algorithm, const Machine& machine, const Placement& placement, Index bytes, const Ways& ways) {
+  const Costs<A> costs(algorithm, placement);
   std::optional<Candidate<A>> best;
   for (const int strands : ways.strands) {
     const Index strand_bytes = (bytes + strands - 1) / strands;
     for (const Index segment : ways.segments) {
       const Index segment_bytes = std::clamp<Index>(segment, 1, std::max<Index>(1, strand_bytes));
-      const double time = seconds(cost(algorithm, machine, placement, strand_bytes, segment_bytes), strands);
+      const double time = seconds(costs.of(machine, strand_bytes, segment_bytes), strands);
       if (!best || time < worth_a_change * best->seconds) best = {algorithm, strands, segment_bytes, time};
     }
   }
@@ -62,7 +63,7 @@ std::string counted(Index number, std::string_view what) {
 }  // namespace
 
 template <Algorithm A>
-Choice<A> choose(const Machine& machine, Placement placement, Index bytes, const Wishes<A>& wishes) {
+Choice<A> choose(const Machine& machine, const Placement& placement, Index bytes, const Wishes<A>& wishes) {
   expect_at_least("ranks", placement.ranks, 1);
   expect_at_least("ranks per node", placement.ranks_per_node, 1);
   expect_at_least("bytes", bytes, 0);
@@ -84,7 +85,7 @@ Choice<A> choose(const Machine& machine, Placement placement, Index bytes, const
 }
 
 template <Algorithm A>
-std::string describe(const Choice<A>& choice, Placement placement, Index bytes) {
+std::string describe(const Choice<A>& choice, const Placement& placement, Index bytes) {
   const std::string text =
       fmt::format("{} of {} B on {} of {}: {}, {}, segments of {} B, {}", AlgorithmNames<A>::operation, bytes,
                   counted(placement.ranks, "rank"), counted(placement.nodes(), "node"), to_string(choice.algorithm),
@@ -98,9 +99,9 @@ std::string describe(const Choice<A>& choice, Placement placement, Index bytes) 
   return text + fmt::format(" ({})", others);
 }
 
-#define PLAIT_CHOICE_OF(A)                                                          \
-  template Choice<A> choose<A>(const Machine&, Placement, Index, const Wishes<A>&); \
-  template std::string describe<A>(const Choice<A>&, Placement, Index)
+#define PLAIT_CHOICE_OF(A)                                                                 \
+  template Choice<A> choose<A>(const Machine&, const Placement&, Index, const Wishes<A>&); \
+  template std::string describe<A>(const Choice<A>&, const Placement&, Index)
 
 PLAIT_CHOICE_OF(BroadcastAlgorithm);
 PLAIT_CHOICE_OF(ReduceAlgorithm);

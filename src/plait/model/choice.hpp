@@ -42,16 +42,18 @@ struct Choice : Candidate<A> {
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// Takes some tens of microseconds: callers who do the same often keep what was chosen.
+/// Takes some tens of microseconds among few ranks, and a millisecond among a thousand: callers who do the same often
+/// keep what was chosen.
 ///
 /// \param bytes  of the whole vector, as for `cost`
 /// \throws ArgumentError  bytes or the placement are negative or 0, or a wish is below 1
 template <Algorithm A>
-[[nodiscard]] Choice<A> choose(const Machine& machine, Placement placement, Index bytes, const Wishes<A>& wishes = {});
+[[nodiscard]] Choice<A> choose(const Machine& machine, const Placement& placement, Index bytes,
+                               const Wishes<A>& wishes = {});
 
 /// A line for people: "allreduce of 16000000 B on 4 ranks of 4 nodes: ring, 1 strand, segments of 16000 B, 204 ms
 /// (recursive-doubling 512 ms, …)".
 template <Algorithm A>
-[[nodiscard]] std::string describe(const Choice<A>& choice, Placement placement, Index bytes);
+[[nodiscard]] std::string describe(const Choice<A>& choice, const Placement& placement, Index bytes);
 
 }  // namespace plait::model

@@ -45,8 +45,8 @@ class Context {
   [[nodiscard]] int rank() const noexcept { return comm_.rank(); }
   [[nodiscard]] int size() const noexcept { return comm_.size(); }
   [[nodiscard]] const NodeTopology& topology() const noexcept { return topology_; }
-  /// Where the ranks are, as far as the model knows.
-  [[nodiscard]] model::Placement placement() const noexcept { return {size(), topology_.ranks_per_node()}; }
+  /// Where the ranks are, as the model takes it.
+  [[nodiscard]] const model::Placement& placement() const noexcept { return placement_; }
 
   /// What the machine can do, by which algorithms are chosen: assumed, unless `use_machine` told.
   [[nodiscard]] const model::Machine& machine() const noexcept { return machine_; }
@@ -138,6 +138,7 @@ class Context {
 
   Communicator comm_;
   NodeTopology topology_;
+  model::Placement placement_ = model::Placement::on_nodes(topology_.nodes_of_ranks());
   model::Machine machine_ = model::default_machine(network_message);
   std::function<void(const std::string&)> tell_choice_;
   std::set<std::string> told_choices_;

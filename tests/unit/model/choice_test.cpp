@@ -10,7 +10,7 @@ namespace {
 using namespace plait::model;
 using plait::Index;
 
-constexpr Placement four_nodes{4, 1};
+const Placement four_nodes{4, 1};
 const Machine machine = default_machine();
 
 TEST(Choices, follow_the_size_of_the_data) {
@@ -34,7 +34,7 @@ TEST(Choices, of_long_data_are_near_the_bound) {
 
 TEST(Choices, tell_of_the_best_way_of_each_algorithm_and_are_the_best_of_these) {
   for (Index bytes = 1; bytes < 100'000'000; bytes *= 7) {
-    for (const Placement placement : {Placement{2, 1}, {7, 1}, {16, 4}, {8, 8}}) {
+    for (const Placement& placement : {Placement{2, 1}, {7, 1}, {16, 4}, {8, 8}}) {
       const auto choice = choose<AllreduceAlgorithm>(machine, placement, bytes);
       for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
         EXPECT_EQ(choice.candidates[i].algorithm, static_cast<AllreduceAlgorithm>(i));
@@ -60,7 +60,7 @@ TEST(Choices, leave_to_the_caller_what_he_wishes) {
 }
 
 TEST(Choices, are_refused_where_there_are_none) {
-  const auto expect_refused = [](Placement placement, Index bytes, const Wishes<ReduceAlgorithm>& wishes,
+  const auto expect_refused = [](const Placement& placement, Index bytes, const Wishes<ReduceAlgorithm>& wishes,
                                  const char* why) {
     EXPECT_THAT([&] { (void)choose<ReduceAlgorithm>(machine, placement, bytes, wishes); },
                 ::testing::ThrowsMessage<plait::ArgumentError>(why));
