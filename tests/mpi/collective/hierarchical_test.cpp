@@ -1,6 +1,5 @@
 #include "plait/collective/hierarchical.hpp"
 
-#include <initializer_list>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -28,7 +27,7 @@ using schedule::Combine;
 constexpr std::uint64_t untouched = 0x5555;
 
 // Nodes as they are pretended to be, for any number of ranks: a new group begins where the pattern says.
-std::vector<int> groups_of(int things, std::initializer_list<int> pattern) {
+std::vector<int> groups_of(int things, const std::vector<int>& pattern) {
   std::vector<int> sizes;
   for (auto next = pattern.begin(); things > 0; next = next + 1 == pattern.end() ? pattern.begin() : next + 1) {
     sizes.push_back(std::min(*next, things));
@@ -42,7 +41,7 @@ std::vector<Hierarchy> hierarchies(int ranks) {
   std::iota(up.begin(), up.end(), 0);
   const std::vector<int> down(up.rbegin(), up.rend());
   std::vector<Hierarchy> all;
-  const auto add = [&](const std::vector<int>& order, std::initializer_list<std::initializer_list<int>> patterns) {
+  const auto add = [&](const std::vector<int>& order, const std::vector<std::vector<int>>& patterns) {
     Hierarchy hierarchy{order, {}};
     int things = ranks;
     for (const auto& pattern : patterns) {
@@ -146,10 +145,9 @@ Sent sent_on_nodes(const std::vector<int>& sizes, const Hierarchy& hierarchy, In
 // Once each domain, and once each node is taken for a node: so messages of each level are told from those above it.
 TEST(Levels, of_domains_nodes_and_the_network_send_what_their_formulas_say) {
   const Index n = 1001;
-  for (const auto& [in_domain, in_node] : {std::pair(std::initializer_list<int>{2}, std::initializer_list<int>{2}),
-                                           {{3}, {2}},
-                                           {{1, 2}, {2}},
-                                           {{2}, {1, 3}}}) {
+  const std::vector<std::pair<std::vector<int>, std::vector<int>>> patterns{
+      {{2}, {2}}, {{3}, {2}}, {{1, 2}, {2}}, {{2}, {1, 3}}};
+  for (const auto& [in_domain, in_node] : patterns) {
     Hierarchy hierarchy{std::vector<int>(static_cast<std::size_t>(ranks())), {groups_of(ranks(), in_domain)}};
     std::iota(hierarchy.ranks.begin(), hierarchy.ranks.end(), 0);
     hierarchy.levels.push_back(groups_of(static_cast<int>(hierarchy.levels[0].size()), in_node));

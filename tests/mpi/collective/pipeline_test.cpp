@@ -133,7 +133,7 @@ TEST(PipelinesOnNodes, go_through_shared_memory_inside_of_them_where_that_is_bes
     Pipeline pipeline(context, length, word, {.strands = 1, .segment_bytes = length * word, .within_nodes = within});
     Schedule schedule = pipeline.reduce(all, 1, sum).broadcast(all, 1).schedule("by nodes");
     ASSERT_THAT(choice, ::testing::HasSubstr(": hierarchical,"));
-    for (const std::uint64_t seed : {8000, 8001}) {
+    for (const std::uint64_t seed : {8000U, 8001U}) {
       Words data = operands(seed, rank(), length);
       context.counters().clear();
       Pipelines::run(schedule, data);
