@@ -64,7 +64,12 @@ int shares(const mpi::Context& context, const Task& task) {
 
 std::string name(const Task& task) {
   const std::string operation = name(task.operation);
-  return task.among == Among::columns ? operation + "/columns" : operation;
+  switch (task.among) {
+    case Among::columns: return operation + "/columns";
+    case Among::active: return operation + "/active";
+    case Among::ranks: break;
+  }
+  return operation;
 }
 
 double bound(Operation operation, const mpi::Context& context) noexcept {

@@ -18,8 +18,9 @@ namespace plait::bench {
 
 /// Between whom.
 enum class Among {
-  ranks,   ///< all of them, each with a vector of so many bytes
-  columns  ///< those of equal place on their nodes: each with its share of the bytes of a node, columns all at once
+  ranks,    ///< all of them, each with a vector of so many bytes
+  columns,  ///< those of equal place on their nodes: each with its share of the bytes of a node, columns all at once
+  active,  ///< the first ones of their nodes, each with all bytes of its node, while the others sleep: `ActiveOperands`
 };
 
 struct Task {
@@ -46,7 +47,7 @@ struct Variant {
 /// One of them, set up to be run again and again.
 class Operands {
  public:
-  /// \pre  among columns: `columns(context) > 0`, and no mesh
+  /// \pre  not among active ranks; among columns: `columns(context) > 0`, and no mesh
   Operands(mpi::Context& context, const Task& task, Index bytes);
 
   /// Everything that is read is new, and nothing is left of results.

@@ -77,6 +77,16 @@ class Overlap(unittest.TestCase):
             overlap.section(REPORT | {"records": steps}, "openmpi", ""),
         )
 
+    def test_one_rank_of_a_node_stands_beside_all_of_them(self):
+        reduces = [record("reduce/columns mpi 4M", 0.5), record("reduce/active mpi 4M", 0.25)]
+        self.assertIn(
+            "| `reduce` by | 4M |\n|---|---|\n"
+            "| MPI, blocking, one rank a node | **4.00** [4.00, 8.00] |\n"
+            "| MPI, N_DUP = 4, one rank a node | – |\n"
+            "| MPI, blocking, all ranks of a node | **2.00** [2.00, 4.00] |\n",
+            overlap.section(REPORT | {"records": reduces}, "openmpi", ""),
+        )
+
     def test_the_page_tells_nodes_ranks_and_rate(self):
         shared = [
             {**one, "case": one["case"].replace("nodes=4 ranks=4 rate=1000mbit", "nodes=2 ranks=4 rate=200mbit")}

@@ -110,80 +110,72 @@ Sent counted(mpi::Context& context, Index n, const Build& build) {
   return {sent.sent_to(PeerClass::node).bytes, sent.sent_to(PeerClass::network).bytes};
 }
 
-struct PredictedLinks : ::testing::Test {
-  Combine sum{simd::ReduceOperation::sum, simd::Element::uint64};
-
-  // check(context) among 4 ranks, among 6, among all of them, on each kind of nodes.
-  template <class Check>
-  static void for_all_nodes(const Check& check) {
-    for (const int size : {4, 6, ranks()}) {
-      if (size > ranks()) continue;
-      for (const std::vector<int>& nodes : nodes_of(size)) {
-        Ranks some(nodes);
-        if (rank() < size) {
-          SCOPED_TRACE(testing::Message() << size << " ranks on nodes " << testing::PrintToString(nodes));
-          ASSERT_EQ(some.context.placement(), model::Placement::on_nodes(nodes));
-          check(some.context);
-        }
-      }
+// check(context) among 4 ranks, among 6, among all of them, on each kind of nodes.
+template <class Check>
+void for_all_nodes(const Check& check) {
+  for (const int size : {4, 6, ranks()}) {
+    if (size > ranks()) continue;
+    for (const std::vector<int>& nodes : nodes_of(size)) {
+      Ranks some(nodes);
+      if (rank() >= size) continue;
+      SCOPED_TRACE(testing::Message() << size << " ranks on nodes " << testing::PrintToString(nodes));
+      ASSERT_EQ(some.context.placement(), model::Placement::on_nodes(nodes));
+      check(some.context);
     }
   }
+}
 
-  // build(algorithm, graph, group, stream, in, out) for each algorithm of an operation.
-  template <model::Algorithm A, class Build>
-  static void expect_as_predicted(const Build& build) {
-    for_all_nodes([&](mpi::Context& context) {
-      const Group all = Group::all(context);
-      for (std::size_t i = 0; i < model::algorithms<A>; ++i) {
-        const auto algorithm = static_cast<A>(i);
-        const std::vector<Round> rounds = model::rounds(algorithm, context.placement());
-        const Index n = elements_for(rounds, context.size());
-        const Sent sent = counted(context, n, [&](Graph& graph, Place in, Place out) {
-          build(context, algorithm, graph, all, Stream::cut(n, word, 1, n), in, out);
-        });
-        Sent expected = predicted(context, rounds, n * word);
-        // What it does inside of nodes it would do through memory, which the model counts as a core's work.
-        if (to_string(algorithm) == "hierarchical") expected.in_node = sent.in_node;
-        EXPECT_EQ(sent, expected) << to_string(algorithm) << ", " << n << " elements";
-      }
+// build(algorithm, graph, group, stream, in, out) for each algorithm of an operation.
+template <model::Algorithm A, class Build>
+void expect_as_predicted(mpi::Context& context, const Build& build) {
+  const Group all = Group::all(context);
+  for (std::size_t i = 0; i < model::algorithms<A>; ++i) {
+    const auto algorithm = static_cast<A>(i);
+    const std::vector<Round> rounds = model::rounds(algorithm, context.placement());
+    const Index n = elements_for(rounds, context.size());
+    const Sent sent = counted(context, n, [&](Graph& graph, Place in, Place out) {
+      build(algorithm, graph, all, Stream::cut(n, word, 1, n), in, out);
     });
+    Sent expected = predicted(context, rounds, n * word);
+    // What it does inside of nodes it would do through memory, which the model counts as a core's work.
+    if (to_string(algorithm) == "hierarchical") expected.in_node = sent.in_node;
+    EXPECT_EQ(sent, expected) << model::AlgorithmNames<A>::operation << " by " << to_string(algorithm) << ", " << n
+                              << " elements";
   }
-};
-
-TEST_F(PredictedLinks, of_broadcasts_are_those_of_the_schedules) {
-  expect_as_predicted<model::BroadcastAlgorithm>(
-      [](mpi::Context&, auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place, Place out) {
-        static_cast<void>(broadcast_by(algorithm, graph, all, 0, stream, out));
-      });
 }
 
-TEST_F(PredictedLinks, of_reductions_are_those_of_the_schedules) {
-  expect_as_predicted<model::ReduceAlgorithm>(
-      [&](mpi::Context&, auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
-        static_cast<void>(reduce_by(algorithm, graph, all, 0, stream, in, out, sum));
-      });
-  expect_as_predicted<model::AllreduceAlgorithm>(
-      [&](mpi::Context& context, auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in,
-          Place out) { static_cast<void>(allreduce_by(algorithm, graph, context, all, stream, in, out, sum)); });
-  expect_as_predicted<model::ReduceScatterAlgorithm>(
-      [&](mpi::Context&, auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
-        static_cast<void>(reduce_scatter_by(algorithm, graph, all, Blocks::split(stream, all.size()), in, out, sum));
-      });
-}
-
-TEST_F(PredictedLinks, of_gathers_and_exchanges_are_those_of_the_schedules) {
-  expect_as_predicted<model::AllGatherAlgorithm>(
-      [](mpi::Context&, auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place, Place out) {
-        static_cast<void>(all_gather_by(algorithm, graph, all, Blocks::split(stream, all.size()), out));
-      });
-  // At distances that are alike, the model takes one for all of them.
-  expect_as_predicted<model::AllToAllAlgorithm>(
-      [](mpi::Context&, auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
-        const auto order = algorithm == model::AllToAllAlgorithm::pairwise ? collective::ExchangeOrder::pairwise
-                                                                           : collective::ExchangeOrder::spread;
-        const Blocks blocks = Blocks::split(stream, all.size());
-        static_cast<void>(all_to_all(graph, all, order, {blocks, blocks}, in, out));
-      });
+TEST(PredictedLinks, are_those_of_the_schedules_wherever_ranks_are) {
+  const Combine sum(simd::ReduceOperation::sum, simd::Element::uint64);
+  for_all_nodes([&](mpi::Context& context) {
+    expect_as_predicted<model::BroadcastAlgorithm>(
+        context, [](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place, Place out) {
+          static_cast<void>(broadcast_by(algorithm, graph, all, 0, stream, out));
+        });
+    expect_as_predicted<model::ReduceAlgorithm>(
+        context, [&](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
+          static_cast<void>(reduce_by(algorithm, graph, all, 0, stream, in, out, sum));
+        });
+    expect_as_predicted<model::AllreduceAlgorithm>(
+        context, [&](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
+          static_cast<void>(allreduce_by(algorithm, graph, context, all, stream, in, out, sum));
+        });
+    expect_as_predicted<model::ReduceScatterAlgorithm>(
+        context, [&](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
+          const Blocks blocks = Blocks::split(stream, all.size());
+          static_cast<void>(reduce_scatter_by(algorithm, graph, all, blocks, in, out, sum));
+        });
+    expect_as_predicted<model::AllGatherAlgorithm>(
+        context, [](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place, Place out) {
+          static_cast<void>(all_gather_by(algorithm, graph, all, Blocks::split(stream, all.size()), out));
+        });
+    expect_as_predicted<model::AllToAllAlgorithm>(
+        context, [](auto algorithm, Graph& graph, const Group& all, const Stream& stream, Place in, Place out) {
+          const auto order = algorithm == model::AllToAllAlgorithm::pairwise ? collective::ExchangeOrder::pairwise
+                                                                             : collective::ExchangeOrder::spread;
+          const Blocks blocks = Blocks::split(stream, all.size());
+          static_cast<void>(all_to_all(graph, all, order, {blocks, blocks}, in, out));
+        });
+  });
 }
 
 }  // namespace
