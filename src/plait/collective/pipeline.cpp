@@ -107,11 +107,11 @@ auto Pipeline::choice_for(const Communication& step, const Cut& cut) const {
 // The least cost of an operation on pieces that are made of such messages, and how many bytes a piece has.
 template <class Communication>
 model::Piece Pipeline::piece_of(const Communication& step, Index message_bytes) const {
-  const model::Placement placement = placement_of(step.group);
-  const auto choice = model::choose<typename Communication::Algorithm>(
-      context_->machine(), placement, elements_ * element_bytes_, {.strands = 1, .segment_bytes = message_bytes});
+  const auto& alternatives = context_->alternatives().of<typename Communication::Algorithm>(placement_of(step.group));
+  const auto choice = model::choose(context_->machine(), alternatives, elements_ * element_bytes_,
+                                    {.strands = 1, .segment_bytes = message_bytes});
   const Index bytes = message_bytes * messages_of_segment(choice.algorithm, step.group);
-  return {bytes, model::cost(choice.algorithm, context_->machine(), placement, bytes, message_bytes)};
+  return {bytes, alternatives.of(choice.algorithm).of(context_->machine(), bytes, message_bytes)};
 }
 
 // Of one operation as it likes it best; of several so that one can begin while another is not done.

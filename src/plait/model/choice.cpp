@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,8 +38,7 @@ Ways ways_of(const Machine& machine, const Placement& placement, Index bytes, co
 }
 
 template <Algorithm A>
-Candidate<A> best_of(A algorithm, const Machine& machine, const Placement& placement, Index bytes, const Ways& ways) {
-  const Costs<A> costs(algorithm, placement);
+Candidate<A> best_of(A algorithm, const Machine& machine, const Costs<A>& costs, Index bytes, const Ways& ways) {
   std::optional<Candidate<A>> best;
   for (const int strands : ways.strands) {
     const Index strand_bytes = (bytes + strands - 1) / strands;
@@ -63,17 +63,28 @@ std::string counted(Index number, std::string_view what) {
 }  // namespace
 
 template <Algorithm A>
-Choice<A> choose(const Machine& machine, const Placement& placement, Index bytes, const Wishes<A>& wishes) {
-  expect_at_least("ranks", placement.ranks, 1);
-  expect_at_least("ranks per node", placement.ranks_per_node, 1);
+Alternatives<A>::Alternatives(Placement placement) : placement_(std::move(placement)) {
+  expect_at_least("ranks", placement_.ranks, 1);
+  expect_at_least("ranks per node", placement_.ranks_per_node, 1);
+  const std::size_t listed = placement_.node_of_rank.size();
+  if (listed != 0 && listed != static_cast<std::size_t>(placement_.ranks)) {
+    throw ArgumentError(
+        fmt::format("node_of_rank: of {} ranks, expected of none or of all {}", listed, placement_.ranks));
+  }
+  for (std::size_t i = 0; i < algorithms<A>; ++i) costs_.emplace_back(static_cast<A>(i), placement_);
+}
+
+template <Algorithm A>
+Choice<A> choose(const Machine& machine, const Alternatives<A>& alternatives, Index bytes, const Wishes<A>& wishes) {
   expect_at_least("bytes", bytes, 0);
   if (wishes.strands) expect_at_least("strands", *wishes.strands, 1);
   if (wishes.segment_bytes) expect_at_least("segment bytes", *wishes.segment_bytes, 1);
 
-  const Ways ways = ways_of(machine, placement, bytes, wishes);
+  const Ways ways = ways_of(machine, alternatives.placement(), bytes, wishes);
   Choice<A> choice;
   for (std::size_t i = 0; i < algorithms<A>; ++i) {
-    choice.candidates[i] = best_of(static_cast<A>(i), machine, placement, bytes, ways);
+    const auto algorithm = static_cast<A>(i);
+    choice.candidates[i] = best_of(algorithm, machine, alternatives.of(algorithm), bytes, ways);
   }
   Candidate<A>& chosen = choice;
   chosen = choice.candidates[static_cast<std::size_t>(wishes.algorithm.value_or(A{}))];
@@ -99,8 +110,9 @@ std::string describe(const Choice<A>& choice, const Placement& placement, Index 
   return text + fmt::format(" ({})", others);
 }
 
-#define PLAIT_CHOICE_OF(A)                                                                 \
-  template Choice<A> choose<A>(const Machine&, const Placement&, Index, const Wishes<A>&); \
+#define PLAIT_CHOICE_OF(A)                                                                       \
+  template class Alternatives<A>;                                                                \
+  template Choice<A> choose<A>(const Machine&, const Alternatives<A>&, Index, const Wishes<A>&); \
   template std::string describe<A>(const Choice<A>&, const Placement&, Index)
 
 PLAIT_CHOICE_OF(BroadcastAlgorithm);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/model/known_alternatives.hpp"
 
 namespace {
 
@@ -46,6 +47,16 @@ TEST(Choices, tell_of_the_best_way_of_each_algorithm_and_are_the_best_of_these) 
       EXPECT_EQ(choice, choose<AllreduceAlgorithm>(machine, placement, bytes)) << "a pure function";
     }
   }
+}
+
+TEST(Choices, are_made_from_alternatives_that_are_made_once_for_each_placement) {
+  KnownAlternatives known;
+  const Placement in_turn = Placement::on_nodes({0, 1, 0, 1});
+  const auto& first = known.of<AllreduceAlgorithm>(in_turn);
+  EXPECT_NE(&known.of<AllreduceAlgorithm>(four_nodes), &first);
+  EXPECT_EQ(&known.of<AllreduceAlgorithm>(in_turn), &first);
+  EXPECT_EQ(choose(machine, first, 1'000'000), choose<AllreduceAlgorithm>(machine, in_turn, 1'000'000));
+  EXPECT_THROW(static_cast<void>(known.of<AllreduceAlgorithm>({3, 1, {0, 0}})), plait::ArgumentError);
 }
 
 TEST(Choices, leave_to_the_caller_what_he_wishes) {
