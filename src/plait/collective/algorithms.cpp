@@ -41,7 +41,7 @@ Stream allreduce_by(model::AllreduceAlgorithm algorithm, Graph& graph, const mpi
       return allreduce_doubling(graph, group, stream, in, out, combine);
     case model::AllreduceAlgorithm::rabenseifner: return allreduce_rabenseifner(graph, group, stream, in, out, combine);
     case model::AllreduceAlgorithm::hierarchical:
-      if (takes_levels(algorithm, context, group, combine))
+      if (may_take_levels(context, group, combine))
         return allreduce_hierarchical(graph, context, Hierarchy::of_machine(context), stream, in, out, combine, way);
       break;
     case model::AllreduceAlgorithm::ring: break;
@@ -49,9 +49,8 @@ Stream allreduce_by(model::AllreduceAlgorithm algorithm, Graph& graph, const mpi
   return allreduce_ring(graph, group, stream, in, out, combine);
 }
 
-bool takes_levels(model::AllreduceAlgorithm algorithm, const mpi::Context& context, const Group& group,
-                  const schedule::Combine& combine) {
-  return algorithm == model::AllreduceAlgorithm::hierarchical && combine.commutes() && group == Group::all(context);
+bool may_take_levels(const mpi::Context& context, const Group& group, const schedule::Combine& combine) {
+  return combine.commutes() && group == Group::all(context);
 }
 
 Blocks all_gather_by(model::AllGatherAlgorithm algorithm, Graph& graph, const Group& group, Blocks blocks, Place data) {

@@ -154,15 +154,7 @@ std::vector<int> numbered(std::span<const std::pair<int, int>> group_of) {
 }  // namespace
 
 Hierarchy Hierarchy::of_nodes(const mpi::Context& context) {
-  const mpi::NodeTopology& topology = context.topology();
-  Hierarchy hierarchy;
-  hierarchy.levels.emplace_back(at(topology.nodes()), 0);
-  hierarchy.ranks.resize(at(context.size()));
-  std::iota(hierarchy.ranks.begin(), hierarchy.ranks.end(), 0);
-  for (const int rank : hierarchy.ranks) ++hierarchy.levels[0][at(topology.node_of(rank))];
-  std::stable_sort(hierarchy.ranks.begin(), hierarchy.ranks.end(),
-                   [&](int a, int b) { return topology.node_of(a) < topology.node_of(b); });
-  return hierarchy;
+  return of_machine(context.topology().nodes_of_ranks(), std::vector<int>(at(context.size()), -1));
 }
 
 Hierarchy Hierarchy::of_domains(std::span<const int> nodes, std::span<const int> domains) {
@@ -199,15 +191,20 @@ Hierarchy Hierarchy::of_domains(std::span<const int> nodes, std::span<const int>
   return hierarchy;
 }
 
-Hierarchy Hierarchy::of_machine(const mpi::Context& context) {
-  const mpi::NodeTopology& topology = context.topology();
-  std::vector<int> domains;
-  for (int rank = 0; rank < context.size(); ++rank) domains.push_back(topology.domain_of(rank));
-  Hierarchy hierarchy = of_domains(topology.nodes_of_ranks(), domains);
+Hierarchy Hierarchy::of_machine(std::span<const int> nodes, std::span<const int> domains) {
+  Hierarchy hierarchy = of_domains(nodes, domains);
   const auto are_several = [](const std::vector<int>& sizes) { return have_one_size(sizes) && sizes[0] > 1; };
   const bool is_known = std::count(domains.begin(), domains.end(), -1) == 0;
-  return is_known && are_several(hierarchy.levels[0]) && are_several(hierarchy.levels[1]) ? hierarchy
-                                                                                          : of_nodes(context);
+  if (is_known && are_several(hierarchy.levels[0]) && are_several(hierarchy.levels[1])) return hierarchy;
+  hierarchy = of_domains(nodes, std::vector<int>(nodes.size(), 0));
+  hierarchy.levels.pop_back();
+  return hierarchy;
+}
+
+Hierarchy Hierarchy::of_machine(const mpi::Context& context) {
+  std::vector<int> domains;
+  for (int rank = 0; rank < context.size(); ++rank) domains.push_back(context.topology().domain_of(rank));
+  return of_machine(context.topology().nodes_of_ranks(), domains);
 }
 
 GroupWay GroupWay::through_memory(mpi::Context& context, const Stream& stream) {

@@ -33,7 +33,9 @@ struct Hierarchy {
   [[nodiscard]] static Hierarchy of_domains(std::span<const int> nodes, std::span<const int> domains);
 
   /// What suits an allreduce on the machine: by domains, if each has as many ranks, two at least, and each node as many
-  /// domains, two at least; by nodes otherwise, as where ranks are not bound to cores.
+  /// domains, two at least; by nodes otherwise, as where ranks are not bound to cores (domain -1).
+  /// \throws ArgumentError  as `of_domains`
+  [[nodiscard]] static Hierarchy of_machine(std::span<const int> nodes, std::span<const int> domains);
   [[nodiscard]] static Hierarchy of_machine(const mpi::Context& context);
 
   /// \throws ArgumentError  a group of none, or groups that are not as many as there are ranks or groups inside of them

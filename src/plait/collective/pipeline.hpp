@@ -108,6 +108,8 @@ class Pipeline {
 
   [[nodiscard]] model::Placement placement_of(const Group& group) const;
   template <class Communication>
+  [[nodiscard]] auto wishes_for(const Communication& step, const Cut& cut) const;
+  template <class Communication>
   [[nodiscard]] auto choice_for(const Communication& step, const Cut& cut) const;
   template <class Communication>
   [[nodiscard]] model::Piece piece_of(const Communication& step, Index message_bytes) const;

@@ -1,6 +1,7 @@
 #include "plait/model/choice.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -87,10 +88,13 @@ Choice<A> choose(const Machine& machine, const Alternatives<A>& alternatives, In
     choice.candidates[i] = best_of(algorithm, machine, alternatives.of(algorithm), bytes, ways);
   }
   Candidate<A>& chosen = choice;
-  chosen = choice.candidates[static_cast<std::size_t>(wishes.algorithm.value_or(A{}))];
-  if (wishes.algorithm) return choice;
+  if (wishes.algorithm) {
+    chosen = choice.candidates[static_cast<std::size_t>(*wishes.algorithm)];
+    return choice;
+  }
+  chosen.seconds = std::numeric_limits<double>::infinity();
   for (const Candidate<A>& candidate : choice.candidates) {
-    if (candidate.seconds < worth_a_change * chosen.seconds) chosen = candidate;
+    if (candidate.algorithm != wishes.except && candidate.seconds < worth_a_change * chosen.seconds) chosen = candidate;
   }
   return choice;
 }

@@ -25,6 +25,7 @@ struct Wishes {
   std::optional<A> algorithm = {};
   std::optional<int> strands = {};
   std::optional<Index> segment_bytes = {};
+  std::optional<A> except = {};  // is not chosen, though its time is told
 };
 
 /// One way to carry an operation out.

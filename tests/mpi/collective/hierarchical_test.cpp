@@ -184,6 +184,19 @@ TEST(Levels, are_the_domains_of_each_node) {
   EXPECT_THROW(static_cast<void>(Hierarchy::of_domains(one, {})), ArgumentError);
 }
 
+TEST(Levels, have_domains_only_where_all_are_alike) {
+  const auto levels = [](const std::vector<int>& nodes, const std::vector<int>& domains) {
+    return Hierarchy::of_machine(nodes, domains).levels;
+  };
+  using Expected = std::vector<std::vector<int>>;
+  EXPECT_EQ(levels({0, 0, 0, 0, 1, 1, 1, 1}, {0, 1, 0, 1, 0, 1, 0, 1}), (Expected{{2, 2, 2, 2}, {2, 2}}));
+  EXPECT_EQ(levels({0, 0, 0, 0, 1, 1, 1, 1}, {0, 1, 0, 1, 0, 1, 0, -1}), (Expected{{4, 4}})) << "one is not bound";
+  EXPECT_EQ(levels({0, 0, 0, 0, 0}, {0, 0, 1, 1, 1}), (Expected{{5}})) << "two and three";
+  EXPECT_EQ(levels({0, 0, 1, 1}, {0, 1, 0, 1}), (Expected{{2, 2}})) << "a rank each";
+  EXPECT_EQ(levels({0, 1, 0, 1}, {0, 0, 0, 0}), (Expected{{2, 2}})) << "one domain a node";
+  EXPECT_EQ(Hierarchy::of_machine(std::vector{0, 1, 0, 1}, std::vector{0, 0, 0, 0}).ranks, (std::vector{0, 2, 1, 3}));
+}
+
 // A step on each segment that has come, while others travel.
 TEST_F(Hierarchical, hand_over_segment_by_segment) {
   const Combine sum(simd::ReduceOperation::sum, simd::Element::uint64);

@@ -59,6 +59,17 @@ TEST(Choices, are_made_from_alternatives_that_are_made_once_for_each_placement) 
   EXPECT_THROW(static_cast<void>(known.of<AllreduceAlgorithm>({3, 1, {0, 0}})), plait::ArgumentError);
 }
 
+TEST(Choices, are_never_of_what_can_not_be_done) {
+  const Placement nodes{64, 8};
+  const auto best = choose<AllreduceAlgorithm>(machine, nodes, 16'000'000);
+  ASSERT_EQ(best.algorithm, AllreduceAlgorithm::hierarchical);
+  const auto other = choose<AllreduceAlgorithm>(machine, nodes, 16'000'000, {.except = best.algorithm});
+  EXPECT_NE(other.algorithm, best.algorithm);
+  EXPECT_EQ(other.candidates, best.candidates);
+  EXPECT_EQ(choose<AllreduceAlgorithm>(machine, nodes, 0, {.except = AllreduceAlgorithm::ring}).algorithm,
+            AllreduceAlgorithm::recursive_doubling);
+}
+
 TEST(Choices, leave_to_the_caller_what_he_wishes) {
   const auto algorithm = choose<AllreduceAlgorithm>(machine, four_nodes, 16'000'000,
                                                     {.algorithm = AllreduceAlgorithm::recursive_doubling});
