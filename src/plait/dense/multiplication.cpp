@@ -15,6 +15,7 @@
 #include "plait/dense/arrangement_traffic.hpp"
 #include "plait/dense/blas.hpp"
 #include "plait/dense/blas_threads.hpp"
+#include "plait/dense/in_place.hpp"
 #include "plait/dense/local_product.hpp"
 #include "plait/dense/own_tile.hpp"
 #include "plait/dense/product_graph.hpp"
@@ -47,6 +48,10 @@ void expect_ranks(const char* name, const Layout& layout, int ranks) {
   throw LayoutError(fmt::format("{}: needs {} ranks, but there are {}", name, layout.ranks(), ranks));
 }
 
+Layout as_it_is_read(const Layout& layout, Op op) {
+  return redistribute::transposes(op) ? layout.transposed() : layout;
+}
+
 /// What is moved for an arrangement, either way.
 std::array<redistribute::SizedPair, 3> moves(const Factors& factors, const Layout& c, const Arrangement& arrangement,
                                              Index element_bytes) {
@@ -55,14 +60,21 @@ std::array<redistribute::SizedPair, 3> moves(const Factors& factors, const Layou
           redistribute::SizedPair{{c, arrangement.c_layout()}, element_bytes}};  // as much is moved either way
 }
 
-/// Which rank plays which role of an arrangement, so that least is moved, and which role that is for this one.
+/// Which rank plays which role of an arrangement, so that least is moved.
+std::vector<int> ranks_of_roles(const Factors& factors, const Layout& c, const Arrangement& arrangement,
+                                Index element_bytes, int ranks) {
+  if (arrangement.given()) return in_place_roles(c, ranks);
+  return redistribute::relabel(moves(factors, c, arrangement, element_bytes), ranks).rank_of;
+}
+
+/// The same, and which role this rank has.
 struct Roles {
   std::vector<int> rank_of;
   int mine = 0;
 
   Roles(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes, int ranks,
         int rank) {
-    rank_of = redistribute::relabel(moves(factors, c, arrangement, element_bytes), ranks).rank_of;
+    rank_of = ranks_of_roles(factors, c, arrangement, element_bytes, ranks);
     mine = static_cast<int>(std::ranges::find(rank_of, rank) - rank_of.begin());
   }
 };
@@ -70,7 +82,7 @@ struct Roles {
 Index busiest_bytes(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes,
                     int ranks) {
   const auto pairs = moves(factors, c, arrangement, element_bytes);
-  const std::vector<int> rank_of = redistribute::relabel(pairs, ranks).rank_of;
+  const std::vector<int> rank_of = ranks_of_roles(factors, c, arrangement, element_bytes, ranks);
   redistribute::Incoming incoming(pairs);
   return redistribute::communication_volume(incoming, rank_of).largest_rank_bytes;
 }
@@ -117,29 +129,33 @@ struct Factor {
   Index number;   // of this rank's tile of the caller's, if it is there
   OwnTile<T> tile;
 
-  Factor(const Layout& from, Op op_of_it, Layout to, bool goes_round, StorageOrder c_order, int rank)
+  /// \param terms  of this rank's tile, in the order in which they are multiplied; empty: as they lie
+  Factor(const Layout& from, Op op_of_it, Layout to, std::vector<Stretch> terms, bool goes_round, bool stays,
+         StorageOrder c_order, int rank)
       : given(from),
         op(op_of_it),
         own(std::move(to)),
         travels(goes_round),
         is_there(false),
         number(-1),
-        tile(tile_of(own, rank)) {
-    const Layout as_read = redistribute::transposes(op) ? given.transposed() : given;
+        tile(tile_of(own, std::move(terms), rank)) {
+    const Layout as_read = as_it_is_read(given, op);
     const bool conjugates = is_complex<T> && redistribute::conjugates(op);
-    // What would be copied here is better copied by an exchange, in parallel and while there is time.
-    const bool will_do =
-        travels ? as_read.storage() == own.storage() && !conjugates : !conjugates || as_read.storage() != c_order;
+    // What would be copied here is better copied by an exchange, in parallel and while there is time, if there is one.
+    const bool will_do = stays     ? true
+                         : travels ? as_read.storage() == own.storage() && !conjugates
+                                   : !conjugates || as_read.storage() != c_order;
     is_there = will_do && lies_as(as_read, own);
     if (is_there) number = tile_with_elements(given, rank);
   }
 
-  static OwnTile<T> tile_of(const Layout& layout, int rank) {
+  static OwnTile<T> tile_of(const Layout& layout, std::vector<Stretch> terms, int rank) {
     const std::vector<layout::TileExtent> tiles = layout.tiles_of(rank);
     if (tiles.empty()) return {layout.storage(), 0, 0};
     const layout::TileExtent& mine = tiles.front();
     const bool by_columns = layout.storage() == StorageOrder::column_major;
-    return {layout.storage(), by_columns ? mine.rows : mine.columns, by_columns ? mine.columns : mine.rows};
+    return {layout.storage(), by_columns ? mine.rows : mine.columns, by_columns ? mine.columns : mine.rows,
+            std::move(terms)};
   }
 
   /// This rank's tile for a product, of which C is stored in this order.
@@ -152,6 +168,13 @@ struct Factor {
   }
   [[nodiscard]] MatrixPair pair() const { return {given, own, op}; }
 };
+
+/// The order of the terms of a role's tile of A (of B).
+std::vector<Stretch> order_of_terms(const Arrangement& arrangement, int role, bool of_a) {
+  if (!arrangement.given() || role >= arrangement.mesh().ranks()) return {};
+  const MeshPlace me = arrangement.place(role);
+  return of_a ? a_order(arrangement, me.column) : b_order(arrangement, me.row);
+}
 
 template <class T>
 bool overlaps_any(const matrix_view<T>& tile, std::span<const TileMemory> others) {
@@ -194,8 +217,10 @@ Choice choose(const mpi::Context& context, const Factors& factors, const Layout&
   const auto moved = [&](const Arrangement& arrangement) {
     return busiest_bytes(factors, c, arrangement, element_bytes, ranks);
   };
-  return choose(wanted, context.machine(), context.placement(), element_bytes, options,
-                ranks <= most_ranks_to_compare ? MovedBytes(moved) : MovedBytes());
+  return choose(
+      wanted, context.machine(), context.placement(), element_bytes, options,
+      ranks <= most_ranks_to_compare ? MovedBytes(moved) : MovedBytes(),
+      in_place_arrangement(as_it_is_read(factors.a, factors.op_a), as_it_is_read(factors.b, factors.op_b), c));
 }
 
 template <Element T>
@@ -210,9 +235,11 @@ struct Multiplication<T>::Plan {
         c_is_there(choice.arrangement.mesh().layers == 1 && lies_as(c, own_c)),
         c_number(c_is_there ? tile_with_elements(c, context.rank()) : -1),
         a(factors.a, factors.op_a, choice.arrangement.a_layout().relabeled(roles.rank_of),
-          a_travels(choice.arrangement), order_of_c(), context.rank()),
+          order_of_terms(choice.arrangement, roles.mine, true), a_travels(choice.arrangement), is_in_place(),
+          order_of_c(), context.rank()),
         b(factors.b, factors.op_b, choice.arrangement.b_layout().relabeled(roles.rank_of),
-          b_travels(choice.arrangement), order_of_c(), context.rank()),
+          order_of_terms(choice.arrangement, roles.mine, false), b_travels(choice.arrangement), is_in_place(),
+          order_of_c(), context.rank()),
         there(context, brought(), exchange_options()),
         back(context, own_c, c, Op::identity, exchange_options()),
         product(context,
@@ -233,6 +260,7 @@ struct Multiplication<T>::Plan {
                                     choice.workspace_bytes));
   }
 
+  [[nodiscard]] bool is_in_place() const { return choice.arrangement.given() != nullptr; }
   [[nodiscard]] StorageOrder order_of_c() const { return c_is_there ? c.storage() : own_c.storage(); }
   [[nodiscard]] std::vector<MatrixPair> brought() const {
     std::vector<MatrixPair> pairs;

@@ -50,6 +50,9 @@ struct Factors {
 /// columns, B by rows). C is computed where it is, if it has no memory in common with A and B and is not summed up over
 /// layers.
 ///
+/// Matrices that are dealt in blocks to one process grid, as ScaLAPACK has them, are multiplied in place, too, where
+/// that is fastest: see `in_place_arrangement`. If op transposes one of them, or it lies on other ranks, it alone moves.
+///
 /// Everything is collective over the context, and all ranks call. BLAS has the rank's share of the cores while it
 /// executes, if the environment says nothing else: see `BlasThreads`. The same bits come out of the same product in
 /// the same layouts, storage and common memory included, with the same options on the same machine description.
