@@ -76,7 +76,7 @@ Exchanged product_traffic(const Arrangement& arrangement, const Cut& cut, Index 
   if (role >= arrangement.mesh().ranks()) return {};
   const MeshPlace me = arrangement.place(role);
   Exchanged traffic = goes_in_panels(arrangement) ? summa_traffic(arrangement, cut, element_bytes, me)
-                                                            : round_traffic(arrangement, element_bytes, me);
+                                                  : round_traffic(arrangement, element_bytes, me);
   if (arrangement.mesh().layers > 1) traffic += layers_traffic(arrangement, cut, element_bytes, me);
   return traffic;
 }

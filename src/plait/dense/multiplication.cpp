@@ -20,11 +20,10 @@
 #include "plait/dense/own_tile.hpp"
 #include "plait/dense/product_graph.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/redistribute/batch.hpp"
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/incoming.hpp"
 #include "plait/redistribute/overlap.hpp"
-#include "plait/redistribute/redistribution.hpp"
+#include "plait/redistribute/plan.hpp"
 #include "plait/redistribute/relabel.hpp"
 #include "plait/schedule/schedule.hpp"
 
@@ -240,8 +239,8 @@ struct Multiplication<T>::Plan {
         b(factors.b, factors.op_b, choice.arrangement.b_layout().relabeled(roles.rank_of),
           order_of_terms(choice.arrangement, roles.mine, false), b_travels(choice.arrangement), is_in_place(),
           order_of_c(), context.rank()),
-        there(context, brought(), exchange_options()),
-        back(context, own_c, c, Op::identity, exchange_options()),
+        there(planned(brought())),
+        back(planned(c_is_there ? std::vector<MatrixPair>() : std::vector<MatrixPair>{{own_c, c}})),
         product(context,
                 product_graph(context, choice.arrangement, choice.cut, element_kind<T>(), roles.mine, roles.rank_of),
                 "multiply"),
@@ -249,9 +248,7 @@ struct Multiplication<T>::Plan {
     PLAIT_ASSERT(product.staging_bytes() <= workspace_bytes(choice.arrangement, choice.cut, Index{sizeof(T)}),
                  "what travels is counted in the workspace");
     mpi::agreed(context, [&] {
-      for (Factor<T>* factor : {&a, &b}) {
-        if (!factor->is_there) static_cast<void>(factor->tile.memory());
-      }
+      take_memory_for_factors();
       if (!c_is_there) take_memory_for_c();
       product.prepare();
     });
@@ -269,19 +266,27 @@ struct Multiplication<T>::Plan {
     }
     return pairs;
   }
+  /// Nothing, where nothing moves.
+  [[nodiscard]] std::unique_ptr<redistribute::Plan> planned(std::vector<MatrixPair> pairs) const {
+    if (pairs.empty()) return nullptr;
+    return std::make_unique<redistribute::Plan>(context, std::move(pairs),
+                                                redistribute::Options{.memory_budget = choice.redistribution_bytes});
+  }
+  void take_memory_for_factors() {
+    for (Factor<T>* factor : {&a, &b}) {
+      if (!factor->is_there) static_cast<void>(factor->tile.memory());
+    }
+  }
   void take_memory_for_c() {
     const Index elements = tile_elements(choice.arrangement, roles.mine).c;
     if (c_memory.size() == 0 && elements > 0) c_memory = Array<T>(elements);
   }
 
   [[nodiscard]] const ProductShape& shape() const { return choice.arrangement.shape(); }
-  [[nodiscard]] redistribute::Options exchange_options() const {
-    return {.memory_budget = choice.redistribution_bytes};
-  }
 
   /// What is final of the C that this rank computed, which layers have added up: some of its columns.
   [[nodiscard]] T* final_c() const {
-    if (roles.mine >= choice.arrangement.mesh().ranks()) return c_memory.data();
+    if (roles.mine >= choice.arrangement.mesh().ranks() || c_memory.size() == 0) return c_memory.data();
     const MeshPlace me = choice.arrangement.place(roles.mine);
     const Index skipped =
         choice.arrangement.final_columns(me.column, me.layer).begin - choice.arrangement.columns(me.column).begin;
@@ -304,6 +309,7 @@ struct Multiplication<T>::Plan {
     Operands result;
     if (c_number >= 0) result.c = given_c[static_cast<std::size_t>(c_number)];
     if (!multiplies) return result;
+    take_memory_for_factors();
     if (a.is_there) expect_tiles("A", factors.a, context.rank(), given_a);
     if (b.is_there) expect_tiles("B", factors.b, context.rank(), given_b);
     const bool is_shared =
@@ -324,8 +330,8 @@ struct Multiplication<T>::Plan {
     return {choice.arrangement.rows(me.row).length(), choice.arrangement.columns(me.column).length()};
   }
 
-  void bring(redistribute::SourceTiles<T> given_a, redistribute::SourceTiles<T> given_b) {
-    if (a.is_there && b.is_there) return;
+  void bring(redistribute::SourceTiles<T> given_a, redistribute::SourceTiles<T> given_b, Agreement agreement) {
+    if (!there) return;
     std::vector<redistribute::Operands> moves;
     const auto add_move = [&](Factor<T>& factor, const redistribute::SourceTiles<T>& given) {
       if (factor.is_there) return;
@@ -334,7 +340,8 @@ struct Multiplication<T>::Plan {
     };
     add_move(a, given_a);
     add_move(b, given_b);
-    there.execute(moves);
+    there->start(moves, nullptr, agreement);
+    there->wait();
   }
 
   /// C ← alpha·A·B + beta·C where it is computed.
@@ -355,9 +362,11 @@ struct Multiplication<T>::Plan {
     product.wait();
   }
 
-  void bring_back(T alpha, T beta, std::span<const matrix_view<T>> target) {
+  void bring_back(T alpha, T beta, std::span<const matrix_view<T>> target, Agreement agreement) {
     const std::vector<matrix_view<T>> computed = tiles_in(own_c, context.rank(), final_c());
-    back.template execute<T>(alpha, computed, beta, target);
+    const redistribute::Operands move(alpha, computed, beta, target);
+    back->start(std::span(&move, 1), nullptr, agreement);
+    back->wait();
   }
 
   mpi::Context& context;
@@ -369,9 +378,7 @@ struct Multiplication<T>::Plan {
   bool c_is_there;
   Index c_number;  // of this rank's tile of the caller's, if it is there
   Factor<T> a, b;
-  redistribute::Batch there;  // what is not there
-
-  redistribute::Redistribution back;
+  std::unique_ptr<redistribute::Plan> there, back;  // of what does not lie where it is multiplied
   schedule::Schedule product;
   int threads;
   Array<T> c_memory;
@@ -391,19 +398,19 @@ Multiplication<T>::~Multiplication() = default;
 
 template <Element T>
 void Multiplication<T>::execute(T alpha, redistribute::SourceTiles<T> a, redistribute::SourceTiles<T> b, T beta,
-                                std::span<const matrix_view<T>> c) {
+                                std::span<const matrix_view<T>> c, Agreement agreement) {
   Plan& plan = *plan_;
   const bool multiplies = alpha != T{0};
-  auto operands =
-      mpi::agreed(plan.context, [&] { return plan.operands(multiplies, a.memory().all(), b.memory().all(), c); });
+  const auto checked = [&] { return plan.operands(multiplies, a.memory().all(), b.memory().all(), c); };
+  const auto operands = agreement == Agreement::needed ? mpi::agreed(plan.context, checked) : checked();
   if (!multiplies) {
     if (plan.c_is_there) return scale(beta, operands.c);
-    return plan.bring_back(alpha, beta, c);
+    return plan.bring_back(alpha, beta, c, agreement);
   }
-  plan.bring(a, b);
+  plan.bring(a, b, agreement);
   if (operands.in_place) return plan.multiply(alpha, operands, beta);
   plan.multiply(T{1}, operands, T{0});
-  if (!plan.c_is_there) return plan.bring_back(alpha, beta, c);
+  if (!plan.c_is_there) return plan.bring_back(alpha, beta, c, agreement);
   if (!operands.c.empty()) add(alpha, operands.c, beta, c[static_cast<std::size_t>(plan.c_number)]);
 }
 
@@ -430,6 +437,13 @@ void Multiplication<T>::execute(T alpha, const layout::DistributedMatrix<T>& a, 
 }
 
 template <Element T>
+void Multiplication<T>::release_memory() noexcept {
+  plan_->a.tile.release();
+  plan_->b.tile.release();
+  plan_->c_memory = {};
+}
+
+template <Element T>
 const Choice& Multiplication<T>::choice() const noexcept {
   return plan_->choice;
 }
@@ -441,9 +455,10 @@ collective::Exchanged Multiplication<T>::product_traffic() const {
 
 template <Element T>
 Index Multiplication<T>::redistributed_bytes() const {
-  Index elements = plan_->back.volume().received;
-  for (std::size_t pair = 0; pair < plan_->there.pairs().size(); ++pair) {
-    elements += plan_->there.volume(pair).received;
+  Index elements = 0;
+  for (const auto& moves : {plan_->there.get(), plan_->back.get()}) {
+    if (moves == nullptr) continue;
+    for (std::size_t pair = 0; pair < moves->pairs().size(); ++pair) elements += moves->volume(pair).received;
   }
   return elements * Index{sizeof(T)};
 }

@@ -39,6 +39,7 @@ class OwnTile {
   /// Memory for it, which is filled by somebody else.
   /// \throws std::bad_alloc
   [[nodiscard]] T* memory();
+  void release() noexcept { memory_ = {}; }
   /// The tile in this memory.
   [[nodiscard]] LocalFactor held() const noexcept;
 
