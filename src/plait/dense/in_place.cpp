@@ -26,12 +26,6 @@ Axis cut_alike(const Axis& axis, Index parts) {
   return Axis::even(axis.extent(), parts);
 }
 
-/// Where a factor's terms are, and whether they stay there.
-struct Terms {
-  Axis axis;
-  bool stay;
-};
-
 bool is_in_order(const Arrangement& arrangement, bool of_a) {
   const int parts = of_a ? arrangement.mesh().columns : arrangement.mesh().rows;
   for (int part = 0; part < parts; ++part) {

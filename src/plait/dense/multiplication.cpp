@@ -86,8 +86,22 @@ Index busiest_bytes(const Factors& factors, const Layout& c, const Arrangement& 
   return redistribute::communication_volume(incoming, rank_of).largest_rank_bytes;
 }
 
-// Beyond, planning would take long.
+// Beyond, counting would take long.
 constexpr int most_ranks_to_compare = 256;
+
+/// The same about: a rank's share of what does not lie where the arrangement wants it.
+Index share_that_moves(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes,
+                       int ranks) {
+  Index elements = 0;
+  const auto count = [&](const Layout& given, const Layout& own) {
+    const Layout played = arrangement.given() ? own.relabeled(in_place_roles(c, ranks)) : own;
+    if (!lies_as(given, played)) elements += (layout::elements(given.shape()) + ranks - 1) / ranks;
+  };
+  count(as_it_is_read(factors.a, factors.op_a), arrangement.a_layout());
+  count(as_it_is_read(factors.b, factors.op_b), arrangement.b_layout());
+  count(c, arrangement.c_layout());
+  return elements * element_bytes;
+}
 
 /// The tile of a layout in which each role has one; no elements for ranks that have none.
 template <class T>
@@ -214,11 +228,11 @@ Choice choose(const mpi::Context& context, const Factors& factors, const Layout&
   expect_ranks("B", factors.b, ranks);
   expect_ranks("C", c, ranks);
   const auto moved = [&](const Arrangement& arrangement) {
-    return busiest_bytes(factors, c, arrangement, element_bytes, ranks);
+    return ranks <= most_ranks_to_compare ? busiest_bytes(factors, c, arrangement, element_bytes, ranks)
+                                          : share_that_moves(factors, c, arrangement, element_bytes, ranks);
   };
   return choose(
-      wanted, context.machine(), context.placement(), element_bytes, options,
-      ranks <= most_ranks_to_compare ? MovedBytes(moved) : MovedBytes(),
+      wanted, context.machine(), context.placement(), element_bytes, options, moved,
       in_place_arrangement(as_it_is_read(factors.a, factors.op_a), as_it_is_read(factors.b, factors.op_b), c));
 }
 

@@ -33,7 +33,7 @@ struct Factors {
 };
 
 /// How a product of matrices in these layouts is carried out: the way that `choose` finds, the moves from and to the
-/// layouts counted on up to 256 ranks. Local.
+/// layouts counted on up to 256 ranks and estimated on more. Local.
 ///
 /// \throws as `Multiplication`, but for memory
 [[nodiscard]] Choice choose(const mpi::Context& context, const Factors& factors, const layout::Layout& c,
