@@ -38,7 +38,7 @@ struct PurifyOutcome {
   Index resumed_at = 0;        // steps that a checkpoint had, 0 without
   bool other_ranks = false;    // the checkpoint was written by another number of ranks
   Index multiplications = 0;   // of this run's iteration
-  double product_seconds = 0;  // of all products of the job, on the slowest rank
+  double product_seconds = 0;  // of the products of the steps of this run, on the slowest rank
   double flops = 0;            // of these
   std::string products;        // how they were done
   Index received_bytes = 0;    // by the busiest rank, in the iteration
