@@ -142,9 +142,9 @@ void AxisPlot::curve(std::string_view mark, std::span<const Point> points, Line 
     is_broken = false;
   }
   if (path.empty()) return;
-  drawn_ += fmt::format("<path class=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\"{} d=\"{}\"/>\n", mark,
-                        line == Line::broad ? 7 : 2,
-                        line == Line::broad ? " opacity=\".4\" stroke-linecap=\"round\"" : "", path);
+  drawn_ += fmt::format(
+      "<path class=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\" stroke-linecap=\"round\" d=\"{}\"/>\n", mark,
+      line == Line::broad ? 7 : 2, path);
   if (points.size() > few_points || line == Line::broad) return;
   drawn_ += fmt::format("<path class=\"{}\" stroke-width=\"6\" stroke-linecap=\"round\" d=\"{}\"/>\n", mark, marks);
 }
@@ -159,10 +159,10 @@ void AxisPlot::band(std::string_view mark, std::span<const Point> low, std::span
 
 void AxisPlot::level(double y, std::string_view words) {
   const double at = y_of(y);
+  const bool has_room_below = at + 16 < height_ - plot_bottom;
   under_ += fmt::format(
-      "<path class=\"level\" stroke-dasharray=\"6 4\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\" "
-      "text-anchor=\"end\">{}</text>\n",
-      plot_left, at, plot_width - plot_right, plot_width - plot_right, at - 4, words);
+      "<path class=\"level\" stroke-dasharray=\"6 4\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\">{}</text>\n",
+      plot_left, at, plot_width - plot_right, plot_left + 6, has_room_below ? at + 13 : at - 4, words);
 }
 
 void AxisPlot::boundary(double x, std::string_view words, double next) {

@@ -32,7 +32,7 @@ std::string convergence(const PurifyTask& task, const PurifyOutcome& outcome) {
   }
   const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
   AxisPlot plot({"step", Scale::counts, 0, std::max(1.0, static_cast<double>(idempotency.size()) - 1)},
-                logarithmic_axis("error, in states", numbers, has_zeros), 320,
+                logarithmic_axis("error, without a unit", numbers, has_zeros), 320,
                 "Errors by step, on a logarithmic scale");
   plot.curve("network", trace);
   plot.curve("compute", idempotency);

@@ -30,14 +30,25 @@ std::vector<std::vector<double>> errors_of(const ScaledOutcome& outcome) {
   return errors;
 }
 
-bool are_stages(const std::vector<std::vector<double>>& errors, const std::vector<sinkhorn::TransportStage>& stages) {
+/// Whether each vector of errors is that of one of the last stages. If a run went on from a checkpoint, the first may
+/// lack some.
+bool are_stages(const std::vector<std::vector<double>>& errors, const std::vector<sinkhorn::TransportStage>& stages,
+                bool is_resumed) {
   if (errors.size() > stages.size()) return false;
-  const std::size_t before = stages.size() - errors.size();  // of a run that a checkpoint is of
+  const std::size_t before = stages.size() - errors.size();
+  if (before > 0 && !is_resumed) return false;
   for (std::size_t k = 0; k < errors.size(); ++k) {
     const auto count = static_cast<Index>(errors[k].size());
-    if (before > 0 && k == 0 ? count > stages[before].iterations : count != stages[before + k].iterations) return false;
+    if (is_resumed && k == 0 ? count > stages[before].iterations : count != stages[before + k].iterations) return false;
   }
   return true;
+}
+
+/// "1e-9"
+std::string short_text(double number) {
+  std::string text = fmt::format("{:.2g}", number);
+  if (const auto zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);
+  return text;
 }
 
 std::string convergence_section(const ScaledOptions& options, const ScaledOutcome& outcome, const PageFacts& facts) {
@@ -60,8 +71,8 @@ std::string convergence_section(const ScaledOptions& options, const ScaledOutcom
   AxisPlot plot({"iteration", Scale::counts, 0, last},
                 logarithmic_axis("error, as a part of the sum of all", numbers, has_zeros), 320,
                 fmt::format("Error after each of {} iterations, on a logarithmic scale", points.size()));
-  plot.level(tolerance, fmt::format("tolerance {:.2g}", tolerance));
-  const bool known = are_stages(errors, facts.stages);
+  plot.level(tolerance, "tolerance " + short_text(tolerance));
+  const bool known = are_stages(errors, facts.stages, outcome.resumed_at > 0 || outcome.log.first > 1);
   const std::size_t before = known ? facts.stages.size() - errors.size() : 0;
   for (std::size_t k = 0; k < begins.size() && begins.size() > 1; ++k) {
     const double next = k + 1 < begins.size() ? begins[k + 1].first : last;
@@ -70,12 +81,13 @@ std::string convergence_section(const ScaledOptions& options, const ScaledOutcom
   plot.curve("compute", points);
   std::string text =
       "<h2>Convergence</h2>\n" + plot.svg() +
-      "<p class=\"soft\">By iteration, on a logarithmic scale: the sum of what all sums of columns are off by, "
-      "divided by the sum of all that is wanted.";
+      "<p class=\"soft\">After each iteration, on a logarithmic scale: what sums are off by, added up and divided by "
+      "the sum of all that is wanted.";
   if (begins.size() > 1) {
-    text += known ? " Dotted lines: a smaller epsilon, each but the last to an error of 0.01 only."
+    text += known ? " Dotted lines: a smaller epsilon, which is gone through roughly, but for the last one."
                   : " Dotted lines: a smaller epsilon, or the same one anew in logarithms.";
   }
+  if (before > 0) text += " Larger epsilons, which the run before went through, are not drawn.";
   if (has_zeros) text += " Errors of 0 lie on the lower edge.";
   if (points.size() > 1300) text += " Of iterations that share a pixel the lowest and the highest error are drawn.";
   text += "</p>\n";
@@ -130,6 +142,9 @@ std::string sums_plots(const SumsSketch& sums, const std::string& what) {
   }
   plot.curve("wait", wanted, AxisPlot::Line::broad);
   plot.curve("compute", reached);
+  if (std::ranges::count(differences, 0.0) == std::ssize(differences)) {
+    return plot.svg() + fmt::format("<p>All {}s have exactly the sums that are wanted.</p>\n", what);
+  }
   AxisPlot below(
       across, logarithmic_axis("|reached - wanted|", differences, has_zeros), 180,
       fmt::format("Differences of wanted and reached sums of {} {}s, on a logarithmic scale", sums.length(), what));
@@ -173,7 +188,9 @@ std::string sums_section(const ScaledOutcome& outcome, const PageFacts& facts) {
   const auto add = [&](const SumsSketch& sums, const std::string& what) {
     text += sums_plots(sums, what);
     is_thinned = is_thinned || sums.bins() < sums.length();
-    for (Index bin = 0; bin < sums.bins(); ++bin) has_zeros = has_zeros || sums[bin].off == 0;
+    Index zeros = 0;
+    for (Index bin = 0; bin < sums.bins(); ++bin) zeros += sums[bin].off == 0 ? 1 : 0;
+    has_zeros = has_zeros || (zeros > 0 && zeros < sums.bins());
   };
   add(sketch.rows, facts.sums[0]);
   if (facts.sums.size() > 1) add(sketch.columns, facts.sums[1]);
@@ -210,8 +227,10 @@ std::string rate_tile(const mpi::Context& context, const ScaledOutcome& outcome)
 
 std::string scaled_head(const mpi::Context& context, const ScaledOptions& options, const std::string& headline,
                         const ScaledOutcome& outcome) {
+  std::string told = headline;
+  if (const auto gap = told.find("   "); gap != std::string::npos) told.replace(gap, 3, "; ");
   std::string text =
-      fmt::format("<h1>{}</h1>\n<p class=\"soft\">{}; {} on {}</p>\n", escaped(options.input), escaped(headline),
+      fmt::format("<h1>{}</h1>\n<p class=\"soft\">{}; {} on {}</p>\n", escaped(options.input), escaped(told),
                   counted(context.size(), "rank"), counted(context.topology().nodes(), "node"));
   text += "<div class=\"tiles\">\n" + tile(name(outcome.outcome.status), "status");
   text += tile(fmt::format("{}", outcome.iterations), outcome.iterations == 1 ? "iteration" : "iterations");
@@ -230,11 +249,11 @@ std::string results_section(const ScaledOptions& options, const ScaledOutcome& o
   if (outcome.resumed_at > 0)
     rows.push_back({"iterations that a checkpoint had", fmt::format("{}", outcome.resumed_at)});
   rows.push_back({"error", fmt::format("{}", outcome.outcome.error)});
-  rows.push_back({"what rows are off by, in all", fmt::format("{}", outcome.check.rows)});
-  rows.push_back({"what columns are off by, in all", fmt::format("{}", outcome.check.columns)});
+  rows.push_back({"what sums of rows are off by, as a part of all", fmt::format("{}", outcome.check.rows)});
+  rows.push_back({"what sums of columns are off by, as a part of all", fmt::format("{}", outcome.check.columns)});
   rows.push_back({"sum of all", fmt::format("{}", outcome.check.mass)});
   std::string text = "<h2>Results</h2>\n" + table(rows);
-  rows = {{"time", ""}};
+  rows = {{"", "time"}};
   rows.push_back({"reading", seconds_text(outcome.read_seconds)});
   rows.push_back({"iterations, with checks of the input", seconds_text(outcome.iterate_seconds)});
   if (const double each = outcome.log.seconds_each(); each > 0) {
