@@ -159,10 +159,12 @@ void AxisPlot::band(std::string_view mark, std::span<const Point> low, std::span
 
 void AxisPlot::level(double y, std::string_view words) {
   const double at = y_of(y);
+  constexpr int x =
+      plot_left + (plot_width - plot_left - plot_right) * 2 / 5;  // where curves that fall are still above
   const bool has_room_below = at + 16 < height_ - plot_bottom;
   under_ += fmt::format(
       "<path class=\"level\" stroke-dasharray=\"6 4\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\">{}</text>\n",
-      plot_left, at, plot_width - plot_right, plot_left + 6, has_room_below ? at + 13 : at - 4, words);
+      plot_left, at, plot_width - plot_right, x, has_room_below ? at + 13 : at - 4, words);
 }
 
 void AxisPlot::boundary(double x, std::string_view words, double next) {

@@ -45,7 +45,7 @@ class AxisPlot {
   /// Between the y of two curves over the same x.
   void band(std::string_view mark, std::span<const Point> low, std::span<const Point> high);
 
-  /// A value of y over all x, and what it is.
+  /// A value of y over all x, and what it is, which stands under it.
   void level(double y, std::string_view words);
 
   /// Where something begins, and what it is; without words if there is no room for them before the x of `next`.
