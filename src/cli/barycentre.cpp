@@ -1,5 +1,6 @@
 #include "cli/barycentre.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -61,9 +62,11 @@ PageFacts facts_of(const BarycentreOptions& options, const BarycentreOutcome& ou
   PageFacts page{.rows = {{"histograms", fmt::format("{}", outcome.costs.size())},
                           {"epsilon", fmt::format("{}", options.epsilon)}},
                  .stages = {}};
-  for (std::size_t k = 0; k < outcome.costs.size(); ++k) {
+  constexpr std::size_t most_listed = 64;
+  for (std::size_t k = 0; k < std::min(outcome.costs.size(), most_listed); ++k) {
     page.rows.push_back({fmt::format("cost to histogram {}", k), fmt::format("{}", outcome.costs[k])});
   }
+  if (outcome.costs.size() > most_listed) page.rows.push_back({"costs to further ones", "as --json tells"});
   page.masses = outcome.masses;
   return page;
 }

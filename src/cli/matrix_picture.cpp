@@ -25,7 +25,7 @@ class Shading {
         if (size > 0) least = std::min(least, size);
       }
     }
-    // The least one still is in the lowest shade, but for one that rounding left.
+    // Of steps less than a decade the least size is in the lowest shade; where sizes differ by more, it is not drawn.
     if (largest_ > 0) step_ = std::clamp(std::log10(largest_ / least) / (picture_shades - 1e-6), 0.0, 1.0);
     if (largest_ > 0 && !(step_ > 1e-3)) step_ = 1;  // all alike
   }

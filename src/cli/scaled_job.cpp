@@ -44,13 +44,10 @@ ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
   return job;
 }
 
-void write_scaled_page(mpi::Context& context, const ScaledOptions& options, const std::string& summary,
+void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
                        const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace) {
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
-    const std::string headline = summary.substr(0, summary.find('\n'));
-    text_aside(options.page, scaled_page(context, options, headline, outcome, facts, trace)).publish();
-  });
+  const std::string headline = summary.substr(0, summary.find('\n'));
+  text_aside(options.page, scaled_page(context, options, headline, outcome, facts, trace)).publish();
 }
 
 }  // namespace plait::cli

@@ -51,8 +51,8 @@ struct ScaledJob {
 [[nodiscard]] ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
                                  const std::function<Index(Precision)>& beside_bytes, std::vector<NamedFile> kept = {});
 
-/// Writes the page of --report aside, and renames it. Collective over `context`.
-void write_scaled_page(mpi::Context& context, const ScaledOptions& options, const std::string& summary,
+/// Writes the page of --report aside, and renames it. Local.
+void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
                        const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace);
 
 /// Does the work, traced and with a meter, and tells what came of it. Collective over `context`.
@@ -69,9 +69,10 @@ void carry_out(mpi::Context& context, const ScaledOptions& options, const Work& 
   const auto outcome = work(meter);
   meter.finish();
   const report::Trace trace = traced.write();
-  if (!options.page.empty()) {
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0 || options.page.empty()) return;
     write_scaled_page(context, options, summary(outcome), outcome, facts(outcome), trace);
-  }
+  });
   if (context.rank() != 0) return;
   if (const auto text = warning(outcome.outcome); !text.empty()) print_warning(text);
   if (options.report.json) {

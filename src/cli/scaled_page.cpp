@@ -216,9 +216,9 @@ double streaming_limit(const mpi::Context& context) {
 std::string rate_tile(const mpi::Context& context, const ScaledOutcome& outcome) {
   const double each = outcome.log.seconds_each();
   if (outcome.swept_bytes == 0 || each <= 0) return {};
-  std::string words = "of the matrix pass through the processors";
+  std::string words = "at which iterations pass over the matrix";
   if (const double limit = streaming_limit(context); limit > 0) {
-    words += fmt::format(", {} of {}, the rate at which memory is read",
+    words += fmt::format(", {} of the {} at which memory is read",
                          percent_text(static_cast<double>(outcome.swept_bytes) / each, limit),
                          rate_text(static_cast<Index>(limit), 1));
   }
