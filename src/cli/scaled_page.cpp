@@ -20,7 +20,7 @@ namespace plait::cli {
 
 namespace {
 
-using Points = std::vector<AxisPlot::Point>;
+using PlotPoints = std::vector<AxisPlot::Point>;
 
 /// The iterations as the page tells of them: those of the last stage before a checkpoint, too.
 std::vector<std::vector<double>> errors_of(const ScaledOutcome& outcome) {
@@ -56,7 +56,7 @@ std::string convergence_section(const ScaledOptions& options, const ScaledOutcom
   if (errors.empty()) return "<h2>Convergence</h2>\n<p>There was no iteration.</p>\n";
   const double tolerance = tolerance_of(options, outcome.precision);
   std::vector<double> numbers{tolerance};
-  Points points;
+  PlotPoints points;
   std::vector<std::pair<double, std::size_t>> begins;
   bool has_zeros = tolerance == 0;
   for (std::size_t k = 0; k < errors.size(); ++k) {
@@ -116,7 +116,7 @@ std::string sums_plots(const SumsSketch& sums, const std::string& what) {
   if (sums.length() == 0) return fmt::format("<p>There are no {}s.</p>\n", what);
   std::vector<double> numbers;
   std::vector<double> differences;
-  Points wanted, wanted_least, wanted_most, reached, reached_least, reached_most, off;
+  PlotPoints wanted, wanted_least, wanted_most, reached, reached_least, reached_most, off;
   bool has_zeros = false;
   for (Index bin = 0; bin < sums.bins(); ++bin) {
     const SumsSketch::Bin each = sums[bin];
@@ -156,7 +156,7 @@ std::string sums_plots(const SumsSketch& sums, const std::string& what) {
 std::string masses_section(const SumsSketch& masses) {
   if (masses.length() == 0) return {};
   std::vector<double> numbers;
-  Points means, least, most;
+  PlotPoints means, least, most;
   for (Index bin = 0; bin < masses.bins(); ++bin) {
     const SumsSketch::Range each = masses[bin].reached;
     const double x = middle_of(masses, bin);
@@ -228,7 +228,7 @@ std::string rate_tile(const mpi::Context& context, const ScaledOutcome& outcome)
 std::string scaled_head(const mpi::Context& context, const ScaledOptions& options, const std::string& headline,
                         const ScaledOutcome& outcome) {
   std::string told = headline;
-  if (const auto gap = told.find("   "); gap != std::string::npos) told.replace(gap, 3, "; ");
+  if (const auto at = told.find("   "); at != std::string::npos) told.replace(at, 3, "; ");
   std::string text =
       fmt::format("<h1>{}</h1>\n<p class=\"soft\">{}; {} on {}</p>\n", escaped(options.input), escaped(told),
                   counted(context.size(), "rank"), counted(context.topology().nodes(), "node"));
