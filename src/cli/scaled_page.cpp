@@ -218,9 +218,10 @@ std::string rate_tile(const mpi::Context& context, const ScaledOutcome& outcome)
   if (outcome.swept_bytes == 0 || each <= 0) return {};
   std::string words = "at which iterations pass over the matrix";
   if (const double limit = streaming_limit(context); limit > 0) {
-    words += fmt::format(", {} of the {} at which memory is read",
-                         percent_text(static_cast<double>(outcome.swept_bytes) / each, limit),
-                         rate_text(static_cast<Index>(limit), 1));
+    const double rate = static_cast<double>(outcome.swept_bytes) / each;
+    words += fmt::format(", {} of the {} at which memory is read{}", percent_text(rate, limit),
+                         rate_text(static_cast<Index>(limit), 1),
+                         rate > 1.05 * limit ? "; so it lies in caches, in part at least" : "");
   }
   return tile(rate_text(outcome.swept_bytes, each), words);
 }
