@@ -39,7 +39,8 @@ BalanceOutcome balanced(mpi::Context& context, const BalanceOptions& options, co
   meter.stage("balancing", 0, 0);
   const JointStopwatch iterating(context);
   sinkhorn::DenseSymmetricOperand<T> operand{matrix_view<const T>(rows)};
-  auto found = sinkhorn::balance(context, operand, options.sum, limits_of(options, job.precision, meter));
+  auto found =
+      sinkhorn::balance(context, operand, options.sum, limits_of(context, options, job.precision, meter, result.log));
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
   result.iterations = found.outcome.iterations;
@@ -53,11 +54,15 @@ BalanceOutcome balanced(mpi::Context& context, const BalanceOptions& options, co
     sinkhorn::CheckedMarginals sums;
     for (const double x : found.x) sums.columns.push_back(x == 0 ? 0 : options.sum);
     sums.rows.assign(sums.columns.begin() + first, sums.columns.begin() + first + rows.rows());
+    sums.first_row = first;
+    sums.all_rows = static_cast<Index>(found.x.size());
     return sums;
   });
   wanted.total = options.sum * static_cast<double>(rows.columns() - found.masked);
   result.check = sinkhorn::marginal_errors<T>(context, rows, wanted);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  sketch(context, options, matrix, wanted, result);
+  result.swept_bytes = layout::elements(job.file.shape) * Index{sizeof(T)};
   std::ranges::replace(found.x, 0.0, std::numeric_limits<double>::quiet_NaN());
   write_matrix(context, options, matrix, meter);
   write_row_vector(context, options.of_rows, own, false);
@@ -96,7 +101,14 @@ void run_balance(mpi::Context& context, const BalanceOptions& options) {
                                                  : balanced<double>(context, options, job, meter);
       },
       [&](const BalanceOutcome& outcome) { return report_of(context, options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return summary_of(options, job, outcome); });
+      [&](const BalanceOutcome& outcome) { return summary_of(options, job, outcome); },
+      [&](const BalanceOutcome& outcome) {
+        return PageFacts{.rows = {{"what a row is to sum up to", fmt::format("{}", options.sum)},
+                                  {"masked rows", fmt::format("{}", outcome.masked)}},
+                         .stages = {},
+                         .plan = "the balanced matrix",
+                         .sums = {"row"}};
+      });
 }
 
 }  // namespace plait::cli

@@ -39,7 +39,6 @@ namespace {
 using layout::Layout;
 using purify::Matrix;
 
-constexpr Index most_cells = 160;
 constexpr Index most_trace_bytes = Index{64} << 20;
 
 constexpr std::array option_words{OptionWord{"chemical_potential", "--chemical-potential"}};
@@ -237,6 +236,7 @@ class PurifyRun {
     const double product_seconds_before = products_.seconds();
     Index received_before = received_by_rank(context_);
     const Stopwatch watch;
+    outcome_.loop_begin = steady_nanoseconds();
     meter_.stage("step 1", 0, 0);
     while (advance(purification)) {
       const auto& iterates = purification.state().iterates;
@@ -254,6 +254,7 @@ class PurifyRun {
         received_before = received_by_rank(context_) - received_in_steps;
       }
     }
+    outcome_.loop_end = steady_nanoseconds();
     outcome_.purify_seconds = slowest(context_, watch.seconds());
     outcome_.multiplications = purification.multiplications();
     outcome_.received_bytes =
@@ -334,15 +335,10 @@ class PurifyRun {
 
   void draw(const Matrix<T>& d) {
     if (options_.page.empty() || task_.states == 0) return;
-    Picture& picture = outcome_.picture;
-    picture.cells = std::min(task_.states, most_cells);
-    picture.sizes.resize(static_cast<std::size_t>(picture.cells * picture.cells));
-    d.for_each_element([&](Index row, Index column, const T& element) {
-      const Index cell = row * picture.cells / task_.states * picture.cells + column * picture.cells / task_.states;
-      double& size = picture.sizes[static_cast<std::size_t>(cell)];
-      size = std::max(size, std::abs(element));
-    });
-    mpi::all_reduce(context_.comm(), std::span<double>(picture.sizes), mpi::Operation::maximum());
+    outcome_.picture = mpi::agreed(context_, [&] { return MatrixPicture({task_.states, task_.states}); });
+    d.for_each_element(
+        [&](Index row, Index column, const T& element) { outcome_.picture.add(row, column, std::abs(element)); });
+    outcome_.picture.unite(context_);
   }
 
   void write(const std::string& path, std::optional<Matrix<T>> matrix) {

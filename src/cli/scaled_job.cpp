@@ -4,6 +4,8 @@
 
 #include "plait/io/slab.hpp"
 
+#include "cli/text_aside.hpp"
+
 namespace plait::cli {
 
 namespace {
@@ -40,6 +42,12 @@ ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
       context, memory_of_scaling(context, job.file, element_bytes(job.precision), beside_bytes(job.precision)));
   if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
   return job;
+}
+
+void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
+                       const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace) {
+  const std::string headline = summary.substr(0, summary.find('\n'));
+  text_aside(options.page, scaled_page(context, options, headline, outcome, facts, trace)).publish();
 }
 
 }  // namespace plait::cli

@@ -36,7 +36,8 @@ struct ScaledOptions {
   double over_relaxation = 1;  // none
   std::string machine;         // empty: as PLAIT_MACHINE says
   ReportOptions report;
-  std::string trace;             // empty: none
+  std::string page;              // of --report; empty: none
+  std::string trace;             // likewise
   std::string checkpoint;        // empty: none
   Index checkpoint_every = 100;  // iterations
   bool resume = false;
