@@ -28,7 +28,9 @@ void add_balance(CLI::App& program, BalanceOptions& options) {
       ->required();
   add_npy_path(command, "-o,--output", options.of_rows, "FILE",
                "Where the factors go, as a column (N x 1) in a .npy file; NaN for masked rows");
-  add_npy_path(command, "--matrix", options.output, "FILE", "Write the balanced matrix, too; may be IN itself");
+  add_plan_path(
+      command, "--matrix", options.output, "FILE",
+      "Write the balanced matrix, too, as .npy, or of a sparse A as a\nMatrix Market file .mtx; may be IN itself");
   add_value(
       command, "--sum", [&options](const std::string& text) { options.sum = parse_positive_number(text); }, "NUMBER",
       "What each row of B is to sum up to; 1 by default");

@@ -74,6 +74,19 @@ inline CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, 
   return add_value(command, name, read, placeholder, help);
 }
 
+/// Adds an option for the name of a file to write, .npy or, of a sparse matrix, Matrix Market.
+inline CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
+                                  const std::string& placeholder, const std::string& help) {
+  const auto read = [&path](const std::string& text) {
+    if (io::is_hdf5_name(text)) {
+      throw ArgumentError(
+          fmt::format("{} would be a file of another kind, expected the name of a .npy or .mtx file", text));
+    }
+    path = parse_path(text);
+  };
+  return add_value(command, name, read, placeholder, help);
+}
+
 /// Adds an option for the name of a .npy file to write. Any name will do but that of a file of another kind.
 inline CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path,
                                  const std::string& placeholder, const std::string& help) {

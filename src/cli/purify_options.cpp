@@ -53,6 +53,9 @@ void check_together(const PurifyOptions& options) {
   if (options.resume && options.checkpoint.empty()) {
     throw UsageError("--resume is given, but --checkpoint is missing: the file to go on from");
   }
+  if (options.checkpoint_every && options.checkpoint.empty()) {
+    throw UsageError("--checkpoint-every is given, but --checkpoint is missing: the file to write");
+  }
 }
 
 constexpr const char* purify_footer =

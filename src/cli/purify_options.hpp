@@ -15,6 +15,9 @@ class App;
 
 namespace plait::cli {
 
+/// How many steps lie between checkpoints.
+inline constexpr Index usual_steps_between_checkpoints = 10;
+
 /// The command line of `plait purify`.
 struct PurifyOptions {
   std::string input;         // H
@@ -26,10 +29,10 @@ struct PurifyOptions {
   std::optional<double> chemical_potential;
   purify::Bounds bounds = purify::Bounds::lanczos;
   Index most_steps = 300;
-  std::string output;           // D; may be empty
-  std::string energy_weighted;  // W; empty: not computed
-  std::string checkpoint;       // empty: none
-  Index checkpoint_every = 10;  // steps
+  std::string output;                     // D; may be empty
+  std::string energy_weighted;            // W; empty: not computed
+  std::string checkpoint;                 // empty: none
+  std::optional<Index> checkpoint_every;  // steps; 10 where none is given
   bool resume = false;
   std::string page;     // the HTML report; empty: none
   std::string trace;    // empty: none

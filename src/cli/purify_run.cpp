@@ -246,7 +246,8 @@ class PurifyRun {
                       iterates.back().idempotency_error, iterates.back().trace - static_cast<double>(task_.occupied),
                       options_.per_state * iterates.back().energy),
           0, 0);
-      if (!options_.checkpoint.empty() && steps % options_.checkpoint_every == 0) {
+      const Index every = options_.checkpoint_every.value_or(usual_steps_between_checkpoints);
+      if (!options_.checkpoint.empty() && steps % every == 0) {
         const Index received_in_steps = received_by_rank(context_) - received_before;
         last_checkpoint_ = write_checkpoint(context_, options_.checkpoint, last_checkpoint_,
                                             {{}, fingerprint_, context_.size(), purification.state()},

@@ -130,14 +130,14 @@ void ScaledCheckpoint::keep(json checkpoint, const std::vector<const std::vector
 
 sinkhorn::ScalingCheckpoints ScaledCheckpoint::of_scaling() {
   if (options_.checkpoint.empty()) return {};
-  return {options_.checkpoint_every,
+  return {options_.checkpoint_every.value_or(usual_checkpoint_every),
           [this](const ScalingState& state) { keep({{"errors", state.errors}}, {&state.u}, {&state.v}); },
           state_ ? &state_->scaling : nullptr};
 }
 
 void ScaledCheckpoint::put_into(sinkhorn::TransportOptions& options) {
   if (options_.checkpoint.empty()) return;
-  options.keep_every = options_.checkpoint_every;
+  options.keep_every = options_.checkpoint_every.value_or(usual_checkpoint_every);
   options.from = state_ ? &*state_ : nullptr;
   options.keep = [this](const TransportState& state) {
     json stages = json::array();

@@ -4,6 +4,8 @@
 
 #include "plait/io/slab.hpp"
 
+#include "cli/option_value.hpp"
+#include "cli/sparse_matrix_file.hpp"
 #include "cli/text_aside.hpp"
 
 namespace plait::cli {
@@ -48,6 +50,23 @@ void write_scaled_page(const mpi::Context& context, const ScaledOptions& options
                        const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace) {
   const std::string headline = summary.substr(0, summary.find('\n'));
   text_aside(options.page, scaled_page(context, options, headline, outcome, facts, trace)).publish();
+}
+
+ScaledJob prepared_sparse(mpi::Context& context, const ScaledOptions& options, const io::MatrixFile& file) {
+  expect_writable_outputs(context, options);
+  ScaledJob job;
+  job.file = file;
+  job.precision = chosen_precision(options.precision, file.dtype);
+  job.memory = memory_of_sparse(context, *sparse_header(file));
+  if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
+  return job;
+}
+
+void expect_dense_output(const ScaledOptions& options, std::string_view option, std::string_view what) {
+  if (!ends_like(options.output, ".mtx")) return;
+  throw ArgumentError(fmt::format(
+      "{}: {} would be a sparse {}, but {} is dealt with as a dense matrix, expected the name of a .npy file", option,
+      options.output, what, options.input));
 }
 
 }  // namespace plait::cli

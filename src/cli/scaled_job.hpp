@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -50,6 +52,13 @@ struct ScaledJob {
 /// \param kept          what is read beside the files of `options`
 [[nodiscard]] ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
                                  const std::function<Index(Precision)>& beside_bytes, std::vector<NamedFile> kept = {});
+
+/// The same of a matrix that stays sparse (see sparse_header). Collective over `context`.
+[[nodiscard]] ScaledJob prepared_sparse(mpi::Context& context, const ScaledOptions& options,
+                                        const io::MatrixFile& file);
+
+/// \throws ArgumentError  the output is to be a Matrix Market file, but IN is dealt with as a dense matrix
+void expect_dense_output(const ScaledOptions& options, std::string_view option, std::string_view what);
 
 /// Writes the page of --report aside, and renames it. Local.
 void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
@@ -106,10 +115,17 @@ void sketch(mpi::Context& context, const ScaledOptions& options, ScaledMatrix<T>
   result.sketch = plan.is_transposed() ? taken.transposed() : std::move(taken);
 }
 
+/// \throws ArgumentError  what is a number, and not 0, is none or 0 in a narrower type
 template <class A>
-[[nodiscard]] std::vector<A> as_numbers(const std::vector<double>& values) {
+[[nodiscard]] std::vector<A> as_numbers(const std::vector<double>& values, const std::string& path) {
   std::vector<A> numbers;
-  for (const double value : values) numbers.push_back(static_cast<A>(value));
+  for (const double value : values) {
+    numbers.push_back(static_cast<A>(value));
+    if ((numbers.back() == 0) == (value == 0) && std::isfinite(numbers.back()) == std::isfinite(value)) continue;
+    throw ArgumentError(
+        fmt::format("--start: element {} of {} is {}, beyond the range of f32; expected --precision f64",
+                    numbers.size() - 1, path, value));
+  }
   return numbers;
 }
 
@@ -123,7 +139,9 @@ template <class A>
     if (options.start.empty() || !is_transposed) return;
     throw ArgumentError(fmt::format("--start: {} is in Fortran order, expected C order", options.input));
   });
-  return options.start.empty() ? std::vector<A>() : as_numbers<A>(io::read_npy_vector(context, options.start));
+  if (options.start.empty()) return {};
+  const auto start = io::read_npy_vector(context, options.start);
+  return mpi::agreed(context, [&] { return as_numbers<A>(start, options.start); });
 }
 
 /// Writes the matrix, which may have become a plan, where -o says. Collective over `context`.

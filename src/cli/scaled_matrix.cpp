@@ -34,11 +34,22 @@ void write_vector(mpi::Context& context, const std::string& path, layout::Layout
 
 }  // namespace
 
+void expect_real(const std::string& path, const io::MatrixFile& file) {
+  if (io::is_complex(file.dtype)) fail_complex(path, file);
+}
+
+void fail_complex(const std::string& path, const io::MatrixFile& file) {
+  throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file.dtype)));
+}
+
 ScaledMarginals::ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape shape,
                                  bool is_transposed, Index own_rows) {
   rows_ = read_marginals(context, "--rows", options.rows, shape.rows, "rows");
   columns_ = read_marginals(context, "--cols", options.columns, shape.columns, "columns");
-  if (is_transposed) std::swap(rows_, columns_);
+  if (is_transposed) {
+    std::swap(rows_, columns_);
+    names_ = sinkhorn::AxisNames::of_transpose();
+  }
   const Index first = mpi::sum_below(context.comm(), own_rows);
   if (!rows_.empty()) own_.assign(rows_.begin() + first, rows_.begin() + first + own_rows);
 }

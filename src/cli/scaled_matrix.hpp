@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -19,10 +20,12 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/axis_names.hpp"
 #include "plait/sinkhorn/marginals.hpp"
 
 #include "cli/meter.hpp"
 #include "cli/named_file.hpp"
+#include "cli/narrowed_entries.hpp"
 #include "cli/scaled_options.hpp"
 
 namespace plait::cli {
@@ -32,7 +35,8 @@ namespace plait::cli {
 template <class T>
 class ScaledMatrix {
  public:
-  explicit ScaledMatrix(layout::DistributedMatrix<T> slab) : slab_(std::move(slab)) {}
+  explicit ScaledMatrix(layout::DistributedMatrix<T> slab, NarrowedEntries narrowed = {})
+      : slab_(std::move(slab)), narrowed_(narrowed) {}
 
   [[nodiscard]] bool is_transposed() const { return slab_.layout().storage() == StorageOrder::column_major; }
   /// What is scaled: row-major.
@@ -41,10 +45,21 @@ class ScaledMatrix {
     return is_transposed() ? tile.transposed() : tile;
   }
   [[nodiscard]] layout::DistributedMatrix<T>& slab() { return slab_; }
+  /// What messages call rows and columns.
+  [[nodiscard]] sinkhorn::AxisNames names() const {
+    return is_transposed() ? sinkhorn::AxisNames::of_transpose() : sinkhorn::AxisNames();
+  }
+  /// The same on all ranks.
+  [[nodiscard]] const NarrowedEntries& narrowed() const noexcept { return narrowed_; }
 
  private:
   layout::DistributedMatrix<T> slab_;
+  NarrowedEntries narrowed_;
 };
+
+/// \throws ArgumentError  the elements are complex
+void expect_real(const std::string& path, const io::MatrixFile& file);
+[[noreturn]] void fail_complex(const std::string& path, const io::MatrixFile& file);
 
 template <class T, class From>
 [[nodiscard]] layout::DistributedMatrix<T> converted(mpi::Context& context, const std::string& path,
@@ -61,6 +76,32 @@ template <class T, class From>
   return to;
 }
 
+/// The same of entries that have to be told from 0, and be numbers, in the narrower type.
+///
+/// \throws ArgumentError  on all ranks: as narrowed_entry
+template <class T, class From>
+[[nodiscard]] ScaledMatrix<T> narrowed(mpi::Context& context, const std::string& path,
+                                       const layout::DistributedMatrix<From>& from) {
+  NarrowedEntries seen;
+  auto to = mpi::agreed(context, [&] {
+    auto slab = io::make_slab<T>(path, from.layout(), context.rank());
+    const auto& source = from.tiles()[0];
+    const auto& target = slab.tiles()[0];
+    const bool is_by_rows = from.layout().storage() == StorageOrder::row_major;
+    const Index first = io::elements_before(from.layout(), context.rank()) / std::max(Index{1}, source.minor_extent());
+    for (Index i = 0; i < source.major_extent(); ++i) {
+      for (Index j = 0; j < source.minor_extent(); ++j) {
+        target.data()[i * target.leading_dimension() + j] =
+            narrowed_entry<T>(simd::widened<double>(source.data()[i * source.leading_dimension() + j]),
+                              is_by_rows ? first + i : j, is_by_rows ? j : first + i, path, seen);
+      }
+    }
+    return slab;
+  });
+  const NarrowedEntries all = of_all_ranks(context, seen);
+  return ScaledMatrix<T>(std::move(to), all);
+}
+
 /// Reads a matrix of any real type. Collective over `context`.
 template <class T>
 [[nodiscard]] ScaledMatrix<T> read_scaled(mpi::Context& context, const std::string& path, const io::MatrixFile& file,
@@ -71,10 +112,14 @@ template <class T>
       if constexpr (std::is_same_v<From, T>) {
         return ScaledMatrix<T>(std::move(slab));
       } else {
-        return ScaledMatrix<T>(converted<T>(context, path, slab));
+        if constexpr (sizeof(T) < sizeof(double)) {
+          return narrowed<T>(context, path, slab);
+        } else {
+          return ScaledMatrix<T>(converted<T>(context, path, slab));
+        }
       }
     } else {
-      throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file.dtype)));
+      fail_complex(path, file);
     }
   });
 }
@@ -86,9 +131,9 @@ class ScaledMarginals {
   /// \throws ArgumentError  on every rank: lengths that are not those of the matrix in the file
   ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape shape, bool is_transposed,
                   Index own_rows);
-  [[nodiscard]] sinkhorn::Marginals marginals() const { return {own_, columns_}; }
+  [[nodiscard]] sinkhorn::Marginals marginals() const { return {own_, columns_, names_}; }
   /// Of all rows, too.
-  [[nodiscard]] sinkhorn::Marginals of_all_rows() const { return {rows_, columns_}; }
+  [[nodiscard]] sinkhorn::Marginals of_all_rows() const { return {rows_, columns_, names_}; }
   /// Where nothing was given: the rows of the matrix in the file are to sum up to 1 each.
   void default_to_rows_of_one(layout::Shape file, bool is_transposed);
   /// Makes what was not given uniform, so that all sum up to 1; but not what `of_all_rows` tells.
@@ -98,6 +143,7 @@ class ScaledMarginals {
   std::vector<double> rows_;     // of all rows
   std::vector<double> own_;      // of this rank's rows
   std::vector<double> columns_;  // of all columns
+  sinkhorn::AxisNames names_;
 };
 
 /// Writes one of a plan's vectors: `own` of this rank's rows as n × 1, or what all ranks have of the columns as 1 × n;

@@ -113,6 +113,9 @@ void expect_checkpoint(const ScaledOptions& options) {
   if (options.resume && options.checkpoint.empty()) {
     throw UsageError("--resume is given, but --checkpoint is missing: the file to go on from");
   }
+  if (options.checkpoint_every && options.checkpoint.empty()) {
+    throw UsageError("--checkpoint-every is given, but --checkpoint is missing: the file to write");
+  }
 }
 
 void expect_output(const ScaledOptions& options, const ScaledWords& words) {

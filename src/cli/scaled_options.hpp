@@ -21,6 +21,9 @@ enum class Precision : unsigned char { automatic, f64, f32, mixed, bf16 };
 /// "f64", "f32", "mixed", "bf16".
 [[nodiscard]] std::string_view name(Precision precision);
 
+/// How many iterations lie between checkpoints.
+inline constexpr Index usual_checkpoint_every = 100;
+
 /// What `plait sinkhorn` and `plait transport` have in common.
 struct ScaledOptions {
   std::string input;
@@ -36,10 +39,10 @@ struct ScaledOptions {
   double over_relaxation = 1;  // none
   std::string machine;         // empty: as PLAIT_MACHINE says
   ReportOptions report;
-  std::string page;              // of --report; empty: none
-  std::string trace;             // likewise
-  std::string checkpoint;        // empty: none
-  Index checkpoint_every = 100;  // iterations
+  std::string page;                       // of --report; empty: none
+  std::string trace;                      // empty: none
+  std::string checkpoint;                 // empty: none
+  std::optional<Index> checkpoint_every;  // iterations; 100 where none is given
   bool resume = false;
 };
 
@@ -70,7 +73,7 @@ void add_precision_option(CLI::App& command, ScaledOptions& options, const char*
 void add_limit_options(CLI::App& command, ScaledOptions& options);
 void add_report_and_machine_options(CLI::App& command, ScaledOptions& options);
 
-/// \throws UsageError  --resume without --checkpoint
+/// \throws UsageError  --resume or --checkpoint-every without --checkpoint
 void expect_checkpoint(const ScaledOptions& options);
 
 /// \throws UsageError  nothing is to be written, or several results into one file

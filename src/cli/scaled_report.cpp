@@ -38,6 +38,12 @@ void expect_plan(mpi::Context& context, sinkhorn::Outcome& outcome, const sinkho
     const bool is_impossible = outcome.status == Status::no_support || outcome.status == Status::infeasible_marginals;
     const bool is_finite = std::isfinite(check.rows) && std::isfinite(check.columns) && std::isfinite(check.mass);
     if (!is_impossible && is_finite) return;
+    if (!is_impossible && outcome.status != Status::numerical_limit) {
+      throw Error(ErrorKind::other,
+                  fmt::format("{}: the iterations ended ({}), but sums of what the vectors make left the range of "
+                              "numbers; nothing was written",
+                              name(Status::numerical_limit), outcome.reason));
+    }
     throw Error(ErrorKind::other, fmt::format("{}: {}; nothing was written", name(outcome.status), outcome.reason));
   });
   const double off = std::max(check.rows, check.columns);

@@ -35,6 +35,12 @@ template <class T, class A>
 std::optional<sinkhorn::Grid> grid_of(mpi::Context& context, const SinkhornOptions& options, layout::Shape file,
                                       bool is_transposed) {
   if (!options.grid.is_given()) return std::nullopt;
+  mpi::agreed(context, [&] {
+    const auto& given = options.grid.grid;
+    if (!given || given->rows * given->columns == context.size()) return;
+    throw ArgumentError(fmt::format("--grid: a grid of {} x {} ranks, expected one of all {} ranks", given->rows,
+                                    given->columns, context.size()));
+  });
   if (options.grid.is_automatic) {
     const layout::Shape shape = is_transposed ? layout::Shape{file.columns, file.rows} : file;
     return sinkhorn::choose_grid(context.machine(), context.placement(), shape, Index{sizeof(T)}, Index{sizeof(A)});
@@ -70,12 +76,14 @@ sinkhorn::Scaling<A> scaled_on_blocks(mpi::Context& context, const sinkhorn::Gri
 
 template <class T, class A>
 ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, const io::MatrixFile& file,
-                     Precision precision, Meter& meter, std::optional<layout::Shape>& used_grid) {
+                     Precision precision, Meter& meter, std::optional<layout::Shape>& used_grid,
+                     NarrowedEntries& narrowed) {
   ScaledOutcome result;
   result.precision = precision;
   const JointStopwatch all(context);
   meter.stage("reading " + options.input, 0, layout::elements(file.shape) * io::bytes(file.dtype));
   auto matrix = read_scaled<T>(context, options.input, file, meter.progress());
+  narrowed = matrix.narrowed();
   const matrix_view<T> rows = matrix.rows();
   ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
   if (options.rows.empty() && options.columns.empty()) given.default_to_rows_of_one(file.shape, matrix.is_transposed());
@@ -126,14 +134,9 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 
 void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   const io::MatrixFile file = io::describe_matrix_file(context, options.input);
+  mpi::agreed(context, [&] { expect_real(options.input, file); });
   if (stays_sparse(options, file)) return run_sparse_sinkhorn(context, options, file);
-  mpi::agreed(context, [&] {
-    if (!ends_like(options.output, ".mtx")) return;
-    throw ArgumentError(
-        fmt::format("--output: {} would be a sparse plan, but {} is scaled as a dense matrix, expected "
-                    "the name of a .npy file",
-                    options.output, options.input));
-  });
+  mpi::agreed(context, [&] { expect_dense_output(options, "--output", "plan"); });
   ScaledJob job = prepared(context, options, [&options](Precision precision) {
     // A plan in another type than it is kept in, the copy of dealt rows, or the blocks beside what was read.
     if (precision == Precision::bf16 && !options.output.empty()) return Index{4};
@@ -143,14 +146,18 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   const bool is_algorithm = in_place_form(options.form) != sinkhorn::InPlaceForm::fused;
   if (is_algorithm && job.precision == Precision::mixed) job.precision = Precision::f32;  // elements as they are
   std::optional<layout::Shape> grid;                                                      // of the matrix in the file
+  const auto scale_it = [&]<class T, class A>(Meter& meter, NarrowedEntries& narrowed) {
+    return scaled<T, A>(context, options, job.file, job.precision, meter, grid, narrowed);
+  };
   const auto work = [&](Meter& meter) {
-    switch (job.precision) {
-      case Precision::f32: return scaled<float, float>(context, options, job.file, job.precision, meter, grid);
-      case Precision::mixed: return scaled<float, double>(context, options, job.file, job.precision, meter, grid);
-      case Precision::bf16:
-        return scaled<simd::BFloat16, float>(context, options, job.file, job.precision, meter, grid);
-      default: return scaled<double, double>(context, options, job.file, job.precision, meter, grid);
-    }
+    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+      switch (job.precision) {
+        case Precision::f32: return scale_it.template operator()<float, float>(meter, narrowed);
+        case Precision::mixed: return scale_it.template operator()<float, double>(meter, narrowed);
+        case Precision::bf16: return scale_it.template operator()<simd::BFloat16, float>(meter, narrowed);
+        default: return scale_it.template operator()<double, double>(meter, narrowed);
+      }
+    });
   };
   const auto report = [&](const ScaledOutcome& outcome) {
     auto json = sinkhorn_json(context, options, job, outcome);

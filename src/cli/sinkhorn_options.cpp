@@ -12,19 +12,6 @@ namespace plait::cli {
 
 namespace {
 
-/// A dense plan is a .npy file, that of a sparse matrix may be a Matrix Market file.
-CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
-                           const std::string& placeholder, const std::string& help) {
-  const auto read = [&path](const std::string& text) {
-    if (io::is_hdf5_name(text)) {
-      throw ArgumentError(
-          fmt::format("{} would be a file of another kind, expected the name of a .npy or .mtx file", text));
-    }
-    path = parse_path(text);
-  };
-  return add_value(command, name, read, placeholder, help);
-}
-
 constexpr ScaledWords sinkhorn_words{
     "factors",
     "--row-factors",

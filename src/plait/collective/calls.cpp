@@ -92,6 +92,12 @@ Pending start_all_gather(mpi::Context& context, std::span<const std::byte> own, 
   const Index elements = total(context, counts, "counts");
   expect_bytes(own, counts[at(context.rank())], element_bytes, "own");
   expect_bytes(all, elements, element_bytes, "all");
+  const std::array bindings{Binding::input(own), Binding::output(all)};
+  return {all_gather_schedule(context, counts, element_bytes), bindings};
+}
+
+schedule::Schedule all_gather_schedule(mpi::Context& context, std::span<const Index> counts, Index element_bytes) {
+  const Index elements = total(context, counts, "counts");
   const auto choice = choose<model::AllGatherAlgorithm>(context, context.placement(), elements * element_bytes);
   const Group group = Group::all(context);
   Graph graph(choice.strands);
@@ -101,8 +107,7 @@ Pending start_all_gather(mpi::Context& context, std::span<const std::byte> own, 
       Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
   blocks = copy_own_block(graph, group, std::move(blocks), {from}, data);
   static_cast<void>(all_gather_by(choice.algorithm, graph, group, std::move(blocks), data));
-  const std::array bindings{Binding::input(own), Binding::output(all)};
-  return {schedule::Schedule(context, std::move(graph), "all_gather"), bindings};
+  return {context, std::move(graph), "all_gather"};
 }
 
 Pending start_all_to_all(mpi::Context& context, std::span<const std::byte> in, std::span<const Index> send_counts,

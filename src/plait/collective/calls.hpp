@@ -56,6 +56,9 @@ class Pending {
 /// all ← the blocks of all ranks, counts[i] elements of the i-th one, one behind the other; `own` is this rank's.
 [[nodiscard]] Pending start_all_gather(mpi::Context& context, std::span<const std::byte> own, std::span<std::byte> all,
                                        std::span<const Index> counts, Index element_bytes);
+/// The same to be run many times: on an input, this rank's block, and an output, the blocks of all ranks.
+[[nodiscard]] schedule::Schedule all_gather_schedule(mpi::Context& context, std::span<const Index> counts,
+                                                     Index element_bytes);
 /// out ← the blocks that all ranks have for this one, receive_counts[i] elements from the i-th one; `in` has
 /// send_counts[i] elements for it. What one rank sends another expects.
 [[nodiscard]] Pending start_all_to_all(mpi::Context& context, std::span<const std::byte> in,

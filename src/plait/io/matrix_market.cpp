@@ -229,38 +229,89 @@ void read_entries(mpi::Context& context, const std::string& path, const MatrixMa
   reader.run(progress);
 }
 
+// Puts the entries of a row in the order of their columns; those of one column in the order in which they came.
+template <class T>
+void sort_row(std::span<std::uint32_t> columns, std::span<T> values, std::vector<PlacedEntry<T>>& room) {
+  if (std::ranges::is_sorted(columns)) return;
+  room.clear();
+  for (std::size_t k = 0; k < columns.size(); ++k) room.push_back({Index{columns[k]}, values[k]});
+  std::ranges::stable_sort(room, {}, &PlacedEntry<T>::place);
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    columns[k] = static_cast<std::uint32_t>(room[k].place);
+    values[k] = room[k].value;
+  }
+}
+
+// Adds up entries for the same element, row by row, and closes the gaps.
+template <class T>
+void add_up_repeated(layout::SparseRows<T>& rows, const std::string& path) {
+  std::size_t to = 0;
+  Index begin = 0;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const Index end = rows.starts[static_cast<std::size_t>(i) + 1];
+    const std::size_t first = to;
+    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+      const std::uint32_t column = rows.columns[k];
+      const T value = rows.values[k];
+      if (to == first || rows.columns[to - 1] != column) {
+        rows.columns[to] = column;
+        rows.values[to++] = value;
+      } else if constexpr (std::same_as<T, Index>) {
+        if (!__builtin_add_overflow(rows.values[to - 1], value, &rows.values[to - 1])) continue;
+        throw FileError(fmt::format("{}: the entries for row {}, column {} add up to more than 64 bits", path,
+                                    rows.first_row + i + 1, Index{column} + 1));
+      } else {
+        rows.values[to - 1] += value;
+      }
+    }
+    begin = end;
+    rows.starts[static_cast<std::size_t>(i) + 1] = static_cast<Index>(to);
+  }
+  rows.columns.resize(to);
+  rows.values.resize(to);
+}
+
 // What was gathered as rows; entries for the same element are added up.
 template <class T>
 layout::SparseRows<T> rows_of(std::vector<PlacedEntry<T>>& entries, layout::Shape shape, Index first_row, Index rows,
                               const std::string& path) {
-  std::ranges::stable_sort(entries, {}, &PlacedEntry<T>::place);
   layout::SparseRows<T> result;
   result.shape = shape;
   result.first_row = first_row;
   result.starts.assign(static_cast<std::size_t>(rows) + 1, 0);
-  result.columns.reserve(entries.size());
-  result.values.reserve(entries.size());
-  Index last = -1;
-  for (const auto& [place, value] : entries) {
-    const Index row = place / shape.columns;
-    if (place == last) {
-      if constexpr (std::same_as<T, Index>) {
-        if (__builtin_add_overflow(result.values.back(), value, &result.values.back())) {
-          throw FileError(fmt::format("{}: the entries for row {}, column {} add up to more than 64 bits", path,
-                                      first_row + row + 1, place % shape.columns + 1));
-        }
-      } else {
-        result.values.back() += value;
-      }
-      continue;
-    }
-    last = place;
-    result.columns.push_back(static_cast<std::uint32_t>(place % shape.columns));
-    result.values.push_back(value);
-    ++result.starts[static_cast<std::size_t>(row) + 1];
-  }
+  for (const auto& entry : entries) ++result.starts[static_cast<std::size_t>(entry.place / shape.columns) + 1];
   std::partial_sum(result.starts.begin(), result.starts.end(), result.starts.begin());
+  result.columns.resize(entries.size());
+  result.values.resize(entries.size());
+  std::vector<Index> next(result.starts.begin(), result.starts.end() - 1);
+  for (const auto& [place, value] : entries) {
+    const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(place / shape.columns)]++);
+    result.columns[at] = static_cast<std::uint32_t>(place % shape.columns);
+    result.values[at] = value;
+  }
+  entries = {};
+  std::vector<PlacedEntry<T>> room;
+  for (Index i = 0; i < rows; ++i) {
+    const auto begin = static_cast<std::size_t>(result.starts[static_cast<std::size_t>(i)]);
+    const auto count = static_cast<std::size_t>(result.starts[static_cast<std::size_t>(i) + 1]) - begin;
+    sort_row(std::span(result.columns).subspan(begin, count), std::span(result.values).subspan(begin, count), room);
+  }
+  add_up_repeated(result, path);
   return result;
+}
+
+// Calls f(row, column, value), from 0, for the entries of this rank that a file of that symmetry has.
+template <class T, class F>
+void for_each_written(const layout::SparseRows<T>& matrix, MatrixMarketSymmetry symmetry, F&& f) {
+  for (Index i = 0; i < matrix.rows(); ++i) {
+    const Index row = matrix.first_row + i;
+    const auto columns = matrix.columns_of(i);
+    const auto values = matrix.values_of(i);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      if (symmetry != MatrixMarketSymmetry::general && Index{columns[k]} > row) break;
+      f(row, Index{columns[k]}, values[k]);
+    }
+  }
 }
 
 }  // namespace
@@ -295,32 +346,52 @@ layout::SparseRows<T> read_matrix_market_rows(mpi::Context& context, const std::
   });
   std::vector<PlacedEntry<T>> entries;
   read_entries<T>(context, path, header, layout, progress, [&] { return Gathered<T>(entries); });
-  const Index first = own_rows == 0 ? 0 : layout.columns().global_of(context.rank(), 0);
+  const Index first = own_rows == 0 ? shape.rows : layout.columns().global_of(context.rank(), 0);
   return mpi::agreed(context, [&] { return rows_of(entries, shape, first, own_rows, path); });
 }
 
 template <class T>
-void write_matrix_market(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& matrix) {
-  const Index all = mpi::all_reduce(context.comm(), matrix.entries(), mpi::Operation::sum());
-  std::string text;
+void write_matrix_market(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& matrix,
+                         MatrixMarketSymmetry symmetry) {
   mpi::agreed(context, [&] {
-    if (context.rank() == 0) {
-      text = fmt::format("%%MatrixMarket matrix coordinate real general\n{} {} {}\n", matrix.shape.rows,
-                         matrix.shape.columns, all);
+    const bool is_symmetric = symmetry == MatrixMarketSymmetry::symmetric;
+    if (!is_symmetric && symmetry != MatrixMarketSymmetry::general) {
+      throw ArgumentError("symmetry: skew-symmetric or hermitian, expected general or symmetric");
     }
-    for (Index i = 0; i < matrix.rows(); ++i) {
-      const auto columns = matrix.columns_of(i);
-      const auto values = matrix.values_of(i);
-      for (std::size_t k = 0; k < columns.size(); ++k) {
-        fmt::format_to(std::back_inserter(text), "{} {} {}\n", matrix.first_row + i + 1, columns[k] + Index{1},
-                       values[k]);
-      }
+    if (is_symmetric && matrix.shape.rows != matrix.shape.columns) {
+      throw ArgumentError(fmt::format("symmetry: symmetric, but the matrix is {}, expected as many rows as columns",
+                                      layout::to_string(matrix.shape)));
     }
   });
-  const auto own = static_cast<Index>(text.size());
-  const Index before = mpi::sum_below(context.comm(), own);
-  OutputFile file(context, path, mpi::all_reduce(context.comm(), own, mpi::Operation::sum()));
-  mpi::agreed(context, [&] { file.write_at(before, std::as_bytes(std::span(text))); });
+  constexpr const char* line = "{} {} {}\n";
+  Index own_entries = 0;
+  Index own_bytes = 0;
+  for_each_written(matrix, symmetry, [&](Index row, Index column, T value) {
+    ++own_entries;
+    own_bytes += static_cast<Index>(fmt::formatted_size(line, row + 1, column + 1, value));
+  });
+  const Index all = mpi::all_reduce(context.comm(), own_entries, mpi::Operation::sum());
+  std::string text;
+  if (context.rank() == 0) {
+    text = fmt::format("%%MatrixMarket matrix coordinate real {}\n{} {} {}\n",
+                       symmetry == MatrixMarketSymmetry::general ? "general" : "symmetric", matrix.shape.rows,
+                       matrix.shape.columns, all);
+    own_bytes += static_cast<Index>(text.size());
+  }
+  Index at = mpi::sum_below(context.comm(), own_bytes);
+  OutputFile file(context, path, mpi::all_reduce(context.comm(), own_bytes, mpi::Operation::sum()));
+  mpi::agreed(context, [&] {
+    const auto write = [&] {
+      file.write_at(at, std::as_bytes(std::span(text)));
+      at += static_cast<Index>(text.size());
+      text.clear();
+    };
+    for_each_written(matrix, symmetry, [&](Index row, Index column, T value) {
+      fmt::format_to(std::back_inserter(text), line, row + 1, column + 1, value);
+      if (static_cast<Index>(text.size()) >= piece_bytes) write();
+    });
+    write();
+  });
   file.commit();
 }
 
@@ -328,8 +399,10 @@ template layout::SparseRows<Index> read_matrix_market_rows(mpi::Context&, const 
                                                            const Progress&);
 template layout::SparseRows<double> read_matrix_market_rows(mpi::Context&, const std::string&,
                                                             const MatrixMarketHeader&, const Progress&);
-template void write_matrix_market(mpi::Context&, const std::string&, const layout::SparseRows<double>&);
-template void write_matrix_market(mpi::Context&, const std::string&, const layout::SparseRows<float>&);
+template void write_matrix_market(mpi::Context&, const std::string&, const layout::SparseRows<double>&,
+                                  MatrixMarketSymmetry);
+template void write_matrix_market(mpi::Context&, const std::string&, const layout::SparseRows<float>&,
+                                  MatrixMarketSymmetry);
 template layout::DistributedMatrix<Index> read_matrix_market(mpi::Context&, const std::string&,
                                                              const MatrixMarketHeader&, const Progress&);
 template layout::DistributedMatrix<double> read_matrix_market(mpi::Context&, const std::string&,

@@ -40,7 +40,8 @@ template <MatrixMarketElement T>
 
 /// The matrix in a file of the coordinate format, sparse: each rank has as many rows as by
 /// `slab_layout(header.shape, row_major, context.size())`. Entries for the same element are added up, and what the
-/// symmetry implies is there. Memory: that of the entries, three times while they are read. Collective over `context`.
+/// symmetry implies is there. Memory: that of the entries, 12 or 16 bytes each, three times while they are read.
+/// Collective over `context`.
 ///
 /// T: double, or Index for the field `integer`.
 ///
@@ -52,11 +53,15 @@ template <class T>
                                                             const MatrixMarketHeader& header,
                                                             const Progress& progress = {});
 
-/// Writes a sparse matrix in the coordinate format, general and real, row by row, with as many digits as tell each
-/// number from its neighbours. Every rank writes its rows, at once with the others. Collective over `context`.
+/// Writes a sparse matrix in the coordinate format, real, row by row, with as many digits as tell each number from its
+/// neighbours; of a symmetric one the lower triangle. Every rank writes its rows, at once with the others and some MiB
+/// at a time. Collective over `context`.
 ///
-/// \throws FileError  on every rank: the file can't be written; a file that was there is as it was
+/// \param symmetry  general or symmetric
+/// \throws FileError      on every rank: the file can't be written; a file that was there is as it was
+/// \throws ArgumentError  on every rank: another symmetry, or a symmetric matrix that is not square
 template <class T>
-void write_matrix_market(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& matrix);
+void write_matrix_market(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& matrix,
+                         MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general);
 
 }  // namespace plait::io

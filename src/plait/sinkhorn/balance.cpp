@@ -10,12 +10,15 @@
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/schedule/schedule.hpp"
 #include "plait/sinkhorn/course.hpp"
 #include "plait/sinkhorn/stagnation.hpp"
 
 namespace plait::sinkhorn {
 
 namespace {
+
+using schedule::Binding;
 
 class Balancer {
  public:
@@ -24,7 +27,10 @@ class Balancer {
         matrix_(matrix),
         sum_(sum),
         first_(mpi::sum_below(context.comm(), matrix.rows())),
-        counts_(mpi::all_gather(context.comm(), matrix.rows())),
+        products_of_all_(mpi::agreed(context,
+                                     [&, counts = mpi::all_gather(context.comm(), matrix.rows())] {
+                                       return collective::all_gather_schedule(context, counts, Index{sizeof(double)});
+                                     })),
         course_(limits, roundoff_of<double>()) {
     mpi::agreed(context, [&] {
       const auto own = static_cast<std::size_t>(matrix.rows());
@@ -36,6 +42,7 @@ class Balancer {
       marginals_.columns.assign(all, sum);
       marginals_.first_row = first_;
       marginals_.all_rows = matrix.columns();
+      marginals_.names = matrix.names();
     });
   }
 
@@ -51,7 +58,9 @@ class Balancer {
  private:
   void multiply() {
     matrix_.multiply(x_, own_);
-    collective::all_gather(context_, std::span<const double>(own_), std::span<double>(products_), counts_);
+    products_of_all_.start({{Binding::input(std::as_bytes(std::span(own_))),
+                             Binding::output(std::as_writable_bytes(std::span(products_)))}});
+    products_of_all_.wait();
   }
 
   void mask() {
@@ -99,10 +108,10 @@ class Balancer {
       return;
     }
     const Feasibility found = look_for_a_proof();
-    if (!course_.is_proof(found, marginals_)) course_.at_limit(found);
+    if (!course_.is_proof(found, marginals_)) course_.at_limit(found, marginals_.names);
   }
 
-  [[nodiscard]] Feasibility look_for_a_proof() const {
+  [[nodiscard]] Feasibility look_for_a_proof() {
     return matrix_.feasibility_of(context_, marginals_,
                                   std::span(x_).subspan(static_cast<std::size_t>(first_), own_.size()));
   }
@@ -111,7 +120,7 @@ class Balancer {
   SymmetricOperand& matrix_;
   double sum_;
   Index first_;
-  std::vector<Index> counts_;
+  schedule::Schedule products_of_all_;
   Course course_;
   CheckedMarginals marginals_;
   std::vector<double> x_;
@@ -132,7 +141,8 @@ Balance balance(mpi::Context& context, SymmetricOperand& matrix, double sum, con
   const Index rows = mpi::all_reduce(context.comm(), matrix.rows(), mpi::Operation::sum());
   mpi::agreed(context, [&] {
     if (matrix.columns() == columns && rows == columns) return;
-    throw ArgumentError(fmt::format("the matrix is {} x {}, expected as many rows as columns", rows, matrix.columns()));
+    throw ArgumentError(fmt::format("the matrix is {}, expected as many rows as columns",
+                                    matrix.names().shape(rows, matrix.columns())));
   });
   matrix.expect_symmetric(context);
   return Balancer(context, matrix, sum, limits).to_the_end();

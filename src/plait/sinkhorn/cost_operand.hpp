@@ -48,7 +48,7 @@ class CostOperand {
   /// kernel ← exp(f + g - C / epsilon) with the f that makes the largest entry of each row 1.
   virtual void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) = 0;
 
-  /// See `sinkhorn::reachable`. Collective.
+  /// See `sinkhorn::reachable`; where sums must not be missed, too. Collective.
   [[nodiscard]] virtual CheckedMarginals reachable(mpi::Context& context, const CheckedMarginals& marginals) = 0;
 
   /// See `sinkhorn::feasibility`. Collective.

@@ -15,7 +15,8 @@ namespace plait::sinkhorn {
 class Course {
  public:
   /// \param rounding  the difference between 1 and the next number of those that are computed with
-  Course(const Limits& limits, double rounding);
+  /// \param span      how large the terms of exponents are: in logarithms, costs in units of epsilon
+  Course(const Limits& limits, double rounding, double span = 0);
 
   /// Notes what is left of the error after one more iteration, and tells the listener.
   void took(double error);
@@ -40,7 +41,7 @@ class Course {
   [[nodiscard]] bool is_proof(const Feasibility& found, const CheckedMarginals& marginals);
 
   /// \param found  what may be the reason
-  const Outcome& at_limit(const Feasibility& found = {});
+  const Outcome& at_limit(const Feasibility& found = {}, const AxisNames& names = {});
   const Outcome& ended(Status status, std::string reason);
 
   [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
@@ -48,6 +49,7 @@ class Course {
  private:
   Limits limits_;
   double rounding_;
+  double span_;
   Outcome outcome_;
 };
 

@@ -106,9 +106,9 @@ Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Suppor
   return found;
 }
 
-std::string describe(const Bottleneck& bottleneck) {
-  return fmt::format("{} of the rows are to sum up to {:.6g}, and all their entries lie in {} columns, which {} {:.6g}",
-                     bottleneck.rows, bottleneck.need, bottleneck.columns,
+std::string describe(const Bottleneck& bottleneck, const AxisNames& names) {
+  return fmt::format("{} of the {} are to sum up to {:.6g}, and all their entries lie in {} {}, which {} {:.6g}",
+                     bottleneck.rows, names.rows(), bottleneck.need, bottleneck.columns, names.columns(),
                      bottleneck.need > bottleneck.room ? "may sum up only to" : "sum up to", bottleneck.room);
 }
 

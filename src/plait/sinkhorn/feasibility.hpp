@@ -47,7 +47,7 @@ template <class T>
                                       const CheckedMarginals& marginals, std::span<const double> heights,
                                       Columns part = {});
 
-/// "the 3 rows ... "
-[[nodiscard]] std::string describe(const Bottleneck& bottleneck);
+/// "3 of the rows are to sum up to ... "
+[[nodiscard]] std::string describe(const Bottleneck& bottleneck, const AxisNames& names);
 
 }  // namespace plait::sinkhorn

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "plait/simd/scaling_kernels.hpp"
+#include "plait/sinkhorn/filled_parts.hpp"
 #include "plait/sinkhorn/iteration.hpp"
 #include "plait/sinkhorn/sweep.hpp"
 
@@ -14,11 +15,17 @@ class ScalingIteration final : public Iteration<A> {
   explicit ScalingIteration(const IterationTask<const T>& task)
       : Iteration<A>(task.row_marginals, task.column_marginals),
         rows_(task.rows),
+        filled_(task.rows),
         trial_(row_block_trial(Sweep::reads, task.rows.columns(), Index{sizeof(T)})) {}
 
   void rows(std::span<A> sums) override {
-    fused_sweep(kernels_, rows_, trial_, this->v().data(), this->u().data(), sums.data(),
-                [this](Index i, A sum) { return this->row_factor(i, sum); });
+    const auto factor = [this](Index i, A sum) { return this->row_factor(i, sum); };
+    A* const u = this->u().data();
+    if (filled_.are_few()) {
+      fused_sweep(kernels_, rows_, filled_, this->v().data(), u, sums.data(), factor);
+    } else {
+      fused_sweep(kernels_, rows_, trial_, this->v().data(), u, sums.data(), factor);
+    }
   }
 
   [[nodiscard]] double distance(std::span<const A> sums) const override {
@@ -36,6 +43,7 @@ class ScalingIteration final : public Iteration<A> {
 
  private:
   matrix_view<const T> rows_;
+  FilledParts filled_;
   RowBlockTrial& trial_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
 };

@@ -50,7 +50,8 @@ CheckedMarginals checked_grid_marginals(mpi::Context& context, const Grid& grid,
                             ? std::span<const double>()
                             : marginals.rows.subspan(static_cast<std::size_t>(begin_of(rows, context.rank())),
                                                      static_cast<std::size_t>(own));
-  CheckedMarginals checked = checked_marginals(context, own, shape.columns, {own_rows, marginals.columns});
+  CheckedMarginals checked =
+      checked_marginals(context, own, shape.columns, {own_rows, marginals.columns, marginals.names});
   const BlockPlace place = block_place(grid, shape, context.rank());
   mpi::agreed(context, [&] {
     if (marginals.rows.empty()) {
@@ -79,8 +80,8 @@ void check_block(mpi::Context& context, mpi::Context& row, mpi::Context& column,
       for (Index j = 0; j < place.columns; ++j) {
         const auto entry = simd::widened<Number>(block(i, j));
         if (!(entry >= 0 && entry <= largest)) {
-          throw ArgumentError(fmt::format("the entry in row {}, column {} is {}, expected a finite number >= 0",
-                                          place.first_row + i, place.first_column + j, entry));
+          throw ArgumentError(fmt::format("the entry in {} is {}, expected a finite number >= 0",
+                                          marginals.names.place(place.first_row + i, place.first_column + j), entry));
         }
         const auto lives = static_cast<std::uint8_t>(entry > 0);
         of_rows[static_cast<std::size_t>(i)] |= lives;
@@ -91,8 +92,8 @@ void check_block(mpi::Context& context, mpi::Context& row, mpi::Context& column,
   collective::allreduce(row, std::span(of_rows), simd::ReduceOperation::max);
   collective::allreduce(column, std::span(of_columns), simd::ReduceOperation::max);
   mpi::agreed(context, [&] {
-    expect_alive("row", of_rows, marginals.rows, place.first_row);
-    expect_alive("column", of_columns,
+    expect_alive(marginals.names.row(), of_rows, marginals.rows, place.first_row);
+    expect_alive(marginals.names.column(), of_columns,
                  std::span(marginals.columns).subspan(static_cast<std::size_t>(place.first_column)),
                  place.first_column);
   });

@@ -102,7 +102,7 @@ class GridRun {
   [[nodiscard]] Outcome limit_reached() {
     const Feasibility found = look_for_a_proof();
     if (course_.is_proof(found, marginals_)) return course_.outcome();
-    return course_.at_limit(found);
+    return course_.at_limit(found, marginals_.names);
   }
 
   [[nodiscard]] Outcome out_of_range() {
@@ -131,7 +131,7 @@ Scaling<A> scale_by_rows(mpi::Context& context, const BlockPlace& place, matrix_
   if (!marginals.rows.empty()) {
     rows = marginals.rows.subspan(static_cast<std::size_t>(place.first_row), static_cast<std::size_t>(place.rows));
   }
-  return scale<T, A>(context, block, {rows, marginals.columns}, limits, start);
+  return scale<T, A>(context, block, {rows, marginals.columns, marginals.names}, limits, start);
 }
 
 }  // namespace

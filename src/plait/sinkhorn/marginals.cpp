@@ -43,6 +43,7 @@ bool are_alike(std::span<const double> values) {
 CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
   const mpi::Communicator& comm = context.comm();
   CheckedMarginals checked;
+  const AxisNames& names = checked.names = marginals.names;
   checked.first_row = mpi::sum_below(comm, rows);
   checked.all_rows = mpi::all_reduce(comm, rows, mpi::Operation::sum());
   const Index most_columns = mpi::all_reduce(comm, columns, mpi::Operation::maximum());
@@ -51,15 +52,16 @@ CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns
   const bool has_columns = !marginals.columns.empty();
   mpi::agreed(context, [&] {
     if (columns != most_columns) {
-      throw ArgumentError(fmt::format("this rank's rows have {} columns, those of others {}", columns, most_columns));
+      throw ArgumentError(fmt::format("this rank's {} have {} {}, those of others {}", names.rows(), columns,
+                                      names.columns(), most_columns));
     }
     if (has_rows && static_cast<Index>(marginals.rows.size()) != rows) {
-      throw ArgumentError(fmt::format("marginals of {} rows are given, expected {}, as many as the rank has",
-                                      marginals.rows.size(), rows));
+      throw ArgumentError(fmt::format("marginals of {} {} are given, expected {}, as many as the rank has",
+                                      marginals.rows.size(), names.rows(), rows));
     }
-    check_length("columns", marginals.columns.size(), columns);
-    check_values("row", marginals.rows, checked.first_row);
-    check_values("column", marginals.columns, 0);
+    check_length(names.columns(), marginals.columns.size(), columns);
+    check_values(names.row(), marginals.rows, checked.first_row);
+    check_values(names.column(), marginals.columns, 0);
     checked.rows.assign(marginals.rows.begin(), marginals.rows.end());
     checked.columns.assign(marginals.columns.begin(), marginals.columns.end());
     checked.rows.resize(static_cast<std::size_t>(rows), 1);
@@ -88,9 +90,9 @@ CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index colu
   mpi::agreed(context, [&] {
     if (std::abs(of_rows - of_columns) <= sums_tolerance * std::max(of_rows, of_columns)) return;
     throw ArgumentError(
-        fmt::format("the marginals of all rows sum up to {}, those of all columns to {}, expected sums "
+        fmt::format("the marginals of all {} sum up to {}, those of all {} to {}, expected sums "
                     "that differ by {} of them at most",
-                    of_rows, of_columns, sums_tolerance));
+                    checked.names.rows(), of_rows, checked.names.columns(), of_columns, sums_tolerance));
   });
   if (of_columns > 0) {
     for (double& value : checked.columns) value *= of_rows / of_columns;

@@ -5,6 +5,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/axis_names.hpp"
 
 namespace plait::sinkhorn {
 
@@ -14,6 +15,7 @@ namespace plait::sinkhorn {
 struct Marginals {
   std::span<const double> rows;     // of this rank's rows
   std::span<const double> columns;  // of all columns; the same on all ranks
+  AxisNames names = {};             // for messages
 };
 
 /// Marginals that were checked.
@@ -21,9 +23,10 @@ struct CheckedMarginals {
   std::vector<double> rows;     // of this rank's rows
   std::vector<double> columns;  // of all; their sum is that of all ranks' rows
   double total = 0;
-  bool are_uniform = true;  // all rows alike, and all columns
+  bool are_uniform = true;  // all rows alike, and all columns; of balancing, those that are not masked
   Index first_row = 0;      // the number in the matrix of this rank's first row
   Index all_rows = 0;
+  AxisNames names = {};  // for messages
 };
 
 /// Two sums of marginals differ if they do by more than this, relative to the larger one. If less, the columns' are

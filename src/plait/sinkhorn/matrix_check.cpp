@@ -20,6 +20,23 @@ namespace plait::sinkhorn {
 
 namespace {
 
+[[noreturn]] void fail_dead(std::string_view what, Index number, std::string_view dead, double marginal) {
+  throw ArgumentError(
+      fmt::format("{} {} has {}, but is to sum up to {}: no scaling does that", what, number, dead, marginal));
+}
+
+/// `alive` tells of all columns whether this rank's rows let them live.
+void expect_alive(mpi::Context& context, std::vector<std::uint8_t>& alive, const CheckedMarginals& marginals,
+                  std::string_view dead) {
+  collective::allreduce(context, std::span<std::uint8_t>(alive), simd::ReduceOperation::max);
+  mpi::agreed(context, [&] {
+    for (std::size_t j = 0; j < alive.size(); ++j) {
+      if (alive[j] != 0 || marginals.columns[j] == 0) continue;
+      fail_dead(marginals.names.column(), static_cast<Index>(j), dead, marginals.columns[j]);
+    }
+  });
+}
+
 /// Goes through this rank's rows. `is_allowed` and `counts` judge an entry: whether it may be there, and whether a row
 /// and a column that have a marginal may live on it.
 template <class T, class Allowed, class Counts>
@@ -45,24 +62,16 @@ void look_through(mpi::Context& context, matrix_view<const T> rows, const Checke
           const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
           if (is_allowed(entry)) continue;
           throw ArgumentError(
-              fmt::format("the entry in row {}, column {} is {}, expected {}", number, j, entry, expected));
+              fmt::format("the entry in {} is {}, expected {}", marginals.names.place(number, j), entry, expected));
         }
       }
       const double marginal = marginals.rows[static_cast<std::size_t>(i)];
       if (lives == 0 && marginal > 0) {
-        throw ArgumentError(
-            fmt::format("row {} has {}, but is to sum up to {}: no scaling does that", number, dead, marginal));
+        fail_dead(marginals.names.row(), number, dead, marginal);
       }
     }
   });
-  collective::allreduce(context, std::span<std::uint8_t>(alive), simd::ReduceOperation::max);
-  mpi::agreed(context, [&] {
-    for (std::size_t j = 0; j < alive.size(); ++j) {
-      if (alive[j] != 0 || marginals.columns[j] == 0) continue;
-      throw ArgumentError(
-          fmt::format("column {} has {}, but is to sum up to {}: no scaling does that", j, dead, marginals.columns[j]));
-    }
-  });
+  expect_alive(context, alive, marginals, dead);
 }
 
 }  // namespace
@@ -79,6 +88,36 @@ MatrixCheck check_matrix(mpi::Context& context, matrix_view<const T> rows, const
         return entry > 0;
       },
       "a finite number >= 0", "only zeros");
+  return seen;
+}
+
+template <class T>
+MatrixCheck check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals) {
+  constexpr const char* zeros = "only zeros";
+  std::vector<std::uint8_t> alive;
+  MatrixCheck seen;
+  mpi::agreed(context, [&] {
+    alive.resize(marginals.columns.size());
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const auto columns = rows.columns_of(i);
+      const auto values = rows.values_of(i);
+      const Index before = seen.positive;
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        if (!(values[k] >= 0 && values[k] <= std::numeric_limits<T>::max())) {
+          throw ArgumentError(fmt::format("the entry in {} is {}, expected a finite number >= 0",
+                                          marginals.names.place(marginals.first_row + i, Index{columns[k]}),
+                                          values[k]));
+        }
+        if (!(values[k] > 0)) continue;
+        ++seen.positive;
+        alive[columns[k]] = 1;
+      }
+      const double marginal = marginals.rows[static_cast<std::size_t>(i)];
+      if (seen.positive > before || marginal == 0) continue;
+      fail_dead(marginals.names.row(), marginals.first_row + i, zeros, marginal);
+    }
+  });
+  expect_alive(context, alive, marginals, zeros);
   return seen;
 }
 
@@ -101,6 +140,8 @@ double check_costs(mpi::Context& context, matrix_view<const T> rows, const Check
 template MatrixCheck check_matrix(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
 template MatrixCheck check_matrix(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
 template MatrixCheck check_matrix(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
+template MatrixCheck check_matrix(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
+template MatrixCheck check_matrix(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
 template double check_costs(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
 template double check_costs(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
 

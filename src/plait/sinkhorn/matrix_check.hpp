@@ -2,6 +2,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/marginals.hpp"
 
@@ -18,6 +19,11 @@ struct MatrixCheck {
 ///                        or column of zeros of which the marginal is not 0
 template <class T>
 [[nodiscard]] MatrixCheck check_matrix(mpi::Context& context, matrix_view<const T> rows,
+                                       const CheckedMarginals& marginals);
+
+/// The same of a sparse matrix, in which what is not named is 0.
+template <class T>
+[[nodiscard]] MatrixCheck check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows,
                                        const CheckedMarginals& marginals);
 
 /// Reads a cost matrix once: entries may be negative, and +infinity for what is forbidden. Collective over `context`.

@@ -6,8 +6,8 @@
 
 namespace plait::sinkhorn {
 
-/// The marginals, but 0 for rows that have finite costs only to columns without mass, and for such columns: where sums
-/// may be missed, nothing moves there. One pass over the costs. Collective over `context`.
+/// The marginals, but 0 for rows that have finite costs only to columns without mass, and for such columns: nothing
+/// moves there, and where sums must not be missed there is no plan. One pass over the costs. Collective over `context`.
 template <class T>
 [[nodiscard]] CheckedMarginals reachable(mpi::Context& context, matrix_view<const T> costs,
                                          const CheckedMarginals& marginals);

@@ -1,4 +1,3 @@
-#include <array>
 #include <cmath>
 
 #include "plait/simd/scaling_kernels.hpp"
@@ -17,20 +16,15 @@ class RelaxedIteration final : public Iteration<A> {
   RelaxedIteration(const IterationTask<const T>& task, const Update& update)
       : Iteration<A>(task.row_marginals, task.column_marginals),
         rows_(task.rows),
+        trial_(row_block_trial(Sweep::reads, task.rows.columns(), Index{sizeof(T)})),
         of_rows_(update.row_exponent, update.over_relaxation),
         of_columns_(update.column_exponent, update.over_relaxation) {}
 
   void rows(std::span<A> sums) override {
     row_distance_ = 0;
-    std::array<A, simd::most_rows_at_a_time> of_block{};
     A* const u = this->u().data();
-    for_each_block(rows_, {4, FetchAhead::none}, [&](Index first, const auto& block, const auto&, const auto&) {
-      kernels_.row_sums(block, this->v().data(), of_block.data(), {});
-      for (Index i = 0; i < block.rows; ++i) {
-        u[first + i] = moved_row(first + i, u[first + i], of_block[static_cast<std::size_t>(i)]);
-      }
-      kernels_.column_sums(block, u + first, sums.data(), {});
-    });
+    fused_sweep(kernels_, rows_, trial_, this->v().data(), u, sums.data(),
+                [this, u](Index i, A sum) { return moved_row(i, u[i], sum); });
   }
 
   [[nodiscard]] double row_distance() const override { return row_distance_; }
@@ -84,6 +78,7 @@ class RelaxedIteration final : public Iteration<A> {
   }
 
   matrix_view<const T> rows_;
+  RowBlockTrial& trial_;
   LogUpdate of_rows_;
   LogUpdate of_columns_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();

@@ -100,7 +100,7 @@ class Run {
     if (course_.outcome().iterations == 0) return course_.at_limit();
     const Feasibility found = look_for_a_proof();
     if (course_.is_proof(found, task_.marginals)) return course_.outcome();
-    return course_.at_limit(found);
+    return course_.at_limit(found, task_.marginals.names);
   }
 
   [[nodiscard]] Outcome out_of_range() {

@@ -1,21 +1,16 @@
 #include "plait/sinkhorn/sparse.hpp"
 
-#include <array>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "plait/base/contract.hpp"
-#include "plait/base/error.hpp"
-#include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/column_sums.hpp"
 #include "plait/sinkhorn/iteration.hpp"
+#include "plait/sinkhorn/matrix_check.hpp"
 #include "plait/sinkhorn/scaling_run.hpp"
 #include "plait/sinkhorn/stagnation.hpp"
 #include "plait/sinkhorn/support.hpp"
@@ -60,41 +55,6 @@ class SparseIteration final : public Iteration<A> {
   const layout::SparseRows<T>& rows_;
 };
 
-/// As `check_matrix`.
-template <class T>
-void check_rows(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals) {
-  std::vector<std::uint8_t> alive;
-  mpi::agreed(context, [&] {
-    alive.resize(marginals.columns.size());
-    for (Index i = 0; i < rows.rows(); ++i) {
-      const auto columns = rows.columns_of(i);
-      const auto values = rows.values_of(i);
-      bool lives = false;
-      for (std::size_t k = 0; k < columns.size(); ++k) {
-        if (!(values[k] >= 0 && values[k] <= std::numeric_limits<T>::max())) {
-          throw ArgumentError(fmt::format("the entry in row {}, column {} is {}, expected a finite number >= 0",
-                                          marginals.first_row + i, columns[k], values[k]));
-        }
-        if (!(values[k] > 0)) continue;
-        lives = true;
-        alive[columns[k]] = 1;
-      }
-      const double marginal = marginals.rows[static_cast<std::size_t>(i)];
-      if (lives || marginal == 0) continue;
-      throw ArgumentError(fmt::format("row {} has only zeros, but is to sum up to {}: no scaling does that",
-                                      marginals.first_row + i, marginal));
-    }
-  });
-  collective::allreduce(context, std::span<std::uint8_t>(alive), simd::ReduceOperation::max);
-  mpi::agreed(context, [&] {
-    for (std::size_t j = 0; j < alive.size(); ++j) {
-      if (alive[j] != 0 || marginals.columns[j] == 0) continue;
-      throw ArgumentError(fmt::format("column {} has only zeros, but is to sum up to {}: no scaling does that", j,
-                                      marginals.columns[j]));
-    }
-  });
-}
-
 }  // namespace
 
 template <class T, class A>
@@ -102,7 +62,7 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
                  const Limits& limits, std::span<const A> start) {
   mpi::agreed(context, [&] { expect_valid(limits); });
   const CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.shape.columns, marginals);
-  check_rows(context, rows, checked);
+  static_cast<void>(check_matrix(context, rows, checked));
   auto iteration = mpi::agreed(context, [&] { return SparseIteration<T, A>(rows, checked); });
   std::optional<SupportFound> support;  // which the factors do not change
   const auto prove = [&](std::span<const double>) -> Feasibility {

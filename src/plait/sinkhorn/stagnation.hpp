@@ -27,6 +27,20 @@ template <class T>
   return errors.back() > 0.9 * errors[errors.size() - 1 - patience];
 }
 
+/// The same where terms are `span` times as large as the logarithms that they add up to, so that these are off by so
+/// many roundings, each its own way. Sums of a plan then come and go, while in exact numbers the error does not grow.
+[[nodiscard]] inline bool is_lost_in_rounding(std::span<const double> errors, double roundoff, double span) {
+  constexpr std::size_t patience = 20;
+  constexpr int few = 4;
+  if (errors.size() <= patience || errors.back() > 4 * span * roundoff) return false;
+  if (errors.back() <= 0.9 * errors[errors.size() - 1 - patience]) return false;
+  int not_less = 0;
+  for (std::size_t k = errors.size() - patience; k < errors.size(); ++k) {
+    not_less += static_cast<int>(errors[k] >= errors[k - 1]);
+  }
+  return not_less > few;
+}
+
 /// Asked after 64, 128, 256... iterations: whether half of them have not even halved the error. At other times false.
 [[nodiscard]] inline bool is_slow(std::span<const double> errors) {
   constexpr std::size_t first = 64;

@@ -276,6 +276,8 @@ std::vector<U> gathered(mpi::Context& context, const std::vector<U>& own) {
   return all;
 }
 
+bool is_positive(double marginal) { return marginal > 0; }
+
 }  // namespace
 
 SupportFound support_of(const Pattern& pattern) { return Flow(pattern).found(); }
@@ -310,12 +312,18 @@ SupportFound support_of(mpi::Context& context, const layout::SparseRows<T>& rows
       found = support_of(Pattern{starts, columns, of_rows, of_columns});
       return;
     }
-    // Whole numbers in the same proportion.
-    const double of_row = of_rows.front();
-    const auto divisor = std::gcd(of_rows.size(), of_columns.size());
-    const double unit = static_cast<double>(of_columns.size() / divisor);
-    std::ranges::fill(of_columns, static_cast<double>(of_rows.size() / divisor));
-    std::ranges::fill(of_rows, unit);
+    // Whole numbers in the same proportion; what has no sum keeps none.
+    const auto rows_with_one = std::ranges::count_if(of_rows, is_positive);
+    const auto columns_with_one = std::ranges::count_if(of_columns, is_positive);
+    if (rows_with_one == 0 || columns_with_one == 0) return;
+    const double of_row = *std::ranges::find_if(of_rows, is_positive);
+    const auto divisor = std::gcd(rows_with_one, columns_with_one);
+    const auto unit = static_cast<double>(columns_with_one / divisor);
+    const auto replace = [](std::vector<double>& marginals, double with) {
+      for (double& marginal : marginals) marginal = marginal > 0 ? with : 0;
+    };
+    replace(of_columns, static_cast<double>(rows_with_one / divisor));
+    replace(of_rows, unit);
     found = support_of(Pattern{starts, columns, of_rows, of_columns});
     found.bottleneck.need *= of_row / unit;
     found.bottleneck.room *= of_row / unit;

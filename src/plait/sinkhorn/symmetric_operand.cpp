@@ -26,17 +26,6 @@ std::vector<Index> first_rows(mpi::Context& context, Index own) {
   return first;
 }
 
-bool differ(double a, double b) { return std::abs(a - b) > symmetry_tolerance * std::max(std::abs(a), std::abs(b)); }
-
-/// An entry of this rank's, and what its mirror image is.
-template <class T>
-struct Mismatch {
-  Index row = 0;
-  Index column = 0;
-  T entry{};
-  T mirrored{};
-};
-
 /// Compares the matrix with its transpose, whose rows come from their owners in pieces that need little memory.
 template <class T>
 class Comparison {
@@ -56,7 +45,7 @@ class Comparison {
     });
   }
 
-  [[nodiscard]] std::optional<Mismatch<T>> first_mismatch() {
+  [[nodiscard]] std::optional<Mismatch> first_mismatch() {
     for (Index round = 0; round < rounds_; ++round) {
       pack(round);
       collective::all_to_all(context_, std::span<const T>(sent_).first(sum(send_counts_)),
@@ -101,10 +90,7 @@ class Comparison {
         const Index column = first(rank) + round * at_a_time_ + k;
         for (Index i = 0; i < rows_.rows(); ++i, ++mirrored) {
           const T entry = rows_.data()[i * rows_.leading_dimension() + column];
-          if (!differ(static_cast<double>(entry), static_cast<double>(*mirrored))) continue;
-          const Index row = own + i;
-          if (found_ && (row > found_->row || (row == found_->row && column > found_->column))) continue;
-          found_ = {row, column, entry, *mirrored};
+          keep_first(found_, {own + i, column, static_cast<double>(entry), static_cast<double>(*mirrored)});
         }
       }
     }
@@ -119,10 +105,44 @@ class Comparison {
   std::vector<T> came_;
   std::vector<Index> send_counts_;
   std::vector<Index> receive_counts_;
-  std::optional<Mismatch<T>> found_;
+  std::optional<Mismatch> found_;
 };
 
 }  // namespace
+
+bool Mismatch::is_one() const noexcept {
+  return std::abs(entry - mirrored) > symmetry_tolerance * std::max(std::abs(entry), std::abs(mirrored));
+}
+
+void keep_first(std::optional<Mismatch>& found, const Mismatch& next) {
+  if (!next.is_one()) return;
+  if (!found || next.row < found->row || (next.row == found->row && next.column < found->column)) found = next;
+}
+
+void expect_none(mpi::Context& context, const std::optional<Mismatch>& found, const AxisNames& names) {
+  mpi::agreed(context, [&] {
+    if (!found) return;
+    Mismatch told = *found;  // whichever of the two was found
+    if (told.row > told.column) told = {told.column, told.row, told.mirrored, told.entry};
+    throw ArgumentError(fmt::format("the entry in {} is {}, that in {} is {}, expected a symmetric matrix",
+                                    names.place(told.row, told.column), told.entry,
+                                    names.place(told.column, told.row), told.mirrored));
+  });
+}
+
+template <class T>
+void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x) {
+  for (Index i = 0; i < rows.rows(); ++i) {
+    T* row = rows.data() + i * rows.leading_dimension();
+    const double own = x[static_cast<std::size_t>(first_row + i)];
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      row[j] = static_cast<T>(balanced_entry(static_cast<double>(row[j]), own, x[j]));
+    }
+  }
+}
+
+template void balance_in_place(matrix_view<double>, Index, std::span<const double>);
+template void balance_in_place(matrix_view<float>, Index, std::span<const double>);
 
 template <class T>
 void DenseSymmetricOperand<T>::expect_symmetric(mpi::Context& context) const {
@@ -132,14 +152,9 @@ void DenseSymmetricOperand<T>::expect_symmetric(mpi::Context& context) const {
   });
   CheckedMarginals numbered = any;
   numbered.first_row = mpi::sum_below(context.comm(), rows_.rows());
+  numbered.names = names_;
   static_cast<void>(check_matrix<T>(context, rows_, numbered));
-  const auto found = Comparison<T>(context, rows_).first_mismatch();
-  mpi::agreed(context, [&] {
-    if (!found) return;
-    throw ArgumentError(fmt::format(
-        "the entry in row {}, column {} is {}, that in row {}, column {} is {}, expected a symmetric matrix",
-        found->row, found->column, found->entry, found->column, found->row, found->mirrored));
-  });
+  expect_none(context, Comparison<T>(context, rows_).first_mismatch(), names_);
 }
 
 template <class T>
@@ -152,7 +167,7 @@ void DenseSymmetricOperand<T>::multiply(std::span<const double> x, std::span<dou
 
 template <class T>
 Feasibility DenseSymmetricOperand<T>::feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
-                                                     std::span<const double> heights) const {
+                                                     std::span<const double> heights) {
   return feasibility<T>(context, rows_, Support::positive, marginals, heights);
 }
 

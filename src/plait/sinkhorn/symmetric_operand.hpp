@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <span>
 
 #include "plait/base/index.hpp"
@@ -31,9 +33,12 @@ class SymmetricOperand {
   /// y[i] = Σ_j A(i, j) x[j] for this rank's rows. Local, and one pass over the matrix.
   virtual void multiply(std::span<const double> x, std::span<double> y) = 0;
 
-  /// See `feasibility`. Collective over `context`.
+  /// See `feasibility`. The marginals are the same each time. Collective over `context`.
   [[nodiscard]] virtual Feasibility feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
-                                                   std::span<const double> heights) const = 0;
+                                                   std::span<const double> heights) = 0;
+
+  /// Of the matrix that was given, where this one is its transpose.
+  [[nodiscard]] virtual AxisNames names() const { return {}; }
 };
 
 /// A matrix that is stored as it is, in row-major order: double, or float computed with as double.
@@ -41,20 +46,49 @@ template <class T>
 class DenseSymmetricOperand final : public SymmetricOperand {
  public:
   /// \pre  the rows outlive this
-  explicit DenseSymmetricOperand(matrix_view<const T> rows) : rows_(rows) {}
+  explicit DenseSymmetricOperand(matrix_view<const T> rows, AxisNames names = {}) : rows_(rows), names_(names) {}
 
   [[nodiscard]] Index rows() const override { return rows_.rows(); }
   [[nodiscard]] Index columns() const override { return rows_.columns(); }
   void expect_symmetric(mpi::Context& context) const override;
   void multiply(std::span<const double> x, std::span<double> y) override;
   [[nodiscard]] Feasibility feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
-                                           std::span<const double> heights) const override;
+                                           std::span<const double> heights) override;
+  [[nodiscard]] AxisNames names() const override { return names_; }
 
  private:
   matrix_view<const T> rows_;
+  AxisNames names_;
 };
 
 /// Entries that should be one may differ by this, relative to the larger one: they may have been computed.
 inline constexpr double symmetry_tolerance = 1e-6;
+
+/// An entry of a matrix, and its mirror image.
+struct Mismatch {
+  Index row = 0;
+  Index column = 0;
+  double entry = 0;
+  double mirrored = 0;
+
+  /// Whether they should be one and are not.
+  [[nodiscard]] bool is_one() const noexcept;
+};
+
+/// Keeps the one that comes first in the matrix.
+void keep_first(std::optional<Mismatch>& found, const Mismatch& next);
+
+/// \throws ArgumentError  on all ranks: one of them has found one. Collective over `context`
+void expect_none(mpi::Context& context, const std::optional<Mismatch>& found, const AxisNames& names);
+
+/// B(i, j) ← x[i] A(i, j) x[j], in the place of this rank's rows, from `first_row` on; as symmetric as A is, to the
+/// last bit. Local.
+template <class T>
+void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x);
+
+/// One entry of it.
+[[nodiscard]] inline double balanced_entry(double entry, double x, double y) noexcept {
+  return entry * std::max(x, y) * std::min(x, y);
+}
 
 }  // namespace plait::sinkhorn

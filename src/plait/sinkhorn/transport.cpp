@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -104,14 +105,23 @@ CheckedMarginals those_that_are_had(mpi::Context& context, const CheckedMarginal
   return had;
 }
 
-/// The masses, without those that may be missed and are out of reach.
-template <class A>
-CheckedMarginals with_what_is_reached(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses,
-                                      const Rho& rho) {
-  CheckedMarginals reached = costs.reachable(context, masses);
-  if (rho.rows == infinity) reached.rows = masses.rows;
-  if (rho.columns == infinity) reached.columns = masses.columns;
-  return reached;
+/// Why there is no plan, where some that must not be missed are out of reach.
+std::optional<Outcome> out_of_reach(mpi::Context& context, const CheckedMarginals& masses,
+                                    const CheckedMarginals& reached, const Rho& rho) {
+  const auto lost = [](const std::vector<double>& wanted, const std::vector<double>& had, double of) {
+    Index count = 0;
+    for (std::size_t k = 0; k < wanted.size(); ++k) count += static_cast<Index>(wanted[k] > 0 && had[k] == 0);
+    return of == infinity ? count : 0;
+  };
+  const Index rows = mpi::all_reduce(context.comm(), lost(masses.rows, reached.rows, rho.rows), mpi::Operation::sum());
+  const Index columns = lost(masses.columns, reached.columns, rho.columns);
+  if (rows + columns == 0) return std::nullopt;
+  return Outcome{Status::infeasible_marginals,
+                 fmt::format("{} {} that are to have a sum meet only what is forbidden or has none",
+                             rows > 0 ? rows : columns, rows > 0 ? masses.names.rows() : masses.names.columns()),
+                 0,
+                 infinity,
+                 {}};
 }
 
 double exponent(double rho, double epsilon) { return rho == infinity ? 1 : rho / (rho + epsilon); }
@@ -123,6 +133,30 @@ constexpr double widest_factors = std::is_same_v<A, double> ? 500 : 50;
 template <class A>
 std::vector<A> as_numbers(const std::vector<double>& values) {
   return {values.begin(), values.end()};
+}
+
+/// Why there is no plan where costs, in units of epsilon, are no numbers.
+template <class A>
+std::optional<Outcome> beyond_range(double highest, double epsilon) {
+  constexpr auto largest = static_cast<double>(std::numeric_limits<A>::max());
+  if (1 / epsilon <= largest && highest / epsilon <= largest) return std::nullopt;
+  return Outcome{
+      Status::numerical_limit,
+      fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: in units of epsilon they are beyond the "
+                  "range of {}; a larger epsilon is needed",
+                  epsilon, highest, std::is_same_v<A, double> ? "double" : "float"),
+      0,
+      infinity,
+      {}};
+}
+
+template <class A>
+Transport<A> without_plan(Transport<A> result) {
+  constexpr A none = std::numeric_limits<A>::quiet_NaN();
+  std::ranges::fill(result.f, none);
+  std::ranges::fill(result.g, none);
+  for (double* value : {&result.cost, &result.mass, &result.primal, &result.dual}) *value = static_cast<double>(none);
+  return result;
 }
 
 void expect_state(const TransportState& from, std::size_t rows, std::size_t columns, const TransportOptions& options) {
@@ -166,8 +200,7 @@ CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index colu
 template <class A>
 Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double highest,
                           const TransportOptions& options, std::span<const A> start) {
-  const CheckedMarginals checked =
-      options.rho.is_balanced() ? masses : with_what_is_reached<A>(context, costs, masses, options.rho);
+  const CheckedMarginals checked = costs.reachable(context, masses);
   mpi::agreed(context, [&] { expect_potentials(start, std::span<const double>(checked.columns)); });
 
   // Within factors of 4 of the costs themselves little is gained.
@@ -183,8 +216,20 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
     result.g.assign(static_cast<std::size_t>(costs.columns()), A{0});
     if (options.from != nullptr) expect_state(*options.from, result.f.size(), result.g.size(), options);
   });
-  for (std::size_t j = 0; j < start.size(); ++j) {
-    result.g[j] = checked.columns[j] > 0 ? start[j] : -std::numeric_limits<A>::infinity();
+  // Where nothing can be, not even the first sweep is to find something.
+  for (std::size_t j = 0; j < result.g.size(); ++j) {
+    if (checked.columns[j] == 0) {
+      result.g[j] = -std::numeric_limits<A>::infinity();
+    } else if (!start.empty()) {
+      result.g[j] = start[j];
+    }
+  }
+  auto none = out_of_reach(context, masses, checked, options.rho);
+  if (!none) none = beyond_range<A>(highest, options.epsilon);
+  if (none) {
+    result.outcome = std::move(*none);
+    result.stages.push_back({options.epsilon, 0, Domain::logarithmic});
+    return without_plan(std::move(result));
   }
   const auto in_units = [&](std::vector<A>& potentials, double factor) {
     for (A& potential : potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
@@ -217,7 +262,8 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
     const StageTask<A> stage{
         costs,
         checked,
-        {exponent(options.rho.rows, epsilon), exponent(options.rho.columns, epsilon), options.over_relaxation}};
+        {exponent(options.rho.rows, epsilon), exponent(options.rho.columns, epsilon), options.over_relaxation},
+        highest / epsilon};
     limits.checkpoints = {options.keep_every, {}, from != nullptr ? &from->scaling : nullptr};
     if (options.keep) {
       limits.checkpoints.keep = [&](const ScalingState& scaling) {
@@ -231,7 +277,6 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
     }
     from = nullptr;
     std::optional<Outcome> outcome;
-    bool is_hopeless = false;
     if (domain == Domain::factors) {
       outcome = stage_by_factors<A>(context, stage, limits, result.f, result.g);
       if (!outcome && options.domain == Domain::factors) {
@@ -240,8 +285,6 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
                           0,
                           std::numeric_limits<double>::infinity(),
                           {}};
-        std::ranges::fill(result.f, std::numeric_limits<A>::quiet_NaN());
-        is_hopeless = true;
       }
     }
     if (!outcome) {
@@ -251,9 +294,10 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
     }
     result.stages.push_back({epsilon, outcome->iterations, domain});
     result.outcome = std::move(*outcome);
-    is_hopeless = is_hopeless || result.outcome.status == Status::no_support ||
-                  result.outcome.status == Status::infeasible_marginals;
-    if (is_last || is_hopeless) break;
+    const Status status = result.outcome.status;
+    if (status == Status::numerical_limit && !std::isfinite(result.outcome.error))
+      return without_plan(std::move(result));
+    if (is_last || status == Status::no_support || status == Status::infeasible_marginals) break;
     in_units(result.f, epsilon);
     in_units(result.g, epsilon);
     epsilon = std::max(options.epsilon, epsilon * step);

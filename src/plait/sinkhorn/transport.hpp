@@ -71,8 +71,8 @@ template <class A>
 struct Transport {
   Outcome outcome;  // of the last stage
   std::vector<TransportStage> stages;
-  std::vector<A> f;  // of this rank's rows, in the costs' unit; -infinity where there is no mass, all NaN where factors
-                     // that were asked for left the range of numbers (numerical_limit), and there is no plan
+  std::vector<A> f;  // of this rank's rows, in the costs' unit; -infinity where there is no mass, all NaN where
+                     // numbers left their range (numerical_limit), and there is no plan
   std::vector<A> g;  // of all columns; the same on all ranks
   double cost = 0;   // Σ C P
   double mass = 0;   // Σ P

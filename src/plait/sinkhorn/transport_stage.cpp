@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -74,7 +75,8 @@ std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<A
   });
   const int is_in_range = of_rows && of_columns ? 1 : 0;
   if (mpi::all_reduce(context.comm(), is_in_range, mpi::Operation::minimum()) == 0) return std::nullopt;
-  const Scaling<A> scaling = scale<A, A>(context, matrix, {*of_rows, *of_columns}, limits, {}, task.update);
+  const Scaling<A> scaling =
+      scale<A, A>(context, matrix, {*of_rows, *of_columns, task.marginals.names}, limits, {}, task.update);
   // The limit that rounding sets is the same in any domain.
   const bool is_rounding =
       std::isfinite(scaling.outcome.error) && is_as_good_as_it_gets(scaling.outcome.errors, roundoff_of<A>());
@@ -83,8 +85,11 @@ std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<A
   };
   for (std::size_t j = 0; j < g.size(); ++j) better[j] = moved(g[j], scaling.v[j]);
   if (scaling.outcome.status == Status::numerical_limit && !is_rounding) {
-    const bool is_finite = std::ranges::all_of(better, [](A value) { return std::isfinite(value); });
-    if (is_finite) g = better;
+    bool is_usable = true;
+    for (std::size_t j = 0; j < better.size(); ++j) {
+      is_usable = is_usable && (task.marginals.columns[j] == 0 || std::isfinite(better[j]));
+    }
+    if (is_usable) g = better;
     return std::nullopt;
   }
   g = std::move(better);
@@ -103,7 +108,7 @@ class Logarithms {
         of_rows_(task.update.row_exponent, task.update.over_relaxation),
         of_columns_(task.update.column_exponent, task.update.over_relaxation),
         limits_(limits),
-        course_(limits, roundoff_of<A>()) {}
+        course_(limits, roundoff_of<A>(), task.span) {}
 
   [[nodiscard]] Outcome to_the_end(std::vector<A>& f, std::vector<A>& g) {
     constexpr Index riders = 2;  // what rows are off by, and how many reach nothing
@@ -119,13 +124,13 @@ class Logarithms {
       all[g.size()] = static_cast<A>(swept.distance);
       all.back() = static_cast<A>(swept.unreached);
       sums_over_ranks(all);
-      course_.took(error_of(sums, g, static_cast<double>(all[g.size()])));
-      if (all.back() > 0) return unreached("rows", static_cast<Index>(all.back()), f);
+      const double error = error_of(sums, g, static_cast<double>(all[g.size()]));
+      course_.took(error);
+      if (all.back() > 0 || !std::isfinite(error)) return out_of_range(f);
       if (course_.is_over()) return course_.outcome();
       if (course_.is_slow() && is_infeasible(f)) return course_.outcome();
       if (course_.is_at_limit()) break;
-      const Index starved = move_columns(f, g, sums);
-      if (starved > 0) return unreached("columns", starved, f);
+      if (!move_columns(f, g, sums)) return out_of_range(f);
       course_.keep([] { return ScalingState(); });
     }
     if (course_.outcome().iterations > 0 && is_infeasible(f)) return course_.outcome();
@@ -144,8 +149,8 @@ class Logarithms {
     return whole > 0 ? distance / whole : distance;
   }
 
-  /// Gives the columns their sums; returns how many reach no row. All ranks do the same.
-  [[nodiscard]] Index move_columns(std::span<const A> f, std::vector<A>& g, std::span<const A> sums) {
+  /// Gives the columns their sums; false where one reaches no row, or has no finite sum. All ranks do the same.
+  [[nodiscard]] bool move_columns(std::span<const A> f, std::vector<A>& g, std::span<const A> sums) {
     const std::vector<double>& marginals = task_.marginals.columns;
     const auto move = [&](std::size_t j, double log_ratio) {
       const auto old = static_cast<double>(g[j]);
@@ -161,7 +166,7 @@ class Logarithms {
         move(j, std::log(marginals[j] / static_cast<double>(sums[j])));
       }
     }
-    if (lost.empty()) return 0;
+    if (lost.empty()) return true;
     std::vector<double> maxima;
     std::vector<double> exact;
     mpi::agreed(context_, [&] {
@@ -170,19 +175,15 @@ class Logarithms {
     });
     task_.costs.column_maxima(lost, f, maxima);
     collective::allreduce(context_, std::span<double>(maxima), simd::ReduceOperation::max);
-    Index unreached = 0;
-    for (double& maximum : maxima) {
-      if (std::isfinite(maximum)) continue;
-      ++unreached;
-      maximum = 0;
-    }
+    if (!std::ranges::all_of(maxima, [](double maximum) { return std::isfinite(maximum); })) return false;
     task_.costs.column_sums(lost, f, maxima, exact);
     collective::allreduce(context_, std::span<double>(exact), simd::ReduceOperation::sum);
-    for (std::size_t k = 0; k < lost.size() && unreached == 0; ++k) {
+    for (std::size_t k = 0; k < lost.size(); ++k) {
       const double log_sum = maxima[k] + std::log(exact[k]) + static_cast<double>(g[lost[k]]);
       move(lost[k], std::log(marginals[lost[k]]) - log_sum);
+      if (!std::isfinite(g[lost[k]])) return false;
     }
-    return unreached;
+    return true;
   }
 
   [[nodiscard]] bool is_infeasible(const std::vector<A>& f) {
@@ -191,11 +192,18 @@ class Logarithms {
     return course_.is_proof(task_.costs.feasibility(context_, task_.marginals, heights), task_.marginals);
   }
 
-  [[nodiscard]] Outcome unreached(const char* what, Index count, const std::vector<A>& f) {
+  /// Rows or columns that reach some that have a sum got none: there is proof that they can't, or it is rounding.
+  [[nodiscard]] Outcome out_of_range(const std::vector<A>& f) {
     if (is_infeasible(f)) return course_.outcome();
-    return course_.ended(
-        Status::infeasible_marginals,
-        fmt::format("{} {} that are to have a sum meet only what is forbidden or has none", count, what));
+    Outcome outcome = course_.ended(
+        Status::numerical_limit,
+        fmt::format(
+            "sums left the range of numbers in iteration {} of a stage where costs are up to {:.3g} times epsilon, "
+            "which {} round to {:.3g} epsilons; a larger epsilon is needed",
+            course_.outcome().iterations, task_.span, std::is_same_v<A, double> ? "doubles" : "floats",
+            task_.span * roundoff_of<A>()));
+    outcome.error = std::numeric_limits<double>::infinity();
+    return outcome;
   }
 
   mpi::Context& context_;

@@ -19,6 +19,7 @@ struct StageTask {
   CostOperand<A>& costs;
   const CheckedMarginals& marginals;
   Update update;
+  double span = 0;  // the largest absolute value of a cost, in units of epsilon
 };
 
 /// By factors: of the matrix exp(f + g - C / epsilon), with the f that makes the largest entry of each row 1. Null
@@ -28,7 +29,9 @@ template <class A>
 [[nodiscard]] std::optional<Outcome> stage_by_factors(mpi::Context& context, const StageTask<A>& task,
                                                       const Limits& limits, std::vector<A>& f, std::vector<A>& g);
 
-/// By logarithms. States that are kept have errors only: the potentials are the caller's.
+/// By logarithms. States that are kept have errors only: the potentials are the caller's. Where sums left the range of
+/// numbers, which they do only when costs are so many epsilons that rounding them is more than epsilon, the status is
+/// that of a numerical limit, and the error infinite: there is no plan.
 template <class A>
 [[nodiscard]] Outcome stage_by_logarithms(mpi::Context& context, const StageTask<A>& task, const Limits& limits,
                                           std::vector<A>& f, std::vector<A>& g);

@@ -56,6 +56,70 @@ class Balance(CommandTest):
                 np.testing.assert_allclose(matrix, self.expected, rtol=1e-9 if dtype == "f8" else 1e-5)
                 np.testing.assert_allclose(np.nan_to_num(x * self.counts * x.T), self.expected, rtol=1e-9)
 
+    def read_coordinates(self, name: str) -> tuple[str, np.ndarray]:
+        banner, size, *lines = (self.folder / name).read_text().splitlines()
+        rows, columns, entries = map(int, size.split())
+        self.assertEqual(len(lines), entries)
+        matrix = np.zeros((rows, columns))
+        for line in lines:
+            i, j, value = line.split()
+            matrix[int(i) - 1, int(j) - 1] = float(value)
+        return banner, matrix
+
+    def test_a_sparse_matrix_stays_sparse_and_symmetric(self):
+        for symmetry, kept in (("symmetric", np.tril(self.counts)), ("general", self.counts)):
+            rows, columns = np.nonzero(kept)
+            lines = "".join(f"{i + 1} {j + 1} {kept[i, j]}\n" for i, j in zip(rows, columns, strict=True))
+            (self.folder / "A.mtx").write_text(f"%%MatrixMarket matrix coordinate real {symmetry}\n41 41 {len(rows)}\n{lines}")
+            for ranks, precision in ((0, "f64"), (3, "mixed")):
+                with self.subTest(symmetry=symmetry, ranks=ranks):
+                    words = ("-o", "x.npy", "--matrix", "B.mtx", "--tolerance", "1e-12", "--precision", precision)
+                    report = json.loads(self.succeed(ranks, "balance", "A.mtx", *words, "--json"))
+                    self.assertEqual((report["status"], report["masked"], report["entries"]), ("converged", 2, len(rows)))
+                    banner, matrix = self.read_coordinates("B.mtx")
+                    self.assertEqual(banner, f"%%MatrixMarket matrix coordinate real {symmetry}")
+                    if symmetry == "symmetric":
+                        self.assertFalse(np.triu(matrix, 1).any())
+                        matrix = matrix + np.tril(matrix, -1).T
+                    np.testing.assert_array_equal(matrix, matrix.T)
+                    np.testing.assert_allclose(matrix, self.expected, rtol=1e-9 if precision == "f64" else 1e-5)
+                    x = np.nan_to_num(self.load("x.npy"))
+                    np.testing.assert_allclose(x * self.counts * x.T, self.expected, rtol=1e-9)
+        text = self.succeed(0, "balance", "A.mtx", "--matrix", "A.mtx")
+        self.assertRegex(text, r"A is 41 x 41, sparse: \d+ entries in the file, f64; rows of B sum up to 1\n")
+        result = self.run_plait(0, "balance", "A.npy", "--matrix", "B.mtx")
+        self.assertIn("--matrix: B.mtx would be a sparse matrix, but A.npy is dealt with as a dense matrix", result.stderr)
+
+    def test_the_support_of_sparse_matrices_is_decided(self):
+        files = {
+            "star": "pattern symmetric\n9 9 3\n5 3\n6 3\n8 3\n",
+            "slow": "pattern symmetric\n6 6 2\n4 4\n6 4\n",
+            "skew": "real general\n3 3 4\n1 1 1\n1 3 2\n3 1 3\n2 2 1\n",
+            "half": "real general\n3 3 3\n1 1 1\n1 3 2\n2 2 1\n",
+        }
+        for name, text in files.items():
+            (self.folder / f"{name}.mtx").write_text(f"%%MatrixMarket matrix coordinate {text}")
+        for name, message in [
+            ("star", "no support: 3 of the rows are to sum up to 3, .* 1 columns.*; nothing was written"),
+            ("skew", "the entry in row 0, column 2 is 2, that in row 2, column 0 is 3, expected a symmetric matrix"),
+            ("half", "the entry in row 0, column 2 is 2, that in row 2, column 0 is 0, expected a symmetric matrix"),
+        ]:
+            with self.subTest(name):
+                result = self.run_plait(2, "balance", f"{name}.mtx", "-o", "x.npy")
+                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertRegex(result.errors[0], message)
+        result = self.run_plait(2, "balance", "slow.mtx", "-o", "x.npy", "--iterations", "200")
+        self.assertEqual(result.status, 0)
+        self.assertRegex(result.stderr, "no total support: .*; the entry in row 3, column 3 and 0 others are in no such matrix")
+
+    def test_the_matrix_is_as_symmetric_as_what_it_came_from_and_names_are_those_of_the_file(self):
+        self.succeed(2, "balance", "A.npy", "--matrix", "B.npy", "--quiet")
+        np.testing.assert_array_equal(self.load("B.npy"), self.load("B.npy").T)
+        self.save("skewF.npy", np.asfortranarray(np.array([[1.0, 2, 3], [2, 1, 4], [3, 5, 1]])))
+        self.save("wideF.npy", np.asfortranarray(np.ones((2, 3))))
+        self.assertRegex(self.run_plait(0, "balance", "skewF.npy", "-o", "x.npy").stderr, "row 2, column 1 is 5, that in row 1, column 2 is 4|row 1, column 2 is 4, that in row 2, column 1 is 5")
+        self.assertIn("the matrix is 2 x 3, expected", self.run_plait(0, "balance", "wideF.npy", "-o", "x.npy").stderr)
+
     def test_the_summary_and_the_scale(self):
         text = self.succeed(2, "balance", "A.npy", "--matrix", "A.npy", "--sum", "41")
         self.assertRegex(text, r"A is 41 x 41, f64; rows of B sum up to 41\n  masked    2 of 41 rows without entries\n  status    converged: ")

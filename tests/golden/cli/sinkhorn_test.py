@@ -1,6 +1,8 @@
 """`plait sinkhorn` and `plait transport` against NumPy: plans, factors and potentials, and every way they can fail."""
 
+import itertools
 import json
+import re
 
 import numpy as np
 from harness import CommandTest
@@ -166,6 +168,9 @@ class Sinkhorn(CommandTest):
             (("sinkhorn", "K.npy", "-o", "P.npy", "--row-factors", "P.npy"), "name one file, expected different ones"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--over-relaxation", "2"), "--over-relaxation: 2 is not between 0 and 2"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--form", "in-place", "--over-relaxation", "1.5"), "--over-relaxation is given, but --form in-place"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint is missing"),
+            (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint"),
+            (("purify", "K.npy", "-o", "P.npy", "--electrons", "2", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--unbalanced", "0"), "--unbalanced: 0 is not positive"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--unbalanced", "inf,inf"), "--unbalanced: inf,inf is balanced transport"),
             (("transport", "K.npy", "-o", "P.npy"), "--epsilon is required"),
@@ -310,6 +315,106 @@ class Sinkhorn(CommandTest):
             off = np.abs(plan.sum(axis) - 1).sum() / 6
             self.assertAlmostEqual(report["check"][which], off, delta=1e-14)
 
+    def test_messages_name_the_rows_and_columns_of_the_file_in_either_order(self):
+        random = np.random.default_rng(13)
+        dead, negative, narrow, uneven = (random.random((4, 3)) + 0.1 for _ in range(4))
+        dead[:, 2] = 0
+        negative[3, 1] = -3
+        narrow[:2] = narrow[2, 1:] = narrow[3, 1:] = 0
+        narrow[0, 1] = narrow[1, 2] = 1
+        cost = np.where(dead > 0, dead, np.inf)
+        for name, matrix in [("dead", dead), ("negative", negative), ("narrow", narrow), ("uneven", uneven), ("cost", cost)]:
+            self.save(f"{name}.npy", matrix)
+            self.save(f"{name}F.npy", np.asfortranarray(matrix))
+        lines = "".join(f"{value!r}\n" for value in negative.T.ravel().tolist())
+        (self.folder / "negative.mtx").write_text(f"%%MatrixMarket matrix array real general\n4 3\n{lines}")
+        self.save("r4.npy", np.array([1.0, 2, -1, 1]))
+        self.save("c3.npy", np.array([1.0, 2, 3]))
+        self.save("four.npy", np.ones(4))
+        cases = [
+            (("sinkhorn", "dead"), "column 2 has only zeros, but is to sum up to 1.33"),
+            (("transport", "cost", "--epsilon", "1"), r"column 2 has only costs of \+infinity"),
+            (("sinkhorn", "negative"), "the entry in row 3, column 1 is -3, expected"),
+            (("sinkhorn", "negative", "--grid", "1x1"), "the entry in row 3, column 1 is -3, expected"),
+            (("sinkhorn", "uneven", "--grid", "3x2"), "a grid of 3 x 2 ranks, expected one of all 1 ranks"),
+            (("sinkhorn", "uneven", "--rows", "r4.npy"), "the marginal of row 2 is -1"),
+            (("sinkhorn", "uneven", "--rows", "four.npy", "--cols", "c3.npy"),
+             "the marginals of all rows sum up to 4, those of all columns to 6|of all columns sum up to 6, those of all rows to 4"),
+        ]
+        for words, message in cases:
+            for order in ("", "F"):
+                with self.subTest(words=words, order=order):
+                    result = self.run_plait(0, words[0], f"{words[1]}{order}.npy", *words[2:], "-o", "P.npy")
+                    self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                    self.assertRegex(result.errors[0], message)
+        self.assertIn("the entry in row 3, column 1 is -3", self.run_plait(2, "sinkhorn", "negative.mtx", "-o", "P.npy").stderr)
+        # Two rows live in one column; of the transpose that is what columns do, whichever side the proof is told from.
+        result = self.run_plait(2, "sinkhorn", "narrowF.npy", "-o", "P.npy")
+        told = re.search(r"(\d) of the (rows|columns) are to sum up to .* lie in (\d) (rows|columns), which may", result.stderr)
+        self.assertIsNotNone(told, result.stderr)
+        count, side, room, other = told.groups()
+        of_rows = narrow if side == "rows" else narrow.T
+        self.assertNotEqual(side, other)
+        held = [set(np.flatnonzero(line)) for line in of_rows]
+        self.assertTrue(any(len(set().union(*chosen)) == int(room) for chosen in itertools.combinations(held, int(count))))
+
+    def test_epsilons_that_the_precision_does_not_tell_apart(self):
+        self.save("C.npy", np.random.default_rng(14).random((6, 4)))
+        before = self.files()
+        for epsilon in ("1e-20", "1e-300"):
+            for precision in ("f64", "f32"):
+                with self.subTest(epsilon=epsilon, precision=precision):
+                    result = self.run_plait(0, "transport", "C.npy", "--epsilon", epsilon, "--precision", precision, "-o", "P.npy")
+                    self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                    self.assertRegex(result.errors[0], "numerical limit: .*; a larger epsilon is needed; nothing was written")
+                    self.assertEqual(self.files(), before)
+
+    def test_one_side_without_mass(self):
+        self.save("C.npy", np.random.default_rng(15).random((4, 3)))
+        self.save("none.npy", np.zeros(4))
+        self.save("c.npy", np.full(3, 0.5))
+        words = ("--epsilon", "0.1", "--rows", "none.npy", "--cols", "c.npy", "-o", "P.npy")
+        report = self.report(2, "transport", "C.npy", *words, "--unbalanced", "0.5", "--column-potentials", "g.npy")
+        self.assertEqual((report["status"], report["cost"], report["check"]["columns"]), ("converged", 0, 0))
+        self.assertAlmostEqual(report["dual"], 0.75, 14)  # rho times all that the columns miss
+        self.assertAlmostEqual(report["gap"], 0, 14)
+        np.testing.assert_array_equal(self.load("g.npy"), np.full((1, 3), -np.inf))
+        self.assertRegex(self.run_plait(0, "transport", "C.npy", *words, "--unbalanced", "0.5,inf").stderr, "infeasible marginals: 3 columns")
+
+    def test_entries_that_a_narrower_type_does_not_hold_are_told(self):
+        large, small, row = np.ones((4, 4)), np.ones((4, 4)), np.ones((4, 4))
+        large[2, 3], small[1, 2], row[1, :] = 1e60, 1e-60, 1e-50
+        for name, matrix in [("large", large), ("small", small), ("row", row)]:
+            self.save(f"{name}.npy", matrix)
+            self.save(f"{name}F.npy", np.asfortranarray(matrix))
+            self.coordinate_file(f"{name}.mtx", matrix)
+        for suffix in (".npy", "F.npy", ".mtx"):
+            for precision in ("f32", "mixed", "bf16") if suffix != ".mtx" else ("f32",):
+                stored = "bf16" if precision == "bf16" else "f32"
+                with self.subTest(suffix=suffix, precision=precision):
+                    words = ("--precision", precision, "-o", "P.npy", "--quiet")
+                    result = self.run_plait(2, "sinkhorn", f"large{suffix}", *words)
+                    self.assertEqual(result.status, 1)
+                    self.assertIn(f"large{suffix}: the entry in row 2, column 3 is 1e+60, beyond the range of {stored}", result.errors[0])
+                    result = self.run_plait(2, "sinkhorn", f"row{suffix}", *words)
+                    self.assertEqual(result.status, 1)
+                    self.assertRegex(result.errors[0], rf"row 1 has only zeros.*; 4 entries of row\S+ became 0 when stored in {stored}, the first 1e-50 in row 1, column 0; --precision f64")
+                    result = self.run_plait(0, "sinkhorn", f"small{suffix}", *words)
+                    self.assertEqual(result.status, 0)
+                    self.assertIn(f"warning: 1 entry of small{suffix} became 0 when stored in {stored}, the first 1e-60 in row 1, column 2", result.stderr)
+        self.succeed(0, "sinkhorn", "row.npy", "-o", "P.npy")
+        self.save("start.npy", np.array([1, 1e60, 1, 1]))
+        result = self.run_plait(0, "sinkhorn", "small.npy", "--precision", "f32", "--start", "start.npy", "-o", "P.npy")
+        self.assertIn("--start: element 1 of start.npy is 1e+60, beyond the range of f32", result.stderr)
+
+    def test_a_complex_file_is_told_to_be_one_whatever_the_plan_is_to_be(self):
+        (self.folder / "Z.mtx").write_text("%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1 0\n2 2 1 0\n")
+        for words in (("sinkhorn", "Z.mtx", "-o", "S.mtx"), ("balance", "Z.mtx", "-o", "x.npy", "--matrix", "S.mtx"), ("sinkhorn", "Z.mtx", "-o", "P.npy")):
+            with self.subTest(words):
+                result = self.run_plait(0, *words)
+                self.assertEqual((result.status, len(result.errors)), (1, 1))
+                self.assertIn("Z.mtx has elements of c128, expected real ones", result.errors[0])
+
     def coordinate_file(self, name: str, matrix: np.ndarray) -> None:
         entries = [f"{i + 1} {j + 1} {float(matrix[i, j])!r}" for i, j in zip(*np.nonzero(matrix), strict=True)]
         text = f"%%MatrixMarket matrix coordinate real general\n{matrix.shape[0]} {matrix.shape[1]} {len(entries)}\n"
@@ -338,7 +443,7 @@ class Sinkhorn(CommandTest):
         self.assertIn("no total support", result.stderr)
         self.assertIn("the entry in row 0, column 1 and 2 others are in no such plan", result.stderr)
         result = self.run_plait(0, "sinkhorn", "K.npy", "-o", "P.mtx")
-        self.assertIn("P.mtx would be a sparse plan, but K.npy is scaled as a dense matrix", result.stderr)
+        self.assertIn("P.mtx would be a sparse plan, but K.npy is dealt with as a dense matrix", result.stderr)
 
     def test_jobs_that_are_killed_at_any_moment_go_on_with_the_same_bits(self):
         random = np.random.default_rng(6)

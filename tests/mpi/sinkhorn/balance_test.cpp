@@ -1,6 +1,7 @@
 #include "plait/sinkhorn/balance.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/sinkhorn/sparse_symmetric.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -145,6 +147,125 @@ TEST_F(Balancing, IsTheSameOnAllRanks) {
   std::vector<double> of_rank_zero = found.x;
   MPI_Bcast(of_rank_zero.data(), static_cast<int>(of_rank_zero.size()), MPI_DOUBLE, 0, test_comm());
   EXPECT_EQ(found.x, of_rank_zero);
+}
+
+/// This rank's rows, without their zeros.
+template <class T>
+layout::SparseRows<T> sparse_rows(const WholeProblem& whole) {
+  const OwnRows<T> own(whole);
+  layout::SparseRows<T> rows;
+  rows.shape = {whole.rows, whole.columns};
+  rows.first_row = own.first;
+  for (Index i = 0; i < own.rows; ++i) {
+    for (Index j = 0; j < own.columns; ++j) {
+      if (own.const_view()(i, j) == T{0}) continue;
+      rows.columns.push_back(static_cast<std::uint32_t>(j));
+      rows.values.push_back(own.const_view()(i, j));
+    }
+    rows.starts.push_back(rows.entries());
+  }
+  return rows;
+}
+
+/// Most entries are 0, but not on the diagonals beside the main one; some rows are empty.
+WholeProblem thin_symmetric_problem(Index n, std::uint64_t seed, const std::vector<Index>& empty = {}) {
+  WholeProblem whole = symmetric_problem(n, seed);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      const bool is_kept = i - j < 2 || random_uniform(seed + 5, static_cast<std::uint64_t>(i * n + j)) < 0.15;
+      if (!is_kept) whole(i, j) = whole(j, i) = 0;
+    }
+  }
+  for (const Index k : empty) {
+    for (Index j = 0; j < n; ++j) whole(k, j) = whole(j, k) = 0;
+  }
+  return whole;
+}
+
+template <class T>
+Balance balanced_sparse(mpi::Context& context, const WholeProblem& whole, const Limits& limits) {
+  const auto rows = sparse_rows<T>(whole);
+  sinkhorn::SparseSymmetricOperand<T> matrix(rows);
+  return sinkhorn::balance(context, matrix, 2.5, limits);
+}
+
+TEST_F(Balancing, OfASparseMatrixIsThatOfTheDenseOne) {
+  for (const Index n : {1, 2, 5, 60}) {
+    for (const bool has_empty : {false, true}) {
+      SCOPED_TRACE(n);
+      const WholeProblem whole =
+          thin_symmetric_problem(n, 21, has_empty ? std::vector<Index>{0, n / 2} : std::vector<Index>{});
+      const Limits limits{.tolerance = 1e-13, .most_iterations = 100'000};
+      const Balance dense = balanced(whole, 2.5, limits);
+      const Balance found = balanced_sparse<double>(context, whole, limits);
+      EXPECT_EQ(found.outcome.status, dense.outcome.status) << found.outcome.reason;
+      EXPECT_EQ(found.masked, dense.masked);
+      for (std::size_t i = 0; i < found.x.size(); ++i) EXPECT_NEAR(found.x[i], dense.x[i], 1e-9 * dense.x[i]);
+      auto rows = sparse_rows<double>(whole);
+      sinkhorn::balance_in_place<double>(rows, found.x);
+      sinkhorn::SparseSymmetricOperand<double>(rows).expect_symmetric(context);
+      for (Index i = 0; i < rows.rows(); ++i) {
+        for (std::size_t k = 0; k < rows.columns_of(i).size(); ++k) {
+          const Index row = rows.first_row + i;
+          const Index column = rows.columns_of(i)[k];
+          const auto expected =
+              found.x[static_cast<std::size_t>(row)] * whole(row, column) * found.x[static_cast<std::size_t>(column)];
+          EXPECT_NEAR(rows.values_of(i)[k], expected, 1e-14 * expected);
+        }
+      }
+    }
+  }
+  const WholeProblem whole = thin_symmetric_problem(40, 22);
+  EXPECT_EQ(balanced_sparse<float>(context, whole, {.tolerance = 1e-11}).outcome.status, Status::converged);
+}
+
+TEST_F(Balancing, OfASparseMatrixSaysWhatSupportThereIsAlsoBesideMaskedRows) {
+  // A star of four, and nothing else in nine rows; a path of two with a diagonal entry that has to vanish.
+  WholeProblem star{9, 9, std::vector<double>(81), {}, {}};
+  for (const Index leaf : {4, 5, 7}) star(2, leaf) = star(leaf, 2) = 1;
+  const Balance none = balanced_sparse<double>(context, star, {});
+  EXPECT_EQ(none.outcome.status, Status::no_support);
+  EXPECT_EQ(none.masked, 5);
+  EXPECT_THAT(none.outcome.reason,
+              HasSubstr("3 of the rows are to sum up to 7.5, and all their entries lie in 1 columns"));
+  WholeProblem partial{6, 6, std::vector<double>(36), {}, {}};
+  partial(3, 3) = partial(3, 5) = partial(5, 3) = 1;
+  const auto rows = sparse_rows<double>(partial);
+  sinkhorn::SparseSymmetricOperand<double> matrix(rows);
+  const Balance found = sinkhorn::balance(context, matrix, 1, {.tolerance = 1e-9, .most_iterations = 300});
+  EXPECT_EQ(found.outcome.status, Status::iteration_limit);
+  EXPECT_THAT(found.outcome.reason, HasSubstr("no total support"));
+  const auto vanishing = matrix.vanishing();
+  ASSERT_TRUE(vanishing.has_value());
+  EXPECT_EQ((std::vector<Index>{vanishing->row, vanishing->column, vanishing->vanishing}),
+            (std::vector<Index>{3, 3, 1}));
+}
+
+TEST_F(Balancing, OfASparseMatrixRefusesWhatIsNotSymmetric) {
+  const auto attempt = [&](const WholeProblem& whole) {
+    return [&] { static_cast<void>(balanced_sparse<double>(context, whole, {})); };
+  };
+  const WholeProblem sound = thin_symmetric_problem(30, 23);
+  for (const Index far : {3, 28}) {  // of the same rank and of another one
+    WholeProblem whole = sound;
+    whole(far, 2) = 0.25;
+    whole(2, far) = 0.5;
+    EXPECT_THAT(attempt(whole), ThrowsMessage<ArgumentError>(HasSubstr("the entry in row 2, column " +
+                                                                       std::to_string(far) + " is 0.5, that in row " +
+                                                                       std::to_string(far) + ", column 2 is 0.25")));
+    whole(2, far) = 0;  // it is not there at all
+    EXPECT_THAT(attempt(whole), ThrowsMessage<ArgumentError>(HasSubstr("the entry in row 2, column " +
+                                                                       std::to_string(far) + " is 0, that in row " +
+                                                                       std::to_string(far) + ", column 2 is 0.25")));
+    whole(2, far) = 0.25 * (1 + 1e-7);
+    EXPECT_NO_THROW(attempt(whole)());
+    whole(2, far) = whole(far, 2) = -1;
+    EXPECT_THAT(attempt(whole), ThrowsMessage<ArgumentError>(HasSubstr(" is -1, expected a finite number >= 0")));
+  }
+  // More entries for one rank than go at a time: all of a dense one.
+  WholeProblem large = symmetric_problem(900, 24);
+  large(899, 1) = 7;
+  EXPECT_THAT(attempt(large), ThrowsMessage<ArgumentError>(HasSubstr("that in row 899, column 1 is 7")));
 }
 
 TEST_F(Balancing, RefusesWhatIsNotSymmetricOrNoMatrixOfThisKind) {

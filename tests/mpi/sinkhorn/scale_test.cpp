@@ -10,6 +10,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/filled_parts.hpp"
 #include "plait/sinkhorn/plan.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
@@ -123,6 +124,106 @@ TEST_F(Sinkhorn, GoesTheSameWayByEveryForm) {
       EXPECT_NEAR(other.outcome.errors[k], scaling.outcome.errors[k], 1e-14);
     }
   }
+}
+
+template <class T>
+Index filled_elements(const WholeProblem& whole) {
+  const OwnRows<T> own(whole);
+  return sinkhorn::FilledParts(own.const_view()).elements();
+}
+
+TEST_F(Sinkhorn, ReadsBlocksOfZerosOnlyOnce) {
+  // Blocks along the diagonal, each wider than what is looked at together, and columns that are empty.
+  constexpr Index rows = 24;
+  constexpr Index columns = 1500;
+  WholeProblem whole = random_problem(rows, columns, 78);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      if (j < i / 8 * 500 || j > i / 8 * 500 + 300) whole(i, j) = 0;
+    }
+  }
+  whole.c.assign(columns, 0);
+  for (Index j = 0; j < columns; ++j) {  // of some matrix with these zeros, so that there is support
+    for (Index i = 0; i < rows; ++i) {
+      if (whole(i, j) > 0) whole.c[static_cast<std::size_t>(j)] += 0.5 + 0.01 * static_cast<double>((i * j) % 7);
+    }
+  }
+  whole.r.assign(rows, 0);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < columns; ++j) {
+      if (whole(i, j) > 0) whole.r[static_cast<std::size_t>(i)] += 0.5 + 0.01 * static_cast<double>((i * j) % 7);
+    }
+  }
+  EXPECT_TRUE(sinkhorn::FilledParts(OwnRows<double>(whole).const_view()).are_few());
+  const std::vector<long double> reference = reference_plan(whole, 60);
+  const auto expect_reference = [&]<class T, class A>(double tolerance, double accuracy) {
+    const OwnRows<T> own(whole);
+    const auto scaling = sinkhorn::scale<T, A>(context, own.const_view(), {own.r, whole.c}, {.tolerance = tolerance});
+    EXPECT_EQ(scaling.outcome.status, Status::converged) << scaling.outcome.reason;
+    for (Index i = 0; i < own.rows; ++i) {
+      for (Index j = 0; j < columns; ++j) {
+        const double entry = static_cast<double>(scaling.u[static_cast<std::size_t>(i)]) * whole(own.first + i, j) *
+                             static_cast<double>(scaling.v[static_cast<std::size_t>(j)]);
+        ASSERT_NEAR(entry, static_cast<double>(reference[static_cast<std::size_t>((own.first + i) * columns + j)]),
+                    accuracy);
+      }
+    }
+  };
+  expect_reference.template operator()<double, double>(1e-13, 1e-10);
+  expect_reference.template operator()<float, double>(1e-12, 1e-5);
+  expect_reference.template operator()<float, float>(1e-5, 1e-3);
+}
+
+TEST_F(Sinkhorn, FindsWhereAMatrixIsFilled) {
+  const WholeProblem full = random_problem(19, 700, 79);
+  const Index all = OwnRows<double>(full).rows * 700;
+  EXPECT_EQ(filled_elements<double>(full), all);
+  EXPECT_EQ(filled_elements<simd::BFloat16>(full), all);
+  WholeProblem none = full;
+  none.entries.assign(none.entries.size(), -0.0);
+  EXPECT_EQ(filled_elements<float>(none), 0);
+  const WholeProblem empty{0, 5, {}, {}, {}};
+  EXPECT_EQ(filled_elements<double>(empty), 0);
+  // One entry anywhere is found, in the block that it belongs to.
+  for (const Index column : {0, 9, 63, 64, 639, 640, 699}) {
+    WholeProblem one = none;
+    one(18, column) = 1e-300;
+    const OwnRows<double> own(one);
+    const Index rows = own.first + own.rows == 19 && own.rows > 0 ? (own.rows - 1) % 8 + 1 : 0;
+    EXPECT_EQ(filled_elements<double>(one), rows * (column < 640 ? 64 : 60)) << column;
+  }
+}
+
+TEST_F(Sinkhorn, NamesTheRowsOfATransposeAsTheColumnsThatTheyAreToItsOwner) {
+  WholeProblem whole = random_problem(6, 4, 77);
+  const auto message = [&](std::vector<double> columns) {
+    const OwnRows<double> own(whole);
+    sinkhorn::Marginals marginals{own.r, columns};
+    marginals.names = sinkhorn::AxisNames::of_transpose();
+    try {
+      return sinkhorn::scale<double, double>(context, own.const_view(), marginals).outcome.reason;
+    } catch (const ArgumentError& error) {
+      return std::string(error.what());
+    }
+  };
+  std::vector<double> wrong = whole.c;
+  wrong[2] = -1;
+  EXPECT_THAT(message(wrong), HasSubstr("the marginal of row 2 is -1"));
+  wrong[2] = 9;
+  EXPECT_THAT(message(wrong),
+              ::testing::ContainsRegex("the marginals of all columns sum up to (1|0.99.*), those of all rows to 9"));
+  WholeProblem sound = whole;
+  whole(5, 1) = -3;
+  EXPECT_THAT(message(whole.c), HasSubstr("the entry in row 1, column 5 is -3"));
+  for (Index j = 0; j < 4; ++j) whole(5, j) = 0;
+  EXPECT_THAT(message(whole.c), HasSubstr("column 5 has only zeros"));
+  whole = sound;
+  for (Index i = 0; i < 6; ++i) whole(i, 3) = 0;
+  EXPECT_THAT(message(whole.c), HasSubstr("row 3 has only zeros"));
+  whole = sound;
+  for (Index i = 0; i < 5; ++i) whole(i, 0) = whole(i, 1) = whole(i, 2) = 0;
+  EXPECT_THAT(message(whole.c),
+              ::testing::ContainsRegex("5 of the columns are to sum up to .* lie in 1 rows, which may"));
 }
 
 TEST_F(Sinkhorn, ScalesToOnesWithoutMarginals) {

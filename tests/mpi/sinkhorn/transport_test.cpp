@@ -246,6 +246,48 @@ TEST_F(OptimalTransport, ProvesThatMarginalsAreInfeasible) {
   }
 }
 
+TEST_F(OptimalTransport, SaysThatAnEpsilonIsTooSmallForThePrecision) {
+  const WholeProblem whole = random_problem(6, 4, 31);
+  const OwnRows<double> own(whole);
+  const OwnRows<float> own_floats(whole);
+  const auto expect_none = [](const auto& found) {
+    EXPECT_EQ(found.outcome.status, Status::numerical_limit) << found.outcome.reason;
+    EXPECT_THAT(found.outcome.reason, HasSubstr("a larger epsilon is needed"));
+    for (const auto potential : found.g) EXPECT_TRUE(std::isnan(potential));
+  };
+  for (const double epsilon : {1e-20, 1e-100, 1e-300, 4e-320}) {
+    for (const double first : {0.0, epsilon}) {
+      SCOPED_TRACE(epsilon);
+      const TransportOptions options{.epsilon = epsilon, .first_epsilon = first};
+      const sinkhorn::Marginals marginals{own.r, whole.c};
+      expect_none(sinkhorn::transport<double, double>(context, own.const_view(), marginals, options));
+      expect_none(sinkhorn::transport<float, float>(context, own_floats.const_view(), marginals, options));
+    }
+  }
+}
+
+TEST_F(OptimalTransport, TellsAnErrorThatRoundingLeavesFromOneThatFallsSlowly) {
+  const WholeProblem whole = random_problem(6, 4, 32);
+  const OwnRows<double> own(whole);
+  const auto found = sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c},
+                                                         {.epsilon = 1e-12, .limits = {.tolerance = 1e-13}});
+  EXPECT_EQ(found.outcome.status, Status::numerical_limit) << found.outcome.reason;
+  EXPECT_THAT(found.outcome.reason, HasSubstr("which is what rounding leaves of costs that are up to"));
+  EXPECT_LT(found.outcome.iterations, 9000);
+  EXPECT_LT(found.outcome.error, 0.05);
+  // It has no entry that is off by more than that, and is nearly the cheapest one.
+  EXPECT_NEAR(found.mass, 1, 0.1);
+}
+
+TEST_F(OptimalTransport, HasAResultWhereverCostsAreEqualHoweverSmallEpsilonIs) {
+  const WholeProblem whole{3, 3, {0, 0, 0, 0, 0, 0, 0, 0, 0}, {0.25, 0.25, 0.5}, {0.5, 0.25, 0.25}};
+  const OwnRows<double> own(whole);
+  const auto found =
+      sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c}, {.epsilon = 1e-300});
+  EXPECT_EQ(found.outcome.status, Status::converged) << found.outcome.reason;
+  EXPECT_NEAR(found.mass, 1, 1e-9);
+}
+
 TEST_F(OptimalTransport, RefusesWhatMakesNoSense) {
   const WholeProblem whole = points_problem(6, 5, 9);
   for (const double epsilon : {0.0, -1.0, infinity, std::nan("")}) {

@@ -204,6 +204,54 @@ TEST_F(Unbalanced, LeavesWhatIsOutOfReachOrHasNoMass) {
       ThrowsMessage<ArgumentError>(HasSubstr("row 3 has only costs of +infinity")));
 }
 
+TEST_F(Unbalanced, HasTheValueOfTheTheoryWhereNothingCanBeMoved) {
+  // One side without mass, or nothing but forbidden: the plan is 0, and what it costs is to miss the masses there are,
+  // which is the dual value, too, with potentials that go to infinity.
+  for (const char* what : {"no rows", "no columns", "neither", "forbidden"}) {
+    WholeProblem whole = unbalanced_problem(7, 5, 8);
+    if (what[3] == 'r' || what[3] == 't') whole.r.assign(7, 0);
+    if (what[3] == 'c' || what[3] == 't') whole.c.assign(5, 0);
+    if (what[0] == 'f') whole.entries.assign(35, infinity);
+    for (const Rho& rho : {Rho{0.3, 0.6}, Rho{infinity, 0.2}, Rho{0.15, infinity}}) {
+      const bool rows_have_to = std::isinf(rho.rows) && whole.r[0] > 0;
+      const bool columns_have_to = std::isinf(rho.columns) && whole.c[0] > 0;
+      if (rows_have_to || columns_have_to) continue;  // for which there is no plan, see below
+      const Reference reference = reference_unbalanced(whole, 0.1, rho, 3);
+      for (const Domain domain : {Domain::automatic, Domain::factors, Domain::logarithmic}) {
+        SCOPED_TRACE(std::string(what) + ", rho " + std::to_string(rho.rows) + " and " + std::to_string(rho.columns));
+        const TransportOptions options{.epsilon = 0.1, .domain = domain, .rho = rho};
+        expect_plan<double, double>(whole, options, reference, 1e-14);
+        const OwnRows<double> own(whole);
+        const auto found = sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c}, options);
+        for (const double potential : found.f) EXPECT_EQ(potential, -infinity);
+        for (const double potential : found.g) EXPECT_EQ(potential, -infinity);
+        const auto wanted = sinkhorn::wanted_masses<double>(context, {own.r, whole.c}, rho, found.f, found.g);
+        EXPECT_EQ(wanted.total, 0);
+        for (const double sum : wanted.columns) EXPECT_EQ(sum, 0);
+      }
+    }
+  }
+}
+
+TEST_F(Unbalanced, HasNoPlanWhereOneSideHasNothingAndTheOtherMustNotBeMissed) {
+  WholeProblem whole = unbalanced_problem(7, 5, 9);
+  const std::vector<double> masses = whole.c;
+  whole.r.assign(7, 0);
+  const auto attempt = [&](const Rho& rho) {
+    const OwnRows<double> own(whole);
+    return sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c},
+                                               {.epsilon = 0.1, .rho = rho});
+  };
+  const auto of_columns = attempt({0.5, infinity});
+  EXPECT_EQ(of_columns.outcome.status, Status::infeasible_marginals);
+  EXPECT_THAT(of_columns.outcome.reason, HasSubstr("5 columns that are to have a sum meet only what is forbidden"));
+  whole.r.assign(7, 0.2);
+  whole.c.assign(5, 0);
+  const auto of_rows = attempt({infinity, 0.5});
+  EXPECT_EQ(of_rows.outcome.status, Status::infeasible_marginals);
+  EXPECT_THAT(of_rows.outcome.reason, HasSubstr("7 rows that are to have a sum meet only what is forbidden"));
+}
+
 TEST_F(Unbalanced, RefusesAnyOtherRho) {
   const WholeProblem whole = unbalanced_problem(4, 3, 6);
   const OwnRows<double> own(whole);

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/simd/scaling_kernels.hpp"
+
+namespace plait::sinkhorn {
+
+/// Columns of a group of rows that are not all 0 there.
+struct ColumnRun {
+  Index first = 0;
+  Index count = 0;
+};
+
+/// Where a matrix has entries that are not 0, in blocks of some rows and columns, so that blocks of zeros are read once
+/// and never again. Finding them reads of the other blocks only what comes before their first entry.
+class FilledParts {
+ public:
+  static constexpr Index rows_at_a_time = 8;
+  static constexpr Index columns_at_a_time = 64;
+
+  /// \pre  rows is row-major
+  template <class T>
+  explicit FilledParts(matrix_view<const T> rows);
+
+  /// Whether so much is 0 that going from block to block is quicker than reading all.
+  [[nodiscard]] bool are_few() const noexcept { return 4 * filled_ < 3 * all_; }
+  /// Elements in blocks that are not 0.
+  [[nodiscard]] Index elements() const noexcept { return filled_; }
+
+  /// Of rows from group * rows_at_a_time on.
+  [[nodiscard]] std::span<const ColumnRun> runs(Index group) const {
+    const auto first = static_cast<std::size_t>(starts_[static_cast<std::size_t>(group)]);
+    return std::span(runs_).subspan(first,
+                                    static_cast<std::size_t>(starts_[static_cast<std::size_t>(group) + 1]) - first);
+  }
+
+ private:
+  std::vector<Index> starts_;  // of each group, and the end
+  std::vector<ColumnRun> runs_;
+  Index filled_ = 0;
+  Index all_ = 0;
+};
+
+/// `fused_sweep` that reads only the parts that are filled.
+template <class T, class A, class F>
+void fused_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows, const FilledParts& filled,
+                 const A* v, A* u, A* c, F&& f) {
+  std::array<A, FilledParts::rows_at_a_time> sums{};
+  std::array<A, FilledParts::rows_at_a_time> parts{};
+  for (Index first = 0, group = 0; first < rows.rows(); first += FilledParts::rows_at_a_time, ++group) {
+    const Index count = std::min(FilledParts::rows_at_a_time, rows.rows() - first);
+    const auto runs = filled.runs(group);
+    const auto block = [&](const ColumnRun& run) {
+      return simd::RowBlock<const T>{rows.data() + first * rows.leading_dimension() + run.first, count, run.count,
+                                     rows.leading_dimension()};
+    };
+    sums.fill(A{0});
+    for (const ColumnRun& run : runs) {
+      kernels.row_sums(block(run), v + run.first, parts.data(), {});
+      for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) sums[i] += parts[i];
+    }
+    for (Index i = 0; i < count; ++i) u[first + i] = f(first + i, sums[static_cast<std::size_t>(i)]);
+    for (const ColumnRun& run : runs) kernels.column_sums(block(run), u + first, c + run.first, {});
+  }
+}
+
+}  // namespace plait::sinkhorn
