@@ -64,6 +64,7 @@ std::span<std::byte> part_of(std::span<std::byte> memory, Index offset, Index by
 
 AllreduceOperands::AllreduceOperands(mpi::Context& context, Element element, Index bytes, Place place, Addends addends)
     : element_(element),
+      addends_(addends),
       n_(bytes / simd::size_in_bytes(element)),
       calls_(calls_for(bytes, context.topology().node().size() <= this_machine().cores)),
       stride_((bytes + 63) / 64 * 64) {
@@ -77,10 +78,7 @@ AllreduceOperands::AllreduceOperands(mpi::Context& context, Element element, Ind
   std::ranges::fill(memory, std::byte{0});
   in_ = part_of(memory, 0, all);
   out_ = part_of(memory, all, all);
-  for (Index i = 0; i < std::min(period, n_); ++i) {
-    put(own_, element, addend(addends, context.rank(), i));
-    put(sums_, element, sum(addends, context.size(), i));
-  }
+  for (Index i = 0; i < std::min(period, n_); ++i) put(own_, element, addend(addends, context.rank(), i));
 }
 
 void AllreduceOperands::rewrite() const {
@@ -97,12 +95,14 @@ std::vector<Contender> AllreduceOperands::limits() const {
   return memcpy_limits(out_.data(), in_.data(), static_cast<Index>(in_.size()));
 }
 
-Index AllreduceOperands::wrong_elements() const {
-  const Index size = simd::size_in_bytes(element_), first = std::min(period, n_);
+Index AllreduceOperands::wrong_elements(const Reduced& result) const {
+  std::vector<std::byte> sums;  // of one period
+  for (Index i = 0; i < period; ++i) put(sums, element_, sum(addends_, result.ranks, i));
+  const Index size = simd::size_in_bytes(element_);
   Index wrong = 0;
   for (Index call = 0; call < calls_; ++call) {
-    for (Index i = 0; i < n_; ++i) {
-      const std::byte* expected = sums_.data() + i % first * size;
+    for (Index i = 0; i < result.n; ++i) {
+      const std::byte* expected = sums.data() + (result.first + i) % period * size;
       if (!std::equal(expected, expected + size, out_.data() + call * stride_ + i * size)) ++wrong;
     }
   }

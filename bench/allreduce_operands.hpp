@@ -11,6 +11,7 @@
 #include "plait/simd/element.hpp"
 
 #include "bench/harness/measure.hpp"
+#include "bench/mpi_reductions.hpp"
 
 namespace plait::bench {
 
@@ -23,8 +24,8 @@ enum class Addends : unsigned char {
   cancelling  // large ones of both signs among small ones, which survive only in a sum that loses nothing
 };
 
-/// The operands and results of one rank, for several calls in a row where they are short: each call has its own, so
-/// that all are written afresh before a run, as they are in a program.
+/// The operands and results of one rank, for several calls of a reduction in a row where they are short: each call has
+/// its own, so that all are written afresh before a run, as they are in a program.
 class AllreduceOperands {
  public:
   /// Collective over the context, which outlives it.
@@ -51,18 +52,19 @@ class AllreduceOperands {
   /// Copying all operands to where the results go.
   [[nodiscard]] std::vector<Contender> limits() const;
 
-  /// How many elements of the results are not those of the sum.
-  [[nodiscard]] Index wrong_elements() const;
+  /// How many elements of the results are not those of the sums that this rank gets.
+  [[nodiscard]] Index wrong_elements(const Reduced& result) const;
 
  private:
   simd::Element element_;
+  Addends addends_;
   Index n_;
   Index calls_;
   Index stride_;  // in bytes
   mpi::SharedMemory shared_;
   Buffer private_;
   std::span<std::byte> in_, out_;
-  std::vector<std::byte> own_, sums_;  // one period of this rank's operand and of the result
+  std::vector<std::byte> own_;  // one period of this rank's operand
 };
 
 }  // namespace plait::bench

@@ -6,7 +6,8 @@
 //   ./dev bench overlap --ranks 4 --ppn 2                         on 2 nodes, 2 ranks each
 //   ./dev bench overlap --ranks 8 --ppn 2                         on 4 nodes again: among ranks of equal place on their
 //                                                                 nodes (/columns), as many bytes a node as with one
-//                                                                 rank each; --ranks 16 --ppn 4 likewise
+//                                                                 rank each, and among one rank of each node while the
+//                                                                 others sleep (/active); --ranks 16 --ppn 4 likewise
 //   mpirun -n 4 build/openmpi/bin/bench_overlap --quick           by hand: only checks that all is right
 
 #include <mpi.h>
@@ -28,6 +29,7 @@
 #include "bench/harness/benchmark.hpp"
 #include "bench/harness/ping_pong_limit.hpp"
 #include "bench/mpi_name.hpp"
+#include "bench/overlap_active.hpp"
 #include "bench/overlap_columns.hpp"
 #include "bench/overlap_operations.hpp"
 #include "bench/size_text.hpp"
@@ -49,22 +51,32 @@ constexpr std::array operations{Operation::point_to_point, Operation::reduce,   
                                 Operation::matrix_vector};
 constexpr std::array of_columns{Operation::reduce, Operation::broadcast, Operation::allreduce,
                                 Operation::reduce_broadcast};
+// What the literature compares with columns: one rank of each node, with as many bytes a node.
+constexpr std::array of_active_ranks{Operation::reduce, Operation::broadcast};
 const std::vector<Variant> of_mpi{{By::blocking_mpi, 1},
                                   {By::strands_of_mpi, 1},
                                   {By::strands_of_mpi, 2},
                                   {By::strands_of_mpi, 4},
                                   {By::strands_of_mpi, 8}};
 using Way = bench::Levels::Way;
-const std::vector<bench::Levels> allreduces{
-    {Way::ring},      {Way::ring, false, true},      {Way::leaders},         {Way::leaders, false, true},
-    {Way::scattered}, {Way::scattered, false, true}, {Way::scattered, true}, {Way::scattered, true, true}};
-// What the literature compares: the ring, then leaders, then its own way into the node, then computing meanwhile.
+const std::vector<bench::Levels> allreduces{{Way::ring},
+                                            {Way::ring, false, true},
+                                            {Way::leaders},
+                                            {Way::leaders, false, true},
+                                            {Way::coffee},
+                                            {Way::coffee, false, true},
+                                            {Way::scattered},
+                                            {Way::scattered, false, true},
+                                            {Way::scattered, true},
+                                            {Way::scattered, true, true}};
+// What the literature compares, in its order: the ring, leaders as in SALaR, its own reduction in the node, computing
+// meanwhile, both; then plait's own way.
 const std::vector<bench::Levels> allreduces_with_update{{Way::ring},
                                                         {Way::leaders, false, true},
-                                                        {Way::scattered, false, true},
-                                                        {Way::scattered, true, true},
+                                                        {Way::coffee, false, true},
                                                         {Way::leaders, false, true, true},
-                                                        {Way::scattered, false, true, true},
+                                                        {Way::coffee, false, true, true},
+                                                        {Way::scattered, true, true},
                                                         {Way::scattered, true, true, true}};
 
 struct Setting {
@@ -96,7 +108,8 @@ Promise promise(const Setting& setting) {
 }
 
 /// The variant of the MPI library that takes least time, of two runs each.
-Variant fastest_of_mpi(mpi::Context& context, const Operands& operands) {
+template <class AnyOperands>
+Variant fastest_of_mpi(mpi::Context& context, const AnyOperands& operands) {
   std::pair<double, Variant> best{1e300, of_mpi.front()};
   for (const Variant& variant : of_mpi) {
     const auto run = operands.run_by(variant);
@@ -134,6 +147,7 @@ std::vector<bench::Task> tasks(const mpi::Context& context) {
   }
   if (bench::columns(context) < 2) return result;
   for (const Operation operation : of_columns) result.push_back({operation, bench::Among::columns});
+  for (const Operation operation : of_active_ranks) result.push_back({operation, bench::Among::active});
   return result;
 }
 
@@ -144,14 +158,14 @@ std::vector<Variant> variants(const bench::Task& task, bool shares_nodes) {
   const auto add = [&](const std::vector<bench::Levels>& all) {
     for (const bench::Levels& levels : all) result.push_back({By::levels, 1, levels});
   };
-  if (!shares_nodes || task.among == bench::Among::columns) return result;
+  if (!shares_nodes || task.among != bench::Among::ranks) return result;
   if (task.operation == Operation::allreduce) add(allreduces);
   if (task.operation == Operation::allreduce_update) add(allreduces_with_update);
   return result;
 }
 
-bench::Job set_up(mpi::Context& context, const Setting& setting) {
-  const Operands operands(context, setting.task, setting.bytes);
+template <class AnyOperands>
+bench::Job job_of(mpi::Context& context, const Setting& setting, const AnyOperands& operands) {
   const double factor = bench::bound(setting.task.operation, context);
   bench::Job job;
   const Stopwatch watch;
@@ -165,6 +179,12 @@ bench::Job set_up(mpi::Context& context, const Setting& setting) {
     job.peer = bench::Contender{best.name(), operands.run_by(best)};
   }
   return job;
+}
+
+bench::Job set_up(mpi::Context& context, const Setting& setting) {
+  if (setting.task.among == bench::Among::active)
+    return job_of(context, setting, bench::ActiveOperands(context, setting.task.operation, setting.bytes));
+  return job_of(context, setting, Operands(context, setting.task, setting.bytes));
 }
 
 std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
@@ -208,8 +228,9 @@ int main(int argc, char** argv) {
        "to all (allreduce), a reduction and then a broadcast of the result to the same ranks (reduce>broadcast), and "
        "along the rows, then the columns of a square mesh (mat-vec); among the ranks of equal place on their nodes, "
        "each "
-       "with its share of the bytes (/columns). An allreduce where ranks share nodes also by a ring, by leaders of "
-       "nodes, "
+       "with its share of the bytes (/columns), or among the first rank of each node while the others sleep (/active). "
+       "An allreduce where ranks share nodes also by a ring, by leaders of "
+       "nodes, with all ranks of a node reducing for its leader (coffee), "
        "and scattered among the ranks of a node, by messages or a window of shared memory, in one piece or in chunks "
        "that overlap; and with an update of a matrix by its result, afterwards or chunk by chunk (+compute). By plait "
        "(ours), by the MPI library's blocking "

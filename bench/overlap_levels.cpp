@@ -9,6 +9,7 @@
 #include "plait/collective/computed.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/hierarchical.hpp"
+#include "plait/collective/scattered.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/graph.hpp"
 
@@ -23,6 +24,7 @@ using collective::GroupWay;
 using collective::Hierarchy;
 using collective::Place;
 using collective::Stream;
+using collective::TreeShape;
 using schedule::Combine;
 using schedule::Graph;
 
@@ -34,13 +36,14 @@ constexpr Index message_bytes = Index{512} << 10;
 // A chunk is cut into as many messages as there are ranks that divide it among them.
 Stream cut(const mpi::Context& context, Index elements, const Levels& levels) {
   if (!levels.overlaps) return Stream::cut(elements, element_bytes, 1, std::max<Index>(elements, 1));
-  const int parts = levels.way == Levels::Way::leaders ? context.topology().nodes() : context.size();
+  const bool has_leaders = levels.way == Levels::Way::leaders || levels.way == Levels::Way::coffee;
+  const int parts = has_leaders ? context.topology().nodes() : context.size();
   return Stream::cut(elements, element_bytes, strands_of_chunks, parts * message_bytes / element_bytes);
 }
 
-std::unique_ptr<collective::NodeStages> stages(mpi::Context& context, Index elements, const Levels& levels) {
-  if (!levels.shares_memory) return nullptr;
-  return std::make_unique<collective::NodeStages>(context, cut(context, elements, levels));
+GroupWay way_within_nodes(mpi::Context& context, Index elements, const Levels& levels) {
+  if (!levels.shares_memory) return {};
+  return GroupWay::through_memory(context, cut(context, elements, levels));
 }
 
 // Those of this rank's node.
@@ -54,12 +57,17 @@ Group node(const mpi::Context& context) {
 }
 
 Stream allreduce(Graph& graph, const mpi::Context& context, const Levels& levels, const Stream& stream, Place data,
-                 GroupWay way) {
+                 const GroupWay& way) {
   const Combine sum(simd::ReduceOperation::sum, simd::Element::float64);
   switch (levels.way) {
     case Levels::Way::ring: break;
     case Levels::Way::leaders: {
       const Stream reduced = reduce_chain(graph, node(context), 0, stream, data, data, sum);
+      const Stream of_leaders = allreduce_ring(graph, column(context, 0), reduced, data, data, sum);
+      return broadcast_chain(graph, node(context), 0, of_leaders, data);
+    }
+    case Levels::Way::coffee: {
+      const Stream reduced = reduce_halving_gather(graph, node(context), 0, TreeShape::linear, stream, data, data, sum);
       const Stream of_leaders = allreduce_ring(graph, column(context, 0), reduced, data, data, sum);
       return broadcast_chain(graph, node(context), 0, of_leaders, data);
     }
@@ -69,7 +77,7 @@ Stream allreduce(Graph& graph, const mpi::Context& context, const Levels& levels
   return allreduce_ring(graph, Group::all(context), stream, data, data, sum);
 }
 
-Graph graph_of(const mpi::Context& context, Index elements, const Levels& levels, GroupWay way,
+Graph graph_of(const mpi::Context& context, Index elements, const Levels& levels, const GroupWay& way,
                std::function<void(std::span<std::byte>, Index)> compute) {
   Graph graph(levels.overlaps ? strands_of_chunks : 1);
   const Place data{graph.output(elements * element_bytes)};
@@ -81,7 +89,7 @@ Graph graph_of(const mpi::Context& context, Index elements, const Levels& levels
 }  // namespace
 
 std::string Levels::name() const {
-  const char* const ways[] = {"ring", "leaders", "scattered"};
+  const char* const ways[] = {"ring", "leaders", "coffee", "scattered"};
   std::string name = ways[static_cast<int>(way)];
   if (shares_memory) name += "+window";
   if (overlaps) name += "+chunks";
@@ -91,9 +99,8 @@ std::string Levels::name() const {
 
 LevelledAllreduce::LevelledAllreduce(mpi::Context& context, Index elements, const Levels& levels,
                                      std::function<void(std::span<std::byte> elements, Index first)> compute)
-    : reduce_(stages(context, elements, levels)),
-      gather_(stages(context, elements, levels)),
-      schedule_(context, graph_of(context, elements, levels, {reduce_.get(), gather_.get()}, std::move(compute)),
+    : schedule_(context,
+                graph_of(context, elements, levels, way_within_nodes(context, elements, levels), std::move(compute)),
                 levels.name()) {}
 
 void LevelledAllreduce::run(std::span<double> data) {

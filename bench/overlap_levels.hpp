@@ -2,24 +2,23 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 
 #include "plait/base/index.hpp"
-#include "plait/collective/node_stages.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/schedule/schedule.hpp"
 
 namespace plait::bench {
 
-/// The steps from a ring to COFFEE's allreduce.
+/// The steps from a ring to COFFEE's allreduce, and one beyond.
 ///
-/// Source: COFFEE, sections V and VI, Fig. 16; for leaders, SALaR, as described there.
+/// Source: COFFEE, sections V and VI, Fig. 16; for leaders, SALaR, as described in section V.B.
 struct Levels {
   enum class Way : unsigned char {
     ring,      ///< through all ranks, nodes or not
-    leaders,   ///< each node reduces to its first rank by messages; a ring of these; each broadcasts in its node
+    leaders,   ///< each node reduces to its first rank, all of it; a ring of these; each broadcasts in its node
+    coffee,    ///< likewise, but that all ranks of a node reduce equal parts, which the first one gathers
     scattered  ///< each node reduce-scatters among its ranks; rings of those of equal place; each node gathers
   } way;
   bool shares_memory = false;     // within nodes, where it is scattered; otherwise messages
@@ -42,7 +41,6 @@ class LevelledAllreduce {
   void run(std::span<double> data);
 
  private:
-  std::unique_ptr<collective::NodeStages> reduce_, gather_;  // outlive the schedule
   schedule::Schedule schedule_;
 };
 

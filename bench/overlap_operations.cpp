@@ -60,35 +60,21 @@ int shares(const mpi::Context& context, const Task& task) {
   return task.among == Among::columns ? columns(context) : 1;
 }
 
-const char* name(Operation operation) noexcept {
-  switch (operation) {
-    case Operation::point_to_point: return "p2p";
-    case Operation::reduce: return "reduce";
-    case Operation::broadcast: return "broadcast";
-    case Operation::allreduce: return "allreduce";
-    case Operation::allreduce_update: return "allreduce>update";
-    case Operation::reduce_broadcast: return "reduce>broadcast";
-    case Operation::matrix_vector: return "mat-vec";
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string name(const Task& task) {
   const std::string operation = name(task.operation);
-  return task.among == Among::columns ? operation + "/columns" : operation;
-}
-
-bool is_to_all(Operation operation) noexcept {
-  return operation == Operation::allreduce || operation == Operation::allreduce_update ||
-         operation == Operation::reduce_broadcast;
+  switch (task.among) {
+    case Among::columns: return operation + "/columns";
+    case Among::active: return operation + "/active";
+    case Among::ranks: break;
+  }
+  return operation;
 }
 
 double bound(Operation operation, const mpi::Context& context) noexcept {
   const int nodes = context.topology().nodes();
-  const int places = nodes > 1 ? nodes : context.size();
-  return is_to_all(operation) ? 2.0 * (places - 1) / places : 1;
+  return bound(operation, nodes > 1 ? nodes : context.size());
 }
 
 std::string Variant::name() const {
@@ -107,6 +93,7 @@ struct Operands::State {
         operation(task.operation),
         group(group_of(ctx, task)),
         data(bytes / shares(ctx, task) / Index{sizeof(double)}),
+        beside(data.size()),
         own(task.among == Among::columns
                 ? split(ctx.comm().handle(), ctx.topology().node_rank_of(ctx.rank()), ctx.rank())
                 : MPI_COMM_NULL) {
@@ -142,7 +129,8 @@ struct Operands::State {
   Group group;
   std::vector<int> summed = group.ranks();
   Array<double> data;
-  MPI_Comm own;  // of a column
+  Array<double> beside;  // of MPI's reductions: the root's operand, which is the same; the others' spare memory
+  MPI_Comm own;          // of a column
   std::optional<Update> update;
   std::optional<Mesh> mesh;
   MPI_Comm row = MPI_COMM_NULL, column = MPI_COMM_NULL;
@@ -191,10 +179,10 @@ Pipeline Operands::State::pipeline(const collective::PipelineOptions& options) c
 
 void Operands::State::run_blocking() const {
   const auto count = static_cast<int>(data.size());
+  // MPICH 4.0 reads from MPI_IN_PLACE itself where the root is not the first rank of its node, and looks at the
+  // result's place on all ranks of a node.
   const auto reduce = [&](MPI_Comm comm, bool is_root, int root) {
-    // MPICH looks at the result's place on all ranks of a node.
-    const Array<double> unused(is_root ? 0 : data.size());
-    MPI_Reduce(is_root ? MPI_IN_PLACE : data.data(), is_root ? data.data() : unused.data(), count, MPI_DOUBLE, MPI_SUM,
+    MPI_Reduce(is_root ? beside.data() : data.data(), is_root ? data.data() : beside.data(), count, MPI_DOUBLE, MPI_SUM,
                root, comm);
   };
   const MPI_Comm all = own == MPI_COMM_NULL ? context->comm().handle() : own;
@@ -220,7 +208,8 @@ Operands::Operands(mpi::Context& context, const Task& task, Index bytes)
     : state_(std::make_shared<State>(context, task, bytes)) {}
 
 void Operands::rewrite() const {
-  for (Index i = 0; i < state_->data.size(); ++i) state_->data[i] = State::value(state_->context->rank(), i);
+  for (Index i = 0; i < state_->data.size(); ++i)
+    state_->data[i] = state_->beside[i] = State::value(state_->context->rank(), i);
   if (state_->update) state_->update->rewrite();
 }
 

@@ -12,24 +12,15 @@
 #include "plait/mpi/context.hpp"
 
 #include "bench/overlap_levels.hpp"
+#include "bench/overlapped_operation.hpp"
 
 namespace plait::bench {
 
-/// Collective operations on a vector of doubles, and pairs of them one of which takes what the other makes.
-enum class Operation {
-  point_to_point,    ///< from each rank of node 0 to the one of equal place on node 1, its share of the bytes
-  reduce,            ///< to rank 0
-  broadcast,         ///< from rank 0
-  allreduce,         ///< sum
-  allreduce_update,  ///< and then an `Update` of a matrix by it
-  reduce_broadcast,  ///< to rank 0 and back to the same ranks: the literature's Algorithms 1 and 2
-  matrix_vector,     ///< on a square mesh: summed along rows to its diagonal, broadcast from there along columns
-};
-
 /// Between whom.
 enum class Among {
-  ranks,   ///< all of them, each with a vector of so many bytes
-  columns  ///< those of equal place on their nodes: each with its share of the bytes of a node, columns all at once
+  ranks,    ///< all of them, each with a vector of so many bytes
+  columns,  ///< those of equal place on their nodes: each with its share of the bytes of a node, columns all at once
+  active,  ///< the first ones of their nodes, each with all bytes of its node, while the others sleep: `ActiveOperands`
 };
 
 struct Task {
@@ -38,9 +29,6 @@ struct Task {
 };
 
 [[nodiscard]] std::string name(const Task& task);
-
-/// Whether all ranks get what comes of all of them.
-[[nodiscard]] bool is_to_all(Operation operation) noexcept;
 
 /// The least time that links between so many nodes need for it, in times of `bytes / goodput`; of one node, what that
 /// would be if its ranks had a node each.
@@ -59,7 +47,7 @@ struct Variant {
 /// One of them, set up to be run again and again.
 class Operands {
  public:
-  /// \pre  among columns: `columns(context) > 0`, and no mesh
+  /// \pre  not among active ranks; among columns: `columns(context) > 0`, and no mesh
   Operands(mpi::Context& context, const Task& task, Index bytes);
 
   /// Everything that is read is new, and nothing is left of results.

@@ -131,6 +131,56 @@ def steps(groups: dict[tuple[str, str], dict[str, Measured]]) -> list[str]:
     return lines
 
 
+# Fig. 5 of Huang and Chow: each node has n bytes, in one rank while the others sleep, or shared among its ranks.
+PROCESSES = {
+    ("active", "mpi"): "MPI, blocking, one rank a node",
+    ("active", "mpi*4"): "MPI, N_DUP = 4, one rank a node",
+    ("columns", "mpi"): "MPI, blocking, all ranks of a node",
+    ("columns", "mpi*4"): "MPI, N_DUP = 4, all ranks of a node",
+    ("active", "ours"): "plait, one rank a node",
+    ("columns", "ours"): "plait, all ranks of a node",
+}
+
+
+def processes(groups: dict[tuple[str, str], dict[str, Measured]]) -> list[str]:
+    """What several ranks of a node gain over one, a table for each operation that was done by both."""
+    lines = []
+    for operation in dict.fromkeys(name.split("/")[0] for name, _ in groups if name.endswith("/active")):
+        sizes = [size for name, size in groups if name == f"{operation}/active"]
+        lines += ["", f"| `{operation}` by | {' | '.join(sizes)} |", f"|---|{'---|' * len(sizes)}"]
+        for (among, variant), title in PROCESSES.items():
+            found = [groups.get((f"{operation}/{among}", size), {}).get(variant) for size in sizes]
+            lines.append(f"| {title} | {' | '.join(one.text if one else '–' for one in found)} |")
+    return lines
+
+
+# Fig. 16 of COFFEE, in its order: what each step adds to the one before, on top of a ring.
+BREAKDOWN = {
+    "ring": "ring over all ranks",
+    "leaders+chunks": "SALaR: leaders of nodes, in chunks",
+    "coffee+chunks": "+ reduce: all ranks of a node reduce",
+    "leaders+chunks+compute": "+ overlap: each chunk computed with as it comes",
+    "coffee+chunks+compute": "+ reduce + overlap: COFFEE",
+    "scattered+window+chunks+compute": "plait: rings of ranks of equal place, shared memory",
+}
+
+
+def breakdown(groups: dict[tuple[str, str], dict[str, Measured]]) -> list[str]:
+    """How many times as fast as the ring each of the literature's steps is, with the update that follows it."""
+    by_size = {size: variants for (of, size), variants in groups.items() if of == "allreduce>update"}
+    by_size = {size: variants for size, variants in by_size.items() if "ring" in variants}
+    if not by_size:
+        return []
+    lines = ["", f"| speed, ring = 1 | {' | '.join(by_size)} |", f"|---|{'--:|' * len(by_size)}"]
+    for name, title in BREAKDOWN.items():
+        cells = [
+            f"{variants['ring'].units / variants[name].units:.2f}" if name in variants else "–"
+            for variants in by_size.values()
+        ]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return lines
+
+
 def tables(report: dict, place: Place) -> list[str]:
     groups: dict[tuple[str, str], dict[str, Measured]] = {}
     for one in measured(report):
@@ -140,6 +190,8 @@ def tables(report: dict, place: Place) -> list[str]:
         "| operation | n | n ÷ goodput | bound | plait | best of MPI | MPI, blocking | gate | aim |",
         "|---|--:|--:|--:|---|---|---|---|---|",
         *[row(variants) for variants in groups.values()],
+        *processes(groups),
+        *breakdown(groups),
         *steps(groups),
     ]
 

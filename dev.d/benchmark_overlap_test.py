@@ -58,6 +58,35 @@ class Overlap(unittest.TestCase):
             overlap.section(report, "openmpi", ""),
         )
 
+    def test_the_steps_of_the_literature_are_told_by_their_speed_over_a_ring_in_its_order(self):
+        self.assertNotIn("ring = 1", overlap.section(REPORT, "openmpi", ""))
+        steps = [
+            record("allreduce>update coffee+chunks+compute 4M", 0.5),
+            record("allreduce>update ring 4M", 0.25),
+            record("allreduce>update leaders+chunks 4M", 0.375),
+            record("allreduce>update ring 16M", 0.5),
+            record("allreduce>update leaders+chunks 16M", 0.25),
+        ]
+        self.assertIn(
+            "| speed, ring = 1 | 4M | 16M |\n|---|--:|--:|\n"
+            "| ring over all ranks | 1.00 | 1.00 |\n"
+            "| SALaR: leaders of nodes, in chunks | 1.50 | 0.50 |\n"
+            "| + reduce: all ranks of a node reduce | – | – |\n"
+            "| + overlap: each chunk computed with as it comes | – | – |\n"
+            "| + reduce + overlap: COFFEE | 2.00 | – |\n",
+            overlap.section(REPORT | {"records": steps}, "openmpi", ""),
+        )
+
+    def test_one_rank_of_a_node_stands_beside_all_of_them(self):
+        reduces = [record("reduce/columns mpi 4M", 0.5), record("reduce/active mpi 4M", 0.25)]
+        self.assertIn(
+            "| `reduce` by | 4M |\n|---|---|\n"
+            "| MPI, blocking, one rank a node | **4.00** [4.00, 8.00] |\n"
+            "| MPI, N_DUP = 4, one rank a node | – |\n"
+            "| MPI, blocking, all ranks of a node | **2.00** [2.00, 4.00] |\n",
+            overlap.section(REPORT | {"records": reduces}, "openmpi", ""),
+        )
+
     def test_the_page_tells_nodes_ranks_and_rate(self):
         shared = [
             {**one, "case": one["case"].replace("nodes=4 ranks=4 rate=1000mbit", "nodes=2 ranks=4 rate=200mbit")}

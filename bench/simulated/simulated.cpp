@@ -21,7 +21,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/environment.hpp"
 
-#include "bench/overlap_operations.hpp"
+#include "bench/overlapped_operation.hpp"
 #include "bench/simulated/collectives.hpp"
 #include "bench/simulated/memory.hpp"
 

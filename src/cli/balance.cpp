@@ -27,7 +27,8 @@ BalanceOutcome balanced(mpi::Context& context, const BalanceOptions& options, co
   meter.stage("balancing", 0, 0);
   const JointStopwatch iterating(context);
   sinkhorn::DenseSymmetricOperand<T> operand(rows, matrix.names());
-  const auto found = sinkhorn::balance(context, operand, options.sum, limits_of(options, job.precision, meter));
+  const auto found =
+      sinkhorn::balance(context, operand, options.sum, limits_of(context, options, job.precision, meter, result.log));
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
   result.iterations = found.outcome.iterations;
@@ -39,6 +40,8 @@ BalanceOutcome balanced(mpi::Context& context, const BalanceOptions& options, co
   const auto wanted = wanted_of_balance(context, found.x, options.sum, first, rows.rows());
   result.check = sinkhorn::marginal_errors<T>(context, rows, wanted);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  sketch(context, options, matrix, wanted, result);
+  result.swept_bytes = layout::elements(job.file.shape) * Index{sizeof(T)};
   write_matrix(context, options, matrix, meter);
   write_factors(context, options, found.x, first, rows.rows());
   result.write_seconds = writing.seconds();
@@ -63,7 +66,8 @@ void run_balance(mpi::Context& context, const BalanceOptions& options) {
         });
       },
       [&](const BalanceOutcome& outcome) { return balance_json(context, options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); });
+      [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); },
+      [&](const BalanceOutcome& outcome) { return balance_facts(options, job, outcome); });
 }
 
 }  // namespace plait::cli

@@ -40,6 +40,18 @@ std::string balance_summary(const BalanceOptions& options, const ScaledJob& job,
   return text + scaled_summary(options, job.file, outcome);
 }
 
+PageFacts balance_facts(const BalanceOptions& options, const ScaledJob& job, const BalanceOutcome& outcome) {
+  PageFacts facts{.rows = {{"what a row is to sum up to", fmt::format("{}", options.sum)},
+                           {"masked rows", fmt::format("{}", outcome.masked)}},
+                  .stages = {},
+                  .plan = "the balanced matrix",
+                  .sums = {"row"}};
+  if (const auto* header = sparse_header(job.file)) {
+    facts.rows.push_back({"entries in the file", fmt::format("{}", header->entries)});
+  }
+  return facts;
+}
+
 sinkhorn::CheckedMarginals wanted_of_balance(mpi::Context& context, const std::vector<double>& factors, double sum,
                                              Index first_row, Index rows) {
   return mpi::agreed(context, [&] {
@@ -50,6 +62,8 @@ sinkhorn::CheckedMarginals wanted_of_balance(mpi::Context& context, const std::v
     }
     const auto first = wanted.columns.begin() + first_row;
     wanted.rows.assign(first, first + rows);
+    wanted.first_row = first_row;
+    wanted.all_rows = static_cast<Index>(factors.size());
     return wanted;
   });
 }

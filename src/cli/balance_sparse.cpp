@@ -1,5 +1,7 @@
 #include "cli/balance_sparse.hpp"
 
+#include <cstdint>
+
 #include <fmt/format.h>
 
 #include "plait/sinkhorn/balance.hpp"
@@ -28,7 +30,8 @@ BalanceOutcome balanced_sparse(mpi::Context& context, const BalanceOptions& opti
   meter.stage("balancing", 0, 0);
   const JointStopwatch iterating(context);
   sinkhorn::SparseSymmetricOperand<T> operand(rows);
-  const auto found = sinkhorn::balance(context, operand, options.sum, limits_of(options, job.precision, meter));
+  const auto found =
+      sinkhorn::balance(context, operand, options.sum, limits_of(context, options, job.precision, meter, result.log));
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
   result.iterations = found.outcome.iterations;
@@ -43,6 +46,9 @@ BalanceOutcome balanced_sparse(mpi::Context& context, const BalanceOptions& opti
   const auto wanted = wanted_of_balance(context, found.x, options.sum, rows.first_row, rows.rows());
   result.check = sinkhorn::marginal_errors<T>(context, rows, wanted);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  if (!options.page.empty()) result.sketch = sketch_of(context, rows, wanted);
+  const Index entry_bytes = Index{sizeof(T)} + Index{sizeof(std::uint32_t)};
+  result.swept_bytes = entry_bytes * mpi::all_reduce(context.comm(), rows.entries(), mpi::Operation::sum());
   const bool is_symmetric = header.symmetry == io::MatrixMarketSymmetry::symmetric;
   write_sparse(context, options.output, rows,
                is_symmetric ? io::MatrixMarketSymmetry::symmetric : io::MatrixMarketSymmetry::general);
@@ -65,7 +71,8 @@ void run_sparse_balance(mpi::Context& context, const BalanceOptions& options, co
         });
       },
       [&](const BalanceOutcome& outcome) { return balance_json(context, options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); });
+      [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); },
+      [&](const BalanceOutcome& outcome) { return balance_facts(options, job, outcome); });
 }
 
 }  // namespace plait::cli

@@ -1,5 +1,6 @@
 #include "cli/barycentre.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ namespace {
 /// What is told beside what every job of the kind tells.
 struct BarycentreOutcome : ScaledOutcome {
   std::vector<double> costs;
+  SumsSketch masses;  // for --report
 };
 
 /// The columns of a matrix, on every rank.
@@ -48,6 +50,27 @@ std::vector<std::vector<double>> read_columns(mpi::Context& context, const std::
   });
 }
 
+SumsSketch sketch_of_masses(mpi::Context& context, std::span<const double> own, Index length) {
+  const Index first = mpi::sum_below(context.comm(), static_cast<Index>(own.size()));
+  auto masses = mpi::agreed(context, [&] { return SumsSketch(length); });
+  for (std::size_t i = 0; i < own.size(); ++i) masses.add(first + static_cast<Index>(i), own[i], own[i]);
+  masses.unite(context);
+  return masses;
+}
+
+PageFacts facts_of(const BarycentreOptions& options, const BarycentreOutcome& outcome) {
+  PageFacts page{.rows = {{"histograms", fmt::format("{}", outcome.costs.size())},
+                          {"epsilon", fmt::format("{}", options.epsilon)}},
+                 .stages = {}};
+  constexpr std::size_t most_listed = 64;
+  for (std::size_t k = 0; k < std::min(outcome.costs.size(), most_listed); ++k) {
+    page.rows.push_back({fmt::format("cost to histogram {}", k), fmt::format("{}", outcome.costs[k])});
+  }
+  if (outcome.costs.size() > most_listed) page.rows.push_back({"costs to further ones", "as --json tells"});
+  page.masses = outcome.masses;
+  return page;
+}
+
 template <class T>
 BarycentreOutcome mean_of(mpi::Context& context, const BarycentreOptions& options, const ScaledJob& job, Meter& meter) {
   BarycentreOutcome result;
@@ -67,8 +90,8 @@ BarycentreOutcome mean_of(mpi::Context& context, const BarycentreOptions& option
   meter.stage("finding the barycentre", 0, 0);
   const JointStopwatch iterating(context);
   const sinkhorn::Histograms histograms{{masses.begin(), masses.end()}, weights};
-  const auto found =
-      sinkhorn::barycentre<T>(context, rows, histograms, options.epsilon, limits_of(options, job.precision, meter));
+  const auto found = sinkhorn::barycentre<T>(context, rows, histograms, options.epsilon,
+                                             limits_of(context, options, job.precision, meter, result.log));
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
   result.iterations = found.outcome.iterations;
@@ -79,6 +102,8 @@ BarycentreOutcome mean_of(mpi::Context& context, const BarycentreOptions& option
   result.check.mass = mpi::all_reduce(context.comm(), own, mpi::Operation::sum());
   result.check.columns = found.outcome.error;
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  if (!options.page.empty()) result.masses = sketch_of_masses(context, found.masses, job.file.shape.rows);
+  result.swept_bytes = layout::elements(job.file.shape) * Index{sizeof(double)};
   write_row_vector(context, options.of_rows, found.masses, false);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
@@ -118,7 +143,8 @@ void run_barycentre(mpi::Context& context, const BarycentreOptions& options) {
                                                  : mean_of<double>(context, options, job, meter);
       },
       [&](const BarycentreOutcome& outcome) { return report_of(context, options, job, outcome); },
-      [&](const BarycentreOutcome& outcome) { return summary_of(options, job, outcome); });
+      [&](const BarycentreOutcome& outcome) { return summary_of(options, job, outcome); },
+      [&](const BarycentreOutcome& outcome) { return facts_of(options, outcome); });
 }
 
 }  // namespace plait::cli

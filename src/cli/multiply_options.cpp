@@ -23,7 +23,8 @@ dense::Method parse_method(std::string_view text) {
   if (text == "ring") return dense::Method::ring;
   if (text == "summa") return dense::Method::summa;
   if (text == "cannon") return dense::Method::cannon;
-  throw ArgumentError(fmt::format("'{}' is no method; expected ring, summa or cannon", text));
+  if (text == "in-place") return dense::Method::in_place;
+  throw ArgumentError(fmt::format("'{}' is no method; expected ring, summa, cannon or in-place", text));
 }
 
 int parse_layers(std::string_view text) {
@@ -76,7 +77,7 @@ void add_multiply(CLI::App& program, MultiplyOptions& options) {
   add_path(command, "--into", options.into, "FILE", "C as it was, of the product's shape and type; belongs to --beta");
   add_value(
       command, "--method", [&options](const std::string& text) { options.method = parse_method(text); }, "METHOD",
-      "ring, summa or cannon");
+      "ring, summa, cannon or in-place");
   add_value(
       command, "--layers", [&options](const std::string& text) { options.layers = parse_layers(text); }, "NUMBER",
       "Ranks in so many layers, each of which sums up a part of the terms: 2.5D; 1 for 2D methods");

@@ -107,6 +107,7 @@ class MultiplyRun {
     outcome_.arrangement = choice.arrangement.describe();
     outcome_.workspace_bytes = choice.workspace_bytes;
     outcome_.predicted_seconds = choice.seconds;
+    if (alpha_ == T{0}) return;  // then nothing is multiplied or sent
     outcome_.flops = static_cast<double>(shape.rows) * static_cast<double>(shape.columns) *
                      static_cast<double>(shape.terms) * (dense::is_complex<T> ? 8 : 2);
     outcome_.received_bytes = most(product.product_traffic().received.bytes);

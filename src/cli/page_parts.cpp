@@ -1,14 +1,35 @@
 #include "cli/page_parts.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/trace_svg.hpp"
 
 namespace plait::cli {
 
+namespace {
+
+std::string as_utf8(std::string_view text) {
+  using nlohmann::json;
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+}
+
+}  // namespace
+
+std::string page(std::string_view title, std::string_view body) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+      "content=\"width=device-width\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+      escaped(title), page_style, body);
+}
+
 std::string escaped(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : as_utf8(text)) {
+    if (static_cast<unsigned char>(c) < ' ') {
+      result += "\uFFFD";
+      continue;
+    }
     switch (c) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;
@@ -22,7 +43,8 @@ std::string escaped(std::string_view text) {
 
 std::string key(std::string_view mark, std::string_view words) {
   return fmt::format(
-      "<span class=\"key\"><svg viewBox=\"0 0 11 7\"><path class=\"{}\" stroke-width=\"7\" d=\"M0 3.5h11\"/></svg> "
+      "<span class=\"key\"><svg aria-hidden=\"true\" viewBox=\"0 0 11 7\"><path class=\"{}\" stroke-width=\"7\" d=\"M0 "
+      "3.5h11\"/></svg> "
       "{}</span>\n",
       mark, words);
 }
@@ -41,8 +63,10 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   return text + "</table></div>\n";
 }
 
-std::string timeline_section(const report::Trace& trace, Nanoseconds span) {
-  std::string text = "<h2>Timeline</h2>\n<p>";
+std::string timeline_section(const report::Trace& trace, Nanoseconds span, std::string_view what) {
+  std::string text = "<h2>Timeline</h2>\n";
+  if (!what.empty()) text += fmt::format("<p>{}</p>\n", what);
+  text += "<p>";
   text += key("compute", "computing") + key("combine", "combining operands") + key("post", "posting") +
           key("wait", "waiting") + key("network", "under way between nodes") + key("node", "within a node") +
           key("self", "to itself") + key("posted", "posted, not under way");

@@ -32,10 +32,15 @@ svg .grid { stroke: var(--line); stroke-width: 1; } .bar { width: 360px; height:
 .compute { stroke: var(--compute); } .combine { stroke: var(--combine); } .post { stroke: var(--post); }
 .wait { stroke: var(--wait); } .rest { stroke: var(--rest); } .network { stroke: var(--network); }
 .node { stroke: var(--node); } .self { stroke: var(--self); } .posted { stroke: var(--line); }
+.level { stroke: var(--soft); } .band { stroke: none; opacity: .25; } .band.wait { fill: var(--wait); }
+.band.compute { fill: var(--compute); } svg .title { fill: var(--text); }
 .key { display: inline-block; margin-right: 1.2rem; } .key svg { display: inline-block; width: 1.1em; height: .7em; }
 )";
 
-/// A text as HTML.
+/// A whole page. `title` is a text, `body` HTML.
+[[nodiscard]] std::string page(std::string_view title, std::string_view body);
+
+/// A text as HTML. What is no UTF-8, as names of files may be, becomes U+FFFD.
 [[nodiscard]] std::string escaped(std::string_view text);
 
 /// A line in the color of a class, and what it stands for.
@@ -48,6 +53,8 @@ svg .grid { stroke: var(--line); stroke-width: 1; } .bar { width: 360px; height:
 [[nodiscard]] std::string table(const std::vector<std::vector<std::string>>& rows);
 
 /// The timeline of each rank, with its key and heading.
-[[nodiscard]] std::string timeline_section(const report::Trace& trace, Nanoseconds span);
+///
+/// \param what  HTML: which part of a job it is; may be empty
+[[nodiscard]] std::string timeline_section(const report::Trace& trace, Nanoseconds span, std::string_view what = {});
 
 }  // namespace plait::cli

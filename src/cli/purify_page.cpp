@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "plait/report/overlap.hpp"
+#include "plait/report/trace.hpp"
+
+#include "cli/axis_plot.hpp"
 #include "cli/page_parts.hpp"
 #include "cli/purify_report.hpp"
 #include "cli/quantities.hpp"
@@ -18,110 +20,41 @@ namespace {
 
 using purify::Iterate;
 
-/// Errors by step on a logarithmic scale.
-class ConvergencePlot {
- public:
-  explicit ConvergencePlot(std::size_t steps) : steps_(std::max(steps, std::size_t{2})) {}
-
-  void add(std::string_view mark, const std::vector<double>& errors) {
-    std::string path;
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      path += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x(i), y(errors[i]));
-    }
-    curves_ += fmt::format("<path class=\"{}\" stroke-width=\"2\" d=\"{}\"/>\n", mark, path);
-  }
-
-  [[nodiscard]] std::string svg() const {
-    std::string text = fmt::format(
-        "<svg style=\"max-width:{0}px\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"Errors by step\">\n",
-        width + 20, height + 30);
-    for (int power = highest; power >= lowest; power -= 4) {
-      const double at = y(std::pow(10.0, power));
-      text += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/><text x=\"0\" y=\"{:.1f}\">1e{:+}</text>\n", left,
-                          at, width, at + 4, power);
-    }
-    const std::size_t every = std::max(std::size_t{1}, steps_ / 12);
-    for (std::size_t i = 0; i < steps_; i += every) {
-      text += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x(i), height + 16, i);
-    }
-    return text + curves_ + "</svg>\n";
-  }
-
- private:
-  [[nodiscard]] double x(std::size_t step) const {
-    return left + 8 + (width - left - 16) * static_cast<double>(step) / static_cast<double>(steps_ - 1);
-  }
-  [[nodiscard]] static double y(double error) {
-    const double power = std::clamp(std::log10(std::max(std::abs(error), 1e-300)), double{lowest}, double{highest});
-    return 8 + (height - 16) * (highest - power) / (highest - lowest);
-  }
-
-  static constexpr int width = 760;
-  static constexpr int height = 300;
-  static constexpr int left = 50;
-  static constexpr int highest = 4;
-  static constexpr int lowest = -16;
-  std::size_t steps_;
-  std::string curves_;
-};
-
 std::string convergence(const PurifyTask& task, const PurifyOutcome& outcome) {
-  std::vector<double> idempotency;
-  std::vector<double> trace;
+  std::vector<AxisPlot::Point> idempotency;
+  std::vector<AxisPlot::Point> trace;
+  std::vector<double> numbers;
   for (const Iterate& iterate : outcome.state.iterates) {
-    idempotency.push_back(iterate.idempotency_error);
-    trace.push_back(iterate.trace - static_cast<double>(task.occupied));
+    const auto step = static_cast<double>(idempotency.size());
+    idempotency.push_back({step, iterate.idempotency_error});
+    trace.push_back({step, std::abs(iterate.trace - static_cast<double>(task.occupied))});
+    numbers.insert(numbers.end(), {idempotency.back().y, trace.back().y});
   }
-  ConvergencePlot plot(idempotency.size());
-  plot.add("network", trace);
-  plot.add("compute", idempotency);
-  return "<h2>Convergence</h2>\n<p>" + key("compute", "‖X - X²‖") + key("network", "error of the trace") + "</p>\n" +
-         plot.svg() +
+  const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
+  AxisPlot plot({"step", Scale::counts, 0, std::max(1.0, static_cast<double>(idempotency.size()) - 1)},
+                logarithmic_axis("error, without a unit", numbers, has_zeros), 320,
+                "Errors by step, on a logarithmic scale");
+  plot.curve("network", trace);
+  plot.curve("compute", idempotency);
+  return "<h2>Convergence</h2>\n<p>" + key("compute", "‖X - X²‖") + key("network", "|tr(X) - occupied states|") +
+         "</p>\n" + plot.svg() +
          "<p class=\"soft\">By step, on a logarithmic scale. The iteration ends where the errors do not fall by order "
-         "2 "
-         "any more, which only rounding prevents.</p>\n";
+         "2 any "
+         "more, which only rounding prevents." +
+         (has_zeros ? " Errors of 0 lie on the lower edge." : "") + "</p>\n";
 }
 
-/// Sizes of elements in steps of a decade, neighbours of one shade as one rectangle.
-std::string picture(const Picture& picture) {
-  if (picture.cells == 0) return {};
-  constexpr int shades = 8;
-  constexpr int side = 640;
-  const double largest = *std::max_element(picture.sizes.begin(), picture.sizes.end());
-  const auto shade = [&](double size) {
-    if (!(size > 0) || !(largest > 0)) return 0;
-    return std::clamp(shades - static_cast<int>(std::floor(-std::log10(size / largest))), 0, shades);
-  };
-  const double width = static_cast<double>(side) / static_cast<double>(picture.cells);
-  std::vector<std::string> paths(shades + 1);
-  for (Index row = 0; row < picture.cells; ++row) {
-    const auto at = [&](Index column) {
-      return shade(picture.sizes[static_cast<std::size_t>(row * picture.cells + column)]);
-    };
-    for (Index begin = 0; begin < picture.cells;) {
-      Index end = begin + 1;
-      while (end < picture.cells && at(end) == at(begin)) ++end;
-      paths[static_cast<std::size_t>(at(begin))] +=
-          fmt::format("M{:.2f} {:.2f}h{:.2f}", static_cast<double>(begin) * width,
-                      (static_cast<double>(row) + 0.5) * width, static_cast<double>(end - begin) * width);
-      begin = end;
-    }
-  }
-  std::string text = fmt::format(
-      "<h2>The density matrix</h2>\n<svg style=\"max-width:{0}px\" viewBox=\"0 0 {0} {0}\" role=\"img\" "
-      "aria-label=\"Sizes of the elements of the density matrix\" shape-rendering=\"crispEdges\">\n"
-      "<path class=\"grid\" d=\"M0 0H{0}V{0}H0Z\"/>\n",
-      side);
-  for (int level = 1; level <= shades; ++level) {
-    const std::string& path = paths[static_cast<std::size_t>(level)];
-    if (path.empty()) continue;
-    text += fmt::format("<path class=\"compute\" stroke-width=\"{:.2f}\" opacity=\"{:.3f}\" d=\"{}\"/>\n", width + 0.05,
-                        static_cast<double>(level) / shades, path);
-  }
-  return text + fmt::format(
-                    "</svg>\n<p class=\"soft\">The darkest elements are of the size {:.3g}; each shade less is "
-                    "a factor of ten. A cell shows the largest of its elements.</p>\n",
-                    largest);
+std::string picture(const PurifyOutcome& outcome) {
+  if (outcome.picture.is_empty()) return {};
+  return "<h2>The density matrix</h2>\n" + drawn(outcome.picture, "the density matrix");
+}
+
+std::string steps_timeline(const PurifyOutcome& outcome) {
+  const report::Trace steps = report::part_of(outcome.trace, outcome.loop_begin, outcome.loop_end);
+  const bool is_drawn =
+      std::ranges::any_of(steps.ranks, [](const report::RankTrace& rank) { return !rank.recording.runs.empty(); });
+  if (!is_drawn) return "<h2>Timeline</h2>\n<p>No schedule ran in the steps.</p>\n";
+  return timeline_section(steps, report::overlap_of(steps).span, "The schedules of all steps.");
 }
 
 std::string head(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
@@ -158,12 +91,8 @@ std::string results(const PurifyTask& task, const PurifyOutcome& outcome) {
 }  // namespace
 
 std::string purify_page(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
-  return fmt::format(
-             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-             "content=\"width=device-width\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-             escaped(options.input), page_style) +
-         head(options, task, outcome) + convergence(task, outcome) + picture(outcome.picture) + results(task, outcome) +
-         timeline_section(outcome.trace, outcome.overlap.span) + "</body>\n</html>\n";
+  return page(options.input, head(options, task, outcome) + convergence(task, outcome) + picture(outcome) +
+                                 results(task, outcome) + steps_timeline(outcome));
 }
 
 }  // namespace plait::cli

@@ -9,7 +9,7 @@
 namespace plait::cli {
 
 /// A purification as one HTML page that needs nothing else, in light and dark: how it converged, the density matrix as
-/// a picture, and the timeline of each rank.
+/// a picture, and the timeline of each rank in the steps.
 [[nodiscard]] std::string purify_page(const PurifyOptions& options, const PurifyTask& task,
                                       const PurifyOutcome& outcome);
 

@@ -39,7 +39,6 @@ namespace {
 using layout::Layout;
 using purify::Matrix;
 
-constexpr Index most_cells = 160;
 constexpr Index most_trace_bytes = Index{64} << 20;
 
 constexpr std::array option_words{OptionWord{"chemical_potential", "--chemical-potential"}};
@@ -96,9 +95,6 @@ class PurifyRun {
     if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
     meter_.finish();
     outcome_.products = products_.describe();
-    outcome_.product_seconds = slowest(context_, products_.seconds());
-    const double n = static_cast<double>(task_.states);
-    outcome_.flops = static_cast<double>(counted_.count()) * (task_.is_complex ? 8 : 2) * n * n * n;
     outcome_.seconds = slowest(context_, watch.seconds());
     return std::move(outcome_);
   }
@@ -235,8 +231,12 @@ class PurifyRun {
   [[nodiscard]] Matrix<T> purified(const Matrix<T>& h, const Stopwatch& since_begin) {
     auto purification = begun(h);
     outcome_.prepare_seconds = std::max(0.0, slowest(context_, since_begin.seconds()) - outcome_.read_seconds);
-    const Index received_before = received_by_rank(context_);
+    // Of the steps of this run alone: not of what prepares them, those before it was resumed, checkpoints and checks.
+    const Index products_before = counted_.count();
+    const double product_seconds_before = products_.seconds();
+    Index received_before = received_by_rank(context_);
     const Stopwatch watch;
+    outcome_.loop_begin = steady_nanoseconds();
     meter_.stage("step 1", 0, 0);
     while (advance(purification)) {
       const auto& iterates = purification.state().iterates;
@@ -248,16 +248,23 @@ class PurifyRun {
           0, 0);
       const Index every = options_.checkpoint_every.value_or(usual_steps_between_checkpoints);
       if (!options_.checkpoint.empty() && steps % every == 0) {
+        const Index received_in_steps = received_by_rank(context_) - received_before;
         last_checkpoint_ = write_checkpoint(context_, options_.checkpoint, last_checkpoint_,
                                             {{}, fingerprint_, context_.size(), purification.state()},
                                             moved(purification.density(), slab_));
+        received_before = received_by_rank(context_) - received_in_steps;
       }
     }
+    outcome_.loop_end = steady_nanoseconds();
     outcome_.purify_seconds = slowest(context_, watch.seconds());
     outcome_.multiplications = purification.multiplications();
     outcome_.received_bytes =
         mpi::all_reduce(context_.comm(), received_by_rank(context_) - received_before, mpi::Operation::maximum());
-    outcome_.least_bytes = static_cast<double>(outcome_.multiplications * task_.element_bytes()) *
+    const Index products = counted_.count() - products_before;
+    const double n = static_cast<double>(task_.states);
+    outcome_.product_seconds = slowest(context_, products_.seconds() - product_seconds_before);
+    outcome_.flops = static_cast<double>(products) * (task_.is_complex ? 8 : 2) * n * n * n;
+    outcome_.least_bytes = static_cast<double>(products * task_.element_bytes()) *
                            dense::least_elements_received({task_.states, task_.states, task_.states}, context_.size());
     outcome_.state = purification.state();
     outcome_.chemical_potentials = outcome_.state.chemical_potentials();
@@ -329,15 +336,10 @@ class PurifyRun {
 
   void draw(const Matrix<T>& d) {
     if (options_.page.empty() || task_.states == 0) return;
-    Picture& picture = outcome_.picture;
-    picture.cells = std::min(task_.states, most_cells);
-    picture.sizes.resize(static_cast<std::size_t>(picture.cells * picture.cells));
-    d.for_each_element([&](Index row, Index column, const T& element) {
-      const Index cell = row * picture.cells / task_.states * picture.cells + column * picture.cells / task_.states;
-      double& size = picture.sizes[static_cast<std::size_t>(cell)];
-      size = std::max(size, std::abs(element));
-    });
-    mpi::all_reduce(context_.comm(), std::span<double>(picture.sizes), mpi::Operation::maximum());
+    outcome_.picture = mpi::agreed(context_, [&] { return MatrixPicture({task_.states, task_.states}); });
+    d.for_each_element(
+        [&](Index row, Index column, const T& element) { outcome_.picture.add(row, column, std::abs(element)); });
+    outcome_.picture.unite(context_);
   }
 
   void write(const std::string& path, std::optional<Matrix<T>> matrix) {

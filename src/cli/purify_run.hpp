@@ -12,18 +12,13 @@
 #include "plait/report/overlap.hpp"
 #include "plait/report/trace.hpp"
 
+#include "cli/matrix_picture.hpp"
 #include "cli/memory_estimate.hpp"
 #include "cli/meter.hpp"
 #include "cli/purify_options.hpp"
 #include "cli/purify_task.hpp"
 
 namespace plait::cli {
-
-/// Sizes of a matrix's elements, for a picture: the largest of each cell of a grid.
-struct Picture {
-  Index cells = 0;  // along a side
-  std::vector<double> sizes;
-};
 
 /// What came of a task. Each number is the same on all ranks, but for what only rank 0 has.
 struct PurifyOutcome {
@@ -38,7 +33,7 @@ struct PurifyOutcome {
   Index resumed_at = 0;        // steps that a checkpoint had, 0 without
   bool other_ranks = false;    // the checkpoint was written by another number of ranks
   Index multiplications = 0;   // of this run's iteration
-  double product_seconds = 0;  // of all products of the job, on the slowest rank
+  double product_seconds = 0;  // of the products of the steps of this run, on the slowest rank
   double flops = 0;            // of these
   std::string products;        // how they were done
   Index received_bytes = 0;    // by the busiest rank, in the iteration
@@ -50,9 +45,11 @@ struct PurifyOutcome {
   double check_seconds = 0;  // states at the gap, going back to the basis that was given, checks
   double write_seconds = 0;
   double seconds = 0;
-  report::Trace trace;      // on rank 0
-  report::Overlap overlap;  // on rank 0
-  Picture picture;          // for --report
+  report::Trace trace;             // on rank 0
+  report::Overlap overlap;         // on rank 0
+  Nanoseconds loop_begin = never;  // of the steps, on this rank's steady clock
+  Nanoseconds loop_end = never;
+  MatrixPicture picture;  // for --report
 };
 
 /// Does it; the result is checked, and nothing is written if that fails. Collective over `context`.

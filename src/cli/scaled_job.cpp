@@ -6,6 +6,7 @@
 
 #include "cli/option_value.hpp"
 #include "cli/sparse_matrix_file.hpp"
+#include "cli/text_aside.hpp"
 
 namespace plait::cli {
 
@@ -60,6 +61,12 @@ void expect_dense_output(const ScaledOptions& options, std::string_view option, 
   throw ArgumentError(fmt::format(
       "{}: {} would be a sparse {}, but {} is dealt with as a dense matrix, expected the name of a .npy file", option,
       options.output, what, options.input));
+}
+
+void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
+                       const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace) {
+  const std::string headline = summary.substr(0, summary.find('\n'));
+  text_aside(options.page, scaled_page(context, options, headline, outcome, facts, trace)).publish();
 }
 
 }  // namespace plait::cli

@@ -23,6 +23,7 @@
 #include "cli/meter.hpp"
 #include "cli/print.hpp"
 #include "cli/scaled_matrix.hpp"
+#include "cli/scaled_page.hpp"
 #include "cli/scaled_report.hpp"
 #include "cli/traced_job.hpp"
 
@@ -59,19 +60,28 @@ struct ScaledJob {
 /// \throws ArgumentError  the output is to be a Matrix Market file, but IN is dealt with as a dense matrix
 void expect_dense_output(const ScaledOptions& options, std::string_view option, std::string_view what);
 
+/// Writes the page of --report aside, and renames it. Local.
+void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
+                       const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace);
+
 /// Does the work, traced and with a meter, and tells what came of it. Collective over `context`.
 ///
 /// \param work     called with the meter
 /// \param report   called with what came of it, on rank 0; returns JSON
 /// \param summary  likewise; returns text
-template <class Work, class Report, class Summary>
+/// \param facts    likewise; returns PageFacts
+template <class Work, class Report, class Summary, class Facts>
 void carry_out(mpi::Context& context, const ScaledOptions& options, const Work& work, const Report& report,
-               const Summary& summary) {
+               const Summary& summary, const Facts& facts) {
   Meter meter(context, options.report.meter());
-  TracedJob traced(context, options.trace);
+  TracedJob traced(context, options.trace, options.page);
   const auto outcome = work(meter);
   meter.finish();
-  traced.write();
+  const report::Trace trace = traced.write();
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0 || options.page.empty()) return;
+    write_scaled_page(context, options, summary(outcome), outcome, facts(outcome), trace);
+  });
   if (context.rank() != 0) return;
   if (const auto text = warning(outcome.outcome); !text.empty()) print_warning(text);
   if (options.report.json) {
@@ -81,10 +91,28 @@ void carry_out(mpi::Context& context, const ScaledOptions& options, const Work& 
   }
 }
 
-[[nodiscard]] inline sinkhorn::Limits limits_of(const ScaledOptions& options, Precision precision, Meter& meter) {
-  return {tolerance_of(options, precision), options.most_iterations, [&meter](Index iteration, double error) {
-            meter.say([&] { return fmt::format("iteration {}, the error is {:.2e}", iteration, error); });
-          }};
+/// The limits that the options tell. While the iterations go on, `meter` tells of them, and for a page `log` notes how;
+/// their schedules are recorded for a trace, or as many as the page shows.
+[[nodiscard]] inline sinkhorn::Limits limits_of(mpi::Context& context, const ScaledOptions& options,
+                                                Precision precision, Meter& meter, IterationLog& log) {
+  const auto listener = [&context, &options, &meter, &log](Index iteration, double error) {
+    meter.say([&] { return fmt::format("iteration {}, the error is {:.2e}", iteration, error); });
+    if (options.page.empty()) return;
+    log.took(iteration, error);
+    if (options.trace.empty() && log.shown == IterationLog::most_shown) context.timeline().stop();
+  };
+  return {tolerance_of(options, precision), options.most_iterations, listener};
+}
+
+/// Notes for a page what it shows of a plan. Collective over `context`.
+///
+/// \param wanted  sums of the rows and columns of what is scaled
+template <class T>
+void sketch(mpi::Context& context, const ScaledOptions& options, ScaledMatrix<T>& plan,
+            const sinkhorn::CheckedMarginals& wanted, ScaledOutcome& result) {
+  if (options.page.empty()) return;
+  auto taken = sketch_of(context, matrix_view<const T>(plan.rows()), wanted);
+  result.sketch = plan.is_transposed() ? taken.transposed() : std::move(taken);
 }
 
 /// \throws ArgumentError  what is a number, and not 0, is none or 0 in a narrower type

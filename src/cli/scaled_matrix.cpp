@@ -99,6 +99,7 @@ void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options
   std::vector<NamedFile> written;
   named(written, options.of_rows, "the file of the rows' vector");
   named(written, options.of_columns, "the file of the columns' vector");
+  named(written, options.page, "the file of --report");
   if (!options.checkpoint.empty()) {
     named(written, options.checkpoint, "the file of --checkpoint");
     for (const char* turn : {".a.npy", ".b.npy"}) named(written, options.checkpoint + turn, "a state of --checkpoint");
@@ -109,7 +110,9 @@ void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options
     named(kept, options.input, "IN");
     kept.insert(kept.end(), plan.begin(), plan.end());
     expect_different_files(written, kept);
-    if (!options.checkpoint.empty()) io::AsideFile::expect_replaceable(options.checkpoint);
+    for (const std::string* path : {&options.checkpoint, &options.page}) {
+      if (!path->empty()) io::AsideFile::expect_replaceable(*path);
+    }
     for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
       if (!path->empty()) static_cast<void>(io::AsideFile::create(*path, 0));
     }

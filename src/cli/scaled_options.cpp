@@ -99,6 +99,11 @@ void add_limit_options(CLI::App& command, ScaledOptions& options) {
 }
 
 void add_report_and_machine_options(CLI::App& command, ScaledOptions& options) {
+  add_typed_path(
+      command, "--report", options.page, "FILE.html",
+      "Write a page: how it converged, which sums were wanted and\nreached, the result as a picture, where the "
+      "time went",
+      "an HTML file", ".html");
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   add_trace_option(command, options.trace);

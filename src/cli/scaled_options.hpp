@@ -39,7 +39,8 @@ struct ScaledOptions {
   double over_relaxation = 1;  // none
   std::string machine;         // empty: as PLAIT_MACHINE says
   ReportOptions report;
-  std::string trace;                      // empty: none
+  std::string page;                       // of --report; empty: none
+  std::string trace;                      // likewise
   std::string checkpoint;                 // empty: none
   std::optional<Index> checkpoint_every;  // iterations; 100 where none is given
   bool resume = false;

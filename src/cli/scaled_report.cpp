@@ -80,6 +80,7 @@ std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& f
     if (!path->empty()) written += (written.empty() ? "" : ", ") + *path;
   }
   if (!written.empty()) line("wrote", fmt::format("{} in {}", written, seconds_text(outcome.write_seconds)));
+  if (!options.page.empty()) line("report", options.page);
   if (!options.trace.empty()) line("trace", options.trace);
   line("in all", seconds_text(outcome.seconds));
   return text;
@@ -102,6 +103,7 @@ ordered_json scaled_json(const mpi::Context& context, const char* command, const
           {"marginals", {{"rows", path_or_null(options.rows)}, {"columns", path_or_null(options.columns)}}},
           {"start", path_or_null(options.start)},
           {"plan", path_or_null(options.output)},
+          {"report", path_or_null(options.page)},
           {"trace", path_or_null(options.trace)},
           {"tolerance", tolerance_of(options, outcome.precision)},
           {"over_relaxation", options.over_relaxation},

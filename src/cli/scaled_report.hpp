@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -9,7 +10,9 @@
 #include "plait/sinkhorn/plan.hpp"
 #include "plait/sinkhorn/status.hpp"
 
+#include "cli/iteration_log.hpp"
 #include "cli/memory_estimate.hpp"
+#include "cli/plan_sketch.hpp"
 #include "cli/scaled_options.hpp"
 
 namespace plait::cli {
@@ -25,6 +28,9 @@ struct ScaledOutcome {
   double iterate_seconds = 0;
   double write_seconds = 0;
   double seconds = 0;
+  Index swept_bytes = 0;             // that an iteration reads or writes of the matrix, on all ranks; 0: nobody knows
+  IterationLog log;                  // for --report
+  std::optional<PlanSketch> sketch;  // likewise
 };
 
 /// What a plan that comes of converged vectors may be off by, ten times the tolerance and what rounding its elements

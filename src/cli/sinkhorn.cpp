@@ -54,6 +54,15 @@ std::string text_of(const std::optional<layout::Shape>& grid) {
   return grid ? fmt::format(", on {} x {} ranks", grid->rows, grid->columns) : "";
 }
 
+/// How often an iteration reads or writes the matrix; 0 of COFFEE's algorithms, some of which do it in parts.
+Index passes_of(const SinkhornOptions& options) {
+  switch (options.form) {
+    case ScalingForm::scaling: return options.grid.is_given() ? 2 : 1;
+    case ScalingForm::in_place: return 2;
+    default: return 0;
+  }
+}
+
 template <class T, class A>
 sinkhorn::Scaling<A> scaled_on_blocks(mpi::Context& context, const sinkhorn::Grid& grid, ScaledMatrix<T>& matrix,
                                       const sinkhorn::Marginals& marginals, const sinkhorn::Limits& limits,
@@ -87,7 +96,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 
   meter.stage("scaling", 0, 0);
   const JointStopwatch iterating(context);
-  auto limits = limits_of(options, precision, meter);
+  auto limits = limits_of(context, options, precision, meter, result.log);
   limits.checkpoints = checkpoint.of_scaling();
   const auto grid = grid_of<T, A>(context, options, file.shape, matrix.is_transposed());
   if (grid) {
@@ -112,6 +121,8 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (matrix.is_transposed()) std::swap(result.check.rows, result.check.columns);
+  sketch(context, options, matrix, checked, result);
+  result.swept_bytes = passes_of(options) * layout::elements(file.shape) * Index{sizeof(T)};
   write_plan(context, options, matrix, scaling.u, scaling.v, meter);
   checkpoint.remove();
   result.write_seconds = writing.seconds();
@@ -160,7 +171,13 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
                        name(job.precision), name(options.form), text_of(grid),
                        scaled_summary(options, job.file, outcome));
   };
-  carry_out(context, options, work, report, summary);
+  const auto facts = [&](const ScaledOutcome&) {
+    PageFacts page{.rows = {{"form", std::string(name(options.form))}}, .stages = {}};
+    if (grid) page.rows.push_back({"grid of ranks", fmt::format("{} x {}", grid->rows, grid->columns)});
+    page.rows.push_back({"exchange of sums", std::string(sinkhorn::name(options.exchange.way))});
+    return page;
+  };
+  carry_out(context, options, work, report, summary, facts);
 }
 
 }  // namespace plait::cli

@@ -37,7 +37,7 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
 
   meter.stage("scaling", 0, 0);
   const JointStopwatch iterating(context);
-  auto limits = limits_of(options, job.precision, meter);
+  auto limits = limits_of(context, options, job.precision, meter, result.log);
   limits.checkpoints = checkpoint.of_scaling();
   const auto scaling = sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start);
   result.iterate_seconds = iterating.seconds();
@@ -49,6 +49,9 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.shape.columns, given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  if (!options.page.empty()) result.sketch = sketch_of(context, rows, checked);
+  const Index entry_bytes = Index{sizeof(T)} + Index{sizeof(std::uint32_t)};
+  result.swept_bytes = entry_bytes * mpi::all_reduce(context.comm(), rows.entries(), mpi::Operation::sum());
   write_sparse(context, options.output, rows, io::MatrixMarketSymmetry::general);
   write_row_vector(context, options.of_rows, std::vector<double>(scaling.u.begin(), scaling.u.end()), false);
   write_column_vector(context, options.of_columns, std::vector<double>(scaling.v.begin(), scaling.v.end()), false);
@@ -88,6 +91,11 @@ void run_sparse_sinkhorn(mpi::Context& context, const SinkhornOptions& options, 
         return fmt::format("P = diag(u) K diag(v)   K is {}, sparse: {} entries in the file, {}\n{}",
                            layout::to_string(file.shape), entries, name(job.precision),
                            scaled_summary(options, file, outcome));
+      },
+      [&](const ScaledOutcome&) {
+        return PageFacts{
+            .rows = {{"form", std::string(name(options.form))}, {"entries in the file", fmt::format("{}", entries)}},
+            .stages = {}};
       });
 }
 

@@ -69,8 +69,11 @@ std::string bar(const RankOverlap& rank) {
     paths += fmt::format("<path class=\"{}\" d=\"M{:.1f} 5h{:.1f}\"/>", mark, at, share);
     at += share;
   }
-  return "<svg class=\"bar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" stroke-width=\"10\">" + paths +
-         "</svg>";
+  return fmt::format(
+      "<svg class=\"bar\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" stroke-width=\"10\" role=\"img\" "
+      "aria-label=\"computing {}, posting {}, waiting {}\">{}</svg>",
+      share_text(rank.computing, rank.running), share_text(rank.posting, rank.running),
+      share_text(rank.waiting, rank.running), paths);
 }
 
 std::string spent(const TraceFigures& figures) {
@@ -160,12 +163,8 @@ std::string schedules(const TraceFigures& figures) {
 }  // namespace
 
 std::string trace_page(const TraceFigures& figures) {
-  return fmt::format(
-             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-             "content=\"width=device-width\">\n<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n",
-             escaped(figures.path), page_style) +
-         head(figures) + tiles(figures) + timeline_section(figures.trace, figures.overlap.span) + spent(figures) +
-         moved(figures) + links(figures) + schedules(figures) + "</body>\n</html>\n";
+  return page(figures.path, head(figures) + tiles(figures) + timeline_section(figures.trace, figures.overlap.span) +
+                                spent(figures) + moved(figures) + links(figures) + schedules(figures));
 }
 
 }  // namespace plait::cli

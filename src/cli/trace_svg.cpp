@@ -58,6 +58,7 @@ class Drawing {
     for (const double factor : {2.0, 5.0, 10.0}) {
       if (step < rough) step = factor * power;
     }
+    text_ += "<text class=\"title\" x=\"0\" y=\"12\">time</text>\n";
     const auto lines = static_cast<Index>(static_cast<double>(span) / step);
     for (Index line = 0; line <= lines; ++line) {
       const double time = static_cast<double>(line) * step;
@@ -148,7 +149,8 @@ std::string timeline_svg(const report::Trace& trace, Nanoseconds span) {
     top += height_of(strips[rank]);
   }
   return fmt::format(
-      "<svg class=\"timeline\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Timeline of each rank\">\n{}</svg>\n",
+      "<svg class=\"timeline\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Timeline of each rank, over "
+      "time\">\n{}</svg>\n",
       left + columns + 60, height, drawing.take());
 }
 

@@ -35,18 +35,20 @@ void expect_writable_trace(mpi::Context& context, const std::string& path, const
   });
 }
 
-TracedJob::TracedJob(mpi::Context& context, std::string path) : context_(context), path_(std::move(path)) {
-  if (!path_.empty()) tracing_.emplace(context);
+TracedJob::TracedJob(mpi::Context& context, std::string path, const std::string& page)
+    : context_(context), path_(std::move(path)) {
+  if (!path_.empty() || !page.empty()) tracing_.emplace(context);
 }
 
-void TracedJob::write() {
-  if (!tracing_) return;
+report::Trace TracedJob::write() {
+  if (!tracing_) return {};
   report::Trace trace = tracing_->gather();
   mpi::agreed(context_, [&] {
-    if (context_.rank() != 0) return;
+    if (context_.rank() != 0 || path_.empty()) return;
     trace.link_bits_per_second = emulated_link_rate();
     text_aside(path_, report::chrome_json(trace)).publish();
   });
+  return trace;
 }
 
 }  // namespace plait::cli

@@ -24,14 +24,15 @@ void add_trace_option(CLI::App& command, std::string& path);
 /// \throws FileError  on every rank: it can't be written, or is one of `kept`
 void expect_writable_trace(mpi::Context& context, const std::string& path, const std::vector<NamedFile>& kept);
 
-/// Records the schedules of a job for --trace; nothing, where `path` is empty. Collective over `context`.
+/// Records the schedules of a job for --trace, and for a page of --report that has the timeline of a part of it;
+/// nothing, where both are empty. Collective over `context`.
 class TracedJob {
  public:
-  TracedJob(mpi::Context& context, std::string path);
+  explicit TracedJob(mpi::Context& context, std::string path, const std::string& page = {});
 
-  /// Writes what was recorded since, aside and renamed.
+  /// Writes what was recorded since, aside and renamed, where --trace asks for it. Returns it on rank 0.
   /// \throws FileError, OutOfMemory  on every rank
-  void write();
+  report::Trace write();
 
  private:
   mpi::Context& context_;

@@ -40,7 +40,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
       options.epsilon,
       options.domain,
       options.first_epsilon,
-      limits_of(options, precision, meter),
+      limits_of(context, options, precision, meter, result.log),
       matrix.is_transposed() ? sinkhorn::Rho{options.rho.columns, options.rho.rows} : options.rho,
       options.over_relaxation};
   checkpoint.put_into(how);
@@ -56,6 +56,9 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (matrix.is_transposed()) std::swap(result.check.rows, result.check.columns);
+  sketch(context, options, matrix, checked, result);
+  const bool is_factors = found.stages.back().domain == sinkhorn::Domain::factors;
+  result.swept_bytes = layout::elements(file.shape) * (is_factors ? Index{sizeof(A)} : Index{sizeof(T)});
   write_plan(context, options, matrix, found.f, found.g, meter);
   checkpoint.remove();
   result.write_seconds = writing.seconds();
@@ -83,7 +86,8 @@ void run_transport(mpi::Context& context, const TransportJobOptions& options) {
       [&](const TransportOutcome& outcome) { return transport_json(context, options, job, outcome); },
       [&](const TransportOutcome& outcome) {
         return transport_summary(options, job, fmt::format("C is {}", layout::to_string(job.file.shape)), outcome);
-      });
+      },
+      [&](const TransportOutcome& outcome) { return transport_facts(options, outcome); });
 }
 
 }  // namespace plait::cli

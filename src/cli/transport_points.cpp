@@ -1,6 +1,7 @@
 #include "cli/transport_points.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -46,7 +47,7 @@ PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& opti
     if (context.rank() != 0 || options.map.empty()) return;
     std::vector<NamedFile> taken = read;
     for (const std::string* path : {&options.rows, &options.columns, &options.start, &options.output, &options.of_rows,
-                                    &options.of_columns, &options.trace}) {
+                                    &options.of_columns, &options.page, &options.checkpoint, &options.trace}) {
       if (!path->empty()) taken.push_back({*path, "another file of the job"});
     }
     expect_different_files({{options.map, "the file of --map"}}, taken);
@@ -92,15 +93,30 @@ std::vector<A> read_all_points(mpi::Context& context, const std::string& path, c
   return all;
 }
 
-/// Writes the plan a few rows at a time, and looks at its sums. Without an output it only looks.
+/// Looks at the sums of the plan and, for a page, at the plan, in one pass.
+template <class A>
+sinkhorn::MarginalErrors look_at_plan(mpi::Context& context, const TransportJobOptions& options,
+                                      const sinkhorn::PointClouds<A>& clouds, const sinkhorn::Transport<A>& found,
+                                      const sinkhorn::CheckedMarginals& checked,
+                                      std::optional<PlanSketcher>& sketcher) {
+  sinkhorn::MarginalSums sums(checked);
+  mpi::agreed(context, [&] {
+    sinkhorn::for_each_plan_row<A>(clouds, options.epsilon, found.f, found.g, [&](Index i, std::span<const A> row) {
+      sums.add(i, row);
+      if (sketcher) sketcher->add(i, row);
+    });
+  });
+  return sums.errors(context);
+}
+
+/// Writes the plan a few rows at a time, and looks at its sums and, for a page, at it. Without an output it only looks.
 template <class A>
 sinkhorn::MarginalErrors write_plan_by_blocks(mpi::Context& context, const TransportJobOptions& options,
                                               const sinkhorn::PointClouds<A>& clouds,
                                               const sinkhorn::Transport<A>& found,
-                                              const sinkhorn::CheckedMarginals& checked, Meter& meter) {
-  if (options.output.empty()) {
-    return sinkhorn::marginal_errors<A>(context, clouds, options.epsilon, found.f, found.g, checked);
-  }
+                                              const sinkhorn::CheckedMarginals& checked, Meter& meter,
+                                              std::optional<PlanSketcher>& sketcher) {
+  if (options.output.empty()) return look_at_plan(context, options, clouds, found, checked, sketcher);
   constexpr Index block_bytes = Index{4} << 20;
   const Index columns = clouds.y.rows();
   const Index block_rows = std::max(Index{1}, block_bytes / std::max(Index{1}, columns * Index{sizeof(A)}));
@@ -113,6 +129,7 @@ sinkhorn::MarginalErrors write_plan_by_blocks(mpi::Context& context, const Trans
     Index first = 0;
     sinkhorn::for_each_plan_row<A>(clouds, options.epsilon, found.f, found.g, [&](Index i, std::span<const A> row) {
       sums.add(i, row);
+      if (sketcher) sketcher->add(i, row);
       block.insert(block.end(), row.begin(), row.end());
       if (i + 1 - first < block_rows && i + 1 < clouds.x.rows()) return;
       file.write(checked.first_row + first, block);
@@ -155,7 +172,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   sinkhorn::TransportOptions how{.epsilon = options.epsilon,
                                  .domain = options.domain,
                                  .first_epsilon = options.first_epsilon,
-                                 .limits = limits_of(options, job.precision, meter),
+                                 .limits = limits_of(context, options, job.precision, meter, result.log),
                                  .rho = options.rho,
                                  .over_relaxation = options.over_relaxation};
   checkpoint.put_into(how);
@@ -167,8 +184,13 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   const auto checked = how.rho.is_balanced()
                            ? sinkhorn::checked_marginals(context, clouds.x.rows(), clouds.y.rows(), given.marginals())
                            : sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
-  result.check = write_plan_by_blocks(context, options, clouds, found, checked, meter);
+  std::optional<PlanSketcher> sketcher;
+  mpi::agreed(context, [&] {
+    if (!options.page.empty()) sketcher.emplace(checked);
+  });
+  result.check = write_plan_by_blocks(context, options, clouds, found, checked, meter, sketcher);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  if (sketcher) result.sketch = sketcher->taken(context);
   write_row_vector(context, options.of_rows, std::vector<double>(found.f.begin(), found.f.end()), false);
   write_column_vector(context, options.of_columns, std::vector<double>(found.g.begin(), found.g.end()), false);
   if (!options.map.empty()) {
@@ -206,7 +228,8 @@ void transport_points(mpi::Context& context, const TransportJobOptions& options)
         told, job, fmt::format("C = {} of {} and {} points", name(options.metric), job.x.shape.rows, job.y.shape.rows),
         outcome);
   };
-  carry_out(context, options, work, report, summary);
+  carry_out(context, told, work, report, summary,
+            [&](const TransportOutcome& outcome) { return transport_facts(options, outcome); });
 }
 
 }  // namespace plait::cli

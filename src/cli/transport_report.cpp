@@ -45,6 +45,23 @@ ordered_json transport_json(const mpi::Context& context, const TransportJobOptio
   return report;
 }
 
+PageFacts transport_facts(const TransportJobOptions& options, const TransportOutcome& outcome) {
+  PageFacts page{.rows = {}, .stages = outcome.stages};
+  const auto add = [&page](const char* what, double value) { page.rows.push_back({what, fmt::format("{}", value)}); };
+  add("epsilon", options.epsilon);
+  add("cost", outcome.cost);
+  add("what is minimised: cost with the entropy", outcome.dual + outcome.gap);
+  add("dual value", outcome.dual);
+  add("duality gap", outcome.gap);
+  if (!options.rho.is_balanced()) {
+    add("rho of the rows", options.rho.rows);
+    add("KL(sums of rows | masses)", outcome.row_divergence);
+    add("rho of the columns", options.rho.columns);
+    add("KL(sums of columns | masses)", outcome.column_divergence);
+  }
+  return page;
+}
+
 std::string transport_summary(const TransportJobOptions& options, const ScaledJob& job, const std::string& costs,
                               const TransportOutcome& outcome) {
   std::string text = fmt::format("P = exp((f + g - C) / epsilon)   {}, {}, epsilon {}\n", costs,

@@ -42,6 +42,9 @@ void tell(TransportOutcome& result, const sinkhorn::Transport<A>& found, bool is
 [[nodiscard]] nlohmann::ordered_json transport_json(const mpi::Context& context, const TransportJobOptions& options,
                                                     const ScaledJob& job, const TransportOutcome& outcome);
 
+/// What its page has beside what all have.
+[[nodiscard]] PageFacts transport_facts(const TransportJobOptions& options, const TransportOutcome& outcome);
+
 /// \param costs  what the costs are: "C is 3 x 4"
 [[nodiscard]] std::string transport_summary(const TransportJobOptions& options, const ScaledJob& job,
                                             const std::string& costs, const TransportOutcome& outcome);

@@ -35,19 +35,22 @@ Stream reduce_by(model::ReduceAlgorithm algorithm, Graph& graph, const Group& gr
 }
 
 Stream allreduce_by(model::AllreduceAlgorithm algorithm, Graph& graph, const mpi::Context& context, const Group& group,
-                    const Stream& stream, Place in, Place out, const schedule::Combine& combine) {
+                    const Stream& stream, Place in, Place out, const schedule::Combine& combine, const GroupWay& way) {
   switch (algorithm) {
     case model::AllreduceAlgorithm::recursive_doubling:
       return allreduce_doubling(graph, group, stream, in, out, combine);
     case model::AllreduceAlgorithm::rabenseifner: return allreduce_rabenseifner(graph, group, stream, in, out, combine);
     case model::AllreduceAlgorithm::hierarchical:
-      if (combine.commutes() && group == Group::all(context)) {
-        return allreduce_hierarchical(graph, context, Hierarchy::of_nodes(context), stream, in, out, combine);
-      }
+      if (may_take_levels(context, group, combine))
+        return allreduce_hierarchical(graph, context, Hierarchy::of_machine(context), stream, in, out, combine, way);
       break;
     case model::AllreduceAlgorithm::ring: break;
   }
   return allreduce_ring(graph, group, stream, in, out, combine);
+}
+
+bool may_take_levels(const mpi::Context& context, const Group& group, const schedule::Combine& combine) {
+  return combine.commutes() && group == Group::all(context);
 }
 
 Blocks all_gather_by(model::AllGatherAlgorithm algorithm, Graph& graph, const Group& group, Blocks blocks, Place data) {

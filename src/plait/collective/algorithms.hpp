@@ -2,6 +2,7 @@
 
 #include "plait/collective/blocks.hpp"
 #include "plait/collective/group.hpp"
+#include "plait/collective/hierarchical.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/model/algorithms.hpp"
 #include "plait/mpi/context.hpp"
@@ -16,10 +17,14 @@ namespace plait::collective {
                                   const Stream& stream, Place data);
 [[nodiscard]] Stream reduce_by(model::ReduceAlgorithm algorithm, Graph& graph, const Group& group, int root,
                                const Stream& stream, Place in, Place out, const schedule::Combine& combine);
-/// `hierarchical` is by the nodes of the context, and a ring where the group is not all of it.
+/// `hierarchical` is by the nodes of the context and their NUMA domains, and a ring where the group is not all of it or
+/// the operation does not commute: see `may_take_levels`.
+/// \param way  of `hierarchical`, within nodes
 [[nodiscard]] Stream allreduce_by(model::AllreduceAlgorithm algorithm, Graph& graph, const mpi::Context& context,
                                   const Group& group, const Stream& stream, Place in, Place out,
-                                  const schedule::Combine& combine);
+                                  const schedule::Combine& combine, const GroupWay& way = {});
+/// Whether an allreduce can go through the levels of the machine: the same on all ranks.
+[[nodiscard]] bool may_take_levels(const mpi::Context& context, const Group& group, const schedule::Combine& combine);
 [[nodiscard]] Blocks all_gather_by(model::AllGatherAlgorithm algorithm, Graph& graph, const Group& group, Blocks blocks,
                                    Place data);
 [[nodiscard]] Blocks reduce_scatter_by(model::ReduceScatterAlgorithm algorithm, Graph& graph, const Group& group,

@@ -7,12 +7,14 @@
 #include "plait/collective/arguments.hpp"
 #include "plait/collective/blocks.hpp"
 #include "plait/collective/own_copy.hpp"
-#include "plait/collective/pairing.hpp"
 #include "plait/collective/reduce_scatter.hpp"
+#include "plait/model/pairing.hpp"
 
 namespace plait::collective {
 
 namespace {
+
+using model::Pairing;
 
 Exchanged one_after_the_other(const Exchanged& reduced, const Exchanged& gathered) {
   Exchanged all = reduced;

@@ -61,7 +61,8 @@ Pending start_reduce(mpi::Context& context, std::span<std::byte> data, int root,
 }
 
 Pending start_allreduce(mpi::Context& context, std::span<std::byte> data, const Combine& combine) {
-  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes());
+  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes(),
+                    {.within_nodes = WithinNodes::messages});
   return start(pipeline.allreduce(Group::all(context), combine), "allreduce", data);
 }
 

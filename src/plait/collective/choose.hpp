@@ -2,6 +2,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/model/choice.hpp"
+#include "plait/model/known_alternatives.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::collective {
@@ -11,9 +12,9 @@ namespace plait::collective {
 ///
 /// \throws ArgumentError  as `model::choose`
 template <model::Algorithm A>
-[[nodiscard]] model::Choice<A> choose(mpi::Context& context, model::Placement placement, Index bytes,
+[[nodiscard]] model::Choice<A> choose(mpi::Context& context, const model::Placement& placement, Index bytes,
                                       const model::Wishes<A>& wishes = {}) {
-  auto choice = model::choose<A>(context.machine(), placement, bytes, wishes);
+  auto choice = model::choose<A>(context.machine(), context.alternatives().of<A>(placement), bytes, wishes);
   if (context.is_told_choices()) context.note_choice(model::describe(choice, placement, bytes));
   return choice;
 }

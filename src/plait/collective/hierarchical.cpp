@@ -1,6 +1,7 @@
 #include "plait/collective/hierarchical.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -13,10 +14,15 @@
 #include "plait/collective/chain.hpp"
 #include "plait/collective/reduce_scatter.hpp"
 #include "plait/collective/shared_blocks.hpp"
+#include "plait/mpi/collectives.hpp"
 
 namespace plait::collective {
 
 namespace {
+
+bool have_one_size(const std::vector<int>& groups) {
+  return std::count(groups.begin(), groups.end(), groups[0]) == std::ssize(groups);
+}
 
 // Those who take part on one level: in groups of these sizes, one after the other.
 struct Members {
@@ -24,7 +30,7 @@ struct Members {
   const std::vector<int>& sizes;
 
   [[nodiscard]] int widest() const { return *std::max_element(sizes.begin(), sizes.end()); }
-  [[nodiscard]] bool are_alike() const { return std::count(sizes.begin(), sizes.end(), sizes[0]) == std::ssize(sizes); }
+  [[nodiscard]] bool are_alike() const { return have_one_size(sizes); }
   // The group of a rank; of one that is left out, the first.
   [[nodiscard]] std::vector<int> group_of(int rank) const {
     auto begin = ranks.begin();
@@ -77,7 +83,7 @@ struct Levels {
   const Hierarchy& hierarchy;
   Place out;
   const Combine& combine;
-  GroupWay way;
+  const GroupWay& way;
 
   [[nodiscard]] Stream allreduce(const std::vector<int>& ranks, std::size_t level, const Stream& stream,
                                  Place in) const {
@@ -101,11 +107,13 @@ struct Levels {
   }
 };
 
-Exchanged traffic_of(Index elements, Index element_bytes, const std::vector<int>& ranks, const Hierarchy& hierarchy,
-                     std::size_t level, int rank, bool commutes, bool shares_memory) {
+// Adds what a rank does on this level and those above it.
+void add_traffic(std::vector<Exchanged>& levels, Index elements, Index element_bytes, const std::vector<int>& ranks,
+                 const Hierarchy& hierarchy, std::size_t level, int rank, bool commutes, bool shares_memory) {
   if (level == hierarchy.levels.size()) {
-    return allreduce_ring_traffic(elements, element_bytes, static_cast<int>(ranks.size()), place_in(ranks, rank),
-                                  commutes);
+    levels[level] += allreduce_ring_traffic(elements, element_bytes, static_cast<int>(ranks.size()),
+                                            place_in(ranks, rank), commutes);
+    return;
   }
   const Members members{ranks, hierarchy.levels[level]};
   const std::vector<int> group = members.group_of(rank);
@@ -113,15 +121,15 @@ Exchanged traffic_of(Index elements, Index element_bytes, const std::vector<int>
   const int place = place_in(group, rank);
   const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, size);
   const bool shares = level == 0 && shares_memory;
-  Exchanged all =
-      shares ? reduce_scatter_shared_traffic(bytes, place) : reduce_scatter_halving_traffic(bytes, place, commutes);
+  Exchanged& all = levels[level];
+  all += shares ? reduce_scatter_shared_traffic(bytes, place) : reduce_scatter_halving_traffic(bytes, place, commutes);
   const auto add_next = [&](Index part) {
-    all += traffic_of(part, element_bytes, members.at_place(place), hierarchy, level + 1, rank, commutes, false);
+    add_traffic(levels, part, element_bytes, members.at_place(place), hierarchy, level + 1, rank, commutes, false);
   };
   if (members.are_alike()) {
     add_next(bytes[at(place)] / element_bytes);
     all += shares ? all_gather_shared_traffic(bytes, place) : all_gather_doubling_traffic(bytes, place);
-    return all;
+    return;
   }
   if (place == 0) {
     for (int other = 1; other < size; ++other) all.receive(bytes[at(other)]);
@@ -131,21 +139,85 @@ Exchanged traffic_of(Index elements, Index element_bytes, const std::vector<int>
     all.receive(elements * element_bytes);
   }
   if (place < size - 1) all.send(elements * element_bytes);
-  return all;
+}
+
+// The numbers of the groups that ranks are in, by each group's lowest rank.
+std::vector<int> numbered(std::span<const std::pair<int, int>> group_of) {
+  std::map<std::pair<int, int>, int> number_of;
+  std::vector<int> numbers;
+  numbers.reserve(group_of.size());
+  for (const auto& group : group_of)
+    numbers.push_back(number_of.try_emplace(group, static_cast<int>(number_of.size())).first->second);
+  return numbers;
 }
 
 }  // namespace
 
 Hierarchy Hierarchy::of_nodes(const mpi::Context& context) {
-  const mpi::NodeTopology& topology = context.topology();
+  return of_machine(context.topology().nodes_of_ranks(), std::vector<int>(at(context.size()), -1));
+}
+
+Hierarchy Hierarchy::of_domains(std::span<const int> nodes, std::span<const int> domains) {
+  if (nodes.empty() || nodes.size() != domains.size()) {
+    throw ArgumentError("domains: of " + std::to_string(domains.size()) + " ranks, nodes of " +
+                        std::to_string(nodes.size()) + ", expected as many, and one at least");
+  }
+  std::vector<std::pair<int, int>> in_node;
+  std::vector<std::pair<int, int>> in_domain;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    in_node.emplace_back(nodes[rank], 0);
+    in_domain.emplace_back(nodes[rank], domains[rank]);
+  }
+  const std::vector<int> node_of = numbered(in_node);
+  const std::vector<int> domain_of = numbered(in_domain);
   Hierarchy hierarchy;
-  hierarchy.levels.emplace_back(at(topology.nodes()), 0);
-  hierarchy.ranks.resize(at(context.size()));
+  hierarchy.ranks.resize(nodes.size());
   std::iota(hierarchy.ranks.begin(), hierarchy.ranks.end(), 0);
-  for (const int rank : hierarchy.ranks) ++hierarchy.levels[0][at(topology.node_of(rank))];
+  const auto place_of = [&](int rank) { return std::pair(node_of[at(rank)], domain_of[at(rank)]); };
   std::stable_sort(hierarchy.ranks.begin(), hierarchy.ranks.end(),
-                   [&](int a, int b) { return topology.node_of(a) < topology.node_of(b); });
+                   [&](int a, int b) { return place_of(a) < place_of(b); });
+  hierarchy.levels.resize(2);
+  std::pair<int, int> last{-1, -1};
+  for (const int rank : hierarchy.ranks) {
+    const auto place = place_of(rank);
+    if (place.first != last.first) hierarchy.levels[1].push_back(0);
+    if (place != last) {
+      hierarchy.levels[0].push_back(0);
+      ++hierarchy.levels[1].back();
+    }
+    ++hierarchy.levels[0].back();
+    last = place;
+  }
   return hierarchy;
+}
+
+Hierarchy Hierarchy::of_machine(std::span<const int> nodes, std::span<const int> domains) {
+  Hierarchy hierarchy = of_domains(nodes, domains);
+  const auto are_several = [](const std::vector<int>& sizes) { return have_one_size(sizes) && sizes[0] > 1; };
+  const bool is_known = std::count(domains.begin(), domains.end(), -1) == 0;
+  if (is_known && are_several(hierarchy.levels[0]) && are_several(hierarchy.levels[1])) return hierarchy;
+  hierarchy = of_domains(nodes, std::vector<int>(nodes.size(), 0));
+  hierarchy.levels.pop_back();
+  return hierarchy;
+}
+
+Hierarchy Hierarchy::of_machine(const mpi::Context& context) {
+  std::vector<int> domains;
+  for (int rank = 0; rank < context.size(); ++rank) domains.push_back(context.topology().domain_of(rank));
+  return of_machine(context.topology().nodes_of_ranks(), domains);
+}
+
+GroupWay GroupWay::through_memory(mpi::Context& context, const Stream& stream) {
+  GroupWay way;
+  Index is_there = 1;
+  try {
+    way.reduce = std::make_shared<NodeStages>(context, stream);
+    way.gather = std::make_shared<NodeStages>(context, stream);
+  } catch (const OutOfMemory&) {
+    is_there = 0;
+  }
+  if (mpi::all_reduce(context.comm(), is_there, mpi::Operation::minimum()) == 1) return way;
+  return {};
 }
 
 void Hierarchy::expect_consistent() const {
@@ -164,15 +236,19 @@ void Hierarchy::expect_consistent() const {
 }
 
 Stream allreduce_hierarchical(Graph& graph, const mpi::Context& context, const Hierarchy& hierarchy,
-                              const Stream& stream, Place in, Place out, const Combine& combine, GroupWay way) {
+                              const Stream& stream, Place in, Place out, const Combine& combine, const GroupWay& way) {
   hierarchy.expect_consistent();
   expect_pairwise(stream, combine);
+  graph.keep(way.reduce);
+  graph.keep(way.gather);
   return Levels{graph, context, hierarchy, out, combine, way}.allreduce(hierarchy.ranks, 0, stream, in);
 }
 
-Exchanged allreduce_hierarchical_traffic(Index elements, Index element_bytes, const Hierarchy& hierarchy, int rank,
-                                         bool commutes, bool shares_memory) {
-  return traffic_of(elements, element_bytes, hierarchy.ranks, hierarchy, 0, rank, commutes, shares_memory);
+std::vector<Exchanged> allreduce_hierarchical_traffic(Index elements, Index element_bytes, const Hierarchy& hierarchy,
+                                                      int rank, bool commutes, bool shares_memory) {
+  std::vector<Exchanged> levels(hierarchy.levels.size() + 1);
+  add_traffic(levels, elements, element_bytes, hierarchy.ranks, hierarchy, 0, rank, commutes, shares_memory);
+  return levels;
 }
 
 }  // namespace plait::collective

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "plait/collective/exchanged.hpp"
@@ -25,14 +27,30 @@ struct Hierarchy {
   /// One level: the ranks of each node, nodes in the order of their lowest rank.
   [[nodiscard]] static Hierarchy of_nodes(const mpi::Context& context);
 
+  /// Two levels: rank r is on the node `nodes[r]` and there in the NUMA domain `domains[r]`, by any numbers. The ranks
+  /// of each domain, then the domains of each node; nodes and domains in the order of their lowest rank.
+  /// \throws ArgumentError  unless there are as many domains as nodes, and one at least
+  [[nodiscard]] static Hierarchy of_domains(std::span<const int> nodes, std::span<const int> domains);
+
+  /// What suits an allreduce on the machine: by domains, if each has as many ranks, two at least, and each node as many
+  /// domains, two at least; by nodes otherwise, as where ranks are not bound to cores (domain -1).
+  /// \throws ArgumentError  as `of_domains`
+  [[nodiscard]] static Hierarchy of_machine(std::span<const int> nodes, std::span<const int> domains);
+  [[nodiscard]] static Hierarchy of_machine(const mpi::Context& context);
+
   /// \throws ArgumentError  a group of none, or groups that are not as many as there are ranks or groups inside of them
   void expect_consistent() const;
 };
 
-/// Through what the ranks of an innermost group reach each other.
+/// Through what the ranks of an innermost group reach each other: memory that they share, both of these, for the
+/// stream; otherwise messages.
 struct GroupWay {
-  const NodeStages* reduce = nullptr;  ///< shared memory, both of these, for the stream; otherwise messages
-  const NodeStages* gather = nullptr;
+  std::shared_ptr<const NodeStages> reduce = {};
+  std::shared_ptr<const NodeStages> gather = {};
+
+  /// Shared memory for what is cut like this stream, or messages on all ranks if a node has too little. Collective over
+  /// the context, with streams that are cut alike.
+  [[nodiscard]] static GroupWay through_memory(mpi::Context& context, const Stream& stream);
 };
 
 /// out of all ranks ← in[0] op in[1] op … of the hierarchy's ranks, in this order unless `combine` commutes; the same
@@ -48,16 +66,17 @@ struct GroupWay {
 /// by themselves, so that one is reduced in the node while another one travels between nodes; who wants to compute with
 /// what has come appends that to the stream that is returned, segment by segment.
 ///
-/// \param way  of the innermost groups: by shared memory only where each of them lies in a node
+/// \param way  of the innermost groups: by shared memory only where each of them lies in a node; kept by the graph
 /// \throws ArgumentError  also if the hierarchy is inconsistent
 ///
 /// Source: COFFEE, section V; for ranks of equal place, Mikami et al., "ImageNet/ResNet-50 training in 224 seconds".
 [[nodiscard]] Stream allreduce_hierarchical(Graph& graph, const mpi::Context& context, const Hierarchy& hierarchy,
                                             const Stream& stream, Place in, Place out, const Combine& combine,
-                                            GroupWay way = {});
+                                            const GroupWay& way = {});
 
-/// What a rank of the hierarchy sends and receives for one segment.
-[[nodiscard]] Exchanged allreduce_hierarchical_traffic(Index elements, Index element_bytes, const Hierarchy& hierarchy,
-                                                       int rank, bool commutes, bool shares_memory);
+/// What a rank of the hierarchy sends and receives for one segment: on each level, and last in the ring on top.
+[[nodiscard]] std::vector<Exchanged> allreduce_hierarchical_traffic(Index elements, Index element_bytes,
+                                                                    const Hierarchy& hierarchy, int rank, bool commutes,
+                                                                    bool shares_memory);
 
 }  // namespace plait::collective

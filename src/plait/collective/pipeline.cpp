@@ -1,6 +1,7 @@
 #include "plait/collective/pipeline.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "plait/base/error.hpp"
@@ -98,20 +99,32 @@ model::Placement Pipeline::placement_of(const Group& group) const {
   return {group.widest(), context_->topology().nodes() == 1 ? group.widest() : 1};
 }
 
+// Levels are left out where they can't be taken, and where all of them are one node in which nothing is shared: the
+// model takes nodes to share memory.
+template <class Communication>
+auto Pipeline::wishes_for(const Communication& step, const Cut& cut) const {
+  model::Wishes<typename Communication::Algorithm> wishes{.strands = cut.strands, .segment_bytes = cut.message_bytes};
+  if constexpr (std::is_same_v<Communication, Allreduce>) {
+    const bool shares = options_.within_nodes == WithinNodes::shared_memory;
+    if (!may_take_levels(*context_, step.group, step.combine) || (!shares && context_->topology().nodes() == 1))
+      wishes.except = model::AllreduceAlgorithm::hierarchical;
+  }
+  return wishes;
+}
+
 template <class Communication>
 auto Pipeline::choice_for(const Communication& step, const Cut& cut) const {
-  return choose<typename Communication::Algorithm>(*context_, placement_of(step.group), elements_ * element_bytes_,
-                                                   {.strands = cut.strands, .segment_bytes = cut.message_bytes});
+  return choose(*context_, placement_of(step.group), elements_ * element_bytes_, wishes_for(step, cut));
 }
 
 // The least cost of an operation on pieces that are made of such messages, and how many bytes a piece has.
 template <class Communication>
 model::Piece Pipeline::piece_of(const Communication& step, Index message_bytes) const {
-  const model::Placement placement = placement_of(step.group);
-  const auto choice = model::choose<typename Communication::Algorithm>(
-      context_->machine(), placement, elements_ * element_bytes_, {.strands = 1, .segment_bytes = message_bytes});
+  const auto& alternatives = context_->alternatives().of<typename Communication::Algorithm>(placement_of(step.group));
+  const auto choice = model::choose(context_->machine(), alternatives, elements_ * element_bytes_,
+                                    wishes_for(step, {.strands = 1, .message_bytes = message_bytes}));
   const Index bytes = message_bytes * messages_of_segment(choice.algorithm, step.group);
-  return {bytes, model::cost(choice.algorithm, context_->machine(), placement, bytes, message_bytes)};
+  return {bytes, alternatives.of(choice.algorithm).of(context_->machine(), bytes, message_bytes)};
 }
 
 // Of one operation as it likes it best; of several so that one can begin while another is not done.
@@ -155,21 +168,31 @@ Index Pipeline::segment_bytes(const std::vector<Step>& steps, const Cut& cut) co
   return *cut.message_bytes * messages;
 }
 
+GroupWay Pipeline::way_within_nodes(model::AllreduceAlgorithm algorithm, const Allreduce& step,
+                                    const Stream& stream) const {
+  const bool shares = algorithm == model::AllreduceAlgorithm::hierarchical &&
+                      options_.within_nodes == WithinNodes::shared_memory &&
+                      context_->topology().ranks_per_node() > 1 && may_take_levels(*context_, step.group, step.combine);
+  return shares ? GroupWay::through_memory(*context_, stream) : GroupWay{};
+}
+
 Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut) const {
-  return std::visit(
-      Overloaded{
-          [&](const Reduce& s) {
-            return reduce_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data, data, s.combine);
-          },
-          [&](const Broadcast& s) {
-            return broadcast_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data);
-          },
-          [&](const Allreduce& s) {
-            return allreduce_by(choice_for(s, cut).algorithm, graph, *context_, s.group, stream, data, data, s.combine);
-          },
-          [&](const Compute& s) { return computed(graph, s.f, stream, data); },
-      },
-      step);
+  return std::visit(Overloaded{
+                        [&](const Reduce& s) {
+                          return reduce_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data, data,
+                                           s.combine);
+                        },
+                        [&](const Broadcast& s) {
+                          return broadcast_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data);
+                        },
+                        [&](const Allreduce& s) {
+                          const auto algorithm = choice_for(s, cut).algorithm;
+                          return allreduce_by(algorithm, graph, *context_, s.group, stream, data, data, s.combine,
+                                              way_within_nodes(algorithm, s, stream));
+                        },
+                        [&](const Compute& s) { return computed(graph, s.f, stream, data); },
+                    },
+                    step);
 }
 
 Stream Pipeline::append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data) const {

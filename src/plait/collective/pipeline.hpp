@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plait/collective/group.hpp"
+#include "plait/collective/hierarchical.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/model/choice.hpp"
 #include "plait/model/strands.hpp"
@@ -26,12 +27,19 @@ enum class Backend : unsigned char {
   mpi,    ///< the MPI library's non-blocking collectives, each strand on a communicator of its own: see `MpiStrands`
 };
 
+/// Through what the ranks of a node reach each other in an allreduce that goes by nodes.
+enum class WithinNodes : unsigned char {
+  shared_memory,  ///< which is taken when the schedule is made; messages where a node has too little of it
+  messages,       ///< so that a schedule is made without waiting for other ranks
+};
+
 /// What is empty is chosen, alike on all ranks, by the description of the machine that the context has; so are the
 /// algorithms of plait's own.
 struct PipelineOptions {
   Backend backend = Backend::plait;
   std::optional<int> strands = {};
   std::optional<Index> segment_bytes = {};  ///< of what one message carries at most; a strand of MPI's is one segment
+  WithinNodes within_nodes = WithinNodes::shared_memory;
 };
 
 /// Operations on one vector of each rank, one after the other, that overlap: what one has finished of the vector, the
@@ -64,7 +72,8 @@ class Pipeline {
   /// their way; f may change them.
   Pipeline& compute(std::function<void(std::span<std::byte> elements, Index first)> f);
 
-  /// To be started with one binding, the vector: an output. Collective over the context.
+  /// To be started with one binding, the vector: an output. Collective over the context: with shared memory within
+  /// nodes, ranks wait for each other.
   [[nodiscard]] schedule::Schedule schedule(std::string label, schedule::Windows windows = {}) const;
 
  private:
@@ -99,11 +108,15 @@ class Pipeline {
 
   [[nodiscard]] model::Placement placement_of(const Group& group) const;
   template <class Communication>
+  [[nodiscard]] auto wishes_for(const Communication& step, const Cut& cut) const;
+  template <class Communication>
   [[nodiscard]] auto choice_for(const Communication& step, const Cut& cut) const;
   template <class Communication>
   [[nodiscard]] model::Piece piece_of(const Communication& step, Index message_bytes) const;
   [[nodiscard]] Cut chosen_cut(const std::vector<Step>& steps) const;
   [[nodiscard]] Index segment_bytes(const std::vector<Step>& steps, const Cut& cut) const;
+  [[nodiscard]] GroupWay way_within_nodes(model::AllreduceAlgorithm algorithm, const Allreduce& step,
+                                          const Stream& stream) const;
   [[nodiscard]] Stream append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut) const;
   [[nodiscard]] Stream append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data) const;
 

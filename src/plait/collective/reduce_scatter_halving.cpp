@@ -6,14 +6,15 @@
 
 #include "plait/collective/arguments.hpp"
 #include "plait/collective/own_copy.hpp"
-#include "plait/collective/pairing.hpp"
 #include "plait/collective/partial_results.hpp"
 #include "plait/collective/reduce_scatter.hpp"
+#include "plait/model/pairing.hpp"
 
 namespace plait::collective {
 
 namespace {
 
+using model::Pairing;
 using Side = PartialResults::Side;
 using Runs = std::vector<PieceRun>;
 

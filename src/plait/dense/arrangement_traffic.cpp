@@ -28,9 +28,8 @@ Exchanged summa_traffic(const Arrangement& arrangement, const Cut& cut, Index el
     });
   };
   for (const Panel& panel : panels(arrangement, me.layer, cut.panel_terms)) {
-    const Index terms = panel.terms.length();
-    add(arrangement.rows(me.row).length() * terms, cut.a_segment, mesh.columns, panel.a_part, me.column);
-    add(arrangement.columns(me.column).length() * terms, cut.b_segment, mesh.rows, panel.b_part, me.row);
+    add(arrangement.rows(me.row).length() * panel.terms, cut.a_segment, mesh.columns, panel.a_part, me.column);
+    add(arrangement.columns(me.column).length() * panel.terms, cut.b_segment, mesh.rows, panel.b_part, me.row);
   }
   return traffic;
 }
@@ -76,8 +75,8 @@ Exchanged layers_traffic(const Arrangement& arrangement, const Cut& cut, Index e
 Exchanged product_traffic(const Arrangement& arrangement, const Cut& cut, Index element_bytes, int role) {
   if (role >= arrangement.mesh().ranks()) return {};
   const MeshPlace me = arrangement.place(role);
-  Exchanged traffic = arrangement.method() == Method::summa ? summa_traffic(arrangement, cut, element_bytes, me)
-                                                            : round_traffic(arrangement, element_bytes, me);
+  Exchanged traffic = goes_in_panels(arrangement) ? summa_traffic(arrangement, cut, element_bytes, me)
+                                                  : round_traffic(arrangement, element_bytes, me);
   if (arrangement.mesh().layers > 1) traffic += layers_traffic(arrangement, cut, element_bytes, me);
   return traffic;
 }

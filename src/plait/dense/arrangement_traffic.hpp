@@ -12,7 +12,7 @@ namespace plait::dense {
 ///
 /// ring:               P - 1 messages, (P - 1) n² / P elements
 /// Cannon:             2 (√P - 1) messages, 2 (√P - 1) n² / P elements, after the initial alignment
-/// SUMMA:              as many elements; of each panel, A's and B's, a message
+/// SUMMA:              as many elements; of each panel, A's and B's, a message. In place likewise
 /// 2.5D, c layers:     2 (√(P/c) - 1) n² / P elements of A and B in all, and (1 - 1/c) c n² / P of C
 [[nodiscard]] collective::Exchanged product_traffic(const Arrangement& arrangement, const Cut& cut, Index element_bytes,
                                                     int role);

@@ -25,8 +25,7 @@ constexpr double not_much_slower = 2;                  // than the fastest of th
 constexpr Index least_redistribution_bytes = Index{64} << 10;
 
 struct Candidate {
-  Method method;
-  Mesh mesh;
+  Arrangement arrangement;
   double seconds;
   double moving = 0;  // what it takes before and after, where this was asked
 };
@@ -58,13 +57,24 @@ std::vector<Method> methods_of(const Mesh& mesh, const MultiplicationOptions& op
 
 bool is_wanted(int wish, int value) { return wish == 0 || wish == value; }
 
+/// Whether the options allow of this arrangement in place.
+bool is_wanted(const Arrangement& in_place, const MultiplicationOptions& options) {
+  const Mesh& mesh = in_place.mesh();
+  const Mesh& wish = options.mesh;
+  return options.method.value_or(Method::in_place) == Method::in_place && is_wanted(wish.rows, mesh.rows) &&
+         is_wanted(wish.columns, mesh.columns) && is_wanted(wish.layers, mesh.layers);
+}
+
 std::vector<Candidate> candidates_of(const ProductShape& shape, const model::Machine& machine,
                                      const model::Placement& placement, Index element_bytes,
-                                     const MultiplicationOptions& options) {
+                                     const MultiplicationOptions& options, const std::optional<Arrangement>& in_place) {
   const int ranks = placement.ranks;
   const Mesh& wish = options.mesh;
   const bool is_given = wish.rows > 0 && wish.columns > 0 && wish.layers > 0;
   std::vector<Candidate> all;
+  const auto add = [&](const Arrangement& arrangement) {
+    all.push_back({arrangement, predicted_seconds(arrangement, machine, placement, element_bytes)});
+  };
   const auto consider = [&](double share) {
     for (int rows = 1; rows <= ranks; ++rows) {
       if (!is_wanted(wish.rows, rows)) continue;
@@ -74,8 +84,7 @@ std::vector<Candidate> candidates_of(const ProductShape& shape, const model::Mac
           const Mesh mesh{rows, columns, layers};
           if (!is_wanted(wish.layers, layers) || as_double(mesh.ranks()) < share * ranks) continue;
           for (const Method method : methods_of(mesh, options)) {
-            const Arrangement arrangement(shape, method, mesh);
-            all.push_back({method, mesh, predicted_seconds(arrangement, machine, placement, element_bytes)});
+            add(Arrangement(shape, method, mesh));
           }
         }
       }
@@ -83,30 +92,40 @@ std::vector<Candidate> candidates_of(const ProductShape& shape, const model::Mac
   };
   consider(is_given || options.memory_limit ? 0 : least_share);
   if (all.empty()) consider(0);  // a square mesh on seven ranks
+  if (in_place && is_wanted(*in_place, options)) add(*in_place);
   const auto order = [](const Candidate& one) {
-    return std::tuple(one.seconds, one.mesh.ranks(), one.mesh.layers, std::abs(one.mesh.rows - one.mesh.columns),
-                      one.mesh.rows, one.method);
+    const Mesh& mesh = one.arrangement.mesh();
+    return std::tuple(one.seconds, mesh.ranks(), mesh.layers, std::abs(mesh.rows - mesh.columns), mesh.rows,
+                      one.arrangement.method());
   };
   std::ranges::sort(all, {}, order);
   return all;
 }
 
 /// Puts first what is fastest together with the moves before and after, of the few that may be.
-void sort_with_moves(std::vector<Candidate>& all, const ProductShape& shape, const model::Machine& machine,
-                     const model::Placement& placement, const MovedBytes& moved_bytes) {
-  const auto may_be = [&](const Candidate& one) { return one.seconds <= not_much_slower * all.front().seconds; };
-  const auto end = std::find_if_not(
-      all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(fastest_few, all.size())), may_be);
+void sort_with_moves(std::vector<Candidate>& all, const model::Machine& machine, const model::Placement& placement,
+                     const MovedBytes& moved_bytes) {
+  const auto is_in_place = [](const Candidate& one) { return one.arrangement.given() != nullptr; };
+  const double longest = not_much_slower * all.front().seconds;
+  const auto may_be = [&](const Candidate& one) { return one.seconds <= longest; };
+  auto end = std::find_if_not(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(fastest_few, all.size())),
+                              may_be);
+  // What moves little is among them, however slow it is.
+  const auto in_place = std::find_if(end, all.end(), is_in_place);
+  if (in_place != all.end()) {
+    std::rotate(end, in_place, in_place + 1);
+    ++end;
+  }
   for (auto one = all.begin(); one != end; ++one) {
-    const Index bytes = moved_bytes(Arrangement(shape, one->method, one->mesh));
-    one->moving = seconds_of_message(machine, placement, as_double(bytes));
+    one->moving = seconds_of_message(machine, placement, as_double(moved_bytes(one->arrangement)));
   }
   std::stable_sort(all.begin(), end, [](const Candidate& one, const Candidate& other) {
     return one.seconds + one.moving < other.seconds + other.moving;
   });
 }
 
-void expect_possible(const model::Placement& placement, const MultiplicationOptions& options) {
+void expect_possible(const model::Placement& placement, const MultiplicationOptions& options,
+                     const std::optional<Arrangement>& in_place) {
   const Mesh& mesh = options.mesh;
   const auto least = [](int extent) { return Index{std::max(1, extent)}; };
   if (mesh.rows < 0 || mesh.columns < 0 || mesh.layers < 0) {
@@ -124,21 +143,32 @@ void expect_possible(const model::Placement& placement, const MultiplicationOpti
   if (options.memory_limit && *options.memory_limit < 0) {
     throw ArgumentError(fmt::format("memory_limit: {}, expected a number from 0 on", *options.memory_limit));
   }
+  if (options.method != Method::in_place) return;
+  if (!in_place) {
+    throw ArgumentError(
+        "method: SUMMA in place, expected a C of which each rank has one tile at most, and factors whose terms are "
+        "dealt so that what has to be brought need not be put in order");
+  }
+  if (!is_wanted(*in_place, options)) {
+    throw ArgumentError(fmt::format("mesh: {} x {} on {} layers, expected {} x {} on one layer, where C lies",
+                                    mesh.rows, mesh.columns, mesh.layers, in_place->mesh().rows,
+                                    in_place->mesh().columns));
+  }
 }
 
 }  // namespace
 
 Index workspace_bytes(const Arrangement& arrangement, const Cut& cut, Index element_bytes) {
   constexpr Index alignments = 16 * 64;
-  const TileElements tiles = tile_elements(arrangement, 0);  // no role has more
+  const TileElements tiles = most_tile_elements(arrangement);
   return (tiles.a + tiles.b + tiles.c + most_staged_elements(arrangement, cut)) * element_bytes + alignments;
 }
 
 double predicted_seconds(const Arrangement& arrangement, const model::Machine& machine,
                          const model::Placement& placement, Index element_bytes) {
   const Mesh& mesh = arrangement.mesh();
-  const double rows = as_double(arrangement.rows(0).length());
-  const double columns = as_double(arrangement.columns(0).length());
+  const double rows = as_double(arrangement.most_rows());
+  const double columns = as_double(arrangement.most_columns());
   const double terms = as_double(arrangement.terms(0).length());
   const double multiplying = rows * columns * terms / multiplications_per_second * as_double(element_bytes) / 8;
 
@@ -155,21 +185,22 @@ double predicted_seconds(const Arrangement& arrangement, const model::Machine& m
 }
 
 Choice choose(const ProductShape& shape, const model::Machine& machine, const model::Placement& placement,
-              Index element_bytes, const MultiplicationOptions& options, const MovedBytes& moved_bytes) {
-  expect_possible(placement, options);
+              Index element_bytes, const MultiplicationOptions& options, const MovedBytes& moved_bytes,
+              const std::optional<Arrangement>& in_place) {
+  expect_possible(placement, options, in_place);
   const Index limit = options.memory_limit.value_or(std::numeric_limits<Index>::max());
   const Index redistribution = std::max(std::min(options.redistribution_bytes, limit / 8), least_redistribution_bytes);
   Index least = std::numeric_limits<Index>::max();
   MultiplicationOptions wanted = options;
   do {
-    std::vector<Candidate> all = candidates_of(shape, machine, placement, element_bytes, wanted);
+    std::vector<Candidate> all = candidates_of(shape, machine, placement, element_bytes, wanted, in_place);
     if (all.empty()) {
       throw ArgumentError(fmt::format("mesh: {} x {}, which {} can't have", options.mesh.rows, options.mesh.columns,
                                       to_string(options.method.value_or(Method::summa))));
     }
-    if (moved_bytes) sort_with_moves(all, shape, machine, placement, moved_bytes);
+    if (moved_bytes) sort_with_moves(all, machine, placement, moved_bytes);
     for (const Candidate& one : all) {
-      const Arrangement arrangement(shape, one.method, one.mesh);
+      const Arrangement& arrangement = one.arrangement;
       const Cut cut = chosen_cut(arrangement, machine, placement, element_bytes, options.panel_terms);
       const Index bytes = workspace_bytes(arrangement, cut, element_bytes);
       if (bytes + redistribution <= limit) {

@@ -50,12 +50,13 @@ using MovedBytes = std::function<Index(const Arrangement&)>;
 /// The fastest way of those that fit. Of equally fast ones that which takes fewer ranks, fewer layers, a squarer mesh.
 /// Pure: the same on ranks that ask for the same.
 ///
-/// \param moved_bytes  if it is there, counts for the few fastest, with the time that this takes
+/// \param moved_bytes  if it is there, counts for the few fastest, with the time that this takes, and in place
+/// \param in_place     the arrangement that leaves C where it lies, if there is one: see `in_place_arrangement`
 ///
 /// \throws ArgumentError  a mesh of more ranks than there are, or that its method can't have; a memory limit below what
-///                        the most frugal way needs, which is named
+///                        the most frugal way needs, which is named; Method::in_place where the layouts do not allow it
 [[nodiscard]] Choice choose(const ProductShape& shape, const model::Machine& machine, const model::Placement& placement,
                             Index element_bytes, const MultiplicationOptions& options,
-                            const MovedBytes& moved_bytes = {});
+                            const MovedBytes& moved_bytes = {}, const std::optional<Arrangement>& in_place = {});
 
 }  // namespace plait::dense

@@ -15,15 +15,15 @@
 #include "plait/dense/arrangement_traffic.hpp"
 #include "plait/dense/blas.hpp"
 #include "plait/dense/blas_threads.hpp"
+#include "plait/dense/in_place.hpp"
 #include "plait/dense/local_product.hpp"
 #include "plait/dense/own_tile.hpp"
 #include "plait/dense/product_graph.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/redistribute/batch.hpp"
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/incoming.hpp"
 #include "plait/redistribute/overlap.hpp"
-#include "plait/redistribute/redistribution.hpp"
+#include "plait/redistribute/plan.hpp"
 #include "plait/redistribute/relabel.hpp"
 #include "plait/schedule/schedule.hpp"
 
@@ -47,6 +47,10 @@ void expect_ranks(const char* name, const Layout& layout, int ranks) {
   throw LayoutError(fmt::format("{}: needs {} ranks, but there are {}", name, layout.ranks(), ranks));
 }
 
+Layout as_it_is_read(const Layout& layout, Op op) {
+  return redistribute::transposes(op) ? layout.transposed() : layout;
+}
+
 /// What is moved for an arrangement, either way.
 std::array<redistribute::SizedPair, 3> moves(const Factors& factors, const Layout& c, const Arrangement& arrangement,
                                              Index element_bytes) {
@@ -55,14 +59,21 @@ std::array<redistribute::SizedPair, 3> moves(const Factors& factors, const Layou
           redistribute::SizedPair{{c, arrangement.c_layout()}, element_bytes}};  // as much is moved either way
 }
 
-/// Which rank plays which role of an arrangement, so that least is moved, and which role that is for this one.
+/// Which rank plays which role of an arrangement, so that least is moved.
+std::vector<int> ranks_of_roles(const Factors& factors, const Layout& c, const Arrangement& arrangement,
+                                Index element_bytes, int ranks) {
+  if (arrangement.given()) return in_place_roles(c, ranks);
+  return redistribute::relabel(moves(factors, c, arrangement, element_bytes), ranks).rank_of;
+}
+
+/// The same, and which role this rank has.
 struct Roles {
   std::vector<int> rank_of;
   int mine = 0;
 
   Roles(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes, int ranks,
         int rank) {
-    rank_of = redistribute::relabel(moves(factors, c, arrangement, element_bytes), ranks).rank_of;
+    rank_of = ranks_of_roles(factors, c, arrangement, element_bytes, ranks);
     mine = static_cast<int>(std::ranges::find(rank_of, rank) - rank_of.begin());
   }
 };
@@ -70,13 +81,27 @@ struct Roles {
 Index busiest_bytes(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes,
                     int ranks) {
   const auto pairs = moves(factors, c, arrangement, element_bytes);
-  const std::vector<int> rank_of = redistribute::relabel(pairs, ranks).rank_of;
+  const std::vector<int> rank_of = ranks_of_roles(factors, c, arrangement, element_bytes, ranks);
   redistribute::Incoming incoming(pairs);
   return redistribute::communication_volume(incoming, rank_of).largest_rank_bytes;
 }
 
-// Beyond, planning would take long.
+// Beyond, counting would take long.
 constexpr int most_ranks_to_compare = 256;
+
+/// The same about: a rank's share of what does not lie where the arrangement wants it.
+Index share_that_moves(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes,
+                       int ranks) {
+  Index elements = 0;
+  const auto count = [&](const Layout& given, const Layout& own) {
+    const Layout played = arrangement.given() ? own.relabeled(in_place_roles(c, ranks)) : own;
+    if (!lies_as(given, played)) elements += (layout::elements(given.shape()) + ranks - 1) / ranks;
+  };
+  count(as_it_is_read(factors.a, factors.op_a), arrangement.a_layout());
+  count(as_it_is_read(factors.b, factors.op_b), arrangement.b_layout());
+  count(c, arrangement.c_layout());
+  return elements * element_bytes;
+}
 
 /// The tile of a layout in which each role has one; no elements for ranks that have none.
 template <class T>
@@ -117,29 +142,33 @@ struct Factor {
   Index number;   // of this rank's tile of the caller's, if it is there
   OwnTile<T> tile;
 
-  Factor(const Layout& from, Op op_of_it, Layout to, bool goes_round, StorageOrder c_order, int rank)
+  /// \param terms  of this rank's tile, in the order in which they are multiplied; empty: as they lie
+  Factor(const Layout& from, Op op_of_it, Layout to, std::vector<Stretch> terms, bool goes_round, bool stays,
+         StorageOrder c_order, int rank)
       : given(from),
         op(op_of_it),
         own(std::move(to)),
         travels(goes_round),
         is_there(false),
         number(-1),
-        tile(tile_of(own, rank)) {
-    const Layout as_read = redistribute::transposes(op) ? given.transposed() : given;
+        tile(tile_of(own, std::move(terms), rank)) {
+    const Layout as_read = as_it_is_read(given, op);
     const bool conjugates = is_complex<T> && redistribute::conjugates(op);
-    // What would be copied here is better copied by an exchange, in parallel and while there is time.
-    const bool will_do =
-        travels ? as_read.storage() == own.storage() && !conjugates : !conjugates || as_read.storage() != c_order;
+    // What would be copied here is better copied by an exchange, in parallel and while there is time, if there is one.
+    const bool will_do = stays     ? true
+                         : travels ? as_read.storage() == own.storage() && !conjugates
+                                   : !conjugates || as_read.storage() != c_order;
     is_there = will_do && lies_as(as_read, own);
     if (is_there) number = tile_with_elements(given, rank);
   }
 
-  static OwnTile<T> tile_of(const Layout& layout, int rank) {
+  static OwnTile<T> tile_of(const Layout& layout, std::vector<Stretch> terms, int rank) {
     const std::vector<layout::TileExtent> tiles = layout.tiles_of(rank);
     if (tiles.empty()) return {layout.storage(), 0, 0};
     const layout::TileExtent& mine = tiles.front();
     const bool by_columns = layout.storage() == StorageOrder::column_major;
-    return {layout.storage(), by_columns ? mine.rows : mine.columns, by_columns ? mine.columns : mine.rows};
+    return {layout.storage(), by_columns ? mine.rows : mine.columns, by_columns ? mine.columns : mine.rows,
+            std::move(terms)};
   }
 
   /// This rank's tile for a product, of which C is stored in this order.
@@ -152,6 +181,13 @@ struct Factor {
   }
   [[nodiscard]] MatrixPair pair() const { return {given, own, op}; }
 };
+
+/// The order of the terms of a role's tile of A (of B).
+std::vector<Stretch> order_of_terms(const Arrangement& arrangement, int role, bool of_a) {
+  if (!arrangement.given() || role >= arrangement.mesh().ranks()) return {};
+  const MeshPlace me = arrangement.place(role);
+  return of_a ? a_order(arrangement, me.column) : b_order(arrangement, me.row);
+}
 
 template <class T>
 bool overlaps_any(const matrix_view<T>& tile, std::span<const TileMemory> others) {
@@ -192,10 +228,12 @@ Choice choose(const mpi::Context& context, const Factors& factors, const Layout&
   expect_ranks("B", factors.b, ranks);
   expect_ranks("C", c, ranks);
   const auto moved = [&](const Arrangement& arrangement) {
-    return busiest_bytes(factors, c, arrangement, element_bytes, ranks);
+    return ranks <= most_ranks_to_compare ? busiest_bytes(factors, c, arrangement, element_bytes, ranks)
+                                          : share_that_moves(factors, c, arrangement, element_bytes, ranks);
   };
-  return choose(wanted, context.machine(), context.placement(), element_bytes, options,
-                ranks <= most_ranks_to_compare ? MovedBytes(moved) : MovedBytes());
+  return choose(
+      wanted, context.machine(), context.placement(), element_bytes, options, moved,
+      in_place_arrangement(as_it_is_read(factors.a, factors.op_a), as_it_is_read(factors.b, factors.op_b), c));
 }
 
 template <Element T>
@@ -210,11 +248,13 @@ struct Multiplication<T>::Plan {
         c_is_there(choice.arrangement.mesh().layers == 1 && lies_as(c, own_c)),
         c_number(c_is_there ? tile_with_elements(c, context.rank()) : -1),
         a(factors.a, factors.op_a, choice.arrangement.a_layout().relabeled(roles.rank_of),
-          a_travels(choice.arrangement), order_of_c(), context.rank()),
+          order_of_terms(choice.arrangement, roles.mine, true), a_travels(choice.arrangement), is_in_place(),
+          order_of_c(), context.rank()),
         b(factors.b, factors.op_b, choice.arrangement.b_layout().relabeled(roles.rank_of),
-          b_travels(choice.arrangement), order_of_c(), context.rank()),
-        there(context, brought(), exchange_options()),
-        back(context, own_c, c, Op::identity, exchange_options()),
+          order_of_terms(choice.arrangement, roles.mine, false), b_travels(choice.arrangement), is_in_place(),
+          order_of_c(), context.rank()),
+        there(planned(brought())),
+        back(planned(c_is_there ? std::vector<MatrixPair>() : std::vector<MatrixPair>{{own_c, c}})),
         product(context,
                 product_graph(context, choice.arrangement, choice.cut, element_kind<T>(), roles.mine, roles.rank_of),
                 "multiply"),
@@ -222,9 +262,7 @@ struct Multiplication<T>::Plan {
     PLAIT_ASSERT(product.staging_bytes() <= workspace_bytes(choice.arrangement, choice.cut, Index{sizeof(T)}),
                  "what travels is counted in the workspace");
     mpi::agreed(context, [&] {
-      for (Factor<T>* factor : {&a, &b}) {
-        if (!factor->is_there) static_cast<void>(factor->tile.memory());
-      }
+      take_memory_for_factors();
       if (!c_is_there) take_memory_for_c();
       product.prepare();
     });
@@ -233,6 +271,7 @@ struct Multiplication<T>::Plan {
                                     choice.workspace_bytes));
   }
 
+  [[nodiscard]] bool is_in_place() const { return choice.arrangement.given() != nullptr; }
   [[nodiscard]] StorageOrder order_of_c() const { return c_is_there ? c.storage() : own_c.storage(); }
   [[nodiscard]] std::vector<MatrixPair> brought() const {
     std::vector<MatrixPair> pairs;
@@ -241,19 +280,27 @@ struct Multiplication<T>::Plan {
     }
     return pairs;
   }
+  /// Nothing, where nothing moves.
+  [[nodiscard]] std::unique_ptr<redistribute::Plan> planned(std::vector<MatrixPair> pairs) const {
+    if (pairs.empty()) return nullptr;
+    return std::make_unique<redistribute::Plan>(context, std::move(pairs),
+                                                redistribute::Options{.memory_budget = choice.redistribution_bytes});
+  }
+  void take_memory_for_factors() {
+    for (Factor<T>* factor : {&a, &b}) {
+      if (!factor->is_there) static_cast<void>(factor->tile.memory());
+    }
+  }
   void take_memory_for_c() {
     const Index elements = tile_elements(choice.arrangement, roles.mine).c;
     if (c_memory.size() == 0 && elements > 0) c_memory = Array<T>(elements);
   }
 
   [[nodiscard]] const ProductShape& shape() const { return choice.arrangement.shape(); }
-  [[nodiscard]] redistribute::Options exchange_options() const {
-    return {.memory_budget = choice.redistribution_bytes};
-  }
 
   /// What is final of the C that this rank computed, which layers have added up: some of its columns.
   [[nodiscard]] T* final_c() const {
-    if (roles.mine >= choice.arrangement.mesh().ranks()) return c_memory.data();
+    if (roles.mine >= choice.arrangement.mesh().ranks() || c_memory.size() == 0) return c_memory.data();
     const MeshPlace me = choice.arrangement.place(roles.mine);
     const Index skipped =
         choice.arrangement.final_columns(me.column, me.layer).begin - choice.arrangement.columns(me.column).begin;
@@ -276,6 +323,7 @@ struct Multiplication<T>::Plan {
     Operands result;
     if (c_number >= 0) result.c = given_c[static_cast<std::size_t>(c_number)];
     if (!multiplies) return result;
+    take_memory_for_factors();
     if (a.is_there) expect_tiles("A", factors.a, context.rank(), given_a);
     if (b.is_there) expect_tiles("B", factors.b, context.rank(), given_b);
     const bool is_shared =
@@ -296,8 +344,8 @@ struct Multiplication<T>::Plan {
     return {choice.arrangement.rows(me.row).length(), choice.arrangement.columns(me.column).length()};
   }
 
-  void bring(redistribute::SourceTiles<T> given_a, redistribute::SourceTiles<T> given_b) {
-    if (a.is_there && b.is_there) return;
+  void bring(redistribute::SourceTiles<T> given_a, redistribute::SourceTiles<T> given_b, Agreement agreement) {
+    if (!there) return;
     std::vector<redistribute::Operands> moves;
     const auto add_move = [&](Factor<T>& factor, const redistribute::SourceTiles<T>& given) {
       if (factor.is_there) return;
@@ -306,7 +354,8 @@ struct Multiplication<T>::Plan {
     };
     add_move(a, given_a);
     add_move(b, given_b);
-    there.execute(moves);
+    there->start(moves, nullptr, agreement);
+    there->wait();
   }
 
   /// C ← alpha·A·B + beta·C where it is computed.
@@ -327,9 +376,11 @@ struct Multiplication<T>::Plan {
     product.wait();
   }
 
-  void bring_back(T alpha, T beta, std::span<const matrix_view<T>> target) {
+  void bring_back(T alpha, T beta, std::span<const matrix_view<T>> target, Agreement agreement) {
     const std::vector<matrix_view<T>> computed = tiles_in(own_c, context.rank(), final_c());
-    back.template execute<T>(alpha, computed, beta, target);
+    const redistribute::Operands move(alpha, computed, beta, target);
+    back->start(std::span(&move, 1), nullptr, agreement);
+    back->wait();
   }
 
   mpi::Context& context;
@@ -341,9 +392,7 @@ struct Multiplication<T>::Plan {
   bool c_is_there;
   Index c_number;  // of this rank's tile of the caller's, if it is there
   Factor<T> a, b;
-  redistribute::Batch there;  // what is not there
-
-  redistribute::Redistribution back;
+  std::unique_ptr<redistribute::Plan> there, back;  // of what does not lie where it is multiplied
   schedule::Schedule product;
   int threads;
   Array<T> c_memory;
@@ -363,19 +412,19 @@ Multiplication<T>::~Multiplication() = default;
 
 template <Element T>
 void Multiplication<T>::execute(T alpha, redistribute::SourceTiles<T> a, redistribute::SourceTiles<T> b, T beta,
-                                std::span<const matrix_view<T>> c) {
+                                std::span<const matrix_view<T>> c, Agreement agreement) {
   Plan& plan = *plan_;
   const bool multiplies = alpha != T{0};
-  auto operands =
-      mpi::agreed(plan.context, [&] { return plan.operands(multiplies, a.memory().all(), b.memory().all(), c); });
+  const auto checked = [&] { return plan.operands(multiplies, a.memory().all(), b.memory().all(), c); };
+  const auto operands = agreement == Agreement::needed ? mpi::agreed(plan.context, checked) : checked();
   if (!multiplies) {
     if (plan.c_is_there) return scale(beta, operands.c);
-    return plan.bring_back(alpha, beta, c);
+    return plan.bring_back(alpha, beta, c, agreement);
   }
-  plan.bring(a, b);
+  plan.bring(a, b, agreement);
   if (operands.in_place) return plan.multiply(alpha, operands, beta);
   plan.multiply(T{1}, operands, T{0});
-  if (!plan.c_is_there) return plan.bring_back(alpha, beta, c);
+  if (!plan.c_is_there) return plan.bring_back(alpha, beta, c, agreement);
   if (!operands.c.empty()) add(alpha, operands.c, beta, c[static_cast<std::size_t>(plan.c_number)]);
 }
 
@@ -402,6 +451,13 @@ void Multiplication<T>::execute(T alpha, const layout::DistributedMatrix<T>& a, 
 }
 
 template <Element T>
+void Multiplication<T>::release_memory() noexcept {
+  plan_->a.tile.release();
+  plan_->b.tile.release();
+  plan_->c_memory = {};
+}
+
+template <Element T>
 const Choice& Multiplication<T>::choice() const noexcept {
   return plan_->choice;
 }
@@ -413,9 +469,10 @@ collective::Exchanged Multiplication<T>::product_traffic() const {
 
 template <Element T>
 Index Multiplication<T>::redistributed_bytes() const {
-  Index elements = plan_->back.volume().received;
-  for (std::size_t pair = 0; pair < plan_->there.pairs().size(); ++pair) {
-    elements += plan_->there.volume(pair).received;
+  Index elements = 0;
+  for (const auto& moves : {plan_->there.get(), plan_->back.get()}) {
+    if (moves == nullptr) continue;
+    for (std::size_t pair = 0; pair < moves->pairs().size(); ++pair) elements += moves->volume(pair).received;
   }
   return elements * Index{sizeof(T)};
 }

@@ -12,11 +12,13 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/redistribute/agreement.hpp"
 #include "plait/redistribute/op.hpp"
 #include "plait/redistribute/operands.hpp"
 
 namespace plait::dense {
 
+using redistribute::Agreement;
 using redistribute::Op;
 
 /// Where the factors of a product lie, and what is done to them.
@@ -31,7 +33,7 @@ struct Factors {
 };
 
 /// How a product of matrices in these layouts is carried out: the way that `choose` finds, the moves from and to the
-/// layouts counted on up to 256 ranks. Local.
+/// layouts counted on up to 256 ranks and estimated on more. Local.
 ///
 /// \throws as `Multiplication`, but for memory
 [[nodiscard]] Choice choose(const mpi::Context& context, const Factors& factors, const layout::Layout& c,
@@ -49,6 +51,10 @@ struct Factors {
 /// parts that travel from rank to rank are copied if they have gaps, or are not in the order of the algorithm (A by
 /// columns, B by rows). C is computed where it is, if it has no memory in common with A and B and is not summed up over
 /// layers.
+///
+/// Matrices that are dealt in blocks to one process grid, as ScaLAPACK has them, are multiplied in place, too, where
+/// that is fastest: see `in_place_arrangement`. If op transposes one of them, or it lies on other ranks, it alone
+/// moves.
 ///
 /// Everything is collective over the context, and all ranks call. BLAS has the rank's share of the cores while it
 /// executes, if the environment says nothing else: see `BlasThreads`. The same bits come out of the same product in
@@ -71,15 +77,21 @@ class Multiplication {
   /// leading dimension. Scalars are the same on all ranks. `beta == 0` never reads C; `alpha == 0` never reads A and B,
   /// whose tiles then may have no memory. C may have memory in common with A or B.
   ///
+  /// \param agreement  where it was reached, by an execution with the same scalars' zeros before, nothing is
+  ///                   communicated but the data
   /// \throws ShapeMismatch  a tile has not the shape that the layout gives it
   void execute(T alpha, redistribute::SourceTiles<T> a, redistribute::SourceTiles<T> b, T beta,
-               std::span<const matrix_view<T>> c);
+               std::span<const matrix_view<T>> c, Agreement agreement = Agreement::needed);
 
   /// The same on matrices that hold their own memory.
   /// \throws LayoutError    one of them has another layout than the plan, but for the storage order
   /// \throws ArgumentError  one of them has the tiles of another rank
   void execute(T alpha, const layout::DistributedMatrix<T>& a, const layout::DistributedMatrix<T>& b, T beta,
                layout::DistributedMatrix<T>& c);
+
+  /// Gives back the memory for parts of A, B and C, which otherwise stays from execution to execution; the next one
+  /// takes it anew. Local.
+  void release_memory() noexcept;
 
   /// How it is done, and what memory a rank takes.
   [[nodiscard]] const Choice& choice() const noexcept;

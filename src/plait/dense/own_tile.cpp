@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "plait/dense/in_place.hpp"
 #include "plait/simd/copy.hpp"
 #include "plait/simd/transpose.hpp"
 
@@ -34,6 +35,10 @@ std::vector<Index> equal_parts(const layout::Axis& given, const layout::Axis& ow
 }  // namespace
 
 bool lies_as(const layout::Layout& given, const layout::Layout& own) {
+  if (given.owners() == own.owners() && have_same_parts(given.rows(), own.rows()) &&
+      have_same_parts(given.columns(), own.columns())) {
+    return true;
+  }
   const std::vector<Index> rows = equal_parts(given.rows(), own.rows());
   const std::vector<Index> columns = equal_parts(given.columns(), own.columns());
   for (Index i = 0; i < own.rows().parts(); ++i) {
@@ -73,17 +78,22 @@ LocalFactor OwnTile<T>::from(const redistribute::TileMemory& tile, redistribute:
   const bool conjugate = is_complex<T> && redistribute::conjugates(op);
   const bool has_gaps = leading_dimension != tile.minor && tile.major > 1;
   const bool will_do = travels ? order == order_ && !has_gaps && !conjugate : !conjugate || order != c_order;
-  if (will_do) return {data, std::max({Index{1}, leading_dimension, tile.minor}), order, conjugate};
+  if (will_do && terms_.empty()) return {data, std::max({Index{1}, leading_dimension, tile.minor}), order, conjugate};
 
   constexpr auto element_bytes = static_cast<Index>(sizeof(T));
   T* const target = memory();
   auto* const bytes = reinterpret_cast<std::byte*>(target);
-  if (order == order_) {
-    simd::copy_matrix(tile.minor * element_bytes, tile.major, data, leading_dimension * element_bytes, bytes,
-                      tile.minor * element_bytes);
-  } else {
-    simd::transpose(tile.minor, tile.major, data, leading_dimension, bytes, std::max(Index{1}, tile.major),
-                    element_bytes);
+  const std::vector<Stretch> all{{0, major_}};
+  std::byte* to = bytes;
+  for (const Stretch& some : terms_.empty() ? all : terms_) {
+    if (order == order_) {
+      simd::copy_matrix(minor_ * element_bytes, some.length, data + some.begin * leading_dimension * element_bytes,
+                        leading_dimension * element_bytes, to, minor_ * element_bytes);
+    } else {
+      simd::transpose(some.length, minor_, data + some.begin * element_bytes, leading_dimension, to,
+                      std::max(Index{1}, minor_), element_bytes);
+    }
+    to += some.length * minor_ * element_bytes;
   }
   if constexpr (is_complex<T>) {
     if (conjugate) std::transform(target, target + memory_.size(), target, [](T z) { return std::conj(z); });

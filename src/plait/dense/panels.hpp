@@ -19,14 +19,29 @@ struct Cut {
 
 /// Terms that SUMMA deals with at a time, which one rank of each row has of A, and one of each column of B.
 struct Panel {
-  Span terms;
+  Index terms = 0;
   int a_part = 0;
   int b_part = 0;
+  Index a_begin = 0;  ///< the first of them among those that the owner of A has, in place in the order of `a_order`
+  Index b_begin = 0;
 };
 
 /// All of a layer's terms, cut where the owner of A or of B changes, and into panels of at most `longest` terms. The
-/// owners take turns, so that all links are busy all the time.
+/// owners take turns, so that all links are busy all the time. In place, what two owners have in common is taken
+/// together, wherever in the matrices it lies, so that narrow blocks make wide panels.
 [[nodiscard]] std::vector<Panel> panels(const Arrangement& arrangement, int layer, Index longest);
+
+/// Neighbours among the terms that a part holds.
+struct Stretch {
+  Index begin = 0;
+  Index length = 0;
+  friend bool operator==(const Stretch&, const Stretch&) = default;
+};
+
+/// How the terms of A's tiles (of B's) follow each other for an arrangement in place, so that each panel's lie side by
+/// side: first those that belong to part 0 of B (of A), then to part 1... Empty if they lie so.
+[[nodiscard]] std::vector<Stretch> a_order(const Arrangement& arrangement, int part);
+[[nodiscard]] std::vector<Stretch> b_order(const Arrangement& arrangement, int part);
 
 /// Panels and segments for this machine: those that the model finds best for chains.
 /// \param panel_terms  at most; 0: as many as the local products like

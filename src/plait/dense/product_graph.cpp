@@ -43,8 +43,8 @@ constexpr Index least_step_columns = 64;
 /// How many stages the messages of a panel take to set out.
 Index stages_of_panel(const Arrangement& arrangement, const Cut& cut) {
   const auto segments = [&](Index lines, Index segment) { return (lines * cut.panel_terms + segment - 1) / segment; };
-  return std::max({Index{1}, segments(arrangement.rows(0).length(), cut.a_segment),
-                   segments(arrangement.columns(0).length(), cut.b_segment)});
+  return std::max({Index{1}, segments(arrangement.most_rows(), cut.a_segment),
+                   segments(arrangement.most_columns(), cut.b_segment)});
 }
 
 /// Stages at which something of a panel is in staging memory.
@@ -97,8 +97,8 @@ SummaTimes summa_times(const Arrangement& arrangement, const Cut& cut, const Mes
     const Index arrived = begin + stages - 1 + std::max({Index{1}, a_hops, b_hops});
     const Index multiplied = times.multiplied.empty() ? arrived : std::max(arrived, times.multiplied.back() + 1);
     times.multiplied.push_back(multiplied);
-    if (a_hops > 0) times.a.push_back({begin + a_hops - 1, multiplied, rows * panel.terms.length()});
-    if (b_hops > 0) times.b.push_back({begin + b_hops - 1, multiplied, columns * panel.terms.length()});
+    if (a_hops > 0) times.a.push_back({begin + a_hops - 1, multiplied, rows * panel.terms});
+    if (b_hops > 0) times.b.push_back({begin + b_hops - 1, multiplied, columns * panel.terms});
     begin += stages;
   }
   return times;
@@ -122,7 +122,7 @@ class Builder {
         columns_(arrangement.columns(me_.column).length()) {}
 
   Graph build() && {
-    if (arrangement_.method() == Method::summa) {
+    if (goes_in_panels(arrangement_)) {
       add_summa();
     } else {
       add_rounds();
@@ -149,24 +149,22 @@ class Builder {
     const SummaTimes times = summa_times(arrangement_, cut_, me_);
     const PoolId a_pool = graph_.pool(longest(times.a) * kind_.bytes, blocks_for(times.a));
     const PoolId b_pool = graph_.pool(longest(times.b) * kind_.bytes, blocks_for(times.b));
-    const Span a_own = arrangement_.a_terms(me_.layer, me_.column);
-    const Span b_own = arrangement_.b_terms(me_.layer, me_.row);
     const Index stages = stages_of_panel(arrangement_, cut_);
 
     for (std::size_t p = 0; p < times.panels.size(); ++p) {
       const Panel& panel = times.panels[p];
       const Index begin = static_cast<Index>(p) * stages;
-      const Place a = panel.a_part == me_.column ? own(a_, rows_, panel.terms, a_own) : staged(a_pool, rows_);
-      const Place b = panel.b_part == me_.row ? own(b_, columns_, panel.terms, b_own) : staged(b_pool, columns_);
+      const Place a = panel.a_part == me_.column ? own(a_, rows_, panel.a_begin) : staged(a_pool, rows_);
+      const Place b = panel.b_part == me_.row ? own(b_, columns_, panel.b_begin) : staged(b_pool, columns_);
       Dependencies ready;
-      add_broadcast(row, panel.a_part, {a, rows_ * panel.terms.length(), a_strand, cut_.a_segment, begin}, ready);
-      add_broadcast(column, panel.b_part, {b, columns_ * panel.terms.length(), b_strand, cut_.b_segment, begin}, ready);
-      add_multiply(times.multiplied[p], panel.terms.length(), a, b, std::move(ready));
+      add_broadcast(row, panel.a_part, {a, rows_ * panel.terms, a_strand, cut_.a_segment, begin}, ready);
+      add_broadcast(column, panel.b_part, {b, columns_ * panel.terms, b_strand, cut_.b_segment, begin}, ready);
+      add_multiply(times.multiplied[p], panel.terms, a, b, std::move(ready));
     }
   }
 
-  [[nodiscard]] Place own(SlotId tile, Index line, const Span& terms, const Span& of_tile) const {
-    return {tile, (terms.begin - of_tile.begin) * line * kind_.bytes};
+  [[nodiscard]] Place own(SlotId tile, Index line, Index first_term) const {
+    return {tile, first_term * line * kind_.bytes};
   }
   // A panel without elements needs no memory.
   [[nodiscard]] Place staged(PoolId pool, Index line) { return {line == 0 ? a_ : graph_.staging(pool)}; }
@@ -232,7 +230,7 @@ class Builder {
       std::array<Place, 2> places{Place{a_}, Place{b_}};
       for (const auto& [matrix, place] : {std::pair{&a, &places[0]}, std::pair{&b, &places[1]}}) {
         ready.insert(ready.end(), matrix->come.begin(), matrix->come.end());
-        *place = matrix->travels ? matrix->place : own(matrix->tile, matrix->line, part, whole());
+        *place = matrix->travels ? matrix->place : own(matrix->tile, matrix->line, part.begin - whole().begin);
         if (matrix->travels && round + 1 < rounds) pass_on(*matrix, round, part, next);
       }
       add_multiply(round, part.length(), places[0], places[1], std::move(ready));
@@ -367,7 +365,7 @@ class Builder {
   // Layers may have different numbers of panels.
   [[nodiscard]] Index last_stage_of_all() const {
     const Mesh& mesh = arrangement_.mesh();
-    if (arrangement_.method() != Method::summa) return std::max(mesh.rows, mesh.columns);
+    if (!goes_in_panels(arrangement_)) return std::max(mesh.rows, mesh.columns);
     std::size_t most = 0;
     for (const int layer : {0, mesh.layers - 1}) {
       most = std::max(most, panels(arrangement_, layer, cut_.panel_terms).size());
@@ -408,10 +406,16 @@ TileElements tile_elements(const Arrangement& arrangement, int role) {
           columns * arrangement.b_terms(place.layer, arrangement.b_part(place)).length(), rows * columns};
 }
 
+TileElements most_tile_elements(const Arrangement& arrangement) {
+  const Index rows = arrangement.most_rows();
+  const Index columns = arrangement.most_columns();
+  return {rows * arrangement.most_a_terms(), columns * arrangement.most_b_terms(), rows * columns};
+}
+
 Index most_staged_elements(const Arrangement& arrangement, const Cut& cut) {
   const Mesh& mesh = arrangement.mesh();
   const Index summed = mesh.layers > 1 ? most_summed_elements(arrangement, cut) : 0;
-  if (arrangement.method() != Method::summa) {
+  if (!goes_in_panels(arrangement)) {
     const Index rounds = std::max(mesh.rows, mesh.columns);
     const Index part = (arrangement.terms(0).length() + rounds - 1) / rounds;
     const Index line =
@@ -426,8 +430,8 @@ Index most_staged_elements(const Arrangement& arrangement, const Cut& cut) {
     if (ranks == 1) return Index{0};
     return blocks * std::min(cut.panel_terms, part) * line;
   };
-  return staged(mesh.columns, arrangement.rows(0).length(), arrangement.a_terms(0, 0).length()) +
-         staged(mesh.rows, arrangement.columns(0).length(), arrangement.b_terms(0, 0).length()) + summed;
+  return staged(mesh.columns, arrangement.most_rows(), arrangement.most_a_terms()) +
+         staged(mesh.rows, arrangement.most_columns(), arrangement.most_b_terms()) + summed;
 }
 
 bool a_travels(const Arrangement& arrangement) noexcept { return arrangement.mesh().columns > 1; }

@@ -17,6 +17,8 @@ struct TileElements {
   Index c = 0;
 };
 [[nodiscard]] TileElements tile_elements(const Arrangement& arrangement, int role);
+/// No role has more.
+[[nodiscard]] TileElements most_tile_elements(const Arrangement& arrangement);
 
 /// What the busiest role's graph takes of staging memory, in elements: panels, or parts, that are on their way.
 [[nodiscard]] Index most_staged_elements(const Arrangement& arrangement, const Cut& cut);

@@ -1,7 +1,9 @@
 #include "plait/model/choice.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,7 +22,7 @@ struct Ways {
 };
 
 template <Algorithm A>
-Ways ways_of(const Machine& machine, Placement placement, Index bytes, const Wishes<A>& wishes) {
+Ways ways_of(const Machine& machine, const Placement& placement, Index bytes, const Wishes<A>& wishes) {
   const BandwidthCurve& bandwidth = (placement.nodes() == 1 ? machine.node : machine.network).streams.front().both_ways;
   Ways ways;
   if (wishes.strands) {
@@ -37,13 +39,13 @@ Ways ways_of(const Machine& machine, Placement placement, Index bytes, const Wis
 }
 
 template <Algorithm A>
-Candidate<A> best_of(A algorithm, const Machine& machine, Placement placement, Index bytes, const Ways& ways) {
+Candidate<A> best_of(A algorithm, const Machine& machine, const Costs<A>& costs, Index bytes, const Ways& ways) {
   std::optional<Candidate<A>> best;
   for (const int strands : ways.strands) {
     const Index strand_bytes = (bytes + strands - 1) / strands;
     for (const Index segment : ways.segments) {
       const Index segment_bytes = std::clamp<Index>(segment, 1, std::max<Index>(1, strand_bytes));
-      const double time = seconds(cost(algorithm, machine, placement, strand_bytes, segment_bytes), strands);
+      const double time = seconds(costs.of(machine, strand_bytes, segment_bytes), strands);
       if (!best || time < worth_a_change * best->seconds) best = {algorithm, strands, segment_bytes, time};
     }
   }
@@ -62,29 +64,43 @@ std::string counted(Index number, std::string_view what) {
 }  // namespace
 
 template <Algorithm A>
-Choice<A> choose(const Machine& machine, Placement placement, Index bytes, const Wishes<A>& wishes) {
-  expect_at_least("ranks", placement.ranks, 1);
-  expect_at_least("ranks per node", placement.ranks_per_node, 1);
+Alternatives<A>::Alternatives(Placement placement) : placement_(std::move(placement)) {
+  expect_at_least("ranks", placement_.ranks, 1);
+  expect_at_least("ranks per node", placement_.ranks_per_node, 1);
+  const std::size_t listed = placement_.node_of_rank.size();
+  if (listed != 0 && listed != static_cast<std::size_t>(placement_.ranks)) {
+    throw ArgumentError(
+        fmt::format("node_of_rank: of {} ranks, expected of none or of all {}", listed, placement_.ranks));
+  }
+  for (std::size_t i = 0; i < algorithms<A>; ++i) costs_.emplace_back(static_cast<A>(i), placement_);
+}
+
+template <Algorithm A>
+Choice<A> choose(const Machine& machine, const Alternatives<A>& alternatives, Index bytes, const Wishes<A>& wishes) {
   expect_at_least("bytes", bytes, 0);
   if (wishes.strands) expect_at_least("strands", *wishes.strands, 1);
   if (wishes.segment_bytes) expect_at_least("segment bytes", *wishes.segment_bytes, 1);
 
-  const Ways ways = ways_of(machine, placement, bytes, wishes);
+  const Ways ways = ways_of(machine, alternatives.placement(), bytes, wishes);
   Choice<A> choice;
   for (std::size_t i = 0; i < algorithms<A>; ++i) {
-    choice.candidates[i] = best_of(static_cast<A>(i), machine, placement, bytes, ways);
+    const auto algorithm = static_cast<A>(i);
+    choice.candidates[i] = best_of(algorithm, machine, alternatives.of(algorithm), bytes, ways);
   }
   Candidate<A>& chosen = choice;
-  chosen = choice.candidates[static_cast<std::size_t>(wishes.algorithm.value_or(A{}))];
-  if (wishes.algorithm) return choice;
+  if (wishes.algorithm) {
+    chosen = choice.candidates[static_cast<std::size_t>(*wishes.algorithm)];
+    return choice;
+  }
+  chosen.seconds = std::numeric_limits<double>::infinity();
   for (const Candidate<A>& candidate : choice.candidates) {
-    if (candidate.seconds < worth_a_change * chosen.seconds) chosen = candidate;
+    if (candidate.algorithm != wishes.except && candidate.seconds < worth_a_change * chosen.seconds) chosen = candidate;
   }
   return choice;
 }
 
 template <Algorithm A>
-std::string describe(const Choice<A>& choice, Placement placement, Index bytes) {
+std::string describe(const Choice<A>& choice, const Placement& placement, Index bytes) {
   const std::string text =
       fmt::format("{} of {} B on {} of {}: {}, {}, segments of {} B, {}", AlgorithmNames<A>::operation, bytes,
                   counted(placement.ranks, "rank"), counted(placement.nodes(), "node"), to_string(choice.algorithm),
@@ -98,9 +114,10 @@ std::string describe(const Choice<A>& choice, Placement placement, Index bytes) 
   return text + fmt::format(" ({})", others);
 }
 
-#define PLAIT_CHOICE_OF(A)                                                          \
-  template Choice<A> choose<A>(const Machine&, Placement, Index, const Wishes<A>&); \
-  template std::string describe<A>(const Choice<A>&, Placement, Index)
+#define PLAIT_CHOICE_OF(A)                                                                       \
+  template class Alternatives<A>;                                                                \
+  template Choice<A> choose<A>(const Machine&, const Alternatives<A>&, Index, const Wishes<A>&); \
+  template std::string describe<A>(const Choice<A>&, const Placement&, Index)
 
 PLAIT_CHOICE_OF(BroadcastAlgorithm);
 PLAIT_CHOICE_OF(ReduceAlgorithm);

@@ -1,10 +1,85 @@
 #include "plait/model/path.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "plait/base/contract.hpp"
 
 namespace plait::model {
+
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// How many messages each node sends and receives over the network, and moves inside.
+struct OfNode {
+  Index out = 0;
+  Index in = 0;
+  Index inside = 0;
+};
+
+// Of several chains the one with most hops between nodes, which takes longest.
+void count_hops(Step& step, const Round& round, const Placement& placement) {
+  int far = 0;
+  int near = 0;
+  for (std::size_t i = 0; i < round.hops.size(); ++i) {
+    const Hop& hop = round.hops[i];
+    if (i > 0 && hop.from != round.hops[i - 1].to) far = near = 0;  // another chain
+    ++(placement.node_of(hop.from) == placement.node_of(hop.to) ? near : far);
+    if (std::pair(far, near) > std::pair(step.network.hops, step.node.hops)) {
+      step.network.hops = far;
+      step.node.hops = near;
+    }
+  }
+}
+
+Step step_of(const Round& round, const Placement& placement) {
+  Step step{.network = {},
+            .node = {},
+            .parts = round.parts,
+            .combines = round.combines,
+            .times = round.times,
+            .is_chain = round.is_chain};
+  std::vector<OfNode> nodes(at(placement.nodes()));
+  std::vector<bool> sends_inside(at(placement.ranks), false);
+  for (const Hop& hop : round.hops) {
+    const int from = placement.node_of(hop.from);
+    const int to = placement.node_of(hop.to);
+    Load& load = from == to ? step.node : step.network;
+    load.parts = std::max(load.parts, hop.parts);
+    if (from == to) {
+      ++nodes[at(from)].inside;
+      sends_inside[at(hop.from)] = true;
+    } else {
+      ++nodes[at(from)].out;
+      ++nodes[at(to)].in;
+    }
+  }
+  for (const OfNode& node : nodes) {
+    step.network.messages = std::max({step.network.messages, node.out, node.in});
+    step.network.both_ways = step.network.both_ways || (node.out > 0 && node.in > 0);
+    step.node.messages = std::max(step.node.messages, node.inside);
+  }
+  step.node.both_ways = std::ranges::any_of(round.hops, [&](const Hop& hop) {
+    return placement.node_of(hop.from) == placement.node_of(hop.to) && sends_inside[at(hop.to)];
+  });
+  if (round.is_chain) count_hops(step, round, placement);
+  return step;
+}
+
+Index bytes_of(const Load& load, Index parts, Index vector_bytes) {
+  return (vector_bytes * load.parts + parts - 1) / parts;
+}
+
+}  // namespace
+
+std::vector<Step> steps_of(std::span<const Round> rounds, const Placement& placement) {
+  std::vector<Step> steps;
+  steps.reserve(rounds.size());
+  for (const Round& round : rounds) steps.push_back(step_of(round, placement));
+  return steps;
+}
 
 /// A message between two ranks, cut into segments.
 struct Path::Message {
@@ -13,10 +88,11 @@ struct Path::Message {
   double seconds = 0;          // by all
 };
 
-Path::Message Path::message(const Link& link, Pattern pattern, Index bytes, Index ranks) const {
-  const Streams& streams = link.streams_of(static_cast<int>(ranks));
-  const BandwidthCurve& curve = pattern == Pattern::tree ? streams.one_way : streams.both_ways;
-  const auto shared_by = static_cast<double>(ranks);
+Path::Message Path::message(const Link& link, const Load& load, Index bytes) const {
+  if (load.messages == 0) return {};
+  const Streams& streams = link.streams_of(static_cast<int>(load.messages));
+  const BandwidthCurve& curve = load.both_ways ? streams.both_ways : streams.one_way;
+  const auto shared_by = static_cast<double>(load.messages);
   const Index whole = bytes / segment_bytes_;
   const Index rest = bytes % segment_bytes_;
   double all = static_cast<double>(whole) * curve.seconds(segment_bytes_);
@@ -24,36 +100,19 @@ Path::Message Path::message(const Link& link, Pattern pattern, Index bytes, Inde
   return {link.latency_seconds, shared_by * curve.seconds(std::min(bytes, segment_bytes_)), shared_by * all};
 }
 
-void Path::add(const Step& step, int times) {
-  PLAIT_ASSERT(step.bytes >= 0 && step.distance >= 1 && times >= 0, "a step moves something somewhere");
-  if (step.bytes == 0 || times == 0) return;
-  const Index per_node = std::min(placement_.ranks, placement_.ranks_per_node);
-  const bool one_node = placement_.nodes() == 1;
-
-  // Of the ranks of a node, so many talk to other nodes, and so many within.
-  Index outward = 0;
-  Index inward = 0;
-  switch (step.pattern) {
-    case Pattern::tree:
-      outward = !one_node && step.distance >= per_node ? 1 : 0;
-      inward = outward == 1 ? 0 : std::max<Index>(1, per_node / (2 * step.distance));
-      break;
-    case Pattern::exchange:
-      outward = !one_node && step.distance >= per_node ? per_node : 0;
-      inward = per_node - outward;
-      break;
-    case Pattern::shift:
-      outward = one_node ? 0 : std::min(step.distance, per_node);
-      inward = per_node - outward;
-      break;
-  }
-  const Message none;
-  const Message far = outward > 0 ? message(machine_.network, step.pattern, step.bytes, outward) : none;
-  const Message near = inward > 0 ? message(machine_.node, step.pattern, step.bytes, inward) : none;
+void Path::add(const Step& step, Index vector_bytes) {
+  PLAIT_ASSERT(vector_bytes >= 0 && step.parts >= 1 && step.times >= 0, "a step moves something");
+  if (vector_bytes == 0 || step.times == 0) return;
+  const Index far_bytes = bytes_of(step.network, step.parts, vector_bytes);
+  const Index near_bytes = bytes_of(step.node, step.parts, vector_bytes);
+  const Index bytes = std::max(far_bytes, near_bytes);
+  const Message far = message(machine_.network, step.network, far_bytes);
+  const Message near = message(machine_.node, step.node, near_bytes);
+  if (step.is_chain) return add_chain(step, far, near, bytes);
 
   const double rate = machine_.combine_bytes_per_second;
-  const Index first_bytes = std::min(step.bytes, segment_bytes_);
-  const double combining = step.combines ? static_cast<double>(step.bytes) / rate : 0;
+  const Index first_bytes = std::min(bytes, segment_bytes_);
+  const double combining = step.combines ? static_cast<double>(bytes) / rate : 0;
   const double combining_first = step.combines ? static_cast<double>(first_bytes) / rate : 0;
   const double occupied = std::max(far.seconds, near.seconds);
   const double occupied_first = std::max(far.segment_seconds, near.segment_seconds);
@@ -61,29 +120,20 @@ void Path::add(const Step& step, int times) {
 
   const double advance = std::max({first, occupied, combining});
   const double alone = first + std::max(occupied - occupied_first, combining - combining_first);
-  cost_.first_seconds += times * advance;
-  cost_.network_seconds += times * far.seconds;
-  cost_.core_seconds += times * (near.seconds + combining);
+  cost_.first_seconds += step.times * advance;
+  cost_.network_seconds += step.times * far.seconds;
+  cost_.core_seconds += step.times * (near.seconds + combining);
   last_segments_seconds_ = alone - advance;
 }
 
-void Path::add_chain(Index bytes, bool combines) {
-  PLAIT_ASSERT(bytes >= 0, "a chain moves something");
-  if (bytes == 0 || placement_.ranks == 1) return;
-  const int far_hops = placement_.nodes() - 1;
-  const int near_hops = placement_.ranks - 1 - far_hops;
-  const Index per_node = std::min(placement_.ranks, placement_.ranks_per_node);
-  const Message none;
-  const Message far = far_hops > 0 ? message(machine_.network, Pattern::shift, bytes, 1) : none;
-  const Message near =
-      near_hops > 0 ? message(machine_.node, Pattern::shift, bytes, std::max<Index>(1, per_node - 1)) : none;
-
+// A segment passes one hop after the other, and the next one follows as soon as the busiest of all lets it.
+void Path::add_chain(const Step& step, const Message& far, const Message& near, Index bytes) {
   const double rate = machine_.combine_bytes_per_second;
-  const double combining = combines ? static_cast<double>(bytes) / rate : 0;
-  const double combining_first = combines ? static_cast<double>(std::min(bytes, segment_bytes_)) / rate : 0;
-  const double through = far_hops * (far.latency_seconds + far.segment_seconds) +
-                         near_hops * (near.latency_seconds + near.segment_seconds) +
-                         (placement_.ranks - 1) * combining_first;
+  const double combining = step.combines ? static_cast<double>(bytes) / rate : 0;
+  const double combining_first = step.combines ? static_cast<double>(std::min(bytes, segment_bytes_)) / rate : 0;
+  const double through = step.network.hops * (far.latency_seconds + far.segment_seconds) +
+                         step.node.hops * (near.latency_seconds + near.segment_seconds) +
+                         (step.network.hops + step.node.hops) * combining_first;
   const double rest =
       std::max({far.seconds - far.segment_seconds, near.seconds - near.segment_seconds, combining - combining_first});
   cost_.first_seconds += through;

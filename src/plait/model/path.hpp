@@ -1,25 +1,35 @@
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "plait/base/index.hpp"
 #include "plait/model/cost.hpp"
 #include "plait/model/machine.hpp"
 #include "plait/model/placement.hpp"
+#include "plait/model/rounds.hpp"
 
 namespace plait::model {
 
-/// Who talks to whom in a step of an algorithm.
-enum class Pattern : unsigned char {
-  tree,      ///< some ranks send to others, half as far apart in each step: one message of a rank at a time
-  exchange,  ///< pairs at a distance that is a power of two, all ranks at once
-  shift,     ///< every rank sends to the one at a distance, and receives from the other side
+/// What a round asks of one class of links: of the network, or of the memory of a node.
+struct Load {
+  Index messages = 0;      // at once, on the node that has most of them in one direction
+  Index parts = 0;         // of the longest one
+  int hops = 0;            // of a chain, one after the other
+  bool both_ways = false;  // somebody sends and receives
 };
 
+/// A round as the links see it.
 struct Step {
-  Pattern pattern;
-  Index bytes = 0;        // that a rank sends
-  Index distance = 1;     // in ranks
-  bool combines = false;  // what comes is combined with what the receiver has
+  Load network;
+  Load node;
+  Index parts = 1;  // into which the vector is cut
+  bool combines = false;
+  int times = 1;
+  bool is_chain = false;
 };
+
+[[nodiscard]] std::vector<Step> steps_of(std::span<const Round> rounds, const Placement& placement);
 
 /// Adds up the steps that a strand passes one after the other, by the model of Hockney with a bandwidth that depends on
 /// the size of messages: a message of m bytes takes alpha + m / f_BW(m), and those of a stream follow each other after
@@ -30,15 +40,11 @@ struct Step {
 /// Where ranks of one node use its link, or its memory, they share the rate that was measured for so many.
 class Path {
  public:
-  /// \pre  segment_bytes >= 1; placement.ranks and ranks_per_node are >= 1
-  Path(const Machine& machine, Placement placement, Index segment_bytes)
-      : machine_(machine), placement_(placement), segment_bytes_(segment_bytes) {}
+  /// \pre  segment_bytes >= 1
+  Path(const Machine& machine, Index segment_bytes) : machine_(machine), segment_bytes_(segment_bytes) {}
 
-  /// `times` steps like this one. Those of no bytes cost nothing.
-  void add(const Step& step, int times = 1);
-
-  /// From rank to rank along a chain of all of them, combined on the way or not.
-  void add_chain(Index bytes, bool combines);
+  /// For a vector of that many bytes, of which a step's messages have their parts. What has no bytes costs nothing.
+  void add(const Step& step, Index vector_bytes);
 
   /// Work of a core, and of nobody else.
   void add_core(double seconds) noexcept {
@@ -54,10 +60,10 @@ class Path {
 
  private:
   struct Message;
-  [[nodiscard]] Message message(const Link& link, Pattern pattern, Index bytes, Index ranks) const;
+  [[nodiscard]] Message message(const Link& link, const Load& load, Index bytes) const;
+  void add_chain(const Step& step, const Message& far, const Message& near, Index bytes);
 
   const Machine& machine_;
-  Placement placement_;
   Index segment_bytes_;
   Cost cost_;
   double last_segments_seconds_ = 0;  // of the last step, after its first segment has gone through

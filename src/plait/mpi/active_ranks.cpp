@@ -9,7 +9,6 @@
 
 #include "plait/base/backoff.hpp"
 #include "plait/base/error.hpp"
-#include "plait/base/numa.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/message.hpp"
@@ -43,7 +42,9 @@ void check(Context& context, int per_node, std::chrono::microseconds interval) {
 std::vector<int> serving_each_rank(const Context& context, int per_node) {
   const Communicator& node = context.topology().node();
   const std::vector<int> members = all_gather(node, context.rank());
-  const std::vector<int> domains = all_gather(node, numa_domain());
+  std::vector<int> domains;
+  domains.reserve(members.size());
+  for (const int rank : members) domains.push_back(context.topology().domain_of(rank));
   const std::vector<int> of_node = serving_ranks(domains, per_node);
   const int own = of_node[static_cast<std::size_t>(node.rank())];
   return all_gather(context.comm(), members[static_cast<std::size_t>(own)]);

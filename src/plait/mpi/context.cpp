@@ -6,6 +6,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/model/known_alternatives.hpp"
 #include "plait/mpi/agreed.hpp"
 
 namespace plait::mpi {
@@ -19,6 +20,7 @@ constexpr int first_schedule_tag = 16;  // those below serve plait's own control
 Context::Context(MPI_Comm comm)
     : comm_(Communicator::duplicate(comm)),
       topology_(comm_),
+      alternatives_(std::make_shared<model::KnownAlternatives>()),
       shared_staging_(topology_.node()),
       next_tag_(first_schedule_tag),
       highest_tag_(comm_.highest_tag()) {}

@@ -23,6 +23,10 @@
 #include "plait/mpi/staging.hpp"
 #include "plait/mpi/topology.hpp"
 
+namespace plait::model {
+class KnownAlternatives;
+}
+
 namespace plait::mpi {
 
 /// What every collective entry point of plait takes: a communicator of its own, so that plait's messages never meet the
@@ -45,8 +49,11 @@ class Context {
   [[nodiscard]] int rank() const noexcept { return comm_.rank(); }
   [[nodiscard]] int size() const noexcept { return comm_.size(); }
   [[nodiscard]] const NodeTopology& topology() const noexcept { return topology_; }
-  /// Where the ranks are, as far as the model knows.
-  [[nodiscard]] model::Placement placement() const noexcept { return {size(), topology_.ranks_per_node()}; }
+  /// Where the ranks are, as the model takes it.
+  [[nodiscard]] const model::Placement& placement() const noexcept { return placement_; }
+
+  /// The algorithms of collective operations among such ranks, for choices between them.
+  [[nodiscard]] model::KnownAlternatives& alternatives() noexcept { return *alternatives_; }
 
   /// What the machine can do, by which algorithms are chosen: assumed, unless `use_machine` told.
   [[nodiscard]] const model::Machine& machine() const noexcept { return machine_; }
@@ -138,6 +145,8 @@ class Context {
 
   Communicator comm_;
   NodeTopology topology_;
+  model::Placement placement_ = model::Placement::on_nodes(topology_.nodes_of_ranks());
+  std::shared_ptr<model::KnownAlternatives> alternatives_;
   model::Machine machine_ = model::default_machine(network_message);
   std::function<void(const std::string&)> tell_choice_;
   std::set<std::string> told_choices_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "plait/base/numa.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::mpi {
@@ -10,11 +11,16 @@ namespace plait::mpi {
 NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node()), own_rank_(comm.rank()) {
   int leader = comm.rank();
   broadcast(node_, std::span<int>(&leader, 1), 0);
-  const std::vector<int> leader_of = all_gather(comm, leader);
+  struct Place {
+    int leader;
+    int domain;
+  };
+  const std::vector<Place> places = all_gather(comm, Place{leader, numa_domain()});
 
-  node_of_.resize(leader_of.size());
-  for (std::size_t rank = 0; rank < leader_of.size(); ++rank) {
-    const auto leading = static_cast<std::size_t>(leader_of[rank]);
+  node_of_.resize(places.size());
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    domain_of_.push_back(places[rank].domain);
+    const auto leading = static_cast<std::size_t>(places[rank].leader);
     node_of_[rank] = leading == rank ? nodes_++ : node_of_[leading];
   }
   std::vector<int> found(static_cast<std::size_t>(nodes_), 0);

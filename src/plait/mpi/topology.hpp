@@ -7,7 +7,8 @@
 
 namespace plait::mpi {
 
-/// Which ranks of a communicator share a node. Nodes are numbered by their lowest rank.
+/// Which ranks of a communicator share a node, and which of these a NUMA domain. Nodes are numbered by their lowest
+/// rank.
 class NodeTopology {
  public:
   /// Collective over `comm`.
@@ -18,7 +19,11 @@ class NodeTopology {
   [[nodiscard]] int nodes() const noexcept { return nodes_; }
   /// Of the node that has most.
   [[nodiscard]] int ranks_per_node() const noexcept { return ranks_per_node_; }
+  [[nodiscard]] const std::vector<int>& nodes_of_ranks() const noexcept { return node_of_; }
   [[nodiscard]] int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  /// The NUMA domain whose cores a rank may run on, as the kernel of its node numbers it; -1 where these are of several
+  /// domains, or that is unknown.
+  [[nodiscard]] int domain_of(int rank) const { return domain_of_[static_cast<std::size_t>(rank)]; }
   /// The how-manieth of its node a rank is, in the order of `comm`.
   [[nodiscard]] int node_rank_of(int rank) const { return node_rank_of_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] PeerClass class_of(int rank) const {
@@ -30,6 +35,7 @@ class NodeTopology {
   Communicator node_;
   std::vector<int> node_of_;
   std::vector<int> node_rank_of_;
+  std::vector<int> domain_of_;
   int own_rank_;
   int nodes_ = 0;
   int ranks_per_node_ = 0;

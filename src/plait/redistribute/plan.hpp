@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plait/mpi/context.hpp"
+#include "plait/redistribute/agreement.hpp"
 #include "plait/redistribute/disjoint_tiles.hpp"
 #include "plait/redistribute/exchange.hpp"
 #include "plait/redistribute/matrix_pair.hpp"
@@ -17,16 +18,6 @@
 #include "plait/redistribute/volume.hpp"
 
 namespace plait::redistribute {
-
-/// Whether the ranks have to agree, in an all-reduce, that all of them can do what they are asked for.
-enum class Agreement : unsigned char {
-  /// Whatever one rank gets wrong, all of them throw.
-  needed,
-  /// For callers whose ranks can't differ, who have executed the plan with operands of these sizes before, and whose
-  /// operations do not throw: nothing is communicated but the data. What fails, memory for instance, fails on that rank
-  /// alone, and the others wait for it: the caller ends the program.
-  reached,
-};
 
 /// What a `Redistribution` and a `Batch` hold. It knows no element types, only element sizes: for each combination of
 /// sizes there is a schedule, made when it is first used.

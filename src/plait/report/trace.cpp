@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 
@@ -42,12 +43,57 @@ void begin_at_zero(Trace& trace) {
   for (const RankTrace& rank : trace.ranks) {
     for (const TimedRun& run : rank.recording.runs) first = std::min(first, run.begin);
   }
+  if (first == std::numeric_limits<Nanoseconds>::max()) return;  // no runs
+  trace.origin += first;
   for (RankTrace& rank : trace.ranks) {
     for_each_time(rank.recording, [first](Nanoseconds& time) { time -= first; });
   }
 }
 
+/// What a recording has of the runs of certain numbers.
+Recording part_of_rank(const Recording& whole, const std::set<Index>& numbers) {
+  Recording part;
+  part.lost = whole.lost;
+  std::vector<Index> new_run(whole.runs.size(), -1);
+  for (std::size_t run = 0; run < whole.runs.size(); ++run) {
+    if (!numbers.contains(whole.runs[run].number)) continue;
+    new_run[run] = static_cast<Index>(part.runs.size());
+    part.runs.push_back(whole.runs[run]);
+  }
+  std::vector<Index> new_operation(whole.operations.size(), -1);
+  for (std::size_t op = 0; op < whole.operations.size(); ++op) {
+    const Index run = new_run[static_cast<std::size_t>(whole.operations[op].run)];
+    if (run < 0) continue;
+    new_operation[op] = static_cast<Index>(part.operations.size());
+    part.operations.push_back(whole.operations[op]);
+    part.operations.back().run = run;
+  }
+  for (TimedWork work : whole.work) {
+    work.operation = new_operation[static_cast<std::size_t>(work.operation)];
+    if (work.operation >= 0) part.work.push_back(work);
+  }
+  for (TimedWait wait : whole.waits) {
+    wait.run = new_run[static_cast<std::size_t>(wait.run)];
+    if (wait.run >= 0) part.waits.push_back(wait);
+  }
+  return part;
+}
+
 }  // namespace
+
+Trace part_of(const Trace& trace, Nanoseconds begin, Nanoseconds end) {
+  std::set<Index> numbers;
+  if (!trace.ranks.empty()) {
+    for (const TimedRun& run : trace.ranks[0].recording.runs) {
+      const Nanoseconds at = trace.origin + run.begin;
+      if (at >= begin && at < end) numbers.insert(run.number);
+    }
+  }
+  Trace part{{}, trace.clock_error, trace.link_bits_per_second, trace.origin};
+  for (const RankTrace& rank : trace.ranks) part.ranks.push_back({rank.node, part_of_rank(rank.recording, numbers)});
+  begin_at_zero(part);
+  return part;
+}
 
 Tracing::Tracing(mpi::Context& context, Index most_bytes) : context_(context) {
   expect_between_runs(context);

@@ -20,8 +20,14 @@ struct Trace {
   std::vector<RankTrace> ranks;
   Nanoseconds clock_error = 0;      ///< times of different nodes are that exact, if the clocks drift steadily
   double link_bits_per_second = 0;  ///< of a node's link to the others, in each direction; 0 if it is not known
+  Nanoseconds origin = 0;           ///< time 0 on the steady clock of rank 0; 0 in a trace that comes from a file
   friend bool operator==(const Trace&, const Trace&) = default;
 };
+
+/// The runs that rank 0 began from `begin` on and before `end`, two times on its steady clock, with what all other
+/// ranks did in these runs. Time 0 is again the beginning of the first one. A pure function; what was lost stays
+/// counted.
+[[nodiscard]] Trace part_of(const Trace& trace, Nanoseconds begin, Nanoseconds end);
 
 /// Records all runs of schedules on a context, from its construction to `gather`, for a picture of what overlapped:
 ///

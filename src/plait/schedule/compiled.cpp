@@ -49,7 +49,10 @@ std::span<const int> Compiled::staged_by(int operation) const {
 }
 
 Compiled::Compiled(Graph graph, int own_rank)
-    : slots(std::move(graph.slots_)), strands(graph.strands_), nodes_(std::move(graph.nodes_)) {
+    : slots(std::move(graph.slots_)),
+      strands(graph.strands_),
+      kept_(std::move(graph.kept_)),
+      nodes_(std::move(graph.nodes_)) {
   const int count = static_cast<int>(nodes_.size());
   const std::vector<int> order = execution_order(own_rank);
   std::vector<int> rank_of(nodes_.size());

@@ -82,6 +82,7 @@ class Compiled {
   void expect_staging_suffices(int own_rank) const;
   [[nodiscard]] bool are_one_step(int first, int other, int own_rank) const;
 
+  std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Graph::Node> nodes_;  // keeps the functions alive
 };
 

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -87,6 +88,9 @@ class Graph {
   SlotId input(Index bytes);
   SlotId output(Index bytes);
 
+  /// What operations use lives as long as the schedule that is made of them, such as memory for flags.
+  void keep(std::shared_ptr<const void> used) { kept_.push_back(std::move(used)); }
+
   /// `blocks` blocks of staging memory of `block_bytes` each, from the context's pool.
   PoolId pool(Index block_bytes, Index blocks);
 
@@ -165,6 +169,7 @@ class Graph {
   int strands_;
   std::vector<Slot> slots_;
   std::vector<Pool> pools_;
+  std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Node> nodes_;
 };
 

@@ -7,10 +7,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
-#include "plait/collective/choose.hpp"
-#include "plait/collective/hierarchical.hpp"
 #include "plait/collective/node_reducer.hpp"
-#include "plait/collective/node_stages.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/mpi/blocking.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -29,35 +26,6 @@ namespace {
 template <class A>
 Combine sum() {
   return {simd::ReduceOperation::sum, simd::element_of<A>()};
-}
-
-/// Memory through which the sums of a node's ranks go; it outlives the schedule. None where a node has too little.
-struct SharedStages {
-  SharedStages(mpi::Context& context, const Stream& stream) {
-    Index is_there = 1;
-    try {
-      reduce = std::make_unique<collective::NodeStages>(context, stream);
-      gather = std::make_unique<collective::NodeStages>(context, stream);
-    } catch (const OutOfMemory&) {
-      is_there = 0;
-    }
-    if (mpi::all_reduce(context.comm(), is_there, mpi::Operation::minimum()) == 1) return;
-    reduce.reset();
-    gather.reset();
-  }
-
-  std::unique_ptr<collective::NodeStages> reduce;
-  std::unique_ptr<collective::NodeStages> gather;
-};
-
-template <class A>
-schedule::Schedule through_levels(mpi::Context& context, const Stream& stream, int strands, Index length,
-                                  const SharedStages& stages) {
-  Graph graph(strands);
-  const Place sums{graph.output(length * Index{sizeof(A)})};
-  static_cast<void>(allreduce_hierarchical(graph, context, collective::Hierarchy::of_nodes(context), stream, sums, sums,
-                                           sum<A>(), {stages.reduce.get(), stages.gather.get()}));
-  return {context, std::move(graph), "column sums"};
 }
 
 template <class A>
@@ -93,29 +61,13 @@ struct SumOverRanks<A>::Way {
     } else if (context.topology().nodes() == 1) {
       node.emplace(context);
     } else {
-      choose();
-    }
-  }
-
-  /// Within nodes through memory that their ranks share, where going through levels is best.
-  void choose() {
-    using model::AllreduceAlgorithm;
-    const Index bytes = length * Index{sizeof(A)};
-    const auto choice = collective::choose<AllreduceAlgorithm>(context, context.placement(), bytes);
-    if (choice.algorithm != AllreduceAlgorithm::hierarchical || context.topology().ranks_per_node() == 1) {
       network.emplace(by_least_cost<A>(context, length));
-      return;
     }
-    const Index segment = choice.segment_bytes * context.size() / Index{sizeof(A)};
-    const Stream stream = Stream::cut(length, Index{sizeof(A)}, choice.strands, std::max(Index{1}, segment));
-    stages.emplace(context, stream);
-    network.emplace(through_levels<A>(context, stream, choice.strands, length, *stages));
   }
 
   mpi::Context& context;
   Index length;
   std::optional<collective::NodeReducer> node;
-  std::optional<SharedStages> stages;
   std::optional<schedule::Schedule> network;
 };
 

@@ -6,7 +6,7 @@ namespace plait::shim::scalapack {
 
 /// From which size on p?gemm is served, where the environment does not say so: below, ScaLAPACK is about as fast, as it
 /// plans nothing and asks nobody.
-inline constexpr int usual_least_order = 256;
+inline constexpr int usual_least_order = 128;
 
 /// That of PLAIT_GEMM_FROM on rank 0, told to all others, so that all decide alike. Something else than a number from 0
 /// on is told to be wrong by the rank 0 of all processes, and does not count. Collective.

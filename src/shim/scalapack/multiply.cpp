@@ -86,11 +86,15 @@ std::unique_ptr<ProductOf<T>> planned_product(Grid& grid, const Operands& of) {
 }
 
 template <class T>
-void execute(dense::Multiplication<T>& product, Grid& grid, const Operands& of, const MultiplyCall<T>& call) {
+void execute(ProductOf<T>& known, Grid& grid, const Operands& of, const MultiplyCall<T>& call) {
+  using redistribute::Agreement;
   const int rank = grid.context().rank();
+  dense::Multiplication<T>& product = known.product;
   try {
     product.execute(call.alpha, of.a.tiles(grid.map(), rank, call.a), of.b.tiles(grid.map(), rank, call.b), call.beta,
-                    of.c.tiles(grid.map(), rank, call.c));
+                    of.c.tiles(grid.map(), rank, call.c), known.is_proven ? Agreement::reached : Agreement::needed);
+    known.is_proven = true;
+    if (!keeps_memory(product.choice())) product.release_memory();
   } catch (const std::exception& error) {
     end_program(error.what());  // C may have been written to
   }
@@ -121,12 +125,12 @@ void multiply(const MultiplyCall<T>& call) {
   }
   ProductCache::Key key = key_of(of, call);
   if (CachedProduct* const known = grid.products().find(key)) {
-    return execute(static_cast<ProductOf<T>*>(known)->product, grid, of, call);
+    return execute(*static_cast<ProductOf<T>*>(known), grid, of, call);
   }
   std::unique_ptr<ProductOf<T>> made = planned_product<T>(grid, of);
-  dense::Multiplication<T>& product = made->product;
   const dense::Factors factors{of.a.layout(grid.map()), of.b.layout(grid.map()), of.op_a, of.op_b};
-  const Index bytes = estimated_bytes(product.choice(), factors, of.c.layout(grid.map()));
+  const Index bytes = estimated_bytes(made->product.choice(), factors, of.c.layout(grid.map()));
+  ProductOf<T>& product = *made;
   if (bytes <= ProductCache::most_bytes) grid.products().keep(std::move(key), std::move(made), bytes);
   execute(product, grid, of, call);
 }

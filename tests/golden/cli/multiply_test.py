@@ -83,6 +83,16 @@ class Multiply(CommandTest):
         self.assertRegex(text, r"\n  check     passed: a random vector's residual is ")
         self.assertRegex(text, r"\n  wrote     C.npy: 19.2 kB in ")
 
+    def test_matrices_are_multiplied_where_they_lie(self):
+        a, b = self.save("A.npy", random_matrix((9, 7), "f64", 1)), self.save("B.npy", random_matrix((5, 7), "f64", 2))
+        for more, factor in [((), b.T), (("--alpha", "0"), 0 * b.T)]:
+            text = self.succeed(3, "multiply", "A.npy", "B.npy", "--op-b", "transpose", "-o", "C.npy", "--method", "in-place", "--json", *more)
+            np.testing.assert_array_equal(self.load("C.npy"), a @ factor)
+            report = json.loads(text)
+            self.assertEqual(report["arrangement"], "SUMMA in place on 3 x 1 ranks")
+            self.assertEqual(report["multiplication"]["flops"], 0 if more else 2 * 9 * 7 * 5)
+            self.assertEqual(report["multiplication"]["received_bytes"] > 0, not more)
+
     def test_a_memory_limit_is_kept_or_tells_what_is_needed(self):
         self.save("A.npy", np.ones((200, 200)))
         refused = self.run_plait(4, "multiply", "A.npy", "A.npy", "-o", "C.npy", "--memory", "100K")

@@ -7,40 +7,14 @@ page. A page that has become another one for a good reason replaces it: plait tr
 import json
 import re
 import shutil
-from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 from harness import CommandTest
+from page import Page
 
 SMALL = Path(__file__).parent / "trace"
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
-VOID = {"meta"}
-
-
-class Page(HTMLParser):
-    """Finds elements that are not closed, and anything that a page would have to fetch."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open: list[str] = []
-        self.found: Counter[str] = Counter()
-        self.fetched: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.found[tag] += 1
-        self.fetched += [value for key, value in attributes if key in ("src", "href", "xlink:href")]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
-        self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
 
 
 class Trace(CommandTest):

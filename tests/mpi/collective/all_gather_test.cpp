@@ -92,11 +92,8 @@ TEST_F(AllGathers, gather_a_block_of_each_rank) {
     Exchanged expected;
     if (group.contains_me() && is_whole) expected = kind.traffic(bytes_of(counts, 8), group.me());
     if (group.contains_me() && !is_whole) {
-      for (const collective::Chunk& chunk : blocks.chunks()) {
-        std::vector<Index> bytes;
-        for (const collective::Segment& piece : chunk) bytes.push_back(piece.elements() * 8);
-        expected += collective::all_gather_ring_traffic(bytes, group.me());
-      }
+      expected = for_each_chunk(
+          blocks, [&](const auto& bytes) { return collective::all_gather_ring_traffic(bytes, group.me()); });
     }
     const Kind& used = is_whole ? kind : kinds[0];
     run(

@@ -45,6 +45,18 @@ collective::Exchanged for_each_segment(const StreamCase& c, Index element_bytes,
   return all;
 }
 
+/// The sum of what a formula says of each chunk: `formula` takes the bytes of its pieces.
+template <class Formula>
+collective::Exchanged for_each_chunk(const collective::Blocks& blocks, Formula formula) {
+  collective::Exchanged all;
+  for (const collective::Chunk& chunk : blocks.chunks()) {
+    std::vector<Index> bytes;
+    for (const collective::Segment& piece : chunk) bytes.push_back(piece.elements() * blocks.element_bytes());
+    all += formula(bytes);
+  }
+  return all;
+}
+
 /// Ragged lengths of as many blocks as the case has ranks, some of them empty, with about its n elements in all.
 inline std::vector<Index> ragged_counts(const StreamCase& c, std::uint64_t seed) {
   std::vector<Index> counts;

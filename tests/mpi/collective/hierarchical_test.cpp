@@ -2,12 +2,15 @@
 
 #include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
 
 #include "mpi/collective/block_cases.hpp"
+#include "mpi/mpi/pretended_nodes.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -17,7 +20,6 @@ using collective::Exchanged;
 using collective::Graph;
 using collective::GroupWay;
 using collective::Hierarchy;
-using collective::NodeStages;
 using collective::Place;
 using collective::Stream;
 using schedule::Combine;
@@ -25,7 +27,7 @@ using schedule::Combine;
 constexpr std::uint64_t untouched = 0x5555;
 
 // Nodes as they are pretended to be, for any number of ranks: a new group begins where the pattern says.
-std::vector<int> groups_of(int things, std::initializer_list<int> pattern) {
+std::vector<int> groups_of(int things, const std::vector<int>& pattern) {
   std::vector<int> sizes;
   for (auto next = pattern.begin(); things > 0; next = next + 1 == pattern.end() ? pattern.begin() : next + 1) {
     sizes.push_back(std::min(*next, things));
@@ -39,7 +41,7 @@ std::vector<Hierarchy> hierarchies(int ranks) {
   std::iota(up.begin(), up.end(), 0);
   const std::vector<int> down(up.rbegin(), up.rend());
   std::vector<Hierarchy> all;
-  const auto add = [&](const std::vector<int>& order, std::initializer_list<std::initializer_list<int>> patterns) {
+  const auto add = [&](const std::vector<int>& order, const std::vector<std::vector<int>>& patterns) {
     Hierarchy hierarchy{order, {}};
     int things = ranks;
     for (const auto& pattern : patterns) {
@@ -89,9 +91,7 @@ TEST_F(Hierarchical, give_all_ranks_the_same_in_order) {
         Words in = operands(seed, rank(), n);
         Words out = c.in_place ? in : Words(in.size(), untouched);
         const Stream stream = Stream::cut(c.n, 8, c.strands, c.segment);
-        const NodeStages reduce(context, stream);
-        const NodeStages gather(context, stream);
-        const GroupWay way = shares ? GroupWay{&reduce, &gather} : GroupWay{};
+        const GroupWay way = shares ? GroupWay::through_memory(context, stream) : GroupWay{};
         context.counters().clear();
         StreamedRun::run(
             context, c,
@@ -104,13 +104,97 @@ TEST_F(Hierarchical, give_all_ranks_the_same_in_order) {
         ASSERT_EQ(out, combined(seed, c.ranks, 0, c.n, f));
         Exchanged expected;
         for (const collective::Segment& segment : stream.segments()) {
-          expected += allreduce_hierarchical_traffic(segment.elements(), 8, hierarchy, rank(), combine.commutes(),
-                                                     shares && !hierarchy.levels.empty());
+          for (const Exchanged& level : allreduce_hierarchical_traffic(
+                   segment.elements(), 8, hierarchy, rank(), combine.commutes(), shares && !hierarchy.levels.empty())) {
+            expected += level;
+          }
         }
         EXPECT_EQ(exchanged(context, "streamed"), expected);
       }
     }
   }
+}
+
+// What this rank sends on nodes of these sizes: inside of its own, and to others.
+struct Sent {
+  Traffic in_node, to_others;
+  friend bool operator==(const Sent&, const Sent&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Sent& sent) {
+    return print(print(out << "in the node ", sent.in_node) << ", to others ", sent.to_others);
+  }
+};
+
+Sent sent_on_nodes(const std::vector<int>& sizes, const Hierarchy& hierarchy, Index n) {
+  const PretendedNodes nodes(sizes);
+  mpi::Context context(test_comm());
+  const Combine sum(simd::ReduceOperation::sum, simd::Element::uint64);
+  Words data = operands(4, rank(), n);
+  Words none;
+  StreamedRun::run(
+      context, {hierarchy.ranks, 0, n, 1, n, true},
+      [&](Graph& graph, const collective::Group&, const Stream& stream, Place, Place to) {
+        const GroupWay way = GroupWay::through_memory(context, stream);
+        static_cast<void>(allreduce_hierarchical(graph, context, hierarchy, stream, to, to, sum, way));
+      },
+      none, data);
+  EXPECT_EQ(data, combined(4, hierarchy.ranks, 0, n, std::plus<>()));
+  const TrafficCounters& counted = context.counters()["streamed"];
+  return {counted.sent_to(PeerClass::node), counted.sent_to(PeerClass::network)};
+}
+
+// Once each domain, and once each node is taken for a node: so messages of each level are told from those above it.
+TEST(Levels, of_domains_nodes_and_the_network_send_what_their_formulas_say) {
+  const Index n = 1001;
+  const std::vector<std::pair<std::vector<int>, std::vector<int>>> patterns{
+      {{2}, {2}}, {{3}, {2}}, {{1, 2}, {2}}, {{2}, {1, 3}}};
+  for (const auto& [in_domain, in_node] : patterns) {
+    Hierarchy hierarchy{std::vector<int>(static_cast<std::size_t>(ranks())), {groups_of(ranks(), in_domain)}};
+    std::iota(hierarchy.ranks.begin(), hierarchy.ranks.end(), 0);
+    hierarchy.levels.push_back(groups_of(static_cast<int>(hierarchy.levels[0].size()), in_node));
+    SCOPED_TRACE(name_of(hierarchy));
+    std::vector<int> ranks_of_nodes;
+    auto domain = hierarchy.levels[0].begin();
+    for (const int domains : hierarchy.levels[1]) {
+      ranks_of_nodes.push_back(std::accumulate(domain, domain + domains, 0));
+      domain += domains;
+    }
+    const std::vector<Exchanged> levels = allreduce_hierarchical_traffic(n, 8, hierarchy, rank(), true, true);
+    ASSERT_EQ(levels.size(), 3);
+    Traffic above_domains = levels[1].sent;
+    above_domains += levels[2].sent;
+    Traffic below_network = levels[0].sent;
+    below_network += levels[1].sent;
+    EXPECT_EQ(sent_on_nodes(hierarchy.levels[0], hierarchy, n), (Sent{levels[0].sent, above_domains}));
+    EXPECT_EQ(sent_on_nodes(ranks_of_nodes, hierarchy, n), (Sent{below_network, levels[2].sent}));
+  }
+}
+
+TEST(Levels, are_the_domains_of_each_node) {
+  const auto expect = [](const std::vector<int>& nodes, const std::vector<int>& domains, const Hierarchy& expected) {
+    const Hierarchy found = Hierarchy::of_domains(nodes, domains);
+    EXPECT_EQ(found.ranks, expected.ranks);
+    EXPECT_EQ(found.levels, expected.levels);
+    found.expect_consistent();
+  };
+  expect({0, 0, 0, 0, 1, 1, 1, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {{0, 1, 2, 3, 4, 5, 6, 7}, {{2, 2, 2, 2}, {2, 2}}});
+  expect({0, 1, 0, 1, 0, 1}, {1, 0, 0, 0, 1, 0}, {{0, 4, 2, 1, 3, 5}, {{2, 1, 3}, {2, 1}}});
+  expect({9, 9, 9}, {-1, -1, -1}, {{0, 1, 2}, {{3}, {1}}});
+  EXPECT_THROW(static_cast<void>(Hierarchy::of_domains({}, {})), ArgumentError);
+  const std::vector<int> one{0};
+  EXPECT_THROW(static_cast<void>(Hierarchy::of_domains(one, {})), ArgumentError);
+}
+
+TEST(Levels, have_domains_only_where_all_are_alike) {
+  const auto levels = [](const std::vector<int>& nodes, const std::vector<int>& domains) {
+    return Hierarchy::of_machine(nodes, domains).levels;
+  };
+  using Expected = std::vector<std::vector<int>>;
+  EXPECT_EQ(levels({0, 0, 0, 0, 1, 1, 1, 1}, {0, 1, 0, 1, 0, 1, 0, 1}), (Expected{{2, 2, 2, 2}, {2, 2}}));
+  EXPECT_EQ(levels({0, 0, 0, 0, 1, 1, 1, 1}, {0, 1, 0, 1, 0, 1, 0, -1}), (Expected{{4, 4}})) << "one is not bound";
+  EXPECT_EQ(levels({0, 0, 0, 0, 0}, {0, 0, 1, 1, 1}), (Expected{{5}})) << "two and three";
+  EXPECT_EQ(levels({0, 0, 1, 1}, {0, 1, 0, 1}), (Expected{{2, 2}})) << "a rank each";
+  EXPECT_EQ(levels({0, 1, 0, 1}, {0, 0, 0, 0}), (Expected{{2, 2}})) << "one domain a node";
+  EXPECT_EQ(Hierarchy::of_machine(std::vector{0, 1, 0, 1}, std::vector{0, 0, 0, 0}).ranks, (std::vector{0, 2, 1, 3}));
 }
 
 // A step on each segment that has come, while others travel.

@@ -1,6 +1,7 @@
 #include "plait/collective/pipeline.hpp"
 
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -9,7 +10,8 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/reduction.hpp"
 
-#include "mpi/collective/streamed.hpp"
+#include "mpi/collective/block_cases.hpp"
+#include "mpi/mpi/pretended_nodes.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -19,6 +21,7 @@ using collective::Backend;
 using collective::Group;
 using collective::Pipeline;
 using collective::PipelineOptions;
+using collective::WithinNodes;
 using schedule::Binding;
 using schedule::Combine;
 using schedule::Schedule;
@@ -106,6 +109,43 @@ TEST_F(Pipelines, reduce_along_rows_and_broadcast_along_columns_of_a_ragged_grid
       if (rank / columns == 0) top_row.push_back(rank);
     }
     ASSERT_EQ(data, top == 0 ? combined(seed, top_row, 0, n, std::plus<>()) : operands(seed, top, n));
+  }
+}
+
+// A network so slow that as little as can be has to travel on it.
+model::Machine slow_network() {
+  model::Machine machine = model::default_machine();
+  machine.network.streams = {{1, model::BandwidthCurve({{1000, 1e6}}), model::BandwidthCurve({{1000, 1e6}})}};
+  return machine;
+}
+
+TEST(PipelinesOnNodes, go_through_shared_memory_inside_of_them_where_that_is_best) {
+  if (ranks() < 4) return;
+  const PretendedNodes nodes({ranks() / 2, ranks() - ranks() / 2});
+  for (const WithinNodes within : {WithinNodes::shared_memory, WithinNodes::messages}) {
+    mpi::Context context(test_comm());
+    context.use_machine(slow_network());
+    std::string choice;
+    context.tell_choices_to([&](const std::string& line) { choice = line; });
+    const Group all = Group::all(context);
+    const Combine sum = mpi::reduction<std::uint64_t>(mpi::Operation::sum());
+    constexpr Index length = 20'000;
+    Pipeline pipeline(context, length, word, {.strands = 1, .segment_bytes = length * word, .within_nodes = within});
+    Schedule schedule = pipeline.reduce(all, 1, sum).broadcast(all, 1).schedule("by nodes");
+    ASSERT_THAT(choice, ::testing::HasSubstr(": hierarchical,"));
+    for (const std::uint64_t seed : {8000U, 8001U}) {
+      Words data = operands(seed, rank(), length);
+      context.counters().clear();
+      Pipelines::run(schedule, data);
+      ASSERT_EQ(data, combined(seed, all.ranks(), 0, length, std::plus<>()));
+    }
+    collective::Exchanged expected;
+    const bool shares = within == WithinNodes::shared_memory;
+    for (const collective::Exchanged& level : collective::allreduce_hierarchical_traffic(
+             length, word, collective::Hierarchy::of_nodes(context), rank(), true, shares)) {
+      expected += level;
+    }
+    EXPECT_EQ(exchanged(context, "by nodes"), expected);
   }
 }
 

@@ -20,16 +20,16 @@ inline schedule::Windows windows_of(std::uint64_t seed) {
 
 /// A builder of broadcasts, and its formula for a segment of so many bytes.
 struct BroadcastBuilder {
-  std::function<void(collective::Graph&, const collective::Group&, int root, const collective::Stream&,
-                     collective::Place data)>
+  std::function<collective::Stream(collective::Graph&, const collective::Group&, int root, const collective::Stream&,
+                                   collective::Place data)>
       build;
   std::function<collective::Exchanged(Index bytes, int ranks, int root, int me)> traffic;
 };
 
 /// A builder of reductions.
 struct ReduceBuilder {
-  std::function<void(collective::Graph&, const collective::Group&, int root, const collective::Stream&,
-                     collective::Place in, collective::Place out, const schedule::Combine&)>
+  std::function<collective::Stream(collective::Graph&, const collective::Group&, int root, const collective::Stream&,
+                                   collective::Place in, collective::Place out, const schedule::Combine&)>
       build;
   std::function<collective::Exchanged(Index bytes, int ranks, int root, int me, bool commutes)> traffic;
 };
@@ -62,7 +62,7 @@ inline void expect_broadcasts(mpi::Context& context, const BroadcastBuilder& bui
     StreamedRun::run(
         context, in_place,
         [&](auto& graph, const auto& members, const auto& stream, auto, auto out) {
-          builder.build(graph, members, c.root, stream, out);
+          static_cast<void>(builder.build(graph, members, c.root, stream, out));
         },
         none, data, windows_of(seed));
     ASSERT_EQ(data, group.contains_me() ? operands(seed, source, c.n) : Words(data.size(), untouched));
@@ -90,7 +90,7 @@ inline void expect_reductions(mpi::Context& context, const ReduceBuilder& builde
     StreamedRun::run(
         context, c,
         [&](auto& graph, const auto& members, const auto& stream, auto from, auto to) {
-          builder.build(graph, members, c.root, stream, from, to, combine);
+          static_cast<void>(builder.build(graph, members, c.root, stream, from, to, combine));
         },
         in, out, windows_of(seed));
     const auto f = [&](std::uint64_t a, std::uint64_t b) { return combine.commutes() ? a + b : compose(a, b); };

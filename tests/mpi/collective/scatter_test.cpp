@@ -1,5 +1,9 @@
 #include "plait/collective/scatter.hpp"
 
+#include <span>
+#include <string>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
@@ -49,76 +53,63 @@ Words owned(const Group& group, const Division& division, std::uint64_t seed, in
   return words;
 }
 
-// Where chunks have gaps, a piece each, as the linear tree sends them.
-Exchanged expected_traffic(const Group& group, const Division& division, TreeShape shape, int root,
-                           Exchanged (*formula)(std::span<const Index>, TreeShape, int, int)) {
-  Exchanged all;
-  for (const Chunk& chunk : division.blocks.chunks()) {
-    std::vector<Index> bytes;
-    for (const Segment& piece : chunk) bytes.push_back(piece.elements() * 8);
-    if (group.contains_me()) all += formula(bytes, shape, root, group.me());
-  }
-  return all;
-}
+// To all ranks from the root, or back.
+struct Direction {
+  const char* name;
+  bool is_down;
+  Blocks (*build)(Graph&, const Group&, int root, TreeShape, Blocks, Place in, Place out);
+  Exchanged (*traffic)(std::span<const Index>, TreeShape, int root, int me);
+};
 
 struct Scatters : ::testing::Test {
   mpi::Context context{test_comm()};
 };
 
-TEST_F(Scatters, bring_each_rank_its_block) {
-  std::uint64_t seed = 0;
+struct Blockwise : ::testing::TestWithParam<Direction> {
+  mpi::Context context{test_comm()};
+};
+
+TEST_P(Blockwise, each_ranks_block_moves_between_it_and_the_root) {
+  const Direction& direction = GetParam();
+  std::uint64_t seed = direction.is_down ? 0 : 1000;
   for (const StreamCase& c : stream_cases(ranks())) {
     const Group group(context, c.ranks);
     const Division division = division_of(c, ++seed);
     const TreeShape shape = random_bits(seed, 1) % 2 == 0 ? TreeShape::binomial : TreeShape::linear;
     SCOPED_TRACE(testing::Message() << c << ", seed " << seed << (shape == TreeShape::linear ? ", linear" : ""));
-    const Words empty(static_cast<std::size_t>(division.n), untouched);
     const bool is_root = group.me() == c.root;
-    Words in = is_root ? owned(group, division, seed, -1, empty) : empty;
+    const Words empty(static_cast<std::size_t>(division.n), untouched);
+    const Words all = is_root ? owned(group, division, seed, -1, empty) : empty;
+    const Words own = group.contains_me() ? owned(group, division, seed, group.me(), empty) : empty;
+    Words in = direction.is_down ? all : own;
     Words out = c.in_place ? in : empty;
-    const Words expected = c.in_place && is_root ? in
-                           : group.contains_me() ? owned(group, division, seed, group.me(), empty)
-                                                 : empty;
+    const bool has_all = is_root && (c.in_place || !direction.is_down);
+    const Words expected = has_all ? all : direction.is_down ? own : out;
     context.counters().clear();
     StreamedRun::run(
         context, c,
         [&](Graph& graph, const Group& members, const Stream&, Place from, Place to) {
-          const Blocks blocks = scatter(graph, members, c.root, shape, division.blocks, from, to);
+          const Blocks blocks = direction.build(graph, members, c.root, shape, division.blocks, from, to);
           static_cast<void>(blocks.pieces().final(graph));
         },
         in, out, windows_of(random_bits(seed, 2)));
     ASSERT_EQ(out, expected);
+    // Where chunks have gaps, a piece is a message of its own, as the linear tree sends them.
     if (division.has_gaps && shape == TreeShape::binomial) continue;
+    const auto formula = [&](const auto& bytes) { return direction.traffic(bytes, shape, c.root, group.me()); };
     ASSERT_EQ(exchanged(context, "streamed"),
-              expected_traffic(group, division, shape, c.root, collective::scatter_traffic));
+              group.contains_me() ? for_each_chunk(division.blocks, formula) : Exchanged{});
   }
 }
 
-TEST_F(Scatters, run_backwards_to_gather) {
-  std::uint64_t seed = 1000;
-  for (const StreamCase& c : stream_cases(ranks())) {
-    const Group group(context, c.ranks);
-    const Division division = division_of(c, ++seed);
-    const TreeShape shape = random_bits(seed, 1) % 2 == 0 ? TreeShape::binomial : TreeShape::linear;
-    SCOPED_TRACE(testing::Message() << c << ", seed " << seed << (shape == TreeShape::linear ? ", linear" : ""));
-    const Words empty(static_cast<std::size_t>(division.n), untouched);
-    Words in = group.contains_me() ? owned(group, division, seed, group.me(), empty) : empty;
-    Words out = c.in_place ? in : empty;
-    const Words expected = group.me() == c.root ? owned(group, division, seed, -1, empty) : out;
-    context.counters().clear();
-    StreamedRun::run(
-        context, c,
-        [&](Graph& graph, const Group& members, const Stream&, Place from, Place to) {
-          const Blocks blocks = gather(graph, members, c.root, shape, division.blocks, from, to);
-          static_cast<void>(blocks.pieces().final(graph));
-        },
-        in, out, windows_of(random_bits(seed, 2)));
-    ASSERT_EQ(out, expected);
-    if (division.has_gaps && shape == TreeShape::binomial) continue;
-    ASSERT_EQ(exchanged(context, "streamed"),
-              expected_traffic(group, division, shape, c.root, collective::gather_traffic));
-  }
+Blocks gather_all(Graph& graph, const Group& group, int root, TreeShape shape, Blocks blocks, Place in, Place out) {
+  return collective::gather(graph, group, root, shape, std::move(blocks), in, out);
 }
+
+INSTANTIATE_TEST_SUITE_P(Directions, Blockwise,
+                         ::testing::Values(Direction{"scatter", true, collective::scatter, collective::scatter_traffic},
+                                           Direction{"gather", false, gather_all, collective::gather_traffic}),
+                         [](const auto& direction) { return std::string(direction.param.name); });
 
 // One rank's block after the other goes home and on, while others are on their way.
 TEST_F(Scatters, and_gathers_to_another_root_move_a_vector) {

@@ -1,17 +1,23 @@
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
-#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
 #include "plait/collective/binomial.hpp"
 #include "plait/collective/tree.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/schedule/schedule.hpp"
 
-#include "mpi/collective/rooted.hpp"
+#include "support/ranks.hpp"
 
 namespace plait::test {
 namespace {
 
 using collective::Graph;
 using collective::Group;
-using collective::Place;
 using collective::Stream;
 using collective::Tree;
 using collective::TreeShape;
@@ -49,24 +55,6 @@ TEST_F(Trees, join_all_ranks_at_rising_levels_with_consecutive_subtrees) {
       }
     }
   }
-}
-
-TEST_F(Trees, broadcast_what_the_root_has) {
-  expect_broadcasts(context, {[](Graph& graph, const Group& group, int root, const Stream& stream, Place data) {
-                                static_cast<void>(collective::broadcast_binomial(graph, group, root, stream, data));
-                              },
-                              collective::broadcast_binomial_traffic});
-}
-
-TEST_F(Trees, reduce_in_order_to_the_root) {
-  expect_reductions(context,
-                    {[](Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
-                        const Combine& combine) {
-                       static_cast<void>(collective::reduce_binomial(graph, group, root, stream, in, out, combine));
-                     },
-                     [](Index bytes, int size, int root, int me, bool) {
-                       return collective::reduce_binomial_traffic(bytes, size, root, me);
-                     }});
 }
 
 // A sum of floats shows how it was bracketed.

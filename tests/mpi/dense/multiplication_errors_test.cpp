@@ -65,6 +65,21 @@ TEST_F(MultiplicationErrors, TilesOfAnotherShapeAreRefusedOnAllRanks) {
   EXPECT_THROW(product.execute(1, a, a, 0, other), LayoutError);
 }
 
+TEST_F(MultiplicationErrors, WhereTheRanksHaveAgreedTheyDoNotTalkAboutFailures) {
+  Multiplication<double> product(context, {square, square}, square);
+  DistributedMatrix<double> c(square, rank());
+  const std::vector<matrix_view<double>> none;
+  const auto scale = [&](auto tiles) {
+    product.execute(0, c.const_tiles(), c.const_tiles(), 2, tiles, dense::Agreement::reached);
+  };
+  if (!product.in_place().c) return;  // else its ranks move it, and wait for each other
+  if (rank() == 0) {
+    EXPECT_THROW(scale(std::span<const matrix_view<double>>(none)), ShapeMismatch);
+  } else {
+    EXPECT_NO_THROW(scale(c.tiles()));
+  }
+}
+
 TEST_F(MultiplicationErrors, AMemoryLimitIsKeptOrToldHowMuchIsNeeded) {
   const Layout large = Layout::rows({300, 300}, ranks());
   const auto choice = [&](Index limit) {

@@ -18,6 +18,7 @@
 namespace plait::test {
 namespace {
 
+using dense::Agreement;
 using dense::Factors;
 using dense::Mesh;
 using dense::Method;
@@ -76,7 +77,12 @@ void expect_product(mpi::Context& context, const Case& one, T alpha, T beta, con
   for (int run = 0; run < 2; ++run) {
     auto own_c = distributed<T>(one.c, 3);
     context.counters().clear();
-    product.execute(alpha, own_a, own_b, beta, own_c);
+    if (run == 0) {
+      product.execute(alpha, own_a, own_b, beta, own_c);
+      product.release_memory();
+    } else {
+      product.execute(alpha, own_a.const_tiles(), own_b.const_tiles(), beta, own_c.tiles(), Agreement::reached);
+    }
     EXPECT_EQ(differences(own_c, c.view), 0) << what << ": " << product.choice().arrangement.describe();
 
     const TrafficCounters& counted = context.counters()["multiply"];
@@ -146,6 +152,92 @@ TEST(Multiplication, IsTheProductOnEveryMesh) {
       }
     }
   }
+}
+
+/// Block-cyclic matrices on one grid of all ranks, parts of larger ones, whose blocks need not begin with them.
+class OnOneGrid {
+ public:
+  OnOneGrid(Random& random, Index rows, Index columns)
+      : random_(random),
+        owners_(layout::Owners::grid(
+            rows, columns, uniform(random, 0, 1) == 0 ? layout::GridOrder::row : layout::GridOrder::column)) {}
+
+  /// Where m × n elements lie, and what their terms and those of others are dealt by.
+  [[nodiscard]] layout::Axis axis(Index extent, Index parts, Index block) {
+    const Index before = uniform(random_, 0, 9);
+    const layout::Axis all =
+        layout::Axis::cyclic(before + extent + uniform(random_, 0, 3), block, parts, uniform(random_, 0, parts - 1));
+    return all.sub(before, before + extent);
+  }
+  [[nodiscard]] layout::Axis row_axis(Index extent) { return axis(extent, owners_.rows(), uniform(random_, 1, 9)); }
+  [[nodiscard]] layout::Axis column_axis(Index extent) {
+    return axis(extent, owners_.columns(), uniform(random_, 1, 9));
+  }
+  [[nodiscard]] Layout layout(const layout::Axis& rows, const layout::Axis& columns) {
+    return {rows, columns, owners_, uniform(random_, 0, 2) > 0 ? StorageOrder::column_major : StorageOrder::row_major};
+  }
+
+ private:
+  Random& random_;
+  layout::Owners owners_;
+};
+
+/// Of terms that are dealt alike for both factors, or as it comes.
+template <class T>
+void expect_products_on_one_grid(std::uint64_t seed, int cases) {
+  mpi::Context context(test_comm());
+  Random random(seed);
+  for (int i = 0; i < cases; ++i) {
+    Index grid_rows = uniform(random, 1, ranks());
+    while (ranks() % grid_rows != 0) --grid_rows;
+    OnOneGrid grid(random, grid_rows, ranks() / grid_rows);
+    const auto extent = [&] { return uniform(random, 0, 9) == 0 ? uniform(random, 0, 2) : uniform(random, 1, 60); };
+    const Index terms = extent();
+    const layout::Axis rows = grid.row_axis(extent());
+    const layout::Axis columns = grid.column_axis(extent());
+    const Index block = uniform(random, 1, 9);
+    const bool alike = uniform(random, 0, 1) == 0;
+    const layout::Axis a_terms =
+        alike ? layout::Axis::cyclic(terms, block, ranks() / grid_rows) : grid.column_axis(terms);
+    const layout::Axis b_terms = alike ? layout::Axis::cyclic(terms, block, grid_rows) : grid.row_axis(terms);
+    const auto some_op = [&] { return uniform(random, 0, 3) == 0 ? Op::conjugate : Op::identity; };
+    const Factors factors{grid.layout(rows, a_terms), grid.layout(b_terms, columns), some_op(), some_op()};
+    const Layout c = grid.layout(rows, columns);
+    const MultiplicationOptions options{.method = Method::in_place, .panel_terms = uniform(random, 0, 7)};
+    const std::string what = "case " + std::to_string(i) + " of seed " + std::to_string(seed) + " in place";
+    expect_product<T>(context, {factors, c, options}, T{2}, i % 3 == 0 ? T{0} : T{-3}, what);
+    const Multiplication<T> product(context, factors, c, options);
+    EXPECT_TRUE((product.in_place() == typename Multiplication<T>::InPlace{true, true, true})) << what;
+    EXPECT_EQ(product.redistributed_bytes(), 0) << what;
+  }
+}
+
+TEST(Multiplication, TakesBlockCyclicMatricesOfOneGridWhereTheyLie) {
+  expect_products_on_one_grid<double>(21, ranks() > 4 ? 8 : 16);
+  expect_products_on_one_grid<std::complex<float>>(22, 5);
+}
+
+TEST(Multiplication, BringsToCWhatDoesNotLieWithIt) {
+  mpi::Context context(test_comm());
+  Random random(23);
+  Index grid_rows = 1;
+  while (grid_rows * grid_rows < ranks()) ++grid_rows;
+  const bool is_square = grid_rows * grid_rows == ranks();
+  if (!is_square) grid_rows = 1;
+  OnOneGrid grid(random, grid_rows, ranks() / grid_rows);
+  const layout::Axis rows = grid.row_axis(31);
+  const layout::Axis columns = grid.column_axis(23);
+  const Layout a = grid.layout(rows, layout::Axis::cyclic(29, 4, ranks() / grid_rows));
+  const Layout b_transposed = grid.layout(grid.row_axis(23), grid.column_axis(29));
+  const Layout elsewhere = Layout::rows({29, 23}, ranks());
+  const Layout c = grid.layout(rows, columns);
+  const MultiplicationOptions options{.method = Method::in_place, .panel_terms = 5};
+  if (is_square) {  // else B would have to be put in A's order
+    expect_product<double>(context, {{a, b_transposed, Op::identity, Op::transpose}, c, options}, 1, 1, "transposed B");
+    expect_product<double>(context, {{a, elsewhere}, c, options}, 1, 1, "B by rows");
+  }
+  const Layout all_a = Layout::columns({31, 29}, ranks());
+  expect_product<double>(context, {{all_a, elsewhere}, c, options}, -1, 0, "C alone stays");
 }
 
 TEST(Multiplication, ReadsNoOperandWhoseScalarIsZero) {

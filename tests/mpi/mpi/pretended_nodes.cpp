@@ -26,6 +26,13 @@ PretendedNodes::PretendedNodes(const std::vector<int>& sizes) {
   }
 }
 
+PretendedNodes::PretendedNodes(Own own) { pretended_node = own.node; }
+
+PretendedNodes PretendedNodes::of_ranks(const std::vector<int>& node_of_rank) {
+  const auto own = static_cast<std::size_t>(rank());
+  return PretendedNodes(Own{own < node_of_rank.size() ? node_of_rank[own] : 1 << 20});
+}
+
 PretendedNodes::~PretendedNodes() { pretended_node = -1; }
 
 }  // namespace plait::test

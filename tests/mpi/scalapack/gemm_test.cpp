@@ -48,6 +48,13 @@ struct Shape {
   int k;
 };
 
+/// Where A, B and C lie.
+struct Places {
+  Place a;
+  Place b;
+  Place c;
+};
+
 class Products : public ::testing::Test {
  public:
   Products() : random_(11), grids_(full_grids(random_)) {}
@@ -56,11 +63,40 @@ class Products : public ::testing::Test {
   template <class T>
   void check(const ProcessGrid& grid, std::pair<char, char> trans, T alpha, T beta, const Shape& shape) {
     const auto [m, n, k] = shape;
+    const bool a_lies = transposes(trans.first), b_lies = transposes(trans.second);
+    check(grid, trans, alpha, beta, shape,
+          {random_place(random_, grid, a_lies ? k : m, a_lies ? m : k),
+           random_place(random_, grid, b_lies ? n : k, b_lies ? k : n), random_place(random_, grid, m, n)});
+  }
+
+  /// Of op(A), op(B) and C, where rows and columns that belong together belong to the same processes, as programs
+  /// mostly have them.
+  [[nodiscard]] Places places_together(const ProcessGrid& grid, std::pair<char, char> trans, const Shape& shape) {
+    const auto [m, n, k] = shape;
+    Places at{random_place(random_, grid, m, k), random_place(random_, grid, k, n), random_place(random_, grid, m, n)};
+    const auto as_of = [](const Place& from, Place& to, bool rows) {
+      (rows ? to.i : to.j) = rows ? from.i : from.j;
+      Distribution& d = to.distribution;
+      (rows ? d.rows : d.columns) = rows ? from.distribution.rows : from.distribution.columns;
+      (rows ? d.block_rows : d.block_columns) = rows ? from.distribution.block_rows : from.distribution.block_columns;
+      (rows ? d.first_row : d.first_column) = rows ? from.distribution.first_row : from.distribution.first_column;
+    };
+    as_of(at.c, at.a, true);
+    as_of(at.c, at.b, false);
+    if (coin(random_)) at.b.distribution.block_rows = at.a.distribution.block_columns;
+    if (transposes(trans.first)) at.a = random_place(random_, grid, k, m);
+    if (transposes(trans.second)) at.b = random_place(random_, grid, n, k);
+    return at;
+  }
+
+  static bool transposes(char letter) { return letter != 'N' && letter != 'n'; }
+
+  template <class T>
+  void check(const ProcessGrid& grid, std::pair<char, char> trans, T alpha, T beta, const Shape& shape,
+             const Places& places) {
+    const auto [m, n, k] = shape;
     const auto [trans_a, trans_b] = trans;
-    const auto transposes = [](char letter) { return letter != 'N' && letter != 'n'; };
-    const Place a_place = transposes(trans_a) ? random_place(random_, grid, k, m) : random_place(random_, grid, m, k);
-    const Place b_place = transposes(trans_b) ? random_place(random_, grid, n, k) : random_place(random_, grid, k, n);
-    const Place c_place = random_place(random_, grid, m, n);
+    const auto& [a_place, b_place, c_place] = places;
     SCOPED_TRACE(testing::Message() << trans_a << trans_b << " of " << sizeof(T) << " bytes, alpha " << alpha
                                     << ", beta " << beta << ", " << m << "x" << n << "x" << k << " from "
                                     << to_string(a_place) << " and " << to_string(b_place) << " to "
@@ -116,6 +152,9 @@ class Products : public ::testing::Test {
     const T scalars[] = {scalar<T>(0, 0), scalar<T>(1, 0), scalar<T>(2, -1)};
     const std::pair<char, char> trans{"NTCntc"[random_() % 6], "NTCntc"[random_() % 6]};
     check<T>(grid, trans, scalars[random_() % 3], scalars[random_() % 3], random_shape());
+    const std::pair<char, char> few{"NNnT"[random_() % 4], "NNnC"[random_() % 4]};
+    const Shape shape = random_shape();
+    check<T>(grid, few, scalars[random_() % 3], scalars[random_() % 3], shape, places_together(grid, few, shape));
   }
 
   RandomNumbers random_;
@@ -145,13 +184,36 @@ TEST_F(Products, AreScalapacksOfAnyTypeOnAnyGrid) {
   }
 }
 
+TEST_F(Products, OfPartsOfOneMatrixAreAddedToAnother) {
+  // As factorizations do: the last columns, and a part of them as a factor of its own product, which ScaLAPACK does not
+  // promise.
+  using T = double;
+  for (const ProcessGrid* grid : {grids_[grids_.size() / 2].get(), grids_.back().get()}) {
+    const Place all = {{40, 40, 5, 3, 0, grid->columns() - 1, 1}, 1, 1};
+    for (const auto& [i, j] : {std::pair(9, 9), {3, 5}}) {  // C apart from A and B; C and B overlap
+      LocalArray<T> matrix(*grid, all.distribution);
+      matrix.for_each([&](int row, int column, T& value) { value = number<T>(4, row, column); });
+      LocalArray<T> expected = matrix;
+      const int m = 40 - i + 1, n = 40 - j + 1, k = 8, one = 1;
+      expected.for_each([&, i = i, j = j](int row, int column, T& value) {
+        if (row < i - 1 || column < j - 1) return;
+        for (int term = 0; term < k; ++term) value -= number<T>(4, row, term) * number<T>(4, term, column);
+      });
+      const T minus = -1, plus = 1;
+      Routines<T>::gemm.plait("N", "N", &m, &n, &k, &minus, matrix.data(), &i, &one, matrix.descriptor(), matrix.data(),
+                              &one, &j, matrix.descriptor(), &plus, matrix.data(), &i, &j, matrix.descriptor());
+      EXPECT_EQ(matrix.differences(expected), 0) << "from (" << i << ", " << j << ") on " << grid->name();
+    }
+  }
+}
+
 TEST_F(Products, WithoutTermsOnlyScale) {
   for (const int beta : {0, 1, 3}) check<double>(*grids_.front(), {'N', 'T'}, 1, beta, {20, 30, 0});
 }
 
 // So large that panels travel in several messages, and that memory is not kept.
 TEST_F(Products, AreScalapacksForLargeMatrices) {
-  const int n = 400 / ranks();
+  const int n = ranks() == 1 ? 150 : 400 / ranks();
   check<float>(*grids_.back(), {'T', 'N'}, 1, 0, {n, 2 * n, 3 * n});
 }
 

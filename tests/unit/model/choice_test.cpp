@@ -4,13 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/model/known_alternatives.hpp"
 
 namespace {
 
 using namespace plait::model;
 using plait::Index;
 
-constexpr Placement four_nodes{4, 1};
+const Placement four_nodes{4, 1};
 const Machine machine = default_machine();
 
 TEST(Choices, follow_the_size_of_the_data) {
@@ -34,7 +35,7 @@ TEST(Choices, of_long_data_are_near_the_bound) {
 
 TEST(Choices, tell_of_the_best_way_of_each_algorithm_and_are_the_best_of_these) {
   for (Index bytes = 1; bytes < 100'000'000; bytes *= 7) {
-    for (const Placement placement : {Placement{2, 1}, {7, 1}, {16, 4}, {8, 8}}) {
+    for (const Placement& placement : {Placement{2, 1}, {7, 1}, {16, 4}, {8, 8}}) {
       const auto choice = choose<AllreduceAlgorithm>(machine, placement, bytes);
       for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
         EXPECT_EQ(choice.candidates[i].algorithm, static_cast<AllreduceAlgorithm>(i));
@@ -46,6 +47,27 @@ TEST(Choices, tell_of_the_best_way_of_each_algorithm_and_are_the_best_of_these) 
       EXPECT_EQ(choice, choose<AllreduceAlgorithm>(machine, placement, bytes)) << "a pure function";
     }
   }
+}
+
+TEST(Choices, are_made_from_alternatives_that_are_made_once_for_each_placement) {
+  KnownAlternatives known;
+  const Placement in_turn = Placement::on_nodes({0, 1, 0, 1});
+  const auto& first = known.of<AllreduceAlgorithm>(in_turn);
+  EXPECT_NE(&known.of<AllreduceAlgorithm>(four_nodes), &first);
+  EXPECT_EQ(&known.of<AllreduceAlgorithm>(in_turn), &first);
+  EXPECT_EQ(choose(machine, first, 1'000'000), choose<AllreduceAlgorithm>(machine, in_turn, 1'000'000));
+  EXPECT_THROW(static_cast<void>(known.of<AllreduceAlgorithm>({3, 1, {0, 0}})), plait::ArgumentError);
+}
+
+TEST(Choices, are_never_of_what_can_not_be_done) {
+  const Placement nodes{64, 8};
+  const auto best = choose<AllreduceAlgorithm>(machine, nodes, 16'000'000);
+  ASSERT_EQ(best.algorithm, AllreduceAlgorithm::hierarchical);
+  const auto other = choose<AllreduceAlgorithm>(machine, nodes, 16'000'000, {.except = best.algorithm});
+  EXPECT_NE(other.algorithm, best.algorithm);
+  EXPECT_EQ(other.candidates, best.candidates);
+  EXPECT_EQ(choose<AllreduceAlgorithm>(machine, nodes, 0, {.except = AllreduceAlgorithm::ring}).algorithm,
+            AllreduceAlgorithm::recursive_doubling);
 }
 
 TEST(Choices, leave_to_the_caller_what_he_wishes) {
@@ -60,7 +82,7 @@ TEST(Choices, leave_to_the_caller_what_he_wishes) {
 }
 
 TEST(Choices, are_refused_where_there_are_none) {
-  const auto expect_refused = [](Placement placement, Index bytes, const Wishes<ReduceAlgorithm>& wishes,
+  const auto expect_refused = [](const Placement& placement, Index bytes, const Wishes<ReduceAlgorithm>& wishes,
                                  const char* why) {
     EXPECT_THAT([&] { (void)choose<ReduceAlgorithm>(machine, placement, bytes, wishes); },
                 ::testing::ThrowsMessage<plait::ArgumentError>(why));

@@ -23,12 +23,12 @@ Machine small_machine() {
   return machine;
 }
 
-constexpr Placement spread{4, 1};  // 4 nodes of a rank
-constexpr Placement pairs{4, 2};   // 2 nodes of 2 ranks
+const Placement spread{4, 1};  // 4 nodes of a rank
+const Placement pairs{4, 2};   // 2 nodes of 2 ranks
 constexpr Index n = 8;
 
 template <class A>
-double of(A algorithm, Placement placement = spread, Index segment_bytes = n, int strands = 1) {
+double of(A algorithm, const Placement& placement = spread, Index segment_bytes = n, int strands = 1) {
   return seconds(cost(algorithm, small_machine(), placement, n / strands, segment_bytes), strands);
 }
 
@@ -70,10 +70,29 @@ TEST(Costs, know_nodes_and_that_their_ranks_share_a_link) {
   EXPECT_DOUBLE_EQ(of(AllreduceAlgorithm::recursive_doubling, pairs), (1 + 2 * 1 + 2) + (3 + 2 * 4 + 2));
   EXPECT_DOUBLE_EQ(of(AllreduceAlgorithm::ring, pairs), of(AllreduceAlgorithm::ring)) << "one rank of a node sends out";
   const double within = 2 * 1 + 4 / 4.0 + 2 * 8 / 16.0;
-  EXPECT_DOUBLE_EQ(of(AllreduceAlgorithm::hierarchical, pairs), within + (3 + 2 + 1) + (3 + 2));
+  EXPECT_DOUBLE_EQ(of(AllreduceAlgorithm::hierarchical, pairs), within + (3 + 2 * 1 + 0.5) + (3 + 2 * 1))
+      << "each rank of a node sends a quarter, and combines one";
   EXPECT_DOUBLE_EQ(of(AllreduceAlgorithm::hierarchical, {2, 2}), within);
   EXPECT_DOUBLE_EQ(of(BroadcastAlgorithm::binomial, pairs), (3 + 4) + (1 + 1));
   EXPECT_DOUBLE_EQ(of(BroadcastAlgorithm::chain, pairs, 2), (3 + 1) + 2 * (1 + 0.25) + 3) << "one hop between nodes";
+}
+
+TEST(Costs, are_of_the_nodes_that_ranks_are_on) {
+  const Placement one_and_three = Placement::on_nodes({0, 1, 1, 1});
+  const Placement in_turn = Placement::on_nodes({0, 1, 0, 1});
+  const double far = 3 + 4 + 2;
+  EXPECT_DOUBLE_EQ(of(AllreduceAlgorithm::recursive_doubling, one_and_three), far + far) << "in both steps one crosses";
+  EXPECT_DOUBLE_EQ(of(AllreduceAlgorithm::recursive_doubling, in_turn), (3 + 2 * 4 + 2) + (1 + 2 * 1 + 2));
+  EXPECT_DOUBLE_EQ(of(ReduceScatterAlgorithm::recursive_halving, in_turn), (1 + 2 * 0.5 + 1) + (3 + 2 * 1 + 0.5));
+  EXPECT_DOUBLE_EQ(of(AllGatherAlgorithm::ring, in_turn), 3 * (3 + 2 * 1)) << "all ranks of a node send to the other";
+  EXPECT_DOUBLE_EQ(of(BroadcastAlgorithm::binomial, in_turn), (1 + 1) + (3 + 2 * 4));
+  EXPECT_DOUBLE_EQ(of(BroadcastAlgorithm::chain, one_and_three), (3 + 4) + 2 * (1 + 2 * 1)) << "one hop between nodes";
+  EXPECT_DOUBLE_EQ(of(BroadcastAlgorithm::chain, in_turn), 3 * (3 + 2 * 4));
+  // Within the larger node: 2 latencies, 2/3 combined, 3 copies; thirds to its first one; halves between the two
+  // nodes, and back; down a chain.
+  const double within = 2 * 1 + 2 * 3 / 4.0 + 3 * 8 / 16.0;
+  EXPECT_DOUBLE_EQ(of(AllreduceAlgorithm::hierarchical, one_and_three),
+                   within + (1 + 2 * 3 / 8.0) + (3 + 2 + 1) + (3 + 2) + 2 * (1 + 2 * 1));
 }
 
 TEST(Costs, of_segments_hide_what_can_be_done_while_others_travel) {

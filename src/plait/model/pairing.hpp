@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace plait::collective {
+namespace plait::model {
 
 /// Ranks beyond a power of two make pairs of neighbours at the beginning, which act as one each: so the actors are a
 /// power of two, and stand for consecutive ranks in their order.
@@ -27,4 +27,4 @@ struct Pairing {
   [[nodiscard]] bool acts_for_two(int index) const { return index < 2 * pairs && index % 2 == 0; }
 };
 
-}  // namespace plait::collective
+}  // namespace plait::model

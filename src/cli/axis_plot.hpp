@@ -1,0 +1,69 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace plait::cli {
+
+/// How numbers lie along an axis. Those of `counts` are whole, and so are its ticks.
+enum class Scale : unsigned char { linear, logarithmic, counts };
+
+/// An axis of a plot, from `low` to `high`.
+struct PlotAxis {
+  std::string title;  // with the unit, as HTML
+  Scale scale = Scale::linear;
+  double low = 0;
+  double high = 1;
+};
+
+/// A logarithmic axis of whole decades that has room for these numbers, of which those that are no positive finite ones
+/// do not count. Where `has_zeros`, there is a decade more below, on the edge of which they are drawn.
+[[nodiscard]] PlotAxis logarithmic_axis(std::string title, std::span<const double> numbers, bool has_zeros);
+
+/// A linear axis from 0, or the lowest number below it, to the highest one.
+[[nodiscard]] PlotAxis linear_axis(std::string title, std::span<const double> numbers);
+
+/// A plot with axes as an SVG element without colors of its own: curves have the classes of a page's style.
+class AxisPlot {
+ public:
+  struct Point {
+    double x = 0;
+    double y = 0;
+  };
+  enum class Line : unsigned char { thin, broad };
+
+  /// \param words  what is to be seen, for those who can't see it
+  AxisPlot(PlotAxis x, PlotAxis y, int height, std::string words);
+
+  /// A line from point to point, broken where one is no number. What is beyond an axis lies on its edge. Of more points
+  /// than there are pixels the highest and the lowest of each pixel are drawn; few of them have marks.
+  void curve(std::string_view mark, std::span<const Point> points, Line line = Line::thin);
+
+  /// Between the y of two curves over the same x.
+  void band(std::string_view mark, std::span<const Point> low, std::span<const Point> high);
+
+  /// A value of y over all x, and what it is, which stands under it.
+  void level(double y, std::string_view words);
+
+  /// Where something begins, and what it is; without words if there is no room for them before the x of `next`.
+  void boundary(double x, std::string_view words, double next);
+
+  [[nodiscard]] std::string svg() const;
+
+ private:
+  [[nodiscard]] double x_of(double x) const;
+  [[nodiscard]] double y_of(double y) const;
+  [[nodiscard]] std::string ticks() const;
+
+  PlotAxis x_;
+  PlotAxis y_;
+  int height_;
+  std::string words_;
+  std::string under_;  // what lies under the curves
+  std::string drawn_;
+};
+
+}  // namespace plait::cli
