@@ -67,7 +67,7 @@ void run_balance(mpi::Context& context, const BalanceOptions& options) {
       },
       [&](const BalanceOutcome& outcome) { return balance_json(context, options, job, outcome); },
       [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return balance_facts(options, job, outcome); });
+      [&](const BalanceOutcome& outcome) { return balance_facts(options, outcome); });
 }
 
 }  // namespace plait::cli

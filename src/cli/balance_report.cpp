@@ -40,16 +40,12 @@ std::string balance_summary(const BalanceOptions& options, const ScaledJob& job,
   return text + scaled_summary(options, job.file, outcome);
 }
 
-PageFacts balance_facts(const BalanceOptions& options, const ScaledJob& job, const BalanceOutcome& outcome) {
-  PageFacts facts{.rows = {{"what a row is to sum up to", fmt::format("{}", options.sum)},
-                           {"masked rows", fmt::format("{}", outcome.masked)}},
-                  .stages = {},
-                  .plan = "the balanced matrix",
-                  .sums = {"row"}};
-  if (const auto* header = sparse_header(job.file)) {
-    facts.rows.push_back({"entries in the file", fmt::format("{}", header->entries)});
-  }
-  return facts;
+PageFacts balance_facts(const BalanceOptions& options, const BalanceOutcome& outcome) {
+  return {.rows = {{"what a row is to sum up to", fmt::format("{}", options.sum)},
+                   {"masked rows", fmt::format("{}", outcome.masked)}},
+          .stages = {},
+          .plan = "the balanced matrix",
+          .sums = {"row"}};
 }
 
 sinkhorn::CheckedMarginals wanted_of_balance(mpi::Context& context, const std::vector<double>& factors, double sum,

@@ -8,7 +8,6 @@
 
 #include "cli/balance_options.hpp"
 #include "cli/scaled_job.hpp"
-#include "cli/scaled_page.hpp"
 #include "cli/scaled_report.hpp"
 
 namespace plait::cli {
@@ -25,9 +24,8 @@ struct BalanceOutcome : ScaledOutcome {
 [[nodiscard]] std::string balance_summary(const BalanceOptions& options, const ScaledJob& job,
                                           const BalanceOutcome& outcome);
 
-/// What the page of --report has beside what all such pages have.
-[[nodiscard]] PageFacts balance_facts(const BalanceOptions& options, const ScaledJob& job,
-                                      const BalanceOutcome& outcome);
+/// What the page of --report tells beside the common things.
+[[nodiscard]] PageFacts balance_facts(const BalanceOptions& options, const BalanceOutcome& outcome);
 
 /// What rows and columns that are not masked are to sum up to: those with a factor. This rank has some rows, from
 /// `first_row` on.

@@ -1,7 +1,5 @@
 #include "cli/balance_sparse.hpp"
 
-#include <cstdint>
-
 #include <fmt/format.h>
 
 #include "plait/sinkhorn/balance.hpp"
@@ -47,8 +45,7 @@ BalanceOutcome balanced_sparse(mpi::Context& context, const BalanceOptions& opti
   result.check = sinkhorn::marginal_errors<T>(context, rows, wanted);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (!options.page.empty()) result.sketch = sketch_of(context, rows, wanted);
-  const Index entry_bytes = Index{sizeof(T)} + Index{sizeof(std::uint32_t)};
-  result.swept_bytes = entry_bytes * mpi::all_reduce(context.comm(), rows.entries(), mpi::Operation::sum());
+  result.swept_bytes = bytes_of_entries(context, rows);
   const bool is_symmetric = header.symmetry == io::MatrixMarketSymmetry::symmetric;
   write_sparse(context, options.output, rows,
                is_symmetric ? io::MatrixMarketSymmetry::symmetric : io::MatrixMarketSymmetry::general);
@@ -72,7 +69,7 @@ void run_sparse_balance(mpi::Context& context, const BalanceOptions& options, co
       },
       [&](const BalanceOutcome& outcome) { return balance_json(context, options, job, outcome); },
       [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return balance_facts(options, job, outcome); });
+      [&](const BalanceOutcome& outcome) { return balance_facts(options, outcome); });
 }
 
 }  // namespace plait::cli

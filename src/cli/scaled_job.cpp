@@ -46,6 +46,12 @@ ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
   return job;
 }
 
+void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
+                       const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace) {
+  const std::string headline = summary.substr(0, summary.find('\n'));
+  text_aside(options.page, scaled_page(context, options, headline, outcome, facts, trace)).publish();
+}
+
 ScaledJob prepared_sparse(mpi::Context& context, const ScaledOptions& options, const io::MatrixFile& file) {
   expect_writable_outputs(context, options);
   ScaledJob job;
@@ -61,12 +67,6 @@ void expect_dense_output(const ScaledOptions& options, std::string_view option, 
   throw ArgumentError(fmt::format(
       "{}: {} would be a sparse {}, but {} is dealt with as a dense matrix, expected the name of a .npy file", option,
       options.output, what, options.input));
-}
-
-void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
-                       const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace) {
-  const std::string headline = summary.substr(0, summary.find('\n'));
-  text_aside(options.page, scaled_page(context, options, headline, outcome, facts, trace)).publish();
 }
 
 }  // namespace plait::cli

@@ -40,7 +40,7 @@ struct ScaledOptions {
   std::string machine;         // empty: as PLAIT_MACHINE says
   ReportOptions report;
   std::string page;                       // of --report; empty: none
-  std::string trace;                      // likewise
+  std::string trace;                      // empty: none
   std::string checkpoint;                 // empty: none
   std::optional<Index> checkpoint_every;  // iterations; 100 where none is given
   bool resume = false;

@@ -50,8 +50,7 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (!options.page.empty()) result.sketch = sketch_of(context, rows, checked);
-  const Index entry_bytes = Index{sizeof(T)} + Index{sizeof(std::uint32_t)};
-  result.swept_bytes = entry_bytes * mpi::all_reduce(context.comm(), rows.entries(), mpi::Operation::sum());
+  result.swept_bytes = bytes_of_entries(context, rows);
   write_sparse(context, options.output, rows, io::MatrixMarketSymmetry::general);
   write_row_vector(context, options.of_rows, std::vector<double>(scaling.u.begin(), scaling.u.end()), false);
   write_column_vector(context, options.of_columns, std::vector<double>(scaling.v.begin(), scaling.v.end()), false);

@@ -6,6 +6,7 @@
 #include "plait/io/matrix_market_header.hpp"
 #include "plait/io/progress.hpp"
 #include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "cli/memory_estimate.hpp"
@@ -30,6 +31,13 @@ template <class T>
 [[nodiscard]] layout::SparseRows<T> read_sparse(mpi::Context& context, const std::string& path,
                                                 const io::MatrixMarketHeader& header, const io::Progress& progress,
                                                 NarrowedEntries& narrowed);
+
+/// What an iteration reads of one, on all ranks: its entries and their columns. Collective over `context`.
+template <class T>
+[[nodiscard]] Index bytes_of_entries(mpi::Context& context, const layout::SparseRows<T>& rows) {
+  const Index each = Index{sizeof(T)} + Index{sizeof(rows.columns[0])};
+  return each * mpi::all_reduce(context.comm(), rows.entries(), mpi::Operation::sum());
+}
 
 /// Writes one: as a Matrix Market file with this symmetry, if the name says so, else as a dense .npy file, a few rows
 /// at a time. Nothing without a name. Collective over `context`.
