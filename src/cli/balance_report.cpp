@@ -58,6 +58,8 @@ sinkhorn::CheckedMarginals wanted_of_balance(mpi::Context& context, const std::v
     }
     const auto first = wanted.columns.begin() + first_row;
     wanted.rows.assign(first, first + rows);
+    wanted.first_row = first_row;
+    wanted.all_rows = static_cast<Index>(factors.size());
     return wanted;
   });
 }

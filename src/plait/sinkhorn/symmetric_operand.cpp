@@ -125,8 +125,8 @@ void expect_none(mpi::Context& context, const std::optional<Mismatch>& found, co
     Mismatch told = *found;  // whichever of the two was found
     if (told.row > told.column) told = {told.column, told.row, told.mirrored, told.entry};
     throw ArgumentError(fmt::format("the entry in {} is {}, that in {} is {}, expected a symmetric matrix",
-                                    names.place(told.row, told.column), told.entry,
-                                    names.place(told.column, told.row), told.mirrored));
+                                    names.place(told.row, told.column), told.entry, names.place(told.column, told.row),
+                                    told.mirrored));
   });
 }
 

@@ -342,7 +342,7 @@ class Sinkhorn(CommandTest):
              "the marginals of all rows sum up to 4, those of all columns to 6|of all columns sum up to 6, those of all rows to 4"),
         ]
         for words, message in cases:
-            for order in ("", "F"):
+            for order in ("", "F") if words[1] == "negative" else ("F",):
                 with self.subTest(words=words, order=order):
                     result = self.run_plait(0, words[0], f"{words[1]}{order}.npy", *words[2:], "-o", "P.npy")
                     self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
@@ -388,20 +388,18 @@ class Sinkhorn(CommandTest):
             self.save(f"{name}.npy", matrix)
             self.save(f"{name}F.npy", np.asfortranarray(matrix))
             self.coordinate_file(f"{name}.mtx", matrix)
-        for suffix in (".npy", "F.npy", ".mtx"):
-            for precision in ("f32", "mixed", "bf16") if suffix != ".mtx" else ("f32",):
-                stored = "bf16" if precision == "bf16" else "f32"
-                with self.subTest(suffix=suffix, precision=precision):
-                    words = ("--precision", precision, "-o", "P.npy", "--quiet")
-                    result = self.run_plait(2, "sinkhorn", f"large{suffix}", *words)
-                    self.assertEqual(result.status, 1)
-                    self.assertIn(f"large{suffix}: the entry in row 2, column 3 is 1e+60, beyond the range of {stored}", result.errors[0])
-                    result = self.run_plait(2, "sinkhorn", f"row{suffix}", *words)
-                    self.assertEqual(result.status, 1)
-                    self.assertRegex(result.errors[0], rf"row 1 has only zeros.*; 4 entries of row\S+ became 0 when stored in {stored}, the first 1e-50 in row 1, column 0; --precision f64")
-                    result = self.run_plait(0, "sinkhorn", f"small{suffix}", *words)
-                    self.assertEqual(result.status, 0)
-                    self.assertIn(f"warning: 1 entry of small{suffix} became 0 when stored in {stored}, the first 1e-60 in row 1, column 2", result.stderr)
+        for suffix, precision, stored, ranks in ((".npy", "f32", "f32", 2), ("F.npy", "bf16", "bf16", 0), (".mtx", "mixed", "f32", 0)):
+            with self.subTest(suffix=suffix, precision=precision):
+                words = ("--precision", precision, "-o", "P.npy", "--quiet")
+                result = self.run_plait(ranks, "sinkhorn", f"large{suffix}", *words)
+                self.assertEqual(result.status, 1)
+                self.assertIn(f"large{suffix}: the entry in row 2, column 3 is 1e+60, beyond the range of {stored}", result.errors[0])
+                result = self.run_plait(ranks, "sinkhorn", f"row{suffix}", *words)
+                self.assertEqual(result.status, 1)
+                self.assertRegex(result.errors[0], rf"row 1 has only zeros.*; 4 entries of row\S+ became 0 when stored in {stored}, the first 1e-50 in row 1, column 0; --precision f64")
+                result = self.run_plait(ranks, "sinkhorn", f"small{suffix}", *words)
+                self.assertEqual(result.status, 0)
+                self.assertIn(f"warning: 1 entry of small{suffix} became 0 when stored in {stored}, the first 1e-60 in row 1, column 2", result.stderr)
         self.succeed(0, "sinkhorn", "row.npy", "-o", "P.npy")
         self.save("start.npy", np.array([1, 1e60, 1, 1]))
         result = self.run_plait(0, "sinkhorn", "small.npy", "--precision", "f32", "--start", "start.npy", "-o", "P.npy")

@@ -255,14 +255,12 @@ TEST_F(OptimalTransport, SaysThatAnEpsilonIsTooSmallForThePrecision) {
     EXPECT_THAT(found.outcome.reason, HasSubstr("a larger epsilon is needed"));
     for (const auto potential : found.g) EXPECT_TRUE(std::isnan(potential));
   };
-  for (const double epsilon : {1e-20, 1e-100, 1e-300, 4e-320}) {
-    for (const double first : {0.0, epsilon}) {
-      SCOPED_TRACE(epsilon);
-      const TransportOptions options{.epsilon = epsilon, .first_epsilon = first};
-      const sinkhorn::Marginals marginals{own.r, whole.c};
-      expect_none(sinkhorn::transport<double, double>(context, own.const_view(), marginals, options));
-      expect_none(sinkhorn::transport<float, float>(context, own_floats.const_view(), marginals, options));
-    }
+  for (const double epsilon : {1e-20, 1e-300, 4e-320}) {
+    SCOPED_TRACE(epsilon);
+    const TransportOptions options{.epsilon = epsilon, .first_epsilon = 4 * epsilon};
+    const sinkhorn::Marginals marginals{own.r, whole.c};
+    expect_none(sinkhorn::transport<double, double>(context, own.const_view(), marginals, options));
+    expect_none(sinkhorn::transport<float, float>(context, own_floats.const_view(), marginals, options));
   }
 }
 
@@ -270,7 +268,7 @@ TEST_F(OptimalTransport, TellsAnErrorThatRoundingLeavesFromOneThatFallsSlowly) {
   const WholeProblem whole = random_problem(6, 4, 32);
   const OwnRows<double> own(whole);
   const auto found = sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c},
-                                                         {.epsilon = 1e-12, .limits = {.tolerance = 1e-13}});
+                                                         {.epsilon = 1e-10, .limits = {.tolerance = 1e-13}});
   EXPECT_EQ(found.outcome.status, Status::numerical_limit) << found.outcome.reason;
   EXPECT_THAT(found.outcome.reason, HasSubstr("which is what rounding leaves of costs that are up to"));
   EXPECT_LT(found.outcome.iterations, 9000);
