@@ -43,7 +43,7 @@ class Preload(unittest.TestCase):
         results, log = self.summary_of_product(PLAIT_GEMM_FROM="150")
         self.assertEqual(results, expected)
         self.assertRegex(log, r"  pdgemm +3 calls +1\.620 MB  .* s\n$")
-        results, log = self.summary_of_product()
+        results, log = self.summary_of_product(PLAIT_GEMM_FROM="256")
         self.assertEqual(results, expected)
         self.assertIn("  none\n  pdgemm", log)
         self.assertIn("3 calls  passed on to ScaLAPACK: less work than with matrices of order 256\n", log)
