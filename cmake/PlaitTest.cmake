@@ -34,7 +34,7 @@ function(plait_test name)
   foreach(ranks IN LISTS arg_RANKS)
     add_test(NAME ${name}@${ranks} COMMAND ${PLAIT_MPIEXEC} ${ranks} $<TARGET_FILE:${name}>
       --gtest_output=xml:${PLAIT_TEST_RESULTS}/${name}@${ranks}.xml)
-    # ./dev test runs tests of at most twice as many ranks as there are cores at a time, or a single one of more.
+    # ./dev test runs tests of at most three times as many ranks as there are cores at a time, or a single one of more.
     set_tests_properties(${name}@${ranks} PROPERTIES
       TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${PLAIT_TEST_ENVIRONMENT}" PROCESSORS ${ranks} LABELS mpi)
     if(arg_LARGE)
