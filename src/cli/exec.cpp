@@ -63,17 +63,34 @@ std::string_view family_of_launcher(const fs::path& executable) {
   return "";
 }
 
-// The program that a command runs, itself or as a launcher: what a script runs is not known, nor what else there is
-// behind it.
-std::optional<fs::path> program_of(const std::vector<std::string>& command) {
-  auto executable = executable_of(command[0]);
-  if (!executable || family_of_launcher(*executable).empty()) return executable;
+// The programs that a command runs, itself or as a launcher, which may take several with a colon between them: what a
+// script runs is not known.
+std::vector<fs::path> programs_of(const std::vector<std::string>& command) {
+  const auto executable = executable_of(command[0]);
+  if (!executable) return {};
+  if (family_of_launcher(*executable).empty()) return {*executable};
+  std::vector<fs::path> programs;
+  bool is_wanted = true;
   for (std::size_t i = 1; i < command.size(); ++i) {
-    const auto program = command[i].starts_with('-') ? std::nullopt : executable_of(command[i]);
+    if (command[i] == ":") is_wanted = true;
+    const auto program = !is_wanted || command[i].starts_with('-') ? std::nullopt : executable_of(command[i]);
     std::error_code none;
-    if (program && fs::is_regular_file(*program, none) && access(program->c_str(), X_OK) == 0) return program;
+    if (!program || !fs::is_regular_file(*program, none) || access(program->c_str(), X_OK) != 0) continue;
+    programs.push_back(*program);
+    is_wanted = false;
   }
-  return std::nullopt;
+  return programs;
+}
+
+void refuse_program_of_other_mpi(const fs::path& program) {
+  for (const std::string& library : needed_libraries(program)) {
+    const std::string_view family = family_of_library(library);
+    if (family.empty() || family == PLAIT_MPI_FAMILY) continue;
+    throw ArgumentError(
+        fmt::format("{} is a program of {} (it needs {}), but this plait was built with {}: use plait "
+                    "built for {}",
+                    program.native(), family, library, PLAIT_MPI_FAMILY, family));
+  }
 }
 
 void refuse_other_mpi(const std::vector<std::string>& command) {
@@ -85,16 +102,7 @@ void refuse_other_mpi(const std::vector<std::string>& command) {
                     "plait built for {}",
                     command[0], launched, PLAIT_MPI_FAMILY, launched));
   }
-  const auto program = program_of(command);
-  if (!program) return;
-  for (const std::string& library : needed_libraries(*program)) {
-    const std::string_view family = family_of_library(library);
-    if (family.empty() || family == PLAIT_MPI_FAMILY) continue;
-    throw ArgumentError(
-        fmt::format("{} is a program of {} (it needs {}), but this plait was built with {}: use plait "
-                    "built for {}",
-                    program->native(), family, library, PLAIT_MPI_FAMILY, family));
-  }
+  for (const fs::path& program : programs_of(command)) refuse_program_of_other_mpi(program);
 }
 
 // What no shell takes for something else.

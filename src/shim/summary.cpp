@@ -15,7 +15,7 @@ std::string_view environment(const char* name) {
 
 std::string complaint_about_log() {
   const std::string complaint = log_setting().complaint;
-  return complaint.empty() ? "" : fmt::format("plait: {}\n", complaint);
+  return complaint.empty() ? "" : fmt::format("plait: warning: {}\n", complaint);
 }
 
 std::string calls_text(Index number) { return fmt::format("{} call{}", number, number == 1 ? "" : "s"); }

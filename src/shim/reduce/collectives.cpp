@@ -114,8 +114,8 @@ std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index
                          Run&& run) noexcept {
   NodeGroup& group = *call.group;
   if (bytes == 0) return pass_on(routine, Outcome::arguments);
+  if (!buffers.are_fine) return pass_on(routine, Outcome::arguments);  // the other ranks may not come to such a call
   if (group.size() == 1) {
-    if (!buffers.are_fine) return pass_on(routine, Outcome::arguments);
     const bool copies = buffers.send != MPI_IN_PLACE && routine != Routine::exscan;
     if (copies && buffers.receive != nullptr && buffers.send != nullptr)
       std::memmove(buffers.receive, buffers.send, static_cast<std::size_t>(bytes));
@@ -127,14 +127,13 @@ std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index
   } else if (bytes < least_bytes(routine)) {
     return pass_on(routine, Outcome::size);
   }
-  NodeReducer* const reducer =
-      call.is_exact ? group.ready_reducer() : group.reducer(bytes, routine == Routine::allreduce);
+  const bool all_meet = routine == Routine::allreduce || routine == Routine::reduce_scatter_block;
+  NodeReducer* const reducer = call.is_exact ? group.ready_reducer() : group.reducer(bytes, all_meet);
   SlicedMessages* const messages = call.is_exact ? group.messages() : nullptr;
   if (reducer == nullptr && messages == nullptr) {
     if (call.is_exact) return not_reproducible(routine, Outcome::irreproducible_memory, group.rank());
     return pass_on(routine, group.why_not());
   }
-  if (!buffers.are_fine) return pass_on(routine, Outcome::arguments);
   try {
     const void* const in = buffers.send == MPI_IN_PLACE ? buffers.receive : buffers.send;
     if (reducer != nullptr) {

@@ -37,6 +37,18 @@ extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provi
   return code;
 }
 
+extern "C" int MPI_Comm_free(MPI_Comm* comm) {
+  const int code = next("MPI_Comm_free", PMPI_Comm_free)(comm);
+  plait::shim::reduce::NodeGroup::forget_freed();
+  return code;
+}
+
+extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) {
+  const int code = next("MPI_Comm_disconnect", PMPI_Comm_disconnect)(comm);
+  plait::shim::reduce::NodeGroup::forget_freed();
+  return code;
+}
+
 extern "C" int MPI_Reduce_local(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op) {
   if (plait::shim::reduce::reduce_local(in, inout, count, type, op)) return MPI_SUCCESS;
   return PMPI_Reduce_local(in, inout, count, type, op);

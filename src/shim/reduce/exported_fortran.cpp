@@ -2,13 +2,17 @@
 // layer by the profiling names. mpif.h and the module mpi come to mpi_<name>_, in any spelling; the module mpi_f08 to
 // ompi_<name>_f, with the same arguments.
 #include <dlfcn.h>
+#include <link.h>
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <optional>
+#include <string_view>
 
 #include "shim/reduce/collectives.hpp"
 #include "shim/reduce/local.hpp"
+#include "shim/reduce/node_group.hpp"
 #include "shim/reduce/running.hpp"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): Open MPI's names
@@ -42,6 +46,29 @@ void* in_c(void* buffer) {
   return buffer;
 }
 
+// Whether the addresses above are known. They are not where Fortran came into the process after this library, as in a
+// module of Python: nothing is served then.
+bool is_fortran_known() noexcept {
+  return &mpi_fortran_in_place != nullptr || &mpi_fortran_in_place_ != nullptr || &mpi_fortran_in_place__ != nullptr ||
+         &MPI_FORTRAN_IN_PLACE != nullptr;
+}
+
+int find_fortran_layer(dl_phdr_info* library, std::size_t /*size*/, void* path) {
+  const std::string_view candidate = library->dlpi_name;
+  if (!candidate.substr(candidate.rfind('/') + 1).starts_with("libmpi_mpifh.so")) return 0;
+  *static_cast<const char**>(path) = library->dlpi_name;
+  return 1;
+}
+
+// MPI's own function. A program that loads Fortran for itself may have MPI's Fortran layer where others don't see it.
+void* of_fortran_layer(const char* name) noexcept {
+  if (void* const found = dlsym(RTLD_DEFAULT, name); found != nullptr) return found;
+  const char* path = nullptr;
+  dl_iterate_phdr(find_fortran_layer, static_cast<void*>(&path));
+  void* const layer = path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  return layer == nullptr ? nullptr : dlsym(layer, name);
+}
+
 // What stands in the program's error argument is MPI's code, if it was served.
 bool told(std::optional<int> code, MPI_Fint* error) {
   if (code && error != nullptr) *error = *code;
@@ -69,15 +96,15 @@ std::optional<int> unserved(reduce::Routine routine, const MPI_Fint* type, const
   extern "C" void mpi_##lower##__ parameters __attribute__((alias("ompi_" #lower "_f"))); \
   extern "C" void MPI_##UPPER parameters __attribute__((alias("ompi_" #lower "_f")));
 #define PLAIT_FORTRAN_OF_MPI(lower, parameters) \
-  static auto* const of_mpi = reinterpret_cast<void(*) parameters>(dlsym(RTLD_DEFAULT, "pmpi_" #lower "_"))
+  static auto* const of_mpi = reinterpret_cast<void(*) parameters>(of_fortran_layer("pmpi_" #lower "_"))
 
 // A routine of these parameters, which `attempt` may serve, and MPI itself otherwise.
-#define PLAIT_FORTRAN(lower, UPPER, parameters, arguments, attempt) \
-  extern "C" void ompi_##lower##_f parameters {                     \
-    if (reduce::mpi_is_running() && told(attempt, error)) return;   \
-    PLAIT_FORTRAN_OF_MPI(lower, parameters);                        \
-    of_mpi arguments;                                               \
-  }                                                                 \
+#define PLAIT_FORTRAN(lower, UPPER, parameters, arguments, attempt)                     \
+  extern "C" void ompi_##lower##_f parameters {                                         \
+    if (is_fortran_known() && reduce::mpi_is_running() && told(attempt, error)) return; \
+    PLAIT_FORTRAN_OF_MPI(lower, parameters);                                            \
+    of_mpi arguments;                                                                   \
+  }                                                                                     \
   PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)
 
 // As their namesakes in C.
@@ -92,6 +119,17 @@ std::optional<int> unserved(reduce::Routine routine, const MPI_Fint* type, const
 PLAIT_FORTRAN_INIT(init, INIT, (MPI_Fint * error), (error))
 PLAIT_FORTRAN_INIT(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint* provided, MPI_Fint* error),
                    (required, provided, error))
+
+#define PLAIT_FORTRAN_FREE(lower, UPPER)                              \
+  extern "C" void ompi_##lower##_f(MPI_Fint* comm, MPI_Fint* error) { \
+    PLAIT_FORTRAN_OF_MPI(lower, (MPI_Fint*, MPI_Fint*));              \
+    of_mpi(comm, error);                                              \
+    reduce::NodeGroup::forget_freed();                                \
+  }                                                                   \
+  PLAIT_FORTRAN_NAMES(lower, UPPER, (MPI_Fint * comm, MPI_Fint * error))
+
+PLAIT_FORTRAN_FREE(comm_free, COMM_FREE)
+PLAIT_FORTRAN_FREE(comm_disconnect, COMM_DISCONNECT)
 
 #define PLAIT_FORTRAN_COLLECTIVE(lower, UPPER, attempt)                                                            \
   PLAIT_FORTRAN(                                                                                                   \

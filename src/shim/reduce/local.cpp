@@ -40,7 +40,8 @@ bool reduce_local(const void* in, void* inout, Index count, MPI_Datatype type, M
   if (!mpi_is_running()) return false;
   const bool is_known = found_last.operation == operation && found_last.type == type && found_last.kernel != nullptr;
   if (!is_known && !find_kernel(operation, type)) return pass_on(Outcome::reduction);
-  if (count <= 0 || in == nullptr || inout == nullptr || in == inout) return pass_on(Outcome::arguments);
+  const bool are_buffers = in != nullptr && inout != nullptr && in != MPI_IN_PLACE && inout != MPI_IN_PLACE;
+  if (count <= 0 || !are_buffers || in == inout) return pass_on(Outcome::arguments);
   found_last.kernel(count, in, inout);
   Log::of_program().count(Routine::reduce_local, Outcome::served, count * found_last.element_bytes);
   return true;

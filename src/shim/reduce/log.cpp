@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, outcome_count> reasons{
     "too little data, or not enough calls yet, to gain time",
     "several nodes, two groups of ranks, or ranks without plait",
     "too little shared memory, or too many communicators",
-    "not reproducible: plait has no such routine",
+    "not reproducible: plait has no exact form of this routine",
     "not reproducible: plait has no exact form of it",
     "not reproducible: two groups of ranks",
     "not reproducible: too little memory, or too many communicators"};

@@ -119,6 +119,8 @@ NodeGroup* NodeGroup::make(MPI_Comm comm) noexcept {
   }
 }
 
+void NodeGroup::forget_freed() noexcept { freed.fetch_add(1, std::memory_order_acq_rel); }
+
 void NodeGroup::make_no_more() noexcept { duplicates_in_background.store(true, std::memory_order_relaxed); }
 
 NodeGroup::~NodeGroup() { end(); }
@@ -126,7 +128,7 @@ NodeGroup::~NodeGroup() { end(); }
 collective::NodeReducer* NodeGroup::reducer(Index bytes, bool all_meet) noexcept {
   if (!is_decided_) {
     reduced_bytes_ += bytes + bytes_of_call;
-    if (reduced_bytes_ >= bytes_to_begin && have_all_met_) {
+    if (reduced_bytes_ >= bytes_to_begin && have_all_met_ && all_meet) {
       if (have_all_announced()) {
         begin();
       } else {

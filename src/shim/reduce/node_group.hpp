@@ -31,6 +31,10 @@ class NodeGroup {
   /// \return  null where there is no memory for one, or MPI refuses, without a call of an error handler
   [[nodiscard]] static NodeGroup* of(MPI_Comm comm) noexcept;
 
+  /// A communicator has been freed, and its handle may come again. While it was freed, what the program calls when its
+  /// own attributes are deleted may have reduced on it, after this class was done with it. Any thread may call.
+  static void forget_freed() noexcept;
+
   /// Makes no more communicators from now on. For a program that duplicates its own by MPI_Comm_idup: Open MPI 4.1.4
   /// may not come to an end when others are made meanwhile. Any thread may call.
   static void make_no_more() noexcept;
@@ -45,8 +49,10 @@ class NodeGroup {
 
   /// How to reduce `bytes` bytes of operands. Collective over the communicator, whose ranks all give the same
   /// arguments.
-  /// \param all_meet  no rank gets through this call before all have come to it. Only after one such call it is sure
-  ///                  that who has not announced itself lacks the library.
+  /// \param all_meet  no rank gets through this call before all have come to it. Only then may they wait for each other
+  /// to
+  ///                  make what reducing needs, and only after one such call it is sure that who has not announced
+  ///                  itself lacks the library.
   /// \pre  size() >= 2
   /// \return  null where it does not pay yet, where the ranks share no memory, and where some of them lack the library:
   ///          see `why_not`
