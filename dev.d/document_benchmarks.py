@@ -105,11 +105,10 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
   the other are 32 or 64 elements: reading 512 bytes, then leaving out 512, costs the other half of what the processor fetches
   ahead. Such runs take 9 to 13 ms for 128 MB where long ones take 7 to 9.
 - **Plain messages** add the copy that MPI makes, and its system calls.
-- **Reductions to one rank and prefixes, of 16 KB and more under Open MPI.** Where the two cores don't share a cache,
-  the preloaded `MPI_Reduce`, `MPI_Scan` and `MPI_Exscan` are slower than Open MPI's, which copies an operand from
-  process to process at once: a round of 16 KB takes about 10 µs, in which plait's own `MPI_Allreduce` makes three. It
-  is not that ranks sleep meanwhile: with none that sleeps it is the same. Under MPICH `MPI_Reduce` and `MPI_Reduce_scatter_block` of 4 MB are slower,
-  and the prefixes faster.
+- **Reductions to one rank and prefixes, of 16 KB and more under Open MPI.** On two cores the preloaded `MPI_Reduce`,
+  `MPI_Scan` and `MPI_Exscan` are slower than Open MPI's: `MPI_Reduce` of 16 KB takes 10 µs, in which plait's own
+  `MPI_Allreduce` makes three. It is not that ranks sleep meanwhile: with none that sleeps it is as slow; what it is
+  is not known. Under MPICH `MPI_Reduce` and `MPI_Reduce_scatter_block` of 4 MB are slower, and the prefixes faster.
 - **N = 500** fits the caches: memcpy takes 20 µs there, and a microsecond of planning what is next, of flags and of calls
   counts, for every 32 x 128 elements.
 - **Transposed into columns 8192 elements apart**, lines of one band compete for the same places of the caches; narrower

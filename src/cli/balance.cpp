@@ -57,17 +57,9 @@ void run_balance(mpi::Context& context, const BalanceOptions& options) {
   if (sparse_header(file) != nullptr) return run_sparse_balance(context, options, file);
   mpi::agreed(context, [&] { expect_dense_output(options, "--matrix", "matrix"); });
   const ScaledJob job = prepared(context, options, [](Precision) { return Index{0}; });
-  carry_out(
-      context, options,
-      [&](Meter& meter) {
-        return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
-          return job.precision == Precision::mixed ? balanced<float>(context, options, job, meter, narrowed)
-                                                   : balanced<double>(context, options, job, meter, narrowed);
-        });
-      },
-      [&](const BalanceOutcome& outcome) { return balance_json(context, options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return balance_facts(options, outcome); });
+  carry_out_balance(context, options, job, [&]<class T>(Meter& meter, NarrowedEntries& narrowed) {
+    return balanced<T>(context, options, job, meter, narrowed);
+  });
 }
 
 }  // namespace plait::cli

@@ -7,6 +7,7 @@
 #include "plait/mpi/context.hpp"
 
 #include "cli/balance_options.hpp"
+#include "cli/narrowed_entries.hpp"
 #include "cli/scaled_job.hpp"
 #include "cli/scaled_report.hpp"
 
@@ -35,5 +36,24 @@ struct BalanceOutcome : ScaledOutcome {
 /// Writes the factors of this rank's rows, NaN for masked ones. Collective over `context`.
 void write_factors(mpi::Context& context, const BalanceOptions& options, const std::vector<double>& factors,
                    Index first_row, Index rows);
+
+/// Balances and tells what came of it, as `carry_out` does. Collective over `context`.
+///
+/// \param balanced  balanced<T>(meter, narrowed) returns a BalanceOutcome, T being what the entries are stored in
+template <class Balanced>
+void carry_out_balance(mpi::Context& context, const BalanceOptions& options, const ScaledJob& job,
+                       const Balanced& balanced) {
+  const auto work = [&](Meter& meter) {
+    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+      return job.precision == Precision::mixed ? balanced.template operator()<float>(meter, narrowed)
+                                               : balanced.template operator()<double>(meter, narrowed);
+    });
+  };
+  carry_out(
+      context, options, work,
+      [&](const BalanceOutcome& outcome) { return balance_json(context, options, job, outcome); },
+      [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); },
+      [&](const BalanceOutcome& outcome) { return balance_facts(options, outcome); });
+}
 
 }  // namespace plait::cli

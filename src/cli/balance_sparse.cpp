@@ -59,17 +59,9 @@ BalanceOutcome balanced_sparse(mpi::Context& context, const BalanceOptions& opti
 
 void run_sparse_balance(mpi::Context& context, const BalanceOptions& options, const io::MatrixFile& file) {
   const ScaledJob job = prepared_sparse(context, options, file);
-  carry_out(
-      context, options,
-      [&](Meter& meter) {
-        return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
-          return job.precision == Precision::mixed ? balanced_sparse<float>(context, options, job, meter, narrowed)
-                                                   : balanced_sparse<double>(context, options, job, meter, narrowed);
-        });
-      },
-      [&](const BalanceOutcome& outcome) { return balance_json(context, options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return balance_summary(options, job, outcome); },
-      [&](const BalanceOutcome& outcome) { return balance_facts(options, outcome); });
+  carry_out_balance(context, options, job, [&]<class T>(Meter& meter, NarrowedEntries& narrowed) {
+    return balanced_sparse<T>(context, options, job, meter, narrowed);
+  });
 }
 
 }  // namespace plait::cli
