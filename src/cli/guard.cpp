@@ -3,9 +3,11 @@
 #include <mpi.h>
 
 #include <array>
+#include <chrono>
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,7 @@ namespace plait::cli {
 namespace {
 
 constexpr double patience_seconds = 5;
+constexpr std::chrono::seconds time_to_be_read{1};
 
 struct Failure {
   std::string text;
@@ -92,6 +95,8 @@ int run_guarded(const std::function<void(mpi::Context&)>& job) {
   const auto verdict = agree_on_verdict(verdicts, failure);
   if (!verdict) {
     print_error(fmt::format("rank {}: {}; the other ranks do not know and are ended", context.rank(), failure.text));
+    // Launchers, Hydra at least, drop what they have not read of the ranks when one aborts.
+    std::this_thread::sleep_for(time_to_be_read);
     MPI_Abort(MPI_COMM_WORLD, status_failed);
   }
   if (verdict->reporter == context.rank()) print_error(failure.text);
