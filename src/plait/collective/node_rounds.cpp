@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plait/base/error.hpp"
+#include "plait/base/stopwatch.hpp"
 #include "plait/collective/fold.hpp"
 #include "plait/simd/copy.hpp"
 
@@ -45,6 +46,8 @@ NodeRounds::NodeRounds(mpi::Context& context, const NodeBoard& board, const Node
       wait_(&wait),
       isa_(isa),
       scratch_(board.piece_bytes()),
+      into_stages_(static_cast<int>(NodeBoard::stages) * (board.ranks() - 1)),
+      into_results_(static_cast<int>(NodeBoard::stages)),
       peers_(static_cast<std::size_t>(board.ranks())),
       operands_(static_cast<std::size_t>(board.ranks())) {
   const mpi::NodeTopology& topology = context.topology();
@@ -205,8 +208,11 @@ void NodeRounds::stage(const NodeReduction& reduction, Index round) {
     const Piece part = piece(reduction, owner, round);
     if (number > NodeBoard::stages) await_reduced(owner, number - NodeBoard::stages);
     if (part.size() == 0) continue;
-    std::memcpy(board_->staged(self, owner, number), reduction.in + part.begin * element,
-                static_cast<std::size_t>(part.size() * element));
+    const Index bytes = part.size() * element;
+    const Stopwatch watch;
+    simd::stream_copy(board_->staged(self, owner, number), reduction.in + part.begin * element, bytes, isa_,
+                      into_stages_.next(bytes));
+    into_stages_.took(bytes, watch.seconds());
   }
   publish_staged(number);
 }
@@ -231,7 +237,11 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
     std::byte* own = nullptr;
     if (reduction.deliver == Deliver::to_owners) own = reduction.out + round * length_ * element;
     if (reduction.delivers_to(self)) own = reduction.out + part.begin * element;
-    std::byte* result = place_of_result(reduction, own, number);
+    const Index bytes = part.size() * element;
+    const simd::Stores stores = into_results_.next(bytes);
+    std::byte* const for_others = copied_by_others_ && !repeats_ ? board_->result(self, number) : nullptr;
+    std::byte* result = place_of_result(reduction, own, stores == simd::Stores::cached ? for_others : nullptr);
+    const Stopwatch watch;
     try {
       if (!failure_) fold(*reduction.combine, part.size(), operands_, result);
     } catch (...) {
@@ -239,14 +249,18 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
       Counter(board_->control(self).reduced.failed_call).store(call_, std::memory_order_relaxed);
     }
     hand_out(reduction, part, result, own);
+    if (for_others != nullptr) {
+      if (for_others != result) simd::stream_copy(for_others, result, bytes, isa_, stores);
+      into_results_.took(bytes, watch.seconds());
+    }
   }
   Counter(board_->control(self).reduced.rounds).store(number, std::memory_order_release);
 }
 
-// Where others copy it, or straight into this rank's own, but where that may still hold operands of this or is to be
-// written past the caches.
-std::byte* NodeRounds::place_of_result(const NodeReduction& reduction, std::byte* own, std::uint64_t number) const {
-  if (copied_by_others_ && !repeats_) return board_->result(board_->rank(), number);
+// Where others copy it if that is given, or straight into this rank's own, but where that may still hold operands of
+// this or is to be written past the caches.
+std::byte* NodeRounds::place_of_result(const NodeReduction& reduction, std::byte* own, std::byte* for_others) const {
+  if (for_others != nullptr) return for_others;
   const bool holds_operand = reduction.in == reduction.out;
   const bool is_of_first_two = board_->rank() < 2 && reduction.deliver != Deliver::to_owners;
   if (own == nullptr || streams_ || (holds_operand && !is_of_first_two)) return scratch_.data();

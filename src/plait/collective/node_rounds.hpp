@@ -9,6 +9,7 @@
 #include "plait/collective/node_reduction.hpp"
 #include "plait/collective/node_wait.hpp"
 #include "plait/simd/isa.hpp"
+#include "plait/simd/store_choice.hpp"
 
 namespace plait::collective {
 
@@ -70,7 +71,7 @@ class NodeRounds {
 
   // What a rank is to reduce in a round.
   [[nodiscard]] Piece piece(const NodeReduction& reduction, int owner, Index round) const;
-  [[nodiscard]] std::byte* place_of_result(const NodeReduction& reduction, std::byte* own, std::uint64_t number) const;
+  [[nodiscard]] std::byte* place_of_result(const NodeReduction& reduction, std::byte* own, std::byte* for_others) const;
 
   [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] NodeBoard::Call& call_of(int rank) const { return board_->control(rank).calls[call_ % 2]; }
@@ -83,6 +84,8 @@ class NodeRounds {
   const NodeWait* wait_;
   simd::Isa isa_;
   Buffer scratch_;  // a piece
+  simd::StoreChoice into_stages_;
+  simd::StoreChoice into_results_;
   std::vector<Peer> peers_;
   std::vector<const std::byte*> operands_;
 

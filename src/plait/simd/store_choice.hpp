@@ -5,7 +5,7 @@
 #include "plait/base/index.hpp"
 #include "plait/simd/stores.hpp"
 
-namespace plait::redistribute {
+namespace plait::simd {
 
 /// Chooses, by trying, how chunks are written that another core reads next. Where the two cores share a cache, ordinary
 /// stores leave chunks there; where they do not, each such store first fetches the line back from the other core, and
@@ -17,7 +17,7 @@ class StoreChoice {
   explicit StoreChoice(int slots) : slots_(slots) {}
 
   /// For the next chunk.
-  [[nodiscard]] simd::Stores next(Index bytes) const noexcept;
+  [[nodiscard]] Stores next(Index bytes) const noexcept;
   /// What the chunk for which that was asked took.
   void took(Index bytes, double seconds) noexcept;
 
@@ -29,4 +29,4 @@ class StoreChoice {
   std::array<double, 2> seconds_per_byte_{};  // of the last trials: ordinary, streaming
 };
 
-}  // namespace plait::redistribute
+}  // namespace plait::simd

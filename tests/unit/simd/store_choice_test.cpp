@@ -1,11 +1,11 @@
-#include "plait/redistribute/store_choice.hpp"
+#include "plait/simd/store_choice.hpp"
 
 #include <gtest/gtest.h>
 
 namespace {
 
 using plait::Index;
-using plait::redistribute::StoreChoice;
+using plait::simd::StoreChoice;
 using plait::simd::Stores;
 
 constexpr Index chunk = 1 << 18;

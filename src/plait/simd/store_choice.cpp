@@ -1,22 +1,22 @@
-#include "plait/redistribute/store_choice.hpp"
+#include "plait/simd/store_choice.hpp"
 
 #include <cstddef>
 
-namespace plait::redistribute {
+namespace plait::simd {
 
 namespace {
 
-constexpr Index least_streamed = Index{32} << 10;  // below that the clock tells nothing
+constexpr Index least_streamed = Index{8} << 10;  // below that the clock tells nothing
 constexpr int chunks_from_trial_to_trial = 4096;   // cores change, and so does what they share
 // What was streamed comes from memory when it is read: only a clear gain for the writer is one for both.
 constexpr double clear_gain = 0.8;
 
 }  // namespace
 
-simd::Stores StoreChoice::next(Index bytes) const noexcept {
-  if (bytes < least_streamed) return simd::Stores::cached;
-  if (is_trial()) return chunk_ < 2 * slots_ ? simd::Stores::cached : simd::Stores::streaming;
-  return seconds_per_byte_[1] < clear_gain * seconds_per_byte_[0] ? simd::Stores::streaming : simd::Stores::cached;
+Stores StoreChoice::next(Index bytes) const noexcept {
+  if (bytes < least_streamed) return Stores::cached;
+  if (is_trial()) return chunk_ < 2 * slots_ ? Stores::cached : Stores::streaming;
+  return seconds_per_byte_[1] < clear_gain * seconds_per_byte_[0] ? Stores::streaming : Stores::cached;
 }
 
 void StoreChoice::took(Index bytes, double seconds) noexcept {
@@ -30,4 +30,4 @@ void StoreChoice::took(Index bytes, double seconds) noexcept {
   chunk_ = (chunk_ + 1) % chunks_from_trial_to_trial;
 }
 
-}  // namespace plait::redistribute
+}  // namespace plait::simd
