@@ -17,9 +17,6 @@ namespace plait::collective {
 /// what it has of the others' pieces, reduces its own piece from their stages and its own memory, and copies what the
 /// others have reduced. Operands and results in memory that the node shares are read and written where they lie.
 ///
-/// Two ranks that have to stage their operands each reduce all of them: as much goes from one to the other, by fewer
-/// steps.
-///
 /// Prefixes are passed on, in rounds as well, from a rank to the next one, which combines them with its own operand.
 ///
 /// A stage is used again when all have reduced what was in it, a result when all have copied it; the order of steps is
@@ -41,8 +38,7 @@ class NodeRounds {
     int context_rank = 0;
     const std::byte* in = nullptr;  // where its operand can be read, if it can
     std::byte* out = nullptr;       // where its result can be written, if it can
-    bool in_place = false;          // the two are the same
-    bool copies = false;            // gets a result, from where the others reduced it
+      bool copies = false;            // gets a result, from where the others reduced it
     std::uint64_t staged = 0;
     std::uint64_t reduced = 0;
     std::uint64_t copied = 0;
@@ -56,7 +52,6 @@ class NodeRounds {
   void plan(const NodeReduction& reduction);
   void meet(const NodeReduction& reduction);
   void see_places(int rank);
-  void settle(const NodeReduction& reduction);
   void stage_first(const NodeReduction& reduction);
   void stage(const NodeReduction& reduction, Index round);
   void reduce(const NodeReduction& reduction, Index round);
@@ -70,7 +65,9 @@ class NodeRounds {
   void publish_staged(std::uint64_t rounds);
 
   // What a rank is to reduce in a round.
-  [[nodiscard]] Piece piece(const NodeReduction& reduction, int owner, Index round) const;
+  [[nodiscard]] Piece piece(const NodeReduction& reduction, int owner, Index round) const {
+    return piece_of(reduction.begins, owner, round, length_);
+  }
   [[nodiscard]] std::byte* place_of_result(const NodeReduction& reduction, std::byte* own, std::byte* for_others) const;
 
   [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
@@ -93,7 +90,6 @@ class NodeRounds {
   std::uint64_t before_ = 0;  // rounds of the calls before this one
   Index rounds_ = 0;          // of this call
   Index length_ = 0;          // of a piece, in elements
-  bool repeats_ = false;      // every rank reduces all
   bool streams_ = false;
   bool copied_by_others_ = false;
   bool some_share_ = false;  // operands or results
