@@ -38,7 +38,7 @@ class NodeRounds {
     int context_rank = 0;
     const std::byte* in = nullptr;  // where its operand can be read, if it can
     std::byte* out = nullptr;       // where its result can be written, if it can
-      bool copies = false;            // gets a result, from where the others reduced it
+    bool copies = false;            // gets a result, from where the others reduced it
     std::uint64_t staged = 0;
     std::uint64_t reduced = 0;
     std::uint64_t copied = 0;

@@ -1,5 +1,6 @@
 #include "plait/simd/store_choice.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace plait::simd {
@@ -7,7 +8,7 @@ namespace plait::simd {
 namespace {
 
 constexpr Index least_streamed = Index{8} << 10;  // below that the clock tells nothing
-constexpr int chunks_from_trial_to_trial = 4096;   // cores change, and so does what they share
+constexpr int chunks_from_trial_to_trial = 4096;  // cores change, and so does what they share
 // What was streamed comes from memory when it is read: only a clear gain for the writer is one for both.
 constexpr double clear_gain = 0.8;
 
@@ -23,9 +24,9 @@ void StoreChoice::took(Index bytes, double seconds) noexcept {
   if (bytes < least_streamed) return;
   const int into_trial = chunk_ % (2 * slots_);
   if (is_trial() && into_trial >= slots_) {
-    double& sum = seconds_per_byte_[chunk_ < 2 * slots_ ? 0 : 1];
-    if (into_trial == slots_) sum = 0;
-    sum += seconds / static_cast<double>(bytes);
+    double& fastest = seconds_per_byte_[chunk_ < 2 * slots_ ? 0 : 1];
+    const double one = seconds / static_cast<double>(bytes);
+    fastest = into_trial == slots_ ? one : std::min(fastest, one);
   }
   chunk_ = (chunk_ + 1) % chunks_from_trial_to_trial;
 }

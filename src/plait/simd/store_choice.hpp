@@ -26,7 +26,8 @@ class StoreChoice {
 
   int slots_;
   int chunk_ = 0;
-  std::array<double, 2> seconds_per_byte_{};  // of the last trials: ordinary, streaming
+  // Ordinary and streaming, of the fastest of the last trial: others may have lost the core amid it.
+  std::array<double, 2> seconds_per_byte_{};
 };
 
 }  // namespace plait::simd
