@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/simd/stores.hpp"
@@ -14,7 +16,8 @@ class StoreChoice {
  public:
   /// \param slots  how many chunks pass before memory is written again: what the caches hold of it then depends on how
   ///               it was written before, so each way is tried for twice as many
-  explicit StoreChoice(int slots) : slots_(slots) {}
+  /// \pre  slots >= 1
+  explicit StoreChoice(int slots) : slots_(slots) { tried_.reserve(static_cast<std::size_t>(slots)); }
 
   /// For the next chunk.
   [[nodiscard]] Stores next(Index bytes) const noexcept;
@@ -26,8 +29,9 @@ class StoreChoice {
 
   int slots_;
   int chunk_ = 0;
-  // Ordinary and streaming, of the fastest of the last trial: others may have lost the core amid it.
+  // Medians of the last trials, since another process may have had the core amid a chunk: ordinary, streaming.
   std::array<double, 2> seconds_per_byte_{};
+  std::vector<double> tried_;
 };
 
 }  // namespace plait::simd
