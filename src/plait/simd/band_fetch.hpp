@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <span>
 
-#include <hwy/cache_control.h>
-
 #include "plait/base/index.hpp"
+#include "plait/simd/prefetch.hpp"
 #include "plait/simd/transpose.hpp"
 #include "plait/simd/transposition.hpp"
 
@@ -21,17 +20,17 @@ class BandFetch {
     for (Index i = 0; i < lines_ahead; ++i) next_line();
   }
 
-  HWY_INLINE void next_line() {
+  void next_line() {
     if (row_ >= runs_[run_].length) next_run();
     const std::byte* line = all_.source + (runs_[run_].source + row_) * element + column_ * all_.source_stride;
     const Index columns = std::min(band_, all_.columns - column_);
-    for (Index c = 0; c < columns; ++c) hwy::Prefetch(line + c * all_.source_stride);
+    for (Index c = 0; c < columns; ++c) prefetch(line + c * all_.source_stride);
     row_ += line_bytes / element;
   }
 
  private:
   // The processor does not see by itself that so many columns are read side by side.
-  static constexpr Index lines_ahead = 4;
+  static constexpr Index lines_ahead = 8;
 
   void next_run() {
     row_ = 0;

@@ -6,6 +6,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/simd/dispatch.hpp"
+#include "plait/simd/prefetch.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
 #include "plait/simd/targets.hpp"
@@ -88,7 +89,7 @@ class FetchAhead {
     const Index bytes = std::min(fetched_at_once, run.bytes - at_);
     if (from != end_) without_gap_ = 0;
     if (without_gap_ < long_run) {
-      for (Index line = 0; line < bytes; line += line_bytes) hwy::Prefetch(from + line);
+      for (Index line = 0; line < bytes; line += line_bytes) prefetch(from + line);
     }
     end_ = from + bytes;
     without_gap_ += bytes;
@@ -146,7 +147,7 @@ HWY_INLINE void stream_run(std::uint8_t* target, const std::uint8_t* source, Ind
   Index at = before_a_line(target, bytes);
   if (at > 0) std::memcpy(target, source, static_cast<std::size_t>(at));
   for (; at + group + ahead <= bytes; at += group) {
-    for (Index line = at; line < at + group; line += line_bytes) hwy::Prefetch(source + line + ahead);
+    for (Index line = at; line < at + group; line += line_bytes) prefetch(source + line + ahead);
     for (Index line = at; line < at + group; line += line_bytes) stream_line(target + line, source + line);
   }
   for (; at + line_bytes <= bytes; at += line_bytes) stream_line(target + at, source + at);

@@ -56,7 +56,7 @@ HWY_INLINE void exponentials_of_rows(const T* cost, Index leading_dimension, Ind
     const V by_column = hn::Mul(hn::LoadU(d, g + j), unit);
     for (std::size_t i = 0; i < rows; ++i) {
       const T* from = cost + static_cast<Index>(i) * leading_dimension + j;
-      hwy::Prefetch(from + fetched_ahead_bytes / Index{sizeof(T)});
+      prefetch(from + fetched_ahead_bytes / Index{sizeof(T)});
       exponentials(i, from, by_column, e + static_cast<Index>(i) * e_leading_dimension + j);
     }
   }

@@ -1,9 +1,8 @@
 #include <algorithm>
 
-#include <hwy/cache_control.h>
-
 #include "plait/base/contract.hpp"
 #include "plait/simd/copy.hpp"
+#include "plait/simd/prefetch.hpp"
 #include "plait/simd/scale.hpp"
 #include "plait/simd/scale_kernel.hpp"
 #include "plait/simd/transpose.hpp"
@@ -37,7 +36,7 @@ struct ScratchTile {
 template <class T>
 void fetch(Index rows, Index columns, const T* elements, Index ld) {
   for (Index c = 0; c < columns; ++c) {
-    for (Index r = 0; r < rows; r += line_bytes / Index{sizeof(T)}) hwy::Prefetch(elements + r + c * ld);
+    for (Index r = 0; r < rows; r += line_bytes / Index{sizeof(T)}) prefetch(elements + r + c * ld);
   }
 }
 
