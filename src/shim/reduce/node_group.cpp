@@ -156,17 +156,24 @@ bool NodeGroup::have_all_announced() const noexcept {
   }
 }
 
-// Over several nodes that was found out for all processes at once. On one node the others are asked for without
-// communication, which a rank that lacks the library or the wish would not take part in. Those that have it are on
-// their way to this call, and may need this rank's progress to get there.
+// Processes that were not started together can't find out about each other, as all of them see. Over several nodes it
+// was found out for all processes at once. On one node the others are asked for without communication, which a rank
+// that lacks the library or the wish would not take part in. Those that have it are on their way to this call, and may
+// need this rank's progress to get there.
 NodeGroup::Wish NodeGroup::wish_of_all() {
   constexpr std::string_view at_odds =
       "PLAIT_REPRODUCIBLE differs between ranks: sums among those are not reproducible";
   const std::vector<int> ranks = world_ranks_of(comm_);
+  if (std::ranges::find(ranks, -1) != ranks.end()) {
+    if (rank_ == 0) {
+      Log::of_program().tell_at_odds(
+          "sums among ranks that were started apart, as by MPI_Comm_spawn, are not reproducible");
+    }
+    return Wish::of_some;
+  }
   if (!is_job_on_one_node()) {
-    const bool are_all_of_world = std::ranges::find(ranks, -1) == ranks.end();
     const WorldWish wish = wish_of_world();
-    if (are_all_of_world && wish == WorldWish::of_all) return Wish::of_all;
+    if (wish == WorldWish::of_all) return Wish::of_all;
     const bool was_told = wish == WorldWish::of_some;
     if (rank_ == 0 && !was_told) Log::of_program().tell_at_odds(at_odds);
     return Wish::of_some;

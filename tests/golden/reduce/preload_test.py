@@ -30,6 +30,9 @@ def is_running(process: str) -> bool:
 class Preload(unittest.TestCase):
     mpiexec = cluster = library = profiler = program = fortran = loader = fortran_library = ""
 
+    def is_open_mpi(self) -> bool:
+        return 'family="Open MPI"' in Path(self.mpiexec).read_text()
+
     def run_words(self, words: list[str], **environment: str) -> subprocess.CompletedProcess:
         return subprocess.run(
             words, env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=100
@@ -139,6 +142,12 @@ class Preload(unittest.TestCase):
         log = self.with_library(2, "sh", "-c", on_rank, self.program)[1]
         self.assertEqual(log.count("PLAIT_REPRODUCIBLE differs between ranks"), 1, log)
 
+    def test_sums_of_ranks_that_were_started_apart_are_said_not_to_be_reproducible(self):
+        if not self.is_open_mpi():
+            self.skipTest("Debian's MPICH starts no processes")
+        log = self.with_library(2, self.program, "spawned", PLAIT_REPRODUCIBLE="1")[1]
+        self.assertEqual(log.count("started apart, as by MPI_Comm_spawn, are not reproducible"), 1, log)
+
     def test_a_wrong_wish_for_reproducible_sums_is_said_once(self):
         log = self.with_library(2, self.program, "results", PLAIT_REPRODUCIBLE="yes")[1]
         self.assertEqual(log.count("PLAIT_REPRODUCIBLE is 'yes', expected 0, 1 or nothing"), 1, log)
@@ -175,7 +184,7 @@ class Preload(unittest.TestCase):
         orders = [(self.library, self.profiler), (self.profiler, self.library)]
         # With MPICH, all of Fortran's MPI_Allreduce come to the profiler, so plait never begins, and MPICH 4.0.2 crashes
         # in a long MPI_Reduce in place whose root is not 0.
-        for libraries in orders if 'family="Open MPI"' in Path(self.mpiexec).read_text() else orders[:1]:
+        for libraries in orders if self.is_open_mpi() else orders[:1]:
             log = self.with_library(2, self.fortran, LD_PRELOAD=":".join(libraries))[1]
             for routine in "MPI_INIT", "MPI_COMM_FREE":
                 self.assertEqual(len(re.findall(f"^profiler: {routine}$", log, re.M)), 1, log)

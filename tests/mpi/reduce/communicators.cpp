@@ -213,6 +213,29 @@ void check_communicators() {
   come_late();
 }
 
+// Processes that were started apart, whose numbers among their own are the same.
+void check_spawned() {
+  MPI_Comm parents = MPI_COMM_NULL;
+  MPI_Comm both = MPI_COMM_NULL;
+  MPI_Comm all = MPI_COMM_NULL;
+  MPI_Comm_get_parent(&parents);
+  const bool is_child = parents != MPI_COMM_NULL;
+  if (is_child) {
+    both = parents;
+  } else {
+    std::string command = std::filesystem::read_symlink("/proc/self/exe");
+    std::string part = "spawned";
+    char* arguments[] = {part.data(), nullptr};  // NOLINT(*-avoid-c-arrays): MPI's
+    MPI_Comm_spawn(command.data(), arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &both, MPI_ERRCODES_IGNORE);
+  }
+  MPI_Intercomm_merge(both, is_child ? 1 : 0, &all);
+  reduce_much(all);
+  reduce_much(MPI_COMM_WORLD);
+  reduce_little(all);
+  MPI_Comm_free(&all);
+  MPI_Comm_disconnect(&both);
+}
+
 namespace {
 
 std::atomic<int> handled = 0;

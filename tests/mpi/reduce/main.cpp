@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
                                                 {"pass-on", check_pass_on},
                                                 {"integers", check_integers},
                                                 {"communicators", check_communicators},
+                                                {"spawned", check_spawned},
                                                 {"threads", check_threads},
                                                 {"exit-meanwhile", exit_meanwhile},
                                                 {"be-killed-meanwhile", be_killed_meanwhile},

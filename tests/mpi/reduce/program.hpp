@@ -11,6 +11,7 @@ void print_errors();         // part "errors"
 void check_pass_on();        // part "pass-on"
 void check_integers();       // part "integers"
 void check_communicators();  // part "communicators"
+void check_spawned();        // part "spawned"
 void check_threads();        // part "threads"
 
 // These end by what one rank does, and would never else; each rank says which process it is.
