@@ -182,8 +182,8 @@ class Preload(unittest.TestCase):
         if not self.fortran:
             self.skipTest("no Fortran")
         orders = [(self.library, self.profiler), (self.profiler, self.library)]
-        # With MPICH, all of Fortran's MPI_Allreduce come to the profiler, so plait never begins, and MPICH 4.0.2 crashes
-        # in a long MPI_Reduce in place whose root is not 0.
+        # With MPICH, all of Fortran's MPI_Allreduce come to the profiler, so plait never begins; MPICH 4.0.2 crashes in
+        # a long MPI_Reduce in place whose root is not 0.
         for libraries in orders if self.is_open_mpi() else orders[:1]:
             log = self.with_library(2, self.fortran, LD_PRELOAD=":".join(libraries))[1]
             for routine in "MPI_INIT", "MPI_COMM_FREE":
