@@ -19,6 +19,7 @@
 #include "shim/openmpi/module.hpp"
 #include "shim/openmpi/tables.hpp"
 #include "shim/program_isa.hpp"
+#include "shim/reproducible_setting.hpp"
 #include "shim/summary.hpp"
 
 namespace {
@@ -66,6 +67,15 @@ std::string summary() {
   return text;
 }
 
+// Which only the library that is preloaded can see to, as it sees all operands of a sum.
+void tell_if_not_reproducible() {
+  const ReproducibleSetting setting = reproducible_setting();
+  say(setting.complaint);
+  if (!setting.is_wanted) return;
+  say("plait: warning: PLAIT_REPRODUCIBLE=1 needs libplait_reduce.so, which is not preloaded: sums are not made "
+      "reproducible\n");
+}
+
 // What Open MPI calls. It is C, so nothing may be thrown out of here.
 
 int init_query(bool /*with_progress_threads*/, bool /*with_threads*/) noexcept {
@@ -74,6 +84,7 @@ int init_query(bool /*with_progress_threads*/, bool /*with_threads*/) noexcept {
     is_rank_zero = OPAL_PROC_MY_NAME.vpid == 0;
     tells_settings = is_rank_zero && dlsym(RTLD_DEFAULT, teller_of_settings) == nullptr;
     isa = isa_of_program(tells_settings);
+    if (tells_settings) tell_if_not_reproducible();
     tells_summary = log_setting().summary;
     return OMPI_SUCCESS;
   } catch (...) {

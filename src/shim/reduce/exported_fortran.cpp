@@ -69,6 +69,11 @@ void* of_fortran_layer(const char* name) noexcept {
   return layer == nullptr ? nullptr : dlsym(layer, name);
 }
 
+void* next_or_of_mpi(const char* name, const char* name_of_mpi) noexcept {
+  void* const found = dlsym(RTLD_NEXT, name);
+  return found != nullptr ? found : of_fortran_layer(name_of_mpi);
+}
+
 // What stands in the program's error argument is MPI's code, if it was served.
 bool told(std::optional<int> code, MPI_Fint* error) {
   if (code && error != nullptr) *error = *code;
@@ -107,29 +112,27 @@ std::optional<int> unserved(reduce::Routine routine, const MPI_Fint* type, const
   }                                                                                     \
   PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)
 
-// As their namesakes in C.
-#define PLAIT_FORTRAN_INIT(lower, UPPER, parameters, arguments) \
-  extern "C" void ompi_##lower##_f parameters {                 \
-    PLAIT_FORTRAN_OF_MPI(lower, parameters);                    \
-    of_mpi arguments;                                           \
-    reduce::start_serving();                                    \
-  }                                                             \
-  PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)
+// Routines that only tell plait something: each spelling goes on to whoever intercepts it next, such as a profiler.
+#define PLAIT_FORTRAN_PASSING(symbol, lower, parameters, arguments, tell)                                        \
+  extern "C" void symbol parameters {                                                                            \
+    static auto* const next = reinterpret_cast<void(*) parameters>(next_or_of_mpi(#symbol, "pmpi_" #lower "_")); \
+    next arguments;                                                                                              \
+    tell;                                                                                                        \
+  }
+#define PLAIT_FORTRAN_TELLING(lower, UPPER, parameters, arguments, tell)     \
+  PLAIT_FORTRAN_PASSING(mpi_##lower, lower, parameters, arguments, tell)     \
+  PLAIT_FORTRAN_PASSING(mpi_##lower##_, lower, parameters, arguments, tell)  \
+  PLAIT_FORTRAN_PASSING(mpi_##lower##__, lower, parameters, arguments, tell) \
+  PLAIT_FORTRAN_PASSING(MPI_##UPPER, lower, parameters, arguments, tell)     \
+  PLAIT_FORTRAN_PASSING(ompi_##lower##_f, lower, parameters, arguments, tell)
 
-PLAIT_FORTRAN_INIT(init, INIT, (MPI_Fint * error), (error))
-PLAIT_FORTRAN_INIT(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint* provided, MPI_Fint* error),
-                   (required, provided, error))
-
-#define PLAIT_FORTRAN_FREE(lower, UPPER)                              \
-  extern "C" void ompi_##lower##_f(MPI_Fint* comm, MPI_Fint* error) { \
-    PLAIT_FORTRAN_OF_MPI(lower, (MPI_Fint*, MPI_Fint*));              \
-    of_mpi(comm, error);                                              \
-    reduce::NodeGroup::forget_freed();                                \
-  }                                                                   \
-  PLAIT_FORTRAN_NAMES(lower, UPPER, (MPI_Fint * comm, MPI_Fint * error))
-
-PLAIT_FORTRAN_FREE(comm_free, COMM_FREE)
-PLAIT_FORTRAN_FREE(comm_disconnect, COMM_DISCONNECT)
+PLAIT_FORTRAN_TELLING(init, INIT, (MPI_Fint * error), (error), reduce::start_serving())
+PLAIT_FORTRAN_TELLING(init_thread, INIT_THREAD, (MPI_Fint * required, MPI_Fint* provided, MPI_Fint* error),
+                      (required, provided, error), reduce::start_serving())
+PLAIT_FORTRAN_TELLING(comm_free, COMM_FREE, (MPI_Fint * comm, MPI_Fint* error), (comm, error),
+                      reduce::NodeGroup::forget_freed())
+PLAIT_FORTRAN_TELLING(comm_disconnect, COMM_DISCONNECT, (MPI_Fint * comm, MPI_Fint* error), (comm, error),
+                      reduce::NodeGroup::forget_freed())
 
 #define PLAIT_FORTRAN_COLLECTIVE(lower, UPPER, attempt)                                                            \
   PLAIT_FORTRAN(                                                                                                   \

@@ -16,11 +16,11 @@
 #include "plait/mpi/progress.hpp"
 #include "plait/mpi/returned_errors.hpp"
 
+#include "shim/reduce/handles.hpp"
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/presence.hpp"
 #include "shim/reduce/reproducible.hpp"
 #include "shim/reduce/running.hpp"
-#include "shim/reduce/unheard_errors.hpp"
 #include "shim/reduce/world_wish.hpp"
 
 namespace plait::shim::reduce {
@@ -84,7 +84,7 @@ NodeGroup* NodeGroup::of(MPI_Comm comm) noexcept {
   const std::uint64_t now = freed.load(std::memory_order_acquire);
   RememberedNode& last = place_of(comm);
   if (last.comm == comm && last.freed == now) return last.group;
-  if (comm == MPI_COMM_NULL) return nullptr;
+  if (!is_communicator(comm)) return nullptr;
   NodeGroup* group = nullptr;
   if (!find(comm, group)) return nullptr;
   if (group == nullptr) group = make(comm);
@@ -92,9 +92,7 @@ NodeGroup* NodeGroup::of(MPI_Comm comm) noexcept {
   return group;
 }
 
-// That a handle is none is for the call to find that the program made.
 bool NodeGroup::find(MPI_Comm comm, NodeGroup*& group) noexcept {
-  const UnheardErrors unheard;
   void* known = nullptr;
   int found = 0;
   if (MPI_Comm_get_attr(comm, attribute_key(), static_cast<void*>(&known), &found) != MPI_SUCCESS) return false;
@@ -158,17 +156,24 @@ bool NodeGroup::have_all_announced() const noexcept {
   }
 }
 
-// Over several nodes that was found out for all processes at once. On one node the others are asked for without
-// communication, which a rank that lacks the library or the wish would not take part in. Those that have it are on
-// their way to this call, and may need this rank's progress to get there.
+// Processes that were not started together can't find out about each other, as all of them see. Over several nodes it
+// was found out for all processes at once. On one node the others are asked for without communication, which a rank
+// that lacks the library or the wish would not take part in. Those that have it are on their way to this call, and may
+// need this rank's progress to get there.
 NodeGroup::Wish NodeGroup::wish_of_all() {
   constexpr std::string_view at_odds =
       "PLAIT_REPRODUCIBLE differs between ranks: sums among those are not reproducible";
   const std::vector<int> ranks = world_ranks_of(comm_);
+  if (std::ranges::find(ranks, -1) != ranks.end()) {
+    if (rank_ == 0) {
+      Log::of_program().tell_at_odds(
+          "sums among ranks that were started apart, as by MPI_Comm_spawn, are not reproducible");
+    }
+    return Wish::of_some;
+  }
   if (!is_job_on_one_node()) {
-    const bool are_all_of_world = std::ranges::find(ranks, -1) == ranks.end();
     const WorldWish wish = wish_of_world();
-    if (are_all_of_world && wish == WorldWish::of_all) return Wish::of_all;
+    if (wish == WorldWish::of_all) return Wish::of_all;
     const bool was_told = wish == WorldWish::of_some;
     if (rank_ == 0 && !was_told) Log::of_program().tell_at_odds(at_odds);
     return Wish::of_some;
@@ -210,14 +215,15 @@ void NodeGroup::begin() noexcept {
 }
 
 void NodeGroup::make_reducer() {
+  std::optional<mpi::Communicator> plain;
   {
-    const UnheardErrors unheard;
-    std::optional<mpi::ReturnedErrors> returned;
-    if (comm_ != MPI_COMM_WORLD && comm_ != MPI_COMM_SELF) returned.emplace(comm_);
+    // There may be too many communicators, which is no business of the program's handler. What other threads do on this
+    // one meanwhile returns its errors, too.
+    const mpi::ReturnedErrors returned(comm_);
     // Not a duplicate, which would call what the program wants called where its attributes are copied.
-    const mpi::Communicator plain = mpi::Communicator::borrowed(comm_).split(0, rank_);
-    context_ = std::make_unique<mpi::Context>(plain.handle());
+    plain = mpi::Communicator::borrowed(comm_).split(0, rank_);
   }
+  context_ = std::make_unique<mpi::Context>(plain->handle());
   if (context_->topology().nodes() == 1) {
     reducer_ = std::make_unique<collective::NodeReducer>(*context_, isa_of_program());
     if (!reducer_->shares_memory()) reducer_.reset();

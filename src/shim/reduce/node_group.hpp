@@ -28,7 +28,7 @@ class NodeGroup {
   /// That of a communicator, made when it is first asked for; where PLAIT_REPRODUCIBLE is set it may wait for the other
   /// ranks then. Different threads may ask
   /// for different communicators' at once.
-  /// \return  null where there is no memory for one, or MPI refuses, without a call of an error handler
+  /// \return  null where there is no such communicator, which no error handler hears of, and where memory is short
   [[nodiscard]] static NodeGroup* of(MPI_Comm comm) noexcept;
 
   /// A communicator has been freed, and its handle may come again. While it was freed, what the program calls when its
@@ -76,7 +76,7 @@ class NodeGroup {
   NodeGroup(MPI_Comm comm, int size, int rank)
       : comm_(comm), size_(size), rank_(rank), counts_(static_cast<std::size_t>(size)) {}
 
-  // Whether there is such a communicator; the group stays as it is where it has none yet.
+  // Whether MPI tells; the group stays as it is where it has none yet.
   [[nodiscard]] static bool find(MPI_Comm comm, NodeGroup*& group) noexcept;
   [[nodiscard]] static NodeGroup* make(MPI_Comm comm) noexcept;
   enum class Wish : unsigned char { of_none, of_some, of_all };

@@ -1,33 +1,20 @@
 #include "shim/reduce/reproducible.hpp"
 
 #include <cstdio>
-#include <string_view>
-
-#include <fmt/format.h>
 
 #include "shim/own_rank.hpp"
-#include "shim/summary.hpp"
+#include "shim/reproducible_setting.hpp"
 
 namespace plait::shim::reduce {
 
 namespace {
 
-constexpr const char* variable = "PLAIT_REPRODUCIBLE";
-
 bool read_setting() noexcept {
-  const std::string_view setting = environment(variable);
-  if (setting == "1") return true;
-  if (setting.empty() || setting == "0") return false;
+  const ReproducibleSetting setting = reproducible_setting();
   OwnRank rank;
   rank.learn();
-  if (rank.is_zero()) {
-    std::fputs(fmt::format("plait: warning: environment variable {} is '{}', expected 0, 1 or nothing; sums are not "
-                           "made reproducible\n",
-                           variable, setting)
-                   .c_str(),
-               stderr);
-  }
-  return false;
+  if (rank.is_zero()) std::fputs(setting.complaint.c_str(), stderr);
+  return setting.is_wanted;
 }
 
 bool is_rounded(simd::Element element) noexcept {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "shim/own_rank.hpp"
+#include "shim/reduce/handles.hpp"
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/log.hpp"
 #include "shim/reduce/presence.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 int end_with_self(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
   end();
+  end_asking();
   return MPI_SUCCESS;
 }
 
@@ -79,6 +81,7 @@ bool begin(bool in_init) noexcept {
   int key = MPI_KEYVAL_INVALID;
   if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_self, &key, nullptr) != MPI_SUCCESS) return false;
   if (MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS) return false;
+  begin_asking();
   Log::of_program().begin(name(isa_of_program()));
   int world_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);

@@ -6,10 +6,10 @@
 
 #include "plait/base/backoff.hpp"
 #include "plait/base/stopwatch.hpp"
+#include "plait/mpi/returned_errors.hpp"
 
 #include "shim/reduce/log.hpp"
 #include "shim/reduce/presence.hpp"
-#include "shim/reduce/unheard_errors.hpp"
 
 namespace plait::shim::reduce {
 
@@ -71,7 +71,7 @@ std::atomic<WorldWish> wish = WorldWish::unknown;
 }  // namespace
 
 void learn_wish_of_world() noexcept {
-  const UnheardErrors unheard;
+  const mpi::ReturnedErrors returned(MPI_COMM_WORLD);
   Dissemination all;
   wish.store(all.ends() ? WorldWish::of_all : WorldWish::of_some, std::memory_order_relaxed);
   if (wish_of_world() == WorldWish::of_all) return;

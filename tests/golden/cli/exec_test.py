@@ -126,7 +126,9 @@ class Exec(CommandTest):
         self.script("orterun" if self.family == "Open MPI" else "mpiexec.hydra", "echo launched")
         launcher = self.script("launcher", "echo launched")
         with_path = {"PATH": f"{self.folder}:{os.environ['PATH']}"}
-        for words in (["./program"], ["program"], ["orterun", "-n", "2", "./program"], ["mpiexec.hydra", "program"]):
+        for words in (["./program"], ["program"], ["orterun", "-n", "2", "./program"], ["mpiexec.hydra", "program"],
+                      ["orterun", "-n", "1", "sh", "-c", ":", ":", "-n", "2", "./program"],
+                      ["mpiexec.hydra", "-n", "1", "sh", ":", "-n", "1", "-env", "A", "b", "program"]):
             if words[0] in ("orterun", "mpiexec.hydra") and not (self.folder / words[0]).exists():
                 continue
             with self.subTest(words):

@@ -67,6 +67,15 @@ class Component(unittest.TestCase):
         _, log = self.run_with_component(2, self.programs[0], "errors", PLAIT_ISA="abacus")
         self.assertEqual(log.count("plait: warning: environment variable PLAIT_ISA: instruction set \"abacus\""), 1, log)
 
+    def test_sums_that_it_can_not_make_reproducible_are_told_once(self):
+        for value, complaint in (
+            ("1", "PLAIT_REPRODUCIBLE=1 needs libplait_reduce.so, which is not preloaded: sums are not made"),
+            ("yes", "environment variable PLAIT_REPRODUCIBLE is 'yes', expected 0, 1 or nothing"),
+        ):
+            _, log = self.run_with_component(2, self.programs[0], "errors", PLAIT_REPRODUCIBLE=value)
+            self.assertEqual(log.count(f"plait: warning: {complaint}"), 1, log)
+            self.assertEqual(log.count("plait: warning"), 1, log)
+
     def test_nothing_is_said_unless_it_is_asked_for(self):
         _, log = self.run_program(
             2, self.programs[0], "errors", OMPI_MCA_mca_base_component_path=f"SYSTEM_DEFAULT:{self.folder}"

@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -97,6 +99,82 @@ void keep_attributes() {
   if (copies != 0 || deletions != 1) complain("attributes of the program's own");
 }
 
+extern "C" int reduce_on_what_is_freed(MPI_Comm comm, int, void*, void*) {
+  check_sum(comm, small);
+  return MPI_SUCCESS;
+}
+
+// Handles come again, of other ranks each time; the last call on some comes while they are being freed.
+void use_handles_again() {
+  int rank = 0;
+  int ranks = 0;
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, reduce_on_what_is_freed, &key, nullptr);
+  for (int i = 0; i < 12; ++i) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    const bool is_alone = i % 3 == 1;
+    MPI_Comm_split(MPI_COMM_WORLD, is_alone ? rank : 0, i % 2 == 0 ? rank : -rank, &comm);
+    if (i % 2 == 0) MPI_Comm_set_attr(comm, key, nullptr);
+    if (i % 4 == 0) reduce_much(comm);
+    check_sum(comm, small);
+    int own = 0;
+    MPI_Comm_rank(comm, &own);
+    double last = own;
+    MPI_Bcast(&last, 1, MPI_DOUBLE, is_alone ? 0 : ranks - 1, comm);
+    double highest = own;
+    MPI_Allreduce(MPI_IN_PLACE, &highest, 1, MPI_DOUBLE, MPI_MAX, comm);
+    if (highest != last) complain("ranks of a communicator whose handle came again");
+    if (i % 4 < 2) {
+      MPI_Comm_free(&comm);
+    } else {
+      MPI_Comm_disconnect(&comm);
+    }
+  }
+  MPI_Comm_free_keyval(&key);
+}
+
+// Reductions that don't wait, on the same communicator: before those that do, meanwhile and after them.
+void mix_with_those_that_do_not_wait() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<double> sums(large, 1.0);
+  std::vector<double> few(small, 2.0);
+  for (int i = 0; i < 4; ++i) {
+    std::fill(sums.begin(), sums.end(), 1.0);
+    std::fill(few.begin(), few.end(), 2.0);
+    std::vector<MPI_Request> requests(2, MPI_REQUEST_NULL);
+    MPI_Iallreduce(MPI_IN_PLACE, sums.data(), large, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, requests.data());
+    check_sum(MPI_COMM_WORLD, i % 2 == 0 ? small : large);
+    MPI_Iallreduce(MPI_IN_PLACE, few.data(), small, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[1]);
+    check_sum(MPI_COMM_WORLD, i % 2 == 0 ? large : small);
+    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+    if (sums.front() != ranks || sums.back() != ranks) complain("a sum that was not waited for");
+    if (few.front() != 2 * ranks || few.back() != 2 * ranks) complain("a short sum that was not waited for");
+  }
+}
+
+// Each rank in turn comes late, to calls in which those that only give may be done long before.
+void come_late() {
+  constexpr int calls = 40;
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int late = 0; late < ranks; ++late) {
+    if (rank == late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (int call = 0; call < calls; ++call) {
+      const int n = call % 8 == 7 ? large / 4 : small;
+      const std::vector<double> in(static_cast<std::size_t>(n), call + rank);
+      std::vector<double> out(in.size());
+      MPI_Reduce(in.data(), out.data(), n, MPI_DOUBLE, MPI_MAX, late, MPI_COMM_WORLD);
+      if (rank == late && (out.front() != call + ranks - 1 || out.back() != call + ranks - 1)) complain("a late root");
+    }
+    check_sum(MPI_COMM_WORLD, small);
+  }
+}
+
 // Of a process that uses MPI only here.
 void fork_once() {
   const pid_t child = fork();
@@ -119,6 +197,7 @@ void check_communicators() {
   if (resident() > pages + 5000) complain("memory grows by " + std::to_string(resident() - pages) + " pages");
   fork_once();
   keep_attributes();
+  use_handles_again();
 
   // More than may be served at once, all used in turn, and some left to MPI_Finalize.
   std::vector<MPI_Comm> many(80);
@@ -130,13 +209,75 @@ void check_communicators() {
   for (std::size_t i = 0; i < many.size(); i += 2) MPI_Comm_free(&many[i]);
   reduce_much(MPI_COMM_WORLD);
   reduce_with_message_under_way();
+  mix_with_those_that_do_not_wait();
+  come_late();
 }
+
+// Processes that were started apart, whose numbers among their own are the same.
+void check_spawned() {
+  MPI_Comm parents = MPI_COMM_NULL;
+  MPI_Comm both = MPI_COMM_NULL;
+  MPI_Comm all = MPI_COMM_NULL;
+  MPI_Comm_get_parent(&parents);
+  const bool is_child = parents != MPI_COMM_NULL;
+  if (is_child) {
+    both = parents;
+  } else {
+    std::string command = std::filesystem::read_symlink("/proc/self/exe");
+    std::string part = "spawned";
+    char* arguments[] = {part.data(), nullptr};  // NOLINT(*-avoid-c-arrays): MPI's
+    MPI_Comm_spawn(command.data(), arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &both, MPI_ERRCODES_IGNORE);
+  }
+  MPI_Intercomm_merge(both, is_child ? 1 : 0, &all);
+  reduce_much(all);
+  reduce_much(MPI_COMM_WORLD);
+  reduce_little(all);
+  MPI_Comm_free(&all);
+  MPI_Comm_disconnect(&both);
+}
+
+namespace {
+
+std::atomic<int> handled = 0;
+void count_error(MPI_Comm* /*comm*/, int* /*code*/, ...) { ++handled; }
+
+// Errors of a thread come to the program's handler whatever is asked by others meanwhile, each of which has to ask, as
+// it knows no communicator yet.
+void make_errors_meanwhile(const std::vector<MPI_Comm>& comms) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(count_error, &handler);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(comm, handler);
+  std::atomic<bool> is_done = false;
+  int made = 0;
+  std::thread errors([&] {
+    for (int size = 0; !is_done; ++made) MPI_Comm_size(MPI_COMM_NULL, &size);
+  });
+  for (int i = 0; i < 50; ++i) {
+    std::vector<std::thread> threads;
+    threads.reserve(comms.size());
+    for (const MPI_Comm comm : comms) threads.emplace_back(check_sum, comm, small);
+    for (std::thread& thread : threads) thread.join();
+  }
+  is_done = true;
+  errors.join();
+  if (handled != made) complain(std::to_string(made - handled) + " of " + std::to_string(made) + " errors unheard");
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    MPI_Errhandler found = MPI_ERRHANDLER_NULL;
+    MPI_Comm_get_errhandler(comm, &found);
+    if (found != handler) complain("another error handler");
+    MPI_Errhandler_free(&found);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+  }
+  MPI_Errhandler_free(&handler);
+}
+
+}  // namespace
 
 void check_threads() {
   int provided = 0;
   MPI_Query_thread(&provided);
   if (provided != MPI_THREAD_MULTIPLE) return;
-  std::vector<MPI_Comm> comms(3);
+  std::vector<MPI_Comm> comms(4);
   for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   std::vector<std::thread> threads;
   for (const MPI_Comm comm : comms) {
@@ -145,5 +286,6 @@ void check_threads() {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  make_errors_meanwhile(comms);
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }

@@ -62,6 +62,10 @@ void print_wrong_arguments() {
   MPI_Comm none{};
   print("no communicator's handle", MPI_Allreduce(in, out, 8, type, MPI_SUM, none));
 #if defined(MPICH_VERSION)
+  // Nothing at all, no communicator's kind, and communicators that never were.
+  for (const unsigned handle : {1U, 0x4c00030aU, 0x44000002U, 0x84000100U}) {
+    print("a number", MPI_Allreduce(in, out, 8, type, MPI_SUM, static_cast<MPI_Comm>(handle)));
+  }
   MPI_Comm_dup(comm, &none);
   MPI_Comm gone = none;
   MPI_Comm_free(&none);
@@ -71,6 +75,8 @@ void print_wrong_arguments() {
   print("root of -7", MPI_Reduce(in, out, 8, type, MPI_SUM, -7, comm));
   print("result in place", MPI_Allreduce(in, MPI_IN_PLACE, 8, type, MPI_SUM, comm));
 #if defined(MPICH_VERSION)  // what the one looks for, the other does not
+  print("operands in place here", MPI_Reduce_local(MPI_IN_PLACE, out, 8, type, MPI_SUM));
+  print("result in place here", MPI_Reduce_local(in, MPI_IN_PLACE, 8, type, MPI_SUM));
   print("same buffers", MPI_Allreduce(out, out, 8, type, MPI_SUM, comm));
   print("same buffers here", MPI_Reduce_local(out, out, 8, type, MPI_SUM));
   print("no operands", MPI_Allreduce(nullptr, out, 8, type, MPI_SUM, comm));

@@ -116,7 +116,7 @@ program reduce_fortran
   use expectations
   use mpi
   implicit none
-  integer :: rank, ranks, error
+  integer :: rank, ranks, error, copy
   double precision, allocatable :: much(:) ! for a library that wants to see much data before it takes an interest
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
@@ -129,6 +129,8 @@ program reduce_fortran
   call reduce_by_mpif(rank, ranks)
   call reduce_by_mpi(rank, ranks)
   call reduce_by_mpi_f08(rank, ranks)
+  call MPI_Comm_dup(MPI_COMM_WORLD, copy, error)
+  call MPI_Comm_free(copy, error)
   call MPI_Finalize(error)
   if (wrong > 0) error stop 1
 end program reduce_fortran

@@ -25,7 +25,11 @@ int main(int argc, char** argv) {
                                                 {"pass-on", check_pass_on},
                                                 {"integers", check_integers},
                                                 {"communicators", check_communicators},
+                                                {"spawned", check_spawned},
                                                 {"threads", check_threads},
+                                                {"exit-meanwhile", exit_meanwhile},
+                                                {"be-killed-meanwhile", be_killed_meanwhile},
+                                                {"abort-between", abort_between},
                                                 {"reproducible", check_reproducible},
                                                 {"reproducible-on-many", check_reproducible_on_many},
                                                 {"not-reproducible", check_not_reproducible}};

@@ -23,6 +23,43 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
   return PMPI_Comm_dup(comm, copy);
 }
 
+static void say(const char* routine) {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) fprintf(stderr, "profiler: %s\n", routine);
+}
+
+int MPI_Init(int* argc, char*** argv) {
+  const int code = PMPI_Init(argc, argv);
+  say("MPI_INIT");
+  return code;
+}
+
+int MPI_Comm_free(MPI_Comm* comm) {
+  say("MPI_COMM_FREE");
+  return PMPI_Comm_free(comm);
+}
+
+/* By the names that gfortran has for them. MPICH's Fortran layer calls the above instead. */
+#if defined(OPEN_MPI)
+
+void pmpi_init_(int* error);
+void pmpi_comm_free_(int* comm, int* error);
+#pragma weak pmpi_init_
+#pragma weak pmpi_comm_free_
+
+void mpi_init_(int* error) {
+  pmpi_init_(error);
+  say("MPI_INIT");
+}
+
+void mpi_comm_free_(int* comm, int* error) {
+  say("MPI_COMM_FREE");
+  pmpi_comm_free_(comm, error);
+}
+
+#endif
+
 int MPI_Finalize(void) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

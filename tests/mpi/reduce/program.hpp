@@ -11,7 +11,13 @@ void print_errors();         // part "errors"
 void check_pass_on();        // part "pass-on"
 void check_integers();       // part "integers"
 void check_communicators();  // part "communicators"
+void check_spawned();        // part "spawned"
 void check_threads();        // part "threads"
+
+// These end by what one rank does, and would never else; each rank says which process it is.
+void exit_meanwhile();       // part "exit-meanwhile"
+void be_killed_meanwhile();  // part "be-killed-meanwhile"
+void abort_between();        // part "abort-between"
 
 // Only with plait's library and PLAIT_REPRODUCIBLE=1.
 void check_reproducible();          // part "reproducible"
