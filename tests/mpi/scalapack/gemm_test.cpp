@@ -97,6 +97,7 @@ class Products : public ::testing::Test {
     const auto [m, n, k] = shape;
     const auto [trans_a, trans_b] = trans;
     const auto& [a_place, b_place, c_place] = places;
+    if (!grid.inside()) return;
     SCOPED_TRACE(testing::Message() << trans_a << trans_b << " of " << sizeof(T) << " bytes, alpha " << alpha
                                     << ", beta " << beta << ", " << m << "x" << n << "x" << k << " from "
                                     << to_string(a_place) << " and " << to_string(b_place) << " to "
@@ -209,6 +210,15 @@ TEST_F(Products, OfPartsOfOneMatrixAreAddedToAnother) {
 
 TEST_F(Products, WithoutTermsOnlyScale) {
   for (const int beta : {0, 1, 3}) check<double>(*grids_.front(), {'N', 'T'}, 1, beta, {20, 30, 0});
+}
+
+TEST_F(Products, AreThoseOfTheProcessesInTheGridOnly) {
+  for (const std::unique_ptr<ProcessGrid>& grid : part_grids()) {
+    for (int round = 0; round < rounds(2) && !HasFailure(); ++round) {
+      check_any<double>(*grid);
+      check_any<std::complex<float>>(*grid);
+    }
+  }
 }
 
 // So large that panels travel in several messages, and that memory is not kept.
