@@ -1,10 +1,12 @@
 // p?gemm against ScaLAPACK's own and a naive reference.
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "shim/scalapack/least_product.hpp"
 #include "tests/mpi/scalapack/random_case.hpp"
 
 namespace plait::test {
@@ -219,6 +221,22 @@ TEST_F(Products, AreThoseOfTheProcessesInTheGridOnly) {
       check_any<std::complex<float>>(*grid);
     }
   }
+}
+
+TEST(ProductSizes, CountForLessWhereOneExtentIsShort) {
+  using shim::scalapack::is_as_large;
+  EXPECT_TRUE(is_as_large(128, 128, 128, 128));
+  EXPECT_FALSE(is_as_large(128, 127, 128, 128));
+  EXPECT_TRUE(is_as_large(512, 64, 64, 128));
+  EXPECT_FALSE(is_as_large(2048, 32, 32, 128));
+  EXPECT_FALSE(is_as_large(32, 32, 2048, 128));
+  EXPECT_FALSE(is_as_large(63, 63, 4226, 128));
+  for (const auto& [m, n, k] : {std::array{16384, 32, 32}, {32, 32, 16384}, {32, 16384, 32}, {1024, 1024, 16}}) {
+    EXPECT_TRUE(is_as_large(m, n, k, 128)) << m << "x" << n << "x" << k;
+  }
+  EXPECT_TRUE(is_as_large(1 << 30, 1 << 30, 1 << 30, 1 << 30));
+  EXPECT_TRUE(is_as_large(1, 1, 1, 0));
+  EXPECT_TRUE(is_as_large(1, 1, 1, 1));
 }
 
 // So large that panels travel in several messages, and that memory is not kept.
