@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plait/base/timeline.hpp"
 #include "plait/mpi/environment.hpp"
 
 #include "cli/json_line.hpp"
@@ -44,8 +43,7 @@ std::string steps_table(const PurifyOptions& options, const PurifyTask& task, co
 std::string communication_text(const PurifyOutcome& outcome) {
   const report::RankOverlap all = outcome.overlap.sum();
   if (all.under_way == 0) return "nothing: no messages between ranks were under way";
-  return fmt::format("{} of the {} in which the job's communication was under way, the ranks computed",
-                     hidden_text(outcome), seconds_text(seconds(all.under_way)));
+  return hidden_text(outcome) + " of the time in which the job's communication was under way, the ranks computed";
 }
 
 std::string interval_text(const Interval& interval) {

@@ -148,7 +148,7 @@ class Purify(CommandTest):
             (["spiral.npy", "--electrons", "2"], "element (2, 2), counted from 0, is 3+1i, expected a real number"),
             (["long.npy", "--electrons", "2"], "long.npy is 3 x 4, expected 3 x 3"),
             (["H.npy", "--electrons", "62"], "no gap for 31 occupied states of 60"),
-            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "expected a positive definite matrix"),
+            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "--overlap: is not positive definite"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny"], "--chemical-potential is missing"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny", "--chemical-potential", "-1.5"],
              "--chemical-potential: -1.5 has"),
