@@ -5,6 +5,8 @@
 //   ./dev bench symm --ranks 27 --rate 100mbit                    on 27 nodes (Open MPI)
 //   ./dev bench symm --ranks 8 --ppn 2 --rate 200mbit             on 4 nodes, 2 ranks each
 //   mpirun -n 8 build/openmpi/bin/bench_symm --quick              by hand: only checks that all is right
+//
+// What passes the links with several processes a node, beside the literature's estimate: symm_volume.cpp.
 
 #include <algorithm>
 #include <array>
@@ -20,6 +22,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/stopwatch.hpp"
+#include "plait/dense/symm_node_volume.hpp"
 #include "plait/dense/symm_plan.hpp"
 #include "plait/dense/symm_square_cube.hpp"
 #include "plait/dense/symm_transfers.hpp"
@@ -136,28 +139,12 @@ std::vector<SymmOptions> few_ways() {
           {.algorithm = SymmAlgorithm::mirrored}};
 }
 
-/// What the busiest node (rank, where there is but one) sends or receives, and what goes from node to node.
-struct Volume {
-  Index busiest_bytes = 0;
-  Index between_nodes = 0;
-};
-
-Volume volume(const mpi::Context& context, Index n, const SymmOptions& options) {
+/// What goes from node to node; from rank to rank, where there is but one node.
+dense::NodeVolume volume(const mpi::Context& context, Index n, const SymmOptions& options) {
   const SymmOptions all = dense::complete(context.size(), n, options);
   const auto transfers = dense::symm_transfers_of_square_cube(dense::symm_mesh(n, all), all, Index{sizeof(double)});
-  const mpi::NodeTopology& topology = context.topology();
-  const auto place_of = [&](int rank) {
-    return static_cast<std::size_t>(topology.nodes() > 1 ? topology.node_of(rank) : rank);
-  };
-  std::vector<Index> sent(static_cast<std::size_t>(context.size())), received = sent;
-  for (const dense::SymmTransfer& transfer : transfers) {
-    const std::size_t from = place_of(transfer.from), to = place_of(transfer.to);
-    if (from == to) continue;
-    sent[from] += transfer.traffic.bytes;
-    received[to] += transfer.traffic.bytes;
-  }
-  return {std::max(std::ranges::max(sent), std::ranges::max(received)),
-          dense::traffic_between_nodes(topology, transfers).bytes};
+  const bool is_one_node = context.topology().nodes() == 1;
+  return dense::node_volume(is_one_node ? model::Placement{context.size(), 1} : context.placement(), transfers);
 }
 
 /// The one that takes least time, of two runs each.
@@ -195,7 +182,7 @@ bench::Job set_up(mpi::Context& context, const Setting& setting) {
   job.run = [=] { *peer_was_last = false, operands->run(); };
   job.peer = bench::Contender{name(peer_options), [=] { *peer_was_last = true, peer->run(); }};
   job.wrong_elements = [=] { return *peer_was_last ? peer->wrong_elements() : operands->wrong_elements(); };
-  const Index bytes = volume(context, setting.n, setting.options).busiest_bytes;
+  const Index bytes = volume(context, setting.n, setting.options).busiest_bytes();
   if (const char* rate = std::getenv("PLAIT_CLUSTER_RATE")) {
     const double bits_per_second = std::strtod(rate, nullptr);
     job.limits = {bench::known_time(fmt::format("link, {:g} Gb/s", bits_per_second / 1e9),
@@ -207,7 +194,9 @@ bench::Job set_up(mpi::Context& context, const Setting& setting) {
 }
 
 bench::Case make_case(mpi::Context& context, const Setting& setting, const std::string& where) {
-  const double megabytes = static_cast<double>(volume(context, setting.n, setting.options).between_nodes) / 1e6;
+  const bool has_several_nodes = context.topology().nodes() > 1;
+  const Index between_nodes = has_several_nodes ? volume(context, setting.n, setting.options).total.bytes : 0;
+  const double megabytes = static_cast<double>(between_nodes) / 1e6;
   const bool is_last = setting.peers.size() > 1;
   bench::Case result;
   result.name = fmt::format("{}{} n={} {:.3g}MB {}", name(setting.options), is_last ? " | alg5" : "", setting.n,

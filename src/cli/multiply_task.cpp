@@ -52,7 +52,8 @@ void expect_squares(const MultiplyOptions& options, int ranks) {
 
 dense::Choice choose(const mpi::Context& context, const MultiplyTask& task) {
   try {
-    return dense::choose(context, task.factors, task.c, io::bytes(task.a.dtype), task.wishes);
+    return dense::choose(task.factors, task.c, context.machine(), context.placement(), io::bytes(task.a.dtype),
+                         task.wishes);
   } catch (const ArgumentError& error) {
     constexpr std::array words{OptionWord{"memory_limit", "--memory"}, OptionWord{"mesh", "--layers"}};
     throw ArgumentError(in_option_words(error.what(), words));

@@ -39,6 +39,13 @@ std::string steps_table(const PurifyOptions& options, const PurifyTask& task, co
   return text;
 }
 
+// Of all ranks and from the first read to the last check, not of the products alone.
+std::string communication_text(const PurifyOutcome& outcome) {
+  const report::RankOverlap all = outcome.overlap.sum();
+  if (all.under_way == 0) return "nothing: no messages between ranks were under way";
+  return hidden_text(outcome) + " of the time in which the job's communication was under way, the ranks computed";
+}
+
 std::string interval_text(const Interval& interval) {
   return fmt::format("{:.10g} to {:.10g}", interval.low, interval.high);
 }
@@ -87,8 +94,10 @@ std::string summary(const PurifyOptions& options, const PurifyTask& task, const 
   }
   line("products",
        fmt::format("{} in the steps, {}; {}", outcome.multiplications, flops_text(outcome), outcome.products));
-  line("hidden",
-       fmt::format("{} of the communication; volume / lower bound {}", hidden_text(outcome), volume_text(outcome)));
+  line("hidden", communication_text(outcome));
+  if (outcome.least_bytes > 0 && outcome.received_bytes > 0) {
+    line("volume", fmt::format("{} times the lower bound, in the steps", volume_text(outcome)));
+  }
   line("memory", fmt::format("{} on the largest rank, estimated", bytes_text(outcome.memory.largest_rank)));
   if (!options.output.empty()) line("wrote", options.output);
   if (!options.energy_weighted.empty()) line("wrote", options.energy_weighted);

@@ -41,7 +41,8 @@ using purify::Matrix;
 
 constexpr Index most_trace_bytes = Index{64} << 20;
 
-constexpr std::array option_words{OptionWord{"chemical_potential", "--chemical-potential"}};
+constexpr std::array option_words{OptionWord{"chemical_potential", "--chemical-potential"},
+                                  OptionWord{"overlap", "--overlap"}};
 
 double slowest(const mpi::Context& context, double seconds) {
   return mpi::all_reduce(context.comm(), seconds, mpi::Operation::maximum());
@@ -174,7 +175,11 @@ class PurifyRun {
       auto copy = purify::allocate<T>(context_, products_.layout());
       purify::blend<T>(0, {{1, &*s_}}, copy);
       z_.emplace(purify::allocate<T>(context_, products_.layout()));
-      outcome_.root = purify::inverse_root(counted_, copy, *z_);
+      try {
+        outcome_.root = purify::inverse_root(counted_, copy, *z_);
+      } catch (const ArgumentError& error) {
+        throw ArgumentError(in_option_words(error.what(), option_words));
+      }
     }
     meter_.stage("making the basis orthonormal", 0, 0);
     purify::transform(counted_, *z_, h);

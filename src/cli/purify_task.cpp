@@ -49,11 +49,11 @@ void expect_writable(mpi::Context& context, const PurifyOptions& options) {
   keep(options.input, "IN");
   keep(options.overlap, "the file of --overlap");
   keep(options.inverse_root, "the file of --inverse-root");
-  keep(options.output, "the file of -o");
   std::vector<NamedFile> written;
   const auto write = [&written](const std::string& path, const std::string& suffix, const char* role) {
     if (!path.empty()) written.push_back({path + suffix, role});
   };
+  write(options.output, "", "the file of -o");  // in place of H, a job that is killed could not go on
   write(options.energy_weighted, "", "the file of --energy-weighted");
   write(options.page, "", "the file of --report");
   write(options.checkpoint, "", "the file of --checkpoint");
@@ -81,7 +81,8 @@ PurifyTask prepare(mpi::Context& context, const PurifyOptions& options) {
     try {
       task.occupied = purify::occupied_states(*options.electrons, options.per_state, task.states);
     } catch (const ArgumentError& error) {
-      throw ArgumentError(fmt::format("--{}", error.what()));
+      const bool is_odd = options.per_state == 2 && *options.electrons % 2 != 0;
+      throw ArgumentError(fmt::format("--{}{}", error.what(), is_odd ? "; --per-state 1 if only one is in each" : ""));
     }
   });
   task.method = method_of(options, task.occupied, task.states);

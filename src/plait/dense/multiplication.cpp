@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,19 +13,17 @@
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
+#include "plait/dense/arrangement_moves.hpp"
 #include "plait/dense/arrangement_traffic.hpp"
 #include "plait/dense/blas.hpp"
 #include "plait/dense/blas_threads.hpp"
+#include "plait/dense/factor.hpp"
 #include "plait/dense/in_place.hpp"
 #include "plait/dense/local_product.hpp"
 #include "plait/dense/own_tile.hpp"
 #include "plait/dense/product_graph.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/redistribute/communication_volume.hpp"
-#include "plait/redistribute/incoming.hpp"
-#include "plait/redistribute/overlap.hpp"
 #include "plait/redistribute/plan.hpp"
-#include "plait/redistribute/relabel.hpp"
 #include "plait/schedule/schedule.hpp"
 
 namespace plait::dense {
@@ -33,6 +32,7 @@ namespace {
 
 using layout::Layout;
 using redistribute::MatrixPair;
+using redistribute::TileList;
 using redistribute::TileMemory;
 
 void expect_shape_of_c(const ProductShape& product, const Layout& c) {
@@ -47,139 +47,15 @@ void expect_ranks(const char* name, const Layout& layout, int ranks) {
   throw LayoutError(fmt::format("{}: needs {} ranks, but there are {}", name, layout.ranks(), ranks));
 }
 
-Layout as_it_is_read(const Layout& layout, Op op) {
-  return redistribute::transposes(op) ? layout.transposed() : layout;
-}
-
-/// What is moved for an arrangement, either way.
-std::array<redistribute::SizedPair, 3> moves(const Factors& factors, const Layout& c, const Arrangement& arrangement,
-                                             Index element_bytes) {
-  return {redistribute::SizedPair{{factors.a, arrangement.a_layout(), factors.op_a}, element_bytes},
-          redistribute::SizedPair{{factors.b, arrangement.b_layout(), factors.op_b}, element_bytes},
-          redistribute::SizedPair{{c, arrangement.c_layout()}, element_bytes}};  // as much is moved either way
-}
-
-/// Which rank plays which role of an arrangement, so that least is moved.
-std::vector<int> ranks_of_roles(const Factors& factors, const Layout& c, const Arrangement& arrangement,
-                                Index element_bytes, int ranks) {
-  if (arrangement.given()) return in_place_roles(c, ranks);
-  return redistribute::relabel(moves(factors, c, arrangement, element_bytes), ranks).rank_of;
-}
-
-/// The same, and which role this rank has.
+/// Which rank plays which role, and which role this rank has.
 struct Roles {
   std::vector<int> rank_of;
   int mine = 0;
 
   Roles(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes, int ranks,
-        int rank) {
-    rank_of = ranks_of_roles(factors, c, arrangement, element_bytes, ranks);
-    mine = static_cast<int>(std::ranges::find(rank_of, rank) - rank_of.begin());
-  }
-};
-
-Index busiest_bytes(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes,
-                    int ranks) {
-  const auto pairs = moves(factors, c, arrangement, element_bytes);
-  const std::vector<int> rank_of = ranks_of_roles(factors, c, arrangement, element_bytes, ranks);
-  redistribute::Incoming incoming(pairs);
-  return redistribute::communication_volume(incoming, rank_of).largest_rank_bytes;
-}
-
-// Beyond, counting would take long.
-constexpr int most_ranks_to_compare = 256;
-
-/// The same about: a rank's share of what does not lie where the arrangement wants it.
-Index share_that_moves(const Factors& factors, const Layout& c, const Arrangement& arrangement, Index element_bytes,
-                       int ranks) {
-  Index elements = 0;
-  const auto count = [&](const Layout& given, const Layout& own) {
-    const Layout played = arrangement.given() ? own.relabeled(in_place_roles(c, ranks)) : own;
-    if (!lies_as(given, played)) elements += (layout::elements(given.shape()) + ranks - 1) / ranks;
-  };
-  count(as_it_is_read(factors.a, factors.op_a), arrangement.a_layout());
-  count(as_it_is_read(factors.b, factors.op_b), arrangement.b_layout());
-  count(c, arrangement.c_layout());
-  return elements * element_bytes;
-}
-
-/// The tile of a layout in which each role has one; no elements for ranks that have none.
-template <class T>
-std::vector<matrix_view<T>> tiles_in(const Layout& layout, int rank, T* memory) {
-  std::vector<matrix_view<T>> views;
-  for (const layout::TileExtent& tile : layout.tiles_of(rank)) {
-    const Index minor = layout.storage() == StorageOrder::column_major ? tile.rows : tile.columns;
-    views.emplace_back(memory, tile.rows, tile.columns, std::max(Index{1}, minor), layout.storage());
-  }
-  return views;
-}
-
-void expect_tiles(const char* name, const Layout& layout, int rank, std::span<const TileMemory> tiles) {
-  const std::vector<layout::TileExtent> expected = layout.tiles_of(rank);
-  if (tiles.size() != expected.size()) {
-    throw ShapeMismatch(
-        fmt::format("{}: {} tiles, but the layout gives this rank {}", name, tiles.size(), expected.size()));
-  }
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const bool by_columns = tiles[i].tile.order == StorageOrder::column_major;
-    const Index rows = by_columns ? tiles[i].minor : tiles[i].major;
-    const Index columns = by_columns ? tiles[i].major : tiles[i].minor;
-    if (rows != expected[i].rows || columns != expected[i].columns) {
-      throw ShapeMismatch(fmt::format("{}: tile {} is {} x {}, but the layout says {} x {}", name, i, rows, columns,
-                                      expected[i].rows, expected[i].columns));
-    }
-  }
-}
-
-/// One of the factors, and how it comes to the ranks that multiply.
-template <Element T>
-struct Factor {
-  Layout given;
-  Op op;
-  Layout own;
-  bool travels;
-  bool is_there;  // so that no exchange brings it
-  Index number;   // of this rank's tile of the caller's, if it is there
-  OwnTile<T> tile;
-
-  /// \param terms  of this rank's tile, in the order in which they are multiplied; empty: as they lie
-  Factor(const Layout& from, Op op_of_it, Layout to, std::vector<Stretch> terms, bool goes_round, bool stays,
-         StorageOrder c_order, int rank)
-      : given(from),
-        op(op_of_it),
-        own(std::move(to)),
-        travels(goes_round),
-        is_there(false),
-        number(-1),
-        tile(tile_of(own, std::move(terms), rank)) {
-    const Layout as_read = as_it_is_read(given, op);
-    const bool conjugates = is_complex<T> && redistribute::conjugates(op);
-    // What would be copied here is better copied by an exchange, in parallel and while there is time, if there is one.
-    const bool will_do = stays     ? true
-                         : travels ? as_read.storage() == own.storage() && !conjugates
-                                   : !conjugates || as_read.storage() != c_order;
-    is_there = will_do && lies_as(as_read, own);
-    if (is_there) number = tile_with_elements(given, rank);
-  }
-
-  static OwnTile<T> tile_of(const Layout& layout, std::vector<Stretch> terms, int rank) {
-    const std::vector<layout::TileExtent> tiles = layout.tiles_of(rank);
-    if (tiles.empty()) return {layout.storage(), 0, 0};
-    const layout::TileExtent& mine = tiles.front();
-    const bool by_columns = layout.storage() == StorageOrder::column_major;
-    return {layout.storage(), by_columns ? mine.rows : mine.columns, by_columns ? mine.columns : mine.rows,
-            std::move(terms)};
-  }
-
-  /// This rank's tile for a product, of which C is stored in this order.
-  LocalFactor local(std::span<const TileMemory> tiles, StorageOrder c_order) {
-    if (!is_there) return tile.held();
-    return number < 0 ? LocalFactor{} : tile.from(tiles[static_cast<std::size_t>(number)], op, travels, c_order);
-  }
-  [[nodiscard]] schedule::Binding binding(const LocalFactor& factor) const {
-    return schedule::Binding::input(travels ? tile.bytes(factor) : std::span<const std::byte>());
-  }
-  [[nodiscard]] MatrixPair pair() const { return {given, own, op}; }
+        int rank)
+      : rank_of(ranks_of_roles(factors, c, arrangement, element_bytes, ranks)),
+        mine(static_cast<int>(std::ranges::find(rank_of, rank) - rank_of.begin())) {}
 };
 
 /// The order of the terms of a role's tile of A (of B).
@@ -209,30 +85,18 @@ void add(T alpha, const matrix_view<T>& computed, T beta, const matrix_view<T>& 
 
 }  // namespace
 
-ProductShape Factors::product_shape() const {
-  const layout::Shape left = redistribute::apply(op_a, a.shape());
-  const layout::Shape right = redistribute::apply(op_b, b.shape());
-  if (left.columns != right.rows) {
-    throw ShapeMismatch(fmt::format("op(A) is {} x {}, op(B) is {} x {}: there have to be as many columns as rows",
-                                    left.rows, left.columns, right.rows, right.columns));
-  }
-  return {left.rows, right.columns, left.columns};
-}
-
-Choice choose(const mpi::Context& context, const Factors& factors, const Layout& c, Index element_bytes,
-              const MultiplicationOptions& options) {
+Choice choose(const Factors& factors, const Layout& c, const model::Machine& machine, const model::Placement& placement,
+              Index element_bytes, const MultiplicationOptions& options) {
   const ProductShape wanted = factors.product_shape();
   expect_shape_of_c(wanted, c);
-  const int ranks = context.size();
-  expect_ranks("A", factors.a, ranks);
-  expect_ranks("B", factors.b, ranks);
-  expect_ranks("C", c, ranks);
+  expect_ranks("A", factors.a, placement.ranks);
+  expect_ranks("B", factors.b, placement.ranks);
+  expect_ranks("C", c, placement.ranks);
   const auto moved = [&](const Arrangement& arrangement) {
-    return ranks <= most_ranks_to_compare ? busiest_bytes(factors, c, arrangement, element_bytes, ranks)
-                                          : share_that_moves(factors, c, arrangement, element_bytes, ranks);
+    return moved_bytes(factors, c, arrangement, element_bytes, placement.ranks);
   };
   return choose(
-      wanted, context.machine(), context.placement(), element_bytes, options, moved,
+      wanted, machine, placement, element_bytes, options, moved,
       in_place_arrangement(as_it_is_read(factors.a, factors.op_a), as_it_is_read(factors.b, factors.op_b), c));
 }
 
@@ -242,17 +106,23 @@ struct Multiplication<T>::Plan {
       : context(in),
         factors(given),
         c(std::move(given_c)),
-        choice(mpi::agreed(context, [&] { return choose(context, factors, c, Index{sizeof(T)}, options); })),
+        choice(mpi::agreed(
+            context,
+            [&] { return choose(factors, c, context.machine(), context.placement(), Index{sizeof(T)}, options); })),
         roles(factors, c, choice.arrangement, Index{sizeof(T)}, context.size(), context.rank()),
         own_c(choice.arrangement.c_layout().relabeled(roles.rank_of)),
         c_is_there(choice.arrangement.mesh().layers == 1 && lies_as(c, own_c)),
         c_number(c_is_there ? tile_with_elements(c, context.rank()) : -1),
-        a(factors.a, factors.op_a, choice.arrangement.a_layout().relabeled(roles.rank_of),
-          order_of_terms(choice.arrangement, roles.mine, true), a_travels(choice.arrangement), is_in_place(),
-          order_of_c(), context.rank()),
-        b(factors.b, factors.op_b, choice.arrangement.b_layout().relabeled(roles.rank_of),
-          order_of_terms(choice.arrangement, roles.mine, false), b_travels(choice.arrangement), is_in_place(),
-          order_of_c(), context.rank()),
+        c_tiles("C", c, context.rank()),
+        own_c_tile(only_tile(own_c, context.rank())),
+        a("A", factors.a, factors.op_a, choice.arrangement.a_layout().relabeled(roles.rank_of),
+          {order_of_terms(choice.arrangement, roles.mine, true), a_travels(choice.arrangement), is_in_place(),
+           order_of_c()},
+          context.rank()),
+        b("B", factors.b, factors.op_b, choice.arrangement.b_layout().relabeled(roles.rank_of),
+          {order_of_terms(choice.arrangement, roles.mine, false), b_travels(choice.arrangement), is_in_place(),
+           order_of_c()},
+          context.rank()),
         there(planned(brought())),
         back(planned(c_is_there ? std::vector<MatrixPair>() : std::vector<MatrixPair>{{own_c, c}})),
         product(context,
@@ -262,9 +132,11 @@ struct Multiplication<T>::Plan {
     PLAIT_ASSERT(product.staging_bytes() <= workspace_bytes(choice.arrangement, choice.cut, Index{sizeof(T)}),
                  "what travels is counted in the workspace");
     mpi::agreed(context, [&] {
-      take_memory_for_factors();
+      a.take_memory();
+      b.take_memory();
       if (!c_is_there) take_memory_for_c();
       product.prepare();
+      moves.reserve(2);
     });
     context.note_choice(fmt::format("product of {} x {} and {} x {}: {}, {} bytes of workspace", shape().rows,
                                     shape().terms, shape().terms, shape().columns, choice.arrangement.describe(),
@@ -276,7 +148,7 @@ struct Multiplication<T>::Plan {
   [[nodiscard]] std::vector<MatrixPair> brought() const {
     std::vector<MatrixPair> pairs;
     for (const Factor<T>* factor : {&a, &b}) {
-      if (!factor->is_there) pairs.push_back(factor->pair());
+      if (!factor->is_there()) pairs.push_back(factor->pair());
     }
     return pairs;
   }
@@ -285,11 +157,6 @@ struct Multiplication<T>::Plan {
     if (pairs.empty()) return nullptr;
     return std::make_unique<redistribute::Plan>(context, std::move(pairs),
                                                 redistribute::Options{.memory_budget = choice.redistribution_bytes});
-  }
-  void take_memory_for_factors() {
-    for (Factor<T>* factor : {&a, &b}) {
-      if (!factor->is_there) static_cast<void>(factor->tile.memory());
-    }
   }
   void take_memory_for_c() {
     const Index elements = tile_elements(choice.arrangement, roles.mine).c;
@@ -317,15 +184,16 @@ struct Multiplication<T>::Plan {
   /// Checks the caller's tiles of what is multiplied where it lies, and copies those that will not do.
   Operands operands(bool multiplies, std::span<const TileMemory> given_a, std::span<const TileMemory> given_b,
                     std::span<const matrix_view<T>> given_c) {
-    std::vector<TileMemory> c_tiles;
-    for (const matrix_view<T>& tile : given_c) c_tiles.push_back(redistribute::memory_of(tile));
-    expect_tiles("C", c, context.rank(), c_tiles);
+    TileList tiles;
+    for (const matrix_view<T>& tile : given_c) tiles.add(redistribute::memory_of(tile));
+    c_tiles.expect(tiles.all());
     Operands result;
     if (c_number >= 0) result.c = given_c[static_cast<std::size_t>(c_number)];
     if (!multiplies) return result;
-    take_memory_for_factors();
-    if (a.is_there) expect_tiles("A", factors.a, context.rank(), given_a);
-    if (b.is_there) expect_tiles("B", factors.b, context.rank(), given_b);
+    a.take_memory();
+    b.take_memory();
+    a.expect(given_a);
+    b.expect(given_b);
     const bool is_shared =
         c_is_there && !result.c.empty() && (overlaps_any(result.c, given_a) || overlaps_any(result.c, given_b));
     if (!c_is_there || is_shared) {
@@ -346,14 +214,9 @@ struct Multiplication<T>::Plan {
 
   void bring(redistribute::SourceTiles<T> given_a, redistribute::SourceTiles<T> given_b, Agreement agreement) {
     if (!there) return;
-    std::vector<redistribute::Operands> moves;
-    const auto add_move = [&](Factor<T>& factor, const redistribute::SourceTiles<T>& given) {
-      if (factor.is_there) return;
-      const std::vector<matrix_view<T>> own = tiles_in(factor.own, context.rank(), factor.tile.memory());
-      moves.emplace_back(T{1}, given, T{0}, std::span<const matrix_view<T>>(own));
-    };
-    add_move(a, given_a);
-    add_move(b, given_b);
+    moves.clear();
+    if (!a.is_there()) moves.emplace_back(T{1}, given_a, T{0}, a.target());
+    if (!b.is_there()) moves.emplace_back(T{1}, given_b, T{0}, b.target());
     there->start(moves, nullptr, agreement);
     there->wait();
   }
@@ -370,14 +233,15 @@ struct Multiplication<T>::Plan {
                                      &beta};
     const bool sums_up = choice.arrangement.mesh().layers > 1;
     const std::array bindings{
-        a.binding(operands.a), b.binding(operands.b),
+        schedule::Binding::input(a.sent(operands.a)), schedule::Binding::input(b.sent(operands.b)),
         schedule::Binding::output(sums_up ? std::as_writable_bytes(c_memory.span()) : std::span<std::byte>())};
     product.start(bindings, &arguments);
     product.wait();
   }
 
   void bring_back(T alpha, T beta, std::span<const matrix_view<T>> target, Agreement agreement) {
-    const std::vector<matrix_view<T>> computed = tiles_in(own_c, context.rank(), final_c());
+    const matrix_view<T> tile = own_c_tile ? packed_tile(*own_c_tile, own_c.storage(), final_c()) : matrix_view<T>();
+    const std::span<const matrix_view<T>> computed(&tile, own_c_tile ? 1 : 0);
     const redistribute::Operands move(alpha, computed, beta, target);
     back->start(std::span(&move, 1), nullptr, agreement);
     back->wait();
@@ -390,8 +254,11 @@ struct Multiplication<T>::Plan {
   Roles roles;
   Layout own_c;
   bool c_is_there;
-  Index c_number;  // of this rank's tile of the caller's, if it is there
+  Index c_number;                                // of this rank's tile of the caller's, if it is there
+  ExpectedTiles c_tiles;                         // of the caller
+  std::optional<layout::TileExtent> own_c_tile;  // of this rank
   Factor<T> a, b;
+  std::vector<redistribute::Operands> moves;        // of the execution under way; here, so that it takes no memory anew
   std::unique_ptr<redistribute::Plan> there, back;  // of what does not lie where it is multiplied
   schedule::Schedule product;
   int threads;
@@ -452,8 +319,8 @@ void Multiplication<T>::execute(T alpha, const layout::DistributedMatrix<T>& a, 
 
 template <Element T>
 void Multiplication<T>::release_memory() noexcept {
-  plan_->a.tile.release();
-  plan_->b.tile.release();
+  plan_->a.release_memory();
+  plan_->b.release_memory();
   plan_->c_memory = {};
 }
 
@@ -479,7 +346,7 @@ Index Multiplication<T>::redistributed_bytes() const {
 
 template <Element T>
 typename Multiplication<T>::InPlace Multiplication<T>::in_place() const noexcept {
-  return {plan_->a.is_there, plan_->b.is_there, plan_->c_is_there};
+  return {plan_->a.is_there(), plan_->b.is_there(), plan_->c_is_there};
 }
 
 template class Multiplication<float>;

@@ -9,35 +9,26 @@
 #include "plait/collective/exchanged.hpp"
 #include "plait/dense/choice.hpp"
 #include "plait/dense/element.hpp"
+#include "plait/dense/factors.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
+#include "plait/model/machine.hpp"
+#include "plait/model/placement.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/agreement.hpp"
-#include "plait/redistribute/op.hpp"
 #include "plait/redistribute/operands.hpp"
 
 namespace plait::dense {
 
 using redistribute::Agreement;
-using redistribute::Op;
-
-/// Where the factors of a product lie, and what is done to them.
-struct Factors {
-  layout::Layout a;
-  layout::Layout b;
-  Op op_a = Op::identity;
-  Op op_b = Op::identity;
-
-  /// \throws ShapeMismatch  op(A) has not as many columns as op(B) has rows
-  [[nodiscard]] ProductShape product_shape() const;
-};
 
 /// How a product of matrices in these layouts is carried out: the way that `choose` finds, the moves from and to the
-/// layouts counted on up to 256 ranks and estimated on more. Local.
+/// layouts counted or estimated (see `moved_bytes`). Pure: the same on all ranks.
 ///
 /// \throws as `Multiplication`, but for memory
-[[nodiscard]] Choice choose(const mpi::Context& context, const Factors& factors, const layout::Layout& c,
-                            Index element_bytes, const MultiplicationOptions& options);
+[[nodiscard]] Choice choose(const Factors& factors, const layout::Layout& c, const model::Machine& machine,
+                            const model::Placement& placement, Index element_bytes,
+                            const MultiplicationOptions& options);
 
 /// C ← alpha·op(A)·op(B) + beta·C, for distributed matrices of any shapes and layouts.
 ///

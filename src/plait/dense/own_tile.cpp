@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <complex>
 #include <cstddef>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "plait/dense/in_place.hpp"
@@ -83,9 +85,9 @@ LocalFactor OwnTile<T>::from(const redistribute::TileMemory& tile, redistribute:
   constexpr auto element_bytes = static_cast<Index>(sizeof(T));
   T* const target = memory();
   auto* const bytes = reinterpret_cast<std::byte*>(target);
-  const std::vector<Stretch> all{{0, major_}};
+  const Stretch all{0, major_};
   std::byte* to = bytes;
-  for (const Stretch& some : terms_.empty() ? all : terms_) {
+  for (const Stretch& some : terms_.empty() ? std::span(&all, 1) : std::span(std::as_const(terms_))) {
     if (order == order_) {
       simd::copy_matrix(minor_ * element_bytes, some.length, data + some.begin * leading_dimension * element_bytes,
                         leading_dimension * element_bytes, to, minor_ * element_bytes);

@@ -233,11 +233,4 @@ collective::Exchanged traffic_of(int rank, const std::vector<SymmTransfer>& tran
   return result;
 }
 
-Traffic traffic_between_nodes(const mpi::NodeTopology& topology, const std::vector<SymmTransfer>& transfers) {
-  Traffic result;
-  for (const SymmTransfer& transfer : transfers)
-    if (topology.node_of(transfer.from) != topology.node_of(transfer.to)) result += transfer.traffic;
-  return result;
-}
-
 }  // namespace plait::dense

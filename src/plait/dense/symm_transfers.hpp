@@ -6,7 +6,6 @@
 #include "plait/collective/exchanged.hpp"
 #include "plait/dense/symm_mesh.hpp"
 #include "plait/dense/symm_options.hpp"
-#include "plait/mpi/topology.hpp"
 
 namespace plait::dense {
 
@@ -26,8 +25,5 @@ struct SymmTransfer {
 
 /// Of one rank.
 [[nodiscard]] collective::Exchanged traffic_of(int rank, const std::vector<SymmTransfer>& transfers);
-/// Between ranks of different nodes.
-[[nodiscard]] Traffic traffic_between_nodes(const mpi::NodeTopology& topology,
-                                            const std::vector<SymmTransfer>& transfers);
 
 }  // namespace plait::dense

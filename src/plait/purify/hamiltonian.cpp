@@ -102,6 +102,12 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
       if (own.number != first) return;
       const Index row = first / columns;
       const Index column = first % columns;
+      if (row == column) {
+        throw ArgumentError(
+            fmt::format("{}: is not Hermitian: element ({}, {}), counted from 0, is {}, expected a "
+                        "real number on the diagonal",
+                        what, row, column, text(found)));
+      }
       throw ArgumentError(fmt::format("{}: is not {}: element ({}, {}), counted from 0, is {}, but ({}, {}) is {}",
                                       what, std::is_same_v<T, double> ? "symmetric" : "Hermitian", row, column,
                                       text(found), column, row, text(conjugated(other))));

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+
+#include "plait/base/index.hpp"
 #include "plait/mpi/communicator.hpp"
 
 namespace plait::shim::scalapack {
@@ -12,10 +15,16 @@ inline constexpr int usual_least_order = 128;
 /// on is told to be wrong by the rank 0 of all processes, and does not count. Collective.
 [[nodiscard]] int least_order(const mpi::Communicator& comm);
 
-/// Whether m x n sums of k terms are as much work as two square matrices of this order.
+/// The order of the square matrices that m x n sums of k terms have to be as much work as: `order`, and twice that
+/// where one of the three is less than half of it. Such tall, flat and deep products have to move more for their work,
+/// and begin to be faster later.
+[[nodiscard]] constexpr Index asked_order(int m, int n, int k, int order) noexcept {
+  return 2 * Index{std::min({m, n, k})} < order ? 2 * Index{order} : Index{order};
+}
+
 [[nodiscard]] constexpr bool is_as_large(int m, int n, int k, int order) noexcept {
-  const double cubed = static_cast<double>(order) * order * order;
-  return static_cast<double>(m) * n * k >= cubed;
+  const auto asked = static_cast<double>(asked_order(m, n, k, order));
+  return static_cast<double>(m) * n * k >= asked * asked * asked;
 }
 
 }  // namespace plait::shim::scalapack

@@ -121,7 +121,8 @@ void multiply(const MultiplyCall<T>& call) {
 
   Grid& grid = grid_of(of.a.descriptor.context, info);
   if (!is_as_large(call.m, call.n, call.k, grid.least_order())) {
-    throw PassOn{fmt::format("less work than with matrices of order {}", grid.least_order())};
+    throw PassOn{fmt::format("less work than with matrices of order {}",
+                             asked_order(call.m, call.n, call.k, grid.least_order()))};
   }
   ProductCache::Key key = key_of(of, call);
   if (CachedProduct* const known = grid.products().find(key)) {

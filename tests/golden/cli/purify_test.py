@@ -118,7 +118,7 @@ class Purify(CommandTest):
     def test_the_summary_and_the_report(self):
         self.save("H.npy", c60())
         text = self.succeed(2, "purify", "H.npy", "--electrons", "60", "--report", "R.html", "--trace", "T.json")
-        for word in ("||X - X²||", "energy", "gap", "check     passed", "GFlop/s", "hidden", "volume / lower bound"):
+        for word in ("||X - X²||", "energy", "gap", "check     passed", "GFlop/s", "hidden", "times the lower bound"):
             self.assertIn(word, text)
         page = (self.folder / "R.html").read_text()
         for word in ("Convergence", "The density matrix", "Timeline", "<svg"):
@@ -135,18 +135,20 @@ class Purify(CommandTest):
         holed = h.copy()
         holed[5, 2] = holed[2, 5] = np.nan
         self.save("holed.npy", holed)
+        self.save("spiral.npy", np.diag([1.0, 2.0, 3.0 + 1j]))
         self.save("long.npy", np.ones((3, 4)))
         self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
         cases = [
             (["H.npy"], "--electrons is missing"),
-            (["H.npy", "--electrons", "61"], "--electrons: is 61, expected an even number"),
+            (["H.npy", "--electrons", "61"], "has two in each state; --per-state 1 if only one is in each"),
             (["H.npy", "--electrons", "122"], "--electrons: is 122, expected 0 to 120"),
             (["H.npy", "--electrons", "-2"], "--electrons: '-2' is not what is expected"),
             (["bent.npy", "--electrons", "60"], "bent.npy: is not symmetric: element (3, 7), counted from 0, is 0.25"),
             (["holed.npy", "--electrons", "60"], "holed.npy: element (2, 5), counted from 0, is nan"),
+            (["spiral.npy", "--electrons", "2"], "element (2, 2), counted from 0, is 3+1i, expected a real number"),
             (["long.npy", "--electrons", "2"], "long.npy is 3 x 4, expected 3 x 3"),
             (["H.npy", "--electrons", "62"], "no gap for 31 occupied states of 60"),
-            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "expected a positive definite matrix"),
+            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "--overlap: is not positive definite"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny"], "--chemical-potential is missing"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny", "--chemical-potential", "-1.5"],
              "--chemical-potential: -1.5 has"),
@@ -163,7 +165,9 @@ class Purify(CommandTest):
                 self.assertEqual(len(result.errors), 1, result.stderr)
                 self.assertIn(complaint, result.errors[0])
         self.assertFalse((self.folder / "D.npy").exists())
-        self.assertTrue((self.folder / "H.npy").exists())
+        result = self.run_plait(0, "purify", "H.npy", "--electrons", "60", "-o", "./H.npy")
+        self.assertIn("./H.npy: is IN and the file of -o, expected different files", result.errors[0])
+        np.testing.assert_array_equal(self.load("H.npy"), h)
 
     def test_a_job_that_is_killed_at_any_moment_goes_on_with_the_same_bits(self):
         # A small gap, so that there are many steps.

@@ -1,10 +1,12 @@
 // p?gemm against ScaLAPACK's own and a naive reference.
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "shim/scalapack/least_product.hpp"
 #include "tests/mpi/scalapack/random_case.hpp"
 
 namespace plait::test {
@@ -97,6 +99,7 @@ class Products : public ::testing::Test {
     const auto [m, n, k] = shape;
     const auto [trans_a, trans_b] = trans;
     const auto& [a_place, b_place, c_place] = places;
+    if (!grid.inside()) return;
     SCOPED_TRACE(testing::Message() << trans_a << trans_b << " of " << sizeof(T) << " bytes, alpha " << alpha
                                     << ", beta " << beta << ", " << m << "x" << n << "x" << k << " from "
                                     << to_string(a_place) << " and " << to_string(b_place) << " to "
@@ -209,6 +212,31 @@ TEST_F(Products, OfPartsOfOneMatrixAreAddedToAnother) {
 
 TEST_F(Products, WithoutTermsOnlyScale) {
   for (const int beta : {0, 1, 3}) check<double>(*grids_.front(), {'N', 'T'}, 1, beta, {20, 30, 0});
+}
+
+TEST_F(Products, AreThoseOfTheProcessesInTheGridOnly) {
+  for (const std::unique_ptr<ProcessGrid>& grid : part_grids()) {
+    for (int round = 0; round < rounds(2) && !HasFailure(); ++round) {
+      check_any<double>(*grid);
+      check_any<std::complex<float>>(*grid);
+    }
+  }
+}
+
+TEST(ProductSizes, CountForLessWhereOneExtentIsShort) {
+  using shim::scalapack::is_as_large;
+  EXPECT_TRUE(is_as_large(128, 128, 128, 128));
+  EXPECT_FALSE(is_as_large(128, 127, 128, 128));
+  EXPECT_TRUE(is_as_large(512, 64, 64, 128));
+  EXPECT_FALSE(is_as_large(2048, 32, 32, 128));
+  EXPECT_FALSE(is_as_large(32, 32, 2048, 128));
+  EXPECT_FALSE(is_as_large(63, 63, 4226, 128));
+  for (const auto& [m, n, k] : {std::array{16384, 32, 32}, {32, 32, 16384}, {32, 16384, 32}, {1024, 1024, 16}}) {
+    EXPECT_TRUE(is_as_large(m, n, k, 128)) << m << "x" << n << "x" << k;
+  }
+  EXPECT_TRUE(is_as_large(1 << 30, 1 << 30, 1 << 30, 1 << 30));
+  EXPECT_TRUE(is_as_large(1, 1, 1, 0));
+  EXPECT_TRUE(is_as_large(1, 1, 1, 1));
 }
 
 // So large that panels travel in several messages, and that memory is not kept.
