@@ -81,6 +81,13 @@ void keep_first(std::optional<Mismatch>& found, const Mismatch& next);
 /// \throws ArgumentError  on all ranks: one of them has found one. Collective over `context`
 void expect_none(mpi::Context& context, const std::optional<Mismatch>& found, const AxisNames& names);
 
+/// Compares a matrix with its transpose, of which pieces go round between the ranks. Collective over `context`.
+///
+/// \pre  the matrix is square and row-major
+/// \throws ArgumentError  on all ranks: two entries that should be one differ, or one of them alone is infinite
+template <class T>
+void expect_symmetric(mpi::Context& context, matrix_view<const T> rows, const AxisNames& names = {});
+
 /// B(i, j) ← x[i] A(i, j) x[j], in the place of this rank's rows, from `first_row` on; as symmetric as A is, to the
 /// last bit. Local.
 template <class T>
