@@ -13,6 +13,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/points.hpp"
 
+#include "cli/marginal_batch.hpp"
 #include "cli/point_files.hpp"
 #include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_job.hpp"
@@ -24,6 +25,14 @@ namespace {
 
 PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& options) {
   PointsJob job = described_points(context, options);
+  const Index problems = problems_of(context, options, job.file.shape);
+  mpi::agreed(context, [&] {
+    if (problems == 1) return;
+    throw ArgumentError(fmt::format(
+        "--points is given, but the marginals have {} columns, which are as many problems; expected vectors, "
+        "or the costs in a file IN",
+        problems));
+  });
   const std::vector<NamedFile> read{{options.points[0], "a file of --points"},
                                     {options.points[1], "a file of --points"}};
   expect_writable_outputs(context, options, read);

@@ -14,7 +14,10 @@
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/point_costs.hpp"
+#include "plait/sinkhorn/stored_costs.hpp"
 #include "plait/sinkhorn/symmetric_operand.hpp"
+#include "plait/sinkhorn/symmetric_potentials.hpp"
 #include "plait/sinkhorn/transport_iterations.hpp"
 
 namespace plait::sinkhorn {
@@ -120,6 +123,32 @@ std::vector<A> gradients(std::span<const A> between, std::span<const A> f, std::
   return result;
 }
 
+/// A transport from masses to themselves, by `solve` with options and a start.
+template <class A, class Solve>
+Transport<A> to_themselves(mpi::Context& context, CostOperand<A>& costs, std::span<const double> masses,
+                           TransportOptions options, const Solve& solve) {
+  std::vector<TransportStage> stages;
+  const std::vector<A> start = symmetric_potentials<A>(context, costs, masses, options, stages);
+  if (!start.empty()) options.first_epsilon = options.epsilon;
+  Transport<A> found = solve(options, std::span<const A>(start));
+  found.stages.insert(found.stages.begin(), stages.begin(), stages.end());
+  return found;
+}
+
+/// What is left where the first transport has no plan.
+template <class A>
+Divergence<A> without_plan_between(const Transport<A>& between) {
+  Divergence<A> result;
+  result.outcome = between.outcome;
+  result.stages = between.stages;
+  for (double* value : {&result.value, &result.between, &result.rows, &result.columns, &result.gap, &result.mass}) {
+    *value = std::numeric_limits<double>::quiet_NaN();
+  }
+  result.row_gradient.assign(between.f.size(), std::numeric_limits<A>::quiet_NaN());
+  result.column_gradient.assign(between.g.size(), std::numeric_limits<A>::quiet_NaN());
+  return result;
+}
+
 /// The divergence by the transports that `solve` does.
 template <class A>
 Divergence<A> made_of_transports(
@@ -140,6 +169,8 @@ Divergence<A> made_of_transports(
   const auto part_of_columns = std::span<const double>(of_columns).subspan(own_columns.first, own_columns.count);
 
   const auto between = solve(Within::both, {of_rows, of_columns, checked.names}, options);
+  if (!std::isfinite(between.dual)) return without_plan_between<A>(between);
+  options.first_epsilon = between.stages.front().epsilon;
   const auto rows = solve(Within::rows, {of_rows, all_of_rows}, options);
   const auto columns = solve(Within::columns, {part_of_columns, of_columns}, options);
 
@@ -220,11 +251,17 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
   expect_symmetric_costs<T>(context, checked.names.columns(), costs.columns);
   const Part own{static_cast<std::size_t>(mpi::sum_below(context.comm(), costs.columns.rows())),
                  static_cast<std::size_t>(costs.columns.rows())};
-  return made_of_transports<A>(
-      context, checked, own, options, [&](Within within, const Marginals& masses, const TransportOptions& how) {
-        const auto& of = within == Within::both ? costs.between : within == Within::rows ? costs.rows : costs.columns;
-        return transport<T, A>(context, of, masses, how);
-      });
+  return made_of_transports<A>(context, checked, own, options,
+                               [&](Within within, const Marginals& masses, const TransportOptions& how) {
+                                 if (within == Within::both)
+                                   return transport<T, A>(context, costs.between, masses, how);
+                                 const auto& of = within == Within::rows ? costs.rows : costs.columns;
+                                 StoredCosts<T, A> stored(of);
+                                 return to_themselves<A>(context, stored, masses.rows, how,
+                                                         [&](const TransportOptions& last, std::span<const A> start) {
+                                                           return transport<T, A>(context, of, masses, last, start);
+                                                         });
+                               });
 }
 
 template <class A>
@@ -248,7 +285,12 @@ Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, co
           of.y = {x.data(), checked.all_rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
         }
         if (within == Within::columns) of.x = own_y;
-        return transport<A>(context, of, masses, how);
+        if (within == Within::both) return transport<A>(context, of, masses, how);
+        auto made = mpi::agreed(context, [&] { return PointCosts<A>(of); });
+        return to_themselves<A>(context, made, masses.rows, how,
+                                [&](const TransportOptions& last, std::span<const A> start) {
+                                  return transport<A>(context, of, masses, last, start);
+                                });
       });
 }
 

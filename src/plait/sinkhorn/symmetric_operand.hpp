@@ -8,6 +8,7 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/feasibility.hpp"
+#include "plait/sinkhorn/filled_parts.hpp"
 #include "plait/sinkhorn/marginals.hpp"
 
 namespace plait::sinkhorn {
@@ -41,12 +42,14 @@ class SymmetricOperand {
   [[nodiscard]] virtual AxisNames names() const { return {}; }
 };
 
-/// A matrix that is stored as it is, in row-major order: double, or float computed with as double.
+/// A matrix that is stored as it is, in row-major order: double, or float computed with as double. Blocks of zeros,
+/// such as rows and columns of contact maps that are masked, are read once: see `FilledParts`.
 template <class T>
 class DenseSymmetricOperand final : public SymmetricOperand {
  public:
   /// \pre  the rows outlive this
-  explicit DenseSymmetricOperand(matrix_view<const T> rows, AxisNames names = {}) : rows_(rows), names_(names) {}
+  explicit DenseSymmetricOperand(matrix_view<const T> rows, AxisNames names = {})
+      : rows_(rows), filled_(rows), names_(names) {}
 
   [[nodiscard]] Index rows() const override { return rows_.rows(); }
   [[nodiscard]] Index columns() const override { return rows_.columns(); }
@@ -58,6 +61,7 @@ class DenseSymmetricOperand final : public SymmetricOperand {
 
  private:
   matrix_view<const T> rows_;
+  FilledParts filled_;
   AxisNames names_;
 };
 

@@ -439,7 +439,7 @@ class Sinkhorn(CommandTest):
         self.coordinate_file("triangle.mtx", np.triu(np.ones((3, 3))))
         result = self.run_plait(2, "sinkhorn", "triangle.mtx", "-o", "P.npy", "--iterations", "99", "--quiet")
         self.assertIn("no total support", result.stderr)
-        self.assertIn("the entry in row 0, column 1 and 2 others are in no such plan", result.stderr)
+        self.assertIn("the entry in row 0, column 1 and 2 others are in no such matrix", result.stderr)
         result = self.run_plait(0, "sinkhorn", "K.npy", "-o", "P.mtx")
         self.assertIn("P.mtx would be a sparse plan, but K.npy is dealt with as a dense matrix", result.stderr)
 
