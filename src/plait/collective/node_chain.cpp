@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "plait/base/error.hpp"
+#include "plait/base/stopwatch.hpp"
 #include "plait/collective/node_rounds.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/simd/copy.hpp"
 
 namespace plait::collective {
 
@@ -48,7 +50,7 @@ void NodeRounds::pass_on(const NodeReduction& reduction, Index round) {
   const std::uint64_t number = count(round);
   const Index begin = round * length_;
   const Index n = std::min(length_, reduction.n - begin);
-  const auto bytes = static_cast<std::size_t>(n * element);
+  const Index bytes = n * element;
   const std::byte* const own = reduction.in + begin * element;
   std::byte* const out = reduction.out == nullptr ? nullptr : reduction.out + begin * element;
   std::byte* const for_next = has_next ? board_->staged(self, self + 1, number) : nullptr;
@@ -56,12 +58,12 @@ void NodeRounds::pass_on(const NodeReduction& reduction, Index round) {
   if (self > 0) await_staged(self - 1, number);
   const std::byte* const before = self > 0 ? board_->staged(self - 1, self, number) : nullptr;
   if (has_next && number > NodeBoard::stages) await_reduced(self + 1, number - NodeBoard::stages);
+  const simd::Stores stores = into_stages_.next(bytes);
+  const Stopwatch watch;
   // Where only the own result needs it, straight there.
-  std::byte* const together = has_next ? for_next : out;
+  std::byte* const together = !has_next ? out : stores == simd::Stores::cached ? for_next : scratch_.data();
   const std::byte* result = own;
-  if (before == nullptr) {
-    if (has_next) std::memcpy(for_next, own, bytes);
-  } else if (has_next || is_inclusive) {
+  if (before != nullptr && (has_next || is_inclusive)) {
     try {
       if (!failure_) (*reduction.combine)(n, before, own, together);
     } catch (...) {
@@ -69,9 +71,13 @@ void NodeRounds::pass_on(const NodeReduction& reduction, Index round) {
     }
     result = together;
   }
-  if (has_next) publish_staged(number);
+  if (has_next) {
+    if (result != for_next) simd::stream_copy(for_next, result, bytes, isa_, stores);
+    into_stages_.took(bytes, watch.seconds());
+    publish_staged(number);
+  }
   if (!is_inclusive) result = before;
-  if (result != nullptr && out != nullptr && result != out) std::memcpy(out, result, bytes);
+  if (result != nullptr && out != nullptr && result != out) std::memcpy(out, result, static_cast<std::size_t>(bytes));
   std::atomic_ref(board_->control(self).reduced.rounds).store(number, std::memory_order_release);
   std::atomic_ref(board_->control(self).copied.rounds).store(number, std::memory_order_release);
 }

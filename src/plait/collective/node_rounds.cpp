@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "plait/base/error.hpp"
+#include "plait/base/stopwatch.hpp"
 #include "plait/collective/fold.hpp"
 #include "plait/simd/copy.hpp"
 
@@ -45,6 +46,8 @@ NodeRounds::NodeRounds(mpi::Context& context, const NodeBoard& board, const Node
       wait_(&wait),
       isa_(isa),
       scratch_(board.piece_bytes()),
+      into_stages_(static_cast<int>(NodeBoard::stages) * (board.ranks() - 1)),
+      into_results_(static_cast<int>(NodeBoard::stages)),
       peers_(static_cast<std::size_t>(board.ranks())),
       operands_(static_cast<std::size_t>(board.ranks())) {
   const mpi::NodeTopology& topology = context.topology();
@@ -83,17 +86,13 @@ void NodeRounds::move(std::byte* to, const std::byte* from, Index bytes) const {
 void NodeRounds::run(const NodeReduction& reduction) {
   if (reduction.is_prefix()) return run_chain(reduction);
   begin(reduction);
+  plan(reduction);
   const bool stages = peer(board_->rank()).in == nullptr;
-  if (stages) {
-    plan(reduction);
-    stage_first(reduction);
-  }
+  const bool copies = peer(board_->rank()).copies;
+  if (stages) stage_first(reduction);
   meet(reduction);
-  if (!stages) plan(reduction);
-  settle(reduction);
-  const bool copies = peer(board_->rank()).copies && !repeats_;
   for (Index round = 0; round < rounds_; ++round) {
-    if (peer(board_->rank()).in == nullptr && round > 0 && round + 1 < rounds_) stage(reduction, round + 1);
+    if (stages && round > 0 && round + 1 < rounds_) stage(reduction, round + 1);
     reduce(reduction, round);
     if (copies && round > 0) copy(reduction, round - 1);
   }
@@ -116,30 +115,18 @@ void NodeRounds::begin(const NodeReduction& reduction) {
   line.out = out.value_or(mpi::SharedPlace{});
   own.in = in ? reduction.in : nullptr;
   own.out = out ? reduction.out : nullptr;
-  own.in_place = reduction.in == reduction.out;
   own.copies = gets_all && !out;
 }
 
-// How the data is cut: known to a rank as soon as it is to one that has met the others. A rank that stages knows that
-// somebody does.
+// How the data is cut, and written.
 void NodeRounds::plan(const NodeReduction& reduction) {
   const Index element = reduction.combine->element_bytes();
-  const bool nobody_stages =
-      std::ranges::all_of(peers_, [](const Peer& one) { return one.in != nullptr && one.out != nullptr; });
-  repeats_ = board_->ranks() == 2 && reduction.deliver == Deliver::to_all && !nobody_stages;
-  // Between two that stage, moving data from core to core takes longer than writing the result in either way.
-  streams_ = !repeats_ && reduction.n > streamed_bytes / element;
-  const Index longest = repeats_ ? reduction.n : longest_slice(reduction.begins);
+  streams_ = reduction.n > streamed_bytes / element;
+  const Index longest = longest_slice(reduction.begins);
   const Index least = std::max<Index>(least_round_bytes / element, 1);
   length_ =
       std::min(std::max(least, (longest + pieces_of_slice - 1) / pieces_of_slice), board_->piece_bytes() / element);
   rounds_ = std::max<Index>((longest + length_ - 1) / length_, 1);
-}
-
-Piece NodeRounds::piece(const NodeReduction& reduction, int owner, Index round) const {
-  if (!repeats_) return piece_of(reduction.begins, owner, round, length_);
-  const Index begin = std::min(round * length_, reduction.n);
-  return {begin, std::min(begin + length_, reduction.n)};
 }
 
 // Before others wait for them, two rounds.
@@ -183,17 +170,6 @@ void NodeRounds::see_places(int rank) {
   Peer& other = peer(rank);
   other.in = address(line.in);
   other.out = address(line.out);
-  other.in_place = line.in.memory == line.out.memory && line.in.offset == line.out.offset;
-}
-
-// An operand over which its own rank writes the whole result can not be read by others meanwhile.
-void NodeRounds::settle(const NodeReduction& reduction) {
-  if (!repeats_) return;
-  const bool staged = peer(board_->rank()).in == nullptr;
-  for (Peer& one : peers_) {
-    if (one.in_place) one.in = nullptr;
-  }
-  if (!staged && peer(board_->rank()).in == nullptr) stage_first(reduction);
 }
 
 void NodeRounds::stage(const NodeReduction& reduction, Index round) {
@@ -205,8 +181,11 @@ void NodeRounds::stage(const NodeReduction& reduction, Index round) {
     const Piece part = piece(reduction, owner, round);
     if (number > NodeBoard::stages) await_reduced(owner, number - NodeBoard::stages);
     if (part.size() == 0) continue;
-    std::memcpy(board_->staged(self, owner, number), reduction.in + part.begin * element,
-                static_cast<std::size_t>(part.size() * element));
+    const Index bytes = part.size() * element;
+    const Stopwatch watch;
+    simd::stream_copy(board_->staged(self, owner, number), reduction.in + part.begin * element, bytes, isa_,
+                      into_stages_.next(bytes));
+    into_stages_.took(bytes, watch.seconds());
   }
   publish_staged(number);
 }
@@ -223,7 +202,7 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
       operands_[static_cast<std::size_t>(rank)] =
           whole != nullptr ? whole + part.begin * element : board_->staged(rank, self, number);
     }
-    if (copied_by_others_ && !repeats_ && number > NodeBoard::stages) {
+    if (copied_by_others_ && number > NodeBoard::stages) {
       for (int rank = 0; rank < board_->ranks(); ++rank) {
         if (rank != self && peer(rank).copies) await_copied(rank, number - NodeBoard::stages);
       }
@@ -231,7 +210,11 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
     std::byte* own = nullptr;
     if (reduction.deliver == Deliver::to_owners) own = reduction.out + round * length_ * element;
     if (reduction.delivers_to(self)) own = reduction.out + part.begin * element;
-    std::byte* result = place_of_result(reduction, own, number);
+    const Index bytes = part.size() * element;
+    const simd::Stores stores = into_results_.next(bytes);
+    std::byte* const for_others = copied_by_others_ ? board_->result(self, number) : nullptr;
+    std::byte* result = place_of_result(reduction, own, stores == simd::Stores::cached ? for_others : nullptr);
+    const Stopwatch watch;
     try {
       if (!failure_) fold(*reduction.combine, part.size(), operands_, result);
     } catch (...) {
@@ -239,14 +222,18 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
       Counter(board_->control(self).reduced.failed_call).store(call_, std::memory_order_relaxed);
     }
     hand_out(reduction, part, result, own);
+    if (for_others != nullptr) {
+      if (for_others != result) simd::stream_copy(for_others, result, bytes, isa_, stores);
+      into_results_.took(bytes, watch.seconds());
+    }
   }
   Counter(board_->control(self).reduced.rounds).store(number, std::memory_order_release);
 }
 
-// Where others copy it, or straight into this rank's own, but where that may still hold operands of this or is to be
-// written past the caches.
-std::byte* NodeRounds::place_of_result(const NodeReduction& reduction, std::byte* own, std::uint64_t number) const {
-  if (copied_by_others_ && !repeats_) return board_->result(board_->rank(), number);
+// Where others copy it if that is given, or straight into this rank's own, but where that may still hold operands of
+// this or is to be written past the caches.
+std::byte* NodeRounds::place_of_result(const NodeReduction& reduction, std::byte* own, std::byte* for_others) const {
+  if (for_others != nullptr) return for_others;
   const bool holds_operand = reduction.in == reduction.out;
   const bool is_of_first_two = board_->rank() < 2 && reduction.deliver != Deliver::to_owners;
   if (own == nullptr || streams_ || (holds_operand && !is_of_first_two)) return scratch_.data();
@@ -259,7 +246,7 @@ void NodeRounds::hand_out(const NodeReduction& reduction, const Piece& part, con
   if (own != nullptr && own != result) move(own, result, part.size() * element);
   for (int step = 1; step < board_->ranks(); ++step) {
     const int rank = (board_->rank() + step) % board_->ranks();
-    std::byte* out = repeats_ ? nullptr : peer(rank).out;
+    std::byte* const out = peer(rank).out;
     if (out != nullptr) move(out + part.begin * element, result, part.size() * element);
   }
 }

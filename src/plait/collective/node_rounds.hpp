@@ -9,15 +9,13 @@
 #include "plait/collective/node_reduction.hpp"
 #include "plait/collective/node_wait.hpp"
 #include "plait/simd/isa.hpp"
+#include "plait/simd/store_choice.hpp"
 
 namespace plait::collective {
 
 /// Reductions of data of any length: every rank reduces its slice, piece by piece in rounds. In a round a rank stages
 /// what it has of the others' pieces, reduces its own piece from their stages and its own memory, and copies what the
 /// others have reduced. Operands and results in memory that the node shares are read and written where they lie.
-///
-/// Two ranks that have to stage their operands each reduce all of them: as much goes from one to the other, by fewer
-/// steps.
 ///
 /// Prefixes are passed on, in rounds as well, from a rank to the next one, which combines them with its own operand.
 ///
@@ -40,7 +38,6 @@ class NodeRounds {
     int context_rank = 0;
     const std::byte* in = nullptr;  // where its operand can be read, if it can
     std::byte* out = nullptr;       // where its result can be written, if it can
-    bool in_place = false;          // the two are the same
     bool copies = false;            // gets a result, from where the others reduced it
     std::uint64_t staged = 0;
     std::uint64_t reduced = 0;
@@ -55,7 +52,6 @@ class NodeRounds {
   void plan(const NodeReduction& reduction);
   void meet(const NodeReduction& reduction);
   void see_places(int rank);
-  void settle(const NodeReduction& reduction);
   void stage_first(const NodeReduction& reduction);
   void stage(const NodeReduction& reduction, Index round);
   void reduce(const NodeReduction& reduction, Index round);
@@ -69,8 +65,10 @@ class NodeRounds {
   void publish_staged(std::uint64_t rounds);
 
   // What a rank is to reduce in a round.
-  [[nodiscard]] Piece piece(const NodeReduction& reduction, int owner, Index round) const;
-  [[nodiscard]] std::byte* place_of_result(const NodeReduction& reduction, std::byte* own, std::uint64_t number) const;
+  [[nodiscard]] Piece piece(const NodeReduction& reduction, int owner, Index round) const {
+    return piece_of(reduction.begins, owner, round, length_);
+  }
+  [[nodiscard]] std::byte* place_of_result(const NodeReduction& reduction, std::byte* own, std::byte* for_others) const;
 
   [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] NodeBoard::Call& call_of(int rank) const { return board_->control(rank).calls[call_ % 2]; }
@@ -83,6 +81,8 @@ class NodeRounds {
   const NodeWait* wait_;
   simd::Isa isa_;
   Buffer scratch_;  // a piece
+  simd::StoreChoice into_stages_;
+  simd::StoreChoice into_results_;
   std::vector<Peer> peers_;
   std::vector<const std::byte*> operands_;
 
@@ -90,7 +90,6 @@ class NodeRounds {
   std::uint64_t before_ = 0;  // rounds of the calls before this one
   Index rounds_ = 0;          // of this call
   Index length_ = 0;          // of a piece, in elements
-  bool repeats_ = false;      // every rank reduces all
   bool streams_ = false;
   bool copied_by_others_ = false;
   bool some_share_ = false;  // operands or results

@@ -14,8 +14,8 @@
 #include "plait/redistribute/pieces.hpp"
 #include "plait/redistribute/planned_matrix.hpp"
 #include "plait/redistribute/shared_sources.hpp"
-#include "plait/redistribute/store_choice.hpp"
 #include "plait/schedule/schedule.hpp"
+#include "plait/simd/store_choice.hpp"
 #include "plait/simd/stores.hpp"
 
 namespace plait::redistribute {
@@ -85,7 +85,7 @@ class Exchange {
   std::vector<Stream> outgoing_, incoming_;
   std::vector<Chunk> own_;
   std::optional<NodeRings> rings_;
-  StoreChoice into_slots_{NodeRings::slots};
+  simd::StoreChoice into_slots_{NodeRings::slots};
   std::optional<SharedSources> sources_;
   std::map<const Panel*, Index> entries_;       // of what is read in place, on the boards of its owners
   std::optional<schedule::Schedule> schedule_;  // last, so that a run under way ends while the rest is there

@@ -73,12 +73,17 @@ HWY_INLINE EvenOdd<D> load_even_odd(D d, const BFloat16* from) {
   return {hn::BitCast(d, hn::ShiftLeft<16>(both)), hn::BitCast(d, hn::And(both, hn::Set(words, 0xffff0000U)))};
 }
 
-/// Fetches `columns` columns of the rows ahead, from the j-th on.
+/// Fetches `columns` columns of the rows ahead, from the j-th on, into the second-level cache. (Into the first one, as
+/// hwy::Prefetch does, they would come too early: a sweep took half as long again.)
 template <class T>
 HWY_INLINE void fetch(const RowsAhead<T>& ahead, Index j, Index columns) {
   for (Index i = 0; i < ahead.rows; ++i) {
     const T* row = ahead.data + i * ahead.leading_dimension + j;
-    for (Index past = 0; past < columns; past += line_bytes / Index{sizeof(T)}) hwy::Prefetch(row + past);
+    for (Index past = 0; past < columns; past += line_bytes / Index{sizeof(T)}) {
+      constexpr int for_reading = 0;
+      constexpr int second_level = 2;
+      __builtin_prefetch(row + past, for_reading, second_level);
+    }
   }
 }
 

@@ -16,8 +16,9 @@ namespace {
 /// Others use the processor, too: the shortest of a few times is the candidate's own.
 constexpr Index tries_of_each = 6;
 
-/// Long enough for the fetching of a block to go over into that of the next.
-constexpr Index stretch_bytes = Index{1} << 20;
+/// Long enough for the clock, and to hide that nothing has fetched the first block of a stretch.
+constexpr Index least_stretch_bytes = Index{1} << 20;
+constexpr Index least_stretch_blocks = 8;
 
 }  // namespace
 
@@ -28,19 +29,18 @@ std::vector<RowBlocks> row_block_candidates(Index columns, Index element_bytes, 
   const Index row_bytes = std::max(Index{1}, columns) * element_bytes;
   Index rows = simd::most_rows_at_a_time;
   while (rows > least_rows && (rows + 2) * row_bytes > cache) rows /= 2;
-  std::vector<RowBlocks> candidates{{rows, FetchAhead::none}};
-  if (rows > least_rows) candidates.push_back({rows / 2, FetchAhead::none});
-  if ((2 * rows + 2) * row_bytes <= cache) {
-    candidates.push_back({rows, FetchAhead::late});
-    candidates.push_back({rows, FetchAhead::throughout});
-  }
+  std::vector<RowBlocks> candidates{{rows, false}};
+  if (rows > least_rows) candidates.push_back({rows / 2, false});
+  candidates.push_back({simd::most_rows_at_a_time, true});
+  candidates.push_back({simd::most_rows_at_a_time / 2, true});
   return candidates;
 }
 
 RowBlockTrial::RowBlockTrial(std::vector<RowBlocks> candidates, Index row_bytes)
     : candidates_(std::move(candidates)),
       shortest_(candidates_.size(), std::chrono::steady_clock::duration::max()),
-      stretch_rows_((stretch_bytes / std::max(Index{1}, row_bytes) / simd::most_rows_at_a_time + 1) *
+      stretch_rows_(std::max(least_stretch_blocks,
+                             least_stretch_bytes / std::max(Index{1}, row_bytes) / simd::most_rows_at_a_time + 1) *
                     simd::most_rows_at_a_time),
       tries_left_(candidates_.size() > 1 ? tries_of_each * static_cast<Index>(candidates_.size()) : 0) {
   PLAIT_ASSERT(!candidates_.empty(), "there is a way to take the rows");

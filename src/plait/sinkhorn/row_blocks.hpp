@@ -9,25 +9,22 @@
 
 namespace plait::sinkhorn {
 
-/// When the next block of rows is fetched: not at all, beside the second pass over a block, or beside both.
-enum class FetchAhead : unsigned char { none, late, throughout };
-
-/// How many rows a sweep takes at a time, and what it fetches meanwhile.
+/// How many rows a sweep takes at a time, and whether it fetches the next ones meanwhile.
 struct RowBlocks {
   Index rows = 1;
-  FetchAhead ahead = FetchAhead::none;
+  bool fetches_ahead = false;
 
   friend bool operator==(const RowBlocks&, const RowBlocks&) = default;
 };
 
 /// What may be the fastest way through a matrix whose rows are passed through twice, the second time from the
-/// second-level cache: as many rows at a time as have room there, or half of them; where two blocks have room, fetching
-/// the next one meanwhile.
+/// second-level cache: as many rows at a time as have room there, or half of them; or, fetching the next ones
+/// meanwhile, as many as the kernels take, or half of them, even if what has no room comes from the cache behind it.
 [[nodiscard]] std::vector<RowBlocks> row_block_candidates(Index columns, Index element_bytes, Index cache_bytes);
 
 /// Finds the fastest of some ways to take rows by trying them on the first stretches of rows of the first sweeps, as
-/// processors that look alike differ in it: fetching ahead makes a sweep up to 1.7 times faster on one, and as much
-/// slower on another. Sweeps add in the same order whichever is taken, so that results do not depend on it.
+/// processors that look alike differ in it. Sweeps add in the same order whichever is taken, so that results do not
+/// depend on it.
 class RowBlockTrial {
  public:
   /// \pre  there is a candidate

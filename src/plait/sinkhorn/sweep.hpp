@@ -18,8 +18,8 @@ void for_each_block(matrix_view<T> rows, RowBlocks blocks, F&& f) {
   for (Index first = 0; first < rows.rows(); first += blocks.rows) {
     const Index count = std::min(blocks.rows, rows.rows() - first);
     const Index next = first + count;
-    const Index ahead = blocks.ahead == FetchAhead::none ? 0 : std::min(blocks.rows, rows.rows() - next);
-    const Index early = blocks.ahead == FetchAhead::throughout ? ahead / 2 : 0;
+    const Index ahead = blocks.fetches_ahead ? std::min(blocks.rows, rows.rows() - next) : 0;
+    const Index early = ahead / 2;
     const auto part = [&](Index from, Index number) {
       const Index leading_dimension = rows.leading_dimension();
       return simd::RowsAhead<Const>{number == 0 ? nullptr : rows.data() + from * leading_dimension, number,

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/simd/stores.hpp"
 
-namespace plait::redistribute {
+namespace plait::simd {
 
 /// Chooses, by trying, how chunks are written that another core reads next. Where the two cores share a cache, ordinary
 /// stores leave chunks there; where they do not, each such store first fetches the line back from the other core, and
@@ -14,10 +16,11 @@ class StoreChoice {
  public:
   /// \param slots  how many chunks pass before memory is written again: what the caches hold of it then depends on how
   ///               it was written before, so each way is tried for twice as many
-  explicit StoreChoice(int slots) : slots_(slots) {}
+  /// \pre  slots >= 1
+  explicit StoreChoice(int slots) : slots_(slots) { tried_.reserve(static_cast<std::size_t>(slots)); }
 
   /// For the next chunk.
-  [[nodiscard]] simd::Stores next(Index bytes) const noexcept;
+  [[nodiscard]] Stores next(Index bytes) const noexcept;
   /// What the chunk for which that was asked took.
   void took(Index bytes, double seconds) noexcept;
 
@@ -26,7 +29,9 @@ class StoreChoice {
 
   int slots_;
   int chunk_ = 0;
-  std::array<double, 2> seconds_per_byte_{};  // of the last trials: ordinary, streaming
+  // Medians of the last trials, since another process may have had the core amid a chunk: ordinary, streaming.
+  std::array<double, 2> seconds_per_byte_{};
+  std::vector<double> tried_;
 };
 
-}  // namespace plait::redistribute
+}  // namespace plait::simd
