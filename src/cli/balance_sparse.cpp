@@ -1,7 +1,5 @@
 #include "cli/balance_sparse.hpp"
 
-#include <fmt/format.h>
-
 #include "plait/sinkhorn/balance.hpp"
 #include "plait/sinkhorn/sparse.hpp"
 #include "plait/sinkhorn/sparse_symmetric.hpp"
@@ -27,17 +25,14 @@ BalanceOutcome balanced_sparse(mpi::Context& context, const BalanceOptions& opti
 
   meter.stage("balancing", 0, 0);
   const JointStopwatch iterating(context);
-  sinkhorn::SparseSymmetricOperand<T> operand(rows);
+  sinkhorn::SparseSymmetricOperand<T> operand(rows, most_support_bytes(context));
   const auto found =
       sinkhorn::balance(context, operand, options.sum, limits_of(context, options, job.precision, meter, result.log));
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
   result.iterations = found.outcome.iterations;
   result.masked = found.masked;
-  if (const auto support = operand.vanishing(); support && result.outcome.status == sinkhorn::Status::iteration_limit) {
-    result.outcome.reason += fmt::format("; the entry in row {}, column {} and {} others are in no such matrix",
-                                         support->row, support->column, support->vanishing - 1);
-  }
+  if (result.outcome.status == sinkhorn::Status::iteration_limit) result.outcome.reason += operand.at_limit();
 
   const JointStopwatch writing(context);
   sinkhorn::balance_in_place<T>(rows, found.x);

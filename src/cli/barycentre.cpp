@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "plait/collective/calls.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/barycentre.hpp"
 
+#include "cli/matrix_rows.hpp"
 #include "cli/scaled_job.hpp"
 
 namespace plait::cli {
@@ -26,26 +26,10 @@ struct BarycentreOutcome : ScaledOutcome {
 /// The columns of a matrix, on every rank.
 std::vector<std::vector<double>> read_columns(mpi::Context& context, const std::string& path) {
   const io::MatrixFile file = io::describe_matrix_file(context, path);
-  auto matrix = read_scaled<double>(context, path, file, {});
-  const matrix_view<double> rows = matrix.rows();
-  std::vector<double> own;
-  std::vector<double> all;
-  mpi::agreed(context, [&] {
-    for (Index i = 0; i < rows.rows(); ++i) {
-      for (Index j = 0; j < rows.columns(); ++j) own.push_back(rows(i, j));
-    }
-    all.resize(static_cast<std::size_t>(layout::elements(file.shape)));
-  });
-  const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
-  collective::all_gather(context, std::span<const double>(own), std::span<double>(all), counts);
+  const auto rows = read_all_rows<double>(context, path, file, {});
   return mpi::agreed(context, [&] {
     std::vector<std::vector<double>> columns(static_cast<std::size_t>(file.shape.columns));
-    for (Index i = 0; i < file.shape.rows; ++i) {
-      for (Index j = 0; j < file.shape.columns; ++j) {
-        const Index n = matrix.is_transposed() ? j * file.shape.rows + i : i * file.shape.columns + j;
-        columns[static_cast<std::size_t>(j)].push_back(all[static_cast<std::size_t>(n)]);
-      }
-    }
+    for (std::size_t n = 0; n < rows.size(); ++n) columns[n % columns.size()].push_back(rows[n]);
     return columns;
   });
 }

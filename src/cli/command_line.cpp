@@ -94,6 +94,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   TransportJobOptions transport;
   BalanceOptions balance;
   BarycentreOptions barycentre;
+  DivergenceOptions divergence;
   add_redistribute(program, redistribute);
   add_multiply(program, multiply);
   add_purify(program, purify);
@@ -101,6 +102,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_transport(program, transport);
   add_balance(program, balance);
   add_barycentre(program, barycentre);
+  add_divergence(program, divergence);
   add_plan(program, plan);
   add_generate(program, generate);
   add_info(program, info);
@@ -134,6 +136,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (program.got_subcommand("transport")) return transport;
   if (program.got_subcommand("balance")) return balance;
   if (program.got_subcommand("barycentre")) return barycentre;
+  if (program.got_subcommand("divergence")) return divergence;
   if (program.got_subcommand("exec")) {
     const std::vector<std::string> left = exec_app->remaining();
     if (!left.empty() && left[0].starts_with('-')) {

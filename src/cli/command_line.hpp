@@ -5,6 +5,7 @@
 
 #include "cli/balance_options.hpp"
 #include "cli/barycentre_options.hpp"
+#include "cli/divergence_options.hpp"
 #include "cli/exec.hpp"
 #include "cli/generate_options.hpp"
 #include "cli/info.hpp"
@@ -25,8 +26,8 @@ struct Text {
 };
 
 using Command = std::variant<Text, RedistributeOptions, MultiplyOptions, PurifyOptions, SinkhornOptions,
-                             TransportJobOptions, BalanceOptions, BarycentreOptions, PlanOptions, GenerateOptions,
-                             InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
+                             TransportJobOptions, BalanceOptions, BarycentreOptions, DivergenceOptions, PlanOptions,
+                             GenerateOptions, InfoOptions, ExecOptions, MachineOptions, TraceOptions>;
 
 /// \throws UsageError  in a line or a few: what is wrong, what was expected, and where help is
 [[nodiscard]] Command parse_command_line(int argc, const char* const* argv);

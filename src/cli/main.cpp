@@ -10,6 +10,7 @@
 #include "cli/balance.hpp"
 #include "cli/barycentre.hpp"
 #include "cli/command_line.hpp"
+#include "cli/divergence.hpp"
 #include "cli/exec.hpp"
 #include "cli/generate.hpp"
 #include "cli/guard.hpp"
@@ -53,6 +54,7 @@ void run(mpi::Context& context, const SinkhornOptions& options) { run_on_machine
 void run(mpi::Context& context, const TransportJobOptions& options) { run_on_machine(context, options, run_transport); }
 void run(mpi::Context& context, const BalanceOptions& options) { run_on_machine(context, options, run_balance); }
 void run(mpi::Context& context, const BarycentreOptions& options) { run_on_machine(context, options, run_barycentre); }
+void run(mpi::Context& context, const DivergenceOptions& options) { run_on_machine(context, options, run_divergence); }
 void run(mpi::Context& context, const GenerateOptions& options) { run_on_machine(context, options, run_generate); }
 void run(mpi::Context& context, const InfoOptions& options) { run_on_machine(context, options, run_info); }
 void run(mpi::Context& context, const MachineOptions& options) { run_machine(context, options); }

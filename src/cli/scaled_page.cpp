@@ -84,8 +84,9 @@ std::string convergence_section(const ScaledOptions& options, const ScaledOutcom
       "<p class=\"soft\">After each iteration, on a logarithmic scale: what sums are off by, added up and divided by "
       "the sum of all that is wanted.";
   if (begins.size() > 1) {
-    text += known ? " Dotted lines: a smaller epsilon, which is gone through roughly, but for the last one."
-                  : " Dotted lines: a smaller epsilon, or the same one anew in logarithms.";
+    text += fmt::format(
+        " Dotted lines: {}{}", facts.next_stage,
+        known ? ". All epsilons but the last one are gone through roughly." : ", or the same one anew in logarithms.");
   }
   if (before > 0) text += " Larger epsilons, which the run before went through, are not drawn.";
   if (has_zeros) text += " Errors of 0 lie on the lower edge.";

@@ -20,6 +20,7 @@ struct PageFacts {
   std::string plan = "the plan";                   // what the picture shows
   std::vector<std::string> sums{"row", "column"};  // of what there are sums
   SumsSketch masses = {};                          // that were found; of a barycentre
+  std::string next_stage = "a smaller epsilon";    // what begins where errors begin anew
 };
 
 /// A job of matrix scaling or transport as one HTML page that needs nothing else, in light and dark: how it converged,

@@ -10,10 +10,12 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/scale.hpp"
 
+#include "cli/marginal_batch.hpp"
 #include "cli/option_value.hpp"
 #include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_grid.hpp"
 #include "cli/scaled_job.hpp"
+#include "cli/sinkhorn_batch.hpp"
 #include "cli/sinkhorn_report.hpp"
 #include "cli/sinkhorn_sparse.hpp"
 
@@ -135,6 +137,9 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   const io::MatrixFile file = io::describe_matrix_file(context, options.input);
   mpi::agreed(context, [&] { expect_real(options.input, file); });
+  if (const Index problems = problems_of(context, options, file.shape); problems > 1) {
+    return run_sinkhorn_batch(context, options, problems);
+  }
   if (stays_sparse(options, file)) return run_sparse_sinkhorn(context, options, file);
   mpi::agreed(context, [&] { expect_dense_output(options, "--output", "plan"); });
   ScaledJob job = prepared(context, options, [&options](Precision precision) {

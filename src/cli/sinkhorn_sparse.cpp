@@ -39,6 +39,7 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
   const JointStopwatch iterating(context);
   auto limits = limits_of(context, options, job.precision, meter, result.log);
   limits.checkpoints = checkpoint.of_scaling();
+  limits.most_support_bytes = most_support_bytes(context);
   const auto scaling = sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start);
   result.iterate_seconds = iterating.seconds();
   result.outcome = scaling.outcome;

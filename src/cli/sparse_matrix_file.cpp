@@ -1,6 +1,7 @@
 #include "cli/sparse_matrix_file.hpp"
 
 #include <algorithm>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -9,7 +10,9 @@
 #include "plait/io/matrix_market.hpp"
 #include "plait/io/npy_rows.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
 
+#include "cli/node.hpp"
 #include "cli/option_value.hpp"
 
 namespace plait::cli {
@@ -92,6 +95,12 @@ MemoryEstimate memory_of_sparse(mpi::Context& context, const io::MatrixMarketHea
   const Index entries = within(header.entries) * (is_mirrored ? 2 : 1) / context.size() + 1;
   const Index vectors = 6 * (within(header.shape.rows) + within(header.shape.columns)) * Index{sizeof(double)};
   return estimate_memory(context, {entries * 44 + vectors});
+}
+
+Index most_support_bytes(mpi::Context& context) {
+  Index bytes = node_memory().available / 2;
+  mpi::broadcast(context.comm(), std::span<Index>(&bytes, 1), 0);
+  return std::max(bytes, Index{0});
 }
 
 template <class T>

@@ -24,6 +24,10 @@ namespace plait::cli {
 /// What a job with such a matrix takes, each rank with its rows. Collective over `context`.
 [[nodiscard]] MemoryEstimate memory_of_sparse(mpi::Context& context, const io::MatrixMarketHeader& header);
 
+/// What rank 0 may take to decide whether one has support: half of what its node has available, once it is read.
+/// Collective over `context`.
+[[nodiscard]] Index most_support_bytes(mpi::Context& context);
+
 /// Reads one, as double or float. Collective over `context`.
 ///
 /// \throws FileError, OutOfMemory, ArgumentError  on all ranks: as read_matrix_market_rows; as narrowed_entry

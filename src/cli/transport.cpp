@@ -6,8 +6,10 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport.hpp"
 
+#include "cli/marginal_batch.hpp"
 #include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_job.hpp"
+#include "cli/transport_batch.hpp"
 #include "cli/transport_points.hpp"
 #include "cli/transport_report.hpp"
 
@@ -70,6 +72,10 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
 
 void run_transport(mpi::Context& context, const TransportJobOptions& options) {
   if (!options.points.empty()) return transport_points(context, options);
+  const layout::Shape shape = io::describe_matrix_file(context, options.input).shape;
+  if (const Index problems = problems_of(context, options, shape); problems > 1) {
+    return run_transport_batch(context, options, problems);
+  }
   const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
     if (options.domain == sinkhorn::Domain::logarithmic) return 0;
     return precision == Precision::f32 ? 4 : 8;

@@ -45,52 +45,6 @@ double parse_power(std::string_view text) {
   throw ArgumentError(fmt::format("{} makes no distance; expected a number >= 1", text));
 }
 
-void add_points(CLI::App& command, TransportJobOptions& options) {
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--points",
-          [&options](const std::vector<std::string>& paths) {
-            try {
-              for (const std::string& path : paths) options.points.push_back(parse_path(path));
-            } catch (const Error& error) {
-              throw UsageError(fmt::format("--points: {}", error.what()));
-            }
-          },
-          "In the place of IN: two files of points, a point a row;\nthe costs between them are made, never stored")
-      ->expected(2)
-      ->option_text("X Y");
-  add_value(
-      command, "--metric", [&options](const std::string& text) { options.metric = parse_metric(text); }, "METRIC",
-      "What a way costs: sqeuclidean (the default), euclidean,\ncityblock or minkowski");
-  add_value(
-      command, "--p", [&options](const std::string& text) { options.p = parse_power(text); }, "NUMBER",
-      "Of minkowski: (sum |x - y|^p)^(1/p)");
-  add_npy_path(command, "--map", options.map, "FILE", "Write where each point of X goes on the average (M x d)");
-}
-
-void expect_points(const TransportJobOptions& options) {
-  if (options.points.empty()) {
-    if (options.input.empty()) throw UsageError("IN is missing: a file of costs, or two of --points");
-    if (!options.map.empty()) throw UsageError("--map is given, but --points is missing: what is mapped?");
-    if (options.metric != sinkhorn::Metric::squared_euclidean || options.p) {
-      throw UsageError("--metric is given, but --points is missing: IN has the costs");
-    }
-    return;
-  }
-  if (!options.input.empty()) {
-    throw UsageError(fmt::format("--points is given, and IN, too: {}; expected one of them", options.input));
-  }
-  if ((options.metric == sinkhorn::Metric::minkowski) != options.p.has_value()) {
-    throw UsageError("--metric minkowski and --p need each other");
-  }
-  if (options.domain == Domain::factors) {
-    throw UsageError("--domain is factors, which are stored, expected logarithmic or automatic with --points");
-  }
-  if (options.precision == Precision::mixed) {
-    throw UsageError("--precision is mixed, expected f64 or f32 with --points, which are few numbers");
-  }
-}
-
 /// "RHO", or "RHO,RHO" of which one may be inf.
 sinkhorn::Rho parse_rho(std::string_view text) {
   const auto one = [](std::string_view number) {
@@ -129,11 +83,52 @@ std::string_view name(Domain domain) {
   return "";
 }
 
-void add_transport(CLI::App& program, TransportJobOptions& options) {
-  CLI::App& command = *program.add_subcommand("transport", "Transport mass at the least cost, with an entropy added");
-  add_scaled_options(command, options, transport_words);
-  command.get_option("IN")->required(false);
-  add_points(command, options);
+void add_points_options(CLI::App& command, TransportJobOptions& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--points",
+          [&options](const std::vector<std::string>& paths) {
+            try {
+              for (const std::string& path : paths) options.points.push_back(parse_path(path));
+            } catch (const Error& error) {
+              throw UsageError(fmt::format("--points: {}", error.what()));
+            }
+          },
+          "In the place of IN: two files of points, a point a row;\nthe costs between them are made, never stored")
+      ->expected(2)
+      ->option_text("X Y");
+  add_value(
+      command, "--metric", [&options](const std::string& text) { options.metric = parse_metric(text); }, "METRIC",
+      "What a way costs: sqeuclidean (the default), euclidean,\ncityblock or minkowski");
+  add_value(
+      command, "--p", [&options](const std::string& text) { options.p = parse_power(text); }, "NUMBER",
+      "Of minkowski: (sum |x - y|^p)^(1/p)");
+}
+
+void expect_points(const TransportJobOptions& options) {
+  if (options.points.empty()) {
+    if (options.input.empty()) throw UsageError("IN is missing: a file of costs, or two of --points");
+    if (!options.map.empty()) throw UsageError("--map is given, but --points is missing: what is mapped?");
+    if (options.metric != sinkhorn::Metric::squared_euclidean || options.p) {
+      throw UsageError("--metric is given, but --points is missing: IN has the costs");
+    }
+    return;
+  }
+  if (!options.input.empty()) {
+    throw UsageError(fmt::format("--points is given, and IN, too: {}; expected one of them", options.input));
+  }
+  if ((options.metric == sinkhorn::Metric::minkowski) != options.p.has_value()) {
+    throw UsageError("--metric minkowski and --p need each other");
+  }
+  if (options.domain == Domain::factors) {
+    throw UsageError("--domain is factors, which are stored, expected logarithmic or automatic with --points");
+  }
+  if (options.precision == Precision::mixed) {
+    throw UsageError("--precision is mixed, expected f64 or f32 with --points, which are few numbers");
+  }
+}
+
+void add_epsilon_options(CLI::App& command, TransportJobOptions& options) {
   add_value(
       command, "--epsilon", [&options](const std::string& text) { options.epsilon = parse_positive_number(text); },
       "NUMBER", "How much entropy counts, in the costs' unit")
@@ -145,6 +140,21 @@ void add_transport(CLI::App& program, TransportJobOptions& options) {
   add_value(
       command, "--domain", [&options](const std::string& text) { options.domain = parse_domain(text); }, "DOMAIN",
       "factors (faster, but for large epsilon only),\nlogarithmic, or automatic (the default)");
+}
+
+void expect_epsilons(const TransportJobOptions& options) {
+  if (options.first_epsilon == 0 || options.first_epsilon >= options.epsilon) return;
+  throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
+                               options.first_epsilon, options.epsilon));
+}
+
+void add_transport(CLI::App& program, TransportJobOptions& options) {
+  CLI::App& command = *program.add_subcommand("transport", "Transport mass at the least cost, with an entropy added");
+  add_scaled_options(command, options, transport_words);
+  command.get_option("IN")->required(false);
+  add_points_options(command, options);
+  add_npy_path(command, "--map", options.map, "FILE", "Write where each point of X goes on the average (M x d)");
+  add_epsilon_options(command, options);
   add_value(
       command, "--unbalanced", [&options](const std::string& text) { options.rho = parse_rho(text); }, "RHO[,RHO]",
       "Sums may miss the masses, which costs RHO KL(sums | masses),\nof rows and columns, or each its own (one may be "
@@ -155,10 +165,7 @@ void add_transport(CLI::App& program, TransportJobOptions& options) {
     expect_points(options);
     expect_checkpoint(options);
     if (options.map.empty()) expect_output(options, transport_words);
-    if (options.first_epsilon != 0 && options.first_epsilon < options.epsilon) {
-      throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
-                                   options.first_epsilon, options.epsilon));
-    }
+    expect_epsilons(options);
   });
 }
 

@@ -30,6 +30,17 @@ struct TransportJobOptions : ScaledOptions {
   sinkhorn::Rho rho = {};   // of rows and columns of the file
 };
 
+/// Some of its options, for commands that have transports to do: two files of points in the place of IN, and what ways
+/// between them cost; epsilon, what to begin with, and the domain.
+void add_points_options(CLI::App& command, TransportJobOptions& options);
+void add_epsilon_options(CLI::App& command, TransportJobOptions& options);
+
+/// \throws UsageError  neither IN nor points are given, or both, or what does not go with them
+void expect_points(const TransportJobOptions& options);
+
+/// \throws UsageError  a first epsilon below the last one
+void expect_epsilons(const TransportJobOptions& options);
+
 /// Adds the command to the program's; parsing fills `options`.
 ///
 /// \throws UsageError  from parsing: a value is malformed, or options contradict each other

@@ -7,14 +7,14 @@
 
 #include <fmt/format.h>
 
-#include "plait/collective/calls.hpp"
 #include "plait/io/aside_file.hpp"
 #include "plait/io/npy_rows.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/redistribute/redistribution.hpp"
 #include "plait/sinkhorn/points.hpp"
 
+#include "cli/marginal_batch.hpp"
+#include "cli/point_files.hpp"
 #include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_job.hpp"
 #include "cli/transport_report.hpp"
@@ -23,22 +23,15 @@ namespace plait::cli {
 
 namespace {
 
-/// The files of the points, and what is told of them as one matrix of costs.
-struct PointsJob : ScaledJob {
-  io::MatrixFile x;
-  io::MatrixFile y;
-};
-
 PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& options) {
-  PointsJob job;
-  job.x = io::describe_matrix_file(context, options.points[0]);
-  job.y = io::describe_matrix_file(context, options.points[1]);
-  job.file = job.x;
-  job.file.shape = {job.x.shape.rows, job.y.shape.rows};
+  PointsJob job = described_points(context, options);
+  const Index problems = problems_of(context, options, job.file.shape);
   mpi::agreed(context, [&] {
-    if (job.x.shape.columns == job.y.shape.columns) return;
-    throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}",
-                                    options.points[0], job.x.shape.columns, options.points[1], job.y.shape.columns));
+    if (problems == 1) return;
+    throw ArgumentError(fmt::format(
+        "--points is given, but the marginals have {} columns, which are as many problems; expected vectors, "
+        "or the costs in a file IN",
+        problems));
   });
   const std::vector<NamedFile> read{{options.points[0], "a file of --points"},
                                     {options.points[1], "a file of --points"}};
@@ -53,7 +46,6 @@ PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& opti
     expect_different_files({{options.map, "the file of --map"}}, taken);
     static_cast<void>(io::AsideFile::create(options.map, 0));
   });
-  job.precision = options.precision == Precision::automatic ? Precision::f64 : options.precision;
   const Index number = job.precision == Precision::f32 ? 4 : 8;
   const Index coordinates = job.x.shape.columns;
   const Index rows = job.x.shape.rows / context.size() + 1;
@@ -63,34 +55,6 @@ PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& opti
       context, {(2 * rows + 3 * job.file.shape.columns) * coordinates * Index{sizeof(double)} + vectors + blocks});
   if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
   return job;
-}
-
-/// A rank's share of the points, one a row.
-template <class A>
-layout::DistributedMatrix<A> read_points(mpi::Context& context, const std::string& path, const io::MatrixFile& file,
-                                         Meter& meter) {
-  meter.stage("reading " + path, 0, layout::elements(file.shape) * io::bytes(file.dtype));
-  auto slab = std::move(read_scaled<A>(context, path, file, meter.progress()).slab());
-  if (slab.layout().storage() == StorageOrder::row_major) return slab;
-  const auto layout = io::slab_layout(file.shape, StorageOrder::row_major, context.size());
-  auto by_rows = mpi::agreed(context, [&] { return io::make_slab<A>(path, layout, context.rank()); });
-  redistribute::Redistribution(context, slab.layout(), layout).execute(slab, by_rows);
-  return by_rows;
-}
-
-/// All points, on every rank.
-template <class A>
-std::vector<A> read_all_points(mpi::Context& context, const std::string& path, const io::MatrixFile& file,
-                               Meter& meter) {
-  const auto own = read_points<A>(context, path, file, meter);
-  const auto& tile = own.const_tiles()[0];
-  const Index count = tile.rows() * tile.columns();
-  const auto counts = mpi::all_gather(context.comm(), count);
-  auto all =
-      mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(layout::elements(file.shape))); });
-  collective::all_gather(context, std::span<const A>(tile.data(), static_cast<std::size_t>(count)), std::span<A>(all),
-                         counts);
-  return all;
 }
 
 /// Looks at the sums of the plan and, for a page, at the plan, in one pass.

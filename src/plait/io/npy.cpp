@@ -113,6 +113,11 @@ NpyHeader read_npy_header(mpi::Context& context, const std::string& path) {
   return told_by_rank_zero(context, [&] { return read_npy_header_local(path); });
 }
 
+NpyHeader read_npy_columns_header(mpi::Context& context, const std::string& path) {
+  return told_by_rank_zero(
+      context, [&] { return parse_npy_columns_header(read_npy_start(File::open_to_read(path), path), path); });
+}
+
 template <FileElement T>
 layout::DistributedMatrix<T> read_npy(mpi::Context& context, const std::string& path, const NpyHeader& header,
                                       const Progress& progress) {

@@ -25,6 +25,9 @@ namespace plait::io {
 /// \throws FileError  on every rank: the file can't be read, is no .npy file, or is anything but a matrix of a DType
 [[nodiscard]] NpyHeader read_npy_header(mpi::Context& context, const std::string& path);
 
+/// The same of a file that may also have an array of one dimension, of which the shape is told as n × 1.
+[[nodiscard]] NpyHeader read_npy_columns_header(mpi::Context& context, const std::string& path);
+
 /// The matrix in the file, in this machine's byte order, as `slab_layout(header.shape, header.order, context.size())`.
 /// Collective over `context`; the ranks give the same header. Bytes that follow the matrix are ignored.
 ///

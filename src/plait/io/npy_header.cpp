@@ -93,6 +93,12 @@ class HeaderReader {
     set_shape(header, {shape[0], shape[1]});
   }
 
+  void read_columns_into(NpyHeader& header) const {
+    if (extents().size() != 1) return read_into(header);
+    read_type_and_order(header);
+    set_shape(header, {extents()[0], 1});
+  }
+
   void read_vector_into(NpyHeader& header) const {
     read_type_and_order(header);
     const auto& shape = extents();
@@ -204,6 +210,11 @@ NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view pa
 NpyHeader parse_npy_vector_header(std::span<const std::byte> start, std::string_view path) {
   return parsed_header(start, path,
                        [](const HeaderReader& reader, NpyHeader& header) { reader.read_vector_into(header); });
+}
+
+NpyHeader parse_npy_columns_header(std::span<const std::byte> start, std::string_view path) {
+  return parsed_header(start, path,
+                       [](const HeaderReader& reader, NpyHeader& header) { reader.read_columns_into(header); });
 }
 
 std::string npy_header_text(DType dtype, layout::Shape shape, StorageOrder order) {

@@ -46,6 +46,11 @@ struct NpyHeader {
 /// \throws FileError  beginning with `path`, if it is malformed or describes anything but a vector of a DType
 [[nodiscard]] NpyHeader parse_npy_vector_header(std::span<const std::byte> start, std::string_view path);
 
+/// The same for columns of numbers: a matrix, or an array of one dimension, which is n × 1.
+///
+/// \throws FileError  beginning with `path`, if it is malformed or describes anything else
+[[nodiscard]] NpyHeader parse_npy_columns_header(std::span<const std::byte> start, std::string_view path);
+
 /// A header in format 1.0 for a matrix in this machine's byte order, as NumPy writes it: the data begins at a multiple
 /// of 64 bytes, its length.
 ///

@@ -32,38 +32,33 @@ std::vector<Weighted> of_all_ranks(mpi::Context& context, const std::vector<Weig
   return all;
 }
 
-}  // namespace
-
-template <class T>
-Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
-                        const CheckedMarginals& marginals, std::span<const double> heights, Columns part) {
-  using Number = simd::FloatOf<T>;
+/// Looks for a proof among the sets of highest rows.
+///
+/// \param rows           of this rank
+/// \param begins_a_row   whether this rank names its rows
+/// \param for_each_entry  calls f(column) for the entries of a row that a plan may have, columns of the whole matrix
+template <class ForEachEntry>
+Feasibility feasibility_of(mpi::Context& context, Index rows, const CheckedMarginals& marginals,
+                           std::span<const double> heights, bool begins_a_row, const ForEachEntry& for_each_entry) {
   constexpr double highest = std::numeric_limits<double>::max();
-  const auto is_entry = [support](Number entry) {
-    return support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max();
-  };
   const std::size_t columns = marginals.columns.size();
-  const auto own_columns = static_cast<std::size_t>(rows.columns());
   // The highest row with an entry in each column, and minus the lowest one, so that one reduction does for both.
   std::vector<double> both;
   std::vector<Weighted> own;
   mpi::agreed(context, [&] {
     both.assign(2 * columns, -highest);
-    const auto first = static_cast<std::size_t>(part.first);
-    const std::span<double> reached_by = std::span(both).subspan(first, own_columns);
-    const std::span<double> lowest = std::span(both).subspan(columns + first, own_columns);
-    for (Index i = 0; i < rows.rows(); ++i) {
+    const std::span<double> reached_by = std::span(both).first(columns);
+    const std::span<double> lowest = std::span(both).last(columns);
+    for (Index i = 0; i < rows; ++i) {
       const double given = heights[static_cast<std::size_t>(i)];
       const double height = std::isnan(given) ? highest : std::clamp(given, -highest, highest);
       const double marginal = marginals.rows[static_cast<std::size_t>(i)];
       if (marginal == 0) continue;
-      if (part.begins_a_row) own.push_back({height, marginal});
-      const T* row = rows.data() + i * rows.leading_dimension();
-      for (std::size_t j = 0; j < own_columns; ++j) {
-        if (!is_entry(simd::widened<Number>(row[j]))) continue;
+      if (begins_a_row) own.push_back({height, marginal});
+      for_each_entry(i, [&](std::size_t j) {
         reached_by[j] = std::max(reached_by[j], height);
         lowest[j] = std::max(lowest[j], -height);
-      }
+      });
     }
   });
   collective::allreduce(context, std::span<double>(both), simd::ReduceOperation::max);
@@ -106,6 +101,37 @@ Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Suppor
   return found;
 }
 
+}  // namespace
+
+template <class T>
+Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
+                        const CheckedMarginals& marginals, std::span<const double> heights, Columns part) {
+  using Number = simd::FloatOf<T>;
+  const auto is_entry = [support](Number entry) {
+    return support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max();
+  };
+  const auto first = static_cast<std::size_t>(part.first);
+  const auto own_columns = static_cast<std::size_t>(rows.columns());
+  return feasibility_of(context, rows.rows(), marginals, heights, part.begins_a_row, [&](Index i, const auto& entry) {
+    const T* row = rows.data() + i * rows.leading_dimension();
+    for (std::size_t j = 0; j < own_columns; ++j) {
+      if (is_entry(simd::widened<Number>(row[j]))) entry(first + j);
+    }
+  });
+}
+
+template <class T>
+Feasibility feasibility(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals,
+                        std::span<const double> heights) {
+  return feasibility_of(context, rows.rows(), marginals, heights, true, [&](Index i, const auto& entry) {
+    const auto columns = rows.columns_of(i);
+    const auto values = rows.values_of(i);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      if (values[k] > 0) entry(std::size_t{columns[k]});
+    }
+  });
+}
+
 std::string describe(const Bottleneck& bottleneck, const AxisNames& names) {
   return fmt::format("{} of the {} are to sum up to {:.6g}, and all their entries lie in {} {}, which {} {:.6g}",
                      bottleneck.rows, names.rows(), bottleneck.need, bottleneck.columns, names.columns(),
@@ -119,5 +145,10 @@ PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
 PLAIT_INSTANTIATE(simd::BFloat16);
 #undef PLAIT_INSTANTIATE
+
+template Feasibility feasibility(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&,
+                                 std::span<const double>);
+template Feasibility feasibility(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&,
+                                 std::span<const double>);
 
 }  // namespace plait::sinkhorn

@@ -5,6 +5,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/marginals.hpp"
 
@@ -46,6 +47,11 @@ template <class T>
 [[nodiscard]] Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
                                       const CheckedMarginals& marginals, std::span<const double> heights,
                                       Columns part = {});
+
+/// The same of sparse rows, whose entries > 0 count. Collective over `context`.
+template <class T>
+[[nodiscard]] Feasibility feasibility(mpi::Context& context, const layout::SparseRows<T>& rows,
+                                      const CheckedMarginals& marginals, std::span<const double> heights);
 
 /// "3 of the rows are to sum up to ... "
 [[nodiscard]] std::string describe(const Bottleneck& bottleneck, const AxisNames& names);

@@ -47,6 +47,22 @@ class FilledParts {
   Index all_ = 0;
 };
 
+/// y[i] = Σ_j K(i, j) x[j], of which only the parts that are filled are read.
+template <class T, class A>
+void filled_row_sums(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows, const FilledParts& filled,
+                     const A* x, A* y) {
+  std::array<A, FilledParts::rows_at_a_time> parts{};
+  for (Index first = 0, group = 0; first < rows.rows(); first += FilledParts::rows_at_a_time, ++group) {
+    const Index count = std::min(FilledParts::rows_at_a_time, rows.rows() - first);
+    std::fill_n(y + first, count, A{0});
+    for (const ColumnRun& run : filled.runs(group)) {
+      const T* begin = rows.data() + first * rows.leading_dimension() + run.first;
+      kernels.row_sums({begin, count, run.count, rows.leading_dimension()}, x + run.first, parts.data(), {});
+      for (Index i = 0; i < count; ++i) y[first + i] += parts[static_cast<std::size_t>(i)];
+    }
+  }
+}
+
 /// `fused_sweep` that reads only the parts that are filled.
 template <class T, class A, class F>
 void fused_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows, const FilledParts& filled,

@@ -20,6 +20,10 @@ void expect_valid(const Limits& limits) {
     throw ArgumentError(
         fmt::format("the number of iterations is limited to {}, expected >= 0", limits.most_iterations));
   }
+  if (limits.most_support_bytes < 0) {
+    throw ArgumentError(
+        fmt::format("the memory of the support is limited to {} bytes, expected >= 0", limits.most_support_bytes));
+  }
   if (limits.checkpoints.every < 1) {
     throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", limits.checkpoints.every));
   }

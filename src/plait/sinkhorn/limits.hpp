@@ -14,6 +14,8 @@ struct Limits {
   /// Called on all ranks after each iteration; what it throws on one of them has to be thrown on all.
   std::function<void(Index iteration, double error)> listener = {};
   ScalingCheckpoints checkpoints = {};  // of `scale`
+  /// The most memory that rank 0 takes to decide whether a sparse matrix has support: see `SparseSupport`.
+  Index most_support_bytes = Index{4} << 30;
 };
 
 /// \throws ArgumentError  a state that is beyond the limit already, so that there is no iteration that gives the rows

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "plait/simd/scaling_kernels.hpp"
+#include "plait/sinkhorn/filled_parts.hpp"
 #include "plait/sinkhorn/iteration.hpp"
 #include "plait/sinkhorn/sweep.hpp"
 #include "plait/sinkhorn/update.hpp"
@@ -16,6 +17,7 @@ class RelaxedIteration final : public Iteration<A> {
   RelaxedIteration(const IterationTask<const T>& task, const Update& update)
       : Iteration<A>(task.row_marginals, task.column_marginals),
         rows_(task.rows),
+        filled_(task.rows),
         trial_(row_block_trial(Sweep::reads, task.rows.columns(), Index{sizeof(T)})),
         of_rows_(update.row_exponent, update.over_relaxation),
         of_columns_(update.column_exponent, update.over_relaxation) {}
@@ -23,8 +25,12 @@ class RelaxedIteration final : public Iteration<A> {
   void rows(std::span<A> sums) override {
     row_distance_ = 0;
     A* const u = this->u().data();
-    fused_sweep(kernels_, rows_, trial_, this->v().data(), u, sums.data(),
-                [this, u](Index i, A sum) { return moved_row(i, u[i], sum); });
+    const auto factor = [this, u](Index i, A sum) { return moved_row(i, u[i], sum); };
+    if (filled_.are_few()) {
+      fused_sweep(kernels_, rows_, filled_, this->v().data(), u, sums.data(), factor);
+    } else {
+      fused_sweep(kernels_, rows_, trial_, this->v().data(), u, sums.data(), factor);
+    }
   }
 
   [[nodiscard]] double row_distance() const override { return row_distance_; }
@@ -78,6 +84,7 @@ class RelaxedIteration final : public Iteration<A> {
   }
 
   matrix_view<const T> rows_;
+  FilledParts filled_;
   RowBlockTrial& trial_;
   LogUpdate of_rows_;
   LogUpdate of_columns_;

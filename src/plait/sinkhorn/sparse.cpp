@@ -64,19 +64,13 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
   const CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.shape.columns, marginals);
   static_cast<void>(check_matrix(context, rows, checked));
   auto iteration = mpi::agreed(context, [&] { return SparseIteration<T, A>(rows, checked); });
-  std::optional<SupportFound> support;  // which the factors do not change
-  const auto prove = [&](std::span<const double>) -> Feasibility {
-    if (!support) support = support_of(context, rows, checked);
-    return {support->kind == SupportKind::none, support->kind == SupportKind::partial, support->bottleneck};
-  };
+  SparseSupport<T> support(rows, limits.most_support_bytes);
+  const auto prove = [&](std::span<const double> heights) { return support.feasibility(context, checked, heights); };
   const Update plain;
   SumOverRanks<A> sums(context, rows.shape.columns + scaling_riders);
   Outcome outcome = scaling_run<A>(context, {checked, limits, plain, roundoff_of<A>(), prove}, iteration, start,
                                    [&sums](std::span<A> vector) { sums(vector); });
-  if (outcome.status == Status::iteration_limit && support && support->kind == SupportKind::partial) {
-    outcome.reason += fmt::format("; the entry in row {}, column {} and {} others are in no such plan", support->row,
-                                  support->column, support->vanishing - 1);
-  }
+  if (outcome.status == Status::iteration_limit) outcome.reason += support.at_limit();
   return {std::move(outcome), std::move(iteration.u()), std::move(iteration.v())};
 }
 

@@ -15,7 +15,7 @@ namespace plait::sinkhorn {
 /// `scale` of a sparse matrix: an iteration passes once through the entries of each row. T and A: double, float, float
 /// as double.
 ///
-/// Where the error falls slowly, it is decided once whether the marginals can be had at all: see `support_of`. The
+/// Where the error falls slowly, it is decided once whether the marginals can be had at all: see `SparseSupport`. The
 /// status is then no_support or infeasible_marginals; where there is support, but no total support, and the limit of
 /// iterations is reached, the reason says which entry has to vanish.
 ///

@@ -167,14 +167,8 @@ void SparseSymmetricOperand<T>::multiply(std::span<const double> x, std::span<do
 
 template <class T>
 Feasibility SparseSymmetricOperand<T>::feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
-                                                      std::span<const double>) {
-  if (!support_) support_ = support_of(context, rows_, marginals);
-  return {support_->kind == SupportKind::none, support_->kind == SupportKind::partial, support_->bottleneck};
-}
-
-template <class T>
-std::optional<SupportFound> SparseSymmetricOperand<T>::vanishing() const {
-  return support_ && support_->kind == SupportKind::partial ? support_ : std::nullopt;
+                                                      std::span<const double> heights) {
+  return support_.feasibility(context, marginals, heights);
 }
 
 template <class T>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <span>
+#include <string>
 
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/sinkhorn/support.hpp"
@@ -11,13 +11,14 @@ namespace plait::sinkhorn {
 
 /// A sparse symmetric matrix of which both triangles are stored: double, or float computed with as double.
 ///
-/// Where iterations are slow it is decided once, on rank 0, whether the matrix has support and total support: see
-/// `support_of`.
+/// Where iterations are slow it is decided once, on rank 0, whether the matrix has support and total support, if that
+/// takes no more than `most_support_bytes` there: see `SparseSupport`.
 template <class T>
 class SparseSymmetricOperand final : public SymmetricOperand {
  public:
   /// \pre  the rows outlive this
-  explicit SparseSymmetricOperand(const layout::SparseRows<T>& rows) : rows_(rows) {}
+  explicit SparseSymmetricOperand(const layout::SparseRows<T>& rows, Index most_support_bytes = Index{4} << 30)
+      : rows_(rows), support_(rows, most_support_bytes) {}
 
   [[nodiscard]] Index rows() const override { return rows_.rows(); }
   [[nodiscard]] Index columns() const override { return rows_.shape.columns; }
@@ -27,13 +28,12 @@ class SparseSymmetricOperand final : public SymmetricOperand {
   [[nodiscard]] Feasibility feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
                                            std::span<const double> heights) override;
 
-  /// Where there is support, but no total support: the first entry that vanishes, and how many do. Null where that was
-  /// not asked, or is otherwise.
-  [[nodiscard]] std::optional<SupportFound> vanishing() const;
+  /// What the reason of a run that came to the limit of its iterations has to tell of the support.
+  [[nodiscard]] std::string at_limit() const { return support_.at_limit(); }
 
  private:
   const layout::SparseRows<T>& rows_;
-  std::optional<SupportFound> support_;  // which factors do not change
+  SparseSupport<T> support_;
 };
 
 /// B(i, j) ← x[i] A(i, j) x[j] in the place of this rank's rows, as symmetric as A is, to the last bit. Local.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -331,6 +333,39 @@ SupportFound support_of(mpi::Context& context, const layout::SparseRows<T>& rows
   mpi::broadcast(context.comm(), std::span<SupportFound>(&found, 1), 0);
   return found;
 }
+
+Index bytes_of_support(Index rows, Index columns, Index entries) noexcept {
+  constexpr Index of_entry = 4 + 3 * 8;  // its column, what it carries, its row, its place among those of the column
+  constexpr Index of_node = 9 * 8;       // marginals, what is left, levels, arcs, components
+  return of_entry * entries + of_node * (rows + columns);
+}
+
+template <class T>
+Feasibility SparseSupport<T>::feasibility(mpi::Context& context, const CheckedMarginals& marginals,
+                                          std::span<const double> heights) {
+  if (needed_bytes_ == 0) {
+    const Index entries = mpi::all_reduce(context.comm(), rows_.entries(), mpi::Operation::sum());
+    needed_bytes_ = bytes_of_support(marginals.all_rows, static_cast<Index>(marginals.columns.size()), entries);
+  }
+  if (needed_bytes_ > most_bytes_) return sinkhorn::feasibility<T>(context, rows_, marginals, heights);
+  if (!found_) found_ = support_of(context, rows_, marginals);
+  return {found_->kind == SupportKind::none, found_->kind == SupportKind::partial, found_->bottleneck};
+}
+
+template <class T>
+std::string SparseSupport<T>::at_limit() const {
+  if (needed_bytes_ > most_bytes_) {
+    return fmt::format(
+        "; whether entries have to vanish was not decided, which takes {} MiB on rank 0, expected {} at most",
+        needed_bytes_ >> 20, most_bytes_ >> 20);
+  }
+  if (!found_ || found_->kind != SupportKind::partial) return {};
+  return fmt::format("; the entry in row {}, column {} and {} others are in no such matrix", found_->row,
+                     found_->column, found_->vanishing - 1);
+}
+
+template class SparseSupport<double>;
+template class SparseSupport<float>;
 
 #define PLAIT_INSTANTIATE(T) \
   template SupportFound support_of(mpi::Context&, const layout::SparseRows<T>&, const CheckedMarginals&)

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -45,10 +47,38 @@ struct SupportFound {
 /// Sources: Sinkhorn, Knopp, 1967; Hopcroft, Karp, 1973; Tarjan, 1972; Dulmage, Mendelsohn, 1958.
 [[nodiscard]] SupportFound support_of(const Pattern& pattern);
 
-/// The same of distributed rows, on all ranks. Rank 0 gathers where entries > 0 are, 12 bytes each and as much again
-/// while it decides. Collective over `context`.
+/// What rank 0 needs at its peak to decide it of distributed rows: 28 bytes an entry, and vectors.
+[[nodiscard]] Index bytes_of_support(Index rows, Index columns, Index entries) noexcept;
+
+/// The same of distributed rows, on all ranks. Rank 0 gathers where entries > 0 are, and decides. Collective over
+/// `context`.
 template <class T>
 [[nodiscard]] SupportFound support_of(mpi::Context& context, const layout::SparseRows<T>& rows,
                                       const CheckedMarginals& marginals);
+
+/// Whether a sparse matrix can have its marginals, asked of runs that are slow. Where rank 0 has memory for it, that is
+/// decided once and for all by `support_of`; else each time what the heights prove, which takes vectors only: see
+/// `feasibility`.
+template <class T>
+class SparseSupport {
+ public:
+  /// \param most_bytes  that rank 0 may take; the same on all ranks
+  /// \pre  the rows outlive this
+  SparseSupport(const layout::SparseRows<T>& rows, Index most_bytes) : rows_(rows), most_bytes_(most_bytes) {}
+
+  /// The marginals are the same each time. Collective over `context`.
+  [[nodiscard]] Feasibility feasibility(mpi::Context& context, const CheckedMarginals& marginals,
+                                        std::span<const double> heights);
+
+  /// Of a run that came to the limit of its iterations: which entries vanish, if that was decided and some do; that it
+  /// was not decided, and what memory that takes; else nothing.
+  [[nodiscard]] std::string at_limit() const;
+
+ private:
+  const layout::SparseRows<T>& rows_;
+  Index most_bytes_;
+  Index needed_bytes_ = 0;             // once that is known
+  std::optional<SupportFound> found_;  // which factors do not change
+};
 
 }  // namespace plait::sinkhorn

@@ -111,7 +111,9 @@ class Comparison {
 }  // namespace
 
 bool Mismatch::is_one() const noexcept {
-  return std::abs(entry - mirrored) > symmetry_tolerance * std::max(std::abs(entry), std::abs(mirrored));
+  if (entry == mirrored) return false;  // infinite ones, too
+  const double difference = std::abs(entry - mirrored);
+  return std::isinf(difference) || difference > symmetry_tolerance * std::max(std::abs(entry), std::abs(mirrored));
 }
 
 void keep_first(std::optional<Mismatch>& found, const Mismatch& next) {
@@ -129,6 +131,14 @@ void expect_none(mpi::Context& context, const std::optional<Mismatch>& found, co
                                     told.mirrored));
   });
 }
+
+template <class T>
+void expect_symmetric(mpi::Context& context, matrix_view<const T> rows, const AxisNames& names) {
+  expect_none(context, Comparison<T>(context, rows).first_mismatch(), names);
+}
+
+template void expect_symmetric(mpi::Context&, matrix_view<const double>, const AxisNames&);
+template void expect_symmetric(mpi::Context&, matrix_view<const float>, const AxisNames&);
 
 template <class T>
 void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x) {
@@ -154,12 +164,13 @@ void DenseSymmetricOperand<T>::expect_symmetric(mpi::Context& context) const {
   numbered.first_row = mpi::sum_below(context.comm(), rows_.rows());
   numbered.names = names_;
   static_cast<void>(check_matrix<T>(context, rows_, numbered));
-  expect_none(context, Comparison<T>(context, rows_).first_mismatch(), names_);
+  sinkhorn::expect_symmetric<T>(context, rows_, names_);
 }
 
 template <class T>
 void DenseSymmetricOperand<T>::multiply(std::span<const double> x, std::span<double> y) {
   const auto kernels = simd::scaling_kernels<T, double>();
+  if (filled_.are_few()) return filled_row_sums(kernels, rows_, filled_, x.data(), y.data());
   for_each_block(rows_, {4, false}, [&](Index first, const auto& block, const auto&, const auto&) {
     kernels.row_sums(block, x.data(), y.data() + first, {});
   });

@@ -8,6 +8,7 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/feasibility.hpp"
+#include "plait/sinkhorn/filled_parts.hpp"
 #include "plait/sinkhorn/marginals.hpp"
 
 namespace plait::sinkhorn {
@@ -41,12 +42,14 @@ class SymmetricOperand {
   [[nodiscard]] virtual AxisNames names() const { return {}; }
 };
 
-/// A matrix that is stored as it is, in row-major order: double, or float computed with as double.
+/// A matrix that is stored as it is, in row-major order: double, or float computed with as double. Blocks of zeros,
+/// such as rows and columns of contact maps that are masked, are read once: see `FilledParts`.
 template <class T>
 class DenseSymmetricOperand final : public SymmetricOperand {
  public:
   /// \pre  the rows outlive this
-  explicit DenseSymmetricOperand(matrix_view<const T> rows, AxisNames names = {}) : rows_(rows), names_(names) {}
+  explicit DenseSymmetricOperand(matrix_view<const T> rows, AxisNames names = {})
+      : rows_(rows), filled_(rows), names_(names) {}
 
   [[nodiscard]] Index rows() const override { return rows_.rows(); }
   [[nodiscard]] Index columns() const override { return rows_.columns(); }
@@ -58,6 +61,7 @@ class DenseSymmetricOperand final : public SymmetricOperand {
 
  private:
   matrix_view<const T> rows_;
+  FilledParts filled_;
   AxisNames names_;
 };
 
@@ -80,6 +84,13 @@ void keep_first(std::optional<Mismatch>& found, const Mismatch& next);
 
 /// \throws ArgumentError  on all ranks: one of them has found one. Collective over `context`
 void expect_none(mpi::Context& context, const std::optional<Mismatch>& found, const AxisNames& names);
+
+/// Compares a matrix with its transpose, of which pieces go round between the ranks. Collective over `context`.
+///
+/// \pre  the matrix is square and row-major
+/// \throws ArgumentError  on all ranks: two entries that should be one differ, or one of them alone is infinite
+template <class T>
+void expect_symmetric(mpi::Context& context, matrix_view<const T> rows, const AxisNames& names = {});
 
 /// B(i, j) ← x[i] A(i, j) x[j], in the place of this rank's rows, from `first_row` on; as symmetric as A is, to the
 /// last bit. Local.

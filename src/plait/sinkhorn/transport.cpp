@@ -16,6 +16,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/log_sweep.hpp"
 #include "plait/sinkhorn/matrix_check.hpp"
+#include "plait/sinkhorn/stagnation.hpp"
 #include "plait/sinkhorn/stored_costs.hpp"
 #include "plait/sinkhorn/transport_iterations.hpp"
 #include "plait/sinkhorn/transport_stage.hpp"
@@ -53,10 +54,92 @@ double dual_term(double potential, double marginal, double rho) {
   return potential == -infinity ? rho * marginal : -rho * marginal * std::expm1(-potential / rho);
 }
 
-/// What belongs to the plan, in one more pass. The masses are those that were given.
+/// The masses that a plan must have.
+CheckedMarginals those_that_are_had(mpi::Context& context, const CheckedMarginals& masses, const Rho& rho) {
+  auto had = mpi::agreed(context, [&] { return masses; });
+  if (rho.rows < infinity) std::ranges::fill(had.rows, 0.0);
+  if (rho.columns < infinity) std::ranges::fill(had.columns, 0.0);
+  return had;
+}
+
+/// Why there is no plan, where some that must not be missed are out of reach.
+std::optional<Outcome> out_of_reach(mpi::Context& context, const CheckedMarginals& masses,
+                                    const CheckedMarginals& reached, const Rho& rho) {
+  const auto lost = [](const std::vector<double>& wanted, const std::vector<double>& had, double of) {
+    Index count = 0;
+    for (std::size_t k = 0; k < wanted.size(); ++k) count += static_cast<Index>(wanted[k] > 0 && had[k] == 0);
+    return of == infinity ? count : 0;
+  };
+  const Index rows = mpi::all_reduce(context.comm(), lost(masses.rows, reached.rows, rho.rows), mpi::Operation::sum());
+  const Index columns = lost(masses.columns, reached.columns, rho.columns);
+  if (rows + columns == 0) return std::nullopt;
+  return Outcome{Status::infeasible_marginals,
+                 fmt::format("{} {} that are to have a sum meet only what is forbidden or has none",
+                             rows > 0 ? rows : columns, rows > 0 ? masses.names.rows() : masses.names.columns()),
+                 0,
+                 infinity,
+                 {}};
+}
+
+double exponent(double rho, double epsilon) { return rho == infinity ? 1 : rho / (rho + epsilon); }
+
 template <class A>
-void evaluate(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double epsilon,
-              const Rho& given_rho, Transport<A>& result) {
+std::vector<A> as_numbers(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// Why there is no plan where costs, in units of epsilon, are no numbers.
+template <class A>
+std::optional<Outcome> beyond_range(double highest, double epsilon) {
+  constexpr auto largest = static_cast<double>(std::numeric_limits<A>::max());
+  if (1 / epsilon <= largest && highest / epsilon <= largest) {
+    // Nothing comes of plans that are known to a factor of e^1000, however many stages lead to them.
+    constexpr double most_epsilons = 1e3;
+    const double rounding = highest / epsilon * roundoff_of<A>();
+    if (rounding <= most_epsilons) return std::nullopt;
+    return Outcome{Status::numerical_limit,
+                   fmt::format("costs are as large as {:.3g}, which {} round to {:.3g} epsilons of {:.3g}; a larger "
+                               "epsilon is needed",
+                               highest, std::is_same_v<A, double> ? "doubles" : "floats", rounding, epsilon),
+                   0,
+                   infinity,
+                   {}};
+  }
+  return Outcome{
+      Status::numerical_limit,
+      fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: in units of epsilon they are beyond the "
+                  "range of {}; a larger epsilon is needed",
+                  epsilon, highest, std::is_same_v<A, double> ? "double" : "float"),
+      0,
+      infinity,
+      {}};
+}
+
+template <class A>
+Transport<A> without_plan(Transport<A> result) {
+  constexpr A none = std::numeric_limits<A>::quiet_NaN();
+  std::ranges::fill(result.f, none);
+  std::ranges::fill(result.g, none);
+  for (double* value : {&result.cost, &result.mass, &result.primal, &result.dual}) *value = static_cast<double>(none);
+  return result;
+}
+
+void expect_state(const TransportState& from, std::size_t rows, std::size_t columns, const TransportOptions& options) {
+  if (from.f.size() != rows || from.g.size() != columns) {
+    throw ArgumentError(fmt::format("the state has potentials of {} rows and {} columns, expected {} and {}",
+                                    from.f.size(), from.g.size(), rows, columns));
+  }
+  if (!(from.epsilon >= options.epsilon)) {
+    throw ArgumentError(
+        fmt::format("the state has come to epsilon {}, expected {} at least", from.epsilon, options.epsilon));
+  }
+}
+
+}  // namespace
+
+template <class A>
+void evaluate_plan(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double epsilon,
+                   const Rho& given_rho, Transport<A>& result) {
   const Rho rho{given_rho.rows / epsilon, given_rho.columns / epsilon};
   const std::vector<A>& g = result.g;
   auto columns =
@@ -96,81 +179,6 @@ void evaluate(mpi::Context& context, CostOperand<A>& costs, const CheckedMargina
   if (rho.columns < infinity) result.primal += given_rho.columns * result.column_divergence;
   result.dual = epsilon * (dual - sums[1]);
 }
-
-/// The masses that a plan must have.
-CheckedMarginals those_that_are_had(mpi::Context& context, const CheckedMarginals& masses, const Rho& rho) {
-  auto had = mpi::agreed(context, [&] { return masses; });
-  if (rho.rows < infinity) std::ranges::fill(had.rows, 0.0);
-  if (rho.columns < infinity) std::ranges::fill(had.columns, 0.0);
-  return had;
-}
-
-/// Why there is no plan, where some that must not be missed are out of reach.
-std::optional<Outcome> out_of_reach(mpi::Context& context, const CheckedMarginals& masses,
-                                    const CheckedMarginals& reached, const Rho& rho) {
-  const auto lost = [](const std::vector<double>& wanted, const std::vector<double>& had, double of) {
-    Index count = 0;
-    for (std::size_t k = 0; k < wanted.size(); ++k) count += static_cast<Index>(wanted[k] > 0 && had[k] == 0);
-    return of == infinity ? count : 0;
-  };
-  const Index rows = mpi::all_reduce(context.comm(), lost(masses.rows, reached.rows, rho.rows), mpi::Operation::sum());
-  const Index columns = lost(masses.columns, reached.columns, rho.columns);
-  if (rows + columns == 0) return std::nullopt;
-  return Outcome{Status::infeasible_marginals,
-                 fmt::format("{} {} that are to have a sum meet only what is forbidden or has none",
-                             rows > 0 ? rows : columns, rows > 0 ? masses.names.rows() : masses.names.columns()),
-                 0,
-                 infinity,
-                 {}};
-}
-
-double exponent(double rho, double epsilon) { return rho == infinity ? 1 : rho / (rho + epsilon); }
-
-/// Beyond this, exponentials of costs span too many orders of magnitude to be factors of anything.
-template <class A>
-constexpr double widest_factors = std::is_same_v<A, double> ? 500 : 50;
-
-template <class A>
-std::vector<A> as_numbers(const std::vector<double>& values) {
-  return {values.begin(), values.end()};
-}
-
-/// Why there is no plan where costs, in units of epsilon, are no numbers.
-template <class A>
-std::optional<Outcome> beyond_range(double highest, double epsilon) {
-  constexpr auto largest = static_cast<double>(std::numeric_limits<A>::max());
-  if (1 / epsilon <= largest && highest / epsilon <= largest) return std::nullopt;
-  return Outcome{
-      Status::numerical_limit,
-      fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: in units of epsilon they are beyond the "
-                  "range of {}; a larger epsilon is needed",
-                  epsilon, highest, std::is_same_v<A, double> ? "double" : "float"),
-      0,
-      infinity,
-      {}};
-}
-
-template <class A>
-Transport<A> without_plan(Transport<A> result) {
-  constexpr A none = std::numeric_limits<A>::quiet_NaN();
-  std::ranges::fill(result.f, none);
-  std::ranges::fill(result.g, none);
-  for (double* value : {&result.cost, &result.mass, &result.primal, &result.dual}) *value = static_cast<double>(none);
-  return result;
-}
-
-void expect_state(const TransportState& from, std::size_t rows, std::size_t columns, const TransportOptions& options) {
-  if (from.f.size() != rows || from.g.size() != columns) {
-    throw ArgumentError(fmt::format("the state has potentials of {} rows and {} columns, expected {} and {}",
-                                    from.f.size(), from.g.size(), rows, columns));
-  }
-  if (!(from.epsilon >= options.epsilon)) {
-    throw ArgumentError(
-        fmt::format("the state has come to epsilon {}, expected {} at least", from.epsilon, options.epsilon));
-  }
-}
-
-}  // namespace
 
 void expect_suitable(const TransportOptions& options) {
   expect_valid(options.limits);
@@ -302,7 +310,7 @@ Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const Ch
     in_units(result.g, epsilon);
     epsilon = std::max(options.epsilon, epsilon * step);
   }
-  evaluate(context, costs, masses, epsilon, options.rho, result);
+  evaluate_plan(context, costs, masses, epsilon, options.rho, result);
   in_units(result.f, epsilon);
   in_units(result.g, epsilon);
   return result;
@@ -345,16 +353,19 @@ CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals
 }
 
 template <class T, class A>
-void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g) {
+void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
+                       const std::function<void(Index, std::span<const A>)>& visit) {
   const auto in_units = [epsilon](std::span<const A> potentials) {
     std::vector<A> units;
     for (const A potential : potentials) units.push_back(static_cast<A>(static_cast<double>(potential) / epsilon));
     return units;
   };
-  const std::vector<A> of_rows = in_units(f);
-  const std::vector<A> of_columns = in_units(g);
-  LogSweep<T, A> sweep(costs, epsilon);
-  sweep.for_each_row(of_rows, of_columns, [&](Index i, std::span<const A> plan) {
+  LogSweep<T, A>(costs, epsilon).for_each_row(in_units(f), in_units(g), visit);
+}
+
+template <class T, class A>
+void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g) {
+  for_each_plan_row<T, A>(costs, epsilon, f, g, [&](Index i, std::span<const A> plan) {
     T* row = costs.data() + i * costs.leading_dimension();
     std::ranges::transform(plan, row, [](A entry) { return static_cast<T>(entry); });
   });
@@ -363,6 +374,8 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 #define PLAIT_INSTANTIATE(T, A)                                                                                   \
   template Transport<A> transport(mpi::Context&, matrix_view<const T>, const Marginals&, const TransportOptions&, \
                                   std::span<const A>);                                                            \
+  template void for_each_plan_row(matrix_view<const T>, double, std::span<const A>, std::span<const A>,           \
+                                  const std::function<void(Index, std::span<const A>)>&);                         \
   template void transport_plan_in_place(matrix_view<T>, double, std::span<const A>, std::span<const A>)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
@@ -373,6 +386,11 @@ template Transport<double> transport_of(mpi::Context&, CostOperand<double>&, con
                                         const TransportOptions&, std::span<const double>);
 template Transport<float> transport_of(mpi::Context&, CostOperand<float>&, const CheckedMarginals&, double,
                                        const TransportOptions&, std::span<const float>);
+
+template void evaluate_plan(mpi::Context&, CostOperand<double>&, const CheckedMarginals&, double, const Rho&,
+                            Transport<double>&);
+template void evaluate_plan(mpi::Context&, CostOperand<float>&, const CheckedMarginals&, double, const Rho&,
+                            Transport<float>&);
 
 template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const double>,
                                         std::span<const double>);

@@ -121,4 +121,9 @@ template <class A>
 template <class T, class A>
 void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g);
 
+/// A rank's part of the plan, row by row, where it is not to take the place of the costs: visit(i, P(i, :)). Local.
+template <class T, class A>
+void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
+                       const std::function<void(Index, std::span<const A>)>& visit);
+
 }  // namespace plait::sinkhorn

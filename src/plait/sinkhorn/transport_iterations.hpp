@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/cost_operand.hpp"
@@ -8,6 +9,10 @@
 #include "plait/sinkhorn/transport.hpp"
 
 namespace plait::sinkhorn {
+
+/// Beyond this, exponentials of costs in units of epsilon span too many orders of magnitude to be factors of anything.
+template <class A>
+inline constexpr double widest_factors = std::is_same_v<A, double> ? 500 : 50;
 
 /// \throws ArgumentError  an epsilon that is not positive and finite, or a first one below it; limits below 0
 void expect_suitable(const TransportOptions& options);
@@ -23,5 +28,13 @@ void expect_suitable(const TransportOptions& options);
 template <class A>
 [[nodiscard]] Transport<A> transport_of(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses,
                                         double highest, const TransportOptions& options, std::span<const A> start);
+
+/// What belongs to the plan of potentials in units of epsilon, in one more pass: its cost, its mass, divergences and
+/// values. Collective over `context`.
+///
+/// \param masses  that were given
+template <class A>
+void evaluate_plan(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double epsilon,
+                   const Rho& given_rho, Transport<A>& result);
 
 }  // namespace plait::sinkhorn

@@ -9,7 +9,7 @@ from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
 COMMANDS = [
-    "redistribute", "multiply", "purify", "sinkhorn", "transport", "balance", "barycentre", "plan", "generate", "info", "exec",
+    "redistribute", "multiply", "purify", "sinkhorn", "transport", "balance", "barycentre", "divergence", "plan", "generate", "info", "exec",
     "machine", "trace",
 ]  # fmt: skip
 
@@ -85,6 +85,8 @@ class Help(CommandTest):
             self.succeed(0, "transport", "B.npy", "--epsilon", "1", "-o", "P.npy", "--json"),
             self.succeed(0, "balance", "S.npy", "-o", "x.npy", "--json"),
             self.succeed(0, "barycentre", "S.npy", "--histograms", "S.npy", "--epsilon", "1", "-o", "a.npy", "--json"),
+            self.succeed(0, "divergence", "S.npy", "--epsilon", "1", "--json"),
+            self.succeed(0, "transport", "B.npy", "--epsilon", "1", "--rows", "B.npy", "--row-potentials", "f.npy", "--json"),
         ]
         for report in reports:
             for key in keys_of(json.loads(report)):

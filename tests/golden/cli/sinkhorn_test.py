@@ -136,7 +136,7 @@ class Sinkhorn(CommandTest):
             (0, ("sinkhorn", "complex.npy"), "complex.npy has elements of c128, expected real ones"),
             (2, ("sinkhorn", "K4.npy", "--rows", "short.npy"), "--rows: short.npy has 3 elements, expected 4"),
             (0, ("sinkhorn", "K4.npy", "--rows", "large.npy", "--cols", "short.npy"), "--cols: short.npy has 3 elements"),
-            (0, ("sinkhorn", "K.npy", "--rows", "K.npy"), "K.npy: has 2 dimensions; expected a vector"),
+            (0, ("sinkhorn", "K.npy", "--cols", "K.npy"), "--cols: K.npy is 37 x 23, expected a vector of 23 elements, or a matrix"),
             (0, ("sinkhorn", "K.npy", "--rows", "none.npy"), "none.npy: can't be opened"),
             (0, ("transport", "negative.npy", "--epsilon", "1", "--rows", "large.npy"), "--rows: large.npy has 4 elements"),
             (0, ("transport", "wide.npy", "--epsilon", "1e-5", "--first-epsilon", "1e-5", "--domain", "factors"),
@@ -439,7 +439,7 @@ class Sinkhorn(CommandTest):
         self.coordinate_file("triangle.mtx", np.triu(np.ones((3, 3))))
         result = self.run_plait(2, "sinkhorn", "triangle.mtx", "-o", "P.npy", "--iterations", "99", "--quiet")
         self.assertIn("no total support", result.stderr)
-        self.assertIn("the entry in row 0, column 1 and 2 others are in no such plan", result.stderr)
+        self.assertIn("the entry in row 0, column 1 and 2 others are in no such matrix", result.stderr)
         result = self.run_plait(0, "sinkhorn", "K.npy", "-o", "P.mtx")
         self.assertIn("P.mtx would be a sparse plan, but K.npy is dealt with as a dense matrix", result.stderr)
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "plait/sinkhorn/barycentre.hpp"
 #include "plait/sinkhorn/divergence.hpp"
 #include "plait/sinkhorn/scale_batch.hpp"
+#include "plait/sinkhorn/transport_batch.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -352,8 +354,153 @@ TEST_F(Divergences, RefuseCostsThatDoNotFit) {
       },
       ThrowsMessage<ArgumentError>(HasSubstr("the costs among the columns are 6 x 6, expected 5 x 5")));
   const std::vector<double> sixth(6, 1.0 / 6);
-  EXPECT_THAT([&] { static_cast<void>(divergence(x, sixth, x, sixth, {.epsilon = 1, .rho = {1, 1}})); },
-              ThrowsMessage<ArgumentError>(HasSubstr("rho is finite")));
+  EXPECT_THAT([&] { static_cast<void>(divergence(x, sixth, x, sixth, {.epsilon = 1, .rho = {1, 2}})); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rho of the rows is 1, that of the columns 2, expected one")));
+  EXPECT_THAT([&] { static_cast<void>(divergence(x, sixth, x, sixth, {.epsilon = 1, .rho = {1e-3, 1e-3}})); },
+              ThrowsMessage<ArgumentError>(HasSubstr("of row 0 to the power 1 + epsilon / rho leaves the range")));
+  WholeProblem skew = costs_of(x, x);
+  skew(4, 1) += 0.5;
+  const OwnRows<double> wrong(skew);
+  EXPECT_THAT(
+      [&] {
+        static_cast<void>(sinkhorn::divergence<double, double>(
+            context, {rows.const_view(), wrong.const_view(), rows.const_view()}, {}, {.epsilon = 1}));
+      },
+      ThrowsMessage<ArgumentError>(AllOf(HasSubstr("the costs among the rows: "), HasSubstr("row 1, column 4 is"),
+                                         HasSubstr("expected a symmetric matrix"))));
+}
+
+/// The least of what unbalanced transport minimises with KL(P | r c'), by fixed points in long double.
+long double unbalanced_value(const std::vector<double>& x, const std::vector<double>& r, const std::vector<double>& y,
+                             const std::vector<double>& c, long double epsilon, long double rho) {
+  std::vector<long double> f(x.size(), 0);
+  std::vector<long double> g(y.size(), 0);
+  const auto cost = [&](std::size_t i, std::size_t j) {
+    return (static_cast<long double>(x[i]) - y[j]) * (static_cast<long double>(x[i]) - y[j]);
+  };
+  for (int k = 0; k < 400; ++k) {
+    for (std::size_t i = 0; i < f.size(); ++i) {
+      long double sum = 0;
+      for (std::size_t j = 0; j < g.size(); ++j) sum += c[j] * std::exp((g[j] - cost(i, j)) / epsilon);
+      f[i] = -rho / (rho + epsilon) * epsilon * std::log(sum);
+    }
+    for (std::size_t j = 0; j < g.size(); ++j) {
+      long double sum = 0;
+      for (std::size_t i = 0; i < f.size(); ++i) sum += r[i] * std::exp((f[i] - cost(i, j)) / epsilon);
+      g[j] = -rho / (rho + epsilon) * epsilon * std::log(sum);
+    }
+  }
+  const auto divergence = [](long double p, long double q) { return p * std::log(p / q) - p + q; };
+  long double value = 0;
+  std::vector<long double> columns(g.size(), 0);
+  for (std::size_t i = 0; i < f.size(); ++i) {
+    long double row = 0;
+    for (std::size_t j = 0; j < g.size(); ++j) {
+      const long double entry = r[i] * c[j] * std::exp((f[i] + g[j] - cost(i, j)) / epsilon);
+      value += cost(i, j) * entry + epsilon * divergence(entry, static_cast<long double>(r[i]) * c[j]);
+      row += entry;
+      columns[j] += entry;
+    }
+    value += rho * divergence(row, r[i]);
+  }
+  for (std::size_t j = 0; j < g.size(); ++j) value += rho * divergence(columns[j], c[j]);
+  return value;
+}
+
+TEST_F(Divergences, MayBeOfMassesThatNeedNotHaveOneTotal) {
+  const auto x = points(7, 21);
+  const auto y = points(5, 22);
+  const auto r = random_problem(7, 5, 23).r;
+  auto c = random_problem(7, 5, 24).c;
+  for (double& mass : c) mass *= 1.6;
+  constexpr double epsilon = 0.1;
+  constexpr double rho = 0.4;
+  const auto expected = [&](const std::vector<double>& of_rows, const std::vector<double>& of_columns) {
+    const auto value = [&](const auto& a, const auto& p, const auto& b, const auto& q) {
+      return unbalanced_value(a, p, b, q, epsilon, rho);
+    };
+    const auto total = [](const std::vector<double>& masses) {
+      return std::accumulate(masses.begin(), masses.end(), 0.0L);
+    };
+    const long double excess = total(of_rows) - total(of_columns);
+    return value(x, of_rows, y, of_columns) - value(x, of_rows, x, of_rows) / 2 -
+           value(y, of_columns, y, of_columns) / 2 + epsilon / 2 * excess * excess;
+  };
+  const sinkhorn::TransportOptions options{.epsilon = epsilon, .rho = {rho, rho}};
+  const auto found = divergence(x, r, y, c, options);
+  EXPECT_EQ(found.outcome.status, Status::converged) << found.outcome.reason;
+  EXPECT_NEAR(found.value, static_cast<double>(expected(r, c)), 1e-11);
+  EXPECT_NEAR(found.gap, 0, 1e-10);
+  EXPECT_NEAR(divergence(x, r, x, r, options).value, 0, 1e-12);
+  constexpr double h = 1e-4;
+  const auto with = [](std::vector<double> masses, double by) {
+    masses[2] += by;
+    return masses;
+  };
+  std::vector<double> of_rows(7, 0);
+  std::ranges::copy(found.row_gradient, of_rows.begin() + OwnRows<double>(costs_of(x, y)).first);
+  MPI_Allreduce(MPI_IN_PLACE, of_rows.data(), 7, MPI_DOUBLE, MPI_SUM, test_comm());
+  EXPECT_NEAR(of_rows[2], static_cast<double>(expected(with(r, h), c) - expected(with(r, -h), c)) / (2 * h), 1e-6);
+  EXPECT_NEAR(found.column_gradient[2],
+              static_cast<double>(expected(r, with(c, h)) - expected(r, with(c, -h))) / (2 * h), 1e-6);
+}
+
+TEST_F(Divergences, BetweenPointsAreThoseOfTheirCosts) {
+  const auto x = points(9, 31);
+  const auto y = points(4, 32);
+  const auto r = random_problem(9, 4, 33).r;
+  const auto c = random_problem(9, 4, 34).c;
+  WholeProblem column{9, 1, x, r, {}};
+  const OwnRows<double> own(column);
+  const sinkhorn::PointClouds<double> clouds{own.const_view(), {y.data(), 4, 1, 1, StorageOrder::row_major}};
+  for (const double rho : {std::numeric_limits<double>::infinity(), 0.5}) {
+    const sinkhorn::TransportOptions options{.epsilon = 0.1, .limits = {.tolerance = 1e-12}, .rho = {rho, rho}};
+    const auto stored = divergence(x, r, y, c, options);
+    const auto made = sinkhorn::divergence<double>(context, clouds, {own.r, c}, options);
+    EXPECT_EQ(made.outcome.status, Status::converged) << made.outcome.reason;
+    EXPECT_NEAR(made.value, stored.value, 1e-12);
+    for (std::size_t j = 0; j < c.size(); ++j) EXPECT_NEAR(made.column_gradient[j], stored.column_gradient[j], 1e-9);
+  }
+}
+
+TEST(TransportBatches, AreWhatEachTransportAloneIs) {
+  mpi::Context context(test_comm());
+  WholeProblem costs = costs_of(points(14, 41), points(10, 42));
+  costs(3, 4) = std::numeric_limits<double>::infinity();
+  std::vector<WholeProblem> problems;
+  std::vector<OwnRows<double>> own;
+  for (std::size_t k = 0; k < 3; ++k) {
+    problems.push_back(random_problem(14, 10, 50 + k));
+    own.emplace_back(problems.back());
+  }
+  std::vector<Marginals> marginals;
+  for (std::size_t k = 0; k < 3; ++k) marginals.push_back({own[k].r, problems[k].c});
+  const OwnRows<double> matrix(costs);
+  using sinkhorn::Domain;
+  const auto expect_alike = [&](const sinkhorn::TransportOptions& options, Domain expected) {
+    const auto found = sinkhorn::transport_batch<double, double>(context, matrix.const_view(), marginals, options);
+    ASSERT_EQ(found.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto alone = sinkhorn::transport<double, double>(context, matrix.const_view(), marginals[k], options);
+      EXPECT_EQ(found[k].outcome.status, Status::converged) << found[k].outcome.reason;
+      EXPECT_EQ(found[k].stages.back().domain, expected);
+      EXPECT_NEAR(found[k].cost, alone.cost, 1e-11);
+      EXPECT_NEAR(found[k].dual, alone.dual, 1e-11);
+      for (std::size_t j = 0; j < 10; ++j) {
+        EXPECT_NEAR(found[k].g[j] - found[k].g[0], alone.g[j] - alone.g[0], 1e-10);
+      }
+    }
+  };
+  expect_alike({.epsilon = 0.1, .limits = {.tolerance = 1e-13}}, Domain::factors);
+  expect_alike({.epsilon = 1e-3, .limits = {.tolerance = 1e-8}, .rho = {0.1, 0.1}}, Domain::logarithmic);
+  marginals[1].columns = std::span(problems[1].c).first(9);
+  EXPECT_THAT(
+      [&] {
+        static_cast<void>(
+            sinkhorn::transport_batch<double, double>(context, matrix.const_view(), marginals, {.epsilon = 1}));
+      },
+      ThrowsMessage<ArgumentError>(
+          AllOf(HasSubstr("marginals 1: "), HasSubstr("marginals of 9 columns are given, expected 10"))));
 }
 
 }  // namespace

@@ -18,8 +18,10 @@ namespace plait::test {
 namespace {
 
 using layout::SparseRows;
+using sinkhorn::Limits;
 using sinkhorn::Status;
 using sinkhorn::SupportKind;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -96,9 +98,22 @@ TEST_F(Sparse, SaysWhichEntriesVanish) {
       sinkhorn::scale<double, double>(context, sparse<double>(whole), {}, {.tolerance = 1e-12, .most_iterations = 200});
   EXPECT_EQ(partial.outcome.status, Status::iteration_limit);
   EXPECT_THAT(partial.outcome.reason, HasSubstr("no total support"));
-  EXPECT_THAT(partial.outcome.reason, HasSubstr("the entry in row 0, column 1 and 2 others are in no such plan"));
+  EXPECT_THAT(partial.outcome.reason, HasSubstr("the entry in row 0, column 1 and 2 others are in no such matrix"));
   whole.entries = {1, 0, 0, 1, 0, 0, 1, 1, 1};
   const auto none = sinkhorn::scale<double, double>(context, sparse<double>(whole), {});
+  EXPECT_EQ(none.outcome.status, Status::no_support);
+  EXPECT_THAT(none.outcome.reason,
+              HasSubstr("2 of the rows are to sum up to 2, and all their entries lie in 1 columns"));
+}
+
+TEST_F(Sparse, FindsProofsWithoutMemoryForADecisionToo) {
+  WholeProblem whole{3, 3, {1, 1, 1, 0, 1, 1, 0, 0, 1}, {}, {}};
+  const Limits tight{.tolerance = 1e-12, .most_iterations = 200, .most_support_bytes = 100};
+  const auto partial = sinkhorn::scale<double, double>(context, sparse<double>(whole), {}, tight);
+  EXPECT_EQ(partial.outcome.status, Status::iteration_limit);
+  EXPECT_THAT(partial.outcome.reason, AllOf(HasSubstr("no total support"), HasSubstr("was not decided, which takes")));
+  whole.entries = {1, 0, 0, 1, 0, 0, 1, 1, 1};
+  const auto none = sinkhorn::scale<double, double>(context, sparse<double>(whole), {}, tight);
   EXPECT_EQ(none.outcome.status, Status::no_support);
   EXPECT_THAT(none.outcome.reason,
               HasSubstr("2 of the rows are to sum up to 2, and all their entries lie in 1 columns"));

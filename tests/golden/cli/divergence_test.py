@@ -1,0 +1,150 @@
+"""`plait divergence`, and problems that share a matrix, against NumPy."""
+
+import json
+
+import numpy as np
+from harness import CommandTest
+from page import Page
+
+
+def lse(z: np.ndarray, axis: int) -> np.ndarray:
+    largest = z.max(axis, keepdims=True)
+    return np.squeeze(largest + np.log(np.exp(z - largest).sum(axis, keepdims=True)), axis)
+
+
+def least(cost: np.ndarray, r: np.ndarray, c: np.ndarray, epsilon: float, rho: float = np.inf) -> float:
+    """The textbook: what transport with KL(P | r c') comes to, balanced or not."""
+    share = 1 if np.isinf(rho) else rho / (rho + epsilon)
+    g = np.zeros(len(c))
+    for _ in range(3000):
+        f = -share * epsilon * lse((g[None, :] - cost) / epsilon + np.log(c)[None, :], 1)
+        g = -share * epsilon * lse((f[:, None] - cost) / epsilon + np.log(r)[:, None], 0)
+    product = np.outer(r, c)
+    plan = product * np.exp((f[:, None] + g[None, :] - cost) / epsilon)
+
+    def divergence(p, q):
+        return (p * np.log(p / q) - p + q).sum()
+
+    value = (cost * plan).sum() + epsilon * divergence(plan, product)
+    if np.isfinite(rho):
+        value += rho * (divergence(plan.sum(1), r) + divergence(plan.sum(0), c))
+    return value
+
+
+def squares(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return ((x[:, None] - y[None]) ** 2).sum(2)
+
+
+class Divergence(CommandTest):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(1)
+        self.x, self.y = self.save("X.npy", random.random((17, 2))), self.save("Y.npy", random.random((11, 2)) + 0.3)
+        self.save("C.npy", squares(self.x, self.y))
+        self.save("CF.npy", np.asfortranarray(squares(self.x, self.y)))
+        self.save("A.npy", squares(self.x, self.x))
+        self.save("B.npy", squares(self.y, self.y))
+        r, c = random.random(17) + 0.1, random.random(11) + 0.1
+        self.r, self.c = self.save("r.npy", r / r.sum()), self.save("c.npy", c / c.sum())
+
+    def report(self, ranks: int, *arguments: str) -> dict:
+        return json.loads(self.succeed(ranks, *arguments, "--json"))
+
+    def expected(self, c: np.ndarray, epsilon: float, rho: float = np.inf) -> float:
+        def value(a, p, b, q):
+            return least(squares(a, b), p, q, epsilon, rho)
+
+        excess = self.r.sum() - c.sum()
+        x, y, r = self.x, self.y, self.r
+        return value(x, r, y, c) - value(x, r, x, r) / 2 - value(y, c, y, c) / 2 + epsilon / 2 * excess**2
+
+    def test_of_costs_in_either_order_and_of_points(self):
+        among = ("--among-rows", "A.npy", "--among-columns", "B.npy")
+        words = ("--epsilon", "0.1", "--rows", "r.npy", "--cols", "c.npy", "--tolerance", "1e-12")
+        gradients = ("--row-gradient", "f.npy", "--column-gradient", "g.npy")
+        seen = []
+        for ranks, costs in [(0, ("C.npy", *among)), (3, ("CF.npy", *among)), (2, ("--points", "X.npy", "Y.npy"))]:
+            with self.subTest(costs):
+                report = self.report(ranks, "divergence", *costs, *words, *gradients)
+                self.assertEqual(report["status"], "converged")
+                self.assertAlmostEqual(report["value"], self.expected(self.c, 0.1), 11)
+                within = report["transports"]["between"] - (report["transports"]["rows"] + report["transports"]["columns"]) / 2
+                self.assertAlmostEqual(report["value"], within, 12)
+                f, g = self.load("f.npy"), self.load("g.npy")
+                self.assertEqual((f.shape, g.shape), ((17, 1), (1, 11)))
+                seen.append(np.concatenate([f[:, 0] - f[0, 0], g[0] - g[0, 0]]))
+        np.testing.assert_allclose(seen[1:], [seen[0]] * 2, atol=1e-8)
+
+    def test_unbalanced_and_on_one_set_of_points(self):
+        c = self.save("c.npy", 1.7 * self.c)
+        words = ("--epsilon", "0.1", "--rows", "r.npy", "--cols", "c.npy", "--tolerance", "1e-12", "--unbalanced", "0.5")
+        report = self.report(2, "divergence", "--points", "X.npy", "Y.npy", *words)
+        self.assertAlmostEqual(report["value"], self.expected(c, 0.1, 0.5), 11)
+        words = ("--epsilon", "0.1", "--rows", "r.npy", "--cols", "r.npy", "--report", "R.html")
+        text = self.succeed(0, "divergence", "A.npy", *words)
+        self.assertRegex(text, r"^S\(r, c\) = .*C is 17 x 17, f64, epsilon 0.1\n  value     (0|-?\d(\.\d+)?e-1\d); of the plans")
+        page = Page((self.folder / "R.html").read_text())
+        self.assertIn("the next of the three transports", " ".join(page.texts["p"]))
+
+    def test_what_makes_no_sense_is_said(self):
+        points = ("--points", "X.npy", "Y.npy", "--epsilon", "1")
+        self.save("skew.npy", np.arange(9.0).reshape(3, 3))
+        for words, complaint in [
+            (("C.npy", "--epsilon", "1"), r"C\.npy is 17 x 11, expected the square costs"),
+            (("C.npy", "--epsilon", "1", "--among-rows", "A.npy"), r"--among-rows and --among-columns need each other"),
+            (("C.npy", "--epsilon", "1", "--among-rows", "B.npy", "--among-columns", "B.npy"), r"--among-rows: B\.npy is 11 x 11, expected 17 x 17"),
+            (("skew.npy", "--epsilon", "1"), r"the costs among the rows: the entry in row 0, column 1 is 1, that in row 1, column 0 is 3"),
+            ((*points, "--among-rows", "A.npy", "--among-columns", "B.npy"), r"--among-rows is given, and --points"),
+            ((*points, "--unbalanced", "0"), r"--unbalanced: 0 .*expected"),
+            ((*points, "--rows", "c.npy"), r"--rows: c\.npy has 11 elements, expected 17"),
+            ((*points, "--row-gradient", "X.npy"), r"X\.npy"),
+        ]:  # fmt: skip
+            with self.subTest(words):
+                result = self.run_plait(0, "divergence", *words)
+                self.assertNotEqual(result.status, 0)
+                self.assertEqual(len(result.errors), 1, result.stderr)
+                self.assertRegex(result.errors[0], complaint)
+
+    def test_problems_that_share_a_matrix(self):
+        random = np.random.default_rng(5)
+        k = self.save("K.npy", random.random((17, 11)) + 0.1)
+        self.save("KF.npy", np.asfortranarray(k))
+        rows = random.random((17, 3)) + 0.2
+        rows = self.save("R.npy", rows / rows.sum(0))
+        columns = random.random((11, 3)) + 0.2
+        columns = self.save("S.npy", np.asfortranarray(columns / columns.sum(0)))
+        words = ("--rows", "R.npy", "--tolerance", "1e-12", "--row-factors", "u.npy", "--column-factors", "v.npy")
+        for ranks, path, of_columns in [(0, "K.npy", "S.npy"), (3, "KF.npy", "S.npy"), (2, "K.npy", "c.npy")]:
+            with self.subTest(path=path, ranks=ranks):
+                report = self.report(ranks, "sinkhorn", path, *words, "--cols", of_columns)
+                self.assertEqual((report["status"], len(report["problems"])), ("converged", 3))
+                u, v = self.load("u.npy"), self.load("v.npy")
+                self.assertEqual((u.shape, v.shape), ((17, 3), (3, 11)))
+                for n in range(3):
+                    plan = u[:, n : n + 1] * k * v[n : n + 1]
+                    wanted = columns[:, n] if of_columns == "S.npy" else self.c
+                    np.testing.assert_allclose(plan.sum(1), rows[:, n], rtol=1e-10)
+                    np.testing.assert_allclose(plan.sum(0), wanted, rtol=1e-10)
+                    self.assertLess(report["problems"][n]["check"]["columns"], 1e-10)
+        words = ("--rows", "R.npy", "--cols", "S.npy", "--column-potentials", "g.npy", "--row-potentials", "f.npy")
+        for ranks, path, epsilon in [(2, "C.npy", "0.1"), (0, "CF.npy", "0.004")]:
+            with self.subTest(path=path):
+                report = self.report(ranks, "transport", path, *words, "--epsilon", epsilon, "--tolerance", "1e-6")
+                f, g = self.load("f.npy"), self.load("g.npy")
+                for n in range(3):
+                    cost = squares(self.x, self.y)
+                    plan = np.exp((f[:, n : n + 1] + g[n : n + 1] - cost) / float(epsilon))
+                    np.testing.assert_allclose(plan.sum(0), columns[:, n], atol=2e-6)
+                    self.assertAlmostEqual((plan * cost).sum(), report["problems"][n]["cost"], 8)
+        self.succeed(2, "sinkhorn", "K.npy", "--rows", "R.npy", "--row-factors", "u.npy", "--report", "R.html")
+        self.assertIn("converged after", Page((self.folder / "R.html").read_text()).value("problem 2"))
+        for job, complaint in [
+            (("sinkhorn", "K.npy", "-o", "P.npy"), r"--output is given, but the marginals have 3 columns"),
+            (("sinkhorn", "K.npy", "--row-factors", "u.npy", "--form", "in-place"), r"--form in-place is given, but"),
+            (("sinkhorn", "K.npy", "--row-factors", "u.npy", "--cols", "R.npy"), r"--cols: R\.npy is 17 x 3, expected a vector of 11"),
+            (("transport", "--points", "X.npy", "Y.npy", "--epsilon", "1", "--map", "m.npy"), r"--points is given, but the marginals have 3"),
+        ]:  # fmt: skip
+            with self.subTest(job):
+                result = self.run_plait(0, *job, "--rows", "R.npy")
+                self.assertEqual(result.status, 1)
+                self.assertRegex(result.errors[0], complaint)
