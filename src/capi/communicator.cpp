@@ -12,7 +12,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/mpi/error.hpp"
-#include "plait/mpi/returned_errors.hpp"
+#include "plait/mpi/handles.hpp"
 
 #include "capi/arguments.hpp"
 #include "capi/error.hpp"
@@ -68,13 +68,9 @@ void expect_mpi() {
 void expect_communicator(MPI_Comm comm, const std::string& argument) {
   expect_mpi();
   if (comm == MPI_COMM_NULL) throw ArgumentError(argument + ": is MPI_COMM_NULL, expected a communicator");
-  // One of these is told of a wrong handle.
-  const mpi::ReturnedErrors of_world(MPI_COMM_WORLD);
-  const mpi::ReturnedErrors of_self(MPI_COMM_SELF);
+  if (!mpi::is_communicator(comm)) throw ArgumentError(argument + ": is no communicator, expected one");
   int joins_groups = 0;
-  if (MPI_Comm_test_inter(comm, &joins_groups) != MPI_SUCCESS) {
-    throw ArgumentError(argument + ": is no communicator, expected one");
-  }
+  mpi::check(MPI_Comm_test_inter(comm, &joins_groups), "MPI_Comm_test_inter");
   if (joins_groups != 0) throw ArgumentError(argument + ": is an intercommunicator, expected one of a single group");
 }
 

@@ -13,10 +13,10 @@
 #include "plait/base/backoff.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/mpi/communicator.hpp"
+#include "plait/mpi/handles.hpp"
 #include "plait/mpi/progress.hpp"
 #include "plait/mpi/returned_errors.hpp"
 
-#include "shim/reduce/handles.hpp"
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/presence.hpp"
 #include "shim/reduce/reproducible.hpp"
@@ -84,7 +84,7 @@ NodeGroup* NodeGroup::of(MPI_Comm comm) noexcept {
   const std::uint64_t now = freed.load(std::memory_order_acquire);
   RememberedNode& last = place_of(comm);
   if (last.comm == comm && last.freed == now) return last.group;
-  if (!is_communicator(comm)) return nullptr;
+  if (!mpi::is_communicator(comm)) return nullptr;
   NodeGroup* group = nullptr;
   if (!find(comm, group)) return nullptr;
   if (group == nullptr) group = make(comm);

@@ -8,8 +8,9 @@
 #include <mutex>
 #include <string_view>
 
+#include "plait/mpi/handles.hpp"
+
 #include "shim/own_rank.hpp"
-#include "shim/reduce/handles.hpp"
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/log.hpp"
 #include "shim/reduce/presence.hpp"
@@ -25,7 +26,6 @@ namespace {
 
 int end_with_self(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
   end();
-  end_asking();
   return MPI_SUCCESS;
 }
 
@@ -81,7 +81,7 @@ bool begin(bool in_init) noexcept {
   int key = MPI_KEYVAL_INVALID;
   if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_self, &key, nullptr) != MPI_SUCCESS) return false;
   if (MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS) return false;
-  begin_asking();
+  static_cast<void>(mpi::is_communicator(MPI_COMM_SELF));  // the first question, before the program frees any
   Log::of_program().begin(name(isa_of_program()));
   int world_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
