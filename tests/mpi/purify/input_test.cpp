@@ -81,7 +81,7 @@ TEST(PurificationInput, IsRefusedWhereItIsNotHermitian) {
   whole(3, 3) = {0, 1};
   auto other = test::distributed(context, layout, whole);
   EXPECT_THAT(complaint([&] { make_hermitian(context, other, "H"); }),
-              HasSubstr("H: is not Hermitian: element (3, 3), counted from 0, is 0+1i, but (3, 3) is 0+1i"));
+              HasSubstr("H: is not Hermitian: element (3, 3), counted from 0, is 0+1i, expected a real number"));
 }
 
 }  // namespace

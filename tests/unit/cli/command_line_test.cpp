@@ -71,8 +71,7 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
   for (const auto& [words, complaint] : std::vector<Misuse>{
            {{},
             "no command is given, expected redistribute, multiply, purify, sinkhorn, transport, balance, barycentre, "
-            "plan, generate, info, "
-            "machine, trace, exec; see plait --help"},
+            "divergence, plan, generate, info, machine, trace, exec; see plait --help"},
            {{"redistibute", "x"}, "there is no command redistibute; did you mean redistribute? See plait --help"},
            {{"x"}, "there is no command x; see plait --help"},
            {{"--verion"}, "there is no option --verion; did you mean --version?"},
