@@ -36,7 +36,7 @@ bool looks_like_communicator(MPI_Comm comm) noexcept {
   constexpr unsigned bits_of_kind = 0xFU << 26U;
   const auto bits = static_cast<unsigned>(comm);
   const bool is_nowhere = bits >> bits_of_place == 0;
-  return !is_nowhere && ((bits ^ static_cast<unsigned>(MPI_COMM_WORLD)) & bits_of_kind) == 0;
+  return !is_nowhere && ((bits ^ static_cast<unsigned>(MPI_COMM_SELF)) & bits_of_kind) == 0;
 }
 
 }  // namespace
