@@ -32,7 +32,7 @@ void batch_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T>
   const Index cache = second_level_cache_bytes() > 0 ? second_level_cache_bytes() : usual_cache_bytes;
   const Index row_bytes = std::max(Index{1}, rows.columns()) * Index{sizeof(T)};
   const Index at_a_time = std::clamp(cache / 2 / row_bytes, Index{1}, simd::most_rows_at_a_time);
-  for_each_block(rows, {at_a_time, false}, [&](Index first, const auto& block, const auto&, const auto&) {
+  for_each_block(rows, at_a_time, [&](Index first, const auto& block, const auto&, const auto&) {
     for (std::size_t k = 0; k < problems.size(); ++k) {
       kernels.row_sums(block, problems[k].v, sums[k].data(), {});
     }

@@ -13,10 +13,7 @@ template <class T, class A>
 class ScalingIteration final : public Iteration<A> {
  public:
   explicit ScalingIteration(const IterationTask<const T>& task)
-      : Iteration<A>(task.row_marginals, task.column_marginals),
-        rows_(task.rows),
-        filled_(task.rows),
-        trial_(row_block_trial(Sweep::reads, task.rows.columns(), Index{sizeof(T)})) {}
+      : Iteration<A>(task.row_marginals, task.column_marginals), rows_(task.rows), filled_(task.rows) {}
 
   void rows(std::span<A> sums) override {
     const auto factor = [this](Index i, A sum) { return this->row_factor(i, sum); };
@@ -24,7 +21,7 @@ class ScalingIteration final : public Iteration<A> {
     if (filled_.are_few()) {
       fused_sweep(kernels_, rows_, filled_, this->v().data(), u, sums.data(), factor);
     } else {
-      fused_sweep(kernels_, rows_, trial_, this->v().data(), u, sums.data(), factor);
+      fused_sweep(kernels_, rows_, this->v().data(), u, sums.data(), factor);
     }
   }
 
@@ -44,7 +41,6 @@ class ScalingIteration final : public Iteration<A> {
  private:
   matrix_view<const T> rows_;
   FilledParts filled_;
-  RowBlockTrial& trial_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
 };
 
@@ -54,12 +50,11 @@ class InPlaceIteration final : public Iteration<A> {
   explicit InPlaceIteration(const IterationTask<T>& task)
       : Iteration<A>(task.row_marginals, task.column_marginals),
         rows_(task.rows),
-        trial_(row_block_trial(Sweep::rewrites, task.rows.columns(), Index{sizeof(T)})),
         by_column_(task.column_marginals.size(), A{1}) {}
 
   void rows(std::span<A> sums) override {
     for (std::size_t j = 0; j < by_column_.size(); ++j) this->v()[j] *= by_column_[j];
-    fused_sweep_in_place(kernels_, rows_, trial_, by_column_.data(), sums.data(), [this](Index i, A sum) {
+    fused_sweep_in_place(kernels_, rows_, by_column_.data(), sums.data(), [this](Index i, A sum) {
       const A factor = this->row_factor(i, sum);
       this->u()[static_cast<std::size_t>(i)] *= factor;
       return factor;
@@ -81,7 +76,6 @@ class InPlaceIteration final : public Iteration<A> {
 
  private:
   matrix_view<T> rows_;
-  RowBlockTrial& trial_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
   std::vector<A> by_column_;
 };

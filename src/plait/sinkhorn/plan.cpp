@@ -19,7 +19,7 @@ void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A>
                "there is a factor for each row and column");
   const auto kernels = simd::scaling_kernels<T, A>();
   std::vector<A> sums(v.size());
-  for_each_block(rows, {4, false}, [&](Index first, const auto& block, const auto&, const auto&) {
+  for_each_block(rows, 4, [&](Index first, const auto& block, const auto&, const auto&) {
     kernels.rescale(block, u.data() + first, v.data(), sums.data(), {});
   });
 }

@@ -18,7 +18,6 @@ class RelaxedIteration final : public Iteration<A> {
       : Iteration<A>(task.row_marginals, task.column_marginals),
         rows_(task.rows),
         filled_(task.rows),
-        trial_(row_block_trial(Sweep::reads, task.rows.columns(), Index{sizeof(T)})),
         of_rows_(update.row_exponent, update.over_relaxation),
         of_columns_(update.column_exponent, update.over_relaxation) {}
 
@@ -29,7 +28,7 @@ class RelaxedIteration final : public Iteration<A> {
     if (filled_.are_few()) {
       fused_sweep(kernels_, rows_, filled_, this->v().data(), u, sums.data(), factor);
     } else {
-      fused_sweep(kernels_, rows_, trial_, this->v().data(), u, sums.data(), factor);
+      fused_sweep(kernels_, rows_, this->v().data(), u, sums.data(), factor);
     }
   }
 
@@ -85,7 +84,6 @@ class RelaxedIteration final : public Iteration<A> {
 
   matrix_view<const T> rows_;
   FilledParts filled_;
-  RowBlockTrial& trial_;
   LogUpdate of_rows_;
   LogUpdate of_columns_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();

@@ -171,7 +171,7 @@ template <class T>
 void DenseSymmetricOperand<T>::multiply(std::span<const double> x, std::span<double> y) {
   const auto kernels = simd::scaling_kernels<T, double>();
   if (filled_.are_few()) return filled_row_sums(kernels, rows_, filled_, x.data(), y.data());
-  for_each_block(rows_, {4, false}, [&](Index first, const auto& block, const auto&, const auto&) {
+  for_each_block(rows_, 4, [&](Index first, const auto& block, const auto&, const auto&) {
     kernels.row_sums(block, x.data(), y.data() + first, {});
   });
 }
