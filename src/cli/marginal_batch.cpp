@@ -109,6 +109,7 @@ std::vector<sinkhorn::Marginals> MarginalBatch::marginals() const {
     return side[side.size() == 1 ? 0 : static_cast<std::size_t>(k)];
   };
   std::vector<sinkhorn::Marginals> all;
+  all.reserve(static_cast<std::size_t>(problems_));
   for (Index k = 0; k < problems_; ++k) all.push_back({of(own_, k), of(columns_, k), names_});
   return all;
 }

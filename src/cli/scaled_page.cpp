@@ -221,7 +221,7 @@ std::string rate_tile(const mpi::Context& context, const ScaledOutcome& outcome)
   if (const double limit = streaming_limit(context); limit > 0) {
     const double rate = static_cast<double>(outcome.swept_bytes) / each;
     words += fmt::format(", {} of the {} at which memory is read{}", percent_text(rate, limit),
-                         rate_text(static_cast<Index>(limit), 1),
+                         rate_text(static_cast<Index>(limit), 1.0),
                          rate > 1.05 * limit ? "; so it lies in caches, in part at least" : "");
   }
   return tile(rate_text(outcome.swept_bytes, each), words);
@@ -254,7 +254,7 @@ std::string results_section(const ScaledOptions& options, const ScaledOutcome& o
   rows.push_back({"what sums of rows are off by, as a part of all", fmt::format("{}", outcome.check.rows)});
   rows.push_back({"what sums of columns are off by, as a part of all", fmt::format("{}", outcome.check.columns)});
   rows.push_back({"sum of all", fmt::format("{}", outcome.check.mass)});
-  std::string text = "<h2>Results</h2>\n" + table(rows);
+  const std::string text = "<h2>Results</h2>\n" + table(rows);
   rows = {{"", "time"}};
   rows.push_back({"reading", seconds_text(outcome.read_seconds)});
   rows.push_back({"iterations, with checks of the input", seconds_text(outcome.iterate_seconds)});

@@ -13,7 +13,7 @@ namespace plait::dense {
 /// so not more than that, but for blocks of so many bytes that there would be too many messages to plan.
 [[nodiscard]] inline Index symm_segment_elements(const SymmMesh& mesh, const SymmOptions& options,
                                                  Index element_bytes) noexcept {
-  constexpr Index usual = std::min<Index>(32 * 1024, mpi::network_message), longest = 1024 * 1024, most = 8192;
+  constexpr Index usual = std::min<Index>(Index{32} << 10, mpi::network_message), longest = Index{1} << 20, most = 8192;
   const Index of_block = std::min(longest, mesh.most_elements() / most * element_bytes);
   return std::max<Index>(1, options.segment_bytes.value_or(std::max(usual, of_block)) / element_bytes);
 }
