@@ -149,6 +149,25 @@ void write_gradients(mpi::Context& context, const DivergenceOptions& options, co
   write_column_vector(context, is_transposed ? options.of_rows : options.of_columns, of_columns, is_transposed);
 }
 
+/// What comes after reading.
+///
+/// \param all    since the job began
+/// \param solve  called with the options of the transports, returns the divergence
+template <class Solve>
+void transport_and_tell(mpi::Context& context, const DivergenceOptions& options, const DivergenceJob& job, Meter& meter,
+                        const JointStopwatch& all, bool is_transposed, DivergenceOutcome& result, const Solve& solve) {
+  result.read_seconds = all.seconds();
+  meter.stage("transporting", 0, 0);
+  const JointStopwatch iterating(context);
+  const auto found = solve(transports_of(context, options, job, meter, result.log));
+  result.iterate_seconds = iterating.seconds();
+  const JointStopwatch writing(context);
+  tell_divergence(context, options, result, found, is_transposed);
+  write_gradients(context, options, found, is_transposed);
+  result.write_seconds = writing.seconds();
+  result.seconds = all.seconds();
+}
+
 template <class T, class A>
 DivergenceOutcome of_costs(mpi::Context& context, const DivergenceOptions& options, const DivergenceJob& job,
                            Meter& meter) {
@@ -177,18 +196,10 @@ DivergenceOutcome of_costs(mpi::Context& context, const DivergenceOptions& optio
     const auto [m, n] = job.file.shape;
     given.default_to_unit_mass(is_transposed ? layout::Shape{n, m} : layout::Shape{m, n}, rows.rows());
   }
-  result.read_seconds = all.seconds();
-
-  meter.stage("transporting", 0, 0);
-  const JointStopwatch iterating(context);
-  const auto found = sinkhorn::divergence<T, A>(context, costs, given.marginals(),
-                                                transports_of(context, options, job, meter, result.log));
-  result.iterate_seconds = iterating.seconds();
-  const JointStopwatch writing(context);
-  tell_divergence(context, options, result, found, is_transposed);
-  write_gradients(context, options, found, is_transposed);
-  result.write_seconds = writing.seconds();
-  result.seconds = all.seconds();
+  transport_and_tell(context, options, job, meter, all, is_transposed, result,
+                     [&](const sinkhorn::TransportOptions& transports) {
+                       return sinkhorn::divergence<T, A>(context, costs, given.marginals(), transports);
+                     });
   return result;
 }
 
@@ -198,28 +209,14 @@ DivergenceOutcome of_points(mpi::Context& context, const DivergenceOptions& opti
   DivergenceOutcome result;
   result.precision = job.precision;
   const JointStopwatch all(context);
-  const auto x = read_points<A>(context, options.points[0], job.x, meter);
-  const auto y = read_all_points<A>(context, options.points[1], job.y, meter);
-  const Index coordinates = job.x.shape.columns;
-  const sinkhorn::PointClouds<A> clouds{
-      x.const_tiles()[0],
-      {y.data(), job.y.shape.rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major},
-      options.metric,
-      options.p.value_or(2)};
+  const PointsRead<A> points(context, options, job, meter);
+  const sinkhorn::PointClouds<A> clouds = points.clouds();
   ScaledMarginals given(context, options, job.file.shape, false, clouds.x.rows());
   if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(job.file.shape, clouds.x.rows());
-  result.read_seconds = all.seconds();
-
-  meter.stage("transporting", 0, 0);
-  const JointStopwatch iterating(context);
-  const auto found = sinkhorn::divergence<A>(context, clouds, given.marginals(),
-                                             transports_of(context, options, job, meter, result.log));
-  result.iterate_seconds = iterating.seconds();
-  const JointStopwatch writing(context);
-  tell_divergence(context, options, result, found, false);
-  write_gradients(context, options, found, false);
-  result.write_seconds = writing.seconds();
-  result.seconds = all.seconds();
+  transport_and_tell(context, options, job, meter, all, false, result,
+                     [&](const sinkhorn::TransportOptions& transports) {
+                       return sinkhorn::divergence<A>(context, clouds, given.marginals(), transports);
+                     });
   return result;
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/points.hpp"
 
 #include "cli/matrix_rows.hpp"
 #include "cli/meter.hpp"
@@ -39,5 +41,34 @@ template <class A>
   meter.stage("reading " + path, 0, layout::elements(file.shape) * io::bytes(file.dtype));
   return read_all_rows<A>(context, path, file, meter.progress());
 }
+
+/// The points of --points in memory: a rank's share of X, and all of Y.
+template <class A>
+class PointsRead {
+ public:
+  /// Collective over `context`.
+  PointsRead(mpi::Context& context, const TransportJobOptions& options, const PointsJob& job, Meter& meter)
+      : x_(read_points<A>(context, options.points[0], job.x, meter)),
+        y_(read_all_points<A>(context, options.points[1], job.y, meter)),
+        shape_of_y_(job.y.shape),
+        metric_(options.metric),
+        p_(options.p.value_or(2)) {}
+
+  /// \pre  this outlives what is returned
+  [[nodiscard]] sinkhorn::PointClouds<A> clouds() const {
+    const auto [points, coordinates] = shape_of_y_;
+    return {x_.const_tiles()[0],
+            {y_.data(), points, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major},
+            metric_,
+            p_};
+  }
+
+ private:
+  layout::DistributedMatrix<A> x_;
+  std::vector<A> y_;
+  layout::Shape shape_of_y_;
+  sinkhorn::Metric metric_;
+  double p_;
+};
 
 }  // namespace plait::cli

@@ -38,6 +38,17 @@ namespace plait::cli {
 /// Of an element as it is kept.
 [[nodiscard]] Index element_bytes(Precision precision);
 
+/// Calls `f.template operator()<T, A>()` with what elements of a dense matrix are kept in, and computed with.
+template <class F>
+decltype(auto) with_elements_of(Precision precision, F&& f) {
+  switch (precision) {
+    case Precision::f32: return f.template operator()<float, float>();
+    case Precision::mixed: return f.template operator()<float, double>();
+    case Precision::bf16: return f.template operator()<simd::BFloat16, float>();
+    default: return f.template operator()<double, double>();
+  }
+}
+
 /// What is known of a job before it begins.
 struct ScaledJob {
   io::MatrixFile file;

@@ -151,17 +151,11 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   const bool is_algorithm = in_place_form(options.form) != sinkhorn::InPlaceForm::fused;
   if (is_algorithm && job.precision == Precision::mixed) job.precision = Precision::f32;  // elements as they are
   std::optional<layout::Shape> grid;                                                      // of the matrix in the file
-  const auto scale_it = [&]<class T, class A>(Meter& meter, NarrowedEntries& narrowed) {
-    return scaled<T, A>(context, options, job.file, job.precision, meter, grid, narrowed);
-  };
   const auto work = [&](Meter& meter) {
     return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
-      switch (job.precision) {
-        case Precision::f32: return scale_it.template operator()<float, float>(meter, narrowed);
-        case Precision::mixed: return scale_it.template operator()<float, double>(meter, narrowed);
-        case Precision::bf16: return scale_it.template operator()<simd::BFloat16, float>(meter, narrowed);
-        default: return scale_it.template operator()<double, double>(meter, narrowed);
-      }
+      return with_elements_of(job.precision, [&]<class T, class A>() {
+        return scaled<T, A>(context, options, job.file, job.precision, meter, grid, narrowed);
+      });
     });
   };
   const auto report = [&](const ScaledOutcome& outcome) {

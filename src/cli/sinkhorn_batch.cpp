@@ -76,17 +76,11 @@ void run_sinkhorn_batch(mpi::Context& context, const SinkhornOptions& options, I
     if (options.over_relaxation != 1) refuse("--over-relaxation");
   });
   const ScaledJob job = prepared(context, options, [](Precision) { return Index{0}; });
-  const auto scale_it = [&]<class T, class A>(Meter& meter, NarrowedEntries& narrowed) {
-    return scaled_batch<T, A>(context, options, job, problems, meter, narrowed);
-  };
   const auto work = [&](Meter& meter) {
     return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
-      switch (job.precision) {
-        case Precision::f32: return scale_it.template operator()<float, float>(meter, narrowed);
-        case Precision::mixed: return scale_it.template operator()<float, double>(meter, narrowed);
-        case Precision::bf16: return scale_it.template operator()<simd::BFloat16, float>(meter, narrowed);
-        default: return scale_it.template operator()<double, double>(meter, narrowed);
-      }
+      return with_elements_of(job.precision, [&]<class T, class A>() {
+        return scaled_batch<T, A>(context, options, job, problems, meter, narrowed);
+      });
     });
   };
   carry_out(

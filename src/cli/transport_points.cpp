@@ -114,14 +114,8 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   TransportOutcome result;
   result.precision = job.precision;
   const JointStopwatch all(context);
-  const auto x = read_points<A>(context, options.points[0], job.x, meter);
-  const auto y = read_all_points<A>(context, options.points[1], job.y, meter);
-  const Index coordinates = job.x.shape.columns;
-  const sinkhorn::PointClouds<A> clouds{
-      x.const_tiles()[0],
-      {y.data(), job.y.shape.rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major},
-      options.metric,
-      options.p.value_or(2)};
+  const PointsRead<A> points(context, options, job, meter);
+  const sinkhorn::PointClouds<A> clouds = points.clouds();
   ScaledMarginals given(context, options, job.file.shape, false, clouds.x.rows());
   if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(job.file.shape, clouds.x.rows());
   const auto start = read_start<A>(context, options, false);

@@ -82,22 +82,16 @@ MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> rows,
   for (Index i = 0; i < rows.rows(); ++i) {
     const T* row = rows.data() + i * rows.leading_dimension();
     const A factor = u[static_cast<std::size_t>(i)];
-    for (std::size_t j = 0; j < v.size(); ++j) entries[j] = factor * simd::widened<A>(row[j]) * v[j];
+    for (std::size_t j = 0; j < v.size(); ++j) entries[j] = simd::widened<A>(row[j]) * v[j] * factor;
     sums.add(i, std::span<const A>(entries));
   }
   return sums.errors(context);
 }
 
 #define PLAIT_INSTANTIATE(T, A)                                                                                        \
+  template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>);                                 \
   template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const T>, std::span<const A>, std::span<const A>, \
                                           const CheckedMarginals&)
-PLAIT_INSTANTIATE(double, double);
-PLAIT_INSTANTIATE(float, float);
-PLAIT_INSTANTIATE(float, double);
-PLAIT_INSTANTIATE(simd::BFloat16, float);
-#undef PLAIT_INSTANTIATE
-
-#define PLAIT_INSTANTIATE(T, A) template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
