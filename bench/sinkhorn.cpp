@@ -28,9 +28,9 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/column_sums.hpp"
-#include "plait/sinkhorn/iteration.hpp"
-#include "plait/sinkhorn/log_sweep.hpp"
+#include "plait/sinkhorn/exchange/column_sums.hpp"
+#include "plait/sinkhorn/scaling/iteration.hpp"
+#include "plait/sinkhorn/sweep/log_sweep.hpp"
 
 #include "bench/gemv.hpp"
 #include "bench/harness/benchmark.hpp"

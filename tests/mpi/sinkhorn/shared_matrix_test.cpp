@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/barycentre.hpp"
-#include "plait/sinkhorn/divergence.hpp"
-#include "plait/sinkhorn/scale_batch.hpp"
-#include "plait/sinkhorn/transport_batch.hpp"
+#include "plait/sinkhorn/scaling/scale_batch.hpp"
+#include "plait/sinkhorn/transport/barycentre.hpp"
+#include "plait/sinkhorn/transport/divergence.hpp"
+#include "plait/sinkhorn/transport/transport_batch.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
