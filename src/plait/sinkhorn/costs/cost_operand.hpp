@@ -32,11 +32,13 @@ class CostOperand {
   [[nodiscard]] Index columns() const noexcept { return columns_; }
 
   /// To be called before all others.
-  virtual void set_epsilon(double epsilon) = 0;
+  /// \param together  the most problems of which rows are to have sums in common
+  virtual void set_epsilon(double epsilon, Index together) = 0;
 
-  /// See `LogSweep::rows`, `column_maxima` and `column_sums`.
-  virtual RowsSwept sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums,
-                          const LogUpdate& update) = 0;
+  /// See `LogSweep::rows`, `rows_in_common`, `column_maxima` and `column_sums`.
+  virtual void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept) = 0;
+  virtual void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
+                               std::span<double> log_sums) = 0;
   virtual void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) = 0;
   virtual void column_sums(std::span<const std::size_t> columns, std::span<const A> f, std::span<const double> maxima,
                            std::span<double> sums) = 0;

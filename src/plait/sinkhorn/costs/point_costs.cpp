@@ -45,13 +45,13 @@ PointCosts<A>::PointCosts(const PointClouds<A>& clouds)
 }
 
 template <class A>
-void PointCosts<A>::set_epsilon(double epsilon) {
+void PointCosts<A>::set_epsilon(double epsilon, Index together) {
   epsilon_ = epsilon;
   const Index leading_dimension = std::max(Index{1}, panels_) * simd::panel_points;
   const auto over = [&](Index rows) {
     return LogSweep<A, A>(
-        matrix_view<const A>(block_.data(), rows, this->columns(), leading_dimension, StorageOrder::row_major),
-        epsilon);
+        matrix_view<const A>(block_.data(), rows, this->columns(), leading_dimension, StorageOrder::row_major), epsilon,
+        together);
   };
   sweep_.emplace(over(block_rows));
   last_sweep_.emplace(over(this->rows() % block_rows));
@@ -89,17 +89,28 @@ void PointCosts<A>::for_each_block(F&& f) {
 }
 
 template <class A>
-RowsSwept PointCosts<A>::sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g,
-                               std::span<A> sums, const LogUpdate& update) {
-  RowsSwept all;
+std::span<const LogVectors<A>> PointCosts<A>::of_rows(std::span<const LogVectors<A>> problems, Index first,
+                                                      Index count) {
+  in_block_.clear();
+  for (const LogVectors<A>& problem : problems) in_block_.push_back(problem.of_rows(first, count));
+  return in_block_;
+}
+
+template <class A>
+void PointCosts<A>::sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update,
+                          std::span<RowsSwept> swept) {
   for_each_block([&](Index first, Index count, LogSweep<A, A>& sweep) {
-    const auto from = static_cast<std::size_t>(first);
-    const auto number = static_cast<std::size_t>(count);
-    const RowsSwept swept = sweep.rows(marginals.subspan(from, number), f.subspan(from, number), g, sums, update);
-    all.unreached += swept.unreached;
-    all.distance += swept.distance;
+    sweep.rows(of_rows(problems, first, count), update, swept);
   });
-  return all;
+}
+
+template <class A>
+void PointCosts<A>::sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
+                                    std::span<double> log_sums) {
+  for_each_block([&](Index first, Index count, LogSweep<A, A>& sweep) {
+    sweep.rows_in_common(of_rows(problems, first, count), weights,
+                         log_sums.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+  });
 }
 
 template <class A>

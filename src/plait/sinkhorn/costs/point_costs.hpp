@@ -18,9 +18,10 @@ class PointCosts final : public CostOperand<A> {
  public:
   explicit PointCosts(const PointClouds<A>& clouds);
 
-  void set_epsilon(double epsilon) override;
-  RowsSwept sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums,
-                  const LogUpdate& update) override;
+  void set_epsilon(double epsilon, Index together) override;
+  void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept) override;
+  void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
+                       std::span<double> log_sums) override;
   void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) override;
   void column_sums(std::span<const std::size_t> columns, std::span<const A> f, std::span<const double> maxima,
                    std::span<double> sums) override;
@@ -44,6 +45,9 @@ class PointCosts final : public CostOperand<A> {
   /// Calls f(first, the sweep over the block) for one block after the other.
   template <class F>
   void for_each_block(F&& f);
+  /// Those of the rows of a block.
+  [[nodiscard]] std::span<const LogVectors<A>> of_rows(std::span<const LogVectors<A>> problems, Index first,
+                                                       Index count);
   [[nodiscard]] double cost(Index i, std::size_t j) const;
 
   PointClouds<A> clouds_;
@@ -51,6 +55,7 @@ class PointCosts final : public CostOperand<A> {
   Array<A> others_;  // y in panels
   Array<A> block_;   // costs of block_rows rows of whole panels
   Array<A> weights_;
+  std::vector<LogVectors<A>> in_block_;
   double epsilon_ = 0;
   std::optional<LogSweep<A, A>> sweep_;       // over a whole block
   std::optional<LogSweep<A, A>> last_sweep_;  // over the rows that are left

@@ -7,9 +7,9 @@
 namespace plait::sinkhorn {
 
 template <class T, class A>
-void StoredCosts<T, A>::set_epsilon(double epsilon) {
+void StoredCosts<T, A>::set_epsilon(double epsilon, Index together) {
   epsilon_ = epsilon;
-  sweep_.emplace(costs_, epsilon);
+  sweep_.emplace(costs_, epsilon, together);
 }
 
 template <class T, class A>

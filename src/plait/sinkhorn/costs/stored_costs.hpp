@@ -13,10 +13,13 @@ class StoredCosts final : public CostOperand<A> {
  public:
   explicit StoredCosts(matrix_view<const T> costs) : CostOperand<A>(costs.rows(), costs.columns()), costs_(costs) {}
 
-  void set_epsilon(double epsilon) override;
-  RowsSwept sweep(std::span<const double> marginals, std::span<A> f, std::span<const A> g, std::span<A> sums,
-                  const LogUpdate& update) override {
-    return sweep_->rows(marginals, f, g, sums, update);
+  void set_epsilon(double epsilon, Index together) override;
+  void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept) override {
+    sweep_->rows(problems, update, swept);
+  }
+  void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
+                       std::span<double> log_sums) override {
+    sweep_->rows_in_common(problems, weights, log_sums);
   }
   void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) override {
     sweep_->column_maxima(columns, f, maxima);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -99,16 +100,10 @@ void expect_clouds(mpi::Context& context, const PointClouds<A>& clouds, const Tr
 }  // namespace
 
 template <class A>
-Transport<A> transport(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
-                       const TransportOptions& options, std::span<const A> start) {
+double checked_highest_cost(mpi::Context& context, const PointClouds<A>& clouds, const TransportOptions& options) {
   expect_clouds(context, clouds, options);
-  const CheckedMarginals checked = checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
   const double highest = highest_cost(context, clouds);
   mpi::agreed(context, [&] {
-    if (options.rho.is_balanced() && checked.total > 0 && (clouds.y.rows() == 0 || checked.all_rows == 0)) {
-      throw ArgumentError(fmt::format("{} points of X are to give {} to {} points of Y, expected some of both",
-                                      checked.all_rows, checked.total, clouds.y.rows()));
-    }
     // Costs are squares that are added up in A, also those of which the root is taken.
     const double largest = clouds.metric == Metric::euclidean ? highest * highest : highest;
     if (!(largest <= static_cast<double>(std::numeric_limits<A>::max()))) {
@@ -116,10 +111,32 @@ Transport<A> transport(mpi::Context& context, const PointClouds<A>& clouds, cons
                                       highest, std::is_same_v<A, double> ? "double" : "float"));
     }
   });
+  return highest;
+}
+
+template <class A>
+CheckedMarginals checked_masses_of_points(mpi::Context& context, const PointClouds<A>& clouds,
+                                          const Marginals& marginals, const Rho& rho) {
+  CheckedMarginals checked = checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, rho);
+  mpi::agreed(context, [&] {
+    if (rho.is_balanced() && checked.total > 0 && (clouds.y.rows() == 0 || checked.all_rows == 0)) {
+      throw ArgumentError(fmt::format("{} points of X are to give {} to {} points of Y, expected some of both",
+                                      checked.all_rows, checked.total, clouds.y.rows()));
+    }
+  });
+  return checked;
+}
+
+template <class A>
+Transport<A> transport(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
+                       const TransportOptions& options, std::span<const A> start) {
+  const double highest = checked_highest_cost(context, clouds, options);
+  const CheckedMarginals checked = checked_masses_of_points(context, clouds, marginals, options.rho);
   auto costs = mpi::agreed(context, [&] { return PointCosts<A>(clouds); });
   TransportOptions how = options;
   how.domain = Domain::logarithmic;
-  return transport_of<A>(context, costs, checked, highest, how, start);
+  auto found = transports_of<A>(context, costs, {&checked, 1}, highest, how, start);
+  return std::move(found.front());
 }
 
 template <class A>
@@ -131,7 +148,7 @@ void for_each_plan_row(const PointClouds<A>& clouds, double epsilon, std::span<c
     return units;
   };
   PointCosts<A> costs(clouds);
-  costs.set_epsilon(epsilon);
+  costs.set_epsilon(epsilon, 1);
   costs.for_each_row(in_units(f), in_units(g), [&](const PlanRow<A>& row) { visit(row.row, row.plan); });
 }
 
@@ -161,7 +178,7 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   const auto kernels = simd::scaling_kernels<A, A>();
   std::vector<A> map(static_cast<std::size_t>(clouds.x.rows() * coordinates));
   PointCosts<A> costs(clouds);
-  costs.set_epsilon(epsilon);
+  costs.set_epsilon(epsilon, 1);
   costs.for_each_weights(units, [&](Index i, std::span<const A> weights) {
     A* to = map.data() + i * coordinates;
     kernels.row_sums({by_coordinate.data(), coordinates, points, std::max(Index{1}, points)}, weights.data(), to, {});
@@ -173,6 +190,9 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
 }
 
 #define PLAIT_INSTANTIATE(A)                                                                                       \
+  template double checked_highest_cost(mpi::Context&, const PointClouds<A>&, const TransportOptions&);             \
+  template CheckedMarginals checked_masses_of_points(mpi::Context&, const PointClouds<A>&, const Marginals&,       \
+                                                     const Rho&);                                                  \
   template Transport<A> transport(mpi::Context&, const PointClouds<A>&, const Marginals&, const TransportOptions&, \
                                   std::span<const A>);                                                             \
   template void for_each_plan_row(const PointClouds<A>&, double, std::span<const A>, std::span<const A>,           \

@@ -36,7 +36,9 @@ class Averages {
   [[nodiscard]] double iterate(const LogUpdate& update) {
     moved_ = of_rows;
     std::ranges::fill(sums_, A{0});
-    const RowsSwept swept = costs_.sweep(masses_, moved_, of_all, sums_, update);
+    const LogVectors<A> problem{masses_, moved_, of_all, sums_};
+    RowsSwept swept;
+    costs_.sweep({&problem, 1}, update, {&swept, 1});
     std::array<double, 3> told{0, 0, static_cast<double>(swept.unreached)};
     for (std::size_t i = 0; i < masses_.size(); ++i) {
       if (masses_[i] == 0) continue;
@@ -85,7 +87,7 @@ std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs
     const bool is_last = epsilon <= options.epsilon;
     const double tolerance = is_last ? options.limits.tolerance / 4 : std::max(rough, options.limits.tolerance);
     const Index limit = std::min(is_last ? most : few, options.limits.most_iterations);
-    mpi::agreed(context, [&] { costs.set_epsilon(epsilon); });
+    mpi::agreed(context, [&] { costs.set_epsilon(epsilon, 1); });
     averages.multiply(1 / epsilon);
     const double rho = options.rho.rows;
     const LogUpdate update(rho == std::numeric_limits<double>::infinity() ? 1 : rho / (rho + epsilon), 1);

@@ -6,14 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/simd/scaling_kernels.hpp"
+#include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/scale_batch.hpp"
@@ -23,37 +21,23 @@ namespace plait::sinkhorn {
 
 namespace {
 
-/// Of one of the problems.
-template <class F>
-auto naming_problem(std::size_t k, const F& f) {
-  try {
-    return f();
-  } catch (const ArgumentError& error) {  // the same on all ranks
-    throw ArgumentError(fmt::format("marginals {}: {}", k, error.what()));
-  }
-}
-
 /// What `transport` would do without a word of first epsilons, domains and prices.
 bool is_plain(const TransportOptions& options) {
   return options.rho.is_balanced() && options.over_relaxation == 1 && options.domain != Domain::logarithmic &&
          (options.first_epsilon == 0 || options.first_epsilon == options.epsilon);
 }
 
-/// All problems by factors of the exponentials of the costs; null for those that need logarithms, or have no plan.
+/// All problems by factors of the exponentials of the costs; null for those that need logarithms.
 template <class T, class A>
 std::vector<std::optional<Transport<A>>> by_factors(mpi::Context& context, matrix_view<const T> costs,
                                                     std::span<const Marginals> marginals,
+                                                    std::span<const CheckedMarginals> masses, double highest,
                                                     const TransportOptions& options) {
   std::vector<std::optional<Transport<A>>> results(marginals.size());
   StoredCosts<T, A> stored(costs);
-  double highest = 0;
-  std::vector<CheckedMarginals> masses;
   std::vector<double> needed(static_cast<std::size_t>(costs.columns()));
-  for (std::size_t k = 0; k < marginals.size(); ++k) {
-    masses.push_back(
-        naming_problem(k, [&] { return checked_marginals(context, costs.rows(), costs.columns(), marginals[k]); }));
-    highest = std::max(highest, naming_problem(k, [&] { return check_costs<T>(context, costs, masses[k]); }));
-    std::ranges::transform(needed, masses[k].columns, needed.begin(),
+  for (const CheckedMarginals& of_problem : masses) {
+    std::ranges::transform(needed, of_problem.columns, needed.begin(),
                            [](double a, double b) { return std::max(a, b); });
   }
   if (!(highest / options.epsilon <= widest_factors<A>)) return results;
@@ -70,7 +54,7 @@ std::vector<std::optional<Transport<A>>> by_factors(mpi::Context& context, matri
     zeros.resize(needed.size());
     ones.resize(f.size(), A{1});
     sums.resize(needed.size());
-    stored.set_epsilon(options.epsilon);
+    stored.set_epsilon(options.epsilon, 1);
   });
   const matrix_view<A> matrix(kernel.data(), costs.rows(), costs.columns(), leading_dimension, StorageOrder::row_major);
   stored.fill(matrix, f, zeros);
@@ -112,27 +96,52 @@ std::vector<Transport<A>> transport_batch(mpi::Context& context, matrix_view<con
   TransportOptions options = given;
   options.keep = {};
   options.from = nullptr;
-  const auto count = static_cast<Index>(marginals.size());
-  const Index most = mpi::all_reduce(context.comm(), count, mpi::Operation::maximum());
   mpi::agreed(context, [&] {
     expect_suitable(options);
     if (!costs.empty() && costs.order() != StorageOrder::row_major) {
       throw ArgumentError(
           "the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
     }
-    if (count == most) return;
-    throw ArgumentError(fmt::format("{} marginals are given, but {} on another rank", count, most));
   });
-  std::vector<std::optional<Transport<A>>> found(marginals.size());
-  if (is_plain(options)) found = by_factors<T, A>(context, costs, marginals, options);
-  std::vector<Transport<A>> results;
+  expect_as_many(context, marginals.size());
+  double highest = 0;
+  std::vector<CheckedMarginals> masses;
   for (std::size_t k = 0; k < marginals.size(); ++k) {
-    if (!found[k]) {
-      found[k] = naming_problem(k, [&] { return transport<T, A>(context, costs, marginals[k], options); });
-    }
-    results.push_back(std::move(*found[k]));
+    naming_problem(k, [&] {
+      masses.push_back(checked_masses_of(context, costs.rows(), costs.columns(), marginals[k], options.rho));
+      highest = check_costs<T>(context, costs, masses_that_are_had(context, masses.back(), options.rho));
+    });
   }
+  std::vector<std::optional<Transport<A>>> found(marginals.size());
+  if (is_plain(options)) found = by_factors<T, A>(context, costs, marginals, masses, highest, options);
+  std::vector<CheckedMarginals> left;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    if (!found[k]) left.push_back(std::move(masses[k]));
+  }
+  StoredCosts<T, A> stored(costs);
+  auto others = transports_of<A>(context, stored, left, highest, options, {});
+  std::vector<Transport<A>> results;
+  auto next = others.begin();
+  for (auto& each : found) results.push_back(each ? std::move(*each) : std::move(*next++));
   return results;
+}
+
+template <class A>
+std::vector<Transport<A>> transport_batch(mpi::Context& context, const PointClouds<A>& clouds,
+                                          std::span<const Marginals> marginals, const TransportOptions& given) {
+  TransportOptions options = given;
+  options.keep = {};
+  options.from = nullptr;
+  options.domain = Domain::logarithmic;
+  const double highest = checked_highest_cost<A>(context, clouds, given);
+  expect_as_many(context, marginals.size());
+  std::vector<CheckedMarginals> masses;
+  for (std::size_t k = 0; k < marginals.size(); ++k) {
+    naming_problem(k,
+                   [&] { masses.push_back(checked_masses_of_points<A>(context, clouds, marginals[k], options.rho)); });
+  }
+  auto costs = mpi::agreed(context, [&] { return PointCosts<A>(clouds); });
+  return transports_of<A>(context, costs, masses, highest, options, {});
 }
 
 #define PLAIT_INSTANTIATE(T, A)                                                                                       \
@@ -142,5 +151,10 @@ PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 #undef PLAIT_INSTANTIATE
+
+template std::vector<Transport<double>> transport_batch(mpi::Context&, const PointClouds<double>&,
+                                                        std::span<const Marginals>, const TransportOptions&);
+template std::vector<Transport<float>> transport_batch(mpi::Context&, const PointClouds<float>&,
+                                                       std::span<const Marginals>, const TransportOptions&);
 
 }  // namespace plait::sinkhorn
