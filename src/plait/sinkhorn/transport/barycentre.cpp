@@ -9,22 +9,18 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/memory.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/exponential_kernels.hpp"
-#include "plait/sinkhorn/course/course.hpp"
-#include "plait/sinkhorn/course/stagnation.hpp"
-#include "plait/sinkhorn/exchange/column_sums.hpp"
+#include "plait/sinkhorn/costs/point_costs.hpp"
+#include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/sweep/batch_sweep.hpp"
+#include "plait/sinkhorn/transport/bregman_projections.hpp"
+#include "plait/sinkhorn/transport/transport_iterations.hpp"
 
 namespace plait::sinkhorn {
 
 namespace {
-
-constexpr double widest = 500;  // so that exp(-widest) and a good deal less are numbers
 
 double mass_of(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
@@ -62,165 +58,141 @@ void expect_histograms(const Histograms& histograms, Index columns) {
   }
 }
 
-template <class T>
-class Projections {
- public:
-  Projections(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms, double epsilon,
-              const Limits& limits)
-      : context_(context),
-        costs_(costs),
-        count_(histograms.masses.size()),
-        stride_(static_cast<std::size_t>(costs.columns())),
-        course_(limits, roundoff_of<double>()) {
-    const Index leading_dimension = std::max(Index{1}, costs.columns());
-    mpi::agreed(context, [&] {
-      weights_.assign(histograms.weights.begin(), histograms.weights.end());
-      if (weights_.empty()) weights_.assign(count_, 1 / static_cast<double>(count_));
-      total_ = mass_of(histograms.masses.front());
-      for (const auto masses : histograms.masses) {
-        const double own = mass_of(masses);
-        for (const double mass : masses) masses_.push_back(own > 0 ? mass * (total_ / own) : 0);
-      }
-      kernel_ = Array<double>(costs.rows() * leading_dimension);
-      v_.assign(count_ * stride_, 1.0);
-      u_.assign(count_ * static_cast<std::size_t>(costs.rows()), 1.0);
-      sums_.resize(count_ * stride_);
-      of_block_.resize(count_);
-      barycentre_.resize(static_cast<std::size_t>(costs.rows()));
-      for (std::size_t k = 0; k < count_; ++k) {
-        vectors_.push_back({v_.data() + k * stride_, u_.data() + k * barycentre_.size(), sums_.data() + k * stride_});
-      }
+TransportOptions transport_options(const BarycentreOptions& options) {
+  return {.epsilon = options.epsilon,
+          .domain = options.domain,
+          .first_epsilon = options.first_epsilon,
+          .limits = options.limits};
+}
+
+/// With histograms of mass 1: the mass of all is one number beside.
+BarycentrePlans plans_of(const Histograms& histograms, Index rows, double highest) {
+  const std::size_t count = histograms.masses.size();
+  BarycentrePlans plans;
+  plans.weights.assign(histograms.weights.begin(), histograms.weights.end());
+  if (plans.weights.empty()) plans.weights.assign(count, 1 / static_cast<double>(count));
+  for (const auto masses : histograms.masses) {
+    const double own = mass_of(masses);
+    plans.masses.emplace_back(masses.begin(), masses.end());
+    for (double& mass : plans.masses.back()) mass = own > 0 ? mass / own : 0;
+  }
+  plans.f.assign(count, std::vector<double>(static_cast<std::size_t>(rows)));
+  // So low that no first sum overflows, whatever the signs of costs.
+  plans.g.assign(count, std::vector<double>(histograms.masses.front().size(), -highest));
+  plans.barycentre.resize(static_cast<std::size_t>(rows));
+  return plans;
+}
+
+void in_units(BarycentrePlans& plans, double factor) {
+  for (auto* potentials : {&plans.f, &plans.g}) {
+    for (std::vector<double>& of_histogram : *potentials) {
+      for (double& potential : of_histogram) potential *= factor;
+    }
+  }
+}
+
+Barycentre no_barycentre(Barycentre result, Outcome outcome, std::size_t rows, std::size_t histograms) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  result.outcome = std::move(outcome);
+  result.masses.assign(rows, nan);
+  result.costs.assign(histograms, nan);
+  return result;
+}
+
+Outcome beyond_factors(double highest, double epsilon) {
+  const bool is_wide = highest > widest_factors<double> * epsilon;
+  return {Status::numerical_limit,
+          is_wide
+              ? fmt::format("epsilon is {}, expected {:.3g} at least, {} of the largest cost: exponentials of smaller "
+                            "ones leave the range of numbers; the logarithmic domain has none",
+                            epsilon, highest / widest_factors<double>, 1 / widest_factors<double>)
+              : std::string("factors left the range of numbers; the logarithmic domain has none"),
+          0,
+          std::numeric_limits<double>::infinity(),
+          {}};
+}
+
+/// Masses of the barycentre, and what its plans cost.
+void evaluate(mpi::Context& context, CostOperand<double>& costs, const BarycentrePlans& plans, double total,
+              Barycentre& result) {
+  mpi::agreed(context, [&] {
+    result.masses = plans.barycentre;
+    result.costs.assign(plans.masses.size(), 0.0);
+  });
+  for (double& mass : result.masses) mass *= total;
+  for (std::size_t k = 0; k < plans.masses.size(); ++k) {
+    costs.for_each_row(plans.f[k], plans.g[k],
+                       [&](const PlanRow<double>& row) { result.costs[k] += total * row.cost; });
+  }
+  mpi::all_reduce(context.comm(), std::span<double>(result.costs), mpi::Operation::sum());
+}
+
+/// \param highest  no cost but infinite ones is larger, or less than minus that
+Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, const Histograms& histograms,
+                         double highest, const BarycentreOptions& options) {
+  const double total = mass_of(histograms.masses.front());
+  const auto together = static_cast<Index>(histograms.masses.size());
+  const double last = options.epsilon;
+  Barycentre result;
+  BarycentrePlans plans;
+  mpi::agreed(context, [&] { plans = plans_of(histograms, costs.rows(), highest); });
+  const auto without = [&](Outcome outcome) {
+    return mpi::agreed(context, [&] {
+      return no_barycentre(std::move(result), std::move(outcome), plans.barycentre.size(), histograms.masses.size());
     });
-    matrix_ = {kernel_.data(), costs.rows(), costs.columns(), leading_dimension, StorageOrder::row_major};
-    fill(epsilon);
-  }
+  };
+  if (auto beyond = beyond_range<double>(highest, last)) return without(std::move(*beyond));
 
-  [[nodiscard]] Barycentre to_the_end() {
-    SumOverRanks<double> sums_over_ranks(context_, static_cast<Index>(sums_.size()));
-    while (!course_.is_at_limit()) {
-      sweep();
-      sums_over_ranks(sums_);
-      course_.took(error());
-      if (!std::isfinite(course_.outcome().error)) return out_of_range();
-      if (course_.is_over()) return result();
-      if (course_.is_at_limit()) break;
-      for (std::size_t n = 0; n < v_.size(); ++n) {
-        v_[n] = masses_[n] == 0 ? 0 : masses_[n] / sums_[n];
-        if (masses_[n] > 0 && (!(v_[n] > 0) || !std::isfinite(v_[n]))) return out_of_range();
-      }
+  const bool is_narrow = highest <= widest_factors<double> * last;
+  if (options.domain == Domain::factors || (options.domain == Domain::automatic && is_narrow)) {
+    std::optional<Outcome> outcome;
+    if (is_narrow) {
+      mpi::agreed(context, [&] { costs.set_epsilon(last, 1); });
+      outcome = project_by_factors(context, costs, plans, options.limits);
     }
-    course_.at_limit();
-    return result();
-  }
-
- private:
-  void fill(double epsilon) {
-    const auto kernels = simd::exponential_kernels<T, double>();
-    const auto zeros = mpi::agreed(context_, [&] { return std::vector<double>(stride_); });
-    constexpr double none = 0;
-    for (Index i = 0; i < costs_.rows(); ++i) {
-      double sum = 0;
-      kernels.exponential_sums(
-          {costs_.data() + i * costs_.leading_dimension(), 1, costs_.columns(), costs_.leading_dimension()},
-          -1 / epsilon, &none, zeros.data(),
-          {matrix_.data() + i * matrix_.leading_dimension(), 1, matrix_.columns(), matrix_.leading_dimension()}, &sum);
+    if (outcome) {
+      result.stages.push_back({last, outcome->iterations, Domain::factors});
+      result.outcome = std::move(*outcome);
+      evaluate(context, costs, plans, total, result);
+      return result;
     }
+    if (options.domain == Domain::factors) return without(beyond_factors(highest, last));
   }
 
-  /// All plans get the same sums of rows: the weighted geometric mean of what they have.
-  void sweep() {
-    std::ranges::fill(sums_, 0.0);
-    batch_sweep<double, double>(kernels_, matrix_, vectors_, of_block_,
-                                [this](Index first, Index count, const std::vector<SumsOfBlock<double>>& of_block) {
-                                  for (Index n = 0; n < count; ++n) {
-                                    double logarithm = 0;
-                                    for (std::size_t k = 0; k < count_; ++k) {
-                                      logarithm += weights_[k] * std::log(of_block[k][static_cast<std::size_t>(n)]);
-                                    }
-                                    const double mass = std::exp(logarithm);
-                                    barycentre_[static_cast<std::size_t>(first + n)] = mass;
-                                    for (std::size_t k = 0; k < count_; ++k) {
-                                      // What one histogram does not reach has no mass.
-                                      vectors_[k].u[first + n] =
-                                          mass == 0 ? 0 : mass / of_block[k][static_cast<std::size_t>(n)];
-                                    }
-                                  }
-                                });
-  }
-
-  [[nodiscard]] double error() const {
-    double error = 0;
-    for (std::size_t k = 0; k < count_; ++k) {
-      double distance = 0;
-      for (std::size_t n = k * stride_; n < (k + 1) * stride_; ++n) distance += std::abs(v_[n] * sums_[n] - masses_[n]);
-      error += weights_[k] * distance;
+  double epsilon =
+      std::max(last, options.first_epsilon > 0 ? options.first_epsilon : chosen_first_epsilon(highest, last));
+  while (true) {
+    const bool is_last = epsilon <= last;
+    in_units(plans, 1 / epsilon);
+    mpi::agreed(context, [&] { costs.set_epsilon(epsilon, together); });
+    Outcome outcome =
+        project_by_logarithms(context, costs, plans, highest / epsilon, limits_of_stage(options.limits, is_last));
+    result.stages.push_back({epsilon, outcome.iterations, Domain::logarithmic});
+    if (!std::isfinite(outcome.error)) return without(std::move(outcome));
+    if (is_last) {
+      result.outcome = std::move(outcome);
+      evaluate(context, costs, plans, total, result);
+      return result;
     }
-    return total_ > 0 ? error / total_ : error;
+    in_units(plans, epsilon);
+    epsilon = next_epsilon(epsilon, last);
   }
-
-  [[nodiscard]] Barycentre out_of_range() {
-    course_.ended(Status::numerical_limit,
-                  fmt::format("factors left the range of double in iteration {}: epsilon is too "
-                              "small, or a column is out of reach",
-                              course_.outcome().iterations));
-    std::ranges::fill(barycentre_, std::numeric_limits<double>::quiet_NaN());
-    return {course_.outcome(), std::move(barycentre_),
-            std::vector<double>(count_, std::numeric_limits<double>::quiet_NaN())};
-  }
-
-  [[nodiscard]] Barycentre result() {
-    auto costs = mpi::agreed(context_, [&] { return std::vector<double>(count_); });
-    for (Index i = 0; i < costs_.rows(); ++i) {
-      const T* cost = costs_.data() + i * costs_.leading_dimension();
-      const double* row = matrix_.data() + i * matrix_.leading_dimension();
-      for (std::size_t k = 0; k < count_; ++k) {
-        double sum = 0;
-        for (std::size_t j = 0; j < stride_; ++j) {
-          if (row[j] > 0) sum += static_cast<double>(cost[j]) * row[j] * vectors_[k].v[j];
-        }
-        costs[k] += vectors_[k].u[i] * sum;
-      }
-    }
-    mpi::all_reduce(context_.comm(), std::span<double>(costs), mpi::Operation::sum());
-    return {course_.outcome(), std::move(barycentre_), std::move(costs)};
-  }
-
-  mpi::Context& context_;
-  matrix_view<const T> costs_;
-  std::size_t count_;
-  std::size_t stride_;  // columns
-  Course course_;
-  Array<double> kernel_;
-  matrix_view<double> matrix_;
-  simd::ScalingKernels<double, double> kernels_ = simd::scaling_kernels<double, double>();
-  double total_ = 0;
-  std::vector<double> weights_;
-  std::vector<double> masses_;  // of all histograms, one behind the other; likewise:
-  std::vector<double> v_;
-  std::vector<double> u_;
-  std::vector<double> sums_;
-  std::vector<double> barycentre_;
-  std::vector<BatchVectors<double>> vectors_;
-  std::vector<SumsOfBlock<double>> of_block_;
-};
+}
 
 }  // namespace
 
 template <class T>
-Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms, double epsilon,
-                      const Limits& limits) {
+Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms,
+                      const BarycentreOptions& options) {
   const Index columns = mpi::all_reduce(context.comm(), costs.columns(), mpi::Operation::maximum());
   mpi::agreed(context, [&] {
-    expect_valid(limits);
+    expect_suitable(transport_options(options));
     if (!costs.empty() && costs.order() != StorageOrder::row_major) {
       throw ArgumentError("the costs are column-major, expected row-major");
     }
     if (costs.columns() != columns) {
       throw ArgumentError(
           fmt::format("this rank's rows have {} columns, those of others {}", costs.columns(), columns));
-    }
-    if (!(epsilon > 0) || !std::isfinite(epsilon)) {
-      throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", epsilon));
     }
     expect_histograms(histograms, columns);
   });
@@ -235,25 +207,26 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
   });
   reached.first_row = mpi::sum_below(context.comm(), costs.rows());
   const double highest = check_costs<T>(context, costs, reached);
-  if (highest > widest * epsilon) {
-    return mpi::agreed(context, [&] {
-      constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-      Barycentre none;
-      none.outcome.status = Status::numerical_limit;
-      none.outcome.reason = fmt::format(
-          "epsilon is {}, expected {:.3g} at least, {} of the largest cost: exponentials "
-          "of smaller ones leave the range of numbers",
-          epsilon, highest / widest, 1 / widest);
-      none.outcome.error = std::numeric_limits<double>::infinity();
-      none.masses.assign(static_cast<std::size_t>(costs.rows()), nan);
-      none.costs.assign(histograms.masses.size(), nan);
-      return none;
-    });
-  }
-  return Projections<T>(context, costs, histograms, epsilon, limits).to_the_end();
+  StoredCosts<T, double> stored(costs);
+  return barycentre_of(context, stored, histograms, highest, options);
 }
 
-template Barycentre barycentre(mpi::Context&, matrix_view<const double>, const Histograms&, double, const Limits&);
-template Barycentre barycentre(mpi::Context&, matrix_view<const float>, const Histograms&, double, const Limits&);
+Barycentre barycentre(mpi::Context& context, const PointClouds<double>& clouds, const Histograms& histograms,
+                      const BarycentreOptions& options) {
+  const double highest = checked_highest_cost<double>(context, clouds, transport_options(options));
+  const Index rows = mpi::all_reduce(context.comm(), clouds.x.rows(), mpi::Operation::sum());
+  mpi::agreed(context, [&] {
+    expect_histograms(histograms, clouds.y.rows());
+    if (rows > 0 || mass_of(histograms.masses.front()) == 0) return;
+    throw ArgumentError("there are no points of X, expected some for the mass of the barycentre");
+  });
+  auto costs = mpi::agreed(context, [&] { return PointCosts<double>(clouds); });
+  BarycentreOptions how = options;
+  how.domain = Domain::logarithmic;
+  return barycentre_of(context, costs, histograms, highest, how);
+}
+
+template Barycentre barycentre(mpi::Context&, matrix_view<const double>, const Histograms&, const BarycentreOptions&);
+template Barycentre barycentre(mpi::Context&, matrix_view<const float>, const Histograms&, const BarycentreOptions&);
 
 }  // namespace plait::sinkhorn

@@ -76,33 +76,6 @@ std::vector<A> as_numbers(const std::vector<double>& values) {
   return {values.begin(), values.end()};
 }
 
-/// Why there is no plan where costs, in units of epsilon, are no numbers.
-template <class A>
-std::optional<Outcome> beyond_range(double highest, double epsilon) {
-  constexpr auto largest = static_cast<double>(std::numeric_limits<A>::max());
-  if (1 / epsilon <= largest && highest / epsilon <= largest) {
-    // Nothing comes of plans that are known to a factor of e^1000, however many stages lead to them.
-    constexpr double most_epsilons = 1e3;
-    const double rounding = highest / epsilon * roundoff_of<A>();
-    if (rounding <= most_epsilons) return std::nullopt;
-    return Outcome{Status::numerical_limit,
-                   fmt::format("costs are as large as {:.3g}, which {} round to {:.3g} epsilons of {:.3g}; a larger "
-                               "epsilon is needed",
-                               highest, std::is_same_v<A, double> ? "doubles" : "floats", rounding, epsilon),
-                   0,
-                   infinity,
-                   {}};
-  }
-  return Outcome{
-      Status::numerical_limit,
-      fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: in units of epsilon they are beyond the "
-                  "range of {}; a larger epsilon is needed",
-                  epsilon, highest, std::is_same_v<A, double> ? "double" : "float"),
-      0,
-      infinity,
-      {}};
-}
-
 template <class A>
 Transport<A> without_plan(Transport<A> result) {
   constexpr A none = std::numeric_limits<A>::quiet_NaN();
@@ -166,9 +139,7 @@ class Transports {
       stage(epsilon, is_last, active, from);
       from = nullptr;
       for (const std::size_t k : active) end_or_go_on(k, epsilon, is_last);
-      // Within factors of 4 of the costs themselves little is gained.
-      constexpr double step = 0.25;
-      epsilon = std::max(options_.epsilon, epsilon * step);
+      epsilon = next_epsilon(epsilon, options_.epsilon);
     }
     std::vector<Transport<A>> results;
     for (Run& run : runs_) results.push_back(std::move(run.result));
@@ -229,13 +200,7 @@ class Transports {
   }
 
   [[nodiscard]] Limits limits_of(double epsilon, bool is_last, Domain domain, const TransportState* from) {
-    Limits limits = options_.limits;
-    if (!is_last) {
-      constexpr double rough = 1e-2;
-      constexpr Index few = 100;
-      limits.tolerance = std::max(rough, limits.tolerance);
-      limits.most_iterations = std::min(few, limits.most_iterations);
-    }
+    Limits limits = limits_of_stage(options_.limits, is_last);
     limits.checkpoints = {options_.keep_every, {}, from != nullptr ? &from->scaling : nullptr};
     if (options_.keep) {
       limits.checkpoints.keep = [this, epsilon, domain](const ScalingState& scaling) {
@@ -383,6 +348,48 @@ CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index colu
                            : checked_masses(context, rows, columns, marginals);
 }
 
+template <class A>
+std::optional<Outcome> beyond_range(double highest, double epsilon) {
+  constexpr auto largest = static_cast<double>(std::numeric_limits<A>::max());
+  if (1 / epsilon <= largest && highest / epsilon <= largest) {
+    // Nothing comes of plans that are known to a factor of e^1000, however many stages lead to them.
+    constexpr double most_epsilons = 1e3;
+    const double rounding = highest / epsilon * roundoff_of<A>();
+    if (rounding <= most_epsilons) return std::nullopt;
+    return Outcome{Status::numerical_limit,
+                   fmt::format("costs are as large as {:.3g}, which {} round to {:.3g} epsilons of {:.3g}; a larger "
+                               "epsilon is needed",
+                               highest, std::is_same_v<A, double> ? "doubles" : "floats", rounding, epsilon),
+                   0,
+                   infinity,
+                   {}};
+  }
+  return Outcome{
+      Status::numerical_limit,
+      fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: in units of epsilon they are beyond the "
+                  "range of {}; a larger epsilon is needed",
+                  epsilon, highest, std::is_same_v<A, double> ? "double" : "float"),
+      0,
+      infinity,
+      {}};
+}
+
+double next_epsilon(double epsilon, double last) {
+  // Within factors of 4 of the costs themselves little is gained.
+  constexpr double step = 0.25;
+  return std::max(last, epsilon * step);
+}
+
+Limits limits_of_stage(const Limits& limits, bool is_last) {
+  Limits of_stage = limits;
+  if (is_last) return of_stage;
+  constexpr double rough = 1e-2;
+  constexpr Index few = 100;
+  of_stage.tolerance = std::max(rough, limits.tolerance);
+  of_stage.most_iterations = std::min(few, limits.most_iterations);
+  return of_stage;
+}
+
 CheckedMarginals masses_that_are_had(mpi::Context& context, const CheckedMarginals& masses, const Rho& rho) {
   auto had = mpi::agreed(context, [&] { return masses; });
   if (rho.rows < infinity) std::ranges::fill(had.rows, 0.0);
@@ -417,6 +424,9 @@ template std::vector<Transport<double>> transports_of(mpi::Context&, CostOperand
 template std::vector<Transport<float>> transports_of(mpi::Context&, CostOperand<float>&,
                                                      std::span<const CheckedMarginals>, double, const TransportOptions&,
                                                      std::span<const float>);
+
+template std::optional<Outcome> beyond_range<double>(double, double);
+template std::optional<Outcome> beyond_range<float>(double, double);
 
 template void evaluate_plan(mpi::Context&, CostOperand<double>&, const CheckedMarginals&, double, const Rho&,
                             Transport<double>&);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -34,6 +35,15 @@ void expect_suitable(const TransportOptions& options);
 ///
 /// \param highest  no cost but infinite ones is larger, or less than minus that
 [[nodiscard]] double chosen_first_epsilon(double highest, double epsilon);
+
+[[nodiscard]] double next_epsilon(double epsilon, double last);
+
+/// Of a stage before the last one little is wanted.
+[[nodiscard]] Limits limits_of_stage(const Limits& limits, bool is_last);
+
+/// Why there is no plan where costs, in units of epsilon, are no numbers of type A.
+template <class A>
+[[nodiscard]] std::optional<Outcome> beyond_range(double highest, double epsilon);
 
 /// What f does for problem k of several, which is named by its errors.
 template <class F>
