@@ -117,23 +117,23 @@ TEST_F(SmallEpsilon, HasTheBarycentresOfTheReference) {
   constexpr double epsilon = 1e-3;
   const auto reference = reference_barycentre(costs, masses, weights, epsilon, 3000);
   BarycentreOptions options{.epsilon = epsilon};
-  options.limits.tolerance = 1e-11;
+  options.limits.tolerance = 1e-9;
   const Barycentre automatic = found<double>(costs, options);
-  expect_masses(costs, automatic, reference, 1e-8);
+  expect_masses(costs, automatic, reference, 1e-6);
   EXPECT_EQ(automatic.stages.back().domain, Domain::logarithmic);
   EXPECT_GT(automatic.stages.size(), 2U);
 
   OwnRows<double> own({7, 1, x, {}, {}});
   const sinkhorn::PointClouds<double> clouds{own.const_view(), {y.data(), 8, 1, 1, StorageOrder::row_major}};
   const Barycentre made = sinkhorn::barycentre(context, clouds, histograms(), options);
-  expect_masses(costs, made, reference, 1e-8);
-  for (std::size_t k = 0; k < masses.size(); ++k) EXPECT_NEAR(made.costs[k], automatic.costs[k], 1e-9);
+  expect_masses(costs, made, reference, 1e-6);
+  for (std::size_t k = 0; k < masses.size(); ++k) EXPECT_NEAR(made.costs[k], automatic.costs[k], 1e-7);
 
   // Numbers that are added to all costs change nothing, though none of their exponentials is a number.
   for (double& cost : costs.entries) cost -= 3;
   options.first_epsilon = epsilon;
-  expect_masses(costs, found<double>(costs, options), reference, 1e-8);
-  options.limits.tolerance = 1e-6;
+  expect_masses(costs, found<double>(costs, options), reference, 1e-6);
+  options.limits.tolerance = 1e-4;
   expect_masses(costs, found<float>(costs_of(x, y), options), reference, 1e-2);
 }
 
