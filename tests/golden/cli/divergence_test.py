@@ -142,7 +142,7 @@ class Divergence(CommandTest):
             (("sinkhorn", "K.npy", "-o", "P.npy"), r"--output is given, but the marginals have 3 columns"),
             (("sinkhorn", "K.npy", "--row-factors", "u.npy", "--form", "in-place"), r"--form in-place is given, but"),
             (("sinkhorn", "K.npy", "--row-factors", "u.npy", "--cols", "R.npy"), r"--cols: R\.npy is 17 x 3, expected a vector of 11"),
-            (("transport", "--points", "X.npy", "Y.npy", "--epsilon", "1", "--map", "m.npy"), r"--points is given, but the marginals have 3"),
+            (("transport", "--points", "X.npy", "Y.npy", "--epsilon", "1", "--map", "m.npy"), r"--map is given, but the marginals have 3"),
         ]:  # fmt: skip
             with self.subTest(job):
                 result = self.run_plait(0, *job, "--rows", "R.npy")
