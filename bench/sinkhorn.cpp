@@ -28,9 +28,9 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/column_sums.hpp"
-#include "plait/sinkhorn/iteration.hpp"
-#include "plait/sinkhorn/log_sweep.hpp"
+#include "plait/sinkhorn/exchange/column_sums.hpp"
+#include "plait/sinkhorn/scaling/iteration.hpp"
+#include "plait/sinkhorn/sweep/log_sweep.hpp"
 
 #include "bench/gemv.hpp"
 #include "bench/harness/benchmark.hpp"
@@ -170,7 +170,9 @@ class Operands {
 
   void by_logarithms(std::span<A> sums) {
     if constexpr (!std::is_same_v<T, simd::BFloat16>) {
-      static_cast<void>(sweep_->rows(row_marginals_, f_, g_, sums));
+      const sinkhorn::LogVectors<A> vectors{row_marginals_, f_, g_, sums};
+      sinkhorn::RowsSwept swept;
+      sweep_->rows({&vectors, 1}, {1, 1}, {&swept, 1});
       sums_over_ranks_(sums_);
       for (std::size_t j = 0; j < sums.size(); ++j) g_[j] -= std::log(sums[j]);
     }

@@ -14,7 +14,7 @@
 #include "plait/base/memory.hpp"
 #include "plait/base/random.hpp"
 #include "plait/simd/scaling_kernels.hpp"
-#include "plait/sinkhorn/iteration.hpp"
+#include "plait/sinkhorn/scaling/iteration.hpp"
 
 #include "bench/sinkhorn_entry.hpp"
 #include "bench/streaming_read.hpp"

@@ -18,10 +18,26 @@ NEIGHBOURS = {("redistribute", "collective")}  # first may include second
 # A solver uses no other solver, `dense` included, but for purification, which multiplies matrices.
 STRANGERS = {(solver, "dense") for solver in ROWS[0] if solver != "purify"}
 
+# The same within folders that have folders themselves.
+PARTS = {
+    "sinkhorn": [
+        ["transport", "grid", "balance"],
+        ["scaling", "costs"],
+        ["course", "sweep", "exchange"],
+        ["marginals"],
+    ],
+}
+
 LIBRARY = "src/plait"
 TOP = ["cli", "capi", "shim"]  # src/<name>: on top of the library, unknown to it and to each other
 
-LEVEL = {folder: len(ROWS) - row for row, folders in enumerate(ROWS) for folder in folders}
+
+def levels(rows: list[list[str]]) -> dict[str, int]:
+    return {folder: len(rows) - row for row, folders in enumerate(rows) for folder in folders}
+
+
+LEVEL = levels(ROWS)
+PART_LEVEL = {folder: levels(rows) for folder, rows in PARTS.items()}
 
 
 def may_include(folder: str, other: str) -> bool:
@@ -55,6 +71,15 @@ def misspelt(root: Path, path: Path, include: str, quoted: bool) -> str | None:
 def of_library(root: Path, path: Path):
     folder = path.parts[2] if len(path.parts) > 3 else None  # None: a header of the whole library, src/plait/x.hpp
     known = folder is None or folder in LEVEL
+    part_level = PART_LEVEL.get(folder)
+    part = path.parts[3] if part_level and len(path.parts) > 4 else None
+
+    def reason_of_parts(other: str) -> str | None:
+        if part not in part_level or other not in part_level:
+            return f"the folder {LIBRARY}/{folder}/{part if part not in part_level else other} is not in the table of parts"
+        if part != other and part_level[part] <= part_level[other]:
+            return f"{folder}/{part}/ must not include {folder}/{other}/, which is not under it"
+        return None
 
     def reason(include: str, quoted: bool) -> str | None:
         head = include.split("/")
@@ -68,6 +93,8 @@ def of_library(root: Path, path: Path):
             return misspelt(root, path, include, quoted)
         if head[1] not in LEVEL:
             return f"the folder {LIBRARY}/{head[1]} is not in the table of layers"
+        if part is not None and head[1] == folder and len(head) > 3:
+            return reason_of_parts(head[2])
         if folder is not None and not may_include(folder, head[1]):
             return f"{folder}/ must not include {head[1]}/, which is not under it"
         return None

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 from format import check_format
-from layers import LEVEL, check_layers
+from layers import LEVEL, PART_LEVEL, check_layers
 from source import code_of, cpp_files
 from tidy import check_tidy, whole_of
 from words import check_words
@@ -52,6 +52,15 @@ class Layers(Tree):
         self.assertEqual(self.found_in("src/plait/purify/a.cpp", '"plait/dense/b.hpp"'), [])
         self.assertEqual(len(self.found_in("src/plait/sinkhorn/a.cpp", '"plait/dense/b.hpp"')), 1)
 
+    def test_parts_of_a_folder_have_layers_of_their_own(self):
+        self.assertEqual(self.found_in("src/plait/sinkhorn/scaling/a.cpp", '"plait/sinkhorn/sweep/b.hpp"'), [])
+        self.assertEqual(
+            self.found_in("src/plait/sinkhorn/sweep/a.cpp", '"plait/sinkhorn/scaling/b.hpp"'),
+            ["src/plait/sinkhorn/sweep/a.cpp:2: sinkhorn/sweep/ must not include sinkhorn/scaling/, which is not under it"],
+        )
+        self.assertEqual(len(self.found_in("src/plait/sinkhorn/sweep/a.cpp", '"plait/sinkhorn/exchange/b.hpp"')), 1)
+        self.assertIn("not in the table", self.found_in("src/plait/sinkhorn/b/d.cpp", '"plait/sinkhorn/grid/b.hpp"')[0])
+
     def test_a_folder_that_is_not_in_the_table_is_a_violation(self):
         self.assertIn("not in the table", self.found_in("src/plait/utils/a.cpp", "<vector>")[0])
 
@@ -71,6 +80,9 @@ class Layers(Tree):
     def test_every_folder_of_the_library_has_a_level(self):
         folders = {path.name for path in (ROOT / "src/plait").iterdir() if path.is_dir()}
         self.assertLessEqual(folders, set(LEVEL))
+        for folder, levels in PART_LEVEL.items():
+            parts = {path.name for path in (ROOT / "src/plait" / folder).iterdir() if path.is_dir()}
+            self.assertEqual(parts, set(levels))
 
 
 class Words(Tree):

@@ -1,7 +1,7 @@
 #include "cli/balance.hpp"
 
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/balance.hpp"
+#include "plait/sinkhorn/balance/balance.hpp"
 
 #include "cli/balance_report.hpp"
 #include "cli/balance_sparse.hpp"

@@ -1,8 +1,8 @@
 #include "cli/balance_sparse.hpp"
 
-#include "plait/sinkhorn/balance.hpp"
-#include "plait/sinkhorn/sparse.hpp"
-#include "plait/sinkhorn/sparse_symmetric.hpp"
+#include "plait/sinkhorn/balance/balance.hpp"
+#include "plait/sinkhorn/balance/sparse_symmetric.hpp"
+#include "plait/sinkhorn/scaling/sparse.hpp"
 
 #include "cli/balance_report.hpp"
 #include "cli/scaled_job.hpp"

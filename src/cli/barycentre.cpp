@@ -8,7 +8,7 @@
 
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/barycentre.hpp"
+#include "plait/sinkhorn/transport/barycentre.hpp"
 
 #include "cli/matrix_rows.hpp"
 #include "cli/scaled_job.hpp"

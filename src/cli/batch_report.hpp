@@ -10,8 +10,8 @@
 
 #include "plait/io/slab.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/plan.hpp"
-#include "plait/sinkhorn/status.hpp"
+#include "plait/sinkhorn/course/status.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
 
 #include "cli/scaled_job.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/divergence.hpp"
+#include "plait/sinkhorn/transport/divergence.hpp"
 
 #include "cli/point_files.hpp"
 #include "cli/scaled_job.hpp"

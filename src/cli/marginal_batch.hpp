@@ -5,8 +5,8 @@
 
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/axis_names.hpp"
-#include "plait/sinkhorn/marginals.hpp"
+#include "plait/sinkhorn/marginals/axis_names.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
 
 #include "cli/scaled_options.hpp"
 

@@ -9,7 +9,7 @@
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/marginals.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
 
 #include "cli/matrix_picture.hpp"
 

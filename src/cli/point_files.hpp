@@ -6,7 +6,7 @@
 
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/points.hpp"
+#include "plait/sinkhorn/transport/point_transport.hpp"
 
 #include "cli/matrix_rows.hpp"
 #include "cli/meter.hpp"

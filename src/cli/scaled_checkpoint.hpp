@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/limits.hpp"
-#include "plait/sinkhorn/transport.hpp"
+#include "plait/sinkhorn/course/limits.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/scaled_options.hpp"
 

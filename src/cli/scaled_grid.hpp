@@ -13,9 +13,9 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/redistribution.hpp"
-#include "plait/sinkhorn/grid_check.hpp"
-#include "plait/sinkhorn/grid_scale.hpp"
-#include "plait/sinkhorn/plan.hpp"
+#include "plait/sinkhorn/grid/grid_check.hpp"
+#include "plait/sinkhorn/grid/grid_scale.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
 
 #include "cli/scaled_matrix.hpp"
 

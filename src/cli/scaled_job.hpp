@@ -14,8 +14,8 @@
 #include "plait/io/npy.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/limits.hpp"
-#include "plait/sinkhorn/plan.hpp"
+#include "plait/sinkhorn/course/limits.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
 
 #include "cli/joint_stopwatch.hpp"
 #include "cli/json_line.hpp"

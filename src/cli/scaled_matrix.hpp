@@ -20,8 +20,8 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/axis_names.hpp"
-#include "plait/sinkhorn/marginals.hpp"
+#include "plait/sinkhorn/marginals/axis_names.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
 
 #include "cli/meter.hpp"
 #include "cli/named_file.hpp"

@@ -6,7 +6,7 @@
 #include "plait/io/file_kind.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/report/trace.hpp"
-#include "plait/sinkhorn/transport.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/scaled_options.hpp"
 #include "cli/scaled_report.hpp"

@@ -10,7 +10,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/simd/float16.hpp"
-#include "plait/sinkhorn/stagnation.hpp"
+#include "plait/sinkhorn/course/stagnation.hpp"
 
 #include "cli/quantities.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "plait/io/file_kind.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/plan.hpp"
-#include "plait/sinkhorn/status.hpp"
+#include "plait/sinkhorn/course/status.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
 
 #include "cli/iteration_log.hpp"
 #include "cli/memory_estimate.hpp"

@@ -8,7 +8,7 @@
 
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/scale.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "cli/marginal_batch.hpp"
 #include "cli/option_value.hpp"

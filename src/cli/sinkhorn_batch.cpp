@@ -6,7 +6,7 @@
 
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/scale_batch.hpp"
+#include "plait/sinkhorn/scaling/scale_batch.hpp"
 
 #include "cli/batch_report.hpp"
 #include "cli/marginal_batch.hpp"

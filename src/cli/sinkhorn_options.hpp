@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "plait/layout/shape.hpp"
-#include "plait/sinkhorn/scale.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "cli/scaled_options.hpp"
 

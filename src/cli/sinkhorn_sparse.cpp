@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "plait/layout/text.hpp"
-#include "plait/sinkhorn/sparse.hpp"
+#include "plait/sinkhorn/scaling/sparse.hpp"
 
 #include "cli/scaled_checkpoint.hpp"
 #include "cli/scaled_job.hpp"

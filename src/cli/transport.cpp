@@ -4,7 +4,7 @@
 
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/transport.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/marginal_batch.hpp"
 #include "cli/scaled_checkpoint.hpp"

@@ -6,7 +6,7 @@
 
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/transport_batch.hpp"
+#include "plait/sinkhorn/transport/transport_batch.hpp"
 
 #include "cli/batch_report.hpp"
 #include "cli/marginal_batch.hpp"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plait/sinkhorn/points.hpp"
-#include "plait/sinkhorn/transport.hpp"
+#include "plait/sinkhorn/transport/point_transport.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/scaled_options.hpp"
 

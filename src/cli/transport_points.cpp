@@ -11,7 +11,7 @@
 #include "plait/io/npy_rows.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/points.hpp"
+#include "plait/sinkhorn/transport/point_transport.hpp"
 
 #include "cli/marginal_batch.hpp"
 #include "cli/point_files.hpp"

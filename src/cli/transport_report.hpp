@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "plait/sinkhorn/transport.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/scaled_job.hpp"
 #include "cli/scaled_report.hpp"

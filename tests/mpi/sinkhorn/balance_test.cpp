@@ -1,4 +1,4 @@
-#include "plait/sinkhorn/balance.hpp"
+#include "plait/sinkhorn/balance/balance.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/sparse_symmetric.hpp"
+#include "plait/sinkhorn/balance/sparse_symmetric.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/column_sums.hpp"
-#include "plait/sinkhorn/dealt_rows.hpp"
-#include "plait/sinkhorn/scale.hpp"
+#include "plait/sinkhorn/exchange/column_sums.hpp"
+#include "plait/sinkhorn/exchange/dealt_rows.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "mpi/sinkhorn/problem.hpp"

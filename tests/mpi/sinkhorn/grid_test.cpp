@@ -1,4 +1,4 @@
-#include "plait/sinkhorn/grid.hpp"
+#include "plait/sinkhorn/grid/grid.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/exact_sum.hpp"
-#include "plait/sinkhorn/grid_check.hpp"
-#include "plait/sinkhorn/grid_scale.hpp"
+#include "plait/sinkhorn/exchange/exact_sum.hpp"
+#include "plait/sinkhorn/grid/grid_check.hpp"
+#include "plait/sinkhorn/grid/grid_scale.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "mpi/sinkhorn/problem.hpp"

@@ -1,5 +1,3 @@
-#include "plait/sinkhorn/points.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,7 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/plan.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/transport/point_transport.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

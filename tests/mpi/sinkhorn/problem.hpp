@@ -48,6 +48,21 @@ inline WholeProblem random_problem(Index rows, Index columns, std::uint64_t seed
   return whole;
 }
 
+/// |x - y|^2 of points on a line.
+inline WholeProblem costs_of(const std::vector<double>& x, const std::vector<double>& y) {
+  WholeProblem whole{static_cast<Index>(x.size()), static_cast<Index>(y.size()), {}, {}, {}};
+  for (const double a : x) {
+    for (const double b : y) whole.entries.push_back((a - b) * (a - b));
+  }
+  return whole;
+}
+
+inline std::vector<double> points(Index n, std::uint64_t seed) {
+  std::vector<double> values;
+  for (Index i = 0; i < n; ++i) values.push_back(random_uniform(seed, static_cast<std::uint64_t>(i)));
+  return values;
+}
+
 /// What the calling rank holds of one: rows with two elements of nobody's behind each.
 template <class T>
 struct OwnRows {

@@ -1,4 +1,4 @@
-#include "plait/sinkhorn/scale.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -10,8 +10,8 @@
 
 #include "plait/base/error.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/filled_parts.hpp"
-#include "plait/sinkhorn/plan.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/sweep/filled_parts.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "mpi/sinkhorn/problem.hpp"

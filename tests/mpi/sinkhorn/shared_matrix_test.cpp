@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/barycentre.hpp"
-#include "plait/sinkhorn/divergence.hpp"
-#include "plait/sinkhorn/scale_batch.hpp"
-#include "plait/sinkhorn/transport_batch.hpp"
+#include "plait/sinkhorn/scaling/scale_batch.hpp"
+#include "plait/sinkhorn/transport/barycentre.hpp"
+#include "plait/sinkhorn/transport/divergence.hpp"
+#include "plait/sinkhorn/transport/transport_batch.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -22,6 +22,7 @@ namespace plait::test {
 namespace {
 
 using sinkhorn::Barycentre;
+using sinkhorn::Domain;
 using sinkhorn::Histograms;
 using sinkhorn::Limits;
 using sinkhorn::Marginals;
@@ -29,21 +30,6 @@ using sinkhorn::Status;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-/// |x - y|^2 of points on a line.
-WholeProblem costs_of(const std::vector<double>& x, const std::vector<double>& y) {
-  WholeProblem whole{static_cast<Index>(x.size()), static_cast<Index>(y.size()), {}, {}, {}};
-  for (const double a : x) {
-    for (const double b : y) whole.entries.push_back((a - b) * (a - b));
-  }
-  return whole;
-}
-
-std::vector<double> points(Index n, std::uint64_t seed) {
-  std::vector<double> values;
-  for (Index i = 0; i < n; ++i) values.push_back(random_uniform(seed, static_cast<std::uint64_t>(i)));
-  return values;
-}
 
 struct Batch : ::testing::Test {
   mpi::Context context{test_comm()};
@@ -169,12 +155,14 @@ struct Barycentres : ::testing::Test {
 
   template <class T>
   void expect_reference(const WholeProblem& costs, const std::vector<std::vector<double>>& masses,
-                        const std::vector<double>& weights, double epsilon, double accuracy) {
+                        const std::vector<double>& weights, double epsilon, double accuracy,
+                        Domain domain = Domain::automatic) {
     const OwnRows<T> own(costs);
     Histograms histograms{{}, weights};
     for (const auto& histogram : masses) histograms.masses.emplace_back(histogram);
-    const Barycentre found =
-        sinkhorn::barycentre<T>(context, own.const_view(), histograms, epsilon, {.tolerance = 1e-13});
+    sinkhorn::BarycentreOptions options{.epsilon = epsilon, .domain = domain};
+    options.limits.tolerance = 1e-13;
+    const Barycentre found = sinkhorn::barycentre<T>(context, own.const_view(), histograms, options);
     EXPECT_EQ(found.outcome.status, Status::converged) << found.outcome.reason;
     const std::vector<double> even(masses.size(), 1 / static_cast<double>(masses.size()));
     const auto reference = reference_barycentre(costs, masses, weights.empty() ? even : weights, epsilon, 1500);
@@ -198,8 +186,12 @@ TEST_F(Barycentres, AreThoseOfTheReference) {
   expect_reference<double>(costs_of(x, y), masses, {}, 0.2, 1e-11);
   expect_reference<float>(costs_of(x, y), masses, {}, 0.2, 1e-6);
   expect_reference<double>(costs_of({0.3}, y), masses, {}, 0.2, 1e-11);
+  for (const double epsilon : {0.05, 0.2}) {
+    expect_reference<double>(costs_of(x, y), masses, {0.2, 0.5, 0.3}, epsilon, 1e-11, Domain::logarithmic);
+  }
   masses.resize(1);
   expect_reference<double>(costs_of(x, y), masses, {1.0}, 0.1, 1e-11);
+  expect_reference<double>(costs_of(x, y), masses, {1.0}, 0.1, 1e-11, Domain::logarithmic);
 }
 
 TEST_F(Barycentres, OfTwoHeapsLieHalfWayBetween) {
@@ -219,7 +211,8 @@ TEST_F(Barycentres, OfTwoHeapsLieHalfWayBetween) {
   const auto right = heap(0.6);
   const std::vector<double> weights{0.25, 0.75};
   const OwnRows<double> own(costs_of(grid, grid));
-  const Barycentre found = sinkhorn::barycentre<double>(context, own.const_view(), {{left, right}, weights}, 4e-3);
+  const Barycentre found =
+      sinkhorn::barycentre<double>(context, own.const_view(), {{left, right}, weights}, {.epsilon = 4e-3});
   EXPECT_EQ(found.outcome.status, Status::converged) << found.outcome.reason;
   double moments[2] = {0, 0};
   for (Index i = 0; i < own.rows; ++i) {
@@ -240,7 +233,7 @@ TEST_F(Barycentres, RefuseWhatMakesNoSense) {
   const std::vector<double> even(5, 0.2);
   const auto with = [&](const Histograms& histograms, double epsilon) {
     return [this, &own, histograms, epsilon] {
-      static_cast<void>(sinkhorn::barycentre<double>(context, own.const_view(), histograms, epsilon));
+      static_cast<void>(sinkhorn::barycentre<double>(context, own.const_view(), histograms, {.epsilon = epsilon}));
     };
   };
   const std::vector<double> short_one(4, 0.25);
@@ -256,7 +249,8 @@ TEST_F(Barycentres, RefuseWhatMakesNoSense) {
   EXPECT_THAT(with({{even, even}, weights}, 1),
               ThrowsMessage<ArgumentError>(HasSubstr("the weights add up to 1.1, expected 1")));
   EXPECT_THAT(with({{even}}, 0), ThrowsMessage<ArgumentError>(HasSubstr("epsilon is 0, expected")));
-  const Barycentre found = sinkhorn::barycentre<double>(context, own.const_view(), {{even}}, 1e-6);
+  const Barycentre found =
+      sinkhorn::barycentre<double>(context, own.const_view(), {{even}}, {.epsilon = 1e-6, .domain = Domain::factors});
   EXPECT_EQ(found.outcome.status, Status::numerical_limit);
   EXPECT_THAT(found.outcome.reason, HasSubstr("0.002 of the largest cost"));
 }
@@ -476,7 +470,6 @@ TEST(TransportBatches, AreWhatEachTransportAloneIs) {
   std::vector<Marginals> marginals;
   for (std::size_t k = 0; k < 3; ++k) marginals.push_back({own[k].r, problems[k].c});
   const OwnRows<double> matrix(costs);
-  using sinkhorn::Domain;
   const auto expect_alike = [&](const sinkhorn::TransportOptions& options, Domain expected) {
     const auto found = sinkhorn::transport_batch<double, double>(context, matrix.const_view(), marginals, options);
     ASSERT_EQ(found.size(), 3U);

@@ -1,4 +1,4 @@
-#include "plait/sinkhorn/sparse.hpp"
+#include "plait/sinkhorn/scaling/sparse.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/support.hpp"
+#include "plait/sinkhorn/marginals/support.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

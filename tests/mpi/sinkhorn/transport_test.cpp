@@ -1,4 +1,4 @@
-#include "plait/sinkhorn/transport.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/plan.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/scale.hpp"
-#include "plait/sinkhorn/transport.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

@@ -1,0 +1,59 @@
+#include "plait/sinkhorn/balance/symmetric_operand.hpp"
+
+#include <vector>
+
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/simd/scaling_kernels.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
+#include "plait/sinkhorn/marginals/symmetry.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
+
+namespace plait::sinkhorn {
+
+template <class T>
+void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const double> x) {
+  for (Index i = 0; i < rows.rows(); ++i) {
+    T* row = rows.data() + i * rows.leading_dimension();
+    const double own = x[static_cast<std::size_t>(first_row + i)];
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      row[j] = static_cast<T>(balanced_entry(static_cast<double>(row[j]), own, x[j]));
+    }
+  }
+}
+
+template void balance_in_place(matrix_view<double>, Index, std::span<const double>);
+template void balance_in_place(matrix_view<float>, Index, std::span<const double>);
+
+template <class T>
+void DenseSymmetricOperand<T>::expect_symmetric(mpi::Context& context) const {
+  const CheckedMarginals any = mpi::agreed(context, [&] {
+    return CheckedMarginals{std::vector<double>(static_cast<std::size_t>(rows_.rows())),
+                            std::vector<double>(static_cast<std::size_t>(rows_.columns()))};
+  });
+  CheckedMarginals numbered = any;
+  numbered.first_row = mpi::sum_below(context.comm(), rows_.rows());
+  numbered.names = names_;
+  static_cast<void>(check_matrix<T>(context, rows_, numbered));
+  sinkhorn::expect_symmetric<T>(context, rows_, names_);
+}
+
+template <class T>
+void DenseSymmetricOperand<T>::multiply(std::span<const double> x, std::span<double> y) {
+  const auto kernels = simd::scaling_kernels<T, double>();
+  if (filled_.are_few()) return filled_row_sums(kernels, rows_, filled_, x.data(), y.data());
+  for_each_block(rows_, 4, [&](Index first, const auto& block, const auto&, const auto&) {
+    kernels.row_sums(block, x.data(), y.data() + first, {});
+  });
+}
+
+template <class T>
+Feasibility DenseSymmetricOperand<T>::feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
+                                                     std::span<const double> heights) {
+  return feasibility<T>(context, rows_, Support::positive, marginals, heights);
+}
+
+template class DenseSymmetricOperand<double>;
+template class DenseSymmetricOperand<float>;
+
+}  // namespace plait::sinkhorn

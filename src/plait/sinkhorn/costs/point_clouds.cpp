@@ -1,0 +1,15 @@
+#include "plait/sinkhorn/costs/point_clouds.hpp"
+
+namespace plait::sinkhorn {
+
+std::string_view name(Metric metric) noexcept {
+  switch (metric) {
+    case Metric::squared_euclidean: return "sqeuclidean";
+    case Metric::euclidean: return "euclidean";
+    case Metric::cityblock: return "cityblock";
+    case Metric::minkowski: return "minkowski";
+  }
+  return "";
+}
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,32 @@
+#include "plait/sinkhorn/course/limits.hpp"
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+
+namespace plait::sinkhorn {
+
+void expect_fewer(const ScalingState& from, Index most_iterations) {
+  if (static_cast<Index>(from.errors.size()) < most_iterations) return;
+  throw ArgumentError(fmt::format("the number of iterations is limited to {}, expected more than the {} that were done",
+                                  most_iterations, from.errors.size()));
+}
+
+void expect_valid(const Limits& limits) {
+  if (!(limits.tolerance >= 0)) {
+    throw ArgumentError(fmt::format("the tolerance is {}, expected a number >= 0", limits.tolerance));
+  }
+  if (limits.most_iterations < 0) {
+    throw ArgumentError(
+        fmt::format("the number of iterations is limited to {}, expected >= 0", limits.most_iterations));
+  }
+  if (limits.most_support_bytes < 0) {
+    throw ArgumentError(
+        fmt::format("the memory of the support is limited to {} bytes, expected >= 0", limits.most_support_bytes));
+  }
+  if (limits.checkpoints.every < 1) {
+    throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", limits.checkpoints.every));
+  }
+}
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,148 @@
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/calls.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/simd/row_block.hpp"
+
+namespace plait::sinkhorn {
+
+namespace {
+
+[[noreturn]] void fail_dead(std::string_view what, Index number, std::string_view dead, double marginal) {
+  throw ArgumentError(
+      fmt::format("{} {} has {}, but is to sum up to {}: no scaling does that", what, number, dead, marginal));
+}
+
+/// `alive` tells of all columns whether this rank's rows let them live.
+void expect_alive(mpi::Context& context, std::vector<std::uint8_t>& alive, const CheckedMarginals& marginals,
+                  std::string_view dead) {
+  collective::allreduce(context, std::span<std::uint8_t>(alive), simd::ReduceOperation::max);
+  mpi::agreed(context, [&] {
+    for (std::size_t j = 0; j < alive.size(); ++j) {
+      if (alive[j] != 0 || marginals.columns[j] == 0) continue;
+      fail_dead(marginals.names.column(), static_cast<Index>(j), dead, marginals.columns[j]);
+    }
+  });
+}
+
+/// Goes through this rank's rows. `is_allowed` and `counts` judge an entry: whether it may be there, and whether a row
+/// and a column that have a marginal may live on it.
+template <class T, class Allowed, class Counts>
+void look_through(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals,
+                  Allowed is_allowed, Counts counts, std::string_view expected, std::string_view dead) {
+  std::vector<std::uint8_t> alive;
+  mpi::agreed(context, [&] {
+    alive.resize(static_cast<std::size_t>(rows.columns()));
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const T* row = rows.data() + i * rows.leading_dimension();
+      unsigned wrong = 0;
+      unsigned lives = 0;
+      for (Index j = 0; j < rows.columns(); ++j) {
+        const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
+        wrong |= static_cast<unsigned>(!is_allowed(entry));
+        const auto here = static_cast<unsigned>(counts(entry));
+        lives |= here;
+        alive[static_cast<std::size_t>(j)] = static_cast<std::uint8_t>(alive[static_cast<std::size_t>(j)] | here);
+      }
+      const Index number = marginals.first_row + i;
+      if (wrong != 0) {
+        for (Index j = 0; j < rows.columns(); ++j) {
+          const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
+          if (is_allowed(entry)) continue;
+          throw ArgumentError(
+              fmt::format("the entry in {} is {}, expected {}", marginals.names.place(number, j), entry, expected));
+        }
+      }
+      const double marginal = marginals.rows[static_cast<std::size_t>(i)];
+      if (lives == 0 && marginal > 0) {
+        fail_dead(marginals.names.row(), number, dead, marginal);
+      }
+    }
+  });
+  expect_alive(context, alive, marginals, dead);
+}
+
+}  // namespace
+
+template <class T>
+MatrixCheck check_matrix(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals) {
+  using Number = simd::FloatOf<T>;
+  constexpr Number largest = std::numeric_limits<Number>::max();
+  MatrixCheck seen;
+  look_through<T>(
+      context, rows, marginals, [](Number entry) { return entry >= 0 && entry <= largest; },
+      [&seen](Number entry) {
+        seen.positive += static_cast<Index>(entry > 0);
+        return entry > 0;
+      },
+      "a finite number >= 0", "only zeros");
+  return seen;
+}
+
+template <class T>
+MatrixCheck check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals) {
+  constexpr const char* zeros = "only zeros";
+  std::vector<std::uint8_t> alive;
+  MatrixCheck seen;
+  mpi::agreed(context, [&] {
+    alive.resize(marginals.columns.size());
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const auto columns = rows.columns_of(i);
+      const auto values = rows.values_of(i);
+      const Index before = seen.positive;
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        if (!(values[k] >= 0 && values[k] <= std::numeric_limits<T>::max())) {
+          throw ArgumentError(fmt::format("the entry in {} is {}, expected a finite number >= 0",
+                                          marginals.names.place(marginals.first_row + i, Index{columns[k]}),
+                                          values[k]));
+        }
+        if (!(values[k] > 0)) continue;
+        ++seen.positive;
+        alive[columns[k]] = 1;
+      }
+      const double marginal = marginals.rows[static_cast<std::size_t>(i)];
+      if (seen.positive > before || marginal == 0) continue;
+      fail_dead(marginals.names.row(), marginals.first_row + i, zeros, marginal);
+    }
+  });
+  expect_alive(context, alive, marginals, zeros);
+  return seen;
+}
+
+template <class T>
+double check_costs(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals) {
+  using Number = simd::FloatOf<T>;
+  constexpr Number largest = std::numeric_limits<Number>::max();
+  Number highest = 0;
+  look_through<T>(
+      context, rows, marginals, [](Number entry) { return entry >= -largest; },
+      [&highest](Number entry) {
+        if (entry > largest) return false;
+        highest = std::max(highest, std::abs(entry));
+        return true;
+      },
+      "a number above -infinity", "only costs of +infinity");
+  return mpi::all_reduce(context.comm(), static_cast<double>(highest), mpi::Operation::maximum());
+}
+
+template MatrixCheck check_matrix(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
+template MatrixCheck check_matrix(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
+template MatrixCheck check_matrix(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
+template MatrixCheck check_matrix(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
+template MatrixCheck check_matrix(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
+template double check_costs(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
+template double check_costs(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
+
+namespace plait::sinkhorn {
+
+/// What was seen of a matrix that is to be scaled.
+struct MatrixCheck {
+  Index positive = 0;  // entries of this rank that are not 0
+};
+
+/// Reads the matrix once. Collective over `context`.
+///
+/// \throws ArgumentError  on all ranks, naming the first such: an entry that is negative, infinite or no number, a row
+///                        or column of zeros of which the marginal is not 0
+template <class T>
+[[nodiscard]] MatrixCheck check_matrix(mpi::Context& context, matrix_view<const T> rows,
+                                       const CheckedMarginals& marginals);
+
+/// The same of a sparse matrix, in which what is not named is 0.
+template <class T>
+[[nodiscard]] MatrixCheck check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows,
+                                       const CheckedMarginals& marginals);
+
+/// Reads a cost matrix once: entries may be negative, and +infinity for what is forbidden. Collective over `context`.
+///
+/// \return  the largest absolute value of a finite entry, of all ranks
+/// \throws ArgumentError  on all ranks: an entry that is -infinity or no number, a row or column of +infinity of which
+///                        the marginal is not 0
+template <class T>
+[[nodiscard]] double check_costs(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals);
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,376 @@
+#include "plait/sinkhorn/marginals/support.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "plait/collective/calls.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/simd/row_block.hpp"
+
+namespace plait::sinkhorn {
+
+namespace {
+
+/// The flow through the entries of a pattern, and what it leaves: from a row through all of its entries, from a column
+/// back through those that carry something. Rows are nodes [0, rows), columns those after them.
+class Flow {
+ public:
+  explicit Flow(const Pattern& pattern)
+      : pattern_(pattern),
+        rows_(pattern.row_marginals.size()),
+        columns_(pattern.column_marginals.size()),
+        carried_(pattern.columns.size(), 0),
+        rows_of_entries_(pattern.columns.size()),
+        excess_(pattern.row_marginals.begin(), pattern.row_marginals.end()),
+        room_(pattern.column_marginals.begin(), pattern.column_marginals.end()),
+        level_(rows_ + columns_),
+        next_(rows_ + columns_) {
+    const double total = std::accumulate(excess_.begin(), excess_.end(), 0.0);
+    tiny_ = 1e-12 * total;
+    for (std::size_t i = 0; i < rows_; ++i) {
+      std::fill(rows_of_entries_.begin() + pattern.starts[i], rows_of_entries_.begin() + pattern.starts[i + 1],
+                static_cast<Index>(i));
+    }
+    // Entries by column.
+    column_starts_.assign(columns_ + 1, 0);
+    for (const std::uint32_t j : pattern.columns) ++column_starts_[j + std::size_t{1}];
+    std::partial_sum(column_starts_.begin(), column_starts_.end(), column_starts_.begin());
+    by_column_.resize(pattern.columns.size());
+    auto place = column_starts_;
+    for (std::size_t e = 0; e < pattern.columns.size(); ++e) {
+      by_column_[static_cast<std::size_t>(place[pattern.columns[e]]++)] = static_cast<Index>(e);
+    }
+    take_what_is_easy();
+    while (find_levels()) augment();
+  }
+
+  [[nodiscard]] SupportFound found() {
+    double missing = 0;
+    for (const double excess : excess_) missing += is_some(excess) ? excess : 0;
+    if (missing > 0) {
+      find_levels();  // reaches no room any more: all entries of the rows that are reached lie in the columns that are
+      return {SupportKind::none, reached(), 0, 0, 0};
+    }
+    return vanishing();
+  }
+
+ private:
+  [[nodiscard]] bool is_some(double amount) const { return amount > tiny_; }
+  [[nodiscard]] std::size_t column_of(Index entry) const { return pattern_.columns[static_cast<std::size_t>(entry)]; }
+
+  void move(Index entry, double amount) { carried_[static_cast<std::size_t>(entry)] += amount; }
+
+  void take_what_is_easy() {
+    for (std::size_t e = 0; e < carried_.size(); ++e) {
+      const auto i = static_cast<std::size_t>(rows_of_entries_[e]);
+      const double amount = std::min(excess_[i], room_[pattern_.columns[e]]);
+      carried_[e] = amount;
+      excess_[i] -= amount;
+      room_[pattern_.columns[e]] -= amount;
+    }
+  }
+
+  /// Calls visit(other node, entry) for what can be reached from a node in one step, from its next arc on, until it
+  /// returns true.
+  template <class F>
+  bool for_each_arc(std::size_t node, Index& next, F&& visit) const {
+    if (node < rows_) {
+      for (; next < pattern_.starts[node + 1] - pattern_.starts[node]; ++next) {
+        const Index entry = pattern_.starts[node] + next;
+        if (visit(rows_ + column_of(entry), entry)) return true;
+      }
+      return false;
+    }
+    const std::size_t column = node - rows_;
+    for (; next < column_starts_[column + 1] - column_starts_[column]; ++next) {
+      const Index entry = by_column_[static_cast<std::size_t>(column_starts_[column] + next)];
+      if (!is_some(carried_[static_cast<std::size_t>(entry)])) continue;
+      if (visit(static_cast<std::size_t>(rows_of_entries_[static_cast<std::size_t>(entry)]), entry)) return true;
+    }
+    return false;
+  }
+
+  /// How many steps each node is from a row with an excess; whether room was found.
+  bool find_levels() {
+    std::ranges::fill(level_, Index{-1});
+    std::vector<std::size_t> queue;
+    for (std::size_t i = 0; i < rows_; ++i) {
+      if (!is_some(excess_[i])) continue;
+      level_[i] = 0;
+      queue.push_back(i);
+    }
+    bool is_found = false;
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      const std::size_t node = queue[at];
+      if (node >= rows_ && is_some(room_[node - rows_])) is_found = true;
+      Index arc = 0;
+      for_each_arc(node, arc, [&](std::size_t other, Index) {
+        if (level_[other] < 0) {
+          level_[other] = level_[node] + 1;
+          queue.push_back(other);
+        }
+        return false;
+      });
+    }
+    return is_found;
+  }
+
+  /// Moves what excess can be moved along shortest ways.
+  void augment() {
+    std::ranges::fill(next_, Index{0});
+    for (std::size_t root = 0; root < rows_; ++root) {
+      while (is_some(excess_[root]) && push_from(root)) {
+      }
+    }
+  }
+
+  /// One way from a row to a column with room; whether there is one.
+  bool push_from(std::size_t root) {
+    std::vector<std::size_t> nodes{root};
+    std::vector<Index> way;
+    while (true) {
+      const std::size_t node = nodes.back();
+      if (node >= rows_ && is_some(room_[node - rows_])) break;
+      const bool is_on = for_each_arc(node, next_[node], [&](std::size_t other, Index entry) {
+        if (level_[other] != level_[node] + 1) return false;
+        nodes.push_back(other);
+        way.push_back(entry);
+        return true;
+      });
+      if (is_on) continue;
+      nodes.pop_back();
+      if (nodes.empty()) return false;
+      way.pop_back();
+      ++next_[nodes.back()];
+    }
+    double amount = std::min(excess_[root], room_[nodes.back() - rows_]);
+    for (std::size_t k = 1; k < way.size(); k += 2) {
+      amount = std::min(amount, carried_[static_cast<std::size_t>(way[k])]);
+    }
+    for (std::size_t k = 0; k < way.size(); ++k) move(way[k], k % 2 == 0 ? amount : -amount);
+    excess_[root] -= amount;
+    room_[nodes.back() - rows_] -= amount;
+    return true;
+  }
+
+  /// The rows and columns that have a level.
+  [[nodiscard]] Bottleneck reached() const {
+    Bottleneck all;
+    for (std::size_t i = 0; i < rows_; ++i) {
+      if (level_[i] < 0) continue;
+      ++all.rows;
+      all.need += pattern_.row_marginals[i];
+    }
+    for (std::size_t j = 0; j < columns_; ++j) {
+      if (level_[rows_ + j] < 0) continue;
+      ++all.columns;
+      all.room += pattern_.column_marginals[j];
+    }
+    return all;
+  }
+
+  /// Tarjan's algorithm, without recursion.
+  [[nodiscard]] std::vector<Index> components() const {
+    const std::size_t nodes = rows_ + columns_;
+    std::vector<Index> component(nodes, -1);
+    std::vector<Index> number(nodes, -1);
+    std::vector<Index> low(nodes, 0);
+    std::vector<Index> arc(nodes, 0);
+    std::vector<std::size_t> open;  // that have no component yet
+    std::vector<std::size_t> calls;
+    Index numbers = 0;
+    Index count = 0;
+    for (std::size_t root = 0; root < nodes; ++root) {
+      if (number[root] >= 0) continue;
+      calls.push_back(root);
+      while (!calls.empty()) {
+        const std::size_t node = calls.back();
+        if (number[node] < 0) {
+          number[node] = low[node] = numbers++;
+          open.push_back(node);
+        }
+        const bool goes_down = for_each_arc(node, arc[node], [&](std::size_t other, Index) {
+          if (number[other] < 0) {
+            calls.push_back(other);
+            return true;
+          }
+          if (component[other] < 0) low[node] = std::min(low[node], low[other]);
+          return false;
+        });
+        if (goes_down) continue;  // comes back to the same arc, and takes what the other has reached
+        calls.pop_back();
+        if (low[node] != number[node]) continue;
+        while (true) {
+          const std::size_t member = open.back();
+          open.pop_back();
+          component[member] = count;
+          if (member == node) break;
+        }
+        ++count;
+      }
+    }
+    return component;
+  }
+
+  [[nodiscard]] SupportFound vanishing() {
+    SupportFound result;
+    const std::vector<Index> component = components();
+    for (std::size_t e = 0; e < carried_.size(); ++e) {
+      const auto i = static_cast<std::size_t>(rows_of_entries_[e]);
+      const std::size_t j = pattern_.columns[e];
+      if (is_some(carried_[e]) || component[i] == component[rows_ + j]) continue;
+      if (pattern_.row_marginals[i] == 0 || pattern_.column_marginals[j] == 0) continue;
+      if (result.vanishing++ > 0) continue;
+      result.kind = SupportKind::partial;
+      result.row = static_cast<Index>(i);
+      result.column = static_cast<Index>(j);
+    }
+    if (result.vanishing == 0) return result;
+    // What can be reached from that column needs all of its columns' room.
+    std::ranges::fill(level_, Index{-1});
+    std::vector<std::size_t> queue{rows_ + static_cast<std::size_t>(result.column)};
+    level_[queue.front()] = 0;
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      Index arc = 0;
+      for_each_arc(queue[at], arc, [&](std::size_t other, Index) {
+        if (level_[other] < 0) {
+          level_[other] = 0;
+          queue.push_back(other);
+        }
+        return false;
+      });
+    }
+    result.bottleneck = reached();
+    return result;
+  }
+
+  Pattern pattern_;
+  std::size_t rows_;
+  std::size_t columns_;
+  std::vector<double> carried_;  // by each entry
+  std::vector<Index> rows_of_entries_;
+  std::vector<double> excess_;  // of each row: what it could not move yet
+  std::vector<double> room_;    // of each column
+  std::vector<Index> level_;
+  std::vector<Index> next_;  // arc of each node
+  std::vector<Index> column_starts_;
+  std::vector<Index> by_column_;
+  double tiny_ = 0;
+};
+
+template <class U>
+std::vector<U> gathered(mpi::Context& context, const std::vector<U>& own) {
+  const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
+  const Index count = std::accumulate(counts.begin(), counts.end(), Index{0});
+  // To rank 0 alone: to others nothing is sent.
+  std::vector<Index> sends(counts.size(), 0);
+  std::vector<Index> receives(counts.size(), 0);
+  sends[0] = static_cast<Index>(own.size());
+  if (context.rank() == 0) receives = counts;
+  auto all = mpi::agreed(
+      context, [&] { return std::vector<U>(context.rank() == 0 ? static_cast<std::size_t>(count) : std::size_t{0}); });
+  collective::all_to_all(context, std::span<const U>(own), sends, std::span<U>(all), receives);
+  return all;
+}
+
+bool is_positive(double marginal) { return marginal > 0; }
+
+}  // namespace
+
+SupportFound support_of(const Pattern& pattern) { return Flow(pattern).found(); }
+
+template <class T>
+SupportFound support_of(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals) {
+  std::vector<Index> counts;
+  std::vector<std::uint32_t> own;
+  mpi::agreed(context, [&] {
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const auto columns = rows.columns_of(i);
+      const auto values = rows.values_of(i);
+      Index count = 0;
+      for (std::size_t k = 0; k < columns.size(); ++k) {
+        if (!(simd::widened<double>(values[k]) > 0)) continue;
+        own.push_back(columns[k]);
+        ++count;
+      }
+      counts.push_back(count);
+    }
+  });
+  std::vector<Index> starts = gathered(context, counts);
+  const auto columns = gathered(context, own);
+  std::vector<double> of_rows = gathered(context, marginals.rows);
+  std::vector<double> of_columns = mpi::agreed(context, [&] { return marginals.columns; });
+  SupportFound found;
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    starts.insert(starts.begin(), 0);
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    if (!marginals.are_uniform || of_rows.empty() || of_columns.empty()) {
+      found = support_of(Pattern{starts, columns, of_rows, of_columns});
+      return;
+    }
+    // Whole numbers in the same proportion; what has no sum keeps none.
+    const auto rows_with_one = std::ranges::count_if(of_rows, is_positive);
+    const auto columns_with_one = std::ranges::count_if(of_columns, is_positive);
+    if (rows_with_one == 0 || columns_with_one == 0) return;
+    const double of_row = *std::ranges::find_if(of_rows, is_positive);
+    const auto divisor = std::gcd(rows_with_one, columns_with_one);
+    const auto unit = static_cast<double>(columns_with_one / divisor);
+    const auto replace = [](std::vector<double>& marginals, double with) {
+      for (double& marginal : marginals) marginal = marginal > 0 ? with : 0;
+    };
+    replace(of_columns, static_cast<double>(rows_with_one / divisor));
+    replace(of_rows, unit);
+    found = support_of(Pattern{starts, columns, of_rows, of_columns});
+    found.bottleneck.need *= of_row / unit;
+    found.bottleneck.room *= of_row / unit;
+  });
+  mpi::broadcast(context.comm(), std::span<SupportFound>(&found, 1), 0);
+  return found;
+}
+
+Index bytes_of_support(Index rows, Index columns, Index entries) noexcept {
+  constexpr Index of_entry = 4 + 3 * 8;  // its column, what it carries, its row, its place among those of the column
+  constexpr Index of_node = 9 * 8;       // marginals, what is left, levels, arcs, components
+  return of_entry * entries + of_node * (rows + columns);
+}
+
+template <class T>
+Feasibility SparseSupport<T>::feasibility(mpi::Context& context, const CheckedMarginals& marginals,
+                                          std::span<const double> heights) {
+  if (needed_bytes_ == 0) {
+    const Index entries = mpi::all_reduce(context.comm(), rows_.entries(), mpi::Operation::sum());
+    needed_bytes_ = bytes_of_support(marginals.all_rows, static_cast<Index>(marginals.columns.size()), entries);
+  }
+  if (needed_bytes_ > most_bytes_) return sinkhorn::feasibility<T>(context, rows_, marginals, heights);
+  if (!found_) found_ = support_of(context, rows_, marginals);
+  return {found_->kind == SupportKind::none, found_->kind == SupportKind::partial, found_->bottleneck};
+}
+
+template <class T>
+std::string SparseSupport<T>::at_limit() const {
+  if (needed_bytes_ > most_bytes_) {
+    return fmt::format(
+        "; whether entries have to vanish was not decided, which takes {} MiB on rank 0, expected {} at most",
+        needed_bytes_ >> 20, most_bytes_ >> 20);
+  }
+  if (!found_ || found_->kind != SupportKind::partial) return {};
+  return fmt::format("; the entry in row {}, column {} and {} others are in no such matrix", found_->row,
+                     found_->column, found_->vanishing - 1);
+}
+
+template class SparseSupport<double>;
+template class SparseSupport<float>;
+
+#define PLAIT_INSTANTIATE(T) \
+  template SupportFound support_of(mpi::Context&, const layout::SparseRows<T>&, const CheckedMarginals&)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,111 @@
+#include "plait/sinkhorn/scaling/plan.hpp"
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "plait/base/contract.hpp"
+#include "plait/collective/calls.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/simd/scaling_kernels.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
+
+namespace plait::sinkhorn {
+
+template <class T, class A>
+void plan_in_place(matrix_view<T> rows, std::span<const A> u, std::span<const A> v) {
+  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.columns(),
+               "there is a factor for each row and column");
+  const auto kernels = simd::scaling_kernels<T, A>();
+  std::vector<A> sums(v.size());
+  for_each_block(rows, 4, [&](Index first, const auto& block, const auto&, const auto&) {
+    kernels.rescale(block, u.data() + first, v.data(), sums.data(), {});
+  });
+}
+
+MarginalSums::MarginalSums(const CheckedMarginals& marginals)
+    : marginals_(marginals), columns_(marginals.columns.size()) {}
+
+template <class T>
+void MarginalSums::add(Index i, std::span<const T> row) {
+  double sum = 0;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const double entry = simd::widened<double>(row[j]);
+    sum += entry;
+    columns_[j] += entry;
+  }
+  end_row(i, sum);
+}
+
+template <class T>
+void MarginalSums::add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries) {
+  double sum = 0;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const auto entry = static_cast<double>(entries[k]);
+    sum += entry;
+    columns_[columns[k]] += entry;
+  }
+  end_row(i, sum);
+}
+
+void MarginalSums::end_row(Index i, double sum) {
+  off_ += std::abs(sum - marginals_.rows[static_cast<std::size_t>(i)]);
+  mass_ += sum;
+}
+
+MarginalErrors MarginalSums::errors(mpi::Context& context) {
+  std::array<double, 2> sums{off_, mass_};
+  collective::allreduce(context, std::span<double>(columns_), simd::ReduceOperation::sum);
+  mpi::all_reduce(context.comm(), sums, mpi::Operation::sum());
+  double off = 0;
+  for (std::size_t j = 0; j < columns_.size(); ++j) off += std::abs(columns_[j] - marginals_.columns[j]);
+  const double total = marginals_.total > 0 ? marginals_.total : 1;
+  return {sums[0] / total, off / total, sums[1]};
+}
+
+template <class T>
+MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan, const CheckedMarginals& marginals) {
+  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) {
+    sums.add(i,
+             std::span<const T>(plan.data() + i * plan.leading_dimension(), static_cast<std::size_t>(plan.columns())));
+  }
+  return sums.errors(context);
+}
+
+template <class T, class A>
+MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> rows, std::span<const A> u,
+                               std::span<const A> v, const CheckedMarginals& marginals) {
+  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
+  auto entries = mpi::agreed(context, [&] { return std::vector<A>(v.size()); });
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const T* row = rows.data() + i * rows.leading_dimension();
+    const A factor = u[static_cast<std::size_t>(i)];
+    for (std::size_t j = 0; j < v.size(); ++j) entries[j] = simd::widened<A>(row[j]) * v[j] * factor;
+    sums.add(i, std::span<const A>(entries));
+  }
+  return sums.errors(context);
+}
+
+#define PLAIT_INSTANTIATE(T, A)                                                                                        \
+  template void plan_in_place(matrix_view<T>, std::span<const A>, std::span<const A>);                                 \
+  template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const T>, std::span<const A>, std::span<const A>, \
+                                          const CheckedMarginals&)
+PLAIT_INSTANTIATE(double, double);
+PLAIT_INSTANTIATE(float, float);
+PLAIT_INSTANTIATE(float, double);
+PLAIT_INSTANTIATE(simd::BFloat16, float);
+#undef PLAIT_INSTANTIATE
+
+template void MarginalSums::add_entries(Index, std::span<const std::uint32_t>, std::span<const double>);
+template void MarginalSums::add_entries(Index, std::span<const std::uint32_t>, std::span<const float>);
+template void MarginalSums::add(Index, std::span<const double>);
+template void MarginalSums::add(Index, std::span<const float>);
+template void MarginalSums::add(Index, std::span<const simd::BFloat16>);
+
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
+template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plait/base/matrix_view.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/course/limits.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
+
+namespace plait::sinkhorn {
+
+/// Scales one matrix to several marginals: `scale` for each of them, but an iteration reads the matrix once for all,
+/// and has one message for all. Each has a status of its own; those that have come to their end cost nothing more. Of
+/// exp(-C / epsilon) the plans are those of transport between several pairs of histograms.
+///
+/// Collective over `context`.
+///
+/// \param marginals  one element for each problem, of as many rows and columns as `scale` wants
+/// \param limits     of each; the listener is told the iteration and the largest error of those that go on
+/// \throws ArgumentError  on all ranks: as `scale`, naming the number of the marginals; numbers of problems that differ
+///                        from rank to rank
+template <class T, class A>
+[[nodiscard]] std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> rows,
+                                                  std::span<const Marginals> marginals, const Limits& limits = {});
+
+}  // namespace plait::sinkhorn

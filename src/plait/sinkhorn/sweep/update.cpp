@@ -1,0 +1,19 @@
+#include "plait/sinkhorn/sweep/update.hpp"
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+
+namespace plait::sinkhorn {
+
+void expect_valid(const Update& update) {
+  for (const auto& [exponent, of] : {std::pair{update.row_exponent, "rows"}, {update.column_exponent, "columns"}}) {
+    if (exponent > 0 && exponent <= 1) continue;
+    throw ArgumentError(fmt::format("the exponent of the {} is {}, expected a number in (0, 1]", of, exponent));
+  }
+  if (update.over_relaxation > 0 && update.over_relaxation < 2) return;
+  throw ArgumentError(
+      fmt::format("the over-relaxation is {}, expected a number between 0 and 2, 1 for none", update.over_relaxation));
+}
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,311 @@
+#include "plait/sinkhorn/transport/divergence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/calls.hpp"
+#include "plait/layout/axis.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/costs/point_costs.hpp"
+#include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/marginals/symmetry.hpp"
+#include "plait/sinkhorn/transport/symmetric_potentials.hpp"
+#include "plait/sinkhorn/transport/transport_iterations.hpp"
+
+namespace plait::sinkhorn {
+
+namespace {
+
+/// The three problems.
+enum class Within : unsigned char { both, rows, columns };
+
+/// A rank's share of the columns, as if they were rows.
+struct Part {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+template <class T>
+void expect_shape(std::string_view what, matrix_view<const T> costs, Index all_rows, Index expected) {
+  if (all_rows == expected && costs.columns() == expected) return;
+  throw ArgumentError(fmt::format("the costs among the {} are {} x {}, expected {} x {}", what, all_rows,
+                                  costs.columns(), expected, expected));
+}
+
+template <class T>
+void expect_symmetric_costs(mpi::Context& context, std::string_view what, matrix_view<const T> costs) {
+  try {
+    expect_symmetric<T>(context, costs);
+  } catch (const ArgumentError& error) {  // the same on all ranks
+    throw ArgumentError(fmt::format("the costs among the {}: {}", what, error.what()));
+  }
+}
+
+template <class A>
+std::vector<A> of_all_ranks(mpi::Context& context, std::span<const A> own) {
+  const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
+  Index count = 0;
+  for (const Index of_rank : counts) count += of_rank;
+  auto all = mpi::agreed(context, [&] { return std::vector<A>(static_cast<std::size_t>(count)); });
+  collective::all_gather(context, own, std::span<A>(all), counts);
+  return all;
+}
+
+/// `transport` counts the entropy of a plan itself. It is beside that of the masses m at the same potentials, but for
+/// epsilon log m, with m^(1 + epsilon / rho) as masses: the change of a potential by a mass is then what it is there.
+template <class A>
+std::vector<double> masses_of_transport(std::span<const double> masses, double rho, double epsilon,
+                                        std::string_view what, Index first) {
+  std::vector<double> powers(masses.begin(), masses.end());
+  if (rho == std::numeric_limits<double>::infinity()) return powers;
+  for (std::size_t i = 0; i < powers.size(); ++i) {
+    if (masses[i] == 0) continue;
+    powers[i] = std::pow(masses[i], 1 + epsilon / rho);
+    if (powers[i] >= static_cast<double>(std::numeric_limits<A>::min()) &&
+        powers[i] <= static_cast<double>(std::numeric_limits<A>::max())) {
+      continue;
+    }
+    throw ArgumentError(
+        fmt::format("rho is {} and epsilon {}: the mass {} of {} {} to the power 1 + epsilon / rho leaves the range of "
+                    "numbers, expected a smaller epsilon or a larger rho",
+                    rho, epsilon, masses[i], what, first + static_cast<Index>(i)));
+  }
+  return powers;
+}
+
+/// What a value of `transport` with these masses is above OT. Of the same masses it is the same in all transports.
+double entropy_of(std::span<const double> masses, double rho, double epsilon) {
+  double sum = 0;
+  for (const double mass : masses) {
+    if (mass == 0) continue;
+    const double logarithm = std::log(mass);
+    sum += mass * (rho == std::numeric_limits<double>::infinity() ? epsilon * logarithm
+                                                                  : rho * std::expm1(epsilon / rho * logarithm));
+  }
+  return sum;
+}
+
+/// \param own      the potential of a mass in the transport between both
+/// \param within   that of the same mass within its own
+/// \param entropy  what both have beside those of OT
+double gradient_of(double own, double within, double entropy, double rho, double epsilon) {
+  if (rho == std::numeric_limits<double>::infinity()) return own - within;
+  // What nothing is moved from has no upper bound of its potential.
+  const auto term = [&](double potential) {
+    return std::isinf(potential) ? -1.0 : std::expm1(-(potential - entropy) / rho);
+  };
+  return (rho + epsilon) * (term(within) - term(own));
+}
+
+/// The potentials of a transport from masses to themselves are those of both sides in the mean: where it is balanced,
+/// any number may be taken from one side and given to the other.
+template <class A>
+std::vector<A> gradients(std::span<const A> between, std::span<const A> f, std::span<const A> g,
+                         std::span<const double> masses, double rho, double epsilon) {
+  std::vector<A> result;
+  for (std::size_t i = 0; i < between.size(); ++i) {
+    if (masses[i] == 0) {
+      result.push_back(A{0});
+      continue;
+    }
+    const double within = (static_cast<double>(f[i]) + static_cast<double>(g[i])) / 2;
+    result.push_back(static_cast<A>(
+        gradient_of(static_cast<double>(between[i]), within, epsilon * std::log(masses[i]), rho, epsilon)));
+  }
+  return result;
+}
+
+/// A transport from masses to themselves, by `solve` with options and a start.
+template <class A, class Solve>
+Transport<A> to_themselves(mpi::Context& context, CostOperand<A>& costs, std::span<const double> masses,
+                           TransportOptions options, const Solve& solve) {
+  std::vector<TransportStage> stages;
+  const std::vector<A> start = symmetric_potentials<A>(context, costs, masses, options, stages);
+  if (!start.empty()) options.first_epsilon = options.epsilon;
+  Transport<A> found = solve(options, std::span<const A>(start));
+  found.stages.insert(found.stages.begin(), stages.begin(), stages.end());
+  return found;
+}
+
+/// What is left where the first transport has no plan.
+template <class A>
+Divergence<A> without_plan_between(const Transport<A>& between) {
+  Divergence<A> result;
+  result.outcome = between.outcome;
+  result.stages = between.stages;
+  for (double* value : {&result.value, &result.between, &result.rows, &result.columns, &result.gap, &result.mass}) {
+    *value = std::numeric_limits<double>::quiet_NaN();
+  }
+  result.row_gradient.assign(between.f.size(), std::numeric_limits<A>::quiet_NaN());
+  result.column_gradient.assign(between.g.size(), std::numeric_limits<A>::quiet_NaN());
+  return result;
+}
+
+/// The divergence by the transports that `solve` does.
+template <class A>
+Divergence<A> made_of_transports(
+    mpi::Context& context, const CheckedMarginals& checked, const Part& own_columns, const TransportOptions& given,
+    const std::function<Transport<A>(Within, const Marginals&, const TransportOptions&)>& solve) {
+  TransportOptions options = given;
+  options.keep = {};
+  options.from = nullptr;
+  const double rho = options.rho.rows;
+  const double epsilon = options.epsilon;
+  std::vector<double> of_rows;
+  std::vector<double> of_columns;
+  mpi::agreed(context, [&] {
+    of_rows = masses_of_transport<A>(checked.rows, rho, epsilon, checked.names.row(), checked.first_row);
+    of_columns = masses_of_transport<A>(checked.columns, rho, epsilon, checked.names.column(), 0);
+  });
+  const auto all_of_rows = of_all_ranks(context, std::span<const double>(of_rows));
+  const auto part_of_columns = std::span<const double>(of_columns).subspan(own_columns.first, own_columns.count);
+
+  const auto between = solve(Within::both, {of_rows, of_columns, checked.names}, options);
+  if (!std::isfinite(between.dual)) return without_plan_between<A>(between);
+  options.first_epsilon = between.stages.front().epsilon;
+  const auto rows = solve(Within::rows, {of_rows, all_of_rows}, options);
+  const auto columns = solve(Within::columns, {part_of_columns, of_columns}, options);
+
+  Divergence<A> result;
+  result.outcome = between.outcome;
+  for (const Transport<A>* each : {&between, &rows, &columns}) {
+    if (result.outcome.status == Status::converged) result.outcome = each->outcome;
+    result.stages.insert(result.stages.end(), each->stages.begin(), each->stages.end());
+  }
+  if (result.outcome.status == Status::converged) result.outcome = between.outcome;
+  const double entropy_of_rows =
+      mpi::all_reduce(context.comm(), entropy_of(checked.rows, rho, epsilon), mpi::Operation::sum());
+  const double entropy_of_columns = entropy_of(checked.columns, rho, epsilon);
+  result.between = between.dual - entropy_of_rows - entropy_of_columns;
+  result.rows = rows.dual - 2 * entropy_of_rows;
+  result.columns = columns.dual - 2 * entropy_of_columns;
+  result.value = between.dual - rows.dual / 2 - columns.dual / 2;
+  result.gap = between.gap() - rows.gap() / 2 - columns.gap() / 2;
+  result.mass = between.mass;
+  const auto f_of_columns = of_all_ranks(context, std::span<const A>(columns.f));
+  mpi::agreed(context, [&] {
+    const auto g_of_rows =
+        std::span<const A>(rows.g).subspan(static_cast<std::size_t>(checked.first_row), rows.f.size());
+    result.row_gradient = gradients<A>(between.f, rows.f, g_of_rows, checked.rows, rho, epsilon);
+    result.column_gradient = gradients<A>(between.g, f_of_columns, columns.g, checked.columns, rho, epsilon);
+  });
+  return result;
+}
+
+/// The points of which each rank has some.
+template <class A>
+std::vector<A> all_points(mpi::Context& context, matrix_view<const A> own) {
+  const auto numbers = mpi::agreed(context, [&] {
+    std::vector<A> packed;
+    packed.reserve(static_cast<std::size_t>(own.rows() * own.columns()));
+    for (Index i = 0; i < own.rows(); ++i) {
+      const A* point = own.data() + i * own.leading_dimension();
+      packed.insert(packed.end(), point, point + own.columns());
+    }
+    return packed;
+  });
+  return of_all_ranks(context, std::span<const A>(numbers));
+}
+
+void expect_one_rho(const TransportOptions& options) {
+  expect_suitable(options);
+  if (options.rho.rows == options.rho.columns) return;
+  throw ArgumentError(
+      fmt::format("rho of the rows is {}, that of the columns {}, expected one for both: masses are "
+                  "transported to themselves, too",
+                  options.rho.rows, options.rho.columns));
+}
+
+}  // namespace
+
+template <class T, class A>
+Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& costs, const Marginals& marginals,
+                         const TransportOptions& options) {
+  mpi::agreed(context, [&] {
+    expect_one_rho(options);
+    if (costs.rows.rows() != costs.between.rows()) {
+      throw ArgumentError(fmt::format("this rank has {} rows of the costs among the rows, expected {}",
+                                      costs.rows.rows(), costs.between.rows()));
+    }
+    for (const matrix_view<const T>* each : {&costs.rows, &costs.columns}) {
+      if (each->empty() || each->order() == StorageOrder::row_major) continue;
+      throw ArgumentError("costs among the points of one side are column-major, expected row-major");
+    }
+  });
+  const CheckedMarginals checked =
+      checked_masses_of(context, costs.between.rows(), costs.between.columns(), marginals, options.rho);
+  const Index all_of_columns = mpi::all_reduce(context.comm(), costs.columns.rows(), mpi::Operation::sum());
+  mpi::agreed(context, [&] {
+    expect_shape(checked.names.rows(), costs.rows, checked.all_rows, checked.all_rows);
+    expect_shape(checked.names.columns(), costs.columns, all_of_columns, costs.between.columns());
+  });
+  expect_symmetric_costs<T>(context, checked.names.rows(), costs.rows);
+  expect_symmetric_costs<T>(context, checked.names.columns(), costs.columns);
+  const Part own{static_cast<std::size_t>(mpi::sum_below(context.comm(), costs.columns.rows())),
+                 static_cast<std::size_t>(costs.columns.rows())};
+  return made_of_transports<A>(context, checked, own, options,
+                               [&](Within within, const Marginals& masses, const TransportOptions& how) {
+                                 if (within == Within::both)
+                                   return transport<T, A>(context, costs.between, masses, how);
+                                 const auto& of = within == Within::rows ? costs.rows : costs.columns;
+                                 StoredCosts<T, A> stored(of);
+                                 return to_themselves<A>(context, stored, masses.rows, how,
+                                                         [&](const TransportOptions& last, std::span<const A> start) {
+                                                           return transport<T, A>(context, of, masses, last, start);
+                                                         });
+                               });
+}
+
+template <class A>
+Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
+                         const TransportOptions& options) {
+  mpi::agreed(context, [&] { expect_one_rho(options); });
+  const CheckedMarginals checked = checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
+  const Index coordinates = clouds.y.columns();
+  const auto axis = layout::Axis::even(clouds.y.rows(), context.size());
+  const Index count = axis.local_extent(context.rank());
+  const Index first = count == 0 ? 0 : axis.global_of(context.rank(), 0);
+  const matrix_view<const A> own_y(clouds.y.data() + first * clouds.y.leading_dimension(), count, coordinates,
+                                   clouds.y.leading_dimension(), StorageOrder::row_major);
+  const Part own{static_cast<std::size_t>(first), static_cast<std::size_t>(count)};
+  std::vector<A> x;
+  return made_of_transports<A>(
+      context, checked, own, options, [&](Within within, const Marginals& masses, const TransportOptions& how) {
+        PointClouds<A> of = clouds;
+        if (within == Within::rows) {  // both clouds were checked
+          x = all_points<A>(context, clouds.x);
+          of.y = {x.data(), checked.all_rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
+        }
+        if (within == Within::columns) of.x = own_y;
+        if (within == Within::both) return transport<A>(context, of, masses, how);
+        auto made = mpi::agreed(context, [&] { return PointCosts<A>(of); });
+        return to_themselves<A>(context, made, masses.rows, how,
+                                [&](const TransportOptions& last, std::span<const A> start) {
+                                  return transport<A>(context, of, masses, last, start);
+                                });
+      });
+}
+
+#define PLAIT_INSTANTIATE(T, A)                                                                   \
+  template Divergence<A> divergence(mpi::Context&, const CostsOfDivergence<T>&, const Marginals&, \
+                                    const TransportOptions&)
+PLAIT_INSTANTIATE(double, double);
+PLAIT_INSTANTIATE(float, float);
+PLAIT_INSTANTIATE(float, double);
+#undef PLAIT_INSTANTIATE
+
+#define PLAIT_INSTANTIATE(A) \
+  template Divergence<A> divergence(mpi::Context&, const PointClouds<A>&, const Marginals&, const TransportOptions&)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::sinkhorn

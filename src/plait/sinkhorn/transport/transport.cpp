@@ -1,0 +1,96 @@
+#include "plait/sinkhorn/transport/transport.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
+#include "plait/sinkhorn/sweep/log_sweep.hpp"
+#include "plait/sinkhorn/transport/transport_iterations.hpp"
+
+namespace plait::sinkhorn {
+
+namespace {
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+template <class T, class A>
+Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
+                       const TransportOptions& options, std::span<const A> start) {
+  mpi::agreed(context, [&] {
+    expect_suitable(options);
+    if (!costs.empty() && costs.order() != StorageOrder::row_major) {
+      throw ArgumentError(
+          "the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
+    }
+  });
+  const CheckedMarginals masses = checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);
+  const double highest = check_costs<T>(context, costs, masses_that_are_had(context, masses, options.rho));
+  StoredCosts<T, A> stored(costs);
+  auto found = transports_of<A>(context, stored, {&masses, 1}, highest, options, start);
+  return std::move(found.front());
+}
+
+template <class A>
+CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho, std::span<const A> f,
+                               std::span<const A> g) {
+  CheckedMarginals wanted =
+      checked_masses(context, static_cast<Index>(f.size()), static_cast<Index>(g.size()), marginals);
+  const auto relax = [](std::vector<double>& masses, double of, std::span<const A> potentials) {
+    if (of == unlimited) return;
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+      const auto potential = static_cast<double>(potentials[k]);
+      masses[k] = potential == -unlimited ? 0 : masses[k] * std::exp(-potential / of);
+    }
+  };
+  relax(wanted.rows, rho.rows, f);
+  relax(wanted.columns, rho.columns, g);
+  double of_rows = 0;
+  for (const double mass : wanted.rows) of_rows += mass;
+  wanted.total = mpi::all_reduce(context.comm(), of_rows, mpi::Operation::sum());
+  return wanted;
+}
+
+template <class T, class A>
+void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
+                       const std::function<void(Index, std::span<const A>)>& visit) {
+  const auto in_units = [epsilon](std::span<const A> potentials) {
+    std::vector<A> units;
+    for (const A potential : potentials) units.push_back(static_cast<A>(static_cast<double>(potential) / epsilon));
+    return units;
+  };
+  LogSweep<T, A>(costs, epsilon).for_each_row(in_units(f), in_units(g), visit);
+}
+
+template <class T, class A>
+void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g) {
+  for_each_plan_row<T, A>(costs, epsilon, f, g, [&](Index i, std::span<const A> plan) {
+    T* row = costs.data() + i * costs.leading_dimension();
+    std::ranges::transform(plan, row, [](A entry) { return static_cast<T>(entry); });
+  });
+}
+
+#define PLAIT_INSTANTIATE(T, A)                                                                                   \
+  template Transport<A> transport(mpi::Context&, matrix_view<const T>, const Marginals&, const TransportOptions&, \
+                                  std::span<const A>);                                                            \
+  template void for_each_plan_row(matrix_view<const T>, double, std::span<const A>, std::span<const A>,           \
+                                  const std::function<void(Index, std::span<const A>)>&);                         \
+  template void transport_plan_in_place(matrix_view<T>, double, std::span<const A>, std::span<const A>)
+PLAIT_INSTANTIATE(double, double);
+PLAIT_INSTANTIATE(float, float);
+PLAIT_INSTANTIATE(float, double);
+#undef PLAIT_INSTANTIATE
+
+template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const double>,
+                                        std::span<const double>);
+template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const float>,
+                                        std::span<const float>);
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,436 @@
+#include "plait/sinkhorn/transport/transport_iterations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/calls.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/course/stagnation.hpp"
+#include "plait/sinkhorn/transport/factor_stage.hpp"
+#include "plait/sinkhorn/transport/logarithm_stage.hpp"
+
+namespace plait::sinkhorn {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Columns without mass have no potential that counts.
+template <class A>
+void expect_potentials(std::span<const A> start, std::span<const double> marginals) {
+  if (start.empty()) return;
+  if (start.size() != marginals.size()) {
+    throw ArgumentError(
+        fmt::format("the start has potentials for {} columns, expected {}", start.size(), marginals.size()));
+  }
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    if (marginals[j] == 0 || std::isfinite(start[j])) continue;
+    throw ArgumentError(
+        fmt::format("the start has the potential {} for column {}, expected a finite one", start[j], j));
+  }
+}
+
+/// Σ p log(p / q) - p + q of one pair; q = 0 has p = 0.
+double divergence(double p, double q) { return p > 0 && q > 0 ? p * std::log(p / q) - p + q : q; }
+
+/// What a potential, in units of epsilon, adds to the dual value, in the same units. `rho` is in these, too.
+double dual_term(double potential, double marginal, double rho) {
+  if (marginal == 0) return 0;
+  if (rho == infinity) return potential * marginal;
+  // Where nothing is moved the potential has no upper bound.
+  return potential == -infinity ? rho * marginal : -rho * marginal * std::expm1(-potential / rho);
+}
+
+/// Why there is no plan, where some that must not be missed are out of reach.
+std::optional<Outcome> out_of_reach(mpi::Context& context, const CheckedMarginals& masses,
+                                    const CheckedMarginals& reached, const Rho& rho) {
+  const auto lost = [](const std::vector<double>& wanted, const std::vector<double>& had, double of) {
+    Index count = 0;
+    for (std::size_t k = 0; k < wanted.size(); ++k) count += static_cast<Index>(wanted[k] > 0 && had[k] == 0);
+    return of == infinity ? count : 0;
+  };
+  const Index rows = mpi::all_reduce(context.comm(), lost(masses.rows, reached.rows, rho.rows), mpi::Operation::sum());
+  const Index columns = lost(masses.columns, reached.columns, rho.columns);
+  if (rows + columns == 0) return std::nullopt;
+  return Outcome{Status::infeasible_marginals,
+                 fmt::format("{} {} that are to have a sum meet only what is forbidden or has none",
+                             rows > 0 ? rows : columns, rows > 0 ? masses.names.rows() : masses.names.columns()),
+                 0,
+                 infinity,
+                 {}};
+}
+
+double exponent(double rho, double epsilon) { return rho == infinity ? 1 : rho / (rho + epsilon); }
+
+template <class A>
+std::vector<A> as_numbers(const std::vector<double>& values) {
+  return {values.begin(), values.end()};
+}
+
+template <class A>
+Transport<A> without_plan(Transport<A> result) {
+  constexpr A none = std::numeric_limits<A>::quiet_NaN();
+  std::ranges::fill(result.f, none);
+  std::ranges::fill(result.g, none);
+  for (double* value : {&result.cost, &result.mass, &result.primal, &result.dual}) *value = static_cast<double>(none);
+  return result;
+}
+
+void expect_state(const TransportState& from, std::size_t rows, std::size_t columns, const TransportOptions& options) {
+  if (from.f.size() != rows || from.g.size() != columns) {
+    throw ArgumentError(fmt::format("the state has potentials of {} rows and {} columns, expected {} and {}",
+                                    from.f.size(), from.g.size(), rows, columns));
+  }
+  if (!(from.epsilon >= options.epsilon)) {
+    throw ArgumentError(
+        fmt::format("the state has come to epsilon {}, expected {} at least", from.epsilon, options.epsilon));
+  }
+}
+
+/// All problems, with one epsilon after the other.
+template <class A>
+class Transports {
+ public:
+  Transports(mpi::Context& context, CostOperand<A>& costs, std::span<const CheckedMarginals> masses, double highest,
+             const TransportOptions& options, std::span<const A> start)
+      : context_(context), costs_(costs), masses_(masses), highest_(highest), options_(options) {
+    for (const CheckedMarginals& of_problem : masses) reached_.push_back(costs.reachable(context, of_problem));
+    mpi::agreed(context, [&] {
+      for (const CheckedMarginals& reached : reached_) {
+        expect_potentials(start, std::span<const double>(reached.columns));
+        runs_.push_back({beginning(reached, start), false});
+      }
+    });
+    const auto none = beyond_range<A>(highest, options.epsilon);
+    for (std::size_t k = 0; k < runs_.size(); ++k) {
+      auto why = out_of_reach(context, masses[k], reached_[k], options.rho);
+      if (!why) why = none;
+      if (!why) continue;
+      runs_[k].result.outcome = std::move(*why);
+      runs_[k].result.stages.push_back({options.epsilon, 0, Domain::logarithmic});
+      end_without_plan(runs_[k]);
+    }
+  }
+
+  [[nodiscard]] std::vector<Transport<A>> to_the_end() {
+    const TransportState* from = options_.from;
+    if (from != nullptr && !runs_.front().is_over) {
+      runs_.front().result.stages = from->stages;
+      runs_.front().result.f = as_numbers<A>(from->f);
+      runs_.front().result.g = as_numbers<A>(from->g);
+    }
+    double epsilon = from != nullptr ? from->epsilon : first_epsilon();
+    while (true) {
+      const bool is_last = epsilon <= options_.epsilon;
+      const std::vector<std::size_t> active = who_goes_on();
+      if (active.empty()) break;
+      for (const std::size_t k : active) {
+        if (from == nullptr) in_units(runs_[k].result, 1 / epsilon);
+      }
+      stage(epsilon, is_last, active, from);
+      from = nullptr;
+      for (const std::size_t k : active) end_or_go_on(k, epsilon, is_last);
+      epsilon = next_epsilon(epsilon, options_.epsilon);
+    }
+    std::vector<Transport<A>> results;
+    for (Run& run : runs_) results.push_back(std::move(run.result));
+    return results;
+  }
+
+ private:
+  struct Run {
+    Transport<A> result;  // potentials in the costs' unit between stages
+    bool is_over = false;
+  };
+
+  [[nodiscard]] Transport<A> beginning(const CheckedMarginals& reached, std::span<const A> start) const {
+    Transport<A> result;
+    result.f.assign(static_cast<std::size_t>(costs_.rows()), A{0});
+    result.g.assign(static_cast<std::size_t>(costs_.columns()), A{0});
+    if (options_.from != nullptr) expect_state(*options_.from, result.f.size(), result.g.size(), options_);
+    // Where nothing can be, not even the first sweep is to find something.
+    for (std::size_t j = 0; j < result.g.size(); ++j) {
+      if (reached.columns[j] == 0) {
+        result.g[j] = -std::numeric_limits<A>::infinity();
+      } else if (!start.empty()) {
+        result.g[j] = start[j];
+      }
+    }
+    return result;
+  }
+
+  [[nodiscard]] double first_epsilon() const {
+    return std::max(options_.epsilon, options_.first_epsilon > 0 ? options_.first_epsilon
+                                                                 : chosen_first_epsilon(highest_, options_.epsilon));
+  }
+
+  [[nodiscard]] std::vector<std::size_t> who_goes_on() const {
+    std::vector<std::size_t> active;
+    for (std::size_t k = 0; k < runs_.size(); ++k) {
+      if (!runs_[k].is_over) active.push_back(k);
+    }
+    return active;
+  }
+
+  static void in_units(Transport<A>& result, double factor) {
+    for (std::vector<A>* potentials : {&result.f, &result.g}) {
+      for (A& potential : *potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
+    }
+  }
+
+  static void end_without_plan(Run& run) {
+    run.result = without_plan(std::move(run.result));
+    run.is_over = true;
+  }
+
+  [[nodiscard]] StageProblem<A> problem(std::size_t k) { return {reached_[k], runs_[k].result.f, runs_[k].result.g}; }
+
+  void ended(std::size_t k, double epsilon, Domain domain, Outcome outcome) {
+    runs_[k].result.stages.push_back({epsilon, outcome.iterations, domain});
+    runs_[k].result.outcome = std::move(outcome);
+  }
+
+  [[nodiscard]] Limits limits_of(double epsilon, bool is_last, Domain domain, const TransportState* from) {
+    Limits limits = limits_of_stage(options_.limits, is_last);
+    limits.checkpoints = {options_.keep_every, {}, from != nullptr ? &from->scaling : nullptr};
+    if (options_.keep) {
+      limits.checkpoints.keep = [this, epsilon, domain](const ScalingState& scaling) {
+        const Transport<A>& result = runs_.front().result;
+        options_.keep({result.stages,
+                       epsilon,
+                       domain,
+                       {result.f.begin(), result.f.end()},
+                       {result.g.begin(), result.g.end()},
+                       scaling});
+      };
+    }
+    return limits;
+  }
+
+  /// By factors one problem after the other, as each has a matrix of its own; the others by logarithms together.
+  void stage(double epsilon, bool is_last, const std::vector<std::size_t>& active, const TransportState* from) {
+    Domain domain = from != nullptr ? from->domain : options_.domain;
+    if (domain == Domain::automatic) {
+      domain = highest_ / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
+    }
+    mpi::agreed(context_, [&] { costs_.set_epsilon(epsilon, 1); });
+    const Stage<A> stage{
+        costs_,
+        {exponent(options_.rho.rows, epsilon), exponent(options_.rho.columns, epsilon), options_.over_relaxation},
+        highest_ / epsilon};
+    Limits limits = limits_of(epsilon, is_last, domain, from);
+    std::vector<std::size_t> left;
+    for (const std::size_t k : active) {
+      if (domain == Domain::logarithmic) {
+        left.push_back(k);
+        continue;
+      }
+      auto outcome = stage_by_factors<A>(context_, stage, problem(k), limits);
+      if (!outcome && options_.domain == Domain::factors) {
+        outcome = Outcome{Status::numerical_limit,
+                          "exponentials of the costs left the range of numbers; the logarithmic domain has none",
+                          0,
+                          infinity,
+                          {}};
+      }
+      if (outcome) {
+        ended(k, epsilon, Domain::factors, std::move(*outcome));
+      } else {
+        left.push_back(k);
+      }
+    }
+    if (left.empty()) return;
+    if (domain == Domain::factors) {
+      limits = limits_of(epsilon, is_last, Domain::logarithmic, nullptr);
+    }
+    std::vector<StageProblem<A>> problems;
+    for (const std::size_t k : left) problems.push_back(problem(k));
+    auto outcomes = stage_by_logarithms<A>(context_, stage, std::span<const StageProblem<A>>(problems), limits);
+    for (std::size_t n = 0; n < left.size(); ++n) {
+      ended(left[n], epsilon, Domain::logarithmic, std::move(outcomes[n]));
+    }
+  }
+
+  void end_or_go_on(std::size_t k, double epsilon, bool is_last) {
+    Run& run = runs_[k];
+    const Status status = run.result.outcome.status;
+    if (status == Status::numerical_limit && !std::isfinite(run.result.outcome.error)) return end_without_plan(run);
+    run.is_over = is_last || status == Status::no_support || status == Status::infeasible_marginals;
+    if (run.is_over) evaluate_plan(context_, costs_, masses_[k], epsilon, options_.rho, run.result);
+    in_units(run.result, epsilon);
+  }
+
+  mpi::Context& context_;
+  CostOperand<A>& costs_;
+  std::span<const CheckedMarginals> masses_;  // that were given
+  double highest_;
+  const TransportOptions& options_;
+  std::vector<CheckedMarginals> reached_;
+  std::vector<Run> runs_;
+};
+
+}  // namespace
+
+template <class A>
+void evaluate_plan(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double epsilon,
+                   const Rho& given_rho, Transport<A>& result) {
+  const Rho rho{given_rho.rows / epsilon, given_rho.columns / epsilon};
+  const std::vector<A>& g = result.g;
+  auto columns =
+      mpi::agreed(context, [&] { return std::vector<double>(rho.columns == infinity ? 0 : masses.columns.size()); });
+  // Σ C P, Σ P, Σ (f + g) P, the dual terms and the divergence of this rank's rows
+  std::array<double, 5> sums{};
+  costs.for_each_row(result.f, g, [&](const PlanRow<A>& row) {
+    const auto of_row = static_cast<double>(result.f[static_cast<std::size_t>(row.row)]);
+    const double given = masses.rows[static_cast<std::size_t>(row.row)];
+    double mass = 0;
+    double potentials = 0;
+    for (std::size_t j = 0; j < row.plan.size(); ++j) {
+      const auto entry = static_cast<double>(row.plan[j]);
+      if (entry == 0) continue;
+      mass += entry;
+      potentials += (of_row + static_cast<double>(g[j])) * entry;
+      if (!columns.empty()) columns[j] += entry;
+    }
+    sums[0] += row.cost;
+    sums[1] += mass;
+    sums[2] += potentials;
+    sums[3] += dual_term(of_row, given, rho.rows);
+    sums[4] += rho.rows == infinity ? 0 : divergence(mass, given);
+  });
+  mpi::all_reduce(context.comm(), sums, mpi::Operation::sum());
+  collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
+  double dual = sums[3];
+  for (std::size_t j = 0; j < g.size(); ++j)
+    dual += dual_term(static_cast<double>(g[j]), masses.columns[j], rho.columns);
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    result.column_divergence += divergence(columns[j], masses.columns[j]);
+  result.row_divergence = sums[4];
+  result.cost = sums[0];
+  result.mass = sums[1];
+  result.primal = epsilon * (sums[2] - sums[1]);
+  if (rho.rows < infinity) result.primal += given_rho.rows * result.row_divergence;
+  if (rho.columns < infinity) result.primal += given_rho.columns * result.column_divergence;
+  result.dual = epsilon * (dual - sums[1]);
+}
+
+void expect_suitable(const TransportOptions& options) {
+  expect_valid(options.limits);
+  if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
+    throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", options.epsilon));
+  }
+  if (options.first_epsilon != 0 && !(options.first_epsilon >= options.epsilon && options.first_epsilon < infinity)) {
+    throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
+                                    options.first_epsilon, options.epsilon));
+  }
+  for (const auto& [rho, of] : {std::pair{options.rho.rows, "rows"}, {options.rho.columns, "columns"}}) {
+    if (rho > 0) continue;
+    throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
+  }
+  expect_valid(Update{1, 1, options.over_relaxation});
+  if (options.keep_every < 1) {
+    throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", options.keep_every));
+  }
+}
+
+CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index columns, const Marginals& marginals,
+                                   const Rho& rho) {
+  return rho.is_balanced() ? checked_marginals(context, rows, columns, marginals)
+                           : checked_masses(context, rows, columns, marginals);
+}
+
+template <class A>
+std::optional<Outcome> beyond_range(double highest, double epsilon) {
+  constexpr auto largest = static_cast<double>(std::numeric_limits<A>::max());
+  if (1 / epsilon <= largest && highest / epsilon <= largest) {
+    // Nothing comes of plans that are known to a factor of e^1000, however many stages lead to them.
+    constexpr double most_epsilons = 1e3;
+    const double rounding = highest / epsilon * roundoff_of<A>();
+    if (rounding <= most_epsilons) return std::nullopt;
+    return Outcome{Status::numerical_limit,
+                   fmt::format("costs are as large as {:.3g}, which {} round to {:.3g} epsilons of {:.3g}; a larger "
+                               "epsilon is needed",
+                               highest, std::is_same_v<A, double> ? "doubles" : "floats", rounding, epsilon),
+                   0,
+                   infinity,
+                   {}};
+  }
+  return Outcome{
+      Status::numerical_limit,
+      fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: in units of epsilon they are beyond the "
+                  "range of {}; a larger epsilon is needed",
+                  epsilon, highest, std::is_same_v<A, double> ? "double" : "float"),
+      0,
+      infinity,
+      {}};
+}
+
+double next_epsilon(double epsilon, double last) {
+  // Within factors of 4 of the costs themselves little is gained.
+  constexpr double step = 0.25;
+  return std::max(last, epsilon * step);
+}
+
+Limits limits_of_stage(const Limits& limits, bool is_last) {
+  Limits of_stage = limits;
+  if (is_last) return of_stage;
+  constexpr double rough = 1e-2;
+  constexpr Index few = 100;
+  of_stage.tolerance = std::max(rough, limits.tolerance);
+  of_stage.most_iterations = std::min(few, limits.most_iterations);
+  return of_stage;
+}
+
+CheckedMarginals masses_that_are_had(mpi::Context& context, const CheckedMarginals& masses, const Rho& rho) {
+  auto had = mpi::agreed(context, [&] { return masses; });
+  if (rho.rows < infinity) std::ranges::fill(had.rows, 0.0);
+  if (rho.columns < infinity) std::ranges::fill(had.columns, 0.0);
+  return had;
+}
+
+void expect_as_many(mpi::Context& context, std::size_t problems) {
+  const auto count = static_cast<Index>(problems);
+  const Index most = mpi::all_reduce(context.comm(), count, mpi::Operation::maximum());
+  mpi::agreed(context, [&] {
+    if (count == most) return;
+    throw ArgumentError(fmt::format("{} marginals are given, but {} on another rank", count, most));
+  });
+}
+
+double chosen_first_epsilon(double highest, double epsilon) {
+  constexpr double wide = 40;
+  return highest > wide * epsilon ? highest / 10 : epsilon;
+}
+
+template <class A>
+std::vector<Transport<A>> transports_of(mpi::Context& context, CostOperand<A>& costs,
+                                        std::span<const CheckedMarginals> masses, double highest,
+                                        const TransportOptions& options, std::span<const A> start) {
+  return Transports<A>(context, costs, masses, highest, options, start).to_the_end();
+}
+
+template std::vector<Transport<double>> transports_of(mpi::Context&, CostOperand<double>&,
+                                                      std::span<const CheckedMarginals>, double,
+                                                      const TransportOptions&, std::span<const double>);
+template std::vector<Transport<float>> transports_of(mpi::Context&, CostOperand<float>&,
+                                                     std::span<const CheckedMarginals>, double, const TransportOptions&,
+                                                     std::span<const float>);
+
+template std::optional<Outcome> beyond_range<double>(double, double);
+template std::optional<Outcome> beyond_range<float>(double, double);
+
+template void evaluate_plan(mpi::Context&, CostOperand<double>&, const CheckedMarginals&, double, const Rho&,
+                            Transport<double>&);
+template void evaluate_plan(mpi::Context&, CostOperand<float>&, const CheckedMarginals&, double, const Rho&,
+                            Transport<float>&);
+
+}  // namespace plait::sinkhorn
