@@ -7,6 +7,7 @@
 #include "plait/mpi/collectives.hpp"
 
 #include "cli/output/quantities.hpp"
+#include "cli/scaling/epsilon_options.hpp"
 
 namespace plait::cli {
 
@@ -110,6 +111,7 @@ nlohmann::ordered_json problems_json(const BatchOutcome& outcome, bool is_transp
       json["cost"] = problem.cost;
       json["dual"] = problem.dual;
       json["gap"] = problem.gap;
+      json["stages"] = stages_json(problem.stages);
     }
     all.push_back(std::move(json));
   }

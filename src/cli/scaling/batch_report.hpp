@@ -25,6 +25,7 @@ struct ProblemOutcome {
   double cost = 0;       // of transport
   double dual = 0;       //
   double gap = 0;        //
+  std::vector<sinkhorn::TransportStage> stages = {};
 };
 
 /// What is told of all of them: the status is that of the first one that did not converge, sums are those that are off

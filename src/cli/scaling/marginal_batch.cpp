@@ -17,21 +17,28 @@ namespace plait::cli {
 
 namespace {
 
-/// A file's columns: several, if it is a matrix of so many rows; 1 of a vector.
-Index columns_of(mpi::Context& context, const char* option, const std::string& path, Index rows, const char* what) {
-  if (path.empty()) return 1;
-  const layout::Shape shape = io::read_npy_columns_header(context, path).shape;
-  const bool is_vector = shape.rows == 1 || shape.columns == 1;
-  if (shape.rows == rows && shape.columns > 1) return shape.columns;
+MarginalFiles::Side looked_at(mpi::Context& context, const char* option, const std::string& path, Index rows,
+                              const char* what) {
+  MarginalFiles::Side side{path, {}, {}};
+  if (path.empty()) return side;
+  side.shape = io::read_npy_columns_header(context, path).shape;
+  const bool is_vector = side.shape.rows == 1 || side.shape.columns == 1;
+  if (side.shape.rows == rows && side.shape.columns > 1) {
+    side.all = io::describe_matrix_file(context, path);
+    mpi::agreed(context, [&] { expect_real(path, *side.all); });
+    return side;
+  }
   mpi::agreed(context, [&] {
     if (is_vector) return;
     throw ArgumentError(
         fmt::format("{}: {} is {}, expected a vector of {} elements, or a matrix of {} rows with a column "
                     "for each problem, as there are {} {}",
-                    option, path, layout::to_string(shape), rows, rows, rows, what));
+                    option, path, layout::to_string(side.shape), rows, rows, rows, what));
   });
-  return 1;
+  return side;
 }
+
+Index problems_in(const MarginalFiles::Side& side) { return side.all ? side.shape.columns : 1; }
 
 /// The columns of a matrix of which this rank has some rows, or all.
 std::vector<std::vector<double>> columns_in(const double* rows, Index count, Index columns) {
@@ -42,65 +49,61 @@ std::vector<std::vector<double>> columns_in(const double* rows, Index count, Ind
   return all;
 }
 
-std::vector<std::vector<double>> read_own(mpi::Context& context, const std::string& path, Index rows, Index columns) {
-  if (path.empty()) return {};
-  if (columns > 1) {
-    const auto own = read_rows<double>(context, path, io::describe_matrix_file(context, path), {});
+std::vector<std::vector<double>> read_own(mpi::Context& context, const MarginalFiles::Side& side, Index rows) {
+  if (side.path.empty()) return {};
+  if (side.all) {
+    const auto own = read_rows<double>(context, side.path, *side.all, {});
     const auto& tile = own.const_tiles()[0];
-    return mpi::agreed(context, [&] { return columns_in(tile.data(), tile.rows(), columns); });
+    return mpi::agreed(context, [&] { return columns_in(tile.data(), tile.rows(), side.shape.columns); });
   }
-  const auto all = io::read_npy_vector(context, path);
+  const auto all = io::read_npy_vector(context, side.path);
   const auto axis = layout::Axis::even(rows, context.size());
   const Index count = axis.local_extent(context.rank());
   const auto first = all.begin() + (count == 0 ? Index{0} : axis.global_of(context.rank(), 0));
   return {std::vector<double>(first, first + count)};
 }
 
-std::vector<std::vector<double>> read_all(mpi::Context& context, const std::string& path, Index rows, Index columns) {
-  if (path.empty()) return {};
-  if (columns == 1) return {io::read_npy_vector(context, path)};
-  const auto all = read_all_rows<double>(context, path, io::describe_matrix_file(context, path), {});
-  return mpi::agreed(context, [&] { return columns_in(all.data(), rows, columns); });
+std::vector<std::vector<double>> read_all(mpi::Context& context, const MarginalFiles::Side& side, Index rows) {
+  if (side.path.empty()) return {};
+  if (!side.all) return {io::read_npy_vector(context, side.path)};
+  const auto all = read_all_rows<double>(context, side.path, *side.all, {});
+  return mpi::agreed(context, [&] { return columns_in(all.data(), rows, side.shape.columns); });
 }
 
-void expect_length(mpi::Context& context, const char* option, const std::string& path, Index expected,
-                   const char* what) {
-  if (path.empty()) return;
-  const layout::Shape shape = io::read_npy_columns_header(context, path).shape;
-  mpi::agreed(context, [&] {
-    const Index length = shape.rows == expected ? expected : layout::elements(shape);
-    if (length == expected) return;
-    throw ArgumentError(fmt::format("{}: {} has {} elements, expected {}, as many as there are {}", option, path,
-                                    length, expected, what));
-  });
+void expect_length(const char* option, const MarginalFiles::Side& side, Index expected, const char* what) {
+  if (side.path.empty() || side.all || layout::elements(side.shape) == expected) return;
+  throw ArgumentError(fmt::format("{}: {} has {} elements, expected {}, as many as there are {}", option, side.path,
+                                  layout::elements(side.shape), expected, what));
 }
 
 }  // namespace
 
-Index problems_of(mpi::Context& context, const ScaledOptions& options, layout::Shape matrix) {
-  const Index of_rows = columns_of(context, "--rows", options.rows, matrix.rows, "rows");
-  const Index of_columns = columns_of(context, "--cols", options.columns, matrix.columns, "columns");
+MarginalFiles::MarginalFiles(mpi::Context& context, const ScaledOptions& options, layout::Shape matrix)
+    : rows_(looked_at(context, "--rows", options.rows, matrix.rows, "rows")),
+      columns_(looked_at(context, "--cols", options.columns, matrix.columns, "columns")),
+      problems_(std::max(problems_in(rows_), problems_in(columns_))) {
   mpi::agreed(context, [&] {
+    const Index of_rows = problems_in(rows_);
+    const Index of_columns = problems_in(columns_);
     if (of_rows == of_columns || of_rows == 1 || of_columns == 1) return;
     throw ArgumentError(
         fmt::format("--rows: {} has {} columns, a problem each, but {} of --cols has {}, expected as many",
                     options.rows, of_rows, options.columns, of_columns));
   });
-  return std::max(of_rows, of_columns);
 }
 
-MarginalBatch::MarginalBatch(mpi::Context& context, const ScaledOptions& options, Index problems, layout::Shape matrix,
+MarginalBatch::MarginalBatch(mpi::Context& context, const MarginalFiles& files, layout::Shape matrix,
                              bool is_transposed)
-    : problems_(problems) {
-  expect_length(context, "--rows", options.rows, matrix.rows, "rows");
-  expect_length(context, "--cols", options.columns, matrix.columns, "columns");
-  const std::string& of_rows = is_transposed ? options.columns : options.rows;
-  const std::string& of_columns = is_transposed ? options.rows : options.columns;
-  const layout::Shape scaled = is_transposed ? layout::Shape{matrix.columns, matrix.rows} : matrix;
+    : problems_(files.problems()) {
+  mpi::agreed(context, [&] {
+    expect_length("--rows", files.rows(), matrix.rows, "rows");
+    expect_length("--cols", files.columns(), matrix.columns, "columns");
+  });
   if (is_transposed) names_ = sinkhorn::AxisNames::of_transpose();
-  own_ = read_own(context, of_rows, scaled.rows, columns_of(context, "--rows", of_rows, scaled.rows, "rows"));
-  columns_ = read_all(context, of_columns, scaled.columns,
-                      columns_of(context, "--cols", of_columns, scaled.columns, "columns"));
+  own_ =
+      is_transposed ? read_own(context, files.columns(), matrix.columns) : read_own(context, files.rows(), matrix.rows);
+  columns_ =
+      is_transposed ? read_all(context, files.rows(), matrix.rows) : read_all(context, files.columns(), matrix.columns);
 }
 
 std::vector<sinkhorn::Marginals> MarginalBatch::marginals() const {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "plait/io/file_kind.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/marginals/axis_names.hpp"
@@ -12,11 +14,30 @@
 
 namespace plait::cli {
 
-/// How many problems the files of --rows and --cols tell: as many as one of them has columns, if it is a matrix with a
-/// row for each row (column) of the one that is scaled; 1 of vectors. Collective over `context`.
-///
-/// \throws ArgumentError  on every rank: both have several columns, and not as many; a matrix of another shape
-[[nodiscard]] Index problems_of(mpi::Context& context, const ScaledOptions& options, layout::Shape matrix);
+/// The files of --rows and --cols, whose headers are read once: a file is a vector, or a matrix with a column for each
+/// of several problems and a row for each row (column) of the matrix that is scaled.
+class MarginalFiles {
+ public:
+  struct Side {
+    std::string path;                   // empty: there is none
+    layout::Shape shape;                // n x 1 of an array of one dimension
+    std::optional<io::MatrixFile> all;  // of several problems
+  };
+
+  /// Collective over `context`.
+  ///
+  /// \throws ArgumentError  on every rank: both have several columns, and not as many; a matrix of another shape
+  MarginalFiles(mpi::Context& context, const ScaledOptions& options, layout::Shape matrix);
+
+  [[nodiscard]] Index problems() const noexcept { return problems_; }
+  [[nodiscard]] const Side& rows() const noexcept { return rows_; }
+  [[nodiscard]] const Side& columns() const noexcept { return columns_; }
+
+ private:
+  Side rows_;
+  Side columns_;
+  Index problems_;
+};
 
 /// The marginals of several problems, of which one file may be a vector that all share, and one may not be there.
 class MarginalBatch {
@@ -24,8 +45,8 @@ class MarginalBatch {
   /// Collective over `context`.
   ///
   /// \param matrix  the shape of the one in the file; what is scaled may be its transpose
-  MarginalBatch(mpi::Context& context, const ScaledOptions& options, Index problems, layout::Shape matrix,
-                bool is_transposed);
+  /// \throws ArgumentError  on every rank: a vector of another length
+  MarginalBatch(mpi::Context& context, const MarginalFiles& files, layout::Shape matrix, bool is_transposed);
 
   /// Of each problem; valid as long as this lives.
   [[nodiscard]] std::vector<sinkhorn::Marginals> marginals() const;

@@ -49,6 +49,16 @@ decltype(auto) with_elements_of(Precision precision, F&& f) {
   }
 }
 
+/// The same where elements are kept in no type that is narrower than float.
+template <class F>
+decltype(auto) with_numbers_of(Precision precision, F&& f) {
+  switch (precision) {
+    case Precision::f32: return f.template operator()<float, float>();
+    case Precision::mixed: return f.template operator()<float, double>();
+    default: return f.template operator()<double, double>();
+  }
+}
+
 /// What is known of a job before it begins.
 struct ScaledJob {
   io::MatrixFile file;
@@ -113,6 +123,14 @@ void carry_out(mpi::Context& context, const ScaledOptions& options, const Work& 
     if (options.trace.empty() && log.shown == IterationLog::most_shown) context.timeline().stop();
   };
   return {tolerance_of(options, precision), options.most_iterations, listener};
+}
+
+/// Reads a dense matrix, and tells so. Collective over `context`.
+template <class T>
+[[nodiscard]] ScaledMatrix<T> read_and_tell(mpi::Context& context, const std::string& path, const io::MatrixFile& file,
+                                            Meter& meter) {
+  meter.stage("reading " + path, 0, layout::elements(file.shape) * io::bytes(file.dtype));
+  return read_scaled<T>(context, path, file, meter.progress());
 }
 
 /// Notes for a page what it shows of a plan. Collective over `context`.

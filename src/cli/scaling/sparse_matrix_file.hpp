@@ -10,6 +10,7 @@
 #include "plait/mpi/context.hpp"
 
 #include "cli/job/memory_estimate.hpp"
+#include "cli/output/meter.hpp"
 #include "cli/scaling/narrowed_entries.hpp"
 
 namespace plait::cli {
@@ -35,6 +36,18 @@ template <class T>
 [[nodiscard]] layout::SparseRows<T> read_sparse(mpi::Context& context, const std::string& path,
                                                 const io::MatrixMarketHeader& header, const io::Progress& progress,
                                                 NarrowedEntries& narrowed);
+
+/// The same, and tells so.
+///
+/// \pre  sparse_header(file) is not null
+template <class T>
+[[nodiscard]] layout::SparseRows<T> read_sparse_and_tell(mpi::Context& context, const std::string& path,
+                                                         const io::MatrixFile& file, Meter& meter,
+                                                         NarrowedEntries& narrowed) {
+  const io::MatrixMarketHeader& header = *sparse_header(file);
+  meter.stage("reading " + path, 0, text_bytes(header));
+  return read_sparse<T>(context, path, header, meter.progress(), narrowed);
+}
 
 /// What an iteration reads of one, on all ranks: its entries and their columns. Collective over `context`.
 template <class T>

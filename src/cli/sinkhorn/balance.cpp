@@ -18,8 +18,7 @@ BalanceOutcome balanced(mpi::Context& context, const BalanceOptions& options, co
   BalanceOutcome result;
   result.precision = job.precision;
   const JointStopwatch all(context);
-  meter.stage("reading " + options.input, 0, layout::elements(job.file.shape) * io::bytes(job.file.dtype));
-  auto matrix = read_scaled<T>(context, options.input, job.file, meter.progress());
+  auto matrix = read_and_tell<T>(context, options.input, job.file, meter);
   narrowed = matrix.narrowed();
   const matrix_view<T> rows = matrix.rows();  // of the transpose, where the file has columns: that is the same
   result.read_seconds = all.seconds();

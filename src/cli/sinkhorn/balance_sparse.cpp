@@ -17,10 +17,8 @@ BalanceOutcome balanced_sparse(mpi::Context& context, const BalanceOptions& opti
                                NarrowedEntries& narrowed) {
   BalanceOutcome result;
   result.precision = job.precision;
-  const auto& header = *sparse_header(job.file);
   const JointStopwatch all(context);
-  meter.stage("reading " + options.input, 0, text_bytes(header));
-  auto rows = read_sparse<T>(context, options.input, header, meter.progress(), narrowed);
+  auto rows = read_sparse_and_tell<T>(context, options.input, job.file, meter, narrowed);
   result.read_seconds = all.seconds();
 
   meter.stage("balancing", 0, 0);
@@ -41,7 +39,7 @@ BalanceOutcome balanced_sparse(mpi::Context& context, const BalanceOptions& opti
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (!options.page.empty()) result.sketch = sketch_of(context, rows, wanted);
   result.swept_bytes = bytes_of_entries(context, rows);
-  const bool is_symmetric = header.symmetry == io::MatrixMarketSymmetry::symmetric;
+  const bool is_symmetric = sparse_header(job.file)->symmetry == io::MatrixMarketSymmetry::symmetric;
   write_sparse(context, options.output, rows,
                is_symmetric ? io::MatrixMarketSymmetry::symmetric : io::MatrixMarketSymmetry::general);
   write_factors(context, options, found.x, rows.first_row, rows.rows());

@@ -83,8 +83,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   ScaledOutcome result;
   result.precision = precision;
   const JointStopwatch all(context);
-  meter.stage("reading " + options.input, 0, layout::elements(file.shape) * io::bytes(file.dtype));
-  auto matrix = read_scaled<T>(context, options.input, file, meter.progress());
+  auto matrix = read_and_tell<T>(context, options.input, file, meter);
   narrowed = matrix.narrowed();
   const matrix_view<T> rows = matrix.rows();
   ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
@@ -137,9 +136,8 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
 void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   const io::MatrixFile file = io::describe_matrix_file(context, options.input);
   mpi::agreed(context, [&] { expect_real(options.input, file); });
-  if (const Index problems = problems_of(context, options, file.shape); problems > 1) {
-    return run_sinkhorn_batch(context, options, problems);
-  }
+  const MarginalFiles marginals(context, options, file.shape);
+  if (marginals.problems() > 1) return run_sinkhorn_batch(context, options, marginals);
   if (stays_sparse(options, file)) return run_sparse_sinkhorn(context, options, file);
   mpi::agreed(context, [&] { expect_dense_output(options, "--output", "plan"); });
   ScaledJob job = prepared(context, options, [&options](Precision precision) {

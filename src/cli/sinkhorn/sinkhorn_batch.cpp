@@ -9,7 +9,6 @@
 #include "plait/sinkhorn/scaling/scale_batch.hpp"
 
 #include "cli/scaling/batch_report.hpp"
-#include "cli/scaling/marginal_batch.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/sinkhorn/sinkhorn_report.hpp"
 
@@ -18,20 +17,19 @@ namespace plait::cli {
 namespace {
 
 template <class T, class A>
-BatchOutcome scaled_batch(mpi::Context& context, const SinkhornOptions& options, const ScaledJob& job, Index problems,
-                          Meter& meter, NarrowedEntries& narrowed) {
+BatchOutcome scaled_batch(mpi::Context& context, const SinkhornOptions& options, const ScaledJob& job,
+                          const MarginalFiles& files, Meter& meter, NarrowedEntries& narrowed) {
   BatchOutcome result;
   result.precision = job.precision;
   const JointStopwatch all(context);
-  meter.stage("reading " + options.input, 0, layout::elements(job.file.shape) * io::bytes(job.file.dtype));
-  auto matrix = read_scaled<T>(context, options.input, job.file, meter.progress());
+  auto matrix = read_and_tell<T>(context, options.input, job.file, meter);
   narrowed = matrix.narrowed();
   const matrix_view<const T> rows = matrix.rows();
-  const MarginalBatch given(context, options, problems, job.file.shape, matrix.is_transposed());
+  const MarginalBatch given(context, files, job.file.shape, matrix.is_transposed());
   const auto marginals = given.marginals();
   result.read_seconds = all.seconds();
 
-  meter.stage(fmt::format("scaling to {} marginals", problems), 0, 0);
+  meter.stage(fmt::format("scaling to {} marginals", files.problems()), 0, 0);
   const JointStopwatch iterating(context);
   const auto scalings = sinkhorn::scale_batch<T, A>(context, rows, marginals,
                                                     limits_of(context, options, job.precision, meter, result.log));
@@ -62,7 +60,8 @@ BatchOutcome scaled_batch(mpi::Context& context, const SinkhornOptions& options,
 
 }  // namespace
 
-void run_sinkhorn_batch(mpi::Context& context, const SinkhornOptions& options, Index problems) {
+void run_sinkhorn_batch(mpi::Context& context, const SinkhornOptions& options, const MarginalFiles& files) {
+  const Index problems = files.problems();
   mpi::agreed(context, [&] {
     expect_none_of_one(options, problems);
     const auto refuse = [problems](const std::string& option) {
@@ -79,7 +78,7 @@ void run_sinkhorn_batch(mpi::Context& context, const SinkhornOptions& options, I
   const auto work = [&](Meter& meter) {
     return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_elements_of(job.precision, [&]<class T, class A>() {
-        return scaled_batch<T, A>(context, options, job, problems, meter, narrowed);
+        return scaled_batch<T, A>(context, options, job, files, meter, narrowed);
       });
     });
   };

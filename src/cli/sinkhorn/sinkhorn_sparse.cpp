@@ -22,10 +22,8 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
                             NarrowedEntries& narrowed) {
   ScaledOutcome result;
   result.precision = job.precision;
-  const auto& header = *sparse_header(job.file);
   const JointStopwatch all(context);
-  meter.stage("reading " + options.input, 0, text_bytes(header));
-  auto rows = read_sparse<T>(context, options.input, header, meter.progress(), narrowed);
+  auto rows = read_sparse_and_tell<T>(context, options.input, job.file, meter, narrowed);
   ScaledMarginals given(context, options, job.file.shape, false, rows.rows());
   if (options.rows.empty() && options.columns.empty()) given.default_to_rows_of_one(job.file.shape, false);
   const auto start = read_start<A>(context, options, false);
@@ -72,11 +70,9 @@ void run_sparse_sinkhorn(mpi::Context& context, const SinkhornOptions& options, 
   const ScaledJob job = prepared_sparse(context, options, file);
   const auto work = [&](Meter& meter) {
     return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
-      switch (job.precision) {
-        case Precision::f32: return scaled_sparse<float, float>(context, options, job, meter, narrowed);
-        case Precision::mixed: return scaled_sparse<float, double>(context, options, job, meter, narrowed);
-        default: return scaled_sparse<double, double>(context, options, job, meter, narrowed);
-      }
+      return with_numbers_of(job.precision, [&]<class T, class A>() {
+        return scaled_sparse<T, A>(context, options, job, meter, narrowed);
+      });
     });
   };
   const Index entries = sparse_header(file)->entries;

@@ -20,6 +20,7 @@ namespace {
 /// What is told beside what every job of the kind tells.
 struct BarycentreOutcome : ScaledOutcome {
   std::vector<double> costs;
+  std::vector<sinkhorn::TransportStage> stages;
   SumsSketch masses;  // for --report
 };
 
@@ -45,7 +46,7 @@ SumsSketch sketch_of_masses(mpi::Context& context, std::span<const double> own, 
 PageFacts facts_of(const BarycentreOptions& options, const BarycentreOutcome& outcome) {
   PageFacts page{.rows = {{"histograms", fmt::format("{}", outcome.costs.size())},
                           {"epsilon", fmt::format("{}", options.epsilon)}},
-                 .stages = {}};
+                 .stages = outcome.stages};
   constexpr std::size_t most_listed = 64;
   for (std::size_t k = 0; k < std::min(outcome.costs.size(), most_listed); ++k) {
     page.rows.push_back({fmt::format("cost to histogram {}", k), fmt::format("{}", outcome.costs[k])});
@@ -60,8 +61,7 @@ BarycentreOutcome mean_of(mpi::Context& context, const BarycentreOptions& option
   BarycentreOutcome result;
   result.precision = job.precision;
   const JointStopwatch all(context);
-  meter.stage("reading " + options.input, 0, layout::elements(job.file.shape) * io::bytes(job.file.dtype));
-  auto matrix = read_scaled<T>(context, options.input, job.file, meter.progress());
+  auto matrix = read_and_tell<T>(context, options.input, job.file, meter);
   mpi::agreed(context, [&] {
     if (!matrix.is_transposed()) return;
     throw ArgumentError(fmt::format("{} is in Fortran order, expected C order", options.input));
@@ -74,11 +74,13 @@ BarycentreOutcome mean_of(mpi::Context& context, const BarycentreOptions& option
   meter.stage("finding the barycentre", 0, 0);
   const JointStopwatch iterating(context);
   const sinkhorn::Histograms histograms{{masses.begin(), masses.end()}, weights};
-  const auto found = sinkhorn::barycentre<T>(context, rows, histograms, options.epsilon,
-                                             limits_of(context, options, job.precision, meter, result.log));
+  const auto found = sinkhorn::barycentre<T>(context, rows, histograms,
+                                             {options.epsilon, options.domain, options.first_epsilon,
+                                              limits_of(context, options, job.precision, meter, result.log)});
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
-  result.iterations = found.outcome.iterations;
+  result.stages = found.stages;
+  for (const auto& stage : found.stages) result.iterations += stage.iterations;
   result.costs = found.costs;
 
   const JointStopwatch writing(context);
@@ -87,7 +89,8 @@ BarycentreOutcome mean_of(mpi::Context& context, const BarycentreOptions& option
   result.check.columns = found.outcome.error;
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (!options.page.empty()) result.masses = sketch_of_masses(context, found.masses, job.file.shape.rows);
-  result.swept_bytes = layout::elements(job.file.shape) * Index{sizeof(double)};
+  const bool is_factors = !found.stages.empty() && found.stages.back().domain == sinkhorn::Domain::factors;
+  result.swept_bytes = layout::elements(job.file.shape) * (is_factors ? Index{sizeof(double)} : Index{sizeof(T)});
   write_row_vector(context, options.of_rows, found.masses, false);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
@@ -103,6 +106,7 @@ nlohmann::ordered_json report_of(const mpi::Context& context, const BarycentreOp
   json["weights"] = options.weights.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.weights);
   json["barycentre"] = options.of_rows;
   json["costs"] = outcome.costs;
+  json["stages"] = stages_json(outcome.stages);
   return json;
 }
 
@@ -110,16 +114,17 @@ std::string summary_of(const BarycentreOptions& options, const ScaledJob& job, c
   std::string text = fmt::format("barycentre of {} histograms   C is {}, {}, epsilon {}\n", outcome.costs.size(),
                                  layout::to_string(job.file.shape), name(job.precision), options.epsilon);
   text += fmt::format("  {:<10}{:.6g}\n", "costs", fmt::join(outcome.costs, ", "));
+  text += stages_summary(outcome.stages);
   return text + scaled_summary(options, job.file, outcome);
 }
 
 }  // namespace
 
 void run_barycentre(mpi::Context& context, const BarycentreOptions& options) {
-  constexpr Index kernel_bytes = sizeof(double);
+  const Index kernel_bytes = options.domain == sinkhorn::Domain::logarithmic ? 0 : Index{sizeof(double)};
   std::vector<NamedFile> read{{options.input, "IN"}, {options.histograms, "the file of --histograms"}};
   if (!options.weights.empty()) read.push_back({options.weights, "the file of --weights"});
-  const ScaledJob job = prepared(context, options, [](Precision) { return kernel_bytes; }, std::move(read));
+  const ScaledJob job = prepared(context, options, [kernel_bytes](Precision) { return kernel_bytes; }, std::move(read));
   carry_out(
       context, options,
       [&](Meter& meter) {

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/options/number_argument.hpp"
 #include "cli/options/option_value.hpp"
 
 namespace plait::cli {
@@ -28,10 +27,7 @@ void add_barycentre(CLI::App& program, BarycentreOptions& options) {
            "B, of as many rows as C has columns: each column is a\nhistogram, all of one sum")
       ->required();
   add_path(command, "--weights", options.weights, "FILE.npy", "Of the histograms; add up to 1. Without it all alike");
-  add_value(
-      command, "--epsilon", [&options](const std::string& text) { options.epsilon = parse_positive_number(text); },
-      "NUMBER", "How much entropy counts, in the costs' unit; 1/500 of the\nlargest one at least")
-      ->required();
+  add_epsilon_options(command, options);
   add_npy_path(command, "-o,--output", options.of_rows, "FILE",
                "Where the masses go, as a column (M x 1) in a .npy file")
       ->required();
@@ -39,6 +35,7 @@ void add_barycentre(CLI::App& program, BarycentreOptions& options) {
   add_limit_options(command, options);
   add_report_and_machine_options(command, options);
   command.footer(footer);
+  command.final_callback([&options] { expect_epsilons(options); });
 }
 
 }  // namespace plait::cli

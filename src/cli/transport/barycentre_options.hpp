@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/scaling/epsilon_options.hpp"
 #include "cli/scaling/scaled_options.hpp"
 
 namespace CLI {
@@ -9,15 +10,14 @@ class App;
 namespace plait::cli {
 
 /// The command line of `plait barycentre`: of_rows is where the masses go.
-struct BarycentreOptions : ScaledOptions {
+struct BarycentreOptions : ScaledOptions, EpsilonOptions {
   std::string histograms;
   std::string weights;  // empty: all alike
-  double epsilon = 0;
 };
 
 /// Adds the command to the program's; parsing fills `options`.
 ///
-/// \throws UsageError  from parsing: a value is malformed
+/// \throws UsageError  from parsing: a value is malformed, or options contradict each other
 void add_barycentre(CLI::App& program, BarycentreOptions& options);
 
 }  // namespace plait::cli

@@ -175,8 +175,7 @@ DivergenceOutcome of_costs(mpi::Context& context, const DivergenceOptions& optio
   result.precision = job.precision;
   const JointStopwatch all(context);
   const auto read = [&](const std::string& path, const io::MatrixFile& file) {
-    meter.stage("reading " + path, 0, layout::elements(file.shape) * io::bytes(file.dtype));
-    return read_scaled<T>(context, path, file, meter.progress());
+    return read_and_tell<T>(context, path, file, meter);
   };
   auto between = read(options.input, job.file);
   const bool is_transposed = between.is_transposed();
@@ -239,11 +238,7 @@ ordered_json divergence_json(const mpi::Context& context, const DivergenceOption
   json["mass"] = outcome.check.mass;
   json["row_gradient"] = name_or_null(options.of_rows);
   json["column_gradient"] = name_or_null(options.of_columns);
-  json["stages"] = ordered_json::array();
-  for (const auto& stage : outcome.stages) {
-    json["stages"].push_back(
-        {{"epsilon", stage.epsilon}, {"iterations", stage.iterations}, {"domain", name(stage.domain)}});
-  }
+  json["stages"] = stages_json(outcome.stages);
   return json;
 }
 
@@ -284,14 +279,10 @@ void run_divergence(mpi::Context& context, const DivergenceOptions& options) {
   DivergenceOptions told = options;
   if (!options.points.empty()) told.input = options.points[0] + " and " + options.points[1];
   const auto work = [&](Meter& meter) {
-    const bool is_single = job.precision == Precision::f32;
-    if (!options.points.empty()) {
-      return is_single ? of_points<float>(context, options, job, meter)
-                       : of_points<double>(context, options, job, meter);
-    }
-    if (is_single) return of_costs<float, float>(context, options, job, meter);
-    if (job.precision == Precision::mixed) return of_costs<float, double>(context, options, job, meter);
-    return of_costs<double, double>(context, options, job, meter);
+    return with_numbers_of(job.precision, [&]<class T, class A>() {
+      return options.points.empty() ? of_costs<T, A>(context, options, job, meter)
+                                    : of_points<A>(context, options, job, meter);
+    });
   };
   carry_out(
       context, told, work,

@@ -23,8 +23,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   TransportOutcome result;
   result.precision = precision;
   const JointStopwatch all(context);
-  meter.stage("reading " + options.input, 0, layout::elements(file.shape) * io::bytes(file.dtype));
-  auto matrix = read_scaled<T>(context, options.input, file, meter.progress());
+  auto matrix = read_and_tell<T>(context, options.input, file, meter);
   const matrix_view<T> rows = matrix.rows();
   ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
   const layout::Shape shape = matrix.is_transposed() ? layout::Shape{file.shape.columns, file.shape.rows} : file.shape;
@@ -73,19 +72,16 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
 void run_transport(mpi::Context& context, const TransportJobOptions& options) {
   if (!options.points.empty()) return transport_points(context, options);
   const layout::Shape shape = io::describe_matrix_file(context, options.input).shape;
-  if (const Index problems = problems_of(context, options, shape); problems > 1) {
-    return run_transport_batch(context, options, problems);
-  }
+  const MarginalFiles marginals(context, options, shape);
+  if (marginals.problems() > 1) return run_transport_batch(context, options, marginals);
   const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
     if (options.domain == sinkhorn::Domain::logarithmic) return 0;
     return precision == Precision::f32 ? 4 : 8;
   });
   const auto work = [&](Meter& meter) {
-    switch (job.precision) {
-      case Precision::f32: return transported<float, float>(context, options, job.file, job.precision, meter);
-      case Precision::mixed: return transported<float, double>(context, options, job.file, job.precision, meter);
-      default: return transported<double, double>(context, options, job.file, job.precision, meter);
-    }
+    return with_numbers_of(job.precision, [&]<class T, class A>() {
+      return transported<T, A>(context, options, job.file, job.precision, meter);
+    });
   };
   carry_out(
       context, options, work,

@@ -24,13 +24,6 @@ constexpr ScaledWords transport_words{
     add_npy_path,
     "Where the plan goes, as a .npy file; may be IN itself"};
 
-Domain parse_domain(std::string_view text) {
-  for (const Domain domain : {Domain::automatic, Domain::factors, Domain::logarithmic}) {
-    if (text == name(domain)) return domain;
-  }
-  throw ArgumentError(fmt::format("'{}' is no domain; expected automatic, factors or logarithmic", text));
-}
-
 sinkhorn::Metric parse_metric(std::string_view text) {
   using sinkhorn::Metric;
   for (const Metric metric : {Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}) {
@@ -73,15 +66,6 @@ Example: what costs more than it is worth stays where it is
   mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --cols b.npy -o P.npy)";
 
 }  // namespace
-
-std::string_view name(Domain domain) {
-  switch (domain) {
-    case Domain::automatic: return "automatic";
-    case Domain::factors: return "factors";
-    case Domain::logarithmic: return "logarithmic";
-  }
-  return "";
-}
 
 void add_points_options(CLI::App& command, TransportJobOptions& options) {
   command
@@ -126,26 +110,6 @@ void expect_points(const TransportJobOptions& options) {
   if (options.precision == Precision::mixed) {
     throw UsageError("--precision is mixed, expected f64 or f32 with --points, which are few numbers");
   }
-}
-
-void add_epsilon_options(CLI::App& command, TransportJobOptions& options) {
-  add_value(
-      command, "--epsilon", [&options](const std::string& text) { options.epsilon = parse_positive_number(text); },
-      "NUMBER", "How much entropy counts, in the costs' unit")
-      ->required();
-  add_value(
-      command, "--first-epsilon",
-      [&options](const std::string& text) { options.first_epsilon = parse_positive_number(text); }, "NUMBER",
-      "What to begin with, dividing by 4 until it is epsilon;\nby default chosen by the costs");
-  add_value(
-      command, "--domain", [&options](const std::string& text) { options.domain = parse_domain(text); }, "DOMAIN",
-      "factors (faster, but for large epsilon only),\nlogarithmic, or automatic (the default)");
-}
-
-void expect_epsilons(const TransportJobOptions& options) {
-  if (options.first_epsilon == 0 || options.first_epsilon >= options.epsilon) return;
-  throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
-                               options.first_epsilon, options.epsilon));
 }
 
 void add_transport(CLI::App& program, TransportJobOptions& options) {

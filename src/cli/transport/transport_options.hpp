@@ -2,12 +2,12 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "plait/sinkhorn/transport/point_transport.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
+#include "cli/scaling/epsilon_options.hpp"
 #include "cli/scaling/scaled_options.hpp"
 
 namespace CLI {
@@ -16,13 +16,8 @@ class App;
 
 namespace plait::cli {
 
-[[nodiscard]] std::string_view name(sinkhorn::Domain domain);
-
 /// The command line of `plait transport`.
-struct TransportJobOptions : ScaledOptions {
-  double epsilon = 0;
-  double first_epsilon = 0;  // 0: chosen
-  sinkhorn::Domain domain = sinkhorn::Domain::automatic;
+struct TransportJobOptions : ScaledOptions, EpsilonOptions {
   std::vector<std::string> points;  // X and Y in the place of IN; or empty
   sinkhorn::Metric metric = sinkhorn::Metric::squared_euclidean;
   std::optional<double> p;  // of minkowski
@@ -31,15 +26,11 @@ struct TransportJobOptions : ScaledOptions {
 };
 
 /// Some of its options, for commands that have transports to do: two files of points in the place of IN, and what ways
-/// between them cost; epsilon, what to begin with, and the domain.
+/// between them cost.
 void add_points_options(CLI::App& command, TransportJobOptions& options);
-void add_epsilon_options(CLI::App& command, TransportJobOptions& options);
 
 /// \throws UsageError  neither IN nor points are given, or both, or what does not go with them
 void expect_points(const TransportJobOptions& options);
-
-/// \throws UsageError  a first epsilon below the last one
-void expect_epsilons(const TransportJobOptions& options);
 
 /// Adds the command to the program's; parsing fills `options`.
 ///

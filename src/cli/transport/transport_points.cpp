@@ -13,25 +13,26 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/point_transport.hpp"
 
+#include "cli/scaling/batch_report.hpp"
 #include "cli/scaling/marginal_batch.hpp"
 #include "cli/scaling/scaled_checkpoint.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/transport/point_files.hpp"
+#include "cli/transport/transport_batch.hpp"
 #include "cli/transport/transport_report.hpp"
 
 namespace plait::cli {
 
 namespace {
 
-PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& options) {
-  PointsJob job = described_points(context, options);
-  const Index problems = problems_of(context, options, job.file.shape);
+/// Looks for what would stop the job after hours.
+void prepare_points(mpi::Context& context, const TransportJobOptions& options, Index problems, PointsJob& job) {
   mpi::agreed(context, [&] {
     if (problems == 1) return;
+    expect_none_of_one(options, problems);
+    if (options.map.empty()) return;
     throw ArgumentError(fmt::format(
-        "--points is given, but the marginals have {} columns, which are as many problems; expected vectors, "
-        "or the costs in a file IN",
-        problems));
+        "--map is given, but the marginals have {} columns, which are as many problems; expected vectors", problems));
   });
   const std::vector<NamedFile> read{{options.points[0], "a file of --points"},
                                     {options.points[1], "a file of --points"}};
@@ -49,12 +50,11 @@ PointsJob prepared_points(mpi::Context& context, const TransportJobOptions& opti
   const Index number = job.precision == Precision::f32 ? 4 : 8;
   const Index coordinates = job.x.shape.columns;
   const Index rows = job.x.shape.rows / context.size() + 1;
-  const Index vectors = 6 * (rows + job.file.shape.columns) * Index{sizeof(double)};
+  const Index vectors = 6 * problems * (rows + job.file.shape.columns) * Index{sizeof(double)};
   const Index blocks = 20 * job.file.shape.columns * number;
   job.memory = estimate_memory(
       context, {(2 * rows + 3 * job.file.shape.columns) * coordinates * Index{sizeof(double)} + vectors + blocks});
   if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
-  return job;
 }
 
 /// Looks at the sums of the plan and, for a page, at the plan, in one pass.
@@ -167,7 +167,10 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
 }  // namespace
 
 void transport_points(mpi::Context& context, const TransportJobOptions& options) {
-  const PointsJob job = prepared_points(context, options);
+  PointsJob job = described_points(context, options);
+  const MarginalFiles marginals(context, options, job.file.shape);
+  prepare_points(context, options, marginals.problems(), job);
+  if (marginals.problems() > 1) return run_points_batch(context, options, job, marginals);
   TransportJobOptions told = options;
   told.input = options.points[0] + " and " + options.points[1];
   const auto work = [&](Meter& meter) {

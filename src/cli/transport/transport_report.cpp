@@ -37,11 +37,7 @@ ordered_json transport_json(const mpi::Context& context, const TransportJobOptio
   report["gap"] = outcome.gap;
   report["rho"] = {{"rows", number_or_null(options.rho.rows)}, {"columns", number_or_null(options.rho.columns)}};
   report["divergence"] = {{"rows", outcome.row_divergence}, {"columns", outcome.column_divergence}};
-  report["stages"] = ordered_json::array();
-  for (const auto& stage : outcome.stages) {
-    report["stages"].push_back(
-        {{"epsilon", stage.epsilon}, {"iterations", stage.iterations}, {"domain", name(stage.domain)}});
-  }
+  report["stages"] = stages_json(outcome.stages);
   return report;
 }
 
@@ -73,10 +69,7 @@ std::string transport_summary(const TransportJobOptions& options, const ScaledJo
                         outcome.check.mass, options.rho.rows, outcome.row_divergence, options.rho.columns,
                         outcome.column_divergence);
   }
-  text += fmt::format("  {:<10}{}{}\n", "domain", name(outcome.stages.back().domain),
-                      outcome.stages.size() > 1 ? fmt::format("; epsilon from {:.3g} down in {} stages",
-                                                              outcome.stages.front().epsilon, outcome.stages.size())
-                                                : "");
+  text += stages_summary(outcome.stages);
   if (!options.map.empty()) text += fmt::format("  {:<10}{}\n", "map", options.map);
   return text + scaled_summary(options, job.file, outcome);
 }

@@ -175,7 +175,7 @@ class Barycentre(CommandTest):
             u = mean[:, None] / sums
         self.save("w.npy", np.array([0.7, 0.3]))
         text = self.succeed(3, "barycentre", "C.npy", "--histograms", "B.npy", "--weights", "w.npy", "--epsilon", "0.05", "-o", "a.npy", "--tolerance", "1e-11")
-        self.assertRegex(text, r"^barycentre of 2 histograms   C is 19 x 12, f64, epsilon 0.05\n  costs     \S+, \S+\n  status    converged")
+        self.assertRegex(text, r"^barycentre of 2 histograms   C is 19 x 12, f64, epsilon 0.05\n  costs     \S+, \S+\n  domain    factors\n  status    converged")
         np.testing.assert_allclose(self.load("a.npy")[:, 0], mean, rtol=1e-8)
 
     def test_what_can_not_be_is_said(self):
@@ -187,7 +187,7 @@ class Barycentre(CommandTest):
             (("CF.npy", "--histograms", "B.npy", "--epsilon", "1"), "CF.npy is in Fortran order, expected C order"),
             (("C.npy", "--histograms", "heavy.npy", "--epsilon", "1"), r"histogram 1 has the mass \S+ in all, the first one"),
             (("C.npy", "--histograms", "B.npy", "--weights", "w.npy", "--epsilon", "1"), "the weights add up to 1.1, expected 1"),
-            (("C.npy", "--histograms", "B.npy", "--epsilon", "1e-6"), "numerical limit: epsilon is 1e-06, expected .*; nothing was written"),
+            (("C.npy", "--histograms", "B.npy", "--epsilon", "1e-6", "--domain", "factors"), "numerical limit: epsilon is 1e-06, expected .*; nothing was written"),
         ]:
             with self.subTest(words):
                 result = self.run_plait(2, "barycentre", *words, "-o", "a.npy")

@@ -69,3 +69,33 @@ class Pot(CommandTest):
                 self.assertEqual((report["status"], len(report["costs"])), ("converged", 3))
                 self.assertAlmostEqual(report["check"]["mass"], 1, 8)
                 np.testing.assert_allclose(self.load("m.npy")[:, 0], expected, rtol=1e-6)
+
+    def test_barycentre_at_a_small_epsilon(self):
+        grid = np.linspace(0, 1, 37)
+        cost = self.save("C.npy", np.subtract.outer(grid, grid) ** 2)
+        heaps = np.stack([np.exp(-((grid - middle) ** 2) / 0.01) + 0.01 for middle in (0.3, 0.5, 0.6)], axis=1)
+        heaps = self.save("B.npy", heaps / heaps.sum(0))
+        # Costs are up to 1000 epsilons, of which no exponential is a number that factors could be made of.
+        expected = ot.bregman.barycenter(heaps, cost, 0.001, method="sinkhorn_log", numItermax=20_000, stopThr=1e-11)
+        words = ("--histograms", "B.npy", "--epsilon", "0.001", "-o", "m.npy", "--tolerance", "1e-8")
+        report = json.loads(self.succeed(2, "barycentre", "C.npy", *words, "--json"))
+        self.assertEqual((report["status"], report["stages"][-1]["domain"]), ("converged", "logarithmic"))
+        np.testing.assert_allclose(self.load("m.npy")[:, 0], expected, atol=1e-6)
+
+    def test_several_pairs_at_a_small_epsilon(self):
+        epsilon = 0.003
+        rows = self.save("R.npy", np.stack([self.a, self.a[::-1]], axis=1))
+        self.save("x.npy", self.x)
+        self.save("y.npy", self.y)
+        for given in [("C.npy",), ("--points", "x.npy", "y.npy")]:
+            with self.subTest(given):
+                words = ("--rows", "R.npy", "--cols", "b.npy", "--epsilon", str(epsilon), "--tolerance", "1e-7")
+                vectors = ("--row-potentials", "f.npy", "--column-potentials", "g.npy")
+                report = json.loads(self.succeed(2, "transport", *given, *words, *vectors, "--json"))
+                self.assertEqual([problem["status"] for problem in report["problems"]], ["converged"] * 2)
+                self.assertEqual(report["problems"][0]["stages"][-1]["domain"], "logarithmic")
+                f, g = self.load("f.npy"), self.load("g.npy")
+                for k in range(2):
+                    plan = np.exp((f[:, k : k + 1] + g[k : k + 1] - self.cost) / epsilon)
+                    expected = ot.sinkhorn(rows[:, k], self.b, self.cost, epsilon, "sinkhorn_log", numItermax=20_000, stopThr=1e-9)
+                    np.testing.assert_allclose(plan, expected, atol=1e-6)
