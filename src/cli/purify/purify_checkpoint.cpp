@@ -23,7 +23,7 @@ using purify::State;
 
 constexpr std::string_view job = "plait purify";
 
-json json_of(const Iterate& iterate) {
+json iterate_json(const Iterate& iterate) {
   return {iterate.trace,  iterate.idempotency_error, iterate.missing_trace,
           iterate.energy, iterate.settled,           iterate.step,
           iterate.seconds};
@@ -34,10 +34,10 @@ Iterate iterate_of(const json& value) {
 }
 
 // Doubles are written with as many digits as tell them from their neighbours, and so come back with the same bits.
-json json_of(const PurifyCheckpoint& checkpoint) {
+json checkpoint_json(const PurifyCheckpoint& checkpoint) {
   const State& state = checkpoint.state;
   json iterates = json::array();
-  for (const Iterate& iterate : state.iterates) iterates.push_back(json_of(iterate));
+  for (const Iterate& iterate : state.iterates) iterates.push_back(iterate_json(iterate));
   return {{"contents", checkpoint.matrix},
           {"fingerprint", checkpoint.fingerprint},
           {"ranks", checkpoint.ranks},
@@ -88,7 +88,7 @@ std::string write_checkpoint(mpi::Context& context, const std::string& path, con
                              PurifyCheckpoint checkpoint, const layout::DistributedMatrix<T>& slab) {
   checkpoint.matrix = next_contents(path, before);
   io::write_npy(context, contents_path(path, checkpoint.matrix), slab);
-  write_checkpoint_file(context, path, job, json_of(checkpoint));
+  write_checkpoint_file(context, path, job, checkpoint_json(checkpoint));
   return checkpoint.matrix;
 }
 

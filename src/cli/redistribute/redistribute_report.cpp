@@ -74,10 +74,10 @@ std::string_view check_text(const RedistributeOptions& options, io::DType dtype,
                                 : "passed: the checksums before and after are equal up to rounding";
 }
 
-ordered_json json_of(const Traffic& traffic) { return {{"bytes", traffic.bytes}, {"messages", traffic.messages}}; }
+ordered_json counted_json(const Traffic& traffic) { return {{"bytes", traffic.bytes}, {"messages", traffic.messages}}; }
 
 // Whole numbers exactly, complex ones as [real, imaginary].
-ordered_json json_of(const Scalar& scalar, io::DType dtype) {
+ordered_json scalar_json(const Scalar& scalar, io::DType dtype) {
   return io::with_dtype(dtype, [&]<class T>() -> ordered_json {
     if constexpr (std::is_integral_v<T>) return scalar.as<T>();
     const auto value = scalar.rounded();
@@ -86,7 +86,7 @@ ordered_json json_of(const Scalar& scalar, io::DType dtype) {
   });
 }
 
-ordered_json json_of(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
+ordered_json shape_json(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
 
 }  // namespace
 
@@ -126,7 +126,8 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
   const bool whole = !options.output.empty();
   ordered_json redistribution = json_of(outcome.redistributed);
   redistribution["plan_seconds"] = outcome.plan_seconds;
-  for (const PeerClass peer : peer_classes) redistribution[std::string(name(peer))] = json_of(outcome.traffic.of(peer));
+  for (const PeerClass peer : peer_classes)
+    redistribution[std::string(name(peer))] = counted_json(outcome.traffic.of(peer));
   redistribution["largest_rank_bytes"] = outcome.traffic.largest_rank_bytes;
 
   ordered_json report{
@@ -137,18 +138,18 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
       {"nodes", context.topology().nodes()},
       {"input",
        {{"path", options.input}, {"kind", io::name(task.input.kind)}, {"order", order_name(task.input.order)}}},
-      {"shape", json_of(task.input.shape)},
+      {"shape", shape_json(task.input.shape)},
       {"dtype", io::name(task.input.dtype)},
       {"op", name(options.op)},
-      {"alpha", json_of(options.alpha, task.input.dtype)},
-      {"beta", json_of(options.beta, task.input.dtype)},
+      {"alpha", scalar_json(options.alpha, task.input.dtype)},
+      {"beta", scalar_json(options.beta, task.input.dtype)},
       {"into", options.into.empty() ? ordered_json() : ordered_json(options.into)},
       {"from", layout_text(task.from, options.from)},
       {"to", layout_text(task.to, options.to)},
       {"output",
        {{"path", whole ? options.output : options.per_rank_folder},
         {"per_rank", !whole},
-        {"shape", json_of(task.to.shape())},
+        {"shape", shape_json(task.to.shape())},
         {"order", order_name((whole ? task.output_slab : task.to).storage())}}},
       {"trace", options.trace.empty() ? ordered_json() : ordered_json(options.trace)},
       {"check", outcome.check},

@@ -51,7 +51,7 @@ std::string links_text(const TraceFigures& figures) {
   return text;
 }
 
-ordered_json json_of(const std::array<Traffic, 3>& traffic) {
+ordered_json traffic_json(const std::array<Traffic, 3>& traffic) {
   ordered_json result;
   for (const PeerClass peer : peer_classes) {
     const Traffic& counted = traffic[static_cast<std::size_t>(peer)];
@@ -60,14 +60,14 @@ ordered_json json_of(const std::array<Traffic, 3>& traffic) {
   return result;
 }
 
-ordered_json json_of(const RankOverlap& rank) {
+ordered_json rank_json(const RankOverlap& rank) {
   return {{"running_seconds", seconds(rank.running)},     {"computing_seconds", seconds(rank.computing)},
           {"posting_seconds", seconds(rank.posting)},     {"waiting_seconds", seconds(rank.waiting)},
           {"under_way_seconds", seconds(rank.under_way)}, {"hidden_seconds", seconds(rank.hidden)},
-          {"sent", json_of(rank.traffic.sent)},           {"received", json_of(rank.traffic.received)}};
+          {"sent", traffic_json(rank.traffic.sent)},      {"received", traffic_json(rank.traffic.received)}};
 }
 
-ordered_json json_of(const LinkUse& link, double bits_per_second) {
+ordered_json link_json(const LinkUse& link, double bits_per_second) {
   ordered_json result{{"bytes_out", link.bytes[0]},
                       {"bytes_in", link.bytes[1]},
                       {"busy_out_seconds", seconds(link.busy[0])},
@@ -124,9 +124,9 @@ std::string summary(const TraceFigures& figures) {
 std::string json_report(const TraceFigures& figures) {
   const RankOverlap all = figures.overlap.sum();
   ordered_json ranks = ordered_json::array();
-  for (const RankOverlap& rank : figures.overlap.ranks) ranks.push_back(json_of(rank));
+  for (const RankOverlap& rank : figures.overlap.ranks) ranks.push_back(rank_json(rank));
   ordered_json links = ordered_json::array();
-  for (const LinkUse& link : figures.overlap.links) links.push_back(json_of(link, figures.bits_per_second));
+  for (const LinkUse& link : figures.overlap.links) links.push_back(link_json(link, figures.bits_per_second));
   ordered_json report{
       {"command", "trace"},
       {"version", PLAIT_VERSION},
@@ -138,7 +138,7 @@ std::string json_report(const TraceFigures& figures) {
       {"clock_error_seconds", seconds(figures.trace.clock_error)},
       {"lost", figures.lost()}};
   report["link_bits_per_second"] = figures.bits_per_second > 0 ? ordered_json(figures.bits_per_second) : ordered_json();
-  report["all_ranks"] = json_of(all);
+  report["all_ranks"] = rank_json(all);
   report["per_rank"] = std::move(ranks);
   report["links"] = std::move(links);
   return json_line(report);
