@@ -18,13 +18,21 @@ NEIGHBOURS = {("redistribute", "collective")}  # first may include second
 # A solver uses no other solver, `dense` included, but for purification, which multiplies matrices.
 STRANGERS = {(solver, "dense") for solver in ROWS[0] if solver != "purify"}
 
-# The same within folders that have folders themselves.
+# The same within folders that have folders themselves. What lies beside these may include all.
 PARTS = {
     "sinkhorn": [
         ["transport", "grid", "balance"],
         ["scaling", "costs"],
         ["course", "sweep", "exchange"],
         ["marginals"],
+    ],
+    "cli": [
+        ["redistribute", "multiply", "purify", "sinkhorn", "transport", "generate", "machine", "exec"],
+        ["scaling"],
+        ["trace"],
+        ["job"],
+        ["options"],
+        ["output"],
     ],
 }
 
@@ -68,18 +76,21 @@ def misspelt(root: Path, path: Path, include: str, quoted: bool) -> str | None:
     return None
 
 
+def reason_of_parts(place: str, part: str, other: str) -> str | None:
+    """Why `place`/part must not include `place`/other, if so."""
+    folder = place.rsplit("/", 1)[1]
+    level = PART_LEVEL[folder]
+    for unknown in [name for name in (part, other) if name not in level]:
+        return f"the folder {place}/{unknown} is not in the table of parts"
+    if part != other and level[part] <= level[other]:
+        return f"{folder}/{part}/ must not include {folder}/{other}/, which is not under it"
+    return None
+
+
 def of_library(root: Path, path: Path):
     folder = path.parts[2] if len(path.parts) > 3 else None  # None: a header of the whole library, src/plait/x.hpp
     known = folder is None or folder in LEVEL
-    part_level = PART_LEVEL.get(folder)
-    part = path.parts[3] if part_level and len(path.parts) > 4 else None
-
-    def reason_of_parts(other: str) -> str | None:
-        if part not in part_level or other not in part_level:
-            return f"the folder {LIBRARY}/{folder}/{part if part not in part_level else other} is not in the table of parts"
-        if part != other and part_level[part] <= part_level[other]:
-            return f"{folder}/{part}/ must not include {folder}/{other}/, which is not under it"
-        return None
+    part = path.parts[3] if folder in PART_LEVEL and len(path.parts) > 4 else None
 
     def reason(include: str, quoted: bool) -> str | None:
         head = include.split("/")
@@ -94,7 +105,7 @@ def of_library(root: Path, path: Path):
         if head[1] not in LEVEL:
             return f"the folder {LIBRARY}/{head[1]} is not in the table of layers"
         if part is not None and head[1] == folder and len(head) > 3:
-            return reason_of_parts(head[2])
+            return reason_of_parts(f"{LIBRARY}/{folder}", part, head[2])
         if folder is not None and not may_include(folder, head[1]):
             return f"{folder}/ must not include {head[1]}/, which is not under it"
         return None
@@ -103,10 +114,17 @@ def of_library(root: Path, path: Path):
 
 
 def of_top(root: Path, path: Path):
+    folder = path.parts[1]
+    part = path.parts[2] if folder in PART_LEVEL and len(path.parts) > 3 else None
+
     def reason(include: str, quoted: bool) -> str | None:
-        head = include.split("/")[0]
-        if head in TOP and head != path.parts[1] and (root / "src" / include).exists():
-            return f"{path.parts[1]}/ must not include {head}/, its neighbour"
+        head, *rest = include.split("/")
+        if head in TOP and head != folder and (root / "src" / include).exists():
+            return f"{folder}/ must not include {head}/, its neighbour"
+        if part is not None and head == folder:
+            if len(rest) < 2:
+                return f"{folder}/{part}/ must not include {include}, which stands above it"
+            return reason_of_parts(f"src/{folder}", part, rest[0])
         return misspelt(root, path, include, quoted) if len(include.split("/")) > 1 and include.startswith("..") else None
 
     return reason

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 from format import check_format
-from layers import LEVEL, PART_LEVEL, check_layers
+from layers import LEVEL, PART_LEVEL, TOP, check_layers
 from source import code_of, cpp_files
 from tidy import check_tidy, whole_of
 from words import check_words
@@ -61,6 +61,15 @@ class Layers(Tree):
         self.assertEqual(len(self.found_in("src/plait/sinkhorn/sweep/a.cpp", '"plait/sinkhorn/exchange/b.hpp"')), 1)
         self.assertIn("not in the table", self.found_in("src/plait/sinkhorn/b/d.cpp", '"plait/sinkhorn/grid/b.hpp"')[0])
 
+    def test_parts_of_the_command_have_layers_too(self):
+        self.assertEqual(self.found_in("src/cli/trace/a.cpp", '"cli/output/b.hpp"'), [])
+        self.assertEqual(self.found_in("src/cli/command_line.cpp", '"cli/trace/b.hpp"'), [])
+        self.assertEqual(
+            self.found_in("src/cli/output/a.cpp", '"cli/trace/b.hpp"'),
+            ["src/cli/output/a.cpp:2: cli/output/ must not include cli/trace/, which is not under it"],
+        )
+        self.assertIn("stands above it", self.found_in("src/cli/trace/b.cpp", '"cli/guard.hpp"')[-1])
+
     def test_a_folder_that_is_not_in_the_table_is_a_violation(self):
         self.assertIn("not in the table", self.found_in("src/plait/utils/a.cpp", "<vector>")[0])
 
@@ -81,7 +90,8 @@ class Layers(Tree):
         folders = {path.name for path in (ROOT / "src/plait").iterdir() if path.is_dir()}
         self.assertLessEqual(folders, set(LEVEL))
         for folder, levels in PART_LEVEL.items():
-            parts = {path.name for path in (ROOT / "src/plait" / folder).iterdir() if path.is_dir()}
+            place = ROOT / "src" / folder if folder in TOP else ROOT / "src/plait" / folder
+            parts = {path.name for path in place.iterdir() if path.is_dir()}
             self.assertEqual(parts, set(levels))
 
 

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
 #include "plait/collective/algorithms.hpp"
 #include "plait/collective/choose.hpp"
 #include "plait/collective/pipeline.hpp"
@@ -28,6 +32,26 @@ constexpr Index element_bytes = sizeof(double);
 
 // Small whole numbers, whose sums are exact in whatever order.
 double value(int rank, Index i) { return static_cast<double>((rank + 1) * (i % 97 + 1)); }
+
+// Row `rank / edge` and column `rank % edge` of a square mesh, whose rows sum up to the diagonal. From there the sums
+// go down the columns.
+struct Mesh {
+  Mesh(int ranks, int rank)
+      : edge(static_cast<int>(std::lround(std::sqrt(ranks)))), row(rank / edge), column(rank % edge) {
+    if (edge * edge != ranks) throw ArgumentError(fmt::format("ranks: {}, expected a square", ranks));
+  }
+  [[nodiscard]] Group along_row(const mpi::Context& context) const { return {context, ranks(row * edge, 1)}; }
+  [[nodiscard]] Group along_column(const mpi::Context& context) const { return {context, ranks(column, edge)}; }
+
+  int edge, row, column;
+
+ private:
+  [[nodiscard]] std::vector<int> ranks(int first, int stride) const {
+    std::vector<int> all;
+    for (int i = 0; i < edge; ++i) all.push_back(first + i * stride);
+    return all;
+  }
+};
 
 void leave(void*, void*, int*, MPI_Datatype*) {}
 
@@ -66,6 +90,8 @@ Schedule schedule_by_name(mpi::Context& context, const SimulatedCollective& coll
       static_cast<void>(collective::allreduce_by(algorithm, graph, context, all, stream, data, data, sum));
     });
   }
+  if (collective.operation == Operation::matrix_vector)
+    throw ArgumentError("a product of matrix and vector has two operations, expected chosen ones or the library's");
   const auto algorithm = model::parse_algorithm<model::ReduceAlgorithm>(collective.algorithm);
   return schedule_by(context, collective, algorithm, [&](Graph& graph, const Stream& stream, Place data) {
     const Stream reduced = collective::reduce_by(algorithm, graph, all, 0, stream, data, data, sum);
@@ -85,6 +111,11 @@ Schedule chosen_schedule(mpi::Context& context, const SimulatedCollective& colle
     case Operation::reduce: pipeline.reduce(all, 0, sum); break;
     case Operation::broadcast: pipeline.broadcast(all, 0); break;
     case Operation::allreduce: pipeline.allreduce(all, sum); break;
+    case Operation::matrix_vector: {
+      const Mesh mesh(context.size(), context.rank());
+      pipeline.reduce(mesh.along_row(context), mesh.row, sum).broadcast(mesh.along_column(context), mesh.column);
+      break;
+    }
     default: pipeline.reduce(all, 0, sum).broadcast(all, 0); break;
   }
   return pipeline.schedule(name(collective.operation), {.sends = collective.sends});
@@ -126,6 +157,17 @@ std::function<void()> prepare(mpi::Context& context, const SimulatedCollective& 
   if (collective.algorithm == "library") {
     MPI_Op sum = MPI_SUM;
     if (!collective.sums) MPI_Op_create(leave, 1, &sum);
+    if (collective.operation == Operation::matrix_vector) {
+      const Mesh mesh(context.size(), context.rank());
+      const auto row = std::make_shared<mpi::Communicator>(context.comm().split(mesh.row, mesh.column));
+      const auto column = std::make_shared<mpi::Communicator>(context.comm().split(mesh.column, mesh.row));
+      return [mesh, row, column, sum, data, count = static_cast<int>(collective.elements)] {
+        const bool is_root = mesh.row == mesh.column;
+        MPI_Reduce(is_root ? MPI_IN_PLACE : data.data(), is_root ? data.data() : nullptr, count, MPI_DOUBLE, sum,
+                   mesh.row, row->handle());
+        MPI_Bcast(data.data(), count, MPI_DOUBLE, mesh.column, column->handle());
+      };
+    }
     return [&context, collective, sum, data] {
       run_library(context.comm().handle(), context.rank(), collective, sum, data);
     };
@@ -147,7 +189,11 @@ void write_operand(const SimulatedCollective& collective, int rank, std::span<st
 
 Index wrong_elements(const SimulatedCollective& collective, int ranks, int rank, std::span<const std::byte> data) {
   if (collective.operation == Operation::reduce && rank != 0) return 0;
-  const int times = collective.operation == Operation::broadcast ? 1 : ranks * (ranks + 1) / 2;
+  int times = collective.operation == Operation::broadcast ? 1 : ranks * (ranks + 1) / 2;
+  if (collective.operation == Operation::matrix_vector) {
+    const Mesh mesh(ranks, rank);
+    times = mesh.edge * (2 * mesh.column * mesh.edge + mesh.edge + 1) / 2;
+  }
   const auto* const elements = reinterpret_cast<const double*>(data.data());
   Index wrong = 0;
   for (Index i = 0; i < collective.elements; ++i) wrong += elements[i] == times * value(0, i) ? 0 : 1;

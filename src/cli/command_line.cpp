@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/options/usage_error.hpp"
 #include "cli/spelling.hpp"
-#include "cli/usage_error.hpp"
 
 namespace plait::cli {
 

@@ -3,20 +3,20 @@
 #include <string>
 #include <variant>
 
-#include "cli/balance_options.hpp"
-#include "cli/barycentre_options.hpp"
-#include "cli/divergence_options.hpp"
-#include "cli/exec.hpp"
-#include "cli/generate_options.hpp"
-#include "cli/info.hpp"
-#include "cli/machine.hpp"
-#include "cli/multiply_options.hpp"
-#include "cli/plan_options.hpp"
-#include "cli/purify_options.hpp"
-#include "cli/redistribute_options.hpp"
-#include "cli/sinkhorn_options.hpp"
-#include "cli/trace_options.hpp"
-#include "cli/transport_options.hpp"
+#include "cli/exec/exec.hpp"
+#include "cli/exec/info.hpp"
+#include "cli/generate/generate_options.hpp"
+#include "cli/machine/machine.hpp"
+#include "cli/multiply/multiply_options.hpp"
+#include "cli/purify/purify_options.hpp"
+#include "cli/redistribute/plan_options.hpp"
+#include "cli/redistribute/redistribute_options.hpp"
+#include "cli/sinkhorn/balance_options.hpp"
+#include "cli/sinkhorn/sinkhorn_options.hpp"
+#include "cli/trace/trace_options.hpp"
+#include "cli/transport/barycentre_options.hpp"
+#include "cli/transport/divergence_options.hpp"
+#include "cli/transport/transport_options.hpp"
 
 namespace plait::cli {
 

@@ -17,8 +17,8 @@
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/error.hpp"
 
-#include "cli/print.hpp"
-#include "cli/usage_error.hpp"
+#include "cli/options/usage_error.hpp"
+#include "cli/output/print.hpp"
 
 namespace plait::cli {
 

@@ -8,7 +8,7 @@
 #include "plait/base/random.hpp"
 #include "plait/mpi/collectives.hpp"
 
-#include "cli/usage_error.hpp"
+#include "cli/options/usage_error.hpp"
 
 namespace plait::cli {
 

@@ -51,6 +51,10 @@ class Package(unittest.TestCase):
         for program in ("shared", "static", "cpp"):
             self.expect_right(build / program)
 
+    def test_cmake_finds_it_from_a_project_of_cpp_alone(self):
+        for _ in range(2):  # the second time with what the first one left in the cache
+            self.configure(self.scratch / "cpp", "-DLANGUAGES=CXX")
+
     def test_cmake_refuses_another_mpi_than_that_of_the_build(self):
         for mpicc in ("mpicc.openmpi", "mpicc.mpich"):
             if mpicc in MPICC or not shutil.which(mpicc):

@@ -18,6 +18,9 @@ Stream broadcast_by(model::BroadcastAlgorithm algorithm, Graph& graph, const Gro
     case model::BroadcastAlgorithm::chain: return broadcast_chain(graph, group, root, stream, data);
     case model::BroadcastAlgorithm::scatter_all_gather:
       return broadcast_scatter_all_gather(graph, group, root, TreeShape::binomial, AllGatherWay::ring, stream, data);
+    case model::BroadcastAlgorithm::scatter_doubling:
+      return broadcast_scatter_all_gather(graph, group, root, TreeShape::binomial, AllGatherWay::doubling, stream,
+                                          data);
     case model::BroadcastAlgorithm::binomial: break;
   }
   return broadcast_binomial(graph, group, root, stream, data);
@@ -73,7 +76,11 @@ Blocks reduce_scatter_by(model::ReduceScatterAlgorithm algorithm, Graph& graph, 
 }
 
 int messages_of_segment(model::BroadcastAlgorithm algorithm, const Group& group) noexcept {
-  return algorithm == model::BroadcastAlgorithm::scatter_all_gather ? group.widest() : 1;
+  switch (algorithm) {
+    case model::BroadcastAlgorithm::scatter_all_gather: return group.widest();
+    case model::BroadcastAlgorithm::scatter_doubling: return 2;
+    default: return 1;
+  }
 }
 
 int messages_of_segment(model::ReduceAlgorithm algorithm, const Group& group) noexcept {

@@ -45,7 +45,7 @@ Blocks all_gather_ring(Graph& graph, const Group& group, Blocks blocks, Place da
   gathered.reserve(at(group.size()));
   for (int index = 0; index < group.size(); ++index)
     gathered.push_back(broadcast_chain(graph, down, group.size() - 1 - index, blocks.block(index), data));
-  for (int index = 0; index < group.size(); ++index) blocks.replace(index, gathered[at(index)]);
+  blocks.replace(gathered);
   return blocks;
 }
 

@@ -71,6 +71,17 @@ void Blocks::replace(int index, const Stream& block) {
   }
 }
 
+void Blocks::replace(const std::vector<Stream>& blocks) {
+  PLAIT_ASSERT(blocks.size() == at(size_), "each rank has a block");
+  for (std::size_t c = 0; c < chunks_.size(); ++c) {
+    const Index stage = blocks.back().segments()[c].stage;
+    for (std::size_t index = 0; index < blocks.size(); ++index) {
+      chunks_[c][index] = blocks[index].segments()[c];
+      chunks_[c][index].stage = stage;
+    }
+  }
+}
+
 std::pair<Index, Index> Blocks::extent(int index) const {
   if (chunks_.empty()) return {0, 0};
   std::pair<Index, Index> found{chunks_.front()[at(index)].begin, chunks_.front()[at(index)].end};

@@ -47,6 +47,8 @@ class Blocks {
   [[nodiscard]] std::pair<Index, Index> extent(int index) const;
   /// They have become this: as many segments, in their order, and all other pieces get their stages.
   void replace(int index, const Stream& block);
+  /// All of them.
+  void replace(const std::vector<Stream>& blocks);
 
   /// Each chunk as one segment, which is final when all its pieces are.
   /// \pre  the pieces of a chunk lie one behind the other, as `split` makes them

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "plait/collective/blocks.hpp"
@@ -36,6 +37,11 @@ class PartialResults {
   [[nodiscard]] const Dependencies& ready() const { return ready_[static_cast<std::size_t>(group_.me())]; }
 
  private:
+  /// Whether a block and the next one can be combined at once.
+  [[nodiscard]] bool are_one(int block, int next) const;
+  /// Some neighbouring blocks, with what was received at the place of `staged`. Returns where that ends.
+  Index combine(Position position, OperationId received, std::span<const int> blocks, Range staged, Side side);
+
   Graph& graph_;
   const Group& group_;
   const Blocks& blocks_;

@@ -28,7 +28,7 @@ Blocks reduce_scatter_ring(Graph& graph, const Group& group, Blocks blocks, Plac
   reduced.reserve(static_cast<std::size_t>(group.size()));
   for (int index = 0; index < group.size(); ++index)
     reduced.push_back(reduce_chain(graph, group, index, blocks.block(index), in, out, combine, staging));
-  for (int index = 0; index < group.size(); ++index) blocks.replace(index, reduced[at(index)]);
+  blocks.replace(reduced);
   return blocks;
 }
 

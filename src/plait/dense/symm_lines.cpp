@@ -45,12 +45,12 @@ Stream SymmLines::broadcast(Graph& graph, const Line& line, int root, const Stre
 
 Stream SymmLines::reduce(Graph& graph, const Line& line, int root, const Stream& stream, Place in, Place out) const {
   return line.of_mpi ? line.of_mpi->reduce(graph, root, stream, in, out, products_->sum)
-                     : collective::reduce_chain(graph, line.group, root, stream, in, out, {products_->sum});
+                     : collective::reduce_chain(graph, line.group, root, stream, in, out, products_->combine);
 }
 
 Stream SymmLines::allreduce(Graph& graph, const Line& line, const Stream& stream, Place in, Place out) const {
   return line.of_mpi ? line.of_mpi->allreduce(graph, stream, in, out, products_->sum)
-                     : collective::allreduce_ring(graph, line.group, stream, in, out, {products_->sum});
+                     : collective::allreduce_ring(graph, line.group, stream, in, out, products_->combine);
 }
 
 Stream after(const Stream& stream, schedule::OperationId operation) {

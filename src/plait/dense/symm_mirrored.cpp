@@ -205,8 +205,8 @@ class MirroredGraph {
       columns_read_[q].push_back(multiplied);
       sum.becomes(multiplied);
       const int root = is_home_ ? a_ : last_of_sum(q, half_);
-      sum.stream =
-          collective::reduce_chain(graph_, group, root, sum.stream, sum_place_, sum_place_, {products_.sum}, staging_);
+      sum.stream = collective::reduce_chain(graph_, group, root, sum.stream, sum_place_, sum_place_, products_.combine,
+                                            staging_);
       if (!is_home_ && root == j_) send_home(sum);
     }
   }

@@ -68,6 +68,7 @@ SymmProducts make_products(mpi::Reduction sum) {
   return {
       .element_bytes = Index{sizeof(T)},
       .sum = sum,
+      .combine = sum,
       .multiply = multiply<T, 0>,
       .multiply_and_add = multiply<T, 1>,
       .mirror = mirror<T>,

@@ -6,6 +6,7 @@
 #include "plait/dense/element.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/redistribute/op.hpp"
+#include "plait/schedule/combine.hpp"
 
 namespace plait::dense {
 
@@ -36,7 +37,8 @@ struct ConstBlock {
 /// What is done to blocks of one type of elements, for graphs that need not know it.
 struct SymmProducts {
   Index element_bytes;
-  mpi::Reduction sum;
+  mpi::Reduction sum;         ///< by the MPI library
+  schedule::Combine combine;  ///< the same by plait
 
   /// C ← op(A)·op(B), where an op is the identity or the conjugate transpose.
   void (*multiply)(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c);

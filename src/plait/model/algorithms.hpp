@@ -9,8 +9,9 @@
 /// The algorithms that there are for each collective operation, and their names.
 namespace plait::model {
 
-/// Down a chain of ranks segment by segment; down a binomial tree; scattered down a binomial tree, then all-gathered.
-enum class BroadcastAlgorithm : unsigned char { chain, binomial, scatter_all_gather };
+/// Down a chain of ranks segment by segment; down a binomial tree; scattered down a binomial tree, then all-gathered by a
+/// ring, or by recursive doubling, which is for very many ranks.
+enum class BroadcastAlgorithm : unsigned char { chain, binomial, scatter_all_gather, scatter_doubling };
 /// Up a chain of ranks segment by segment; up a binomial tree; reduce-scatter by recursive halving, then gathered.
 enum class ReduceAlgorithm : unsigned char { chain, binomial, halving_gather };
 /// Ring reduce-scatter and ring all-gather; recursive doubling of the whole vector; Rabenseifner's recursive halving,
@@ -28,7 +29,7 @@ struct AlgorithmNames;
 template <>
 struct AlgorithmNames<BroadcastAlgorithm> {
   static constexpr std::string_view operation = "broadcast";
-  static constexpr std::array<std::string_view, 3> names{"chain", "binomial", "scatter-all-gather"};
+  static constexpr std::array<std::string_view, 4> names{"chain", "binomial", "scatter-all-gather", "scatter-doubling"};
 };
 template <>
 struct AlgorithmNames<ReduceAlgorithm> {

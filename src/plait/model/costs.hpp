@@ -22,6 +22,7 @@ namespace plait::model {
 /// - broadcast, chain: the segments follow each other through P - 1 hops
 /// - broadcast, binomial: ceil(log2 P) steps of all bytes
 /// - broadcast, scatter_all_gather: down a binomial tree, each with the parts of those below; then a ring
+/// - broadcast, scatter_doubling: the same, but gathered as all-gather, recursive_doubling does
 /// - reduce, chain and binomial: as a broadcast backwards, everything that comes combined
 /// - reduce, halving_gather: as reduce-scatter, recursive_halving; then up a binomial tree
 /// - allreduce, ring: 2 (P - 1) steps of a P-th, half of them combined

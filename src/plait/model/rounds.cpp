@@ -214,6 +214,10 @@ Rounds rounds(BroadcastAlgorithm algorithm, const Placement& placement) {
       all = tree_down(ranks, Carries::parts);
       append(all, ring(ranks, false));
       break;
+    case BroadcastAlgorithm::scatter_doubling:
+      all = tree_down(ranks, Carries::parts);
+      append(all, doubling(ranks));
+      break;
   }
   return all;
 }

@@ -1,5 +1,6 @@
 #include "plait/mpi/collectives.hpp"
 
+#include "plait/mpi/environment.hpp"
 #include "plait/mpi/error.hpp"
 #include "plait/mpi/message.hpp"
 #include "plait/mpi/request.hpp"
@@ -9,6 +10,10 @@ namespace plait::mpi {
 namespace {
 
 constexpr int exchange_tag = 0;
+
+// Whether collectives block rather than poll: SimGrid's non-blocking ones send as many messages as there are pairs of
+// ranks, which takes minutes among thousands.
+constexpr bool blocks = is_simulated;
 
 // Applies `f` to consecutive pieces of `data` of at most `longest_message` bytes, whole elements each.
 template <class F>
@@ -27,7 +32,10 @@ int elements(std::span<const std::byte> piece, const Reduction& reduction) {
 
 }  // namespace
 
-void barrier(const Communicator& comm) { start_barrier(comm).wait(); }
+void barrier(const Communicator& comm) {
+  if constexpr (blocks) return check(MPI_Barrier(comm.handle()), "MPI_Barrier");
+  start_barrier(comm).wait();
+}
 
 Request start_barrier(const Communicator& comm) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -37,9 +45,10 @@ Request start_barrier(const Communicator& comm) {
 
 void broadcast_bytes(const Communicator& comm, std::span<std::byte> data, int root) {
   in_pieces(data, 1, [&](std::span<std::byte> piece) {
+    const auto count = static_cast<int>(piece.size());
+    if constexpr (blocks) return check(MPI_Bcast(piece.data(), count, MPI_BYTE, root, comm.handle()), "MPI_Bcast");
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, root, comm.handle(), &request),
-          "MPI_Ibcast");
+    check(MPI_Ibcast(piece.data(), count, MPI_BYTE, root, comm.handle(), &request), "MPI_Ibcast");
     Request(request).wait();
   });
 }
@@ -52,10 +61,15 @@ void all_reduce_bytes(const Communicator& comm, std::span<std::byte> data, const
     return;
   }
   in_pieces(data, reduction.element_bytes, [&](std::span<std::byte> piece) {
+    const int count = elements(piece, reduction);
+    if constexpr (blocks) {
+      return check(MPI_Allreduce(MPI_IN_PLACE, piece.data(), count, reduction.type, reduction.operation, comm.handle()),
+                   "MPI_Allreduce");
+    }
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(MPI_IN_PLACE, piece.data(), elements(piece, reduction), reduction.type, reduction.operation,
-                         comm.handle(), &request),
-          "MPI_Iallreduce");
+    check(
+        MPI_Iallreduce(MPI_IN_PLACE, piece.data(), count, reduction.type, reduction.operation, comm.handle(), &request),
+        "MPI_Iallreduce");
     Request(request).wait();
   });
 }
@@ -81,6 +95,11 @@ Request start_all_gather_bytes(const Communicator& comm, std::span<const std::by
 }
 
 void all_gather_bytes(const Communicator& comm, std::span<const std::byte> own, std::span<std::byte> all) {
+  if constexpr (blocks) {
+    const auto count = static_cast<int>(own.size());
+    return check(MPI_Allgather(own.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm.handle()),
+                 "MPI_Allgather");
+  }
   start_all_gather_bytes(comm, own, all).wait();
 }
 

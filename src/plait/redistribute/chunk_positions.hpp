@@ -19,9 +19,11 @@ namespace plait::redistribute {
 [[nodiscard]] inline schedule::Position position_of_emptying(Index chunk, int from, int to, int ranks) {
   return {.stage = 2 * chunk + 1, .strand = 0, .segment = (to - from + ranks) % ranks};
 }
-/// What stays on the rank goes in step with chunks that are read in place, so that neighbouring parts of the target are
-/// written together.
-[[nodiscard]] inline schedule::Position position_of_own(Index chunk) { return {.stage = 2 * chunk}; }
+/// What stays on the rank goes in step with chunks that go through memory: what is read in place is written next to it,
+/// and what is packed was read next to it, and is still in the caches.
+[[nodiscard]] inline schedule::Position position_of_own(Index chunk, int ranks) {
+  return {.stage = 2 * chunk, .strand = 0, .segment = ranks};
+}
 /// Readers let go of an offer after all chunks.
 [[nodiscard]] inline schedule::Position position_of_release(int from, int to, int ranks) {
   return {.stage = INT64_MAX - 1, .strand = 0, .segment = (to - from + ranks) % ranks};

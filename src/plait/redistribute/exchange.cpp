@@ -15,6 +15,8 @@ using schedule::Position;
 
 constexpr Index step_bytes = Index{1} << 20;      // about 0.2 ms of copying between two looks at the network
 constexpr Index shared_chunk = Index{512} << 10;  // through memory: several of them stay in the caches
+// What was read for a chunk and lies between its runs is to be in a core's own cache when it is moved itself.
+constexpr Index interleaved_chunk = Index{128} << 10;
 constexpr Index most_under_way = 32;  // messages in each direction; MPI looks at all of them again and again
 
 }  // namespace
@@ -45,7 +47,11 @@ Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, c
   }
   outgoing_ = streams(outgoing);
   incoming_ = streams(incoming);
-  const Index own_chunk = slot_bytes_ > 0 ? slot_bytes_ : options_.chunk_bytes;
+  own_goes_in_step_ = slot_bytes_ > 0 && std::ranges::any_of(outgoing, [&](const auto& stream) {
+                        return is_neighbour(stream.first) && is_interleaved(stream.second);
+                      });
+  Index own_chunk = slot_bytes_ > 0 ? slot_bytes_ : options_.chunk_bytes;
+  if (own_goes_in_step_) own_chunk = std::min(own_chunk, interleaved_chunk);
   own_ = cut(own, {.chunk_bytes = own_chunk, .step_bytes = std::min(step, own_chunk)});
 }
 
@@ -61,7 +67,7 @@ std::vector<Exchange::Stream> Exchange::streams(const PackagesByPeer& packages) 
     if (!is_neighbour(peer))
       longest = std::min(longest, mpi::network_message);
     else if (slot_bytes_ > 0)
-      longest = slot_bytes_;
+      longest = is_interleaved(to_cut) ? std::min(slot_bytes_, interleaved_chunk) : slot_bytes_;
     result.push_back({peer, cut(to_cut, {.chunk_bytes = longest, .step_bytes = std::min(step_bytes, longest)})});
   }
   return result;
@@ -153,9 +159,19 @@ void Exchange::add_messages_in(schedule::Graph& graph, Index blocks) {
   }
 }
 
+// What stays on the rank goes in step with what is read in place, and with what was packed from between it, unless
+// messages wait for nothing but their turn.
 void Exchange::add_own_moves(schedule::Graph& graph) {
+  Index stages = 0;
+  bool in_step = sources_ || own_goes_in_step_;
+  for (const Stream& stream : outgoing_) {
+    stages = std::max(stages, static_cast<Index>(stream.chunks.size()));
+    in_step = in_step && !by_message(stream);
+  }
+  const auto chunks = static_cast<Index>(own_.size());
   for (Index number = 0; const Chunk& chunk : own_) {
-    const Position position = sources_ ? position_of_own(number++) : position_after_messages();
+    const Index stage = (number++ * stages + chunks - 1) / chunks;  // of which all has been read
+    const Position position = in_step ? position_of_own(stage, context_.size()) : position_after_messages();
     graph.compute(position, chunk.steps(),
                   [this, &chunk](const schedule::Run& run, Index step) { move(run, chunk, step); });
   }

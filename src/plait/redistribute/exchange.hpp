@@ -84,6 +84,7 @@ class Exchange {
   std::vector<std::optional<Mover>> movers_;  // of the matrices that take part
   std::vector<Stream> outgoing_, incoming_;
   std::vector<Chunk> own_;
+  bool own_goes_in_step_ = false;  // with what goes through slots
   std::optional<NodeRings> rings_;
   simd::StoreChoice into_slots_{NodeRings::slots};
   std::optional<SharedSources> sources_;

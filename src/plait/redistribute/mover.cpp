@@ -130,7 +130,8 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
       const Index source_stride = source.leading_dimension * bytes;
       const Index target_stride = target.leading_dimension * bytes;
       simd::copy_runs(runs_, across.length, source.data + across.source * source_stride, source_stride,
-                      target.data + across.target * target_stride, target_stride, transform.isa(), transform.stores());
+                      target.data + across.target * target_stride, target_stride, transform.isa(), transform.stores(),
+                      target_end == End::message ? simd::Gaps::fetched : simd::Gaps::skipped);
       return;
     }
     for (Index j = 0; j < across.length; ++j) {

@@ -51,6 +51,22 @@ void cut_panel(const Panel& panel, const PackageToCut& how, Index most, F f) {
 
 }  // namespace
 
+bool is_interleaved(std::span<const PackageToCut> packages) {
+  constexpr Index short_gap = 4096;  // bytes, a page
+  const auto has_short_gaps = [](const PackedRuns& runs, Index element_bytes) {
+    const auto gaps = static_cast<Index>(runs.runs.size()) - 1;
+    if (gaps < 1) return false;
+    const layout::Run& last = runs.runs.back();
+    const Index between = last.source_local + last.length - runs.runs.front().source_local - runs.length;
+    return between > 0 && between * element_bytes <= gaps * short_gap;
+  };
+  return std::ranges::any_of(packages, [&](const PackageToCut& how) {
+    return !how.turned && std::ranges::any_of(how.package->panels, [&](const Panel& panel) {
+      return has_short_gaps(how.packed == StorageOrder::column_major ? *panel.rows : *panel.columns, how.element_bytes);
+    });
+  });
+}
+
 std::vector<Chunk> cut(std::span<const PackageToCut> packages, CutLimits limits) {
   std::vector<Chunk> chunks;
   Index bytes_of_step = 0;

@@ -42,6 +42,10 @@ struct PackageToCut {
   bool turned = false;                               ///< whether the target is stored in the other order
 };
 
+/// Whether columns (rows) are copied in runs between which, at short distances, the source has what goes elsewhere: who
+/// reads one reads the other, as memory is fetched in longer stretches.
+[[nodiscard]] bool is_interleaved(std::span<const PackageToCut> packages);
+
 /// The same on all ranks, so that both ends of a message cut alike. At least 16 bytes each.
 struct CutLimits {
   Index chunk_bytes;  ///< at most in one message

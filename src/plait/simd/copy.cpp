@@ -45,6 +45,8 @@ constexpr Index least_streamed_run = 128;  // shorter ones are lines written in 
 /// How far ahead of where it is copied a run is fetched, and how much at a time.
 constexpr Index fetched_ahead = 4096;
 constexpr Index fetched_at_once = 512;
+/// Gaps up to this are fetched where they are wanted.
+constexpr Index longest_fetched_gap = 4096;
 
 HWY_INLINE void stream_line(std::uint8_t* target, const std::uint8_t* source) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -71,8 +73,8 @@ HWY_INLINE Index before_a_line(const std::uint8_t* target, Index bytes) {
 class FetchAhead {
  public:
   /// \pre  there is a run
-  FetchAhead(std::span<const CopiedRun> runs, Index major, const std::uint8_t* source, Index stride)
-      : runs_(runs), columns_(major), column_source_(source), stride_(stride) {
+  FetchAhead(std::span<const CopiedRun> runs, Index major, const std::uint8_t* source, Index stride, Gaps gaps)
+      : runs_(runs), columns_(major), column_source_(source), stride_(stride), gaps_(gaps) {
     advance(0);
   }
 
@@ -98,18 +100,27 @@ class FetchAhead {
     if (at_ == run.bytes) next_run();
   }
 
-  void next_run() {
+  HWY_INLINE void next_run() {
     at_ = 0;
-    if (++run_ < runs_.size()) return;
+    if (++run_ < runs_.size()) {
+      if (gaps_ == Gaps::fetched) fetch_gap(runs_[run_ - 1].source + runs_[run_ - 1].bytes, runs_[run_].source);
+      return;
+    }
     run_ = 0;
     column_source_ += stride_;
     --columns_;
+  }
+
+  HWY_INLINE void fetch_gap(Index begin, Index end) {
+    if (end - begin > longest_fetched_gap) return;
+    for (Index line = begin; line < end; line += line_bytes) prefetch(column_source_ + line);
   }
 
   std::span<const CopiedRun> runs_;
   Index columns_;
   const std::uint8_t* column_source_;
   Index stride_;
+  Gaps gaps_;
   std::size_t run_ = 0;
   Index at_ = 0;                       // in the run
   const std::uint8_t* end_ = nullptr;  // of what has been fetched
@@ -162,8 +173,8 @@ void stream_kernel(std::byte* target, const std::byte* source, Index bytes) {
 
 /// Likewise.
 void copy_runs_kernel(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
-                      std::byte* target, Index target_stride_bytes, bool streaming) {
-  FetchAhead ahead(runs, major, reinterpret_cast<const std::uint8_t*>(source), source_stride_bytes);
+                      std::byte* target, Index target_stride_bytes, bool streaming, Gaps gaps) {
+  FetchAhead ahead(runs, major, reinterpret_cast<const std::uint8_t*>(source), source_stride_bytes, gaps);
   for (Index j = 0; j < major; ++j) {
     const auto* from = reinterpret_cast<const std::uint8_t*>(source + j * source_stride_bytes);
     auto* to = reinterpret_cast<std::uint8_t*>(target + j * target_stride_bytes);
@@ -194,7 +205,7 @@ constexpr KernelTable<void(std::byte*, const std::byte*, Index)> stream_kernels(
     PLAIT_SIMD_FIXED_LENGTH_KERNELS(&copy_kernel, stream_kernel));
 
 void copy_runs_scalar(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
-                      std::byte* target, Index target_stride_bytes, bool /*streaming*/) {
+                      std::byte* target, Index target_stride_bytes, bool /*streaming*/, Gaps /*gaps*/) {
   for (Index j = 0; j < major; ++j) {
     for (const CopiedRun& run : runs) {
       copy_kernel(target + j * target_stride_bytes + run.target, source + j * source_stride_bytes + run.source,
@@ -203,7 +214,7 @@ void copy_runs_scalar(std::span<const CopiedRun> runs, Index major, const std::b
   }
 }
 
-constexpr KernelTable<void(std::span<const CopiedRun>, Index, const std::byte*, Index, std::byte*, Index, bool)>
+constexpr KernelTable<void(std::span<const CopiedRun>, Index, const std::byte*, Index, std::byte*, Index, bool, Gaps)>
     copy_runs_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(&copy_runs_scalar, copy_runs_kernel));
 
 /// Shorter columns would be lines written in part for the most.
@@ -239,7 +250,7 @@ void copy_matrix(Index minor_bytes, Index major, const std::byte* source, Index 
 }
 
 void copy_runs(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
-               std::byte* target, Index target_stride_bytes, Isa isa, Stores stores) {
+               std::byte* target, Index target_stride_bytes, Isa isa, Stores stores, Gaps gaps) {
   const bool streaming = stores == Stores::streaming;
   CopiedRun whole;
   if (runs.size() == 1 && runs[0].bytes == source_stride_bytes && runs[0].bytes == target_stride_bytes) {
@@ -256,7 +267,7 @@ void copy_runs(std::span<const CopiedRun> runs, Index major, const std::byte* so
       }
     }
   } else {
-    copy_runs_kernels[isa](runs, major, source, source_stride_bytes, target, target_stride_bytes, streaming);
+    copy_runs_kernels[isa](runs, major, source, source_stride_bytes, target, target_stride_bytes, streaming, gaps);
   }
   if (streaming) hwy::FlushStream();
 }

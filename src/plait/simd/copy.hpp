@@ -36,6 +36,10 @@ struct CopiedRun {
   Index bytes = 0;
 };
 
+/// What lies between short runs of a source: left alone, or fetched into the caches with them, as it is copied soon
+/// after. Memory is read at its speed without gaps only; 512 of every 1024 bytes take as long as all of them.
+enum class Gaps : unsigned char { skipped, fetched };
+
 /// Copies the same runs of each of `major` columns, which begin `source_stride_bytes` and `target_stride_bytes` apart:
 /// many short runs at the cost of one call. `Stores::automatic` does not stream.
 ///
@@ -43,6 +47,6 @@ struct CopiedRun {
 /// \pre  is_supported(isa)
 void copy_runs(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
                std::byte* target, Index target_stride_bytes, Isa isa = selected_isa(),
-               Stores stores = Stores::automatic);
+               Stores stores = Stores::automatic, Gaps gaps = Gaps::skipped);
 
 }  // namespace plait::simd

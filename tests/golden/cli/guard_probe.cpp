@@ -11,7 +11,7 @@
 #include "plait/mpi/environment.hpp"
 
 #include "cli/guard.hpp"
-#include "cli/usage_error.hpp"
+#include "cli/options/usage_error.hpp"
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "plait/report/trace_json.hpp"
 #include "plait/report/traffic.hpp"
 
-#include "cli/trace_file.hpp"
+#include "cli/trace/trace_file.hpp"
 #include "mpi/schedule/ring.hpp"
 #include "mpi/schedule/words.hpp"
 #include "support/watchdog.hpp"

@@ -1,4 +1,4 @@
-#include "cli/byte_count.hpp"
+#include "cli/options/byte_count.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

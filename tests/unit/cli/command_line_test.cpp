@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/usage_error.hpp"
+#include "cli/options/usage_error.hpp"
 
 namespace plait::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/custom_layout.hpp"
+#include "cli/options/custom_layout.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/layout_folder.hpp"
+#include "cli/job/layout_folder.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "cli/quantities.hpp"
+#include "cli/output/quantities.hpp"
 
 #include <limits>
 

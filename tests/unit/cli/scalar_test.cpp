@@ -1,4 +1,4 @@
-#include "cli/scalar.hpp"
+#include "cli/options/scalar.hpp"
 
 #include <complex>
 #include <cstdint>

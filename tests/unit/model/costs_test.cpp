@@ -39,6 +39,7 @@ TEST(Costs, of_broadcasts_are_those_of_the_textbook) {
   EXPECT_DOUBLE_EQ(of(BroadcastAlgorithm::chain, spread, 3), 3 * (3 + 1.5) + 1.5 + 1)
       << "a segment of 3, then 3, then 2";
   EXPECT_DOUBLE_EQ(of(BroadcastAlgorithm::scatter_all_gather), (3 + 2) + (3 + 1) + 3 * (3 + 1));
+  EXPECT_DOUBLE_EQ(of(BroadcastAlgorithm::scatter_doubling), (3 + 2) + (3 + 1) + (3 + 1) + (3 + 2));
 }
 
 TEST(Costs, of_reductions_are_those_of_the_textbook) {

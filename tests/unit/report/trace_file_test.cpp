@@ -1,5 +1,5 @@
 // What report/ writes and the command reads.
-#include "cli/trace_file.hpp"
+#include "cli/trace/trace_file.hpp"
 
 #include <string>
 
@@ -9,8 +9,8 @@
 #include "plait/base/error.hpp"
 #include "plait/report/trace_json.hpp"
 
-#include "cli/link_rate.hpp"
-#include "cli/trace_strips.hpp"
+#include "cli/job/link_rate.hpp"
+#include "cli/trace/trace_strips.hpp"
 #include "unit/report/small_trace.hpp"
 
 namespace plait::cli {

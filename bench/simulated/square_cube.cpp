@@ -1,0 +1,95 @@
+#include "bench/simulated/square_cube.hpp"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/memory.hpp"
+#include "plait/dense/symm_node_volume.hpp"
+#include "plait/dense/symm_plan.hpp"
+#include "plait/dense/symm_transfers.hpp"
+#include "plait/mpi/agreed.hpp"
+
+#include "bench/simulated/measure.hpp"
+
+namespace plait::bench {
+
+namespace {
+
+using dense::Block;
+using dense::ConstBlock;
+using dense::SymmAlgorithm;
+
+void multiply(bool transposes_a, ConstBlock a, bool /*transposes_b*/, ConstBlock /*b*/, Block c) {
+  const Index terms = transposes_a ? a.rows : a.columns;
+  compute(2.0 * static_cast<double>(terms) * static_cast<double>(c.rows) * static_cast<double>(c.columns));
+}
+
+mpi::Reduction sum_of_nothing() {
+  MPI_Op operation = MPI_OP_NULL;
+  MPI_Op_create([](void*, void*, int*, MPI_Datatype*) {}, 1, &operation);
+  return {operation, MPI_DOUBLE, Index{sizeof(double)}};
+}
+
+const dense::SymmProducts& products() {
+  static const dense::SymmProducts all{
+      .element_bytes = Index{sizeof(double)},
+      .sum = sum_of_nothing(),
+      .combine = schedule::Combine([](const void*, Index, const void*, const void*, void*) {}, nullptr,
+                                   Index{sizeof(double)}, false)
+                     .in_any_order(),
+      .multiply = multiply,
+      .multiply_and_add = multiply,
+      .mirror = [](ConstBlock, Block) {},
+      .mirror_lower = [](ConstBlock, Index, Block) {},
+  };
+  return all;
+}
+
+struct Operands {
+  explicit Operands(Index bytes) : d(bytes), d2(bytes), d3(bytes) {}
+  Buffer d, d2, d3;
+};
+
+}  // namespace
+
+SymmAlgorithm parse_square_cube(const std::string& algorithm) {
+  constexpr std::array<std::pair<std::string_view, SymmAlgorithm>, 5> all{{
+      {"algorithm-3", SymmAlgorithm::original},
+      {"algorithm-4", SymmAlgorithm::baseline},
+      {"algorithm-5", SymmAlgorithm::overlapped},
+      {"algorithm-6", SymmAlgorithm::cannon},
+      {"own", SymmAlgorithm::mirrored},
+  }};
+  for (const auto& [name, value] : all) {
+    if (name == algorithm) return value;
+  }
+  throw ArgumentError(fmt::format("'{}' is no algorithm for squares and cubes", algorithm));
+}
+
+PreparedSquareCube prepare(mpi::Context& context, const SimulatedSquareCube& task) {
+  const dense::SymmOptions options = dense::complete(context.size(), task.n, task.options);
+  const std::shared_ptr<dense::SymmPlan> plan = dense::make_symm_plan(context, task.n, products(), options);
+  plan->make(true);
+  plan->prepare(true);
+  const layout::Shape home = plan->home_shape(context.rank());
+  const auto memory = std::make_shared<Operands>(home.rows * home.columns * Index{sizeof(double)});
+
+  PreparedSquareCube prepared{
+      [plan, memory] { plan->run({memory->d.data(), memory->d2.data(), memory->d3.data()}, true); }, 0};
+  if (context.rank() == 0) {
+    const auto transfers = dense::symm_transfers_of_square_cube(plan->mesh(), options, Index{sizeof(double)});
+    prepared.busiest_bytes =
+        static_cast<double>(dense::node_volume(model::Placement{context.size(), 1}, transfers).busiest_bytes());
+  }
+  return prepared;
+}
+
+}  // namespace plait::bench

@@ -1,0 +1,86 @@
+#include "cli/job/node.hpp"
+
+#include <omp.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+// The value of a line "Key:  value unit" in a file of /proc, in KiB if it is a size.
+std::string value_in(const char* path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const auto name_end = line.find_last_not_of(" \t", colon - 1);
+    if (std::string_view(line).substr(0, name_end + 1) != key) continue;
+    const auto begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? std::string() : line.substr(begin);
+  }
+  return {};
+}
+
+Index kibibytes(std::string_view key) { return std::atoll(value_in("/proc/meminfo", key).c_str()) * 1024; }
+
+Index number_in(const char* path) {
+  std::ifstream file(path);
+  Index number = 0;
+  return file >> number ? number : 0;  // "max" is no number
+}
+
+}  // namespace
+
+NodeMemory node_memory() {
+  NodeMemory memory{kibibytes("MemTotal"), kibibytes("MemAvailable")};
+  const Index limit = number_in("/sys/fs/cgroup/memory.max");
+  if (limit > 0 && limit < memory.total) {
+    memory.total = limit;
+    memory.available = std::min(memory.available, limit - number_in("/sys/fs/cgroup/memory.current"));
+  }
+  return memory;
+}
+
+std::string processor_name() {
+  const std::string name = value_in("/proc/cpuinfo", "model name");
+  return name.empty() ? "unknown" : name;
+}
+
+NodeProcessors node_processors() {
+  NodeProcessors processors{.cores = std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))), .numa_nodes = 0};
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/devices/system/node", none)) {
+    const std::string name = entry.path().filename();
+    const bool is_node = name.starts_with("node") && name.find_first_not_of("0123456789", 4) == std::string::npos;
+    processors.numa_nodes += is_node ? 1 : 0;
+  }
+  processors.numa_nodes = std::max(1, processors.numa_nodes);
+  return processors;
+}
+
+void share_cores(const mpi::Context& context) {
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  if (sched_getaffinity(0, sizeof own, &own) != 0) return;
+  const auto all = mpi::all_gather(context.topology().node(), own);
+  const auto overlap = [&](cpu_set_t other) {
+    CPU_AND(&other, &other, &own);
+    return CPU_COUNT(&other) > 0;
+  };
+  const auto sharing = std::max<std::ptrdiff_t>(1, std::count_if(all.begin(), all.end(), overlap));
+  omp_set_num_threads(std::max(1, CPU_COUNT(&own) / static_cast<int>(sharing)));
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plait/mpi/context.hpp"
+#include "plait/report/trace.hpp"
+
+#include "cli/options/named_file.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace plait::cli {
+
+/// Adds --trace, the option of all jobs that run schedules.
+void add_trace_option(CLI::App& command, std::string& path);
+
+/// Whether a trace could be written there, before long work. `kept` are files that it must not replace. Nothing to do
+/// where `path` is empty. Collective over `context`.
+///
+/// \throws FileError  on every rank: it can't be written, or is one of `kept`
+void expect_writable_trace(mpi::Context& context, const std::string& path, const std::vector<NamedFile>& kept);
+
+/// Records the schedules of a job for --trace, and for a page of --report that has the timeline of a part of it;
+/// nothing, where both are empty. Collective over `context`.
+class TracedJob {
+ public:
+  explicit TracedJob(mpi::Context& context, std::string path, const std::string& page = {});
+
+  /// Writes what was recorded since, aside and renamed, where --trace asks for it. Returns it on rank 0.
+  /// \throws FileError, OutOfMemory  on every rank
+  report::Trace write();
+
+ private:
+  mpi::Context& context_;
+  std::string path_;
+  std::optional<report::Tracing> tracing_;
+};
+
+}  // namespace plait::cli

@@ -1,0 +1,110 @@
+#include "cli/options/custom_layout.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "plait/base/error.hpp"
+#include "plait/io/strict_json.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using io::shown;
+using nlohmann::json;
+
+/// Errors that begin with the path of the file.
+class Reader {
+ public:
+  Reader(std::string_view text, const std::string& path)
+      : path_(path), value_(io::parse_strictly(text, [this](const std::string& what) { fail(what); })) {
+    if (!value_.is_object())
+      fail(fmt::format("is {}, expected an object with row_splits, column_splits and owners", value_.type_name()));
+    for (const auto& [key, value] : value_.items()) {
+      if (key != "row_splits" && key != "column_splits" && key != "owners" && key != "storage") {
+        fail(fmt::format("has the key {}, expected row_splits, column_splits, owners and perhaps storage",
+                         shown(json(key))));
+      }
+    }
+  }
+
+  [[noreturn]] void fail(std::string_view what) const { throw LayoutError(fmt::format("{}: {}", path_, what)); }
+
+  [[nodiscard]] std::vector<Index> splits(const char* key) const {
+    std::vector<Index> result;
+    for (const json& split : array(value_, key)) result.push_back(whole_number(split, key, most));
+    return result;
+  }
+
+  [[nodiscard]] std::vector<int> owners(std::size_t rows, std::size_t columns) const {
+    const json& table = array(value_, "owners");
+    if (table.size() != rows) fail(fmt::format("owners has {} rows, expected {} for row_splits", table.size(), rows));
+    std::vector<int> result;
+    for (const json& row : table) {
+      if (!row.is_array() || row.size() != columns) {
+        fail(fmt::format("owners has a row that is {}, expected {} ranks for column_splits", shown(row), columns));
+      }
+      for (const json& rank : row) result.push_back(static_cast<int>(whole_number(rank, "owners", most_ranks)));
+    }
+    return result;
+  }
+
+  [[nodiscard]] StorageOrder storage() const {
+    if (!value_.contains("storage")) return StorageOrder::column_major;
+    const json& storage = value_["storage"];
+    if (storage != "row" && storage != "col")
+      fail(fmt::format("storage is {}, expected \"row\" or \"col\"", shown(storage)));
+    return storage == "row" ? StorageOrder::row_major : StorageOrder::column_major;
+  }
+
+ private:
+  static constexpr Index most = std::numeric_limits<Index>::max();
+  static constexpr Index most_ranks = std::numeric_limits<int>::max();
+
+  [[nodiscard]] const json& array(const json& object, const char* key) const {
+    if (!object.contains(key)) fail(fmt::format("has no {}, expected row_splits, column_splits and owners", key));
+    if (!object[key].is_array()) fail(fmt::format("{} is {}, expected an array", key, shown(object[key])));
+    return object[key];
+  }
+
+  [[nodiscard]] Index whole_number(const json& value, const char* key, Index highest) const {
+    const bool fits = value.is_number_unsigned() && value.get<std::uint64_t>() <= static_cast<std::uint64_t>(highest);
+    if (!fits) fail(fmt::format("{} holds {}, expected a whole number from 0 to {}", key, shown(value), highest));
+    return value.get<Index>();
+  }
+
+  const std::string& path_;
+  json value_;
+};
+
+}  // namespace
+
+layout::Layout parse_custom_layout(std::string_view text, const layout::LayoutSpec& spec, layout::Shape shape) {
+  const Reader reader(text, spec.path);
+  std::vector<Index> row_splits = reader.splits("row_splits");
+  std::vector<Index> column_splits = reader.splits("column_splits");
+  if (row_splits.size() < 2 || column_splits.size() < 2) {
+    reader.fail("row_splits and column_splits have each at least two numbers: where the first tile begins and ends");
+  }
+  std::vector<int> owners = reader.owners(row_splits.size() - 1, column_splits.size() - 1);
+  const StorageOrder storage = spec.storage.value_or(reader.storage());
+  const layout::Shape expected = spec.within.value_or(shape);
+  const layout::Shape described{row_splits.back(), column_splits.back()};
+  if (described != expected) {
+    reader.fail(fmt::format("describes a matrix of {}, expected {}", layout::to_string(described),
+                            layout::to_string(expected)));
+  }
+  try {
+    auto whole = layout::Layout::custom(std::move(row_splits), std::move(column_splits), std::move(owners), storage);
+    return spec.within ? whole.submatrix(spec.row, spec.column, shape) : whole;
+  } catch (const Error& error) {
+    reader.fail(error.what());
+  }
+}
+
+}  // namespace plait::cli

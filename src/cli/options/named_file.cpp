@@ -1,0 +1,36 @@
+#include "cli/options/named_file.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/file_kind.hpp"
+
+namespace plait::cli {
+
+namespace fs = std::filesystem;
+
+bool are_one_file(const std::string& a, const std::string& b) {
+  std::error_code failure;
+  if (fs::equivalent(a, b, failure)) return true;
+  // Of a relative name nothing of which is there, the canonical one would stay relative.
+  const auto canonical = [&failure](const std::string& name) {
+    return fs::weakly_canonical(fs::absolute(name, failure), failure);
+  };
+  return canonical(a) == canonical(b) && !failure;
+}
+
+void expect_different_files(const std::vector<NamedFile>& written, const std::vector<NamedFile>& others) {
+  std::vector<NamedFile> taken = others;
+  for (const NamedFile& file : written) {
+    for (const NamedFile& other : taken) {
+      if (!are_one_file(io::file_of(file.path), io::file_of(other.path))) continue;
+      throw FileError(fmt::format("{}: is {} and {}, expected different files", file.path, other.role, file.role));
+    }
+    taken.push_back(file);
+  }
+}
+
+}  // namespace plait::cli

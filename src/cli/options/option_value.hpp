@@ -1,0 +1,116 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/hdf5_name.hpp"
+
+#include "cli/options/usage_error.hpp"
+
+namespace plait::cli {
+
+/// Adds an option whose text `read` turns into a value: what it throws becomes a UsageError that begins with the
+/// option's name.
+template <class F>
+CLI::Option* add_value(CLI::App& command, const std::string& name, F read, const std::string& placeholder,
+                       const std::string& help) {
+  const std::string shown = name.substr(name.find(',') + 1);
+  return command
+      .add_option_function<std::string>(
+          name,
+          [read = std::move(read), shown](const std::string& text) {
+            try {
+              read(text);
+            } catch (const Error& error) {
+              throw UsageError(fmt::format("{}: {}", shown, error.what()));
+            }
+          },
+          help)
+      ->option_text(placeholder);
+}
+
+/// The name of a file or folder. One that begins with "--" is another option whose value is missing, and "-" is no
+/// standard stream: all ranks read and write at any place of a file.
+inline std::string parse_path(const std::string& text) {
+  if (text.empty()) throw ArgumentError("is empty, expected a name");
+  if (text == "-" || text.starts_with("--")) {
+    throw ArgumentError(fmt::format("is {}, expected a name; a file of that name is written ./{}", text, text));
+  }
+  return text;
+}
+
+/// Adds an option for the name of a file or folder.
+inline CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& path,
+                             const std::string& placeholder, const std::string& help) {
+  return add_value(command, name, [&path](const std::string& text) { path = parse_path(text); }, placeholder, help);
+}
+
+/// Whether a name ends so, in letters of either case. `ending` is in lower case.
+inline bool ends_like(std::string_view name, std::string_view ending) {
+  const auto is_lower_or_upper = [](char letter, char lower) {
+    return letter == lower || (lower >= 'a' && lower <= 'z' && letter == lower - 'a' + 'A');
+  };
+  return std::ranges::equal(name.substr(name.size() - std::min(name.size(), ending.size())), ending, is_lower_or_upper);
+}
+
+/// Adds an option for the name of a file to write, .npy or HDF5 (see io/matrix_output.hpp). Any name will do but that
+/// of a Matrix Market file.
+inline CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, std::string& path,
+                                    const std::string& placeholder, const std::string& help) {
+  const auto read = [&path](const std::string& text) {
+    if (ends_like(text, ".mtx")) {
+      throw ArgumentError(
+          fmt::format("{} would be a Matrix Market file, expected the name of a .npy or .h5 file", text));
+    }
+    static_cast<void>(io::parse_hdf5_name(text));
+    path = parse_path(text);
+  };
+  return add_value(command, name, read, placeholder, help);
+}
+
+/// Adds an option for the name of a file to write, .npy or, of a sparse matrix, Matrix Market.
+inline CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
+                                  const std::string& placeholder, const std::string& help) {
+  const auto read = [&path](const std::string& text) {
+    if (io::is_hdf5_name(text)) {
+      throw ArgumentError(
+          fmt::format("{} would be a file of another kind, expected the name of a .npy or .mtx file", text));
+    }
+    path = parse_path(text);
+  };
+  return add_value(command, name, read, placeholder, help);
+}
+
+/// Adds an option for the name of a .npy file to write. Any name will do but that of a file of another kind.
+inline CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path,
+                                 const std::string& placeholder, const std::string& help) {
+  const auto read = [&path](const std::string& text) {
+    if (ends_like(text, ".mtx") || io::is_hdf5_name(text)) {
+      throw ArgumentError(fmt::format("{} would be a file of another kind, expected the name of a .npy file", text));
+    }
+    path = parse_path(text);
+  };
+  return add_value(command, name, read, placeholder, help);
+}
+
+/// Adds an option for the name of a file to write that has to say what it is, as viewers go by the name: `kind` is "an
+/// SVG file", which ends in `ending`.
+inline CLI::Option* add_typed_path(CLI::App& command, const std::string& name, std::string& path,
+                                   const std::string& placeholder, const std::string& help, const std::string& kind,
+                                   const std::string& ending) {
+  const auto read = [&path, kind, ending](const std::string& text) {
+    path = parse_path(text);
+    if (!ends_like(text, ending)) {
+      throw ArgumentError(fmt::format("{} is not the name of {}, expected one that ends in {}", text, kind, ending));
+    }
+  };
+  return add_value(command, name, read, placeholder, help);
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,213 @@
+#include "cli/output/axis_plot.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace plait::cli {
+
+namespace {
+
+constexpr int plot_width = 760;
+constexpr int plot_left = 74;
+constexpr int plot_right = 18;
+constexpr int plot_top = 16;
+constexpr int plot_bottom = 44;
+constexpr std::size_t most_points = 2 * (plot_width - plot_left - plot_right);
+constexpr std::size_t few_points = 60;  // that have marks
+
+/// Where a number lies on an axis, from 0 to 1; what lies beyond is on the edge.
+double place_on(const PlotAxis& axis, double number) {
+  double at = 0;
+  if (axis.scale == Scale::logarithmic) {
+    const double low = std::log10(axis.low);
+    at = number > 0 ? (std::log10(number) - low) / (std::log10(axis.high) - low) : 0;
+  } else {
+    at = (number - axis.low) / (axis.high - axis.low);
+  }
+  return std::clamp(at, 0.0, 1.0);
+}
+
+struct Tick {
+  double at = 0;
+  std::string words;
+};
+
+std::vector<Tick> decades_of(const PlotAxis& axis) {
+  constexpr int most_labels = 8;
+  const int low = static_cast<int>(std::lround(std::log10(axis.low)));
+  const int high = static_cast<int>(std::lround(std::log10(axis.high)));
+  const int step = std::max(1, (high - low + most_labels - 1) / most_labels);
+  std::vector<Tick> ticks;
+  for (int power = high; power >= low; power -= step) {
+    ticks.push_back({std::pow(10.0, power), power == 0 ? "1" : fmt::format("1e{}", power)});
+  }
+  return ticks;
+}
+
+/// The next step of 1, 2 or 5 times a power of ten.
+double round_step(double rough) {
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::vector<Tick> steps_of(const PlotAxis& axis, int most_labels) {
+  double step = round_step((axis.high - axis.low) / most_labels);
+  if (axis.scale == Scale::counts) step = std::max(1.0, step);
+  const double largest = std::max(std::abs(axis.low), std::abs(axis.high));
+  const int decimals = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
+  const int digits = 1 + std::max(0, static_cast<int>(std::floor(std::log10(largest)) - std::floor(std::log10(step))));
+  std::vector<Tick> ticks;
+  for (auto n = static_cast<long long>(std::ceil(axis.low / step - 1e-9));
+       static_cast<double>(n) * step <= axis.high + 1e-9 * step; ++n) {
+    const double at = static_cast<double>(n) * step;
+    const bool is_plain = decimals <= 4 && largest < 1e6;
+    ticks.push_back({at, n == 0     ? "0"
+                         : is_plain ? fmt::format("{:.{}f}", at, decimals)
+                                    : fmt::format("{:.{}g}", at, digits)});
+  }
+  return ticks;
+}
+
+/// Of each of as many groups of neighbours as there are pixels the lowest and the highest.
+std::vector<AxisPlot::Point> thinned(std::span<const AxisPlot::Point> points) {
+  if (points.size() <= most_points) return {points.begin(), points.end()};
+  std::vector<AxisPlot::Point> kept;
+  constexpr std::size_t groups = most_points / 2;
+  for (std::size_t group = 0; group < groups; ++group) {
+    const auto own = points.subspan(group * points.size() / groups,
+                                    (group + 1) * points.size() / groups - group * points.size() / groups);
+    auto [low, high] = std::ranges::minmax_element(own, {}, &AxisPlot::Point::y);
+    if (high < low) std::swap(low, high);
+    kept.push_back(*low);
+    if (low != high) kept.push_back(*high);
+  }
+  return kept;
+}
+
+}  // namespace
+
+PlotAxis logarithmic_axis(std::string title, std::span<const double> numbers, bool has_zeros) {
+  double low = 0;
+  double high = 0;
+  for (const double number : numbers) {
+    if (!(number > 0) || !std::isfinite(number)) continue;
+    low = low == 0 ? number : std::min(low, number);
+    high = std::max(high, number);
+  }
+  if (high == 0) low = high = 1;
+  int lowest = static_cast<int>(std::floor(std::log10(low) + 1e-9));
+  const int highest = std::max(static_cast<int>(std::ceil(std::log10(high) - 1e-9)), lowest + 1);
+  if (has_zeros) --lowest;
+  return {std::move(title), Scale::logarithmic, std::pow(10.0, lowest), std::pow(10.0, highest)};
+}
+
+PlotAxis linear_axis(std::string title, std::span<const double> numbers) {
+  double low = 0;
+  double high = 0;
+  for (const double number : numbers) {
+    if (!std::isfinite(number)) continue;
+    low = std::min(low, number);
+    high = std::max(high, number);
+  }
+  if (low == high) high = low + 1;
+  return {std::move(title), Scale::linear, low, high + (high - low) / 20};
+}
+
+AxisPlot::AxisPlot(PlotAxis x, PlotAxis y, int height, std::string words)
+    : x_(std::move(x)), y_(std::move(y)), height_(height), words_(std::move(words)) {}
+
+double AxisPlot::x_of(double x) const { return plot_left + place_on(x_, x) * (plot_width - plot_left - plot_right); }
+
+double AxisPlot::y_of(double y) const {
+  return height_ - plot_bottom - place_on(y_, y) * (height_ - plot_bottom - plot_top);
+}
+
+void AxisPlot::curve(std::string_view mark, std::span<const Point> points, Line line) {
+  std::string path;
+  std::string marks;
+  bool is_broken = true;
+  for (const Point& point : thinned(points)) {
+    if (!std::isfinite(point.y)) {
+      is_broken = true;
+      continue;
+    }
+    const std::string at = fmt::format("{:.1f} {:.1f}", x_of(point.x), y_of(point.y));
+    path += (is_broken ? "M" : "L") + at;
+    marks += "M" + at + "h0";
+    is_broken = false;
+  }
+  if (path.empty()) return;
+  drawn_ += fmt::format(
+      "<path class=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\" stroke-linecap=\"round\" d=\"{}\"/>\n", mark,
+      line == Line::broad ? 7 : 2, path);
+  if (points.size() > few_points || line == Line::broad) return;
+  drawn_ += fmt::format("<path class=\"{}\" stroke-width=\"6\" stroke-linecap=\"round\" d=\"{}\"/>\n", mark, marks);
+}
+
+void AxisPlot::band(std::string_view mark, std::span<const Point> low, std::span<const Point> high) {
+  std::string path;
+  for (const Point& point : high)
+    path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x_of(point.x), y_of(point.y));
+  for (std::size_t i = low.size(); i-- > 0;) path += fmt::format("L{:.1f} {:.1f}", x_of(low[i].x), y_of(low[i].y));
+  if (!path.empty()) under_ += fmt::format("<path class=\"band {}\" d=\"{}Z\"/>\n", mark, path);
+}
+
+void AxisPlot::level(double y, std::string_view words) {
+  const double at = y_of(y);
+  constexpr int x =
+      plot_left + (plot_width - plot_left - plot_right) * 2 / 5;  // where curves that fall are still above
+  const bool has_room_below = at + 16 < height_ - plot_bottom;
+  under_ += fmt::format(
+      "<path class=\"level\" stroke-dasharray=\"6 4\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\">{}</text>\n",
+      plot_left, at, plot_width - plot_right, x, has_room_below ? at + 13 : at - 4, words);
+}
+
+void AxisPlot::boundary(double x, std::string_view words, double next) {
+  const double at = x_of(x);
+  under_ += fmt::format("<path class=\"level\" stroke-dasharray=\"2 3\" d=\"M{:.1f} {}V{}\"/>\n", at, plot_top,
+                        height_ - plot_bottom);
+  const double needed = 6.2 * static_cast<double>(words.size()) + 6;
+  if (x_of(next) - at < needed) return;
+  under_ += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", at + 4, plot_top + 11, words);
+}
+
+std::string AxisPlot::ticks() const {
+  const int bottom = height_ - plot_bottom;
+  constexpr int most_across = 10;
+  std::string text;
+  for (const Tick& tick : y_.scale == Scale::logarithmic ? decades_of(y_) : steps_of(y_, std::max(2, height_ / 45))) {
+    const double at = y_of(tick.at);
+    text += fmt::format(
+        "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+        plot_left, at, plot_width - plot_right, plot_left - 6, at + 4, tick.words);
+  }
+  for (const Tick& tick : x_.scale == Scale::logarithmic ? decades_of(x_) : steps_of(x_, most_across)) {
+    const double at = x_of(tick.at);
+    text += fmt::format(
+        "<path class=\"level\" d=\"M{:.1f} {}v4\"/><text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at,
+        bottom, at, bottom + 16, tick.words);
+  }
+  return text;
+}
+
+std::string AxisPlot::svg() const {
+  const int bottom = height_ - plot_bottom;
+  return fmt::format(
+             "<svg class=\"plot\" style=\"max-width:{0}px\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}\">\n",
+             plot_width, height_, words_) +
+         ticks() +
+         fmt::format("<path class=\"level\" d=\"M{0} {1}V{2}H{3}\"/>\n", plot_left, plot_top, bottom,
+                     plot_width - plot_right) +
+         under_ + drawn_ +
+         fmt::format(
+             "<text class=\"title\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n<text class=\"title\" "
+             "transform=\"translate(13,{}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</svg>\n",
+             (plot_left + plot_width - plot_right) / 2, height_ - 6, x_.title, (plot_top + bottom) / 2, y_.title);
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,109 @@
+#include "cli/output/meter.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/output/print.hpp"
+#include "cli/output/quantities.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr double bar_from_seconds = 0.5;
+constexpr double bar_every_seconds = 0.1;
+constexpr double lines_from_seconds = 2;
+constexpr double lines_every_seconds = 5;
+constexpr int calls_between_clocks = 32;  // waiting asks much more often than anybody looks
+
+int percent(Index done, Index bytes) {
+  return static_cast<int>(100.0 * static_cast<double>(std::clamp(done, Index{0}, bytes)) / static_cast<double>(bytes));
+}
+
+}  // namespace
+
+Meter::Meter(mpi::Context& context, When when)
+    : context_(context),
+      tells_(context.rank() == 0 && when != When::never),
+      is_terminal_(::isatty(STDERR_FILENO) == 1),
+      every_stage_(when == When::from_the_start) {
+  if (!tells_) return;
+  if (!every_stage_) next_seconds_ = is_terminal_ ? bar_from_seconds : lines_from_seconds;
+  context_.enlist(*this);
+}
+
+Meter::~Meter() {
+  if (!tells_) return;
+  finish();
+  context_.dismiss(*this);
+}
+
+void Meter::stage(std::string what, Index own_bytes, Index all_bytes, std::function<Index()> done) {
+  what_ = std::move(what);
+  own_bytes_ = own_bytes;
+  all_bytes_ = all_bytes;
+  done_ = std::move(done);
+  if (every_stage_) next_seconds_ = 0;
+  if (tells_) tell(0);
+}
+
+void Meter::say(const std::function<std::string()>& what) {
+  if (!tells_ || since_start_.seconds() < next_seconds_) return;
+  what_ = what();
+  tell(0);
+}
+
+io::Progress Meter::progress() {
+  if (!tells_) return {};
+  return [this](Index done) { tell(done); };
+}
+
+void Meter::finish() {
+  if (drawn_) print_aside("\r\033[K");
+  drawn_ = false;
+  done_ = {};
+}
+
+bool Meter::advance() noexcept {
+  if (!done_ || ++calls_ % calls_between_clocks != 0) return false;
+  try {
+    tell(done_());
+  } catch (...) {  // no memory for a line is no reason to end a job
+    done_ = {};
+  }
+  return false;
+}
+
+void Meter::tell(Index done) {
+  const double seconds = since_start_.seconds();
+  if (seconds < next_seconds_) return;
+  next_seconds_ = seconds + (is_terminal_ ? bar_every_seconds : lines_every_seconds);
+  is_terminal_ ? draw_bar(seconds, done) : write_line(seconds, done);
+}
+
+void Meter::draw_bar(double seconds, Index done) {
+  constexpr int width = 30;
+  if (own_bytes_ <= 0) {
+    print_aside(fmt::format("\r{}  {:.0f} s\033[K", what_, seconds));
+    drawn_ = true;
+    return;
+  }
+  const int full = percent(done, own_bytes_) * width / 100;
+  print_aside(fmt::format("\r[{:=<{}}{: <{}}] {:3} %  {}  {:.0f} s\033[K", "", full, "", width - full,
+                          percent(done, own_bytes_), what_, seconds));
+  drawn_ = true;
+}
+
+void Meter::write_line(double seconds, Index done) {
+  if (all_bytes_ <= 0) return print_aside(fmt::format("plait: {:.1f} s: {}\n", seconds, what_));
+  const std::string all = bytes_text(all_bytes_);
+  const std::string how_far =
+      done > 0 && own_bytes_ > 0 ? fmt::format("{} % of {}", percent(done, own_bytes_), all) : all;
+  print_aside(fmt::format("plait: {:.1f} s: {}, {}\n", seconds, what_, how_far));
+}
+
+}  // namespace plait::cli

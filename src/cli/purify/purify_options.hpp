@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "plait/base/index.hpp"
+#include "plait/purify/method.hpp"
+#include "plait/purify/spectrum.hpp"
+
+#include "cli/options/report_options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace plait::cli {
+
+/// How many steps lie between checkpoints.
+inline constexpr Index usual_steps_between_checkpoints = 10;
+
+/// The command line of `plait purify`.
+struct PurifyOptions {
+  std::string input;         // H
+  std::string overlap;       // S; empty: the basis is orthonormal
+  std::string inverse_root;  // Z = S^(-1/2); empty: found by iteration
+  std::optional<Index> electrons;
+  int per_state = 2;
+  std::optional<purify::Method> method;  // empty: auto
+  std::optional<double> chemical_potential;
+  purify::Bounds bounds = purify::Bounds::lanczos;
+  Index most_steps = 300;
+  std::string output;                     // D; may be empty
+  std::string energy_weighted;            // W; empty: not computed
+  std::string checkpoint;                 // empty: none
+  std::optional<Index> checkpoint_every;  // steps; 10 where none is given
+  bool resume = false;
+  std::string page;     // the HTML report; empty: none
+  std::string trace;    // empty: none
+  std::string machine;  // empty: as PLAIT_MACHINE says
+  ReportOptions report;
+};
+
+/// Adds the command to the program's; parsing fills `options`.
+///
+/// \throws UsageError  from parsing: a value is malformed, or options contradict each other
+void add_purify(CLI::App& program, PurifyOptions& options);
+
+}  // namespace plait::cli

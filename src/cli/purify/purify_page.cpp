@@ -1,0 +1,98 @@
+#include "cli/purify/purify_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/report/overlap.hpp"
+#include "plait/report/trace.hpp"
+
+#include "cli/output/axis_plot.hpp"
+#include "cli/output/quantities.hpp"
+#include "cli/purify/purify_report.hpp"
+#include "cli/trace/page_parts.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using purify::Iterate;
+
+std::string convergence(const PurifyTask& task, const PurifyOutcome& outcome) {
+  std::vector<AxisPlot::Point> idempotency;
+  std::vector<AxisPlot::Point> trace;
+  std::vector<double> numbers;
+  for (const Iterate& iterate : outcome.state.iterates) {
+    const auto step = static_cast<double>(idempotency.size());
+    idempotency.push_back({step, iterate.idempotency_error});
+    trace.push_back({step, std::abs(iterate.trace - static_cast<double>(task.occupied))});
+    numbers.insert(numbers.end(), {idempotency.back().y, trace.back().y});
+  }
+  const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
+  AxisPlot plot({"step", Scale::counts, 0, std::max(1.0, static_cast<double>(idempotency.size()) - 1)},
+                logarithmic_axis("error, without a unit", numbers, has_zeros), 320,
+                "Errors by step, on a logarithmic scale");
+  plot.curve("network", trace);
+  plot.curve("compute", idempotency);
+  return "<h2>Convergence</h2>\n<p>" + key("compute", "‖X - X²‖") + key("network", "|tr(X) - occupied states|") +
+         "</p>\n" + plot.svg() +
+         "<p class=\"soft\">By step, on a logarithmic scale. The iteration ends where the errors do not fall by order "
+         "2 any "
+         "more, which only rounding prevents." +
+         (has_zeros ? " Errors of 0 lie on the lower edge." : "") + "</p>\n";
+}
+
+std::string picture(const PurifyOutcome& outcome) {
+  if (outcome.picture.is_empty()) return {};
+  return "<h2>The density matrix</h2>\n" + drawn(outcome.picture, "the density matrix");
+}
+
+std::string steps_timeline(const PurifyOutcome& outcome) {
+  const report::Trace steps = report::part_of(outcome.trace, outcome.loop_begin, outcome.loop_end);
+  const bool is_drawn =
+      std::ranges::any_of(steps.ranks, [](const report::RankTrace& rank) { return !rank.recording.runs.empty(); });
+  if (!is_drawn) return "<h2>Timeline</h2>\n<p>No schedule ran in the steps.</p>\n";
+  return timeline_section(steps, report::overlap_of(steps).span, "The schedules of all steps.");
+}
+
+std::string head(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
+  std::string text = fmt::format("<h1>{}</h1>\n<p class=\"soft\">{} electrons in {} of {} states, by {}; {}</p>\n",
+                                 escaped(options.input), *options.electrons, task.occupied, task.states,
+                                 name(task.method), counted(static_cast<Index>(outcome.trace.ranks.size()), "rank"));
+  text += "<div class=\"tiles\">\n" + tile(fmt::format("{:.10g}", outcome.energy), "energy");
+  if (task.occupied > 0 && task.occupied < task.states) {
+    text += tile(fmt::format("{:.6g}", outcome.frontier.gap()), "gap");
+  }
+  text += tile(fmt::format("{}", outcome.state.iterates.size() - 1), "steps");
+  text += tile(flops_text(outcome), "in products");
+  text += tile(hidden_text(outcome), "of the communication hidden under computation");
+  return text + "</div>\n";
+}
+
+std::string results(const PurifyTask& task, const PurifyOutcome& outcome) {
+  std::vector<std::vector<std::string>> rows{{"", "value"}};
+  rows.push_back({"tr(DH), times the electrons of a state", fmt::format("{:.12g}", outcome.energy)});
+  if (task.occupied > 0 && task.occupied < task.states) {
+    rows.push_back({"highest occupied state", fmt::format("{:.8g}", outcome.frontier.highest_occupied)});
+    rows.push_back({"lowest empty state", fmt::format("{:.8g}", outcome.frontier.lowest_empty)});
+    rows.push_back({"chemical potential", fmt::format("{:.8g} to {:.8g}", outcome.chemical_potentials.low,
+                                                      outcome.chemical_potentials.high)});
+  }
+  rows.push_back({"error of the trace", fmt::format("{:.2e}", outcome.trace_error)});
+  rows.push_back({task.overlap ? "‖DSD - D‖" : "‖D² - D‖", fmt::format("{:.2e}", outcome.idempotency_error)});
+  rows.push_back({"commutator with H", fmt::format("{:.2e}", outcome.commutator_error)});
+  rows.push_back({"products", fmt::format("{}", outcome.multiplications)});
+  rows.push_back({"volume / lower bound", volume_text(outcome)});
+  return "<h2>Results</h2>\n" + table(rows);
+}
+
+}  // namespace
+
+std::string purify_page(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
+  return page(options.input, head(options, task, outcome) + convergence(task, outcome) + picture(outcome) +
+                                 results(task, outcome) + steps_timeline(outcome));
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,176 @@
+#include "cli/purify/purify_report.hpp"
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "plait/mpi/environment.hpp"
+
+#include "cli/output/json_line.hpp"
+#include "cli/output/quantities.hpp"
+#include "cli/trace/trace_summary.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using purify::Interval;
+using purify::Iterate;
+
+bool is_split(const PurifyTask& task) { return task.occupied > 0 && task.occupied < task.states; }
+
+// Energies at the edge of a spectrum that has no such state are infinite, which JSON knows nothing of.
+ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
+
+std::string steps_table(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
+  std::string text = fmt::format("  {:>4}  {:>11}  {:>11}  {:>20}  {:>9}\n", "step", "||X - X\u00b2||", "trace error",
+                                 "energy", "time");
+  const auto& iterates = outcome.state.iterates;
+  for (std::size_t i = 0; i < iterates.size(); ++i) {
+    const Iterate& iterate = iterates[i];
+    text += fmt::format("  {:>4}  {:>10.3e}  {:>+11.3e}  {:>20.12g}  {:>9}\n", i, iterate.idempotency_error,
+                        iterate.trace - static_cast<double>(task.occupied), options.per_state * iterate.energy,
+                        seconds_text(iterate.seconds));
+  }
+  return text;
+}
+
+// Of all ranks and from the first read to the last check, not of the products alone.
+std::string communication_text(const PurifyOutcome& outcome) {
+  const report::RankOverlap all = outcome.overlap.sum();
+  if (all.under_way == 0) return "nothing: no messages between ranks were under way";
+  return hidden_text(outcome) + " of the time in which the job's communication was under way, the ranks computed";
+}
+
+std::string interval_text(const Interval& interval) {
+  return fmt::format("{:.10g} to {:.10g}", interval.low, interval.high);
+}
+
+}  // namespace
+
+std::string flops_text(const PurifyOutcome& outcome) {
+  if (outcome.product_seconds <= 0 || outcome.flops <= 0) return "-";
+  return fmt::format("{:.3g} GFlop/s", outcome.flops / outcome.product_seconds * 1e-9);
+}
+
+std::string hidden_text(const PurifyOutcome& outcome) {
+  const report::RankOverlap all = outcome.overlap.sum();
+  return percent_text(static_cast<double>(all.hidden), static_cast<double>(all.under_way));
+}
+
+std::string volume_text(const PurifyOutcome& outcome) {
+  if (outcome.least_bytes <= 0 || outcome.received_bytes == 0) return "-";
+  return fmt::format("{:.3g}", static_cast<double>(outcome.received_bytes) / outcome.least_bytes);
+}
+
+std::string summary(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
+  std::string text = fmt::format("{}: {} electrons in {} of {} states, by {}\n", options.input, *options.electrons,
+                                 task.occupied, task.states, name(task.method));
+  text += steps_table(options, task, outcome);
+  const auto line = [&text](std::string_view what, std::string_view value) {
+    text += fmt::format("  {:<10}{}\n", what, value);
+  };
+  line("energy", fmt::format("{:.12g}{}", outcome.energy, options.per_state == 2 ? " = 2 tr(D H)" : " = tr(D H)"));
+  if (is_split(task)) {
+    line("gap", fmt::format("{:.8g}: highest occupied {:.8g}, lowest empty {:.8g}", outcome.frontier.gap(),
+                            outcome.frontier.highest_occupied, outcome.frontier.lowest_empty));
+    line("mu", fmt::format("{}: any chemical potential between is right", interval_text(outcome.chemical_potentials)));
+  }
+  line("check",
+       fmt::format("passed: trace error {:.1e}, ||{}|| {:.1e}, commutator with H {:.1e}", outcome.trace_error,
+                   task.overlap ? "DSD - D" : "D\u00b2 - D", outcome.idempotency_error, outcome.commutator_error));
+  if (outcome.root) {
+    line("overlap", fmt::format("S^(-1/2) {}, ||I - ZSZ|| {:.1e}",
+                                task.inverse_root ? "given" : "in " + counted(outcome.root->iterations, "step"),
+                                outcome.root->error));
+  }
+  if (outcome.resumed_at > 0) {
+    line("resumed", fmt::format("after step {}{}", outcome.resumed_at,
+                                outcome.other_ranks ? ", by another number of ranks: equal up to rounding" : ""));
+  }
+  line("products",
+       fmt::format("{} in the steps, {}; {}", outcome.multiplications, flops_text(outcome), outcome.products));
+  line("hidden", communication_text(outcome));
+  if (outcome.least_bytes > 0 && outcome.received_bytes > 0) {
+    line("volume", fmt::format("{} times the lower bound, in the steps", volume_text(outcome)));
+  }
+  line("memory", fmt::format("{} on the largest rank, estimated", bytes_text(outcome.memory.largest_rank)));
+  if (!options.output.empty()) line("wrote", options.output);
+  if (!options.energy_weighted.empty()) line("wrote", options.energy_weighted);
+  if (!options.page.empty()) line("report", options.page);
+  if (!options.trace.empty()) line("trace", options.trace);
+  line("in all", fmt::format("{}: read {}, prepared {}, steps {}, checked {}, wrote {}", seconds_text(outcome.seconds),
+                             seconds_text(outcome.read_seconds), seconds_text(outcome.prepare_seconds),
+                             seconds_text(outcome.purify_seconds), seconds_text(outcome.check_seconds),
+                             seconds_text(outcome.write_seconds)));
+  return text;
+}
+
+std::string json_report(const mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
+                        const PurifyOutcome& outcome) {
+  const auto path = [](const std::string& name) { return name.empty() ? ordered_json() : ordered_json(name); };
+  ordered_json steps = ordered_json::array();
+  for (const Iterate& iterate : outcome.state.iterates) {
+    steps.push_back({{"idempotency_error", iterate.idempotency_error},
+                     {"trace_error", iterate.trace - static_cast<double>(task.occupied)},
+                     {"energy", options.per_state * iterate.energy},
+                     {"seconds", iterate.seconds}});
+  }
+  const bool split = is_split(task);
+  const report::RankOverlap all = outcome.overlap.sum();
+  ordered_json report{
+      {"command", "purify"},
+      {"version", PLAIT_VERSION},
+      {"mpi", mpi::library_version()},
+      {"ranks", context.size()},
+      {"nodes", context.topology().nodes()},
+      {"input", options.input},
+      {"overlap", path(options.overlap)},
+      {"output", path(options.output)},
+      {"energy_weighted", path(options.energy_weighted)},
+      {"report", path(options.page)},
+      {"trace", path(options.trace)},
+      {"states", task.states},
+      {"electrons", *options.electrons},
+      {"occupied", task.occupied},
+      {"method", name(task.method)},
+      {"energy", outcome.energy},
+      {"spectrum", {outcome.state.problem.spectrum.low, outcome.state.problem.spectrum.high}},
+      {"chemical_potential",
+       split ? ordered_json{outcome.chemical_potentials.low, outcome.chemical_potentials.high} : ordered_json()},
+      {"highest_occupied", number(outcome.frontier.highest_occupied)},
+      {"lowest_empty", number(outcome.frontier.lowest_empty)},
+      {"gap", number(outcome.frontier.gap())},
+      {"check", "passed"},
+      {"trace_error", outcome.trace_error},
+      {"idempotency_error", outcome.idempotency_error},
+      {"commutator_error", outcome.commutator_error},
+      {"steps", std::move(steps)},
+      {"resumed_at", outcome.resumed_at},
+      {"multiplications", outcome.multiplications},
+      {"products", outcome.products},
+      {"flops_per_second", outcome.product_seconds > 0 ? outcome.flops / outcome.product_seconds : 0.0},
+      {"hidden_share", all.under_way > 0 ? ordered_json(outcome.overlap.hidden_share()) : ordered_json()},
+      {"received_bytes", outcome.received_bytes},
+      {"least_bytes", outcome.least_bytes},
+      {"read_seconds", outcome.read_seconds},
+      {"prepare_seconds", outcome.prepare_seconds},
+      {"purify_seconds", outcome.purify_seconds},
+      {"check_seconds", outcome.check_seconds},
+      {"write_seconds", outcome.write_seconds},
+      {"seconds", outcome.seconds},
+      {"memory",
+       {{"largest_rank_bytes", outcome.memory.largest_rank}, {"fullest_node_bytes", outcome.memory.fullest_node}}}};
+  if (outcome.root) {
+    report["inverse_root"] = {{"given", task.inverse_root.has_value()},
+                              {"iterations", outcome.root->iterations},
+                              {"error", outcome.root->error}};
+  }
+  return json_line(report);
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "plait/mpi/context.hpp"
+
+#include "cli/purify/purify_options.hpp"
+#include "cli/purify/purify_run.hpp"
+#include "cli/purify/purify_task.hpp"
+
+namespace plait::cli {
+
+/// What `plait purify` did, for people: a table of the steps, and some lines.
+[[nodiscard]] std::string summary(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome);
+
+/// The same as a JSON object in one line; the keys are documented in docs/command.md.
+[[nodiscard]] std::string json_report(const mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
+                                      const PurifyOutcome& outcome);
+
+/// "53.2 GFlop/s", "-" where nothing was multiplied.
+[[nodiscard]] std::string flops_text(const PurifyOutcome& outcome);
+/// "63.2 %", "-" where nothing was under way.
+[[nodiscard]] std::string hidden_text(const PurifyOutcome& outcome);
+/// "1.51", "-" with one rank.
+[[nodiscard]] std::string volume_text(const PurifyOutcome& outcome);
+
+}  // namespace plait::cli

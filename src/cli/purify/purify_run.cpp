@@ -1,0 +1,380 @@
+#include "cli/purify/purify_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/dense/product.hpp"
+#include "plait/io/matrix_output.hpp"
+#include "plait/io/npy.hpp"
+#include "plait/io/slab.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/purify/allocate.hpp"
+#include "plait/purify/dense_products.hpp"
+#include "plait/purify/elementwise.hpp"
+#include "plait/purify/hamiltonian.hpp"
+#include "plait/redistribute/redistribution.hpp"
+#include "plait/report/trace_json.hpp"
+
+#include "cli/job/checkpoint_file.hpp"
+#include "cli/job/link_rate.hpp"
+#include "cli/options/option_words.hpp"
+#include "cli/output/print.hpp"
+#include "cli/output/text_aside.hpp"
+#include "cli/purify/purify_checkpoint.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using layout::Layout;
+using purify::Matrix;
+
+constexpr Index most_trace_bytes = Index{64} << 20;
+
+constexpr std::array option_words{OptionWord{"chemical_potential", "--chemical-potential"},
+                                  OptionWord{"overlap", "--overlap"}};
+
+double slowest(const mpi::Context& context, double seconds) {
+  return mpi::all_reduce(context.comm(), seconds, mpi::Operation::maximum());
+}
+
+Index received_by_rank(const mpi::Context& context) {
+  Index bytes = 0;
+  for (const auto& [label, traffic] : context.counters()) {
+    bytes += traffic.received_from(PeerClass::node).bytes + traffic.received_from(PeerClass::network).bytes;
+  }
+  return bytes;
+}
+
+template <class T>
+class PurifyRun {
+ public:
+  PurifyRun(mpi::Context& context, const PurifyOptions& options, const PurifyTask& task, Meter& meter)
+      : context_(context),
+        options_(options),
+        task_(task),
+        meter_(meter),
+        slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context.size())),
+        products_(context, task.states, task.squares),
+        counted_(products_) {}
+
+  PurifyOutcome all() {
+    const Stopwatch watch;
+    outcome_.memory = estimate_memory(
+        context_, memory_of_phases(context_, options_, task_, products_.layout(), products_.workspace_bytes()));
+    if (context_.rank() == 0 && !outcome_.memory.warning.empty()) print_warning(outcome_.memory.warning);
+    std::optional<report::Tracing> tracing;
+    tracing.emplace(context_,
+                    options_.trace.empty() && options_.page.empty() ? most_trace_bytes : Timeline::default_bytes);
+    Matrix<T> h = read(options_.input, task_.hamiltonian);
+    orthogonalise(h);
+    Matrix<T> d = purified(h, watch);
+    const Stopwatch checking;
+    look_at(h, d);
+    std::optional<Matrix<T>> weighted = back(h, d);
+    expect_right();
+    outcome_.check_seconds = slowest(context_, checking.seconds());
+    outcome_.trace = tracing->gather();
+    tracing.reset();
+    if (context_.rank() == 0) outcome_.overlap = report::overlap_of(outcome_.trace);
+    write_trace();
+    draw(d);
+    const Stopwatch writing;
+    write(options_.energy_weighted, std::move(weighted));
+    write(options_.output, std::move(d));
+    outcome_.write_seconds = slowest(context_, writing.seconds());
+    if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
+    meter_.finish();
+    outcome_.products = products_.describe();
+    outcome_.seconds = slowest(context_, watch.seconds());
+    return std::move(outcome_);
+  }
+
+ private:
+  [[nodiscard]] Matrix<T> moved(const Matrix<T>& from, const Layout& to) {
+    auto result = purify::allocate<T>(context_, to);
+    redistribute::Redistribution(context_, from.layout(), to).execute(from, result);
+    return result;
+  }
+
+  template <class File>
+  [[nodiscard]] static T converted(const File& element) {
+    if constexpr (std::is_arithmetic_v<File>) {
+      return static_cast<double>(element);
+    } else if constexpr (std::is_same_v<T, double>) {
+      contract_violated("is_complex", "the task knows whether a matrix is complex", __FILE__, __LINE__);
+    } else {
+      return {static_cast<double>(element.real()), static_cast<double>(element.imag())};
+    }
+  }
+
+  template <class File>
+  [[nodiscard]] Matrix<T> read_as(const std::string& path, const io::MatrixFile& file) {
+    auto raw = io::read_matrix_file<File>(context_, path, file, meter_.progress());
+    if constexpr (std::is_same_v<File, T>) {
+      return raw;
+    } else {
+      auto result = purify::allocate<T>(context_, raw.layout());
+      for (std::size_t t = 0; t < raw.tiles().size(); ++t) {
+        const auto& from = raw.const_tiles()[t];
+        const auto& to = result.tiles()[t];
+        for (Index i = 0; i < from.span(); ++i) {
+          to.data()[i] = converted<File>(from.data()[i]);
+        }
+      }
+      return result;
+    }
+  }
+
+  /// The matrix in a file, Hermitian, in the layout of the products.
+  [[nodiscard]] Matrix<T> read(const std::string& path, const io::MatrixFile& file) {
+    const Stopwatch watch;
+    meter_.stage("reading " + path, slab_.elements_of(context_.rank()) * io::bytes(file.dtype),
+                 task_.states * task_.states * io::bytes(file.dtype));
+    auto slab = io::with_dtype(file.dtype, [&]<class File>() { return read_as<File>(path, file); });
+    purify::expect_finite(context_, slab, path);
+    purify::make_hermitian(context_, slab, path);
+    fingerprint_.push_back(purify::trace(context_, slab));
+    fingerprint_.push_back(purify::inner_product(context_, slab, slab));
+    auto result = moved(slab, products_.layout());
+    outcome_.read_seconds += slowest(context_, watch.seconds());
+    return result;
+  }
+
+  /// h ← ZHZ, where there is an overlap.
+  void orthogonalise(Matrix<T>& h) {
+    if (!task_.overlap) return;
+    s_.emplace(read(options_.overlap, *task_.overlap));
+    if (!options_.energy_weighted.empty()) {
+      h_given_.emplace(purify::allocate<T>(context_, products_.layout()));
+      purify::blend<T>(0, {{1, &h}}, *h_given_);
+    }
+    if (task_.inverse_root) {
+      z_.emplace(read(options_.inverse_root, *task_.inverse_root));
+      meter_.stage("checking " + options_.inverse_root, 0, 0);
+      outcome_.root = purify::InverseRoot{0, purify::root_error(counted_, *s_, *z_)};
+      constexpr double most_error = 1e-6;
+      if (!(outcome_.root->error <= most_error)) {
+        throw ArgumentError(
+            fmt::format("--inverse-root: ||I - Z S Z|| is {:.3g} with Z of {} and S of {}, expected at "
+                        "most {}",
+                        outcome_.root->error, options_.inverse_root, options_.overlap, most_error));
+      }
+    } else {
+      meter_.stage("finding S^(-1/2)", 0, 0);
+      auto copy = purify::allocate<T>(context_, products_.layout());
+      purify::blend<T>(0, {{1, &*s_}}, copy);
+      z_.emplace(purify::allocate<T>(context_, products_.layout()));
+      try {
+        outcome_.root = purify::inverse_root(counted_, copy, *z_);
+      } catch (const ArgumentError& error) {
+        throw ArgumentError(in_option_words(error.what(), option_words));
+      }
+    }
+    meter_.stage("making the basis orthonormal", 0, 0);
+    purify::transform(counted_, *z_, h);
+  }
+
+  [[nodiscard]] purify::Purification<T> begun(const Matrix<T>& h) {
+    if (options_.resume) {
+      if (auto checkpoint = read_checkpoint(context_, options_.checkpoint)) return resumed(h, std::move(*checkpoint));
+    }
+    // An old checkpoint must not come to name a new iterate.
+    if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
+    meter_.stage("bounding the spectrum", 0, 0);
+    purify::Problem problem{task_.method, task_.occupied, {}, options_.chemical_potential, options_.most_steps};
+    if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, options_.bounds);
+    try {
+      return {counted_, h, problem};
+    } catch (const ArgumentError& error) {
+      const std::string text = in_option_words(error.what(), option_words);
+      if (text.starts_with("--")) throw ArgumentError(text);
+      throw ArgumentError(fmt::format("--method {}: {}", name(task_.method), text));
+    }
+  }
+
+  [[nodiscard]] purify::Purification<T> resumed(const Matrix<T>& h, PurifyCheckpoint checkpoint) {
+    mpi::agreed(context_, [&] {
+      const purify::Problem& problem = checkpoint.state.problem;
+      const auto refuse = [&](const std::string& why) {
+        throw FileError(fmt::format("{}: is a checkpoint of another job: {}", options_.checkpoint, why));
+      };
+      if (checkpoint.fingerprint != fingerprint_) refuse("the matrices differ");
+      if (problem.occupied != task_.occupied) {
+        refuse(fmt::format("{} states were occupied, now {} are", problem.occupied, task_.occupied));
+      }
+      if (problem.method != task_.method) {
+        refuse(fmt::format("its method was {}, now it is {}", name(problem.method), name(task_.method)));
+      }
+      if (problem.chemical_potential != options_.chemical_potential) refuse("its chemical potential was another one");
+    });
+    const std::string path = contents_path(options_.checkpoint, checkpoint.matrix);
+    meter_.stage("reading " + path, 0, task_.matrix_bytes());
+    const auto header = io::read_npy_header(context_, path);
+    mpi::agreed(context_, [&] {
+      if (header.shape == task_.hamiltonian.shape && header.dtype == io::dtype_of<T>()) return;
+      throw FileError(fmt::format("{}: is not the iterate that {} tells of", path, options_.checkpoint));
+    });
+    auto x = moved(io::read_npy<T>(context_, path, header), products_.layout());
+    checkpoint.state.problem.most_iterations = options_.most_steps;
+    outcome_.resumed_at = static_cast<Index>(checkpoint.state.iterates.size());
+    outcome_.other_ranks = checkpoint.ranks != context_.size();
+    last_checkpoint_ = checkpoint.matrix;
+    return {counted_, h, std::move(checkpoint.state), std::move(x)};
+  }
+
+  [[nodiscard]] Matrix<T> purified(const Matrix<T>& h, const Stopwatch& since_begin) {
+    auto purification = begun(h);
+    outcome_.prepare_seconds = std::max(0.0, slowest(context_, since_begin.seconds()) - outcome_.read_seconds);
+    // Of the steps of this run alone: not of what prepares them, those before it was resumed, checkpoints and checks.
+    const Index products_before = counted_.count();
+    const double product_seconds_before = products_.seconds();
+    Index received_before = received_by_rank(context_);
+    const Stopwatch watch;
+    outcome_.loop_begin = steady_nanoseconds();
+    meter_.stage("step 1", 0, 0);
+    while (advance(purification)) {
+      const auto& iterates = purification.state().iterates;
+      const auto steps = static_cast<Index>(iterates.size());
+      meter_.stage(
+          fmt::format("step {}: ||X - X^2|| {:.2e}, trace {:+.2e}, energy {:.10g}", steps,
+                      iterates.back().idempotency_error, iterates.back().trace - static_cast<double>(task_.occupied),
+                      options_.per_state * iterates.back().energy),
+          0, 0);
+      const Index every = options_.checkpoint_every.value_or(usual_steps_between_checkpoints);
+      if (!options_.checkpoint.empty() && steps % every == 0) {
+        const Index received_in_steps = received_by_rank(context_) - received_before;
+        last_checkpoint_ = write_checkpoint(context_, options_.checkpoint, last_checkpoint_,
+                                            {{}, fingerprint_, context_.size(), purification.state()},
+                                            moved(purification.density(), slab_));
+        received_before = received_by_rank(context_) - received_in_steps;
+      }
+    }
+    outcome_.loop_end = steady_nanoseconds();
+    outcome_.purify_seconds = slowest(context_, watch.seconds());
+    outcome_.multiplications = purification.multiplications();
+    outcome_.received_bytes =
+        mpi::all_reduce(context_.comm(), received_by_rank(context_) - received_before, mpi::Operation::maximum());
+    const Index products = counted_.count() - products_before;
+    const double n = static_cast<double>(task_.states);
+    outcome_.product_seconds = slowest(context_, products_.seconds() - product_seconds_before);
+    outcome_.flops = static_cast<double>(products) * (task_.is_complex ? 8 : 2) * n * n * n;
+    outcome_.least_bytes = static_cast<double>(products * task_.element_bytes()) *
+                           dense::least_elements_received({task_.states, task_.states, task_.states}, context_.size());
+    outcome_.state = purification.state();
+    outcome_.chemical_potentials = outcome_.state.chemical_potentials();
+    return std::move(purification.density());
+  }
+
+  static bool advance(purify::Purification<T>& purification) {
+    try {
+      return purification.advance();
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(in_option_words(error.what(), option_words));
+    }
+  }
+
+  /// What can be told of h and d in an orthonormal basis.
+  void look_at(const Matrix<T>& h, const Matrix<T>& d) {
+    meter_.stage("finding the states at the gap", 0, 0);
+    const purify::Iterate& last = outcome_.state.iterates.back();
+    outcome_.energy = options_.per_state * last.energy;
+    outcome_.trace_error = last.trace - static_cast<double>(task_.occupied);
+    outcome_.idempotency_error = last.idempotency_error;
+    const double width = outcome_.state.problem.spectrum.width();
+    if (task_.states == 0) return;
+    outcome_.frontier = purify::frontier_of(context_, h, d, 1e-6 * width);
+    outcome_.commutator_error = width > 0 ? purify::commutator_error(context_, h, d) / width : 0;
+  }
+
+  /// d ← ZDZ, where there is an overlap, and its checks there. Returns DHD, if it is asked for.
+  [[nodiscard]] std::optional<Matrix<T>> back(Matrix<T>& h, Matrix<T>& d) {
+    if (task_.overlap) {
+      meter_.stage("going back to the basis that was given", 0, 0);
+      purify::transform(counted_, *z_, d);
+      auto first = purify::allocate<T>(context_, products_.layout());
+      auto second = purify::allocate<T>(context_, products_.layout());
+      counted_.multiply(d, *s_, first);
+      outcome_.trace_error = purify::trace(context_, first) - static_cast<double>(task_.occupied);
+      counted_.multiply(first, d, second);
+      outcome_.idempotency_error = purify::distance(context_, second, d);
+    }
+    if (options_.energy_weighted.empty()) return std::nullopt;
+    meter_.stage("weighting by energy", 0, 0);
+    auto half = purify::allocate<T>(context_, products_.layout());
+    auto weighted = purify::allocate<T>(context_, products_.layout());
+    counted_.multiply(d, task_.overlap ? *h_given_ : h, half);
+    counted_.multiply(half, d, weighted);
+    return weighted;
+  }
+
+  void expect_right() const {
+    const double n = std::max(1.0, static_cast<double>(task_.states));
+    const double rounding = task_.overlap ? 1e-7 : 1e-9;
+    const bool is_right = std::abs(outcome_.trace_error) < rounding * n && outcome_.idempotency_error < rounding * n &&
+                          outcome_.commutator_error < 1e-7;
+    if (is_right) return;
+    throw Error(
+        ErrorKind::other,
+        fmt::format("the check failed: the result is no density matrix (trace error {:.2e}, ||DSD - D|| {:.2e}, "
+                    "commutator with H {:.2e}), and it was not written",
+                    outcome_.trace_error, outcome_.idempotency_error, outcome_.commutator_error));
+  }
+
+  void write_trace() {
+    mpi::agreed(context_, [&] {
+      if (context_.rank() != 0) return;
+      outcome_.trace.link_bits_per_second = emulated_link_rate();
+      if (!options_.trace.empty()) text_aside(options_.trace, report::chrome_json(outcome_.trace)).publish();
+    });
+  }
+
+  void draw(const Matrix<T>& d) {
+    if (options_.page.empty() || task_.states == 0) return;
+    outcome_.picture = mpi::agreed(context_, [&] { return MatrixPicture({task_.states, task_.states}); });
+    d.for_each_element(
+        [&](Index row, Index column, const T& element) { outcome_.picture.add(row, column, std::abs(element)); });
+    outcome_.picture.unite(context_);
+  }
+
+  void write(const std::string& path, std::optional<Matrix<T>> matrix) {
+    if (path.empty()) return;
+    const StorageOrder order = io::written_order(path, task_.hamiltonian.order);
+    const auto slab = moved(*matrix, io::slab_layout(task_.hamiltonian.shape, order, context_.size()));
+    matrix.reset();
+    meter_.stage("writing " + path, slab.layout().elements_of(context_.rank()) * Index{sizeof(T)},
+                 task_.matrix_bytes());
+    io::write_matrix_file(context_, path, slab, meter_.progress());
+  }
+
+  mpi::Context& context_;
+  const PurifyOptions& options_;
+  const PurifyTask& task_;
+  Meter& meter_;
+  Layout slab_;
+  purify::DenseProducts<T> products_;
+  purify::CountedProducts<T> counted_;
+  std::optional<Matrix<T>> s_, z_, h_given_;
+  std::vector<double> fingerprint_;
+  std::string last_checkpoint_;
+  PurifyOutcome outcome_;
+};
+
+}  // namespace
+
+PurifyOutcome run(mpi::Context& context, const PurifyOptions& options, const PurifyTask& task, Meter& meter) {
+  if (task.is_complex) return PurifyRun<std::complex<double>>(context, options, task, meter).all();
+  return PurifyRun<double>(context, options, task, meter).all();
+}
+
+}  // namespace plait::cli

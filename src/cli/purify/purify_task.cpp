@@ -1,0 +1,110 @@
+#include "cli/purify/purify_task.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/aside_file.hpp"
+#include "plait/io/matrix_output.hpp"
+#include "plait/io/slab.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/purify/hamiltonian.hpp"
+#include "plait/purify/purification.hpp"
+
+#include "cli/job/traced_job.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+void expect_shape(const std::string& path, const io::MatrixFile& file, layout::Shape shape, std::string_view why) {
+  if (file.shape == shape) return;
+  throw ShapeMismatch(
+      fmt::format("{} is {}, expected {}, {}", path, layout::to_string(file.shape), layout::to_string(shape), why));
+}
+
+purify::Method method_of(const PurifyOptions& options, Index occupied, Index states) {
+  if (options.method) return *options.method;
+  if (options.chemical_potential) return purify::Method::mcweeny;
+  return purify::choose_method(occupied, states);
+}
+
+// Hours may pass before the output is written, so what would stop it then is looked for now.
+void expect_writable(mpi::Context& context, const PurifyOptions& options) {
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    for (const std::string& path : {options.page, options.checkpoint}) {
+      if (!path.empty()) io::AsideFile::expect_replaceable(path);
+    }
+  });
+  for (const std::string& path : {options.output, options.energy_weighted}) {
+    if (!path.empty()) io::expect_writable_matrix(context, path);
+  }
+  std::vector<NamedFile> kept;
+  const auto keep = [&kept](const std::string& path, const char* role) {
+    if (!path.empty()) kept.push_back({path, role});
+  };
+  keep(options.input, "IN");
+  keep(options.overlap, "the file of --overlap");
+  keep(options.inverse_root, "the file of --inverse-root");
+  std::vector<NamedFile> written;
+  const auto write = [&written](const std::string& path, const std::string& suffix, const char* role) {
+    if (!path.empty()) written.push_back({path + suffix, role});
+  };
+  write(options.output, "", "the file of -o");  // in place of H, a job that is killed could not go on
+  write(options.energy_weighted, "", "the file of --energy-weighted");
+  write(options.page, "", "the file of --report");
+  write(options.checkpoint, "", "the file of --checkpoint");
+  for (const char* turn : {".a.npy", ".b.npy"}) write(options.checkpoint, turn, "an iterate's of --checkpoint");
+  mpi::agreed(context, [&] {
+    if (context.rank() == 0) expect_different_files(written, kept);
+  });
+  kept.insert(kept.end(), written.begin(), written.end());
+  expect_writable_trace(context, options.trace, kept);
+}
+
+}  // namespace
+
+PurifyTask prepare(mpi::Context& context, const PurifyOptions& options) {
+  PurifyTask task;
+  task.hamiltonian = io::describe_matrix_file(context, options.input);
+  if (!options.overlap.empty()) task.overlap = io::describe_matrix_file(context, options.overlap);
+  if (!options.inverse_root.empty()) task.inverse_root = io::describe_matrix_file(context, options.inverse_root);
+  mpi::agreed(context, [&] {
+    const layout::Shape shape = task.hamiltonian.shape;
+    task.states = shape.rows;
+    expect_shape(options.input, task.hamiltonian, {shape.rows, shape.rows}, "as a Hamiltonian is square");
+    if (task.overlap) expect_shape(options.overlap, *task.overlap, shape, "as " + options.input + " is");
+    if (task.inverse_root) expect_shape(options.inverse_root, *task.inverse_root, shape, "as " + options.input + " is");
+    try {
+      task.occupied = purify::occupied_states(*options.electrons, options.per_state, task.states);
+    } catch (const ArgumentError& error) {
+      const bool is_odd = options.per_state == 2 && *options.electrons % 2 != 0;
+      throw ArgumentError(fmt::format("--{}{}", error.what(), is_odd ? "; --per-state 1 if only one is in each" : ""));
+    }
+  });
+  task.method = method_of(options, task.occupied, task.states);
+  task.squares = purify::choose_squares(context.size());
+  task.is_complex = io::is_complex(task.hamiltonian.dtype) || (task.overlap && io::is_complex(task.overlap->dtype)) ||
+                    (task.inverse_root && io::is_complex(task.inverse_root->dtype));
+  expect_writable(context, options);
+  return task;
+}
+
+std::vector<Index> memory_of_phases(const mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
+                                    const layout::Layout& layout, Index workspace_bytes) {
+  const auto bytes = [&](const layout::Layout& of) {
+    return layout::place_tiles(of, context.rank(), task.element_bytes()).bytes;
+  };
+  const Index slab = bytes(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context.size()));
+  const Index matrix = bytes(layout);
+  const Index kept = (task.overlap ? 2 : 0) + (!options.energy_weighted.empty() && task.overlap ? 1 : 0);  // S, Z, H
+  const Index checkpointing = options.checkpoint.empty() ? 0 : slab;
+  return {2 * slab + (kept + 1) * matrix, (kept + (task.overlap ? 4 : 0)) * matrix + workspace_bytes,
+          (kept + 1 + purify::matrices_held(task.method)) * matrix + workspace_bytes + checkpointing,
+          (kept + 3) * matrix + slab + workspace_bytes};
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,30 @@
+#include "cli/redistribute/redistribute.hpp"
+
+#include "cli/job/memory_estimate.hpp"
+#include "cli/job/traced_job.hpp"
+#include "cli/output/meter.hpp"
+#include "cli/output/print.hpp"
+#include "cli/redistribute/redistribute_report.hpp"
+#include "cli/redistribute/redistribute_run.hpp"
+#include "cli/redistribute/redistribute_task.hpp"
+
+namespace plait::cli {
+
+void run_redistribute(mpi::Context& context, const RedistributeOptions& options) {
+  const RedistributeTask task = prepare(context, options);
+  const MemoryEstimate memory = estimate_memory(context, memory_of_phases(context, options, task));
+  if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
+
+  Meter meter(context, options.report.meter());
+  TracedJob traced(context, options.trace);
+  const RedistributeOutcome outcome = run(context, options, task, meter);
+  traced.write();
+  if (context.rank() != 0) return;
+  if (options.report.json) {
+    print_result(json_report(context, options, task, memory, outcome));
+  } else if (!options.report.quiet) {
+    print_result(summary(options, task, outcome));
+  }
+}
+
+}  // namespace plait::cli

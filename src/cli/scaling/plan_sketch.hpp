@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
+
+#include "cli/output/matrix_picture.hpp"
+
+namespace plait::cli {
+
+/// Numbers that are wanted and those that were reached, as many as a plot has room for: of several neighbours the
+/// least, the mean and the largest, and the largest difference.
+class SumsSketch {
+ public:
+  static constexpr Index most_bins = 200;
+
+  struct Range {
+    double least = 0;
+    double mean = 0;
+    double largest = 0;
+  };
+  struct Bin {
+    Range wanted;
+    Range reached;
+    double off = 0;  // the largest |reached - wanted|
+  };
+
+  SumsSketch() = default;
+  explicit SumsSketch(Index length);
+
+  void add(Index i, double wanted, double reached);
+  /// What all ranks have added, on each of them; each number was added by one of them. Collective over `context`.
+  void unite(const mpi::Context& context);
+
+  [[nodiscard]] Index length() const noexcept { return length_; }
+  [[nodiscard]] Index bins() const noexcept { return bins_; }
+  [[nodiscard]] Index begin_of(Index bin) const { return (bin * length_ + bins_ - 1) / bins_; }
+  [[nodiscard]] Bin operator[](Index bin) const;
+
+ private:
+  [[nodiscard]] double& most(std::size_t part, Index bin);
+  [[nodiscard]] double most(std::size_t part, Index bin) const;
+
+  Index length_ = 0;
+  Index bins_ = 0;
+  std::vector<double> largest_;  // by bin: -wanted, wanted, -reached, reached, the difference
+  std::vector<double> sums_;     // by bin: wanted, reached
+};
+
+/// What a page shows of a plan.
+struct PlanSketch {
+  MatrixPicture picture;
+  SumsSketch rows;
+  SumsSketch columns;
+
+  [[nodiscard]] PlanSketch transposed() const { return {picture.transposed(), columns, rows}; }
+};
+
+/// Takes a plan row by row, as it lies on the ranks, so that nobody needs more than his rows. What it takes is a
+/// picture and, as for `sinkhorn::MarginalSums`, a sum for each column.
+class PlanSketcher {
+ public:
+  /// \param marginals  outlive it; they tell which rows these are, and of how many
+  explicit PlanSketcher(const sinkhorn::CheckedMarginals& marginals);
+
+  /// Row i of this rank's.
+  template <class T>
+  void add(Index i, std::span<const T> row) {
+    double sum = 0;
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const double entry = simd::widened<double>(row[j]);
+      sum += entry;
+      columns_[j] += entry;
+    }
+    sketch_.picture.add_row(marginals_.first_row + i, row, [](T entry) { return simd::widened<double>(entry); });
+    end_row(i, sum);
+  }
+
+  /// The same of a row that is 0 but for some columns.
+  template <class T>
+  void add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries) {
+    double sum = 0;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const auto entry = static_cast<double>(entries[k]);
+      sum += entry;
+      columns_[columns[k]] += entry;
+      sketch_.picture.add(marginals_.first_row + i, Index{columns[k]}, entry);
+    }
+    end_row(i, sum);
+  }
+
+  /// Of all ranks. Collective over `context`.
+  [[nodiscard]] PlanSketch taken(mpi::Context& context);
+
+ private:
+  void end_row(Index i, double sum);
+
+  const sinkhorn::CheckedMarginals& marginals_;
+  PlanSketch sketch_;
+  std::vector<double> columns_;
+};
+
+/// Of a plan that lies on the ranks. Collective over `context`.
+template <class T>
+[[nodiscard]] PlanSketch sketch_of(mpi::Context& context, matrix_view<const T> plan,
+                                   const sinkhorn::CheckedMarginals& marginals);
+template <class T>
+[[nodiscard]] PlanSketch sketch_of(mpi::Context& context, const layout::SparseRows<T>& plan,
+                                   const sinkhorn::CheckedMarginals& marginals);
+
+}  // namespace plait::cli

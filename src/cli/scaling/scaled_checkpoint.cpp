@@ -1,0 +1,169 @@
+#include "cli/scaling/scaled_checkpoint.hpp"
+
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/file_kind.hpp"
+#include "plait/io/npy.hpp"
+#include "plait/io/npy_rows.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+#include "cli/job/checkpoint_file.hpp"
+
+namespace plait::cli {
+
+using nlohmann::json;
+using sinkhorn::ScalingState;
+using sinkhorn::TransportState;
+
+ScaledCheckpoint::ScaledCheckpoint(mpi::Context& context, const ScaledOptions& options, std::string_view job,
+                                   const std::vector<std::string>& inputs, json settings, Index own_rows, Index columns)
+    : context_(context),
+      options_(options),
+      job_(job),
+      identity_(std::move(settings)),
+      own_rows_(own_rows),
+      first_row_(mpi::sum_below(context.comm(), own_rows)),
+      all_rows_(mpi::all_reduce(context.comm(), own_rows, mpi::Operation::sum())),
+      columns_(columns) {
+  if (options.checkpoint.empty()) return;
+  identity_["files"] = json::array();
+  for (const std::string& path : inputs) {
+    identity_["files"].push_back(path.empty() ? json() : json(checksum_of_file(context, io::file_of(path))));
+  }
+  look_for_one();
+}
+
+void ScaledCheckpoint::look_for_one() {
+  if (options_.resume) {
+    if (const auto checkpoint = read_checkpoint_file(context_, options_.checkpoint, job_)) return read(*checkpoint);
+  }
+  // An old checkpoint must not come to name new contents.
+  remove_checkpoint(context_, options_.checkpoint);
+}
+
+void ScaledCheckpoint::read(const json& checkpoint) {
+  mpi::agreed(context_, [&] {
+    const json& before = checkpoint.value("job", json());
+    if (before == identity_) return;
+    for (const auto& [key, value] : identity_.items()) {
+      const json was = before.is_object() && before.contains(key) ? before.at(key) : json();
+      if (was == value) continue;
+      throw FileError(key == "files" ? fmt::format("{}: is a checkpoint of another job: the files that are read differ",
+                                                   options_.checkpoint)
+                                     : fmt::format("{}: is a checkpoint of another job: its {} was {}, now it is {}",
+                                                   options_.checkpoint, key, was.dump(), value.dump()));
+    }
+    throw FileError(fmt::format("{}: is a checkpoint of another job", options_.checkpoint));
+  });
+  contents_ = checkpoint.at("contents").get<std::string>();
+  const auto vectors = io::read_npy_vector(context_, contents_path(options_.checkpoint, contents_));
+  mpi::agreed(context_, [&] {
+    const auto fail = [&](const std::string& why) {
+      throw FileError(fmt::format("{}: is no checkpoint of {}: {}", options_.checkpoint, job_, why));
+    };
+    try {
+      TransportState state;
+      state.scaling.errors = checkpoint.at("errors").get<std::vector<double>>();
+      std::vector<std::vector<double>*> of_rows;
+      std::vector<std::vector<double>*> of_columns;
+      if (checkpoint.contains("epsilon")) {
+        state.epsilon = checkpoint.at("epsilon");
+        state.domain = static_cast<sinkhorn::Domain>(checkpoint.at("domain").get<int>());
+        for (const json& stage : checkpoint.at("stages")) {
+          state.stages.push_back({stage.at(0), stage.at(1), static_cast<sinkhorn::Domain>(stage.at(2).get<int>())});
+        }
+        of_rows.push_back(&state.f);
+        of_columns.push_back(&state.g);
+      }
+      if (!checkpoint.contains("epsilon") || state.domain == sinkhorn::Domain::factors) {
+        of_rows.push_back(&state.scaling.u);
+        of_columns.push_back(&state.scaling.v);
+      }
+      if (vectors.size() != of_rows.size() * static_cast<std::size_t>(all_rows_ + columns_)) {
+        fail("its contents are of another length");
+      }
+      auto at = vectors.begin();
+      for (std::vector<double>* vector : of_rows) {
+        vector->assign(at + first_row_, at + first_row_ + own_rows_);
+        at += all_rows_;
+      }
+      for (std::vector<double>* vector : of_columns) {
+        vector->assign(at, at + columns_);
+        at += columns_;
+      }
+      state_ = std::move(state);
+    } catch (const json::exception& error) {
+      fail(error.what());
+    }
+  });
+}
+
+void ScaledCheckpoint::keep(json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
+                            const std::vector<const std::vector<double>*>& of_columns) {
+  contents_ = next_contents(options_.checkpoint, contents_);
+  const Index vectors = static_cast<Index>(of_rows.size());
+  io::NpyRows<double> file(context_, contents_path(options_.checkpoint, contents_),
+                           {vectors * (all_rows_ + columns_), 1});
+  mpi::agreed(context_, [&] {
+    Index begin = 0;
+    for (const std::vector<double>* vector : of_rows) {
+      file.write(begin + first_row_, *vector);
+      begin += all_rows_;
+    }
+    if (context_.rank() != 0) return;
+    for (const std::vector<double>* vector : of_columns) {
+      file.write(begin, *vector);
+      begin += columns_;
+    }
+  });
+  file.commit();
+  checkpoint["contents"] = contents_;
+  checkpoint["job"] = identity_;
+  checkpoint["ranks"] = context_.size();
+  write_checkpoint_file(context_, options_.checkpoint, job_, std::move(checkpoint));
+}
+
+sinkhorn::ScalingCheckpoints ScaledCheckpoint::of_scaling() {
+  if (options_.checkpoint.empty()) return {};
+  return {options_.checkpoint_every.value_or(usual_checkpoint_every),
+          [this](const ScalingState& state) { keep({{"errors", state.errors}}, {&state.u}, {&state.v}); },
+          state_ ? &state_->scaling : nullptr};
+}
+
+void ScaledCheckpoint::put_into(sinkhorn::TransportOptions& options) {
+  if (options_.checkpoint.empty()) return;
+  options.keep_every = options_.checkpoint_every.value_or(usual_checkpoint_every);
+  options.from = state_ ? &*state_ : nullptr;
+  options.keep = [this](const TransportState& state) {
+    json stages = json::array();
+    for (const auto& stage : state.stages) {
+      stages.push_back({stage.epsilon, stage.iterations, static_cast<int>(stage.domain)});
+    }
+    std::vector<const std::vector<double>*> of_rows{&state.f};
+    std::vector<const std::vector<double>*> of_columns{&state.g};
+    if (state.domain == sinkhorn::Domain::factors) {
+      of_rows.push_back(&state.scaling.u);
+      of_columns.push_back(&state.scaling.v);
+    }
+    keep({{"errors", state.scaling.errors},
+          {"epsilon", state.epsilon},
+          {"domain", static_cast<int>(state.domain)},
+          {"stages", std::move(stages)}},
+         of_rows, of_columns);
+  };
+}
+
+Index ScaledCheckpoint::resumed_at() const noexcept {
+  return state_ ? static_cast<Index>(state_->scaling.errors.size()) : 0;
+}
+
+void ScaledCheckpoint::remove() {
+  if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
+}
+
+}  // namespace plait::cli

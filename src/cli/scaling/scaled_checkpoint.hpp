@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/course/limits.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
+
+#include "cli/scaling/scaled_options.hpp"
+
+namespace plait::cli {
+
+/// Keeps where `plait sinkhorn` or `plait transport` is, for --checkpoint, and finds where one was, for --resume. The
+/// contents of a checkpoint are the vectors, one after the other: those of all rows, then those of all columns. Nothing
+/// happens where no checkpoint is asked for.
+class ScaledCheckpoint {
+ public:
+  /// Looks for a checkpoint to go on from; an old one that is not gone on from is removed. Collective over `context`.
+  ///
+  /// \param job      "plait sinkhorn"
+  /// \param inputs   the files that the job reads, empty names for none
+  /// \param settings what else has to be the same
+  /// \throws FileError  on every rank: see read_checkpoint_file; a checkpoint of another job
+  ScaledCheckpoint(mpi::Context& context, const ScaledOptions& options, std::string_view job,
+                   const std::vector<std::string>& inputs, nlohmann::json settings, Index own_rows, Index columns);
+
+  /// To be used as long as this lives.
+  [[nodiscard]] sinkhorn::ScalingCheckpoints of_scaling();
+  void put_into(sinkhorn::TransportOptions& options);
+
+  /// Iterations that the checkpoint had, of the stage under way; 0 without one.
+  [[nodiscard]] Index resumed_at() const noexcept;
+
+  /// The job is done. Collective.
+  void remove();
+
+ private:
+  void look_for_one();
+  void read(const nlohmann::json& checkpoint);
+  void keep(nlohmann::json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
+            const std::vector<const std::vector<double>*>& of_columns);
+
+  mpi::Context& context_;
+  const ScaledOptions& options_;
+  std::string job_;
+  nlohmann::json identity_;
+  Index own_rows_;
+  Index first_row_;
+  Index all_rows_;
+  Index columns_;
+  std::string contents_;
+  std::optional<sinkhorn::TransportState> state_;  // of a scaling, only that part
+};
+
+}  // namespace plait::cli

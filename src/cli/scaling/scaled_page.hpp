@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plait/io/file_kind.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/report/trace.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
+
+#include "cli/scaling/scaled_options.hpp"
+#include "cli/scaling/scaled_report.hpp"
+
+namespace plait::cli {
+
+/// What the page of a job has beside what all pages of scaling have.
+struct PageFacts {
+  std::vector<std::vector<std::string>> rows;      // of the table of results: what, value
+  std::vector<sinkhorn::TransportStage> stages;    // of transport
+  std::string plan = "the plan";                   // what the picture shows
+  std::vector<std::string> sums{"row", "column"};  // of what there are sums
+  SumsSketch masses = {};                          // that were found; of a barycentre
+  std::string next_stage = "a smaller epsilon";    // what begins where errors begin anew
+};
+
+/// A job of matrix scaling or transport as one HTML page that needs nothing else, in light and dark: how it converged,
+/// which sums were wanted and reached, the plan as a picture, what came of it, and the timeline of some iterations.
+///
+/// \param headline  the first line of the summary
+/// \param trace     of the job
+[[nodiscard]] std::string scaled_page(const mpi::Context& context, const ScaledOptions& options,
+                                      const std::string& headline, const ScaledOutcome& outcome, const PageFacts& facts,
+                                      const report::Trace& trace);
+
+}  // namespace plait::cli

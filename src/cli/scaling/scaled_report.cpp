@@ -1,0 +1,124 @@
+#include "cli/scaling/scaled_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/environment.hpp"
+#include "plait/simd/float16.hpp"
+#include "plait/sinkhorn/course/stagnation.hpp"
+
+#include "cli/output/quantities.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using sinkhorn::Status;
+
+ordered_json path_or_null(const std::string& path) { return path.empty() ? ordered_json() : ordered_json(path); }
+
+}  // namespace
+
+double accuracy_of(const ScaledOptions& options, Precision precision) {
+  const double rounding = precision == Precision::f64    ? sinkhorn::roundoff_of<double>()
+                          : precision == Precision::bf16 ? sinkhorn::roundoff_of<simd::BFloat16>()
+                                                         : sinkhorn::roundoff_of<float>();
+  return 10 * tolerance_of(options, precision) + 4 * rounding;
+}
+
+void expect_plan(mpi::Context& context, sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check,
+                 double accuracy) {
+  mpi::agreed(context, [&] {
+    const bool is_impossible = outcome.status == Status::no_support || outcome.status == Status::infeasible_marginals;
+    const bool is_finite = std::isfinite(check.rows) && std::isfinite(check.columns) && std::isfinite(check.mass);
+    if (!is_impossible && is_finite) return;
+    if (!is_impossible && outcome.status != Status::numerical_limit) {
+      throw Error(ErrorKind::other,
+                  fmt::format("{}: the iterations ended ({}), but sums of what the vectors make left the range of "
+                              "numbers; nothing was written",
+                              name(Status::numerical_limit), outcome.reason));
+    }
+    throw Error(ErrorKind::other, fmt::format("{}: {}; nothing was written", name(outcome.status), outcome.reason));
+  });
+  const double off = std::max(check.rows, check.columns);
+  if (outcome.status != Status::converged || off <= accuracy) return;
+  outcome.status = Status::numerical_limit;
+  outcome.reason = fmt::format(
+      "the iterations came to an error of {:.3g}, but the sums of the plan are off by {:.3g}: "
+      "the vectors, as numbers of this precision, do not make a better one",
+      outcome.error, off);
+}
+
+std::string warning(const sinkhorn::Outcome& outcome) {
+  if (outcome.status == Status::converged) return "";
+  return fmt::format("{}: {}", name(outcome.status), outcome.reason);
+}
+
+std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& file, const ScaledOutcome& outcome) {
+  std::string text;
+  const auto line = [&text](std::string_view what, std::string_view value) {
+    text += fmt::format("  {:<10}{}\n", what, value);
+  };
+  const double seconds_each =
+      outcome.iterations > 0 ? outcome.iterate_seconds / static_cast<double>(outcome.iterations) : 0;
+  line("status", fmt::format("{}: {}", name(outcome.outcome.status), outcome.outcome.reason));
+  line("iterated", fmt::format("{} in {}, {} each", counted(outcome.iterations, "iteration"),
+                               seconds_text(outcome.iterate_seconds), seconds_text(seconds_each)));
+  if (outcome.resumed_at > 0) line("resumed", fmt::format("after iteration {} of its stage", outcome.resumed_at));
+  line("check", fmt::format("rows are off by {:.2g}, columns by {:.2g} of the sum, which is {:.6g}", outcome.check.rows,
+                            outcome.check.columns, outcome.check.mass));
+  line("read", fmt::format("{}: {} of {} in {}", options.input, layout::to_string(file.shape), io::name(file.dtype),
+                           seconds_text(outcome.read_seconds)));
+  std::string written;
+  for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
+    if (!path->empty()) written += (written.empty() ? "" : ", ") + *path;
+  }
+  if (!written.empty()) line("wrote", fmt::format("{} in {}", written, seconds_text(outcome.write_seconds)));
+  if (!options.page.empty()) line("report", options.page);
+  if (!options.trace.empty()) line("trace", options.trace);
+  line("in all", seconds_text(outcome.seconds));
+  return text;
+}
+
+ordered_json scaled_json(const mpi::Context& context, const char* command, const ScaledOptions& options,
+                         const io::MatrixFile& file, const MemoryEstimate& memory, const ScaledOutcome& outcome) {
+  return {{"command", command},
+          {"version", PLAIT_VERSION},
+          {"mpi", mpi::library_version()},
+          {"ranks", context.size()},
+          {"nodes", context.topology().nodes()},
+          {"input",
+           {{"path", options.input},
+            {"kind", io::name(file.kind)},
+            {"order", file.order == StorageOrder::row_major ? "C" : "F"}}},
+          {"shape", {file.shape.rows, file.shape.columns}},
+          {"dtype", io::name(file.dtype)},
+          {"precision", name(outcome.precision)},
+          {"marginals", {{"rows", path_or_null(options.rows)}, {"columns", path_or_null(options.columns)}}},
+          {"start", path_or_null(options.start)},
+          {"plan", path_or_null(options.output)},
+          {"report", path_or_null(options.page)},
+          {"trace", path_or_null(options.trace)},
+          {"tolerance", tolerance_of(options, outcome.precision)},
+          {"over_relaxation", options.over_relaxation},
+          {"status", name(outcome.outcome.status)},
+          {"reason", outcome.outcome.reason},
+          {"iterations", outcome.iterations},
+          {"resumed_at", outcome.resumed_at},
+          {"error", outcome.outcome.error},
+          {"errors", outcome.outcome.errors},
+          {"check", {{"rows", outcome.check.rows}, {"columns", outcome.check.columns}, {"mass", outcome.check.mass}}},
+          {"read_seconds", outcome.read_seconds},
+          {"iterate_seconds", outcome.iterate_seconds},
+          {"write_seconds", outcome.write_seconds},
+          {"seconds", outcome.seconds},
+          {"memory", {{"largest_rank_bytes", memory.largest_rank}, {"fullest_node_bytes", memory.fullest_node}}}};
+}
+
+}  // namespace plait::cli

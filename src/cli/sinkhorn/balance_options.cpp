@@ -1,0 +1,51 @@
+#include "cli/sinkhorn/balance_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/options/number_argument.hpp"
+#include "cli/options/option_value.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr const char* balance_footer =
+    R"(B = diag(x) A diag(x), with the factors x that give all rows and columns of B one sum. Rows of A without entries
+are masked: their factors are NaN in the file, and their rows of B are 0. Where no factors do, it is said why, and nothing
+is written.
+
+Example: the factors of a contact matrix
+  mpirun -n 2 plait balance contacts.mtx -o weights.npy)";
+
+}  // namespace
+
+void add_balance(CLI::App& program, BalanceOptions& options) {
+  CLI::App& command = *program.add_subcommand(
+      "balance", "Give all rows and columns of a symmetric matrix one sum:  B = diag(x) A diag(x)");
+  add_path(command, "IN", options.input, "FILE",
+           "A: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0, symmetric")
+      ->required();
+  add_npy_path(command, "-o,--output", options.of_rows, "FILE",
+               "Where the factors go, as a column (N x 1) in a .npy file; NaN for masked rows");
+  add_plan_path(
+      command, "--matrix", options.output, "FILE",
+      "Write the balanced matrix, too, as .npy, or of a sparse A as a\nMatrix Market file .mtx; may be IN itself");
+  add_value(
+      command, "--sum", [&options](const std::string& text) { options.sum = parse_positive_number(text); }, "NUMBER",
+      "What each row of B is to sum up to; 1 by default");
+  add_precision_option(command, options, "f64 or mixed");
+  add_limit_options(command, options);
+  add_report_and_machine_options(command, options);
+  command.footer(balance_footer);
+  command.final_callback([&options] {
+    if (options.of_rows.empty() && options.output.empty()) {
+      throw UsageError("-o and --matrix are missing: where does the result go?");
+    }
+    if (options.of_rows == options.output) {
+      throw UsageError("-o and --matrix name one file, expected different ones");
+    }
+  });
+}
+
+}  // namespace plait::cli

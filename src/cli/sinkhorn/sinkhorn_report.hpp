@@ -1,0 +1,23 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "plait/mpi/context.hpp"
+
+#include "cli/scaling/scaled_job.hpp"
+#include "cli/sinkhorn/sinkhorn_options.hpp"
+
+namespace plait::cli {
+
+/// What is told of `plait sinkhorn`, of dense and of sparse matrices.
+[[nodiscard]] inline nlohmann::ordered_json sinkhorn_json(const mpi::Context& context, const SinkhornOptions& options,
+                                                          const ScaledJob& job, const ScaledOutcome& outcome) {
+  using nlohmann::ordered_json;
+  auto json = scaled_json(context, "sinkhorn", options, job.file, job.memory, outcome);
+  json["form"] = name(options.form);
+  json["row_factors"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
+  json["column_factors"] = options.of_columns.empty() ? ordered_json() : ordered_json(options.of_columns);
+  return json;
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,41 @@
+#include "cli/transport/barycentre_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/options/option_value.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr const char* footer =
+    R"(The masses a of the rows that minimise the weighted sum of the costs of entropic transport from a to each histogram.
+
+Example: the mean of histograms that are the columns of B
+  mpirun -n 2 plait barycentre C.npy --histograms B.npy --epsilon 0.01 -o a.npy)";
+
+}  // namespace
+
+void add_barycentre(CLI::App& program, BarycentreOptions& options) {
+  CLI::App& command =
+      *program.add_subcommand("barycentre", "Find the entropic barycentre of several histograms over a common cost");
+  add_path(
+      command, "IN", options.input, "FILE",
+      "C, the costs, between the points of the barycentre (rows)\nand those of the histograms (columns), in C order")
+      ->required();
+  add_path(command, "--histograms", options.histograms, "FILE",
+           "B, of as many rows as C has columns: each column is a\nhistogram, all of one sum")
+      ->required();
+  add_path(command, "--weights", options.weights, "FILE.npy", "Of the histograms; add up to 1. Without it all alike");
+  add_epsilon_options(command, options);
+  add_npy_path(command, "-o,--output", options.of_rows, "FILE",
+               "Where the masses go, as a column (M x 1) in a .npy file")
+      ->required();
+  add_precision_option(command, options, "f64 or mixed");
+  add_limit_options(command, options);
+  add_report_and_machine_options(command, options);
+  command.footer(footer);
+  command.final_callback([&options] { expect_epsilons(options); });
+}
+
+}  // namespace plait::cli

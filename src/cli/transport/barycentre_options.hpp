@@ -1,0 +1,23 @@
+#pragma once
+
+#include "cli/scaling/epsilon_options.hpp"
+#include "cli/scaling/scaled_options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace plait::cli {
+
+/// The command line of `plait barycentre`: of_rows is where the masses go.
+struct BarycentreOptions : ScaledOptions, EpsilonOptions {
+  std::string histograms;
+  std::string weights;  // empty: all alike
+};
+
+/// Adds the command to the program's; parsing fills `options`.
+///
+/// \throws UsageError  from parsing: a value is malformed, or options contradict each other
+void add_barycentre(CLI::App& program, BarycentreOptions& options);
+
+}  // namespace plait::cli

@@ -1,0 +1,24 @@
+#include "cli/transport/point_files.hpp"
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+
+namespace plait::cli {
+
+PointsJob described_points(mpi::Context& context, const TransportJobOptions& options) {
+  PointsJob job;
+  job.x = io::describe_matrix_file(context, options.points[0]);
+  job.y = io::describe_matrix_file(context, options.points[1]);
+  job.file = job.x;
+  job.file.shape = {job.x.shape.rows, job.y.shape.rows};
+  mpi::agreed(context, [&] {
+    if (job.x.shape.columns == job.y.shape.columns) return;
+    throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}",
+                                    options.points[0], job.x.shape.columns, options.points[1], job.y.shape.columns));
+  });
+  job.precision = options.precision == Precision::automatic ? Precision::f64 : options.precision;
+  return job;
+}
+
+}  // namespace plait::cli

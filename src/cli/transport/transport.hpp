@@ -1,0 +1,12 @@
+#pragma once
+
+#include "plait/mpi/context.hpp"
+
+#include "cli/transport/transport_options.hpp"
+
+namespace plait::cli {
+
+/// `plait transport`. Collective over `context`; rank 0 prints.
+void run_transport(mpi::Context& context, const TransportJobOptions& options);
+
+}  // namespace plait::cli

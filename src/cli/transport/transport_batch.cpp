@@ -1,0 +1,192 @@
+#include "cli/transport/transport_batch.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/sinkhorn/transport/transport_batch.hpp"
+
+#include "cli/scaling/batch_report.hpp"
+#include "cli/scaling/scaled_job.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// What the sums of a plan are off by, whose rows come by `for_each_row(visit)`.
+template <class A, class ForEachRow>
+sinkhorn::MarginalErrors errors_of_plan(mpi::Context& context, const sinkhorn::Rho& rho,
+                                        const sinkhorn::Marginals& marginals, const sinkhorn::Transport<A>& found,
+                                        const ForEachRow& for_each_row) {
+  const auto checked = rho.is_balanced() ? sinkhorn::checked_marginals(context, static_cast<Index>(found.f.size()),
+                                                                       static_cast<Index>(found.g.size()), marginals)
+                                         : sinkhorn::wanted_masses<A>(context, marginals, rho, found.f, found.g);
+  sinkhorn::MarginalSums sums(checked);
+  mpi::agreed(context, [&] { for_each_row([&](Index i, std::span<const A> row) { sums.add(i, row); }); });
+  return sums.errors(context);
+}
+
+/// What comes after reading.
+///
+/// \param all           since the job began
+/// \param solve         called with the options of the transports, returns them all
+/// \param for_each_row  called with one of them, and what is to see the rows of its plan
+template <class Solve, class ForEachRow>
+void transport_all_and_tell(mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
+                            std::span<const sinkhorn::Marginals> marginals, bool is_transposed, Meter& meter,
+                            const JointStopwatch& all, BatchOutcome& result, const Solve& solve,
+                            const ForEachRow& for_each_row) {
+  result.read_seconds = all.seconds();
+  meter.stage(fmt::format("transporting {} pairs of masses", marginals.size()), 0, 0);
+  const JointStopwatch iterating(context);
+  const sinkhorn::TransportOptions how{
+      .epsilon = options.epsilon,
+      .domain = options.domain,
+      .first_epsilon = options.first_epsilon,
+      .limits = limits_of(context, options, job.precision, meter, result.log),
+      .rho = is_transposed ? sinkhorn::Rho{options.rho.columns, options.rho.rows} : options.rho,
+      .over_relaxation = options.over_relaxation};
+  const auto transports = solve(how);
+  result.iterate_seconds = iterating.seconds();
+
+  const JointStopwatch writing(context);
+  std::vector<std::vector<double>> f;
+  std::vector<std::vector<double>> g;
+  for (std::size_t k = 0; k < transports.size(); ++k) {
+    const auto& found = transports[k];
+    ProblemOutcome problem{found.outcome, errors_of_plan(context, how.rho, marginals[k], found,
+                                                         [&](const auto& visit) { for_each_row(found, visit); })};
+    for (const auto& stage : found.stages) problem.iterations += stage.iterations;
+    problem.cost = found.cost;
+    problem.dual = found.dual;
+    problem.gap = found.gap();
+    problem.stages = found.stages;
+    result.iterations = std::max(result.iterations, problem.iterations);
+    result.problems.push_back(std::move(problem));
+    f.emplace_back(found.f.begin(), found.f.end());
+    g.emplace_back(found.g.begin(), found.g.end());
+  }
+  expect_plans(context, options, result, is_transposed);
+  write_row_vectors(context, is_transposed ? options.of_columns : options.of_rows, f, is_transposed);
+  write_column_vectors(context, is_transposed ? options.of_rows : options.of_columns, g, is_transposed);
+  result.write_seconds = writing.seconds();
+  result.seconds = all.seconds();
+}
+
+template <class T, class A>
+BatchOutcome transported_batch(mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
+                               const MarginalFiles& files, Meter& meter) {
+  BatchOutcome result;
+  result.precision = job.precision;
+  const JointStopwatch all(context);
+  auto matrix = read_and_tell<T>(context, options.input, job.file, meter);
+  const matrix_view<const T> rows = matrix.rows();
+  const MarginalBatch given(context, files, job.file.shape, matrix.is_transposed());
+  const auto marginals = given.marginals();
+  transport_all_and_tell(
+      context, options, job, marginals, matrix.is_transposed(), meter, all, result,
+      [&](const sinkhorn::TransportOptions& how) {
+        return sinkhorn::transport_batch<T, A>(context, rows, marginals, how);
+      },
+      [&](const sinkhorn::Transport<A>& found, const auto& visit) {
+        sinkhorn::for_each_plan_row<T, A>(rows, options.epsilon, found.f, found.g, visit);
+      });
+  const bool are_factors = std::ranges::all_of(result.problems, [](const ProblemOutcome& problem) {
+    return problem.stages.back().domain == sinkhorn::Domain::factors;
+  });
+  result.swept_bytes = layout::elements(job.file.shape) * (are_factors ? Index{sizeof(A)} : Index{sizeof(T)});
+  return result;
+}
+
+template <class A>
+BatchOutcome transported_points_batch(mpi::Context& context, const TransportJobOptions& options, const PointsJob& job,
+                                      const MarginalFiles& files, Meter& meter) {
+  BatchOutcome result;
+  result.precision = job.precision;
+  const JointStopwatch all(context);
+  const PointsRead<A> points(context, options, job, meter);
+  const sinkhorn::PointClouds<A> clouds = points.clouds();
+  const MarginalBatch given(context, files, job.file.shape, false);
+  const auto marginals = given.marginals();
+  transport_all_and_tell(
+      context, options, job, marginals, false, meter, all, result,
+      [&](const sinkhorn::TransportOptions& how) {
+        return sinkhorn::transport_batch<A>(context, clouds, marginals, how);
+      },
+      [&](const sinkhorn::Transport<A>& found, const auto& visit) {
+        sinkhorn::for_each_plan_row<A>(clouds, options.epsilon, found.f, found.g, visit);
+      });
+  return result;
+}
+
+nlohmann::ordered_json batch_json(const mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
+                                  const BatchOutcome& outcome) {
+  const auto number_or_null = [](double number) {
+    return std::isfinite(number) ? nlohmann::ordered_json(number) : nlohmann::ordered_json();
+  };
+  auto json = scaled_json(context, "transport", options, job.file, job.memory, outcome);
+  json["epsilon"] = options.epsilon;
+  json["rho"] = {{"rows", number_or_null(options.rho.rows)}, {"columns", number_or_null(options.rho.columns)}};
+  json["row_potentials"] = options.of_rows.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_rows);
+  json["column_potentials"] =
+      options.of_columns.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_columns);
+  json["problems"] = problems_json(outcome, true);
+  if (options.points.empty()) return json;
+  json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
+  if (options.p) json["input"]["p"] = *options.p;
+  return json;
+}
+
+/// \param costs  what the costs are: "C is 3 x 4"
+template <class Work>
+void carry_out_batch(mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job, Index problems,
+                     const std::string& costs, const Work& work) {
+  carry_out(
+      context, options, work, [&](const BatchOutcome& outcome) { return batch_json(context, options, job, outcome); },
+      [&](const BatchOutcome& outcome) {
+        return fmt::format("P = exp((f + g - C) / epsilon) of {} pairs of masses   {}, {}, epsilon {}\n{}{}", problems,
+                           costs, name(job.precision), options.epsilon, problems_summary(outcome),
+                           scaled_summary(options, job.file, outcome));
+      },
+      [&](const BatchOutcome& outcome) {
+        PageFacts page = problems_facts(outcome, true);
+        page.rows.insert(page.rows.begin(), {"epsilon", fmt::format("{}", options.epsilon)});
+        page.next_stage = "another problem, or a smaller epsilon";
+        return page;
+      });
+}
+
+}  // namespace
+
+void run_transport_batch(mpi::Context& context, const TransportJobOptions& options, const MarginalFiles& marginals) {
+  mpi::agreed(context, [&] { expect_none_of_one(options, marginals.problems()); });
+  const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
+    if (options.domain == sinkhorn::Domain::logarithmic) return 0;
+    return precision == Precision::f32 ? 4 : 8;
+  });
+  const auto work = [&](Meter& meter) {
+    return with_numbers_of(job.precision, [&]<class T, class A>() {
+      return transported_batch<T, A>(context, options, job, marginals, meter);
+    });
+  };
+  carry_out_batch(context, options, job, marginals.problems(), "C is " + layout::to_string(job.file.shape), work);
+}
+
+void run_points_batch(mpi::Context& context, const TransportJobOptions& options, const PointsJob& job,
+                      const MarginalFiles& marginals) {
+  TransportJobOptions told = options;
+  told.input = options.points[0] + " and " + options.points[1];
+  const auto work = [&](Meter& meter) {
+    return job.precision == Precision::f32 ? transported_points_batch<float>(context, options, job, marginals, meter)
+                                           : transported_points_batch<double>(context, options, job, marginals, meter);
+  };
+  carry_out_batch(context, told, job, marginals.problems(),
+                  fmt::format("C = {} of {} and {} points", name(options.metric), job.x.shape.rows, job.y.shape.rows),
+                  work);
+}
+
+}  // namespace plait::cli

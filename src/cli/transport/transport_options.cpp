@@ -1,0 +1,136 @@
+#include "cli/transport/transport_options.hpp"
+
+#include <limits>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "cli/options/number_argument.hpp"
+#include "cli/options/option_value.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using sinkhorn::Domain;
+
+constexpr ScaledWords transport_words{
+    "potentials",
+    "--row-potentials",
+    "--column-potentials",
+    "f64, f32 or mixed",
+    "C, the costs: a NumPy .npy, Matrix Market or HDF5 file;\n+infinity forbids an entry",
+    "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows",
+    add_npy_path,
+    "Where the plan goes, as a .npy file; may be IN itself"};
+
+sinkhorn::Metric parse_metric(std::string_view text) {
+  using sinkhorn::Metric;
+  for (const Metric metric : {Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}) {
+    if (text == name(metric)) return metric;
+  }
+  throw ArgumentError(fmt::format("'{}' is no metric; expected sqeuclidean, euclidean, cityblock or minkowski", text));
+}
+
+double parse_power(std::string_view text) {
+  const double p = parse_number(text);
+  if (p >= 1) return p;
+  throw ArgumentError(fmt::format("{} makes no distance; expected a number >= 1", text));
+}
+
+/// "RHO", or "RHO,RHO" of which one may be inf.
+sinkhorn::Rho parse_rho(std::string_view text) {
+  const auto one = [](std::string_view number) {
+    return number == "inf" ? std::numeric_limits<double>::infinity() : parse_positive_number(number);
+  };
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) {
+    const double rho = parse_positive_number(text);
+    return {rho, rho};
+  }
+  const sinkhorn::Rho rho{one(text.substr(0, comma)), one(text.substr(comma + 1))};
+  if (!rho.is_balanced()) return rho;
+  throw ArgumentError(fmt::format("{} is balanced transport; expected a finite number for rows or columns", text));
+}
+
+constexpr const char* transport_footer =
+    R"(The plan P >= 0 with these masses minimises  sum C P + epsilon sum P (log P - 1).  It is
+exp((f + g - C) / epsilon), f the potentials of the rows and g of the columns. A small epsilon is approached from a
+larger one. Unbalanced, RHO KL(sums | masses) is added, with KL(p | q) = sum p log(p / q) - p + q.
+
+Example:
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --cols b.npy -o P.npy
+Example: between two clouds of points, of which only the way of each is wanted
+  mpirun -n 2 plait transport --points X.npy Y.npy --epsilon 0.01 --map moved.npy
+Example: what costs more than it is worth stays where it is
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --cols b.npy -o P.npy)";
+
+}  // namespace
+
+void add_points_options(CLI::App& command, TransportJobOptions& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--points",
+          [&options](const std::vector<std::string>& paths) {
+            try {
+              for (const std::string& path : paths) options.points.push_back(parse_path(path));
+            } catch (const Error& error) {
+              throw UsageError(fmt::format("--points: {}", error.what()));
+            }
+          },
+          "In the place of IN: two files of points, a point a row;\nthe costs between them are made, never stored")
+      ->expected(2)
+      ->option_text("X Y");
+  add_value(
+      command, "--metric", [&options](const std::string& text) { options.metric = parse_metric(text); }, "METRIC",
+      "What a way costs: sqeuclidean (the default), euclidean,\ncityblock or minkowski");
+  add_value(
+      command, "--p", [&options](const std::string& text) { options.p = parse_power(text); }, "NUMBER",
+      "Of minkowski: (sum |x - y|^p)^(1/p)");
+}
+
+void expect_points(const TransportJobOptions& options) {
+  if (options.points.empty()) {
+    if (options.input.empty()) throw UsageError("IN is missing: a file of costs, or two of --points");
+    if (!options.map.empty()) throw UsageError("--map is given, but --points is missing: what is mapped?");
+    if (options.metric != sinkhorn::Metric::squared_euclidean || options.p) {
+      throw UsageError("--metric is given, but --points is missing: IN has the costs");
+    }
+    return;
+  }
+  if (!options.input.empty()) {
+    throw UsageError(fmt::format("--points is given, and IN, too: {}; expected one of them", options.input));
+  }
+  if ((options.metric == sinkhorn::Metric::minkowski) != options.p.has_value()) {
+    throw UsageError("--metric minkowski and --p need each other");
+  }
+  if (options.domain == Domain::factors) {
+    throw UsageError("--domain is factors, which are stored, expected logarithmic or automatic with --points");
+  }
+  if (options.precision == Precision::mixed) {
+    throw UsageError("--precision is mixed, expected f64 or f32 with --points, which are few numbers");
+  }
+}
+
+void add_transport(CLI::App& program, TransportJobOptions& options) {
+  CLI::App& command = *program.add_subcommand("transport", "Transport mass at the least cost, with an entropy added");
+  add_scaled_options(command, options, transport_words);
+  command.get_option("IN")->required(false);
+  add_points_options(command, options);
+  add_npy_path(command, "--map", options.map, "FILE", "Write where each point of X goes on the average (M x d)");
+  add_epsilon_options(command, options);
+  add_value(
+      command, "--unbalanced", [&options](const std::string& text) { options.rho = parse_rho(text); }, "RHO[,RHO]",
+      "Sums may miss the masses, which costs RHO KL(sums | masses),\nof rows and columns, or each its own (one may be "
+      "inf);\n"
+      "the masses of both need not have one total");
+  command.footer(transport_footer);
+  command.final_callback([&options] {
+    expect_points(options);
+    expect_checkpoint(options);
+    if (options.map.empty()) expect_output(options, transport_words);
+    expect_epsilons(options);
+  });
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,196 @@
+#include "cli/transport/transport_points.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/io/aside_file.hpp"
+#include "plait/io/npy_rows.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/sinkhorn/transport/point_transport.hpp"
+
+#include "cli/scaling/batch_report.hpp"
+#include "cli/scaling/marginal_batch.hpp"
+#include "cli/scaling/scaled_checkpoint.hpp"
+#include "cli/scaling/scaled_job.hpp"
+#include "cli/transport/point_files.hpp"
+#include "cli/transport/transport_batch.hpp"
+#include "cli/transport/transport_report.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// Looks for what would stop the job after hours.
+void prepare_points(mpi::Context& context, const TransportJobOptions& options, Index problems, PointsJob& job) {
+  mpi::agreed(context, [&] {
+    if (problems == 1) return;
+    expect_none_of_one(options, problems);
+    if (options.map.empty()) return;
+    throw ArgumentError(fmt::format(
+        "--map is given, but the marginals have {} columns, which are as many problems; expected vectors", problems));
+  });
+  const std::vector<NamedFile> read{{options.points[0], "a file of --points"},
+                                    {options.points[1], "a file of --points"}};
+  expect_writable_outputs(context, options, read);
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0 || options.map.empty()) return;
+    std::vector<NamedFile> taken = read;
+    for (const std::string* path : {&options.rows, &options.columns, &options.start, &options.output, &options.of_rows,
+                                    &options.of_columns, &options.page, &options.checkpoint, &options.trace}) {
+      if (!path->empty()) taken.push_back({*path, "another file of the job"});
+    }
+    expect_different_files({{options.map, "the file of --map"}}, taken);
+    static_cast<void>(io::AsideFile::create(options.map, 0));
+  });
+  const Index number = job.precision == Precision::f32 ? 4 : 8;
+  const Index coordinates = job.x.shape.columns;
+  const Index rows = job.x.shape.rows / context.size() + 1;
+  const Index vectors = 6 * problems * (rows + job.file.shape.columns) * Index{sizeof(double)};
+  const Index blocks = 20 * job.file.shape.columns * number;
+  job.memory = estimate_memory(
+      context, {(2 * rows + 3 * job.file.shape.columns) * coordinates * Index{sizeof(double)} + vectors + blocks});
+  if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
+}
+
+/// Looks at the sums of the plan and, for a page, at the plan, in one pass.
+template <class A>
+sinkhorn::MarginalErrors look_at_plan(mpi::Context& context, const TransportJobOptions& options,
+                                      const sinkhorn::PointClouds<A>& clouds, const sinkhorn::Transport<A>& found,
+                                      const sinkhorn::CheckedMarginals& checked,
+                                      std::optional<PlanSketcher>& sketcher) {
+  sinkhorn::MarginalSums sums(checked);
+  mpi::agreed(context, [&] {
+    sinkhorn::for_each_plan_row<A>(clouds, options.epsilon, found.f, found.g, [&](Index i, std::span<const A> row) {
+      sums.add(i, row);
+      if (sketcher) sketcher->add(i, row);
+    });
+  });
+  return sums.errors(context);
+}
+
+/// Writes the plan a few rows at a time, and looks at its sums and, for a page, at it. Without an output it only looks.
+template <class A>
+sinkhorn::MarginalErrors write_plan_by_blocks(mpi::Context& context, const TransportJobOptions& options,
+                                              const sinkhorn::PointClouds<A>& clouds,
+                                              const sinkhorn::Transport<A>& found,
+                                              const sinkhorn::CheckedMarginals& checked, Meter& meter,
+                                              std::optional<PlanSketcher>& sketcher) {
+  if (options.output.empty()) return look_at_plan(context, options, clouds, found, checked, sketcher);
+  constexpr Index block_bytes = Index{4} << 20;
+  const Index columns = clouds.y.rows();
+  const Index block_rows = std::max(Index{1}, block_bytes / std::max(Index{1}, columns * Index{sizeof(A)}));
+  meter.stage("writing " + options.output, 0, checked.all_rows * columns * Index{sizeof(A)});
+  io::NpyRows<A> file(context, options.output, {checked.all_rows, columns});
+  sinkhorn::MarginalSums sums(checked);
+  mpi::agreed(context, [&] {
+    std::vector<A> block;
+    block.reserve(static_cast<std::size_t>(std::min(block_rows, clouds.x.rows()) * columns));
+    Index first = 0;
+    sinkhorn::for_each_plan_row<A>(clouds, options.epsilon, found.f, found.g, [&](Index i, std::span<const A> row) {
+      sums.add(i, row);
+      if (sketcher) sketcher->add(i, row);
+      block.insert(block.end(), row.begin(), row.end());
+      if (i + 1 - first < block_rows && i + 1 < clouds.x.rows()) return;
+      file.write(checked.first_row + first, block);
+      block.clear();
+      first = i + 1;
+    });
+  });
+  const auto errors = sums.errors(context);
+  sinkhorn::Outcome outcome = found.outcome;
+  expect_plan(context, outcome, errors, accuracy_of(options, options.precision));
+  file.commit();
+  return errors;
+}
+
+template <class A>
+TransportOutcome transported(mpi::Context& context, const TransportJobOptions& options, const PointsJob& job,
+                             Meter& meter) {
+  TransportOutcome result;
+  result.precision = job.precision;
+  const JointStopwatch all(context);
+  const PointsRead<A> points(context, options, job, meter);
+  const sinkhorn::PointClouds<A> clouds = points.clouds();
+  ScaledMarginals given(context, options, job.file.shape, false, clouds.x.rows());
+  if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(job.file.shape, clouds.x.rows());
+  const auto start = read_start<A>(context, options, false);
+  ScaledCheckpoint checkpoint(context, options, "plait transport",
+                              {options.points[0], options.points[1], options.rows, options.columns, options.start},
+                              checkpoint_settings(options, job.precision), clouds.x.rows(), clouds.y.rows());
+  result.resumed_at = checkpoint.resumed_at();
+  result.read_seconds = all.seconds();
+
+  meter.stage("transporting", 0, 0);
+  const JointStopwatch iterating(context);
+  sinkhorn::TransportOptions how{.epsilon = options.epsilon,
+                                 .domain = options.domain,
+                                 .first_epsilon = options.first_epsilon,
+                                 .limits = limits_of(context, options, job.precision, meter, result.log),
+                                 .rho = options.rho,
+                                 .over_relaxation = options.over_relaxation};
+  checkpoint.put_into(how);
+  const auto found = sinkhorn::transport<A>(context, clouds, given.marginals(), how, start);
+  result.iterate_seconds = iterating.seconds();
+  tell(result, found, false);
+
+  const JointStopwatch writing(context);
+  const auto checked = how.rho.is_balanced()
+                           ? sinkhorn::checked_marginals(context, clouds.x.rows(), clouds.y.rows(), given.marginals())
+                           : sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
+  std::optional<PlanSketcher> sketcher;
+  mpi::agreed(context, [&] {
+    if (!options.page.empty()) sketcher.emplace(checked);
+  });
+  result.check = write_plan_by_blocks(context, options, clouds, found, checked, meter, sketcher);
+  expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
+  if (sketcher) result.sketch = sketcher->taken(context);
+  write_row_vector(context, options.of_rows, std::vector<double>(found.f.begin(), found.f.end()), false);
+  write_column_vector(context, options.of_columns, std::vector<double>(found.g.begin(), found.g.end()), false);
+  if (!options.map.empty()) {
+    const auto map =
+        mpi::agreed(context, [&] { return sinkhorn::barycentric_projection<A>(clouds, options.epsilon, found.g); });
+    io::NpyRows<A> file(context, options.map, job.x.shape);
+    mpi::agreed(context, [&] { file.write(checked.first_row, map); });
+    file.commit();
+  }
+  checkpoint.remove();
+  result.write_seconds = writing.seconds();
+  result.seconds = all.seconds();
+  return result;
+}
+
+}  // namespace
+
+void transport_points(mpi::Context& context, const TransportJobOptions& options) {
+  PointsJob job = described_points(context, options);
+  const MarginalFiles marginals(context, options, job.file.shape);
+  prepare_points(context, options, marginals.problems(), job);
+  if (marginals.problems() > 1) return run_points_batch(context, options, job, marginals);
+  TransportJobOptions told = options;
+  told.input = options.points[0] + " and " + options.points[1];
+  const auto work = [&](Meter& meter) {
+    return job.precision == Precision::f32 ? transported<float>(context, options, job, meter)
+                                           : transported<double>(context, options, job, meter);
+  };
+  const auto report = [&](const TransportOutcome& outcome) {
+    auto json = transport_json(context, options, job, outcome);
+    json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
+    if (options.p) json["input"]["p"] = *options.p;
+    json["map"] = options.map.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.map);
+    return json;
+  };
+  const auto summary = [&](const TransportOutcome& outcome) {
+    return transport_summary(
+        told, job, fmt::format("C = {} of {} and {} points", name(options.metric), job.x.shape.rows, job.y.shape.rows),
+        outcome);
+  };
+  carry_out(context, told, work, report, summary,
+            [&](const TransportOutcome& outcome) { return transport_facts(options, outcome); });
+}
+
+}  // namespace plait::cli

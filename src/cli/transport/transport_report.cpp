@@ -1,0 +1,77 @@
+#include "cli/transport/transport_report.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace plait::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json number_or_null(double number) { return std::isfinite(number) ? ordered_json(number) : ordered_json(); }
+
+}  // namespace
+
+nlohmann::json checkpoint_settings(const TransportJobOptions& options, Precision precision) {
+  return {{"precision", name(precision)},
+          {"epsilon", options.epsilon},
+          {"first epsilon", options.first_epsilon},
+          {"domain", name(options.domain)},
+          {"metric", name(options.metric)},
+          {"p", options.p.value_or(2)},
+          {"rho of the rows", number_or_null(options.rho.rows)},
+          {"rho of the columns", number_or_null(options.rho.columns)},
+          {"over_relaxation", options.over_relaxation}};
+}
+
+ordered_json transport_json(const mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
+                            const TransportOutcome& outcome) {
+  auto report = scaled_json(context, "transport", options, job.file, job.memory, outcome);
+  report["epsilon"] = options.epsilon;
+  report["row_potentials"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
+  report["column_potentials"] = options.of_columns.empty() ? ordered_json() : ordered_json(options.of_columns);
+  report["cost"] = outcome.cost;
+  report["dual"] = outcome.dual;
+  report["gap"] = outcome.gap;
+  report["rho"] = {{"rows", number_or_null(options.rho.rows)}, {"columns", number_or_null(options.rho.columns)}};
+  report["divergence"] = {{"rows", outcome.row_divergence}, {"columns", outcome.column_divergence}};
+  report["stages"] = stages_json(outcome.stages);
+  return report;
+}
+
+PageFacts transport_facts(const TransportJobOptions& options, const TransportOutcome& outcome) {
+  PageFacts page{.rows = {}, .stages = outcome.stages};
+  const auto add = [&page](const char* what, double value) { page.rows.push_back({what, fmt::format("{}", value)}); };
+  add("epsilon", options.epsilon);
+  add("cost", outcome.cost);
+  add("what is minimised: cost with the entropy", outcome.dual + outcome.gap);
+  add("dual value", outcome.dual);
+  add("duality gap", outcome.gap);
+  if (!options.rho.is_balanced()) {
+    add("rho of the rows", options.rho.rows);
+    add("KL(sums of rows | masses)", outcome.row_divergence);
+    add("rho of the columns", options.rho.columns);
+    add("KL(sums of columns | masses)", outcome.column_divergence);
+  }
+  return page;
+}
+
+std::string transport_summary(const TransportJobOptions& options, const ScaledJob& job, const std::string& costs,
+                              const TransportOutcome& outcome) {
+  std::string text = fmt::format("P = exp((f + g - C) / epsilon)   {}, {}, epsilon {}\n", costs,
+                                 name(outcome.precision), options.epsilon);
+  text += fmt::format("  {:<10}{:.10g}; with the entropy {:.10g}, a gap of {:.2g} to the dual\n", "cost", outcome.cost,
+                      outcome.dual + outcome.gap, outcome.gap);
+  if (!options.rho.is_balanced()) {
+    text += fmt::format("  {:<10}{:.6g} is moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}\n", "mass",
+                        outcome.check.mass, options.rho.rows, outcome.row_divergence, options.rho.columns,
+                        outcome.column_divergence);
+  }
+  text += stages_summary(outcome.stages);
+  if (!options.map.empty()) text += fmt::format("  {:<10}{}\n", "map", options.map);
+  return text + scaled_summary(options, job.file, outcome);
+}
+
+}  // namespace plait::cli
