@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +21,8 @@ namespace {
 
 using schedule::Binding;
 
+constexpr PipelineOptions at_once{.within_nodes = WithinNodes::messages};  // schedules are made without waiting
+
 Index elements(std::span<const std::byte> data, Index element_bytes) {
   return static_cast<Index>(data.size()) / element_bytes;
 }
@@ -31,15 +33,23 @@ Pending start(const Pipeline& pipeline, std::string label, std::span<std::byte> 
   return {pipeline.schedule(std::move(label)), bindings};
 }
 
-// Sums up, after it was made sure that there is one for each rank and no negative one.
-Index total(const mpi::Context& context, std::span<const Index> counts, std::string_view name) {
+// Sums up, after it was made sure that there is one for each rank, no negative one, and not more than can be addressed.
+Index total(const mpi::Context& context, std::span<const Index> counts, Index element_bytes, std::string_view name) {
+  expect_at_least("element_bytes", element_bytes, 1);
+  const Index most = std::numeric_limits<Index>::max() / element_bytes;
   if (static_cast<int>(counts.size()) != context.size())
     throw ArgumentError(
         fmt::format("{}: {} of them, expected one for each of the {} ranks", name, counts.size(), context.size()));
+  Index sum = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] < 0) throw ArgumentError(fmt::format("{}[{}]: {}, expected 0 or more", name, i, counts[i]));
+    if (counts[i] > most - sum) {
+      throw ArgumentError(fmt::format("{}[{}]: {} after {} before it, expected at most {} elements of {} bytes", name,
+                                      i, counts[i], sum, most, element_bytes));
+    }
+    sum += counts[i];
   }
-  return std::accumulate(counts.begin(), counts.end(), Index{0});
+  return sum;
 }
 
 void expect_bytes(std::span<const std::byte> memory, Index elements, Index element_bytes, std::string_view name) {
@@ -51,25 +61,24 @@ void expect_bytes(std::span<const std::byte> memory, Index elements, Index eleme
 }  // namespace
 
 Pending start_broadcast(mpi::Context& context, std::span<std::byte> data, int root) {
-  Pipeline pipeline(context, static_cast<Index>(data.size()), 1);
+  Pipeline pipeline(context, static_cast<Index>(data.size()), 1, at_once);
   return start(pipeline.broadcast(Group::all(context), root), "broadcast", data);
 }
 
 Pending start_reduce(mpi::Context& context, std::span<std::byte> data, int root, const Combine& combine) {
-  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes());
+  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes(), at_once);
   return start(pipeline.reduce(Group::all(context), root, combine), "reduce", data);
 }
 
 Pending start_allreduce(mpi::Context& context, std::span<std::byte> data, const Combine& combine) {
-  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes(),
-                    {.within_nodes = WithinNodes::messages});
+  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes(), at_once);
   return start(pipeline.allreduce(Group::all(context), combine), "allreduce", data);
 }
 
 Pending start_reduce_scatter(mpi::Context& context, std::span<const std::byte> in, std::span<std::byte> out,
                              std::span<const Index> counts, const Combine& combine) {
   const Index element_bytes = combine.element_bytes();
-  const Index all = total(context, counts, "counts");
+  const Index all = total(context, counts, element_bytes, "counts");
   const Index own = counts[at(context.rank())];
   expect_bytes(in, all, element_bytes, "in");
   expect_bytes(out, own, element_bytes, "out");
@@ -89,7 +98,7 @@ Pending start_reduce_scatter(mpi::Context& context, std::span<const std::byte> i
 
 Pending start_all_gather(mpi::Context& context, std::span<const std::byte> own, std::span<std::byte> all,
                          std::span<const Index> counts, Index element_bytes) {
-  const Index elements = total(context, counts, "counts");
+  const Index elements = total(context, counts, element_bytes, "counts");
   expect_bytes(own, counts[at(context.rank())], element_bytes, "own");
   expect_bytes(all, elements, element_bytes, "all");
   const std::array bindings{Binding::input(own), Binding::output(all)};
@@ -97,7 +106,7 @@ Pending start_all_gather(mpi::Context& context, std::span<const std::byte> own, 
 }
 
 schedule::Schedule all_gather_schedule(mpi::Context& context, std::span<const Index> counts, Index element_bytes) {
-  const Index elements = total(context, counts, "counts");
+  const Index elements = total(context, counts, element_bytes, "counts");
   const auto choice = choose<model::AllGatherAlgorithm>(context, context.placement(), elements * element_bytes);
   const Group group = Group::all(context);
   Graph graph(choice.strands);
@@ -112,8 +121,8 @@ schedule::Schedule all_gather_schedule(mpi::Context& context, std::span<const In
 
 Pending start_all_to_all(mpi::Context& context, std::span<const std::byte> in, std::span<const Index> send_counts,
                          std::span<std::byte> out, std::span<const Index> receive_counts, Index element_bytes) {
-  const Index sent = total(context, send_counts, "send_counts");
-  const Index received = total(context, receive_counts, "receive_counts");
+  const Index sent = total(context, send_counts, element_bytes, "send_counts");
+  const Index received = total(context, receive_counts, element_bytes, "receive_counts");
   expect_bytes(in, sent, element_bytes, "in");
   expect_bytes(out, received, element_bytes, "out");
   // Each rank knows its own counts alone, so what is chosen does not depend on them.

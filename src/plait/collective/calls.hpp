@@ -17,6 +17,9 @@
 /// the same order with the same arguments but for the data. Any number of elements; algorithms are chosen by the
 /// description of the machine that the context has.
 ///
+/// Arguments are not compared between ranks, which would take as long as a short call: what is wrong on some ranks only
+/// is thrown there, and the others may wait for these.
+///
 /// Those that start return at once; the memory is in use until `wait` has returned. Repeated calls on the same shape
 /// are better served by a `Pipeline`, whose schedule is made once, and among the ranks of one node by a `NodeReducer`.
 ///

@@ -1,15 +1,23 @@
 #include "plait/collective/pipeline.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
 #include "plait/collective/algorithms.hpp"
 #include "plait/collective/arguments.hpp"
 #include "plait/collective/choose.hpp"
 #include "plait/collective/computed.hpp"
 #include "plait/collective/mpi_strands.hpp"
+#include "plait/collective/mpi_verdict.hpp"
+#include "plait/mpi/agreed.hpp"
 
 namespace plait::collective {
 
@@ -35,6 +43,18 @@ void for_each_communication(const Steps& steps, const F& f) {
   }
 }
 
+// MPI's collectives go on with what a computation that failed has left.
+template <class Steps>
+bool may_fail_before_communication(const Steps& steps) {
+  bool computes = false;
+  for (const auto& step : steps) {
+    const bool communicates = std::visit([](const auto& s) { return requires { s.group; }; }, step);
+    if (communicates && computes) return true;
+    computes = computes || !communicates;
+  }
+  return false;
+}
+
 }  // namespace
 
 Pipeline::Pipeline(mpi::Context& context, Index elements, Index element_bytes, PipelineOptions options)
@@ -43,12 +63,32 @@ Pipeline::Pipeline(mpi::Context& context, Index elements, Index element_bytes, P
   expect_at_least("element_bytes", element_bytes, 1);
   expect_at_least("strands", options.strands.value_or(1), 1);
   expect_at_least("segment_bytes", options.segment_bytes.value_or(1), 1);
+  if (elements > std::numeric_limits<Index>::max() / element_bytes) {
+    throw ArgumentError(fmt::format("elements: {}, expected at most {} of {} bytes", elements,
+                                    std::numeric_limits<Index>::max() / element_bytes, element_bytes));
+  }
 }
 
 void Pipeline::expect_suitable(const Combine& combine) const {
   expect_pairwise(Stream(element_bytes_, {}), combine);
   if (options_.backend == Backend::mpi && !combine.of_mpi())
     throw ArgumentError("combine: none of MPI's operations, expected one for MPI's own collectives");
+}
+
+// Groups that do the same side by side may differ but in their width.
+void Pipeline::expect_alike() const {
+  std::uint64_t operations = steps_.size();
+  for (const Step& step : steps_) operations = random_bits(operations, step.index());
+  for_each_communication(steps_, [&](const auto& step) {
+    operations = random_bits(operations, static_cast<std::uint64_t>(step.group.widest()));
+    if constexpr (requires { step.combine; }) operations = random_bits(operations, step.combine.commutes() ? 1 : 0);
+  });
+  mpi::expect_alike(*context_, {{"elements", elements_},
+                                {"element_bytes", element_bytes_},
+                                {"backend", static_cast<Index>(options_.backend)},
+                                {"strands", options_.strands.value_or(0)},
+                                {"segment_bytes", options_.segment_bytes.value_or(0)},
+                                {"operations, as a checksum", static_cast<Index>(operations >> 1)}});
 }
 
 Pipeline& Pipeline::reduce(Group group, int root, const Combine& combine) {
@@ -213,14 +253,24 @@ Stream Pipeline::append_mpi(Graph& graph, const Step& step, const Stream& stream
 
 schedule::Schedule Pipeline::schedule(std::string label, schedule::Windows windows) const {
   const bool by_mpi = options_.backend == Backend::mpi;
+  if (by_mpi || options_.within_nodes == WithinNodes::shared_memory) expect_alike();
   const std::vector<Step> steps = by_mpi ? steps_ : merged();
   const Cut cut = by_mpi ? Cut{options_.strands.value_or(1), longest_mpi_segment} : chosen_cut(steps);
   const Index bytes = by_mpi ? longest_mpi_segment : segment_bytes(steps, cut);
   Stream stream = Stream::cut(elements_, element_bytes_, *cut.strands, std::max<Index>(bytes / element_bytes_, 1));
   Graph graph(*cut.strands);
   const Place data{graph.output(elements_ * element_bytes_)};
-  for (const Step& step : steps)
-    stream = by_mpi ? append_mpi(graph, step, stream, data) : append(graph, step, stream, data, cut);
+  std::shared_ptr<MpiVerdict> verdict;
+  if (by_mpi && may_fail_before_communication(steps)) verdict = std::make_shared<MpiVerdict>(*context_);
+  for (const Step& step : steps) {
+    const auto* const compute = std::get_if<Compute>(&step);
+    if (verdict && compute != nullptr) {
+      stream = computed(graph, told_to(verdict, compute->f), stream, data);
+    } else {
+      stream = by_mpi ? append_mpi(graph, step, stream, data) : append(graph, step, stream, data, cut);
+    }
+  }
+  if (verdict) append_verdict(graph, verdict, stream, label);
   return {*context_, std::move(graph), std::move(label), windows};
 }
 

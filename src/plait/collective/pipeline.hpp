@@ -60,7 +60,7 @@ struct PipelineOptions {
 class Pipeline {
  public:
   /// Without communication.
-  /// \throws ArgumentError  elements < 0, element_bytes < 1, or an option below 1
+  /// \throws ArgumentError  elements < 0 or more than can be addressed, element_bytes < 1, or an option below 1
   Pipeline(mpi::Context& context, Index elements, Index element_bytes, PipelineOptions options = {});
 
   /// \param root  the how-manieth of the group
@@ -72,8 +72,9 @@ class Pipeline {
   /// their way; f may change them.
   Pipeline& compute(std::function<void(std::span<std::byte> elements, Index first)> f);
 
-  /// To be started with one binding, the vector: an output. Collective over the context: with shared memory within
-  /// nodes, ranks wait for each other.
+  /// To be started with one binding, the vector: an output. Collective over the context: ranks wait for each other, but
+  /// for those of `WithinNodes::messages` by plait's own messages, which are then not compared.
+  /// \throws ArgumentError  on all ranks, where elements, options or operations differ between them
   [[nodiscard]] schedule::Schedule schedule(std::string label, schedule::Windows windows = {}) const;
 
  private:
@@ -99,6 +100,7 @@ class Pipeline {
   using Step = std::variant<Reduce, Broadcast, Allreduce, Compute>;
 
   void expect_suitable(const Combine& combine) const;
+  void expect_alike() const;
   [[nodiscard]] std::vector<Step> merged() const;
   // What is empty is not decided yet.
   struct Cut {

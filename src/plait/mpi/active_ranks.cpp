@@ -1,7 +1,6 @@
 #include "plait/mpi/active_ranks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
 #include <string>
@@ -31,11 +30,7 @@ void check(Context& context, int per_node, std::chrono::microseconds interval) {
   } catch (...) {
     failure = std::current_exception();
   }
-  std::array<Index, 2> least{per_node, -Index{per_node}};
-  agree(context, failure, least);
-  if (least[0] == -least[1]) return;
-  throw ArgumentError("per_node: " + std::to_string(least[0]) + " on one rank, " + std::to_string(-least[1]) +
-                      " on another, expected the same on all");
+  expect_alike(context, {{"per_node", per_node}}, failure);
 }
 
 // The active rank of each rank of the context.

@@ -60,4 +60,23 @@ void agree(Context& context, const std::exception_ptr& failure, std::span<Index>
   throw_error(static_cast<ErrorKind>(report.kind), where + report.text.data(), report.peer);
 }
 
+void expect_alike(Context& context, std::initializer_list<NamedValue> values, const std::exception_ptr& failure) {
+  PLAIT_ASSERT(2 * values.size() <= most_minima, "only a few values ride along");
+  std::array<Index, most_minima> extremes{};
+  std::size_t count = 0;
+  for (const NamedValue& value : values) {
+    extremes[count++] = value.value;
+    extremes[count++] = -value.value;
+  }
+  agree(context, failure, std::span<Index>(extremes).first(count));
+  const Index* extreme = extremes.data();
+  for (const NamedValue& value : values) {
+    const Index least = *extreme++;
+    const Index highest = -*extreme++;
+    if (least == highest) continue;
+    throw ArgumentError(std::string(value.name) + ": " + std::to_string(least) + " on one rank, " +
+                        std::to_string(highest) + " on another, expected the same on all");
+  }
+}
+
 }  // namespace plait::mpi

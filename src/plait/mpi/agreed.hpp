@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <exception>
+#include <initializer_list>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -20,6 +22,16 @@ namespace plait::mpi {
 /// ranks: at most `most_minima`, as many on every rank.
 inline constexpr std::size_t most_minima = 15;
 void agree(Context& context, const std::exception_ptr& failure, std::span<Index> minima = {});
+
+struct NamedValue {
+  std::string_view name;
+  Index value;
+};
+/// As `agree`, and lets all ranks throw if one of these is not the same on all of them. Collective over the context;
+/// one all-reduce.
+/// \pre  at most most_minima / 2 values, none of them the least that there is
+/// \throws ArgumentError  on all ranks, naming the first value that differs, its least and its highest
+void expect_alike(Context& context, std::initializer_list<NamedValue> values, const std::exception_ptr& failure = {});
 
 /// Runs `f` on every rank and returns its result once it succeeded on all of them. If it threw anything anywhere, lack
 /// of memory included, every rank throws (see `agree`). Collective over the context; `f` itself must not communicate,

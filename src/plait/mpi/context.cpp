@@ -83,6 +83,7 @@ std::byte* Context::shared_address(int rank, SharedPlace place) const {
 // the lowest gap that is wide enough: then they have to give back in the same order, too.
 Context::Tags::Tags(Context& context, int count) : context_(&context), count_(count) {
   PLAIT_ASSERT(count >= 1, "tags are reserved to be used");
+  context.expect_all_ranks();  // or some would count on without the others
   auto& used = context.used_tags_;
   if (count <= context.highest_tag_ - context.next_tag_ + 1) {
     first_ = static_cast<int>(context.next_tag_);

@@ -89,7 +89,8 @@ class Context {
 
   /// Consecutive tags that nobody else on this context uses, given back on destruction. Collective in the sense that
   /// all ranks reserve in the same order; no communication.
-  /// \throws MpiError  when the tags are used up, alike on every rank
+  /// \throws MpiError       when the tags are used up, alike on every rank
+  /// \throws ArgumentError  if the context is lent
   class Tags {
    public:
     Tags(Context& context, int count);

@@ -7,6 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/lanczos.hpp"
@@ -18,17 +21,25 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Index steps_for_bounds = 30;
 constexpr Index steps_for_frontier = 80;
+constexpr double least_energy = 1e-140;  // whose squares can be summed up
+constexpr double highest_energy = 1e140;
 
 }  // namespace
 
 template <class T>
 Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
   const RowDiscs discs = gershgorin(context, h);
+  const double largest = std::max(std::abs(discs.low), std::abs(discs.high));
+  if (largest != 0 && !(largest > least_energy && largest < highest_energy)) {
+    throw ArgumentError(
+        fmt::format("h: its energies are {} at most, expected {} to {} in an orthonormal basis: choose another unit",
+                    largest, least_energy, highest_energy));
+  }
   Interval result{discs.low, discs.high};
   if (bounds == Bounds::lanczos) {
     const RitzValues found = lanczos<T>(h.layout().shape().rows, steps_for_bounds, 0,
                                         [&](std::span<const T> x, std::span<T> y) { apply(context, h, x, y); });
-    const double rounding = 1e-12 * std::max({1e-300, std::abs(discs.low), std::abs(discs.high)});
+    const double rounding = 1e-12 * std::max(1e-300, largest);
     result.low = std::max(result.low, found.low - found.coupling - rounding);
     result.high = std::min(result.high, found.high + found.coupling + rounding);
   }

@@ -99,6 +99,13 @@ class Purify(CommandTest):
         self.save("Z.npy", np.eye(30))
         self.assertIn("||I - Z S Z||", self.run_plait(0, *job, "--inverse-root", "Z.npy").errors[0])
 
+    def test_an_overlap_that_is_nearly_singular(self):
+        h = self.save("H.npy", prescribed(np.linspace(-2, 2, 12), 3))
+        s = self.save("S.npy", prescribed(np.geomspace(1e-8, 1, 12), 4))
+        d, _, _ = density(h, 4, s)
+        self.succeed(2, "purify", "H.npy", "--electrons", "8", "--overlap", "S.npy", "-o", "D.npy")
+        self.assert_density("D.npy", d, 1e-6 * np.linalg.norm(d))
+
     def test_a_water_cluster_as_cp2k_computes_it(self):
         known = json.loads((WATER / "energies.json").read_text())
         report = json.loads(self.succeed(

@@ -131,7 +131,8 @@ TEST_F(Calls, refuse_counts_and_roots_that_can_not_be) {
   const std::vector<Index> too_few(static_cast<std::size_t>(ranks() - 1), 1);
   const std::vector<Index> negative(static_cast<std::size_t>(ranks()), -1);
   const std::vector<Index> too_many(static_cast<std::size_t>(ranks()), 11);
-  for (const std::vector<Index>& wrong : {too_few, negative, too_many}) {
+  const std::vector<Index> not_countable(static_cast<std::size_t>(ranks()), Index{1} << 62);
+  for (const std::vector<Index>& wrong : {too_few, negative, too_many, not_countable}) {
     EXPECT_THROW(collective::reduce_scatter(context, in, words, wrong, ReduceOperation::sum), ArgumentError);
     EXPECT_THROW(collective::all_gather(context, in, words, wrong), ArgumentError);
     EXPECT_THROW(collective::all_to_all(context, in, wrong, words, wrong), ArgumentError);

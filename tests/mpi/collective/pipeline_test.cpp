@@ -92,6 +92,25 @@ TEST_F(Pipelines, reduce_broadcast_and_compute_on_all_ranks_by_each_way) {
   }
 }
 
+TEST_F(Pipelines, need_no_more_than_one_operation_of_each_kind_under_way) {
+  constexpr Index length = 200;
+  const auto add_one = [](std::span<std::byte> bytes, Index) {
+    for (Index i = 0; i < static_cast<Index>(bytes.size()) / word; ++i)
+      ++reinterpret_cast<std::uint64_t*>(bytes.data())[i];
+  };
+  for (const Backend backend : {Backend::plait, Backend::mpi}) {
+    Pipeline pipeline(context, length, word, {.backend = backend, .strands = 3, .segment_bytes = 160});
+    pipeline.compute(add_one).reduce(all, 0, sum).compute(add_one).broadcast(all, ranks() - 1).allreduce(all, sum);
+    Schedule schedule = pipeline.schedule("one by one", {.sends = 1, .receives = 1, .requests = 1});
+    Words data = operands(9000, rank(), length);
+    run(schedule, data);
+    // All have what the last rank had, of which the first one's sum is another's.
+    Words expected = operands(9000, ranks() - 1, length);
+    for (std::uint64_t& value : expected) value = (value + 2) * static_cast<std::uint64_t>(ranks());
+    ASSERT_EQ(data, expected);
+  }
+}
+
 TEST_F(Pipelines, reduce_along_rows_and_broadcast_along_columns_of_a_ragged_grid) {
   const int columns = context.size() < 4 ? 1 : 3;
   const Group own_row = row(columns);
@@ -182,7 +201,51 @@ TEST_F(Pipelines, tell_those_who_wait_for_a_rank_whose_computation_fails) {
   }
 }
 
+TEST_F(Pipelines, tell_all_ranks_of_a_failure_where_mpi_carries_them_out) {
+  bool fails = true;
+  Pipeline pipeline(context, n, word, {.backend = Backend::mpi, .strands = 3});
+  pipeline
+      .compute([&](std::span<std::byte>, Index first) {
+        if (fails && first > 0 && rank() == ranks() - 1) throw std::runtime_error("can not compute");
+      })
+      .allreduce(all, sum);
+  Schedule schedule = pipeline.schedule("failing");
+  for (const bool now : {true, false, true}) {
+    fails = now;
+    Words data = operands(1, rank(), n);
+    if (!fails) {
+      run(schedule, data);
+      EXPECT_EQ(data, combined(1, everyone, 0, n, std::plus<>()));
+    } else if (rank() == ranks() - 1) {
+      EXPECT_THROW(run(schedule, data), std::runtime_error);
+    } else {
+      EXPECT_THROW(run(schedule, data), PeerFailed);
+    }
+  }
+}
+
+TEST_F(Pipelines, are_refused_alike_where_they_differ_on_one_rank) {
+  if (ranks() == 1) return;
+  const bool last = rank() == ranks() - 1;
+  const auto refused = [&](const std::string& name, Pipeline pipeline) {
+    try {
+      static_cast<void>(pipeline.allreduce(all, sum).schedule("different"));
+      ADD_FAILURE() << "nothing was thrown about " << name;
+    } catch (const ArgumentError& error) {
+      EXPECT_THAT(error.what(), ::testing::StartsWith(name));
+    }
+  };
+  refused("elements: 5000 on one rank, 5001 on another", {context, last ? n + 1 : n, word});
+  refused("backend", {context, n, word, {.backend = last ? Backend::mpi : Backend::plait}});
+  refused("strands", {context, n, word, {.strands = last ? 1 : 2}});
+  refused("segment_bytes", {context, n, word, {.segment_bytes = last ? 8 : 16}});
+  Pipeline other(context, n, word);
+  if (last) other.broadcast(all, 0);
+  refused("operations", other);
+}
+
 TEST_F(Pipelines, refuse_what_can_not_be) {
+  EXPECT_THROW(Pipeline(context, Index{1} << 61, word), ArgumentError);
   EXPECT_THROW(Pipeline(context, -1, word), ArgumentError);
   EXPECT_THROW(Pipeline(context, n, 0), ArgumentError);
   EXPECT_THROW(Pipeline(context, n, word, {.strands = 0}), ArgumentError);

@@ -286,7 +286,10 @@ TEST_F(FailingKernels, are_those_that_want_the_sleepers) {
   EXPECT_THAT(error_of<ArgumentError>([&](Context&) { plait::mpi::agreed(context, [] {}); }), refused);
   EXPECT_THAT(error_of<ArgumentError>([&](Context&) { const ActiveRanks others(context, 1); }), refused);
   EXPECT_THAT(error_of<ArgumentError>([&](Context&) { (void)context.allocate_shared(1); }), refused);
+  EXPECT_THAT(error_of<ArgumentError>([&](Context&) { (void)context.reserve_tags(1); }), refused);
   EXPECT_NO_THROW(context.expect_usable()) << "afterwards";
+  ActiveRanks others(context, 1, short_interval);  // whose tag all ranks have to agree on
+  EXPECT_NO_THROW(others.run([](Context&) {})) << "afterwards";
 }
 
 TEST(ActiveRanks, may_have_sleepers_among_themselves) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/base/error.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/purify/lanczos.hpp"
 
@@ -40,6 +41,16 @@ TEST(Spectrum, LiesWithinItsBounds) {
   expect_bounds(context, test::prescribed<double>({-3, 5}));
   expect_bounds(context, test::prescribed<double>(test::spectrum_with_gap(80, 3, 0.5)));
   expect_bounds(context, test::prescribed<std::complex<double>>(test::spectrum_with_gap(33, 30, 0.4)));
+}
+
+TEST(Spectrum, IsRefusedWhereSquaresLeaveTheRangeOfNumbers) {
+  mpi::Context context(test::test_comm());
+  for (const double scale : {1e160, 1e-160}) {
+    test::Whole<double> whole = test::polyacetylene(10);
+    for (double& element : whole.elements) element *= scale;
+    const auto h = test::distributed(context, Layout::rows({whole.n, whole.n}, context.size()), whole);
+    EXPECT_THROW(static_cast<void>(spectrum_of(context, h, Bounds::lanczos)), ArgumentError);
+  }
 }
 
 template <class T>
