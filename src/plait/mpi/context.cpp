@@ -8,6 +8,7 @@
 #include "plait/base/error.hpp"
 #include "plait/model/known_alternatives.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/mpi/environment.hpp"
 
 namespace plait::mpi {
 
@@ -15,12 +16,21 @@ namespace {
 
 constexpr int first_schedule_tag = 16;  // those below serve plait's own control messages
 
+// Simulated ranks are one process and need but one of them, which among thousands takes milliseconds to fill.
+std::shared_ptr<model::KnownAlternatives> known_alternatives() {
+  if constexpr (!is_simulated) return std::make_shared<model::KnownAlternatives>();
+  static std::weak_ptr<model::KnownAlternatives> of_all;
+  auto known = of_all.lock();
+  if (!known) of_all = known = std::make_shared<model::KnownAlternatives>();
+  return known;
+}
+
 }  // namespace
 
 Context::Context(MPI_Comm comm)
     : comm_(Communicator::duplicate(comm)),
       topology_(comm_),
-      alternatives_(std::make_shared<model::KnownAlternatives>()),
+      alternatives_(known_alternatives()),
       shared_staging_(topology_.node()),
       next_tag_(first_schedule_tag),
       highest_tag_(comm_.highest_tag()) {}

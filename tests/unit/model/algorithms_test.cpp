@@ -30,8 +30,8 @@ TYPED_TEST(Algorithms, have_names_of_their_own_that_are_read_back) {
 
 TEST(Algorithm, that_does_not_exist_is_refused_with_those_that_do) {
   EXPECT_THAT([] { (void)parse_algorithm<BroadcastAlgorithm>("ring"); },
-              ::testing::ThrowsMessage<plait::ArgumentError>(
-                  "'ring' is no algorithm of broadcast; expected one of chain, binomial, scatter-all-gather"));
+              ::testing::ThrowsMessage<plait::ArgumentError>("'ring' is no algorithm of broadcast; expected one of "
+                                                             "chain, binomial, scatter-all-gather, scatter-doubling"));
   EXPECT_EQ(to_string(AllreduceAlgorithm::recursive_doubling), "recursive-doubling");
 }
 
