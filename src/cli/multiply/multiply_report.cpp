@@ -7,6 +7,7 @@
 
 #include "plait/mpi/environment.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/options/op_name.hpp"
 #include "cli/output/json_line.hpp"
 #include "cli/output/quantities.hpp"
@@ -52,14 +53,6 @@ std::string check_text(const MultiplyOutcome& outcome) {
                      outcome.tolerance);
 }
 
-ordered_json shape_json(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
-
-ordered_json scalar_json(const Scalar& scalar, io::DType dtype) {
-  const auto value = scalar.rounded();
-  if (io::is_complex(dtype)) return {value.real(), value.imag()};
-  return value.real();
-}
-
 ordered_json file_json(const std::string& path, const io::MatrixFile& file, redistribute::Op op) {
   return {{"path", path}, {"kind", io::name(file.kind)}, {"shape", shape_json(file.shape)}, {"op", name(op)}};
 }
@@ -98,9 +91,9 @@ std::string json_report(const mpi::Context& context, const MultiplyOptions& opti
       {"dtype", io::name(task.a.dtype)},
       {"alpha", scalar_json(options.alpha, task.a.dtype)},
       {"beta", scalar_json(options.beta, task.a.dtype)},
-      {"into", options.into.empty() ? ordered_json() : ordered_json(options.into)},
+      {"into", name_or_null(options.into)},
       {"output", {{"path", options.output}, {"shape", shape_json(task.c.shape())}}},
-      {"trace", options.trace.empty() ? ordered_json() : ordered_json(options.trace)},
+      {"trace", name_or_null(options.trace)},
       {"arrangement", outcome.arrangement},
       {"workspace_bytes", outcome.workspace_bytes},
       {"multiplication",

@@ -9,6 +9,7 @@
 
 #include "plait/mpi/environment.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/output/json_line.hpp"
 #include "cli/output/quantities.hpp"
 #include "cli/trace/trace_summary.hpp"
@@ -112,7 +113,6 @@ std::string summary(const PurifyOptions& options, const PurifyTask& task, const 
 
 std::string json_report(const mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
                         const PurifyOutcome& outcome) {
-  const auto path = [](const std::string& name) { return name.empty() ? ordered_json() : ordered_json(name); };
   ordered_json steps = ordered_json::array();
   for (const Iterate& iterate : outcome.state.iterates) {
     steps.push_back({{"idempotency_error", iterate.idempotency_error},
@@ -129,11 +129,11 @@ std::string json_report(const mpi::Context& context, const PurifyOptions& option
       {"ranks", context.size()},
       {"nodes", context.topology().nodes()},
       {"input", options.input},
-      {"overlap", path(options.overlap)},
-      {"output", path(options.output)},
-      {"energy_weighted", path(options.energy_weighted)},
-      {"report", path(options.page)},
-      {"trace", path(options.trace)},
+      {"overlap", name_or_null(options.overlap)},
+      {"output", name_or_null(options.output)},
+      {"energy_weighted", name_or_null(options.energy_weighted)},
+      {"report", name_or_null(options.page)},
+      {"trace", name_or_null(options.trace)},
       {"states", task.states},
       {"electrons", *options.electrons},
       {"occupied", task.occupied},

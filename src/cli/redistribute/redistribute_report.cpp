@@ -12,6 +12,7 @@
 #include "plait/layout/text.hpp"
 #include "plait/mpi/environment.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/job/moved.hpp"
 #include "cli/options/op_name.hpp"
 #include "cli/output/json_line.hpp"
@@ -76,18 +77,6 @@ std::string_view check_text(const RedistributeOptions& options, io::DType dtype,
 
 ordered_json counted_json(const Traffic& traffic) { return {{"bytes", traffic.bytes}, {"messages", traffic.messages}}; }
 
-// Whole numbers exactly, complex ones as [real, imaginary].
-ordered_json scalar_json(const Scalar& scalar, io::DType dtype) {
-  return io::with_dtype(dtype, [&]<class T>() -> ordered_json {
-    if constexpr (std::is_integral_v<T>) return scalar.as<T>();
-    const auto value = scalar.rounded();
-    if constexpr (std::is_floating_point_v<T>) return value.real();
-    return {value.real(), value.imag()};
-  });
-}
-
-ordered_json shape_json(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
-
 }  // namespace
 
 std::string summary(const RedistributeOptions& options, const RedistributeTask& task,
@@ -143,7 +132,7 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
       {"op", name(options.op)},
       {"alpha", scalar_json(options.alpha, task.input.dtype)},
       {"beta", scalar_json(options.beta, task.input.dtype)},
-      {"into", options.into.empty() ? ordered_json() : ordered_json(options.into)},
+      {"into", name_or_null(options.into)},
       {"from", layout_text(task.from, options.from)},
       {"to", layout_text(task.to, options.to)},
       {"output",
@@ -151,7 +140,7 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
         {"per_rank", !whole},
         {"shape", shape_json(task.to.shape())},
         {"order", order_name((whole ? task.output_slab : task.to).storage())}}},
-      {"trace", options.trace.empty() ? ordered_json() : ordered_json(options.trace)},
+      {"trace", name_or_null(options.trace)},
       {"check", outcome.check},
       {"check_seconds", outcome.check_seconds},
       {"redistribution", std::move(redistribution)},

@@ -12,6 +12,7 @@
 #include "plait/simd/float16.hpp"
 #include "plait/sinkhorn/course/stagnation.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/output/quantities.hpp"
 
 namespace plait::cli {
@@ -20,8 +21,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using sinkhorn::Status;
-
-ordered_json path_or_null(const std::string& path) { return path.empty() ? ordered_json() : ordered_json(path); }
 
 }  // namespace
 
@@ -100,11 +99,11 @@ ordered_json scaled_json(const mpi::Context& context, const char* command, const
           {"shape", {file.shape.rows, file.shape.columns}},
           {"dtype", io::name(file.dtype)},
           {"precision", name(outcome.precision)},
-          {"marginals", {{"rows", path_or_null(options.rows)}, {"columns", path_or_null(options.columns)}}},
-          {"start", path_or_null(options.start)},
-          {"plan", path_or_null(options.output)},
-          {"report", path_or_null(options.page)},
-          {"trace", path_or_null(options.trace)},
+          {"marginals", {{"rows", name_or_null(options.rows)}, {"columns", name_or_null(options.columns)}}},
+          {"start", name_or_null(options.start)},
+          {"plan", name_or_null(options.output)},
+          {"report", name_or_null(options.page)},
+          {"trace", name_or_null(options.trace)},
           {"tolerance", tolerance_of(options, outcome.precision)},
           {"over_relaxation", options.over_relaxation},
           {"status", name(outcome.outcome.status)},

@@ -9,6 +9,7 @@
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/output/quantities.hpp"
 #include "cli/scaling/scaled_matrix.hpp"
 #include "cli/scaling/sparse_matrix_file.hpp"
@@ -21,8 +22,8 @@ ordered_json balance_json(const mpi::Context& context, const BalanceOptions& opt
                           const BalanceOutcome& outcome) {
   auto json = scaled_json(context, "balance", options, job.file, job.memory, outcome);
   for (const char* key : {"marginals", "start", "plan", "over_relaxation"}) json.erase(key);
-  json["factors"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
-  json["matrix"] = options.output.empty() ? ordered_json() : ordered_json(options.output);
+  json["factors"] = name_or_null(options.of_rows);
+  json["matrix"] = name_or_null(options.output);
   json["sum"] = options.sum;
   json["masked"] = outcome.masked;
   if (const auto* header = sparse_header(job.file)) json["entries"] = header->entries;

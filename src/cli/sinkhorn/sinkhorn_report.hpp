@@ -4,6 +4,7 @@
 
 #include "plait/mpi/context.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/sinkhorn/sinkhorn_options.hpp"
 
@@ -15,8 +16,8 @@ namespace plait::cli {
   using nlohmann::ordered_json;
   auto json = scaled_json(context, "sinkhorn", options, job.file, job.memory, outcome);
   json["form"] = name(options.form);
-  json["row_factors"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
-  json["column_factors"] = options.of_columns.empty() ? ordered_json() : ordered_json(options.of_columns);
+  json["row_factors"] = name_or_null(options.of_rows);
+  json["column_factors"] = name_or_null(options.of_columns);
   return json;
 }
 

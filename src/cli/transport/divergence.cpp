@@ -11,6 +11,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/divergence.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/transport/point_files.hpp"
 
@@ -218,8 +219,6 @@ DivergenceOutcome of_points(mpi::Context& context, const DivergenceOptions& opti
                      });
   return result;
 }
-
-ordered_json name_or_null(const std::string& path) { return path.empty() ? ordered_json() : ordered_json(path); }
 
 ordered_json divergence_json(const mpi::Context& context, const DivergenceOptions& options, const DivergenceJob& job,
                              const DivergenceOutcome& outcome) {

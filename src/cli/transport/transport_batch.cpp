@@ -10,6 +10,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/transport_batch.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/scaling/batch_report.hpp"
 #include "cli/scaling/scaled_job.hpp"
 
@@ -131,9 +132,8 @@ nlohmann::ordered_json batch_json(const mpi::Context& context, const TransportJo
   auto json = scaled_json(context, "transport", options, job.file, job.memory, outcome);
   json["epsilon"] = options.epsilon;
   json["rho"] = {{"rows", number_or_null(options.rho.rows)}, {"columns", number_or_null(options.rho.columns)}};
-  json["row_potentials"] = options.of_rows.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_rows);
-  json["column_potentials"] =
-      options.of_columns.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.of_columns);
+  json["row_potentials"] = name_or_null(options.of_rows);
+  json["column_potentials"] = name_or_null(options.of_columns);
   json["problems"] = problems_json(outcome, true);
   if (options.points.empty()) return json;
   json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};

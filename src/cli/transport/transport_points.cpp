@@ -13,6 +13,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/point_transport.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/scaling/batch_report.hpp"
 #include "cli/scaling/marginal_batch.hpp"
 #include "cli/scaling/scaled_checkpoint.hpp"
@@ -181,7 +182,7 @@ void transport_points(mpi::Context& context, const TransportJobOptions& options)
     auto json = transport_json(context, options, job, outcome);
     json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
     if (options.p) json["input"]["p"] = *options.p;
-    json["map"] = options.map.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.map);
+    json["map"] = name_or_null(options.map);
     return json;
   };
   const auto summary = [&](const TransportOutcome& outcome) {

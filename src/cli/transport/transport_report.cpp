@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/job/json_values.hpp"
+
 namespace plait::cli {
 
 namespace {
@@ -30,8 +32,8 @@ ordered_json transport_json(const mpi::Context& context, const TransportJobOptio
                             const TransportOutcome& outcome) {
   auto report = scaled_json(context, "transport", options, job.file, job.memory, outcome);
   report["epsilon"] = options.epsilon;
-  report["row_potentials"] = options.of_rows.empty() ? ordered_json() : ordered_json(options.of_rows);
-  report["column_potentials"] = options.of_columns.empty() ? ordered_json() : ordered_json(options.of_columns);
+  report["row_potentials"] = name_or_null(options.of_rows);
+  report["column_potentials"] = name_or_null(options.of_columns);
   report["cost"] = outcome.cost;
   report["dual"] = outcome.dual;
   report["gap"] = outcome.gap;

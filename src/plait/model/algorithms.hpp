@@ -9,8 +9,8 @@
 /// The algorithms that there are for each collective operation, and their names.
 namespace plait::model {
 
-/// Down a chain of ranks segment by segment; down a binomial tree; scattered down a binomial tree, then all-gathered by a
-/// ring, or by recursive doubling, which is for very many ranks.
+/// Down a chain of ranks segment by segment; down a binomial tree; scattered down a binomial tree, then all-gathered by
+/// a ring, or by recursive doubling, which is for very many ranks.
 enum class BroadcastAlgorithm : unsigned char { chain, binomial, scatter_all_gather, scatter_doubling };
 /// Up a chain of ranks segment by segment; up a binomial tree; reduce-scatter by recursive halving, then gathered.
 enum class ReduceAlgorithm : unsigned char { chain, binomial, halving_gather };

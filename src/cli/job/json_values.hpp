@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "plait/io/dtype.hpp"
+#include "plait/layout/shape.hpp"
+
+#include "cli/options/scalar.hpp"
+
+/// Values that the reports of several jobs hold.
+namespace plait::cli {
+
+/// A name, such as a file's: null where none was given.
+[[nodiscard]] inline nlohmann::ordered_json name_or_null(const std::string& name) {
+  return name.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(name);
+}
+
+/// [rows, columns]
+[[nodiscard]] inline nlohmann::ordered_json shape_json(const layout::Shape& shape) {
+  return {shape.rows, shape.columns};
+}
+
+/// Whole numbers exactly, complex ones as [real, imaginary].
+/// \pre  `dtype` can hold the number
+[[nodiscard]] nlohmann::ordered_json scalar_json(const Scalar& scalar, io::DType dtype);
+
+}  // namespace plait::cli
