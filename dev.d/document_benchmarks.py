@@ -104,6 +104,13 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
   read is that of their new owner, half of a matrix each. From 2x1 to 2x1, and transposed, the runs that one rank gets from
   the other are 32 or 64 elements: reading 512 bytes, then leaving out 512, costs the other half of what the processor fetches
   ahead. Such runs take 9 to 13 ms for 128 MB where long ones take 7 to 9.
+- **Runs of two ranks that alternate** (2x1 to 2x1: 512 of every 1024 bytes stay). Memory is read at its speed without gaps
+  only, so that each half alone takes as long as the whole. What lies between packed runs is therefore fetched with them,
+  and moved while it is in the core's cache, 128 KB at a time: 35 to 38 ms for 8000 x 8000 where it was 47 to 51, the two
+  programs run in turn. A loop that writes both from one pass over the source takes 28; where sources are shared, both ranks have
+  to read both, in 32 at best.
+- **How slots are written is tried anew** every 2048 chunks, eight executions here, between which ScaLAPACK has its turn for
+  seconds. Where the machine has moved the cores apart meanwhile, all of these write slots the slow way.
 - **Plain messages** add the copy that MPI makes, and its system calls.
 - **Reductions of private memory** between two ranks pass through memory that both share. Where the cores share no cache,
   an ordinary store into a line that the other core has read waits until that one gives it up: 64 KB take 36 µs instead
