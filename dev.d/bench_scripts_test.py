@@ -53,7 +53,7 @@ class Scripts(unittest.TestCase):
             self.assertEqual([record["seconds"] for record in report["records"]], [0.5, 2.0])
 
     def test_instructions_are_counted_of_fewer_calls_where_it_is_to_be_quick(self):
-        report, calls = self.report("instructions.py", "--program", "reduce_calls", "--quick")
+        report, calls = self.report("reduce/instructions.py", "--program", "reduce_calls", "--quick")
         self.assertTrue(report["quick"])
         self.assertTrue(calls[0].endswith("reduce_calls --quick"), calls)
         self.assertEqual(report["records"][0]["instructions"], 10)

@@ -10,7 +10,7 @@
 #include "plait/model/machine.hpp"
 #include "plait/mpi/context.hpp"
 
-#include "bench/overlapped_operation.hpp"
+#include "bench/overlap/overlapped_operation.hpp"
 
 namespace plait::bench {
 

@@ -25,7 +25,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/environment.hpp"
 
-#include "bench/overlapped_operation.hpp"
+#include "bench/overlap/overlapped_operation.hpp"
 #include "bench/simulated/collectives.hpp"
 #include "bench/simulated/measure.hpp"
 #include "bench/simulated/memory.hpp"

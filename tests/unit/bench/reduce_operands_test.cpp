@@ -1,10 +1,10 @@
-#include "bench/reduce_operands.hpp"
+#include "bench/reduce/reduce_operands.hpp"
 
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "bench/instruction_count.hpp"
+#include "bench/reduce/instruction_count.hpp"
 
 namespace plait::bench {
 namespace {
