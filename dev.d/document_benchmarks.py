@@ -109,8 +109,9 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
   and moved while it is in the core's cache, 128 KB at a time: 35 to 38 ms for 8000 x 8000 where it was 47 to 51, the two
   programs run in turn. A loop that writes both from one pass over the source takes 28; where sources are shared, both ranks have
   to read both, in 32 at best.
-- **How slots are written is tried anew** every 2048 chunks, eight executions here, between which ScaLAPACK has its turn for
-  seconds. Where the machine has moved the cores apart meanwhile, all of these write slots the slow way.
+- **How slots are written** is chosen by the clock: where the cores share no cache, ordinary stores into slots that the
+  other core has read take three to five times as long as streaming ones, and the machine moves its cores within seconds. So
+  chunks are streamed but where two ordinary ones, tried every 256, do well.
 - **Plain messages** add the copy that MPI makes, and its system calls.
 - **Reductions of private memory** between two ranks pass through memory that both share. Where the cores share no cache,
   an ordinary store into a line that the other core has read waits until that one gives it up: 64 KB take 36 µs instead

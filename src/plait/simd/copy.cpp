@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "plait/base/contract.hpp"
 #include "plait/simd/dispatch.hpp"
@@ -217,6 +218,85 @@ void copy_runs_scalar(std::span<const CopiedRun> runs, Index major, const std::b
 constexpr KernelTable<void(std::span<const CopiedRun>, Index, const std::byte*, Index, std::byte*, Index, bool, Gaps)>
     copy_runs_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(&copy_runs_scalar, copy_runs_kernel));
 
+/// Up to this many bytes, looking ahead for a run costs more than it gains.
+constexpr Index short_run = 64;
+
+/// \pre  half <= bytes <= 2 half
+template <std::size_t half>
+void copy_halves(std::byte* target, const std::byte* source, Index bytes) {
+  const Index second = bytes - static_cast<Index>(half);
+  std::memcpy(target, source, half);
+  if (second > 0) std::memcpy(target + second, source + second, half);
+}
+
+void copy_short(std::byte* target, const std::byte* source, Index bytes) {
+  if (bytes >= 32) return copy_halves<32>(target, source, bytes);
+  if (bytes >= 16) return copy_halves<16>(target, source, bytes);
+  if (bytes >= 8) return copy_halves<8>(target, source, bytes);
+  if (bytes >= 4) return copy_halves<4>(target, source, bytes);
+  for (Index i = 0; i < bytes; ++i) target[i] = source[i];
+}
+
+/// Runs of one length at equal distances, as those of single elements that were dealt out in turn.
+struct Comb {
+  Index teeth;
+  Index bytes;
+  Index source_step;
+  Index target_step;
+};
+
+/// \pre  there is a run
+std::optional<Comb> comb_of(std::span<const CopiedRun> runs) {
+  const CopiedRun& first = runs[0];
+  const CopiedRun& second = runs[runs.size() > 1 ? 1 : 0];
+  const Comb comb{static_cast<Index>(runs.size()), first.bytes, second.source - first.source,
+                  second.target - first.target};
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    if (runs[i].bytes != comb.bytes || runs[i].source - runs[i - 1].source != comb.source_step ||
+        runs[i].target - runs[i - 1].target != comb.target_step) {
+      return std::nullopt;
+    }
+  }
+  return comb;
+}
+
+template <std::size_t bytes>
+void copy_comb(const Comb& comb, const std::byte* source, std::byte* target) {
+  for (Index i = 0; i < comb.teeth; ++i) {
+    std::memcpy(target + i * comb.target_step, source + i * comb.source_step, bytes);
+  }
+}
+
+using CopyComb = void (*)(const Comb&, const std::byte*, std::byte*);
+
+/// For the lengths of elements; null for others.
+CopyComb comb_kernel(Index bytes) {
+  switch (bytes) {
+    case 1: return copy_comb<1>;
+    case 2: return copy_comb<2>;
+    case 4: return copy_comb<4>;
+    case 8: return copy_comb<8>;
+    case 16: return copy_comb<16>;
+    default: return nullptr;
+  }
+}
+
+/// \pre  there is a run, and none is longer than `short_run`
+void copy_short_runs(std::span<const CopiedRun> runs, Index major, const std::byte* source, Index source_stride_bytes,
+                     std::byte* target, Index target_stride_bytes) {
+  const std::optional<Comb> comb = comb_of(runs);
+  const CopyComb copy_teeth = comb ? comb_kernel(comb->bytes) : nullptr;
+  for (Index j = 0; j < major; ++j) {
+    const std::byte* from = source + j * source_stride_bytes;
+    std::byte* to = target + j * target_stride_bytes;
+    if (copy_teeth) {
+      copy_teeth(*comb, from + runs[0].source, to + runs[0].target);
+      continue;
+    }
+    for (const CopiedRun& run : runs) copy_short(to + run.target, from + run.source, run.bytes);
+  }
+}
+
 /// Shorter columns would be lines written in part for the most.
 constexpr Index least_streamed_column = 512;
 
@@ -259,7 +339,11 @@ void copy_runs(std::span<const CopiedRun> runs, Index major, const std::byte* so
     major = 1;
   }
   if (runs.empty()) return;
-  if (std::ranges::all_of(runs, [](const CopiedRun& run) { return run.bytes >= long_run; })) {
+  const auto [shortest, longest] = std::ranges::minmax(runs, {}, &CopiedRun::bytes);
+  if (longest.bytes <= short_run) {
+    return copy_short_runs(runs, major, source, source_stride_bytes, target, target_stride_bytes);
+  }
+  if (shortest.bytes >= long_run) {
     auto& copy = streaming ? stream_kernels[isa] : copy_kernel;
     for (Index j = 0; j < major; ++j) {
       for (const CopiedRun& run : runs) {

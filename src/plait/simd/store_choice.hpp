@@ -1,23 +1,22 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <vector>
+#include <limits>
 
 #include "plait/base/index.hpp"
 #include "plait/simd/stores.hpp"
 
 namespace plait::simd {
 
-/// Chooses, by trying, how chunks are written that another core reads next. Where the two cores share a cache, ordinary
-/// stores leave chunks there; where they do not, each such store first fetches the line back from the other core, and
-/// streaming past the caches is up to three times as fast. Which is the case, only the clock tells.
+/// Chooses, by the clock, how chunks are written that another core reads next. Where the two cores share a cache,
+/// ordinary stores leave chunks there; where they do not, each such store first fetches the line back from the other
+/// core, and streaming past the caches is four times as fast and more. As processes move between cores, that may change
+/// at any time. Ordinary stores can lose much and gain little, so they have to prove themselves, again and again.
 class StoreChoice {
  public:
-  /// \param slots  how many chunks pass before memory is written again: what the caches hold of it then depends on how
-  ///               it was written before, so each way is tried for twice as many
+  /// \param slots  how many chunks pass before memory is written again: until then the other core has not read any
   /// \pre  slots >= 1
-  explicit StoreChoice(int slots) : slots_(slots) { tried_.reserve(static_cast<std::size_t>(slots)); }
+  explicit StoreChoice(int slots) : chunk_(before_trial - slots) {}
 
   /// For the next chunk.
   [[nodiscard]] Stores next(Index bytes) const noexcept;
@@ -25,13 +24,22 @@ class StoreChoice {
   void took(Index bytes, double seconds) noexcept;
 
  private:
-  [[nodiscard]] bool is_trial() const noexcept { return chunk_ < 4 * slots_; }
+  static constexpr int before_trial = 256;  // of the other way
+  static constexpr int trial = 2;
+  static constexpr int recent = 3;
 
-  int slots_;
-  int chunk_ = 0;
-  // Medians of the last trials, since another process may have had the core amid a chunk: ordinary, streaming.
-  std::array<double, 2> seconds_per_byte_{};
-  std::vector<double> tried_;
+  [[nodiscard]] bool is_trial() const noexcept { return chunk_ >= before_trial; }
+  void took_now(double seconds_per_byte) noexcept;
+  void took_on_trial(double seconds_per_byte) noexcept;
+
+  Stores now_ = Stores::streaming;
+  int chunk_;  // since the last trial
+  // Of each way, the typical one of the last chunks or the better one of the last trial: another process may have had
+  // the core amid a chunk.
+  double streaming_ = std::numeric_limits<double>::infinity();
+  double cached_ = std::numeric_limits<double>::infinity();
+  std::array<double, recent> last_{};
+  int lasting_ = 0;  // how many of these there are
 };
 
 }  // namespace plait::simd

@@ -90,10 +90,39 @@ TEST(CopyMatrix, CopiesDenseColumnsAsOneRun) {
   }
 }
 
-TEST(CopyRuns, CopiesTheRunsOfEachColumnAndNothingElse) {
+/// A copy of these runs writes what `memcpy` of each would, and nothing else.
+void expect_runs_copied(const std::vector<CopiedRun>& runs, Index source_stride, Index target_stride, Index offset,
+                        Isa isa, Stores stores, Gaps gaps) {
   constexpr Index major = 3;
-  constexpr Index source_stride = 45011;
-  constexpr Index target_stride = 50017;
+  const Guarded source(source_stride * major, 3 * offset, 1);
+  Guarded target(target_stride * major, offset, 2);
+  Guarded expected = target;
+  for (Index j = 0; j < major; ++j) {
+    for (const CopiedRun& run : runs) {
+      std::memcpy(expected.data() + j * target_stride + run.target, source.data() + j * source_stride + run.source,
+                  static_cast<std::size_t>(run.bytes));
+    }
+  }
+  copy_runs(runs, major, source.data(), source_stride, target.data(), target_stride, isa, stores, gaps);
+  EXPECT_EQ(target, expected) << name(isa) << " offset " << offset << ", " << runs.size() << " runs, the first of "
+                              << runs.front().bytes << " bytes";
+}
+
+TEST(CopyRuns, CopiesShortRunsOfAnyLength) {
+  for (const Gaps gaps : {Gaps::skipped, Gaps::fetched}) {
+    for (Index longest = 1; longest <= 66; ++longest) {
+      std::vector<CopiedRun> equal, mixed;
+      for (Index i = 0; i < 70; ++i) {
+        equal.push_back({i * (longest + 3), i * (longest + 1), longest});
+        mixed.push_back({i * (longest + 3), i * (longest + 1), i % (longest + 1)});
+      }
+      expect_runs_copied(equal, 70 * (longest + 3), 70 * (longest + 1), longest, best_isa(), Stores::cached, gaps);
+      expect_runs_copied(mixed, 70 * (longest + 3), 70 * (longest + 1), longest, best_isa(), Stores::streaming, gaps);
+    }
+  }
+}
+
+TEST(CopyRuns, CopiesTheRunsOfEachColumnAndNothingElse) {
   for (const Isa isa : supported_isas()) {
     for (const Stores stores : all_stores) {
       for (const Index offset : {0, 1, 32, 63}) {
@@ -103,17 +132,7 @@ TEST(CopyRuns, CopiesTheRunsOfEachColumnAndNothingElse) {
           runs.push_back({at, at + 7 * static_cast<Index>(runs.size()) + offset, bytes});
           at += bytes;
         }
-        const Guarded source(source_stride * major, 3 * offset, 1);
-        Guarded target(target_stride * major, offset, 2);
-        Guarded expected = target;
-        for (Index j = 0; j < major; ++j) {
-          for (const CopiedRun& run : runs) {
-            std::memcpy(expected.data() + j * target_stride + run.target,
-                        source.data() + j * source_stride + run.source, static_cast<std::size_t>(run.bytes));
-          }
-        }
-        copy_runs(runs, major, source.data(), source_stride, target.data(), target_stride, isa, stores);
-        EXPECT_EQ(target, expected) << name(isa) << " offset " << offset;
+        expect_runs_copied(runs, 45011, 50017, offset, isa, stores, Gaps::skipped);
       }
     }
   }
