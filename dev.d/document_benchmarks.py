@@ -221,6 +221,17 @@ def command(report: dict) -> str:
     return f"./dev bench {report['program']}{option} --json build/{report['program']}-{mpi}.json"
 
 
+SUBJECTS = (
+    "redistribute batch network plan reduce instructions applications allreduce overlap multiply symm sinkhorn".split()
+)
+
+
+def place(words: str) -> tuple:
+    """Where the section of a command stands: by subject, and Open MPI before MPICH."""
+    name = words.split()[2]
+    return SUBJECTS.index(name) if name in SUBJECTS else len(SUBJECTS), "--mpi" in words, words
+
+
 def warning(report: dict) -> str:
     """Whoever reads the figures has to know if the machine was busy with something else."""
     if report["load_average"] < 0.5 * report["machine"]["cores"]:
@@ -279,8 +290,9 @@ def sections_of(page: str) -> dict[str, str]:
 def document(reports: list[dict], before: str = "") -> str:
     """The page with these reports, and what the page `before` has of other commands."""
     sections = sections_of(before) | {command(report): section(report, plot_name(report)) for report in reports}
-    commands = [*sections, "./dev bench --document build/*-*.json   # puts what was run onto this page"]
-    return "\n".join([HOW_TO_READ.format(commands="\n".join(commands)), *sections.values()])
+    order = sorted(sections, key=place)
+    commands = [*order, "./dev bench --document build/*-*.json   # puts what was run onto this page"]
+    return "\n".join([HOW_TO_READ.format(commands="\n".join(commands)), *[sections[words] for words in order]])
 
 
 def draw(program: Path, path: Path, report: dict, plot: str) -> None:

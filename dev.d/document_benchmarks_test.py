@@ -67,6 +67,12 @@ class Documents(unittest.TestCase):
         self.assertIn("\n./dev bench redistribute --mpi mpich --json build/redistribute-mpich.json\n", page)
         self.assertIn("## redistribute, MPICH 4.0.2\n\nMoves things.\n\nCPU, 2 cores, avx2 kernels", page)
 
+    def test_sections_are_sorted_by_subject_and_then_by_mpi(self):
+        mpich = REPORT | {"mpi": "MPICH 4.0.2"}
+        page = documents.document([REPORT | {"program": "plan"}, mpich, REPORT])
+        places = [page.index(heading) for heading in ("## redistribute, Open", "## redistribute, MPICH", "## plan, Open")]
+        self.assertEqual(places, sorted(places))
+
     def test_a_report_takes_the_place_of_its_command_and_leaves_the_others(self):
         other = REPORT | {"program": "plan"}
         page = documents.document([REPORT, other])
