@@ -215,6 +215,8 @@ void on_two_ranks(Cases& cases, const Sizes& sizes) {
   const BetweenGrids middle = between_grids(Op::identity, sizes(4000), tall, wide);
   cases.add(with_blocks(middle, 128, 32));
   cases.add(with_blocks(middle, 1, 64));
+  cases.add(added(with_blocks(middle, 1, 64)));
+  cases.add(with_blocks(between_grids(Op::transpose, sizes(4000), tall, wide), 1, 64));
   cases.add(stored_by_rows(middle));
   for (RedistributeCase& one_case : irregular_cases(sizes(4000), tall)) cases.add(std::move(one_case));
   cases.add(skinny(sizes, tall, wide));

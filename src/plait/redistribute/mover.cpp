@@ -137,8 +137,7 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
     for (Index j = 0; j < across.length; ++j) {
       const std::byte* from = source.data + (across.source + j) * source.leading_dimension * bytes;
       std::byte* to = target.data + (across.target + j) * target.leading_dimension * bytes;
-      for (const Stretch& along : minor)
-        transform.run(along.length, from + along.source * bytes, to + along.target * bytes);
+      transform.runs(minor, from, to);
     }
   };
   if (!parallel) {  // for a small matrix even a region of one thread takes long

@@ -34,7 +34,7 @@ class Mover {
 
  private:
   /// Neighbours along one direction, in both operands.
-  using Stretch = simd::TransposedRun;
+  using Stretch = simd::ElementRun;
   enum class End : unsigned char { tile, message };
 
   static void stretches(const PackedRuns& runs, Index begin, Index length, End source, End target, Index longest,

@@ -12,9 +12,13 @@
 namespace plait::redistribute {
 
 struct Transform::Copied {
-  static void run(const Transform& t, Index count, const std::byte* source, std::byte* target) {
-    const simd::CopiedRun all{0, 0, count * t.element_bytes_};
-    simd::copy_runs({&all, 1}, 1, source, all.bytes, target, all.bytes, t.isa_, t.stores_);
+  static void runs(const Transform& t, std::span<const simd::ElementRun> runs, const std::byte* source,
+                   std::byte* target) {
+    const Index size = t.element_bytes_;
+    for (const simd::ElementRun& run : runs) {
+      const simd::CopiedRun bytes{run.source * size, run.target * size, run.length * size};
+      simd::copy_runs({&bytes, 1}, 1, source, bytes.bytes, target, bytes.bytes, t.isa_, t.stores_);
+    }
   }
   static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
                          std::byte* target, Index target_ld) {
@@ -29,9 +33,10 @@ struct Transform::Typed {
     std::memcpy(&result, bytes.data(), sizeof(T));
     return result;
   }
-  static void run(const Transform& t, Index count, const std::byte* source, std::byte* target) {
-    simd::scale_add<T>(count, value(t.alpha_), reinterpret_cast<const T*>(source), t.conjugate_, value(t.beta_),
-                       reinterpret_cast<T*>(target), t.isa_);
+  static void runs(const Transform& t, std::span<const simd::ElementRun> runs, const std::byte* source,
+                   std::byte* target) {
+    simd::scale_add_runs<T>(runs, value(t.alpha_), reinterpret_cast<const T*>(source), t.conjugate_, value(t.beta_),
+                            reinterpret_cast<T*>(target), t.isa_);
   }
   static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
                          std::byte* target, Index target_ld) {
@@ -47,7 +52,7 @@ Transform Transform::copy(Index element_bytes, simd::Stores stores) {
   transform.isa_ = simd::selected_isa();
   transform.element_bytes_ = element_bytes;
   transform.copies_ = true;
-  transform.run_ = Copied::run;
+  transform.runs_ = Copied::runs;
   transform.transposed_ = Copied::transposed;
   return transform;
 }
@@ -58,7 +63,7 @@ Transform Transform::make(T alpha, bool conjugate, T beta, simd::Stores stores) 
   if (alpha == T{1} && beta == T{0} && !(conjugate && is_complex)) return copy(Index{sizeof(T)}, stores);
   Transform transform = copy(Index{sizeof(T)}, stores);
   transform.copies_ = false;
-  transform.run_ = Typed<T>::run;
+  transform.runs_ = Typed<T>::runs;
   transform.transposed_ = Typed<T>::transposed;
   transform.conjugate_ = conjugate && is_complex;
   std::memcpy(transform.alpha_.data(), &alpha, sizeof(T));

@@ -3,10 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <span>
 
 #include "plait/base/index.hpp"
 #include "plait/redistribute/element_operation.hpp"
 #include "plait/redistribute/tile.hpp"
+#include "plait/simd/element_run.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/stores.hpp"
 
@@ -30,7 +32,7 @@ class Transform {
 
   [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
 
-  /// Whether `rectangle` does it, which needs to know where in A it is; otherwise `run` and `transposed` do.
+  /// Whether `rectangle` does it, which needs to know where in A it is; otherwise `runs` and `transposed` do.
   [[nodiscard]] bool needs_place() const noexcept { return rectangle_ != nullptr; }
 
   /// rows × columns elements, of which the first of the target is A(row, column).
@@ -43,8 +45,14 @@ class Transform {
   [[nodiscard]] simd::Stores stores() const noexcept { return stores_; }
   [[nodiscard]] simd::Isa isa() const noexcept { return isa_; }
 
-  /// `count` neighbours.
-  void run(Index count, const std::byte* source, std::byte* target) const { run_(*this, count, source, target); }
+  /// Neighbours, from one place to another.
+  void runs(std::span<const simd::ElementRun> runs, const std::byte* source, std::byte* target) const {
+    runs_(*this, runs, source, target);
+  }
+  void run(Index count, const std::byte* source, std::byte* target) const {
+    const simd::ElementRun all{0, 0, count};
+    runs({&all, 1}, source, target);
+  }
 
   /// target(c, r) ← … source(r, c); both column-major, source rows × columns, leading dimensions in elements.
   void transposed(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target,
@@ -57,12 +65,12 @@ class Transform {
   struct Typed;
   struct Copied;
 
-  using Run = void (*)(const Transform&, Index, const std::byte*, std::byte*);
+  using Runs = void (*)(const Transform&, std::span<const simd::ElementRun>, const std::byte*, std::byte*);
   using Rectangle = std::function<void(Index, Index, const Tile&, const Tile&, Index, Index)>;
   using Transposed = void (*)(const Transform&, Index, Index, const std::byte*, Index, std::byte*, Index);
 
   Index element_bytes_ = 0;
-  Run run_ = nullptr;
+  Runs runs_ = nullptr;
   Transposed transposed_ = nullptr;
   Rectangle rectangle_;
   bool copies_ = false;

@@ -15,7 +15,7 @@ namespace plait::simd {
 template <Index element>
 class BandFetch {
  public:
-  BandFetch(const Transposition& all, std::span<const TransposedRun> runs, Index first_column, Index band)
+  BandFetch(const Transposition& all, std::span<const ElementRun> runs, Index first_column, Index band)
       : all_(all), runs_(runs), band_(band), column_(first_column) {
     for (Index i = 0; i < lines_ahead; ++i) next_line();
   }
@@ -40,7 +40,7 @@ class BandFetch {
   }
 
   Transposition all_;
-  std::span<const TransposedRun> runs_;
+  std::span<const ElementRun> runs_;
   Index band_;
   Index column_;
   std::size_t run_ = 0;

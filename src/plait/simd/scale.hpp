@@ -1,6 +1,9 @@
 #pragma once
 
+#include <span>
+
 #include "plait/base/index.hpp"
+#include "plait/simd/element_run.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/scalar.hpp"
 #include "plait/simd/stores.hpp"
@@ -19,6 +22,14 @@ namespace plait::simd {
 /// \pre  is_supported(isa)
 template <Scalar T>
 void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* target, Isa isa = selected_isa());
+
+/// `scale_add` of each run, its places counted from `source` and `target`: many short ones at the cost of one call.
+///
+/// \pre  runs are >= 0 long, and those of the target do not overlap; source and target do not overlap
+/// \pre  is_supported(isa)
+template <Scalar T>
+void scale_add_runs(std::span<const ElementRun> runs, T alpha, const T* source, bool conjugate, T beta, T* target,
+                    Isa isa = selected_isa());
 
 /// target(r, c) = alpha * op(source(r, c)) + beta * target(r, c), element by element as `scale_add`.
 ///

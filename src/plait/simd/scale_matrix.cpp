@@ -91,6 +91,24 @@ void transpose_then_add(Index rows, Index columns, const Scaling<T>& scaling, co
 }
 
 template <class T>
+void scale_add_runs_of(std::span<const ElementRun> runs, const Scaling<T>& scaling, const T* source, T* target,
+                       Isa isa) {
+  constexpr Index short_run = line_bytes / Index{sizeof(T)};  // up to this, a call takes longer than its elements
+  auto& scale = scale_kernel<T>(isa);
+  const bool reads_source = scaling.by_alpha != Factor::zero;
+  for (const ElementRun& run : runs) {
+    const T* from = reads_source ? source + run.source : nullptr;
+    T* to = target + run.target;
+    if (run.length > short_run) {
+      scale(scaling, run.length, from, to);
+      continue;
+    }
+    for (Index i = 0; i < run.length; ++i)
+      to[i] = scale_added_element(scaling, reads_source ? from + i : nullptr, to + i);
+  }
+}
+
+template <class T>
 void matrix_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
                          T* target, Index target_ld, Isa isa) {
   PLAIT_ASSERT(rows >= 0 && columns >= 0, "a matrix has no negative extent");
@@ -157,6 +175,12 @@ void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* tar
 }
 
 template <Scalar T>
+void scale_add_runs(std::span<const ElementRun> runs, T alpha, const T* source, bool conjugate, T beta, T* target,
+                    Isa isa) {
+  scale_add_runs_of(runs, scaling_of(alpha, conjugate, beta), as_kernel(source), as_kernel(target), isa);
+}
+
+template <Scalar T>
 void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
                       T* target, Index target_ld, Isa isa) {
   matrix_scale_add_of(rows, columns, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld,
@@ -172,6 +196,7 @@ void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, In
 
 #define PLAIT_INSTANTIATE(T)                                  \
   template decltype(scale_add<T>) scale_add<T>;               \
+  template decltype(scale_add_runs<T>) scale_add_runs<T>;     \
   template decltype(matrix_scale_add<T>) matrix_scale_add<T>; \
   template decltype(transpose_scale_add<T>) transpose_scale_add<T>
 PLAIT_FOR_EACH_SCALAR(PLAIT_INSTANTIATE);

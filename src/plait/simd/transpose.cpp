@@ -69,7 +69,7 @@ Index first_rows(const Transposition& all) {
 /// the source, a line of each at a time, so that no line is fetched twice. Its part of a row of the target is written
 /// at once, since memory takes long rows best, unless colliding columns leave the first-level cache too early for that.
 template <Index element, bool colliding>
-void stream_lines(const Transposition& all, std::span<const TransposedRun> runs) {
+void stream_lines(const Transposition& all, std::span<const ElementRun> runs) {
   const hn::ScalableTag<std::uint8_t> d;
   constexpr Index line = line_bytes / element;
   constexpr Index most_columns = colliding ? band_columns<element> / 2 : band_columns<element>;
@@ -77,7 +77,7 @@ void stream_lines(const Transposition& all, std::span<const TransposedRun> runs)
   BandFetch<element> ahead(all, runs, first_column, most_columns);
   for (Index c = 0; c < all.columns;) {
     const Index columns = c < first_column ? first_column : std::min(most_columns, all.columns - c);
-    for (const TransposedRun& run : runs) {
+    for (const ElementRun& run : runs) {
       const Transposition band = all.run<element>(run).template part<element>(0, c, run.length, columns);
       if (c < first_column || run.length < block_rows<element>) {
         transpose_cached<element>(band);
@@ -118,7 +118,7 @@ HWY_INLINE void stream_column(D d, std::byte* target, Index bytes, Index begin, 
 /// source is transposed into a scratch, from which each column of the target takes the lines that end in the band. They
 /// may begin up to a line before it: as much of the band before is transposed again.
 template <Index element>
-void stream_through_scratch(const Transposition& all, std::span<const TransposedRun> runs,
+void stream_through_scratch(const Transposition& all, std::span<const ElementRun> runs,
                             const ElementTransform* transform) {
   const hn::ScalableTag<std::uint8_t> d;
   constexpr Index line = line_bytes / element;
@@ -131,7 +131,7 @@ void stream_through_scratch(const Transposition& all, std::span<const Transposed
   for (Index c = 0; c < all.columns; c += band) {
     const Index first_column = std::max(Index{0}, c - margin);
     const Index end_column = std::min(c + band, all.columns);
-    for (const TransposedRun& run : runs) {
+    for (const ElementRun& run : runs) {
       const Transposition rows = all.run<element>(run);
       Index end = line;
       for (Index r = 0; r < run.length; r = end, end += line) {
@@ -155,14 +155,14 @@ void stream_through_scratch(const Transposition& all, std::span<const Transposed
 
 /// Leaves streaming stores to be flushed.
 template <Index element>
-void transpose_elements_of(const Transposition& all, std::span<const TransposedRun> runs, bool streaming,
+void transpose_elements_of(const Transposition& all, std::span<const ElementRun> runs, bool streaming,
                            const ElementTransform* transform) {
   constexpr bool vectors_are_lines = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) == line_bytes;
   const bool lines = all.target_stride % line_bytes == 0 && bytes_past_line(all.target) % element == 0;
   // Shorter columns would be lines written in part for the most.
   const Index least_bytes = lines ? line_bytes : 8 * line_bytes;
   if (!streaming || all.columns * element < least_bytes) {
-    for (const TransposedRun& run : runs) {
+    for (const ElementRun& run : runs) {
       transpose_cached<element>(all.run<element>(run));
       transform_columns(all.run<element>(run), transform);
     }
@@ -180,8 +180,8 @@ void transpose_elements_of(const Transposition& all, std::span<const TransposedR
 }  // namespace
 
 /// \pre  there is a run
-void transpose_kernel(const Transposition& all, std::span<const TransposedRun> runs, Index element_bytes,
-                      bool streaming, const ElementTransform* transform) {
+void transpose_kernel(const Transposition& all, std::span<const ElementRun> runs, Index element_bytes, bool streaming,
+                      const ElementTransform* transform) {
   switch (element_bytes) {
     case 1: return transpose_elements_of<1>(all, runs, streaming, transform);
     case 2: return transpose_elements_of<2>(all, runs, streaming, transform);
@@ -202,10 +202,10 @@ namespace plait::simd {
 namespace {
 
 /// Tile by tile, as the caches want it of scalar code too.
-void transpose_scalar(const Transposition& all, std::span<const TransposedRun> runs, Index element_bytes,
+void transpose_scalar(const Transposition& all, std::span<const ElementRun> runs, Index element_bytes,
                       bool /*streaming*/, const ElementTransform* transform) {
   constexpr Index tile = 32;
-  for (const TransposedRun& run : runs) {
+  for (const ElementRun& run : runs) {
     const Transposition rows = all.run(run, element_bytes);
     for (Index c = 0; c < rows.columns; c += tile) {
       for (Index r = 0; r < rows.rows; r += tile) {
@@ -220,21 +220,20 @@ void transpose_scalar(const Transposition& all, std::span<const TransposedRun> r
   }
 }
 
-constexpr KernelTable<void(const Transposition&, std::span<const TransposedRun>, Index, bool, const ElementTransform*)>
+constexpr KernelTable<void(const Transposition&, std::span<const ElementRun>, Index, bool, const ElementTransform*)>
     transpose_kernels(PLAIT_SIMD_FIXED_LENGTH_KERNELS(&transpose_scalar, transpose_kernel));
 
 bool is_size_of_element(Index bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
 
 }  // namespace
 
-void transpose_runs(std::span<const TransposedRun> rows, std::span<const TransposedRun> columns,
-                    const std::byte* source, Index source_ld, std::byte* target, Index target_ld, Index element_bytes,
-                    Isa isa, Stores stores) {
+void transpose_runs(std::span<const ElementRun> rows, std::span<const ElementRun> columns, const std::byte* source,
+                    Index source_ld, std::byte* target, Index target_ld, Index element_bytes, Isa isa, Stores stores) {
   PLAIT_ASSERT(is_size_of_element(element_bytes), "elements are as large as some number or pair of numbers");
   if (rows.empty()) return;
   auto& kernel = transpose_kernels[isa];
   const bool streaming = stores == Stores::streaming;
-  for (const TransposedRun& run : columns) {
+  for (const ElementRun& run : columns) {
     const Index source_stride = source_ld * element_bytes;
     const Transposition all{0,
                             run.length,
@@ -256,7 +255,7 @@ void transpose_transformed(Index rows, Index columns, const std::byte* source, I
   PLAIT_ASSERT(is_size_of_element(element_bytes), "elements are as large as some number or pair of numbers");
   if (rows == 0 || columns == 0) return;
   const Transposition all{rows, columns, source, source_ld * element_bytes, target, target_ld * element_bytes};
-  const TransposedRun run{0, 0, rows};
+  const ElementRun run{0, 0, rows};
   const bool streaming = streams(stores, rows * columns * element_bytes);
   transpose_kernels[isa](all, {&run, 1}, element_bytes, streaming, transform);
   if (streaming) hwy::FlushStream();

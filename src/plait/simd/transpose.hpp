@@ -4,6 +4,7 @@
 #include <span>
 
 #include "plait/base/index.hpp"
+#include "plait/simd/element_run.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/stores.hpp"
 
@@ -25,21 +26,14 @@ namespace plait::simd {
 void transpose(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target, Index target_ld,
                Index element_bytes, Isa isa = selected_isa(), Stores stores = Stores::automatic);
 
-/// Neighbouring rows of the source, which become neighbouring columns of the target; or columns, which become rows.
-struct TransposedRun {
-  Index source = 0;
-  Index target = 0;
-  Index length = 0;
-};
-
 /// Transposes the product of runs of rows and runs of columns of the source, which are columns and rows of the target:
 /// many small rectangles at the cost of one call. `Stores::automatic` does not stream.
 ///
 /// \pre  runs are >= 0 long, and those of the target do not overlap; source and target do not overlap
 /// \pre  element_bytes is 1, 2, 4, 8 or 16
 /// \pre  is_supported(isa)
-void transpose_runs(std::span<const TransposedRun> rows, std::span<const TransposedRun> columns,
-                    const std::byte* source, Index source_ld, std::byte* target, Index target_ld, Index element_bytes,
-                    Isa isa = selected_isa(), Stores stores = Stores::automatic);
+void transpose_runs(std::span<const ElementRun> rows, std::span<const ElementRun> columns, const std::byte* source,
+                    Index source_ld, std::byte* target, Index target_ld, Index element_bytes, Isa isa = selected_isa(),
+                    Stores stores = Stores::automatic);
 
 }  // namespace plait::simd

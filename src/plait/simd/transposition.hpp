@@ -29,7 +29,7 @@ struct Transposition {
             target_stride};
   }
 
-  [[nodiscard]] Transposition run(const TransposedRun& rows_of_source, Index element_bytes) const {
+  [[nodiscard]] Transposition run(const ElementRun& rows_of_source, Index element_bytes) const {
     return {rows_of_source.length,
             columns,
             source + rows_of_source.source * element_bytes,
@@ -38,7 +38,7 @@ struct Transposition {
             target_stride};
   }
   template <Index element>
-  [[nodiscard]] Transposition run(const TransposedRun& rows_of_source) const {
+  [[nodiscard]] Transposition run(const ElementRun& rows_of_source) const {
     return run(rows_of_source, element);
   }
 };

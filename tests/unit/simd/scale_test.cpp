@@ -55,6 +55,39 @@ TYPED_TEST(ScaleAdd, GivesTheBitsOfTheReferenceOnEveryIsaForAllLengthsAndPlaces)
   }
 }
 
+TYPED_TEST(ScaleAdd, TreatsRunsLikeVectorsAndNothingElse) {
+  using T = TypeParam;
+  std::vector<ElementRun> runs;
+  Index source_end = 3, target_end = 1;
+  for (const Index length : {1, 1, 0, 2, 70, 1, 15, 16, 17, 33, 64, 65, 3}) {
+    runs.push_back({source_end, target_end, length});
+    source_end += length + 2;
+    target_end += length + 1;
+  }
+  const std::vector<T> source = random_vector<T>(source_end, 1);
+  for (const T alpha : factors<T>()) {
+    for (const T beta : factors<T>()) {
+      for (const bool conjugate : {false, true}) {
+        std::vector<T> before = random_vector<T>(target_end, 2);
+        if (beta == T(0)) std::ranges::fill(before, poison<T>());
+        const T* from = alpha == T(0) ? nullptr : source.data();
+        std::vector<T> expected = before;
+        for (const ElementRun& run : runs) {
+          scale_add_reference(run.length, alpha, from ? from + run.source : nullptr, conjugate, beta,
+                              expected.data() + run.target);
+        }
+        for (const Isa isa : supported_isas()) {
+          std::vector<T> target = before;
+          scale_add_runs<T>(runs, alpha, from, conjugate, beta, target.data(), isa);
+          ASSERT_EQ(first_difference(target, expected), -1)
+              << name(isa) << ", alpha " << ::testing::PrintToString(alpha) << ", beta "
+              << ::testing::PrintToString(beta) << (conjugate ? ", conjugated" : "");
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(ScaleAdd, MayReadAndWriteTheSamePlace) {
   using T = TypeParam;
   const T two = static_cast<T>(2);

@@ -135,7 +135,7 @@ TEST(Transpose, OfNothingTouchesNothing) {
 
 /// Runs with gaps between them, on either side in another order.
 struct Runs {
-  std::vector<TransposedRun> runs;
+  std::vector<ElementRun> runs;
   Index source_extent = 0;
   Index target_extent = 0;
 
@@ -179,8 +179,8 @@ TEST(TransposeRuns, AgreesWithTheReferenceForEachRectangle) {
     const Guarded source(source_ld * columns.source_extent * element, offset, 1);
     const Guarded before(target_ld * rows.target_extent * element, offset, 2);
     Guarded expected = before;
-    for (const TransposedRun& r : rows.runs) {
-      for (const TransposedRun& c : columns.runs) {
+    for (const ElementRun& r : rows.runs) {
+      for (const ElementRun& c : columns.runs) {
         transpose_reference(r.length, c.length, source.data() + (r.source + c.source * source_ld) * element, source_ld,
                             expected.data() + (c.target + r.target * target_ld) * element, target_ld, element);
       }
