@@ -225,6 +225,23 @@ constexpr KernelTable<void(const Transposition&, std::span<const ElementRun>, In
 
 bool is_size_of_element(Index bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
 
+constexpr std::size_t least_teeth = 4;
+
+/// How many runs, from the first on, are single rows that are neighbours in the source and lie at equal distances in
+/// the target, like those of a block that are dealt out in turn: transposed at once, as columns that lie so far apart.
+/// 0 if there are few.
+Index teeth_at(std::span<const ElementRun> runs) {
+  if (runs.size() < least_teeth) return 0;
+  const Index distance = runs[1].target - runs[0].target;
+  std::size_t teeth = 0;
+  while (teeth < runs.size() && runs[teeth].length == 1 &&
+         runs[teeth].source == runs[0].source + static_cast<Index>(teeth) &&
+         runs[teeth].target == runs[0].target + static_cast<Index>(teeth) * distance) {
+    ++teeth;
+  }
+  return teeth < least_teeth || distance < 1 ? 0 : static_cast<Index>(teeth);
+}
+
 }  // namespace
 
 void transpose_runs(std::span<const ElementRun> rows, std::span<const ElementRun> columns, const std::byte* source,
@@ -235,13 +252,29 @@ void transpose_runs(std::span<const ElementRun> rows, std::span<const ElementRun
   const bool streaming = stores == Stores::streaming;
   for (const ElementRun& run : columns) {
     const Index source_stride = source_ld * element_bytes;
-    const Transposition all{0,
-                            run.length,
-                            source + run.source * source_stride,
-                            source_stride,
-                            target + run.target * element_bytes,
-                            target_ld * element_bytes};
-    kernel(all, rows, element_bytes, streaming, nullptr);
+    const Index target_stride = target_ld * element_bytes;
+    const std::byte* from = source + run.source * source_stride;
+    std::byte* to = target + run.target * element_bytes;
+    for (std::span<const ElementRun> left = rows; !left.empty();) {
+      if (const Index teeth = teeth_at(left); teeth > 0) {
+        const Index distance = left[1].target - left[0].target;
+        const Transposition all{0,
+                                run.length,
+                                from + left[0].source * element_bytes,
+                                source_stride,
+                                to + left[0].target * target_stride,
+                                distance * target_stride};
+        const ElementRun comb{0, 0, teeth};
+        kernel(all, {&comb, 1}, element_bytes, streaming, nullptr);
+        left = left.subspan(static_cast<std::size_t>(teeth));
+        continue;
+      }
+      std::size_t others = 1;
+      while (others < left.size() && teeth_at(left.subspan(others)) == 0) ++others;
+      const Transposition all{0, run.length, from, source_stride, to, target_stride};
+      kernel(all, left.first(others), element_bytes, streaming, nullptr);
+      left = left.subspan(others);
+    }
   }
   if (streaming) hwy::FlushStream();
 }

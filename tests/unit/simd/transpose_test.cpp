@@ -144,6 +144,16 @@ struct Runs {
     source_extent += source_gap + length;
     target_gaps.push_back(target_gap);
   }
+  void add_comb(Index teeth, Index source_gap, Index distance) {
+    source_extent += source_gap;
+    for (Index i = 0; i < teeth; ++i) add(1, 0, distance - 1);
+  }
+  void place_in_target_in_order() {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      runs[i].target = target_extent + target_gaps[i];
+      target_extent = runs[i].target + runs[i].length;
+    }
+  }
   void place_in_target() {  // the last run first
     for (std::size_t i = runs.size(); i-- > 0;) {
       runs[i].target = target_extent + target_gaps[i];
@@ -168,10 +178,19 @@ TEST(TransposeRuns, AgreesWithTheReferenceForEachRectangle) {
     result.place_in_target();
     return result;
   };
+  const auto random_combs = [&] {
+    Runs result;
+    for (Index i = up_to(3); i >= 0; --i) {
+      result.add_comb(up_to(60), up_to(1), 1 + up_to(3));
+      result.add(up_to(3), up_to(1), up_to(2));
+    }
+    result.place_in_target_in_order();
+    return result;
+  };
   for (int i = 0; i < 200; ++i) {
     const Index element = element_sizes[up_to(4)];
     const Index unit = i % 2 == 0 ? 1 : 64 / element;  // anywhere, and in whole lines
-    const Runs rows = random_runs(unit);
+    const Runs rows = i % 3 == 0 ? random_combs() : random_runs(unit);
     const Runs columns = random_runs(unit);
     const Index source_ld = std::max(Index{1}, rows.source_extent + up_to(2) * unit);
     const Index target_ld = std::max(Index{1}, columns.target_extent + up_to(2) * unit);
