@@ -5,6 +5,7 @@
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/marginals/first_failure.hpp"
 
 #include "cli/output/quantities.hpp"
 #include "cli/scaling/epsilon_options.hpp"
@@ -37,13 +38,18 @@ void write_interleaved(mpi::Context& context, const std::string& path, const std
 
 void expect_plans(mpi::Context& context, const ScaledOptions& options, BatchOutcome& result, bool is_transposed) {
   result.check = {};
+  sinkhorn::FirstFailure failure(result.problems.size());
+  failure.check_each(context,
+                     [&](std::size_t k) { expect_plan_of(result.problems[k].outcome, result.problems[k].check); });
+  try {
+    failure.expect_none(context);
+  } catch (const Error& error) {  // the same on all ranks
+    throw_error(error.kind(),
+                fmt::format("problem {} of {}: {}", failure.first(), result.problems.size(), error.what()));
+  }
   for (std::size_t k = 0; k < result.problems.size(); ++k) {
     ProblemOutcome& problem = result.problems[k];
-    try {
-      expect_plan(context, problem.outcome, problem.check, accuracy_of(options, result.precision));
-    } catch (const Error& error) {  // the same on all ranks
-      throw_error(error.kind(), fmt::format("problem {} of {}: {}", k, result.problems.size(), error.what()));
-    }
+    compare_with_check(problem.outcome, problem.check, accuracy_of(options, result.precision));
     if (is_transposed) std::swap(problem.check.rows, problem.check.columns);
     result.check.rows = std::max(result.check.rows, problem.check.rows);
     result.check.columns = std::max(result.check.columns, problem.check.columns);

@@ -45,6 +45,11 @@ struct ScaledOutcome {
 void expect_plan(mpi::Context& context, sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check,
                  double accuracy);
 
+/// Its parts, for those who look at several plans at once: what it throws, on this rank, and what it makes of the
+/// outcome.
+void expect_plan_of(const sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check);
+void compare_with_check(sinkhorn::Outcome& outcome, const sinkhorn::MarginalErrors& check, double accuracy);
+
 /// A warning where the tolerance was not reached, else empty.
 [[nodiscard]] std::string warning(const sinkhorn::Outcome& outcome);
 

@@ -38,12 +38,11 @@ BatchOutcome scaled_batch(mpi::Context& context, const SinkhornOptions& options,
   const JointStopwatch writing(context);
   std::vector<std::vector<double>> u;
   std::vector<std::vector<double>> v;
+  const auto checked = sinkhorn::checked_marginals_of_each(context, rows.rows(), rows.columns(), marginals);
+  const auto errors = sinkhorn::marginal_errors_of_each<T, A>(context, rows, scalings, checked);
   for (std::size_t k = 0; k < scalings.size(); ++k) {
     const auto& scaling = scalings[k];
-    const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), marginals[k]);
-    result.problems.push_back({scaling.outcome,
-                               sinkhorn::marginal_errors<T, A>(context, rows, scaling.u, scaling.v, checked),
-                               scaling.outcome.iterations});
+    result.problems.push_back({scaling.outcome, errors[k], scaling.outcome.iterations});
     result.iterations = std::max(result.iterations, scaling.outcome.iterations);
     u.emplace_back(scaling.u.begin(), scaling.u.end());
     v.emplace_back(scaling.v.begin(), scaling.v.end());

@@ -12,7 +12,9 @@ constexpr const char* footer =
     R"(The masses a of the rows that minimise the weighted sum of the costs of entropic transport from a to each histogram.
 
 Example: the mean of histograms that are the columns of B
-  mpirun -n 2 plait barycentre C.npy --histograms B.npy --epsilon 0.01 -o a.npy)";
+  mpirun -n 2 plait barycentre C.npy --histograms B.npy --epsilon 0.01 -o a.npy
+Example: of histograms over the points of Y, at those of X
+  mpirun -n 2 plait barycentre --points X.npy Y.npy --histograms B.npy --epsilon 0.01 -o a.npy)";
 
 }  // namespace
 
@@ -21,10 +23,11 @@ void add_barycentre(CLI::App& program, BarycentreOptions& options) {
       *program.add_subcommand("barycentre", "Find the entropic barycentre of several histograms over a common cost");
   add_path(
       command, "IN", options.input, "FILE",
-      "C, the costs, between the points of the barycentre (rows)\nand those of the histograms (columns), in C order")
-      ->required();
-  add_path(command, "--histograms", options.histograms, "FILE",
-           "B, of as many rows as C has columns: each column is a\nhistogram, all of one sum")
+      "C, the costs, between the points of the barycentre (rows)\nand those of the histograms (columns), in C order");
+  add_points_options(command, options);
+  add_path(
+      command, "--histograms", options.histograms, "FILE",
+      "B, of as many rows as C has columns: each column is a\nhistogram, all of one sum; or a vector, which is one")
       ->required();
   add_path(command, "--weights", options.weights, "FILE.npy", "Of the histograms; add up to 1. Without it all alike");
   add_epsilon_options(command, options);
@@ -35,7 +38,10 @@ void add_barycentre(CLI::App& program, BarycentreOptions& options) {
   add_limit_options(command, options);
   add_report_and_machine_options(command, options);
   command.footer(footer);
-  command.final_callback([&options] { expect_epsilons(options); });
+  command.final_callback([&options] {
+    expect_points(options, options, options, "f64");
+    expect_epsilons(options);
+  });
 }
 
 }  // namespace plait::cli

@@ -2,6 +2,7 @@
 
 #include "cli/scaling/epsilon_options.hpp"
 #include "cli/scaling/scaled_options.hpp"
+#include "cli/transport/point_options.hpp"
 
 namespace CLI {
 class App;
@@ -10,7 +11,7 @@ class App;
 namespace plait::cli {
 
 /// The command line of `plait barycentre`: of_rows is where the masses go.
-struct BarycentreOptions : ScaledOptions, EpsilonOptions {
+struct BarycentreOptions : ScaledOptions, EpsilonOptions, PointOptions {
   std::string histograms;
   std::string weights;  // empty: all alike
 };

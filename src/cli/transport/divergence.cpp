@@ -97,7 +97,7 @@ DivergenceJob prepared_divergence(mpi::Context& context, const DivergenceOptions
       });
     }
   } else {
-    static_cast<PointsJob&>(job) = described_points(context, options);
+    static_cast<PointsJob&>(job) = described_points(context, options, options.precision);
     for (const std::string& path : options.points) read.push_back({path, "a file of --points"});
   }
   // Gradients take the place of none of these.

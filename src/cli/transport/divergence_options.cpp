@@ -62,7 +62,7 @@ void add_divergence(CLI::App& program, DivergenceOptions& options) {
   add_report_and_machine_options(command, options);
   command.footer(divergence_footer);
   command.final_callback([&options] {
-    expect_points(options);
+    expect_points(options, options, options, "f64 or f32");
     expect_epsilons(options);
     expect_among(options);
   });

@@ -6,7 +6,7 @@
 
 namespace plait::cli {
 
-PointsJob described_points(mpi::Context& context, const TransportJobOptions& options) {
+PointsJob described_points(mpi::Context& context, const PointOptions& options, Precision precision) {
   PointsJob job;
   job.x = io::describe_matrix_file(context, options.points[0]);
   job.y = io::describe_matrix_file(context, options.points[1]);
@@ -17,7 +17,7 @@ PointsJob described_points(mpi::Context& context, const TransportJobOptions& opt
     throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}",
                                     options.points[0], job.x.shape.columns, options.points[1], job.y.shape.columns));
   });
-  job.precision = options.precision == Precision::automatic ? Precision::f64 : options.precision;
+  job.precision = precision == Precision::automatic ? Precision::f64 : precision;
   return job;
 }
 

@@ -11,7 +11,7 @@
 #include "cli/output/meter.hpp"
 #include "cli/scaling/matrix_rows.hpp"
 #include "cli/scaling/scaled_job.hpp"
-#include "cli/transport/transport_options.hpp"
+#include "cli/transport/point_options.hpp"
 
 namespace plait::cli {
 
@@ -24,7 +24,7 @@ struct PointsJob : ScaledJob {
 /// Looks at the files, and chooses the precision. Collective over `context`.
 ///
 /// \throws ArgumentError  on every rank: points of different numbers of coordinates
-[[nodiscard]] PointsJob described_points(mpi::Context& context, const TransportJobOptions& options);
+[[nodiscard]] PointsJob described_points(mpi::Context& context, const PointOptions& options, Precision precision);
 
 /// A rank's share of the points, one a row. Collective over `context`.
 template <class A>
@@ -47,7 +47,7 @@ template <class A>
 class PointsRead {
  public:
   /// Collective over `context`.
-  PointsRead(mpi::Context& context, const TransportJobOptions& options, const PointsJob& job, Meter& meter)
+  PointsRead(mpi::Context& context, const PointOptions& options, const PointsJob& job, Meter& meter)
       : x_(read_points<A>(context, options.points[0], job.x, meter)),
         y_(read_all_points<A>(context, options.points[1], job.y, meter)),
         shape_of_y_(job.y.shape),

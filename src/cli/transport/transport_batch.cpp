@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,17 +19,21 @@ namespace plait::cli {
 
 namespace {
 
-/// What the sums of a plan are off by, whose rows come by `for_each_row(visit)`.
+/// What the sums of the plans are off by, whose rows come by `for_each_row(found, visit)`.
 template <class A, class ForEachRow>
-sinkhorn::MarginalErrors errors_of_plan(mpi::Context& context, const sinkhorn::Rho& rho,
-                                        const sinkhorn::Marginals& marginals, const sinkhorn::Transport<A>& found,
-                                        const ForEachRow& for_each_row) {
-  const auto checked = rho.is_balanced() ? sinkhorn::checked_marginals(context, static_cast<Index>(found.f.size()),
-                                                                       static_cast<Index>(found.g.size()), marginals)
-                                         : sinkhorn::wanted_masses<A>(context, marginals, rho, found.f, found.g);
-  sinkhorn::MarginalSums sums(checked);
-  mpi::agreed(context, [&] { for_each_row([&](Index i, std::span<const A> row) { sums.add(i, row); }); });
-  return sums.errors(context);
+std::vector<sinkhorn::MarginalErrors> errors_of_plans(mpi::Context& context,
+                                                      std::span<const sinkhorn::CheckedMarginals> wanted,
+                                                      std::span<const sinkhorn::Transport<A>> found,
+                                                      const ForEachRow& for_each_row) {
+  std::vector<sinkhorn::MarginalSums> sums;
+  mpi::agreed(context, [&] {
+    sums.reserve(found.size());
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      sinkhorn::MarginalSums& of_plan = sums.emplace_back(wanted[k]);
+      for_each_row(found[k], [&](Index i, std::span<const A> row) { of_plan.add(i, row); });
+    }
+  });
+  return sinkhorn::errors_of_each(context, sums);
 }
 
 /// What comes after reading.
@@ -36,7 +41,7 @@ sinkhorn::MarginalErrors errors_of_plan(mpi::Context& context, const sinkhorn::R
 /// \param all           since the job began
 /// \param solve         called with the options of the transports, returns them all
 /// \param for_each_row  called with one of them, and what is to see the rows of its plan
-template <class Solve, class ForEachRow>
+template <class A, class Solve, class ForEachRow>
 void transport_all_and_tell(mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
                             std::span<const sinkhorn::Marginals> marginals, bool is_transposed, Meter& meter,
                             const JointStopwatch& all, BatchOutcome& result, const Solve& solve,
@@ -51,16 +56,17 @@ void transport_all_and_tell(mpi::Context& context, const TransportJobOptions& op
       .limits = limits_of(context, options, job.precision, meter, result.log),
       .rho = is_transposed ? sinkhorn::Rho{options.rho.columns, options.rho.rows} : options.rho,
       .over_relaxation = options.over_relaxation};
-  const auto transports = solve(how);
+  const std::vector<sinkhorn::Transport<A>> transports = solve(how);
   result.iterate_seconds = iterating.seconds();
 
   const JointStopwatch writing(context);
+  const auto wanted = sinkhorn::wanted_masses_of_each<A>(context, marginals, how.rho, transports);
+  const auto errors = errors_of_plans<A>(context, wanted, transports, for_each_row);
   std::vector<std::vector<double>> f;
   std::vector<std::vector<double>> g;
   for (std::size_t k = 0; k < transports.size(); ++k) {
     const auto& found = transports[k];
-    ProblemOutcome problem{found.outcome, errors_of_plan(context, how.rho, marginals[k], found,
-                                                         [&](const auto& visit) { for_each_row(found, visit); })};
+    ProblemOutcome problem{found.outcome, errors[k]};
     for (const auto& stage : found.stages) problem.iterations += stage.iterations;
     problem.cost = found.cost;
     problem.dual = found.dual;
@@ -88,7 +94,7 @@ BatchOutcome transported_batch(mpi::Context& context, const TransportJobOptions&
   const matrix_view<const T> rows = matrix.rows();
   const MarginalBatch given(context, files, job.file.shape, matrix.is_transposed());
   const auto marginals = given.marginals();
-  transport_all_and_tell(
+  transport_all_and_tell<A>(
       context, options, job, marginals, matrix.is_transposed(), meter, all, result,
       [&](const sinkhorn::TransportOptions& how) {
         return sinkhorn::transport_batch<T, A>(context, rows, marginals, how);
@@ -113,7 +119,7 @@ BatchOutcome transported_points_batch(mpi::Context& context, const TransportJobO
   const sinkhorn::PointClouds<A> clouds = points.clouds();
   const MarginalBatch given(context, files, job.file.shape, false);
   const auto marginals = given.marginals();
-  transport_all_and_tell(
+  transport_all_and_tell<A>(
       context, options, job, marginals, false, meter, all, result,
       [&](const sinkhorn::TransportOptions& how) {
         return sinkhorn::transport_batch<A>(context, clouds, marginals, how);

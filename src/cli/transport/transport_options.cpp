@@ -24,20 +24,6 @@ constexpr ScaledWords transport_words{
     add_npy_path,
     "Where the plan goes, as a .npy file; may be IN itself"};
 
-sinkhorn::Metric parse_metric(std::string_view text) {
-  using sinkhorn::Metric;
-  for (const Metric metric : {Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}) {
-    if (text == name(metric)) return metric;
-  }
-  throw ArgumentError(fmt::format("'{}' is no metric; expected sqeuclidean, euclidean, cityblock or minkowski", text));
-}
-
-double parse_power(std::string_view text) {
-  const double p = parse_number(text);
-  if (p >= 1) return p;
-  throw ArgumentError(fmt::format("{} makes no distance; expected a number >= 1", text));
-}
-
 /// "RHO", or "RHO,RHO" of which one may be inf.
 sinkhorn::Rho parse_rho(std::string_view text) {
   const auto one = [](std::string_view number) {
@@ -67,51 +53,6 @@ Example: what costs more than it is worth stays where it is
 
 }  // namespace
 
-void add_points_options(CLI::App& command, TransportJobOptions& options) {
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--points",
-          [&options](const std::vector<std::string>& paths) {
-            try {
-              for (const std::string& path : paths) options.points.push_back(parse_path(path));
-            } catch (const Error& error) {
-              throw UsageError(fmt::format("--points: {}", error.what()));
-            }
-          },
-          "In the place of IN: two files of points, a point a row;\nthe costs between them are made, never stored")
-      ->expected(2)
-      ->option_text("X Y");
-  add_value(
-      command, "--metric", [&options](const std::string& text) { options.metric = parse_metric(text); }, "METRIC",
-      "What a way costs: sqeuclidean (the default), euclidean,\ncityblock or minkowski");
-  add_value(
-      command, "--p", [&options](const std::string& text) { options.p = parse_power(text); }, "NUMBER",
-      "Of minkowski: (sum |x - y|^p)^(1/p)");
-}
-
-void expect_points(const TransportJobOptions& options) {
-  if (options.points.empty()) {
-    if (options.input.empty()) throw UsageError("IN is missing: a file of costs, or two of --points");
-    if (!options.map.empty()) throw UsageError("--map is given, but --points is missing: what is mapped?");
-    if (options.metric != sinkhorn::Metric::squared_euclidean || options.p) {
-      throw UsageError("--metric is given, but --points is missing: IN has the costs");
-    }
-    return;
-  }
-  if (!options.input.empty()) {
-    throw UsageError(fmt::format("--points is given, and IN, too: {}; expected one of them", options.input));
-  }
-  if ((options.metric == sinkhorn::Metric::minkowski) != options.p.has_value()) {
-    throw UsageError("--metric minkowski and --p need each other");
-  }
-  if (options.domain == Domain::factors) {
-    throw UsageError("--domain is factors, which are stored, expected logarithmic or automatic with --points");
-  }
-  if (options.precision == Precision::mixed) {
-    throw UsageError("--precision is mixed, expected f64 or f32 with --points, which are few numbers");
-  }
-}
-
 void add_transport(CLI::App& program, TransportJobOptions& options) {
   CLI::App& command = *program.add_subcommand("transport", "Transport mass at the least cost, with an entropy added");
   add_scaled_options(command, options, transport_words);
@@ -126,7 +67,10 @@ void add_transport(CLI::App& program, TransportJobOptions& options) {
       "the masses of both need not have one total");
   command.footer(transport_footer);
   command.final_callback([&options] {
-    expect_points(options);
+    expect_points(options, options, options, "f64 or f32");
+    if (options.points.empty() && !options.map.empty()) {
+      throw UsageError("--map is given, but --points is missing: what is mapped?");
+    }
     expect_checkpoint(options);
     if (options.map.empty()) expect_output(options, transport_words);
     expect_epsilons(options);

@@ -168,7 +168,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
 }  // namespace
 
 void transport_points(mpi::Context& context, const TransportJobOptions& options) {
-  PointsJob job = described_points(context, options);
+  PointsJob job = described_points(context, options, options.precision);
   const MarginalFiles marginals(context, options, job.file.shape);
   prepare_points(context, options, marginals.problems(), job);
   if (marginals.problems() > 1) return run_points_batch(context, options, job, marginals);

@@ -48,6 +48,9 @@ struct MatrixFile {
 ///                        should be
 [[nodiscard]] MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path);
 
+/// The same of a file of columns: an array of one dimension in a .npy file is n × 1.
+[[nodiscard]] MatrixFile describe_columns_file(mpi::Context& context, const std::string& path);
+
 /// The matrix in a file of any kind: see read_npy, read_matrix_market and read_hdf5. Collective over `context`.
 ///
 /// \pre  dtype_of<T>() == file.dtype

@@ -178,12 +178,46 @@ class Barycentre(CommandTest):
         self.assertRegex(text, r"^barycentre of 2 histograms   C is 19 x 12, f64, epsilon 0.05\n  costs     \S+, \S+\n  domain    factors\n  status    converged")
         np.testing.assert_allclose(self.load("a.npy")[:, 0], mean, rtol=1e-8)
 
+    def test_between_points_it_is_that_of_their_costs(self):
+        points = ("--points", self.saved("X.npy", np.linspace(0, 1, 19)[:, None]), self.saved("Y.npy", np.linspace(0, 1, 12)[:, None]))
+        rest = ("--histograms", "B.npy", "--epsilon", "0.02", "--tolerance", "1e-11")
+        stored = json.loads(self.succeed(2, "barycentre", "C.npy", *rest, "--domain", "logarithmic", "-o", "a.npy", "--json"))
+        made = json.loads(self.succeed(3, "barycentre", *points, *rest, "-o", "b.npy", "--report", "R.html", "--json"))
+        np.testing.assert_allclose(self.load("b.npy"), self.load("a.npy"), rtol=1e-9)
+        np.testing.assert_allclose(made["costs"], stored["costs"], rtol=1e-9)
+        self.assertEqual(made["input"], {"points": ["X.npy", "Y.npy"], "metric": "sqeuclidean"})
+        self.assertEqual((made["shape"], made["status"]), ([19, 12], "converged"))
+        text = self.succeed(0, "barycentre", *points, *rest, "-o", "b.npy", "--metric", "cityblock")
+        self.assertRegex(text, r"^barycentre of 2 histograms   C = cityblock of 19 and 12 points, f64, epsilon 0.02\n")
+
+    def test_a_vector_is_one_histogram(self):
+        column = self.masses[:, :1]
+        rest = ("--epsilon", "0.05", "--tolerance", "1e-10", "-o", "a.npy")
+        self.save("column.npy", column)
+        self.succeed(0, "barycentre", "C.npy", "--histograms", "column.npy", *rest)
+        expected = self.load("a.npy")
+        for ranks, shape in [(2, (12,)), (3, (1, 12))]:
+            with self.subTest(shape):
+                self.save("h.npy", column.reshape(shape))
+                text = self.succeed(ranks, "barycentre", "C.npy", "--histograms", "h.npy", *rest)
+                self.assertRegex(text, "^barycentre of 1 histograms ")
+                np.testing.assert_allclose(self.load("a.npy"), expected, rtol=1e-12)
+
+    def saved(self, name: str, array: np.ndarray) -> str:
+        self.save(name, array)
+        return name
+
     def test_what_can_not_be_is_said(self):
         self.save("CF.npy", np.asfortranarray(self.cost))
         self.save("heavy.npy", self.masses * [1, 2])
+        self.save("h.npy", np.ones(11) / 11)
+        self.save("X.npy", np.ones((19, 1)))
+        self.save("Y.npy", np.ones((12, 2)))
         self.save("w.npy", np.array([0.5, 0.6]))
         for words, message in [
-            (("C.npy", "--histograms", "C.npy", "--epsilon", "1"), "histogram 0 has 19 masses, expected 12"),
+            (("C.npy", "--histograms", "C.npy", "--epsilon", "1"), "--histograms: C.npy is 19 x 12, expected 12 rows, one for each column"),
+            (("C.npy", "--histograms", "h.npy", "--epsilon", "1"), "--histograms: h.npy is 11 x 1, expected 12 rows"),
+            (("--points", "X.npy", "Y.npy", "--histograms", "B.npy", "--epsilon", "1"), "--points: the points of X.npy have 1 coordinates, those of Y.npy have 2"),
             (("CF.npy", "--histograms", "B.npy", "--epsilon", "1"), "CF.npy is in Fortran order, expected C order"),
             (("C.npy", "--histograms", "heavy.npy", "--epsilon", "1"), r"histogram 1 has the mass \S+ in all, the first one"),
             (("C.npy", "--histograms", "B.npy", "--weights", "w.npy", "--epsilon", "1"), "the weights add up to 1.1, expected 1"),
@@ -194,3 +228,12 @@ class Barycentre(CommandTest):
                 self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
                 self.assertRegex(result.errors[0], message)
                 self.assertNotIn("a.npy", self.files())
+        for words, message in [
+            (("--epsilon", "1"), "IN is missing: a file of costs, or two of --points"),
+            (("C.npy", "--points", "X.npy", "X.npy", "--epsilon", "1"), "--points is given, and IN, too: C.npy"),
+            (("--points", "X.npy", "X.npy", "--epsilon", "1", "--precision", "mixed"), "--precision is mixed, expected f64 with --points"),
+        ]:
+            with self.subTest(words):
+                result = self.run_plait(0, "barycentre", *words, "--histograms", "B.npy", "-o", "a.npy")
+                self.assertEqual(result.status, 2, result.stderr)
+                self.assertIn(message, result.stderr)

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
@@ -51,11 +52,12 @@ class CostOperand {
   virtual void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) = 0;
 
   /// See `sinkhorn::reachable`; where sums must not be missed, too. Collective.
-  [[nodiscard]] virtual CheckedMarginals reachable(mpi::Context& context, const CheckedMarginals& marginals) = 0;
+  [[nodiscard]] virtual std::vector<CheckedMarginals> reachable(mpi::Context& context,
+                                                                std::span<const CheckedMarginals> problems) = 0;
 
-  /// See `sinkhorn::feasibility`. Collective.
-  [[nodiscard]] virtual Feasibility feasibility(mpi::Context& context, const CheckedMarginals& marginals,
-                                                std::span<const double> heights) = 0;
+  /// See `sinkhorn::feasibility_of_each`. Collective.
+  [[nodiscard]] virtual std::vector<Feasibility> feasibility_of_each(mpi::Context& context,
+                                                                     std::span<const RowHeights> problems) = 0;
 
  private:
   Index rows_;

@@ -114,15 +114,22 @@ void PointCosts<A>::sweep_in_common(std::span<const LogVectors<A>> problems, std
 }
 
 template <class A>
-CheckedMarginals PointCosts<A>::reachable(mpi::Context& context, const CheckedMarginals& marginals) {
+std::vector<CheckedMarginals> PointCosts<A>::reachable(mpi::Context& context,
+                                                       std::span<const CheckedMarginals> problems) {
   const auto has_mass = [](const std::vector<double>& masses) {
     return std::ranges::any_of(masses, [](double mass) { return mass > 0; });
   };
-  const bool rows_have =
-      mpi::all_reduce(context.comm(), has_mass(marginals.rows) ? 1 : 0, mpi::Operation::maximum()) > 0;
-  CheckedMarginals reached = mpi::agreed(context, [&] { return marginals; });
-  if (!has_mass(marginals.columns)) std::ranges::fill(reached.rows, 0.0);
-  if (!rows_have) std::ranges::fill(reached.columns, 0.0);
+  std::vector<CheckedMarginals> reached;
+  std::vector<int> rows_have;
+  mpi::agreed(context, [&] {
+    reached.assign(problems.begin(), problems.end());
+    for (const CheckedMarginals& marginals : problems) rows_have.push_back(has_mass(marginals.rows) ? 1 : 0);
+  });
+  mpi::all_reduce(context.comm(), std::span<int>(rows_have), mpi::Operation::maximum());
+  for (std::size_t k = 0; k < problems.size(); ++k) {
+    if (!has_mass(problems[k].columns)) std::ranges::fill(reached[k].rows, 0.0);
+    if (rows_have[k] == 0) std::ranges::fill(reached[k].columns, 0.0);
+  }
   return reached;
 }
 

@@ -29,9 +29,11 @@ class PointCosts final : public CostOperand<A> {
                     const std::function<void(const PlanRow<A>&)>& visit) override;
   void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) override;
   /// Every point may go to every other.
-  [[nodiscard]] CheckedMarginals reachable(mpi::Context& context, const CheckedMarginals& marginals) override;
-  [[nodiscard]] Feasibility feasibility(mpi::Context&, const CheckedMarginals&, std::span<const double>) override {
-    return {};
+  [[nodiscard]] std::vector<CheckedMarginals> reachable(mpi::Context& context,
+                                                        std::span<const CheckedMarginals> problems) override;
+  [[nodiscard]] std::vector<Feasibility> feasibility_of_each(mpi::Context&,
+                                                             std::span<const RowHeights> problems) override {
+    return std::vector<Feasibility>(problems.size());
   }
 
   /// Rows of exp(g - C / epsilon), each divided by its largest element.

@@ -31,12 +31,13 @@ class StoredCosts final : public CostOperand<A> {
   void for_each_row(std::span<const A> f, std::span<const A> g,
                     const std::function<void(const PlanRow<A>&)>& visit) override;
   void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) override;
-  [[nodiscard]] CheckedMarginals reachable(mpi::Context& context, const CheckedMarginals& marginals) override {
-    return sinkhorn::reachable<T>(context, costs_, marginals);
+  [[nodiscard]] std::vector<CheckedMarginals> reachable(mpi::Context& context,
+                                                        std::span<const CheckedMarginals> problems) override {
+    return sinkhorn::reachable<T>(context, costs_, problems);
   }
-  [[nodiscard]] Feasibility feasibility(mpi::Context& context, const CheckedMarginals& marginals,
-                                        std::span<const double> heights) override {
-    return sinkhorn::feasibility<T>(context, costs_, Support::finite, marginals, heights);
+  [[nodiscard]] std::vector<Feasibility> feasibility_of_each(mpi::Context& context,
+                                                             std::span<const RowHeights> problems) override {
+    return sinkhorn::feasibility_of_each<T>(context, costs_, Support::finite, problems);
   }
 
  private:

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@ namespace plait::sinkhorn {
 
 namespace {
 
+constexpr double utmost = std::numeric_limits<double>::max();
+
 struct Weighted {
   double height = 0;
   double weight = 0;
@@ -24,76 +27,39 @@ struct Weighted {
 
 bool is_higher(const Weighted& a, const Weighted& b) { return a.height > b.height; }
 
-std::vector<Weighted> of_all_ranks(mpi::Context& context, const std::vector<Weighted>& own) {
-  const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
-  const Index count = std::accumulate(counts.begin(), counts.end(), Index{0});
-  auto all = mpi::agreed(context, [&] { return std::vector<Weighted>(static_cast<std::size_t>(count)); });
-  collective::all_gather(context, std::span<const Weighted>(own), std::span<Weighted>(all), counts);
-  return all;
-}
+struct Column {
+  double height = 0;
+  double lowest = 0;
+  double weight = 0;
+};
 
-/// Looks for a proof among the sets of highest rows.
+/// Looks for a proof among the sets of highest rows of one problem.
 ///
-/// \param rows           of this rank
-/// \param begins_a_row   whether this rank names its rows
-/// \param for_each_entry  calls f(column) for the entries of a row that a plan may have, columns of the whole matrix
-template <class ForEachEntry>
-Feasibility feasibility_of(mpi::Context& context, Index rows, const CheckedMarginals& marginals,
-                           std::span<const double> heights, bool begins_a_row, const ForEachEntry& for_each_entry) {
-  constexpr double highest = std::numeric_limits<double>::max();
-  const std::size_t columns = marginals.columns.size();
-  // The highest row with an entry in each column, and minus the lowest one, so that one reduction does for both.
-  std::vector<double> both;
-  std::vector<Weighted> own;
-  mpi::agreed(context, [&] {
-    both.assign(2 * columns, -highest);
-    const std::span<double> reached_by = std::span(both).first(columns);
-    const std::span<double> lowest = std::span(both).last(columns);
-    for (Index i = 0; i < rows; ++i) {
-      const double given = heights[static_cast<std::size_t>(i)];
-      const double height = std::isnan(given) ? highest : std::clamp(given, -highest, highest);
-      const double marginal = marginals.rows[static_cast<std::size_t>(i)];
-      if (marginal == 0) continue;
-      if (begins_a_row) own.push_back({height, marginal});
-      for_each_entry(i, [&](std::size_t j) {
-        reached_by[j] = std::max(reached_by[j], height);
-        lowest[j] = std::max(lowest[j], -height);
-      });
-    }
-  });
-  collective::allreduce(context, std::span<double>(both), simd::ReduceOperation::max);
-
-  std::vector<Weighted> all_rows = of_all_ranks(context, own);
-  std::ranges::sort(all_rows, is_higher);
-  struct Column {
-    double height;
-    double lowest;
-    double weight;
-  };
-  auto all_columns = mpi::agreed(context, [&] { return std::vector<Column>(columns); });
-  for (std::size_t j = 0; j < columns; ++j) all_columns[j] = {both[j], -both[columns + j], marginals.columns[j]};
-  std::ranges::sort(all_columns, [](const Column& a, const Column& b) { return a.height > b.height; });
-
+/// \param rows     that are to have a sum
+/// \param columns  the highest and the lowest row with an entry in each
+Feasibility among_highest(std::vector<Weighted> rows, std::vector<Column> columns, double total) {
+  std::ranges::sort(rows, is_higher);
+  std::ranges::sort(columns, [](const Column& a, const Column& b) { return a.height > b.height; });
   constexpr double tolerance = 1e-9;  // of the sum of all: marginals were rounded
-  const double slack = tolerance * marginals.total;
+  const double slack = tolerance * total;
   Feasibility found;
   Bottleneck here;
-  double lowest_below = highest;
+  double lowest_below = utmost;
   std::size_t column = 0;
-  for (std::size_t i = 0; i < all_rows.size(); ++i) {
-    here.need += all_rows[i].weight;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    here.need += rows[i].weight;
     ++here.rows;
-    if (i + 1 == all_rows.size() || all_rows[i + 1].height == all_rows[i].height) continue;
-    for (; column < columns && all_columns[column].height >= all_rows[i].height; ++column) {
-      here.room += all_columns[column].weight;
+    if (i + 1 == rows.size() || rows[i + 1].height == rows[i].height) continue;
+    for (; column < columns.size() && columns[column].height >= rows[i].height; ++column) {
+      here.room += columns[column].weight;
       here.columns += 1;
-      lowest_below = std::min(lowest_below, all_columns[column].lowest);
+      lowest_below = std::min(lowest_below, columns[column].lowest);
     }
     const double excess = here.need - here.room;
     if (excess > slack && (!found.is_infeasible || excess > found.bottleneck.need - found.bottleneck.room)) {
       found = {true, false, here};
     }
-    const bool others_reach_them = lowest_below < all_rows[i].height;
+    const bool others_reach_them = lowest_below < rows[i].height;
     if (!found.is_infeasible && !found.is_tight && std::abs(excess) <= slack && others_reach_them) {
       found = {false, true, here};
     }
@@ -101,35 +67,127 @@ Feasibility feasibility_of(mpi::Context& context, Index rows, const CheckedMargi
   return found;
 }
 
+/// What a few problems know of their rows and columns, of all ranks.
+struct KnownHeights {
+  std::vector<double> columns;  // of each problem the highest row with an entry in each column, and minus the lowest
+  std::vector<Weighted> rows;   // of each rank those of each problem; without weight, if they are to have no sum
+};
+
+/// \param counts          how many rows each rank names
+/// \param for_each_entry  calls f(column) for the entries of a row that a plan may have, columns of the whole matrix
+template <class ForEachEntry>
+KnownHeights heights_of(mpi::Context& context, Index rows, std::span<const RowHeights> problems, std::size_t columns,
+                        std::span<const Index> counts, const ForEachEntry& for_each_entry) {
+  KnownHeights found;
+  std::vector<Weighted> own;
+  std::vector<Index> in_all;
+  const auto named = static_cast<std::size_t>(counts[static_cast<std::size_t>(context.rank())]);
+  mpi::agreed(context, [&] {
+    found.columns.assign(2 * columns * problems.size(), -utmost);
+    own.resize(named * problems.size());
+    for (const Index count : counts) in_all.push_back(count * static_cast<Index>(problems.size()));
+    found.rows.resize(static_cast<std::size_t>(std::accumulate(in_all.begin(), in_all.end(), Index{0})));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) {
+      for (std::size_t k = 0; k < problems.size(); ++k) {
+        const double given = problems[k].heights[i];
+        const double height = std::isnan(given) ? utmost : std::clamp(given, -utmost, utmost);
+        const double marginal = problems[k].marginals->rows[i];
+        if (marginal == 0) continue;
+        if (named > 0) own[k * named + i] = {height, marginal};
+        double* const reached_by = found.columns.data() + 2 * columns * k;
+        double* const lowest = reached_by + columns;
+        for_each_entry(static_cast<Index>(i), [&](std::size_t j) {
+          reached_by[j] = std::max(reached_by[j], height);
+          lowest[j] = std::max(lowest[j], -height);
+        });
+      }
+    }
+  });
+  collective::allreduce(context, std::span<double>(found.columns), simd::ReduceOperation::max);
+  collective::all_gather(context, std::span<const Weighted>(own), std::span<Weighted>(found.rows), in_all);
+  return found;
+}
+
+/// \param begins_a_row  whether this rank names its rows
+template <class ForEachEntry>
+std::vector<Feasibility> feasibilities(mpi::Context& context, Index rows, std::span<const RowHeights> problems,
+                                       bool begins_a_row, const ForEachEntry& for_each_entry) {
+  if (problems.empty()) return {};
+  const std::size_t columns = problems.front().marginals->columns.size();
+  const auto counts = mpi::all_gather(context.comm(), begins_a_row ? rows : Index{0});
+  const Index all_rows = std::accumulate(counts.begin(), counts.end(), Index{0});
+  // All ranks come to know all rows, of as many problems at a time as that much memory holds.
+  constexpr Index most_bytes = Index{64} << 20;
+  const auto at_a_time = static_cast<std::size_t>(
+      std::max(Index{1}, most_bytes / (Index{sizeof(Weighted)} * std::max(Index{1}, all_rows))));
+  std::vector<Feasibility> found;
+  for (std::size_t first = 0; first < problems.size(); first += at_a_time) {
+    const auto some = problems.subspan(first, std::min(at_a_time, problems.size() - first));
+    const KnownHeights heights = heights_of(context, rows, some, columns, counts, for_each_entry);
+    mpi::agreed(context, [&] {
+      for (std::size_t k = 0; k < some.size(); ++k) {
+        std::vector<Weighted> of_rows;
+        const Weighted* of_rank = heights.rows.data();
+        for (const Index count : counts) {
+          std::copy_if(of_rank + static_cast<Index>(k) * count, of_rank + static_cast<Index>(k + 1) * count,
+                       std::back_inserter(of_rows), [](const Weighted& row) { return row.weight != 0; });
+          of_rank += static_cast<Index>(some.size()) * count;
+        }
+        const double* const reached_by = heights.columns.data() + 2 * columns * k;
+        std::vector<Column> of_columns(columns);
+        for (std::size_t j = 0; j < columns; ++j) {
+          of_columns[j] = {reached_by[j], -reached_by[columns + j], some[k].marginals->columns[j]};
+        }
+        found.push_back(among_highest(std::move(of_rows), std::move(of_columns), some[k].marginals->total));
+      }
+    });
+  }
+  return found;
+}
+
+/// f(entry) for those of row i that may be in a plan.
+template <class T>
+auto entries_of(matrix_view<const T> rows, Support support, std::size_t first_column) {
+  return [rows, support, first_column](Index i, const auto& f) {
+    using Number = simd::FloatOf<T>;
+    const T* row = rows.data() + i * rows.leading_dimension();
+    for (std::size_t j = 0; j < static_cast<std::size_t>(rows.columns()); ++j) {
+      const auto entry = simd::widened<Number>(row[j]);
+      if (support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max()) f(first_column + j);
+    }
+  };
+}
+
 }  // namespace
 
 template <class T>
 Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
                         const CheckedMarginals& marginals, std::span<const double> heights, Columns part) {
-  using Number = simd::FloatOf<T>;
-  const auto is_entry = [support](Number entry) {
-    return support == Support::positive ? entry > 0 : entry <= std::numeric_limits<Number>::max();
-  };
-  const auto first = static_cast<std::size_t>(part.first);
-  const auto own_columns = static_cast<std::size_t>(rows.columns());
-  return feasibility_of(context, rows.rows(), marginals, heights, part.begins_a_row, [&](Index i, const auto& entry) {
-    const T* row = rows.data() + i * rows.leading_dimension();
-    for (std::size_t j = 0; j < own_columns; ++j) {
-      if (is_entry(simd::widened<Number>(row[j]))) entry(first + j);
-    }
-  });
+  const RowHeights problem{&marginals, heights};
+  return feasibilities(context, rows.rows(), {&problem, 1}, part.begins_a_row,
+                       entries_of(rows, support, static_cast<std::size_t>(part.first)))
+      .front();
+}
+
+template <class T>
+std::vector<Feasibility> feasibility_of_each(mpi::Context& context, matrix_view<const T> rows, Support support,
+                                             std::span<const RowHeights> problems) {
+  return feasibilities(context, rows.rows(), problems, true, entries_of(rows, support, 0));
 }
 
 template <class T>
 Feasibility feasibility(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals,
                         std::span<const double> heights) {
-  return feasibility_of(context, rows.rows(), marginals, heights, true, [&](Index i, const auto& entry) {
-    const auto columns = rows.columns_of(i);
-    const auto values = rows.values_of(i);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      if (values[k] > 0) entry(std::size_t{columns[k]});
-    }
-  });
+  const RowHeights problem{&marginals, heights};
+  return feasibilities(context, rows.rows(), {&problem, 1}, true,
+                       [&](Index i, const auto& f) {
+                         const auto columns = rows.columns_of(i);
+                         const auto values = rows.values_of(i);
+                         for (std::size_t k = 0; k < columns.size(); ++k) {
+                           if (values[k] > 0) f(std::size_t{columns[k]});
+                         }
+                       })
+      .front();
 }
 
 std::string describe(const Bottleneck& bottleneck, const AxisNames& names) {
@@ -140,7 +198,9 @@ std::string describe(const Bottleneck& bottleneck, const AxisNames& names) {
 
 #define PLAIT_INSTANTIATE(T)                                                                              \
   template Feasibility feasibility(mpi::Context&, matrix_view<const T>, Support, const CheckedMarginals&, \
-                                   std::span<const double>, Columns)
+                                   std::span<const double>, Columns);                                     \
+  template std::vector<Feasibility> feasibility_of_each(mpi::Context&, matrix_view<const T>, Support,     \
+                                                        std::span<const RowHeights>)
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
 PLAIT_INSTANTIATE(simd::BFloat16);

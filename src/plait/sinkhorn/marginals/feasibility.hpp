@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
@@ -47,6 +48,18 @@ template <class T>
 [[nodiscard]] Feasibility feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
                                       const CheckedMarginals& marginals, std::span<const double> heights,
                                       Columns part = {});
+
+/// One of several problems that are looked at together.
+struct RowHeights {
+  const CheckedMarginals* marginals = nullptr;
+  std::span<const double> heights;  // of this rank's rows
+};
+
+/// The same for several problems with one matrix, which is passed through once, by as many messages as for one unless
+/// their rows take much memory. Collective over `context`.
+template <class T>
+[[nodiscard]] std::vector<Feasibility> feasibility_of_each(mpi::Context& context, matrix_view<const T> rows,
+                                                           Support support, std::span<const RowHeights> problems);
 
 /// The same of sparse rows, whose entries > 0 count. Collective over `context`.
 template <class T>

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/marginals/first_failure.hpp"
 
 namespace plait::sinkhorn {
 
@@ -38,65 +41,134 @@ bool are_alike(std::span<const double> values) {
   return std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end();
 }
 
-}  // namespace
-
-CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
-  const mpi::Communicator& comm = context.comm();
+/// What this rank was given for one problem, as it is; ones where nothing was.
+CheckedMarginals as_given(Index rows, Index columns, bool has_rows, const Marginals& marginals, Index first_row) {
   CheckedMarginals checked;
   const AxisNames& names = checked.names = marginals.names;
-  checked.first_row = mpi::sum_below(comm, rows);
-  checked.all_rows = mpi::all_reduce(comm, rows, mpi::Operation::sum());
-  const Index most_columns = mpi::all_reduce(comm, columns, mpi::Operation::maximum());
-  const Index given_rows = mpi::all_reduce(comm, static_cast<Index>(marginals.rows.size()), mpi::Operation::sum());
-  const bool has_rows = given_rows > 0;
-  const bool has_columns = !marginals.columns.empty();
+  if (has_rows && static_cast<Index>(marginals.rows.size()) != rows) {
+    throw ArgumentError(fmt::format("marginals of {} {} are given, expected {}, as many as the rank has",
+                                    marginals.rows.size(), names.rows(), rows));
+  }
+  check_length(names.columns(), marginals.columns.size(), columns);
+  check_values(names.row(), marginals.rows, first_row);
+  check_values(names.column(), marginals.columns, 0);
+  checked.rows.assign(marginals.rows.begin(), marginals.rows.end());
+  checked.columns.assign(marginals.columns.begin(), marginals.columns.end());
+  checked.rows.resize(static_cast<std::size_t>(rows), 1);
+  checked.columns.resize(static_cast<std::size_t>(columns), 1);
+  return checked;
+}
+
+void spread(std::vector<double>& values, double sum, Index count) {
+  std::ranges::fill(values, count == 0 ? 0 : sum / static_cast<double>(count));
+}
+
+/// Of several problems those before the first one that fails.
+std::vector<CheckedMarginals> masses_of(mpi::Context& context, Index rows, Index columns,
+                                        std::span<const Marginals> problems, FirstFailure& failure) {
+  const mpi::Communicator& comm = context.comm();
+  std::vector<CheckedMarginals> all;
+  std::vector<Index> counts;  // of rows; of rows for which something is given, in each problem
+  std::vector<double> numbers;
+  std::vector<int> alike;
   mpi::agreed(context, [&] {
+    all.reserve(problems.size());
+    counts.assign(1 + problems.size(), rows);
+    numbers.resize(problems.size());
+    alike.resize(problems.size());
+  });
+  for (std::size_t k = 0; k < problems.size(); ++k) counts[k + 1] = static_cast<Index>(problems[k].rows.size());
+  const Index first_row = mpi::sum_below(comm, rows);
+  mpi::all_reduce(comm, std::span<Index>(counts), mpi::Operation::sum());
+  const Index most_columns = mpi::all_reduce(comm, columns, mpi::Operation::maximum());
+  failure.check_each(context, [&](std::size_t k) {
+    const AxisNames& names = problems[k].names;
     if (columns != most_columns) {
       throw ArgumentError(fmt::format("this rank's {} have {} {}, those of others {}", names.rows(), columns,
                                       names.columns(), most_columns));
     }
-    if (has_rows && static_cast<Index>(marginals.rows.size()) != rows) {
-      throw ArgumentError(fmt::format("marginals of {} {} are given, expected {}, as many as the rank has",
-                                      marginals.rows.size(), names.rows(), rows));
-    }
-    check_length(names.columns(), marginals.columns.size(), columns);
-    check_values(names.row(), marginals.rows, checked.first_row);
-    check_values(names.column(), marginals.columns, 0);
-    checked.rows.assign(marginals.rows.begin(), marginals.rows.end());
-    checked.columns.assign(marginals.columns.begin(), marginals.columns.end());
-    checked.rows.resize(static_cast<std::size_t>(rows), 1);
-    checked.columns.resize(static_cast<std::size_t>(columns), 1);
+    all.push_back(as_given(rows, columns, counts[k + 1] > 0, problems[k], first_row));
   });
+  const std::size_t count = failure.first();
+  all.resize(count);
+  numbers.resize(count);
+  alike.resize(count);
 
-  const auto spread = [](std::vector<double>& values, double sum, Index count) {
-    std::ranges::fill(values, count == 0 ? 0 : sum / static_cast<double>(count));
-  };
-  if (!has_rows && has_columns) spread(checked.rows, sum_of(checked.columns), checked.all_rows);
-  checked.total = mpi::all_reduce(comm, sum_of(checked.rows), mpi::Operation::sum());
-  if (!has_columns) spread(checked.columns, checked.total, columns);
-
-  const double highest = checked.rows.empty() ? 0 : checked.rows.front();
-  const double most = mpi::all_reduce(comm, highest, mpi::Operation::maximum());
-  const bool alike = checked.rows.empty() || (are_alike(checked.rows) && checked.rows.front() == most);
-  checked.are_uniform =
-      mpi::all_reduce(comm, alike ? 1 : 0, mpi::Operation::minimum()) == 1 && are_alike(checked.columns);
-  return checked;
+  for (std::size_t k = 0; k < count; ++k) {
+    CheckedMarginals& checked = all[k];
+    checked.first_row = first_row;
+    checked.all_rows = counts[0];
+    const bool has_columns = !problems[k].columns.empty();
+    if (counts[k + 1] == 0 && has_columns) spread(checked.rows, sum_of(checked.columns), checked.all_rows);
+    numbers[k] = sum_of(checked.rows);
+  }
+  mpi::all_reduce(comm, std::span<double>(numbers), mpi::Operation::sum());
+  for (std::size_t k = 0; k < count; ++k) {
+    CheckedMarginals& checked = all[k];
+    checked.total = numbers[k];
+    if (problems[k].columns.empty()) spread(checked.columns, checked.total, columns);
+    numbers[k] = checked.rows.empty() ? 0 : checked.rows.front();
+  }
+  mpi::all_reduce(comm, std::span<double>(numbers), mpi::Operation::maximum());
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::vector<double>& own = all[k].rows;
+    alike[k] = own.empty() || (are_alike(own) && own.front() == numbers[k]) ? 1 : 0;
+  }
+  mpi::all_reduce(comm, std::span<int>(alike), mpi::Operation::minimum());
+  for (std::size_t k = 0; k < count; ++k) all[k].are_uniform = alike[k] == 1 && are_alike(all[k].columns);
+  return all;
 }
 
-CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
-  CheckedMarginals checked = checked_masses(context, rows, columns, marginals);
-  const double of_rows = checked.total;
-  const double of_columns = sum_of(checked.columns);
-  mpi::agreed(context, [&] {
+/// \pre  these are the problems before the first one that failed
+void make_totals_one(mpi::Context& context, std::vector<CheckedMarginals>& all, FirstFailure& failure) {
+  failure.check_each(context, [&](std::size_t k) {
+    const CheckedMarginals& checked = all[k];
+    const double of_rows = checked.total;
+    const double of_columns = sum_of(checked.columns);
     if (std::abs(of_rows - of_columns) <= sums_tolerance * std::max(of_rows, of_columns)) return;
     throw ArgumentError(
         fmt::format("the marginals of all {} sum up to {}, those of all {} to {}, expected sums "
                     "that differ by {} of them at most",
                     checked.names.rows(), of_rows, checked.names.columns(), of_columns, sums_tolerance));
   });
-  if (of_columns > 0) {
-    for (double& value : checked.columns) value *= of_rows / of_columns;
+  for (CheckedMarginals& checked : all) {
+    const double of_columns = sum_of(checked.columns);
+    if (!(of_columns > 0)) continue;
+    for (double& value : checked.columns) value *= checked.total / of_columns;
   }
+}
+
+}  // namespace
+
+CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
+  FirstFailure failure(1);
+  auto checked = masses_of(context, rows, columns, {&marginals, 1}, failure);
+  failure.expect_none(context);
+  return std::move(checked.front());
+}
+
+CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
+  FirstFailure failure(1);
+  auto checked = masses_of(context, rows, columns, {&marginals, 1}, failure);
+  make_totals_one(context, checked, failure);
+  failure.expect_none(context);
+  return std::move(checked.front());
+}
+
+std::vector<CheckedMarginals> checked_masses_of_each(mpi::Context& context, Index rows, Index columns,
+                                                     std::span<const Marginals> problems) {
+  FirstFailure failure(problems.size());
+  auto checked = masses_of(context, rows, columns, problems, failure);
+  failure.expect_none_of_several(context);
+  return checked;
+}
+
+std::vector<CheckedMarginals> checked_marginals_of_each(mpi::Context& context, Index rows, Index columns,
+                                                        std::span<const Marginals> problems) {
+  FirstFailure failure(problems.size());
+  auto checked = masses_of(context, rows, columns, problems, failure);
+  make_totals_one(context, checked, failure);
+  failure.expect_none_of_several(context);
   return checked;
 }
 

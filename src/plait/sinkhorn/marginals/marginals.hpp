@@ -46,4 +46,13 @@ inline constexpr double sums_tolerance = 1e-6;
 [[nodiscard]] CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns,
                                               const Marginals& marginals);
 
+/// The same of several problems with one matrix, by as many messages as one takes. Collective over `context`; as many
+/// problems on all ranks.
+///
+/// \throws ArgumentError  on all ranks: what the first problem that is wrong throws by itself, with its number in front
+[[nodiscard]] std::vector<CheckedMarginals> checked_marginals_of_each(mpi::Context& context, Index rows, Index columns,
+                                                                      std::span<const Marginals> problems);
+[[nodiscard]] std::vector<CheckedMarginals> checked_masses_of_each(mpi::Context& context, Index rows, Index columns,
+                                                                   std::span<const Marginals> problems);
+
 }  // namespace plait::sinkhorn

@@ -15,6 +15,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/marginals/first_failure.hpp"
 
 namespace plait::sinkhorn {
 
@@ -26,10 +27,11 @@ namespace {
 }
 
 /// `alive` tells of all columns whether this rank's rows let them live.
-void expect_alive(mpi::Context& context, std::vector<std::uint8_t>& alive, const CheckedMarginals& marginals,
-                  std::string_view dead) {
+void find_dead_columns(mpi::Context& context, std::vector<std::uint8_t>& alive,
+                       std::span<const CheckedMarginals> problems, std::string_view dead, FirstFailure& failure) {
   collective::allreduce(context, std::span<std::uint8_t>(alive), simd::ReduceOperation::max);
-  mpi::agreed(context, [&] {
+  failure.check_each(context, [&](std::size_t k) {
+    const CheckedMarginals& marginals = problems[k];
     for (std::size_t j = 0; j < alive.size(); ++j) {
       if (alive[j] != 0 || marginals.columns[j] == 0) continue;
       fail_dead(marginals.names.column(), static_cast<Index>(j), dead, marginals.columns[j]);
@@ -37,41 +39,69 @@ void expect_alive(mpi::Context& context, std::vector<std::uint8_t>& alive, const
   });
 }
 
-/// Goes through this rank's rows. `is_allowed` and `counts` judge an entry: whether it may be there, and whether a row
-/// and a column that have a marginal may live on it.
+/// Goes through this rank's rows, once for all problems. `is_allowed` and `counts` judge an entry: whether it may be
+/// there, and whether a row and a column that have a marginal may live on it.
 template <class T, class Allowed, class Counts>
-void look_through(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals,
-                  Allowed is_allowed, Counts counts, std::string_view expected, std::string_view dead) {
-  std::vector<std::uint8_t> alive;
+void look_through(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems,
+                  Allowed is_allowed, Counts counts, std::string_view expected, std::string_view dead,
+                  FirstFailure& failure) {
+  std::vector<std::uint8_t> alive;  // columns
+  std::vector<std::uint8_t> lives;  // rows
+  Index wrong_row = rows.rows();    // none
   mpi::agreed(context, [&] {
     alive.resize(static_cast<std::size_t>(rows.columns()));
-    for (Index i = 0; i < rows.rows(); ++i) {
+    lives.resize(static_cast<std::size_t>(rows.rows()));
+    for (Index i = 0; i < rows.rows() && wrong_row == rows.rows(); ++i) {
       const T* row = rows.data() + i * rows.leading_dimension();
       unsigned wrong = 0;
-      unsigned lives = 0;
+      unsigned any = 0;
       for (Index j = 0; j < rows.columns(); ++j) {
         const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
         wrong |= static_cast<unsigned>(!is_allowed(entry));
         const auto here = static_cast<unsigned>(counts(entry));
-        lives |= here;
+        any |= here;
         alive[static_cast<std::size_t>(j)] = static_cast<std::uint8_t>(alive[static_cast<std::size_t>(j)] | here);
       }
+      lives[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(any);
+      if (wrong != 0) wrong_row = i;
+    }
+  });
+  failure.check_each(context, [&](std::size_t k) {
+    const CheckedMarginals& marginals = problems[k];
+    for (Index i = 0; i < rows.rows(); ++i) {
       const Index number = marginals.first_row + i;
-      if (wrong != 0) {
-        for (Index j = 0; j < rows.columns(); ++j) {
-          const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
-          if (is_allowed(entry)) continue;
-          throw ArgumentError(
-              fmt::format("the entry in {} is {}, expected {}", marginals.names.place(number, j), entry, expected));
-        }
+      const T* row = rows.data() + i * rows.leading_dimension();
+      for (Index j = 0; i == wrong_row && j < rows.columns(); ++j) {
+        const auto entry = simd::widened<simd::FloatOf<T>>(row[j]);
+        if (is_allowed(entry)) continue;
+        throw ArgumentError(
+            fmt::format("the entry in {} is {}, expected {}", marginals.names.place(number, j), entry, expected));
       }
       const double marginal = marginals.rows[static_cast<std::size_t>(i)];
-      if (lives == 0 && marginal > 0) {
+      if (lives[static_cast<std::size_t>(i)] == 0 && marginal > 0) {
         fail_dead(marginals.names.row(), number, dead, marginal);
       }
     }
   });
-  expect_alive(context, alive, marginals, dead);
+  find_dead_columns(context, alive, problems, dead, failure);
+}
+
+/// \return  the largest absolute value of a finite cost, of this rank
+template <class T>
+simd::FloatOf<T> look_through_costs(mpi::Context& context, matrix_view<const T> rows,
+                                    std::span<const CheckedMarginals> problems, FirstFailure& failure) {
+  using Number = simd::FloatOf<T>;
+  constexpr Number largest = std::numeric_limits<Number>::max();
+  Number highest = 0;
+  look_through<T>(
+      context, rows, problems, [](Number entry) { return entry >= -largest; },
+      [&highest](Number entry) {
+        if (entry > largest) return false;
+        highest = std::max(highest, std::abs(entry));
+        return true;
+      },
+      "a number above -infinity", "only costs of +infinity", failure);
+  return highest;
 }
 
 }  // namespace
@@ -81,13 +111,15 @@ MatrixCheck check_matrix(mpi::Context& context, matrix_view<const T> rows, const
   using Number = simd::FloatOf<T>;
   constexpr Number largest = std::numeric_limits<Number>::max();
   MatrixCheck seen;
+  FirstFailure failure(1);
   look_through<T>(
-      context, rows, marginals, [](Number entry) { return entry >= 0 && entry <= largest; },
+      context, rows, {&marginals, 1}, [](Number entry) { return entry >= 0 && entry <= largest; },
       [&seen](Number entry) {
         seen.positive += static_cast<Index>(entry > 0);
         return entry > 0;
       },
-      "a finite number >= 0", "only zeros");
+      "a finite number >= 0", "only zeros", failure);
+  failure.expect_none(context);
   return seen;
 }
 
@@ -117,23 +149,26 @@ MatrixCheck check_matrix(mpi::Context& context, const layout::SparseRows<T>& row
       fail_dead(marginals.names.row(), marginals.first_row + i, zeros, marginal);
     }
   });
-  expect_alive(context, alive, marginals, zeros);
+  FirstFailure failure(1);
+  find_dead_columns(context, alive, {&marginals, 1}, zeros, failure);
+  failure.expect_none(context);
   return seen;
 }
 
 template <class T>
 double check_costs(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals) {
-  using Number = simd::FloatOf<T>;
-  constexpr Number largest = std::numeric_limits<Number>::max();
-  Number highest = 0;
-  look_through<T>(
-      context, rows, marginals, [](Number entry) { return entry >= -largest; },
-      [&highest](Number entry) {
-        if (entry > largest) return false;
-        highest = std::max(highest, std::abs(entry));
-        return true;
-      },
-      "a number above -infinity", "only costs of +infinity");
+  FirstFailure failure(1);
+  const auto highest = look_through_costs<T>(context, rows, {&marginals, 1}, failure);
+  failure.expect_none(context);
+  return mpi::all_reduce(context.comm(), static_cast<double>(highest), mpi::Operation::maximum());
+}
+
+template <class T>
+double check_costs_of_each(mpi::Context& context, matrix_view<const T> rows,
+                           std::span<const CheckedMarginals> problems) {
+  FirstFailure failure(problems.size());
+  const auto highest = look_through_costs<T>(context, rows, problems, failure);
+  failure.expect_none_of_several(context);
   return mpi::all_reduce(context.comm(), static_cast<double>(highest), mpi::Operation::maximum());
 }
 
@@ -144,5 +179,7 @@ template MatrixCheck check_matrix(mpi::Context&, const layout::SparseRows<double
 template MatrixCheck check_matrix(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
 template double check_costs(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
 template double check_costs(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
+template double check_costs_of_each(mpi::Context&, matrix_view<const double>, std::span<const CheckedMarginals>);
+template double check_costs_of_each(mpi::Context&, matrix_view<const float>, std::span<const CheckedMarginals>);
 
 }  // namespace plait::sinkhorn

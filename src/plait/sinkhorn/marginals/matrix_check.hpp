@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/sparse_rows.hpp"
@@ -33,5 +35,12 @@ template <class T>
 ///                        the marginal is not 0
 template <class T>
 [[nodiscard]] double check_costs(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals);
+
+/// The same for several problems with these costs, which are read once for all, by as many messages as for one.
+///
+/// \throws ArgumentError  on all ranks: what the first problem that is wrong throws by itself, with its number in front
+template <class T>
+[[nodiscard]] double check_costs_of_each(mpi::Context& context, matrix_view<const T> rows,
+                                         std::span<const CheckedMarginals> problems);
 
 }  // namespace plait::sinkhorn

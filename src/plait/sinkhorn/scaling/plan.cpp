@@ -1,6 +1,5 @@
 #include "plait/sinkhorn/scaling/plan.hpp"
 
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/scaling_kernels.hpp"
+#include "plait/sinkhorn/scaling/scaled_row.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
@@ -54,14 +54,31 @@ void MarginalSums::end_row(Index i, double sum) {
   mass_ += sum;
 }
 
-MarginalErrors MarginalSums::errors(mpi::Context& context) {
-  std::array<double, 2> sums{off_, mass_};
-  collective::allreduce(context, std::span<double>(columns_), simd::ReduceOperation::sum);
-  mpi::all_reduce(context.comm(), sums, mpi::Operation::sum());
-  double off = 0;
-  for (std::size_t j = 0; j < columns_.size(); ++j) off += std::abs(columns_[j] - marginals_.columns[j]);
-  const double total = marginals_.total > 0 ? marginals_.total : 1;
-  return {sums[0] / total, off / total, sums[1]};
+MarginalErrors MarginalSums::errors(mpi::Context& context) { return errors_of_each(context, {this, 1}).front(); }
+
+std::vector<MarginalErrors> errors_of_each(mpi::Context& context, std::span<const MarginalSums> plans) {
+  if (plans.empty()) return {};
+  const std::size_t n = plans.front().columns_.size();
+  std::vector<double> rows;  // what those of each plan are off by, and its mass
+  std::vector<double> columns;
+  std::vector<MarginalErrors> errors;
+  mpi::agreed(context, [&] {
+    errors.reserve(plans.size());
+    for (const MarginalSums& plan : plans) {
+      rows.insert(rows.end(), {plan.off_, plan.mass_});
+      columns.insert(columns.end(), plan.columns_.begin(), plan.columns_.end());
+    }
+  });
+  collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
+  mpi::all_reduce(context.comm(), std::span<double>(rows), mpi::Operation::sum());
+  for (std::size_t k = 0; k < plans.size(); ++k) {
+    const CheckedMarginals& marginals = plans[k].marginals_;
+    double off = 0;
+    for (std::size_t j = 0; j < n; ++j) off += std::abs(columns[k * n + j] - marginals.columns[j]);
+    const double total = marginals.total > 0 ? marginals.total : 1;
+    errors.push_back({rows[2 * k] / total, off / total, rows[2 * k + 1]});
+  }
+  return errors;
 }
 
 template <class T>
@@ -80,9 +97,7 @@ MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> rows,
   auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
   auto entries = mpi::agreed(context, [&] { return std::vector<A>(v.size()); });
   for (Index i = 0; i < rows.rows(); ++i) {
-    const T* row = rows.data() + i * rows.leading_dimension();
-    const A factor = u[static_cast<std::size_t>(i)];
-    for (std::size_t j = 0; j < v.size(); ++j) entries[j] = simd::widened<A>(row[j]) * v[j] * factor;
+    scaled_row<T, A>(rows, i, u[static_cast<std::size_t>(i)], v, entries);
     sums.add(i, std::span<const A>(entries));
   }
   return sums.errors(context);

@@ -37,6 +37,9 @@ class MarginalSums {
   /// Collective over `context`.
   [[nodiscard]] MarginalErrors errors(mpi::Context& context);
 
+  /// The same of several plans of one shape, by as many messages as of one.
+  friend std::vector<MarginalErrors> errors_of_each(mpi::Context& context, std::span<const MarginalSums> plans);
+
  private:
   void end_row(Index i, double sum);
 
@@ -45,6 +48,8 @@ class MarginalSums {
   double off_ = 0;
   double mass_ = 0;
 };
+
+[[nodiscard]] std::vector<MarginalErrors> errors_of_each(mpi::Context& context, std::span<const MarginalSums> plans);
 
 /// Sums the plan up, in double, whatever it was computed with. Collective over `context`.
 template <class T>

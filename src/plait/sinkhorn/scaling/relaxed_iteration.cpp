@@ -2,6 +2,7 @@
 
 #include "plait/simd/scaling_kernels.hpp"
 #include "plait/sinkhorn/scaling/iteration.hpp"
+#include "plait/sinkhorn/scaling/relaxed_factors.hpp"
 #include "plait/sinkhorn/sweep/filled_parts.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
@@ -56,30 +57,24 @@ class RelaxedIteration final : public Iteration<A> {
       if (this->column_marginals()[j] == 0) {
         this->v()[j] = 0;
       } else {
-        this->v()[j] = moved(of_columns_, this->v()[j], ratio);
+        this->v()[j] = relaxed_factor(of_columns_, this->v()[j], ratio);
       }
     }
   }
 
  private:
-  [[nodiscard]] static A moved(const LogUpdate& update, A factor, A ratio) {
-    const double logarithm = std::log(static_cast<double>(factor));
-    return static_cast<A>(std::exp(logarithm + update.change(logarithm, std::log(static_cast<double>(ratio)))));
-  }
-
   [[nodiscard]] A moved_row(Index i, A factor, A sum) {
     const A ratio = this->row_factor(i, factor * sum);
     const double marginal = this->row_marginals()[static_cast<std::size_t>(i)];
     if (marginal == 0) return A{0};
-    const A next = moved(of_rows_, factor, ratio);
+    const A next = relaxed_factor(of_rows_, factor, ratio);
     row_distance_ += std::abs(static_cast<double>(next) * static_cast<double>(sum) -
                               of_rows_.wanted(marginal, std::log(static_cast<double>(next))));
     return next;
   }
 
   [[nodiscard]] double wanted(std::size_t j) const {
-    const auto v = static_cast<double>(this->v()[j]);
-    return v == 0 ? 0 : of_columns_.wanted(this->column_marginals()[j], std::log(v));
+    return wanted_sum(of_columns_, this->column_marginals()[j], this->v()[j]);
   }
 
   matrix_view<const T> rows_;

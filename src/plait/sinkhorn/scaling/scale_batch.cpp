@@ -15,6 +15,8 @@
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
+#include "plait/sinkhorn/scaling/relaxed_factors.hpp"
+#include "plait/sinkhorn/scaling/scaled_row.hpp"
 #include "plait/sinkhorn/sweep/batch_sweep.hpp"
 
 namespace plait::sinkhorn {
@@ -42,8 +44,16 @@ std::optional<A> factor(double marginal, A sum) {
 template <class T, class A>
 class Batch {
  public:
-  Batch(mpi::Context& context, matrix_view<const T> rows, std::vector<Problem<A>>& problems, const Limits& limits)
-      : context_(context), rows_(rows), problems_(problems), limits_(limits) {}
+  Batch(mpi::Context& context, matrix_view<const T> rows, std::vector<Problem<A>>& problems, const Limits& limits,
+        const Update& update)
+      : context_(context),
+        rows_(rows),
+        problems_(problems),
+        limits_(limits),
+        is_plain_(update.is_plain()),
+        is_balanced_(update.is_balanced()),
+        of_rows_(update.row_exponent, update.over_relaxation),
+        of_columns_(update.column_exponent, update.over_relaxation) {}
 
   void to_the_end() {
     while (true) {
@@ -51,26 +61,25 @@ class Batch {
       if (active_.empty()) return;
       sweep();
       (*sums_over_ranks_)(sums_);
+      end_or_move_columns();
       double largest = 0;
-      for (std::size_t slot = 0; slot < active_.size(); ++slot) {
-        Problem<A>& problem = *active_[slot];
-        const auto sums = std::span<const A>(sums_).subspan(slot * stride(), stride());
-        end_or_move_columns(problem, sums);
-        largest = std::max(largest, problem.course.outcome().error);
-      }
+      for (const Problem<A>* problem : active_) largest = std::max(largest, problem->course.outcome().error);
       ++iterations_;
       if (limits_.listener) limits_.listener(iterations_, largest);
     }
   }
 
  private:
-  /// The sums of one problem's columns, and how many of its rows have no factor.
-  [[nodiscard]] std::size_t stride() const { return static_cast<std::size_t>(rows_.columns()) + 1; }
+  /// The sums of one problem's columns, what its rows are off by, and how many of them have no factor.
+  [[nodiscard]] std::size_t stride() const { return static_cast<std::size_t>(rows_.columns()) + 2; }
+  [[nodiscard]] std::span<const A> sums_of(std::size_t slot) const {
+    return std::span<const A>(sums_).subspan(slot * stride(), stride());
+  }
 
   void choose_who_goes_on() {
+    end_at_limit();
     active_.clear();
     for (Problem<A>& problem : problems_) {
-      if (!problem.is_over && problem.course.is_at_limit()) at_limit(problem);
       if (!problem.is_over) active_.push_back(&problem);
     }
     // Messages are made anew when half of them would be nobody's.
@@ -86,6 +95,7 @@ class Batch {
 
   void sweep() {
     std::ranges::fill(sums_, A{0});
+    distances_.assign(active_.size(), 0.0);
     vectors_.clear();
     for (std::size_t slot = 0; slot < active_.size(); ++slot) {
       vectors_.push_back({active_[slot]->v.data(), active_[slot]->u.data(), sums_.data() + slot * stride()});
@@ -97,54 +107,125 @@ class Batch {
                             move_row(slot, first + k, of_block[slot][static_cast<std::size_t>(k)]);
                         }
                       });
+    for (std::size_t slot = 0; slot < active_.size(); ++slot) {
+      sums_[(slot + 1) * stride() - 2] = static_cast<A>(distances_[slot]);
+    }
   }
 
   void move_row(std::size_t slot, Index i, A sum) {
     const auto row = static_cast<std::size_t>(i);
-    const auto u = factor(active_[slot]->marginals.rows[row], sum);
-    active_[slot]->u[row] = u.value_or(A{0});
-    if (!u) sums_[(slot + 1) * stride() - 1] += 1;
+    Problem<A>& problem = *active_[slot];
+    const double marginal = problem.marginals.rows[row];
+    A& u = problem.u[row];
+    const auto ratio = factor(marginal, is_plain_ ? sum : u * sum);
+    if (!ratio) {
+      sums_[(slot + 1) * stride() - 1] += 1;
+      u = 0;
+    } else if (is_plain_ || marginal == 0) {
+      u = *ratio;
+    } else {
+      u = relaxed_factor(of_rows_, u, *ratio);
+      distances_[slot] += std::abs(static_cast<double>(u) * static_cast<double>(sum) -
+                                   of_rows_.wanted(marginal, std::log(static_cast<double>(u))));
+    }
   }
 
-  void end_or_move_columns(Problem<A>& problem, std::span<const A> sums) {
+  [[nodiscard]] double error_of(const Problem<A>& problem, std::span<const A> sums) const {
     const std::vector<double>& marginals = problem.marginals.columns;
     double distance = 0;
+    double whole = is_plain_ ? problem.marginals.total : 0;
     for (std::size_t j = 0; j < marginals.size(); ++j) {
-      distance += std::abs(static_cast<double>(problem.v[j]) * static_cast<double>(sums[j]) - marginals[j]);
+      const double wanted = is_plain_ ? marginals[j] : wanted_sum(of_columns_, marginals[j], problem.v[j]);
+      distance += std::abs(static_cast<double>(problem.v[j]) * static_cast<double>(sums[j]) - wanted);
+      if (!is_plain_) whole += wanted;
     }
-    const double error = problem.marginals.total > 0 ? distance / problem.marginals.total : distance;
-    problem.course.took(error);
-    problem.is_over = true;
-    if (sums.back() > 0 || !std::isfinite(error)) return out_of_range(problem);
-    if (problem.course.is_over()) return;
-    if (problem.course.is_slow() && problem.course.is_proof(look_for_a_proof(problem), problem.marginals)) return;
-    problem.is_over = false;
-    if (problem.course.is_at_limit()) return;
-    for (std::size_t j = 0; j < marginals.size(); ++j) {
-      const auto v = factor(marginals[j], sums[j]);
-      if (!v) return out_of_range(problem);
-      problem.v[j] = *v;
-    }
+    distance += static_cast<double>(sums[marginals.size()]);
+    return whole > 0 ? distance / whole : distance;
   }
 
-  [[nodiscard]] Feasibility look_for_a_proof(const Problem<A>& problem) {
-    const auto heights = mpi::agreed(context_, [&] { return std::vector<double>(problem.u.begin(), problem.u.end()); });
-    return feasibility<T>(context_, rows_, Support::positive, problem.marginals, heights);
+  /// Whether all columns that are to have a sum got a factor.
+  [[nodiscard]] bool move_columns(Problem<A>& problem, std::span<const A> sums) const {
+    const std::vector<double>& marginals = problem.marginals.columns;
+    for (std::size_t j = 0; j < marginals.size(); ++j) {
+      A& v = problem.v[j];
+      const auto ratio = factor(marginals[j], is_plain_ ? sums[j] : v * sums[j]);
+      if (!ratio) return false;
+      v = is_plain_ || marginals[j] == 0 ? *ratio : relaxed_factor(of_columns_, v, *ratio);
+    }
+    return true;
   }
 
-  void at_limit(Problem<A>& problem) {
-    problem.is_over = true;
-    if (problem.course.outcome().iterations == 0) {
+  /// Problems end for their own reasons, but whatever takes messages is asked for all of them at once.
+  void end_or_move_columns() {
+    std::vector<Problem<A>*> out_of_range;
+    std::vector<Problem<A>*> in_doubt;
+    for (std::size_t slot = 0; slot < active_.size(); ++slot) {
+      Problem<A>& problem = *active_[slot];
+      const auto sums = sums_of(slot);
+      const double error = error_of(problem, sums);
+      problem.course.took(error);
+      if (sums.back() > 0 || !std::isfinite(error)) {
+        out_of_range.push_back(&problem);
+        in_doubt.push_back(&problem);
+      } else if (problem.course.is_over()) {
+        problem.is_over = true;
+      } else if (problem.course.is_slow()) {
+        in_doubt.push_back(&problem);
+      }
+    }
+    static_cast<void>(end_infeasible(in_doubt));
+    for (Problem<A>* problem : out_of_range) end_out_of_range(*problem);
+    out_of_range.clear();
+    for (std::size_t slot = 0; slot < active_.size(); ++slot) {
+      Problem<A>& problem = *active_[slot];
+      if (problem.is_over || problem.course.is_at_limit()) continue;
+      if (!move_columns(problem, sums_of(slot))) out_of_range.push_back(&problem);
+    }
+    static_cast<void>(end_infeasible(out_of_range));
+    for (Problem<A>* problem : out_of_range) end_out_of_range(*problem);
+  }
+
+  /// Ends those for which there is proof that they can't have their marginals.
+  ///
+  /// \return  what was found, of each; of sums that are not given nothing, as they can be had of any matrix
+  std::vector<Feasibility> end_infeasible(const std::vector<Problem<A>*>& in_doubt) {
+    if (!is_balanced_ || in_doubt.empty()) return std::vector<Feasibility>(in_doubt.size());
+    std::vector<std::vector<double>> heights;
+    std::vector<RowHeights> asked;
+    mpi::agreed(context_, [&] {
+      for (const Problem<A>* problem : in_doubt) heights.emplace_back(problem->u.begin(), problem->u.end());
+      for (std::size_t n = 0; n < in_doubt.size(); ++n) asked.push_back({&in_doubt[n]->marginals, heights[n]});
+    });
+    auto found = feasibility_of_each<T>(context_, rows_, Support::positive, asked);
+    for (std::size_t n = 0; n < in_doubt.size(); ++n) {
+      Problem<A>& problem = *in_doubt[n];
+      problem.is_over = problem.course.is_proof(found[n], problem.marginals);
+    }
+    return found;
+  }
+
+  void end_at_limit() {
+    std::vector<Problem<A>*> ending;
+    for (Problem<A>& problem : problems_) {
+      if (problem.is_over || !problem.course.is_at_limit()) continue;
+      if (problem.course.outcome().iterations > 0) {
+        ending.push_back(&problem);
+        continue;
+      }
       problem.course.at_limit();
-      return;
+      problem.is_over = true;
     }
-    const Feasibility found = look_for_a_proof(problem);
-    if (!problem.course.is_proof(found, problem.marginals)) problem.course.at_limit(found);
+    const auto found = end_infeasible(ending);
+    for (std::size_t n = 0; n < ending.size(); ++n) {
+      if (!ending[n]->is_over) ending[n]->course.at_limit(found[n]);
+      ending[n]->is_over = true;
+    }
   }
 
-  void out_of_range(Problem<A>& problem) {
+  /// Where there is no proof that there is no plan.
+  static void end_out_of_range(Problem<A>& problem) {
+    if (problem.is_over) return;
     problem.is_over = true;
-    if (problem.course.is_proof(look_for_a_proof(problem), problem.marginals)) return;
     problem.course.ended(Status::numerical_limit,
                          fmt::format("sums of rows or columns left the range of numbers in iteration {}",
                                      problem.course.outcome().iterations));
@@ -154,11 +235,16 @@ class Batch {
   matrix_view<const T> rows_;
   std::vector<Problem<A>>& problems_;
   const Limits& limits_;
+  bool is_plain_;
+  bool is_balanced_;
+  LogUpdate of_rows_;
+  LogUpdate of_columns_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
   std::optional<SumOverRanks<A>> sums_over_ranks_;
   std::size_t room_ = 0;  // for so many problems
   std::vector<Problem<A>*> active_;
   std::vector<A> sums_;
+  std::vector<double> distances_;  // of the rows of those that go on
   std::vector<BatchVectors<A>> vectors_;
   std::vector<SumsOfBlock<A>> of_block_;
   Index iterations_ = 0;
@@ -180,15 +266,28 @@ CheckedMarginals largest_of(const std::vector<CheckedMarginals>& all, Index rows
   return largest;
 }
 
+/// The factors of columns to begin with: ones, or those that are given.
+template <class A>
+std::vector<A> start_of(std::span<const A> given, const std::vector<double>& marginals) {
+  if (given.empty()) return std::vector<A>(marginals.size(), A{1});
+  std::vector<A> start(given.begin(), given.end());
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    if (marginals[j] == 0) start[j] = 0;
+  }
+  return start;
+}
+
 }  // namespace
 
 template <class T, class A>
 std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> rows,
-                                    std::span<const Marginals> marginals, const Limits& limits) {
+                                    std::span<const Marginals> marginals, const Limits& limits, const Update& update,
+                                    std::span<const std::vector<A>> starts) {
   const auto count = static_cast<Index>(marginals.size());
   const Index most = mpi::all_reduce(context.comm(), count, mpi::Operation::maximum());
   mpi::agreed(context, [&] {
     expect_valid(limits);
+    expect_valid(update);
     if (!rows.empty() && rows.order() != StorageOrder::row_major) {
       throw ArgumentError("the matrix is column-major, expected row-major: its transpose is, with marginals exchanged");
     }
@@ -196,14 +295,8 @@ std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> 
       throw ArgumentError(fmt::format("{} marginals are given, but {} on another rank", count, most));
     }
   });
-  std::vector<CheckedMarginals> checked;
-  for (std::size_t k = 0; k < marginals.size(); ++k) {
-    try {
-      checked.push_back(checked_marginals(context, rows.rows(), rows.columns(), marginals[k]));
-    } catch (const ArgumentError& error) {  // the same on all ranks
-      throw ArgumentError(fmt::format("marginals {}: {}", k, error.what()));
-    }
-  }
+  auto checked = update.is_balanced() ? checked_marginals_of_each(context, rows.rows(), rows.columns(), marginals)
+                                      : checked_masses_of_each(context, rows.rows(), rows.columns(), marginals);
   const Index first = mpi::sum_below(context.comm(), rows.rows());
   const auto largest = mpi::agreed(context, [&] { return largest_of(checked, rows.rows(), rows.columns(), first); });
   static_cast<void>(check_matrix<T>(context, rows, largest));
@@ -211,14 +304,14 @@ std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> 
     Limits silent = limits;
     silent.listener = {};
     std::vector<Problem<A>> made;
-    for (CheckedMarginals& given : checked) {
-      made.push_back({std::move(given), Course(silent, roundoff_of<A>()),
-                      std::vector<A>(static_cast<std::size_t>(rows.rows()), A{1}),
-                      std::vector<A>(static_cast<std::size_t>(rows.columns()), A{1})});
+    for (std::size_t k = 0; k < checked.size(); ++k) {
+      auto start = start_of(starts.empty() ? std::span<const A>() : std::span<const A>(starts[k]), checked[k].columns);
+      made.push_back({std::move(checked[k]), Course(silent, roundoff_of<A>()),
+                      std::vector<A>(static_cast<std::size_t>(rows.rows()), A{1}), std::move(start)});
     }
     return made;
   });
-  Batch<T, A>(context, rows, problems, limits).to_the_end();
+  Batch<T, A>(context, rows, problems, limits, update).to_the_end();
   std::vector<Scaling<A>> results;
   for (Problem<A>& problem : problems) {
     results.push_back({problem.course.outcome(), std::move(problem.u), std::move(problem.v)});
@@ -226,9 +319,30 @@ std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> 
   return results;
 }
 
+template <class T, class A>
+std::vector<MarginalErrors> marginal_errors_of_each(mpi::Context& context, matrix_view<const T> rows,
+                                                    std::span<const Scaling<A>> scalings,
+                                                    std::span<const CheckedMarginals> marginals) {
+  std::vector<MarginalSums> sums;
+  mpi::agreed(context, [&] {
+    std::vector<A> entries(static_cast<std::size_t>(rows.columns()));
+    sums.reserve(scalings.size());
+    for (const CheckedMarginals& of_problem : marginals) sums.emplace_back(of_problem);
+    for (Index i = 0; i < rows.rows(); ++i) {
+      for (std::size_t k = 0; k < scalings.size(); ++k) {
+        scaled_row<T, A>(rows, i, scalings[k].u[static_cast<std::size_t>(i)], scalings[k].v, entries);
+        sums[k].add(i, std::span<const A>(entries));
+      }
+    }
+  });
+  return errors_of_each(context, sums);
+}
+
 #define PLAIT_INSTANTIATE(T, A)                                                                                 \
   template std::vector<Scaling<A>> scale_batch(mpi::Context&, matrix_view<const T>, std::span<const Marginals>, \
-                                               const Limits&)
+                                               const Limits&, const Update&, std::span<const std::vector<A>>);  \
+  template std::vector<MarginalErrors> marginal_errors_of_each(                                                 \
+      mpi::Context&, matrix_view<const T>, std::span<const Scaling<A>>, std::span<const CheckedMarginals>)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);

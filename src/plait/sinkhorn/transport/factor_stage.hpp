@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/course/limits.hpp"
@@ -15,5 +17,15 @@ namespace plait::sinkhorn {
 template <class A>
 [[nodiscard]] std::optional<Outcome> stage_by_factors(mpi::Context& context, const Stage<A>& stage,
                                                       const StageProblem<A>& problem, const Limits& limits);
+
+/// The same for several problems, with one matrix for all, exp(f - C / epsilon), beside which potentials of the columns
+/// are factors to begin with: it is read once an iteration, see `scale_batch`. Null for problems for which that does
+/// not work out.
+///
+/// \pre  no state is kept or gone on from
+template <class A>
+[[nodiscard]] std::vector<std::optional<Outcome>> stage_by_common_factors(mpi::Context& context, const Stage<A>& stage,
+                                                                          std::span<const StageProblem<A>> problems,
+                                                                          const Limits& limits);
 
 }  // namespace plait::sinkhorn

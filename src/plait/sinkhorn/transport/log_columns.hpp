@@ -10,13 +10,23 @@
 
 namespace plait::sinkhorn {
 
-/// Gives the columns their sums, in the logarithmic domain: those of which nothing is left in the sums, with these
-/// potentials, are summed up again with their true maxima. All ranks do the same. Collective over `context`.
-///
-/// \return  a column that reaches no row, or has no finite sum; null where there is none
+/// The columns of one of several problems.
 template <class A>
-[[nodiscard]] std::optional<std::size_t> move_columns(mpi::Context& context, CostOperand<A>& costs,
-                                                      std::span<const double> marginals, const LogUpdate& update,
-                                                      std::span<const A> f, std::vector<A>& g, std::span<const A> sums);
+struct LogColumns {
+  std::span<const double> marginals;
+  std::span<const A> f;     // of this rank's rows
+  std::span<A> g;           // what is moved
+  std::span<const A> sums;  // that they have with these potentials, of all ranks
+};
+
+/// Gives the columns of each problem their sums, in the logarithmic domain: those of which nothing is left in the sums,
+/// with these potentials, are summed up again with their true maxima, by two messages for all problems. All ranks do
+/// the same. Collective over `context`.
+///
+/// \return  of each problem a column that reaches no row, or has no finite sum; null where there is none
+template <class A>
+[[nodiscard]] std::vector<std::optional<std::size_t>> move_columns(mpi::Context& context, CostOperand<A>& costs,
+                                                                   const LogUpdate& update,
+                                                                   std::span<const LogColumns<A>> problems);
 
 }  // namespace plait::sinkhorn

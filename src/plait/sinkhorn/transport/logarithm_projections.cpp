@@ -30,7 +30,9 @@ class LogarithmProjections {
       sums_.resize(count_ * stride_);
       log_masses_.resize(plans.barycentre.size());
       for (std::size_t k = 0; k < count_; ++k) {
-        vectors_.push_back({{}, plans.f[k], plans.g[k], std::span(sums_).subspan(k * stride_, stride_)});
+        const auto sums = std::span(sums_).subspan(k * stride_, stride_);
+        vectors_.push_back({{}, plans.f[k], plans.g[k], sums});
+        columns_.push_back({plans.masses[k], plans.f[k], plans.g[k], sums});
       }
     });
   }
@@ -45,10 +47,9 @@ class LogarithmProjections {
       if (!std::isfinite(course_.outcome().error)) return out_of_range();
       if (course_.is_over()) return ended();
       if (course_.is_at_limit()) break;
+      const auto lost = move_columns<double>(context_, costs_, LogUpdate(1, 1), columns_);
       for (std::size_t k = 0; k < count_; ++k) {
-        const auto lost = move_columns<double>(context_, costs_, plans_.masses[k], LogUpdate(1, 1), plans_.f[k],
-                                               plans_.g[k], vectors_[k].sums);
-        if (lost) return out_of_reach(k, *lost);
+        if (lost[k]) return out_of_reach(k, *lost[k]);
       }
     }
     course_.at_limit();
@@ -108,6 +109,7 @@ class LogarithmProjections {
   std::vector<double> sums_;  // of all histograms, one behind the other
   std::vector<double> log_masses_;
   std::vector<LogVectors<double>> vectors_;
+  std::vector<LogColumns<double>> columns_;
 };
 
 }  // namespace

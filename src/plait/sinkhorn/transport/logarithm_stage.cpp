@@ -53,7 +53,7 @@ class Logarithms {
       sweep();
       (*sums_over_ranks_)(all_);
       take_errors();
-      for (std::size_t slot = 0; slot < active_.size(); ++slot) end_or_move_columns(*active_[slot], of_slot(slot));
+      end_or_move_columns();
     }
     std::vector<Outcome> outcomes;
     for (LogarithmRun<A>& run : runs_) outcomes.push_back(std::move(*run.outcome));
@@ -70,9 +70,9 @@ class Logarithms {
   }
 
   void choose_who_goes_on() {
+    end_at_limit();
     active_.clear();
     for (LogarithmRun<A>& run : runs_) {
-      if (!run.outcome && run.course.is_at_limit()) at_limit(run);
       if (!run.outcome) active_.push_back(&run);
     }
     // Messages are made anew when half of them would be nobody's.
@@ -125,38 +125,85 @@ class Logarithms {
     return whole > 0 ? distance / whole : distance;
   }
 
-  void end_or_move_columns(LogarithmRun<A>& run, std::span<const A> sums) {
-    if (sums[columns() + 1] > 0 || !std::isfinite(run.course.outcome().error)) return out_of_range(run);
-    if (run.course.is_over() || (run.course.is_slow() && is_infeasible(run))) {
-      run.outcome = run.course.outcome();
-      return;
+  /// Problems end for their own reasons, but whatever takes messages is asked for all of them at once.
+  void end_or_move_columns() {
+    std::vector<LogarithmRun<A>*> out_of_range;
+    std::vector<LogarithmRun<A>*> in_doubt;
+    for (std::size_t slot = 0; slot < active_.size(); ++slot) {
+      LogarithmRun<A>& run = *active_[slot];
+      if (of_slot(slot)[columns() + 1] > 0 || !std::isfinite(run.course.outcome().error)) {
+        out_of_range.push_back(&run);
+        in_doubt.push_back(&run);
+      } else if (run.course.is_over()) {
+        run.outcome = run.course.outcome();
+      } else if (run.course.is_slow()) {
+        in_doubt.push_back(&run);
+      }
     }
-    if (run.course.is_at_limit()) return;
-    const StageProblem<A>& problem = *run.problem;
-    const auto lost = move_columns<A>(context_, stage_.costs, problem.marginals.columns, of_columns_, problem.f,
-                                      problem.g, sums.first(columns()));
-    if (lost) return out_of_range(run);
-    run.course.keep([] { return ScalingState(); });
-  }
-
-  [[nodiscard]] bool is_infeasible(LogarithmRun<A>& run) {
-    if (!stage_.update.is_balanced()) return false;
-    const StageProblem<A>& problem = *run.problem;
-    const auto heights = mpi::agreed(context_, [&] { return std::vector<double>(problem.f.begin(), problem.f.end()); });
-    return run.course.is_proof(stage_.costs.feasibility(context_, problem.marginals, heights), problem.marginals);
-  }
-
-  void at_limit(LogarithmRun<A>& run) {
-    const bool is_proved = run.course.outcome().iterations > 0 && is_infeasible(run);
-    run.outcome = is_proved ? run.course.outcome() : run.course.at_limit();
-  }
-
-  /// Rows or columns that reach some that have a sum got none: there is proof that they can't, or it is rounding.
-  void out_of_range(LogarithmRun<A>& run) {
-    if (is_infeasible(run)) {
-      run.outcome = run.course.outcome();
-      return;
+    end_infeasible(in_doubt);
+    for (LogarithmRun<A>* run : out_of_range) {
+      if (!run->outcome) end_out_of_range(*run);
     }
+    move_columns_of_others();
+  }
+
+  void move_columns_of_others() {
+    std::vector<LogarithmRun<A>*> moved;
+    std::vector<LogColumns<A>> of_moved;
+    for (std::size_t slot = 0; slot < active_.size(); ++slot) {
+      LogarithmRun<A>& run = *active_[slot];
+      if (run.outcome || run.course.is_at_limit()) continue;
+      const StageProblem<A>& problem = *run.problem;
+      moved.push_back(&run);
+      of_moved.push_back({problem.marginals.columns, problem.f, problem.g, of_slot(slot).first(columns())});
+    }
+    const auto lost = move_columns<A>(context_, stage_.costs, of_columns_, of_moved);
+    std::vector<LogarithmRun<A>*> out_of_range;
+    for (std::size_t n = 0; n < moved.size(); ++n) {
+      if (lost[n]) out_of_range.push_back(moved[n]);
+    }
+    end_infeasible(out_of_range);
+    for (std::size_t n = 0; n < moved.size(); ++n) {
+      if (!lost[n]) {
+        moved[n]->course.keep([] { return ScalingState(); });
+      } else if (!moved[n]->outcome) {
+        end_out_of_range(*moved[n]);
+      }
+    }
+  }
+
+  /// Ends those for which there is proof that there is no plan.
+  void end_infeasible(const std::vector<LogarithmRun<A>*>& in_doubt) {
+    if (!stage_.update.is_balanced() || in_doubt.empty()) return;
+    std::vector<std::vector<double>> heights;
+    std::vector<RowHeights> asked;
+    mpi::agreed(context_, [&] {
+      for (const LogarithmRun<A>* run : in_doubt) heights.emplace_back(run->problem->f.begin(), run->problem->f.end());
+      for (std::size_t n = 0; n < in_doubt.size(); ++n) asked.push_back({&in_doubt[n]->problem->marginals, heights[n]});
+    });
+    const auto found = stage_.costs.feasibility_of_each(context_, asked);
+    for (std::size_t n = 0; n < in_doubt.size(); ++n) {
+      LogarithmRun<A>& run = *in_doubt[n];
+      if (run.course.is_proof(found[n], run.problem->marginals)) run.outcome = run.course.outcome();
+    }
+  }
+
+  void end_at_limit() {
+    std::vector<LogarithmRun<A>*> ending;
+    std::vector<LogarithmRun<A>*> in_doubt;
+    for (LogarithmRun<A>& run : runs_) {
+      if (run.outcome || !run.course.is_at_limit()) continue;
+      ending.push_back(&run);
+      if (run.course.outcome().iterations > 0) in_doubt.push_back(&run);
+    }
+    end_infeasible(in_doubt);
+    for (LogarithmRun<A>* run : ending) {
+      if (!run->outcome) run->outcome = run->course.at_limit();
+    }
+  }
+
+  /// Rows or columns that reach some that have a sum got none, and there is no proof that they can't: it is rounding.
+  void end_out_of_range(LogarithmRun<A>& run) {
     run.outcome = run.course.ended(
         Status::numerical_limit,
         fmt::format(

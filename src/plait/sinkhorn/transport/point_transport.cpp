@@ -115,23 +115,24 @@ double checked_highest_cost(mpi::Context& context, const PointClouds<A>& clouds,
 }
 
 template <class A>
-CheckedMarginals checked_masses_of_points(mpi::Context& context, const PointClouds<A>& clouds,
-                                          const Marginals& marginals, const Rho& rho) {
-  CheckedMarginals checked = checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, rho);
-  mpi::agreed(context, [&] {
-    if (rho.is_balanced() && checked.total > 0 && (clouds.y.rows() == 0 || checked.all_rows == 0)) {
+void expect_points_for_each(mpi::Context& context, const PointClouds<A>& clouds,
+                            std::span<const CheckedMarginals> masses, const Rho& rho, FirstFailure& failure) {
+  failure.check_each(context, [&](std::size_t k) {
+    if (rho.is_balanced() && masses[k].total > 0 && (clouds.y.rows() == 0 || masses[k].all_rows == 0)) {
       throw ArgumentError(fmt::format("{} points of X are to give {} to {} points of Y, expected some of both",
-                                      checked.all_rows, checked.total, clouds.y.rows()));
+                                      masses[k].all_rows, masses[k].total, clouds.y.rows()));
     }
   });
-  return checked;
 }
 
 template <class A>
 Transport<A> transport(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
                        const TransportOptions& options, std::span<const A> start) {
   const double highest = checked_highest_cost(context, clouds, options);
-  const CheckedMarginals checked = checked_masses_of_points(context, clouds, marginals, options.rho);
+  const CheckedMarginals checked = checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
+  FirstFailure failure(1);
+  expect_points_for_each<A>(context, clouds, {&checked, 1}, options.rho, failure);
+  failure.expect_none(context);
   auto costs = mpi::agreed(context, [&] { return PointCosts<A>(clouds); });
   TransportOptions how = options;
   how.domain = Domain::logarithmic;
@@ -191,8 +192,8 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
 
 #define PLAIT_INSTANTIATE(A)                                                                                       \
   template double checked_highest_cost(mpi::Context&, const PointClouds<A>&, const TransportOptions&);             \
-  template CheckedMarginals checked_masses_of_points(mpi::Context&, const PointClouds<A>&, const Marginals&,       \
-                                                     const Rho&);                                                  \
+  template void expect_points_for_each(mpi::Context&, const PointClouds<A>&, std::span<const CheckedMarginals>,    \
+                                       const Rho&, FirstFailure&);                                                 \
   template Transport<A> transport(mpi::Context&, const PointClouds<A>&, const Marginals&, const TransportOptions&, \
                                   std::span<const A>);                                                             \
   template void for_each_plan_row(const PointClouds<A>&, double, std::span<const A>, std::span<const A>,           \

@@ -19,6 +19,25 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
+/// What sums are to be with these potentials.
+///
+/// \return  the sum of this rank's rows
+template <class A>
+double relaxed_total(CheckedMarginals& wanted, const Rho& rho, std::span<const A> f, std::span<const A> g) {
+  const auto relax_side = [](std::vector<double>& masses, double of, std::span<const A> potentials) {
+    if (of == unlimited) return;
+    for (std::size_t k = 0; k < masses.size(); ++k) {
+      const auto potential = static_cast<double>(potentials[k]);
+      masses[k] = potential == -unlimited ? 0 : masses[k] * std::exp(-potential / of);
+    }
+  };
+  relax_side(wanted.rows, rho.rows, f);
+  relax_side(wanted.columns, rho.columns, g);
+  double of_rows = 0;
+  for (const double mass : wanted.rows) of_rows += mass;
+  return of_rows;
+}
+
 }  // namespace
 
 template <class T, class A>
@@ -32,7 +51,8 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
     }
   });
   const CheckedMarginals masses = checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);
-  const double highest = check_costs<T>(context, costs, masses_that_are_had(context, masses, options.rho));
+  const double highest =
+      check_costs<T>(context, costs, masses_that_are_had(context, {&masses, 1}, options.rho).front());
   StoredCosts<T, A> stored(costs);
   auto found = transports_of<A>(context, stored, {&masses, 1}, highest, options, start);
   return std::move(found.front());
@@ -43,18 +63,23 @@ CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals
                                std::span<const A> g) {
   CheckedMarginals wanted =
       checked_masses(context, static_cast<Index>(f.size()), static_cast<Index>(g.size()), marginals);
-  const auto relax = [](std::vector<double>& masses, double of, std::span<const A> potentials) {
-    if (of == unlimited) return;
-    for (std::size_t k = 0; k < masses.size(); ++k) {
-      const auto potential = static_cast<double>(potentials[k]);
-      masses[k] = potential == -unlimited ? 0 : masses[k] * std::exp(-potential / of);
-    }
-  };
-  relax(wanted.rows, rho.rows, f);
-  relax(wanted.columns, rho.columns, g);
-  double of_rows = 0;
-  for (const double mass : wanted.rows) of_rows += mass;
+  const double of_rows = relaxed_total<A>(wanted, rho, f, g);
   wanted.total = mpi::all_reduce(context.comm(), of_rows, mpi::Operation::sum());
+  return wanted;
+}
+
+template <class A>
+std::vector<CheckedMarginals> wanted_masses_of_each(mpi::Context& context, std::span<const Marginals> marginals,
+                                                    const Rho& rho, std::span<const Transport<A>> found) {
+  if (found.empty()) return {};
+  const auto rows = static_cast<Index>(found.front().f.size());
+  const auto columns = static_cast<Index>(found.front().g.size());
+  if (rho.is_balanced()) return checked_marginals_of_each(context, rows, columns, marginals);
+  auto wanted = checked_masses_of_each(context, rows, columns, marginals);
+  auto totals = mpi::agreed(context, [&] { return std::vector<double>(wanted.size()); });
+  for (std::size_t k = 0; k < wanted.size(); ++k) totals[k] = relaxed_total<A>(wanted[k], rho, found[k].f, found[k].g);
+  mpi::all_reduce(context.comm(), std::span<double>(totals), mpi::Operation::sum());
+  for (std::size_t k = 0; k < wanted.size(); ++k) wanted[k].total = totals[k];
   return wanted;
 }
 
@@ -92,5 +117,9 @@ template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const R
                                         std::span<const double>);
 template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const float>,
                                         std::span<const float>);
+template std::vector<CheckedMarginals> wanted_masses_of_each(mpi::Context&, std::span<const Marginals>, const Rho&,
+                                                             std::span<const Transport<double>>);
+template std::vector<CheckedMarginals> wanted_masses_of_each(mpi::Context&, std::span<const Marginals>, const Rho&,
+                                                             std::span<const Transport<float>>);
 
 }  // namespace plait::sinkhorn

@@ -117,6 +117,14 @@ template <class A>
 [[nodiscard]] CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho,
                                              std::span<const A> f, std::span<const A> g);
 
+/// The same of several transports, by as many messages as of one; where sums must not be missed, the masses themselves.
+///
+/// \throws ArgumentError  on all ranks: as `checked_marginals_of_each`, or `checked_masses_of_each`
+template <class A>
+[[nodiscard]] std::vector<CheckedMarginals> wanted_masses_of_each(mpi::Context& context,
+                                                                  std::span<const Marginals> marginals, const Rho& rho,
+                                                                  std::span<const Transport<A>> found);
+
 /// C(i, j) ← exp((f[i] + g[j] - C(i, j)) / epsilon): the plan in the place of the costs. Local.
 template <class T, class A>
 void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g);

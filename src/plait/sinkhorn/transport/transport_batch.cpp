@@ -1,91 +1,44 @@
 #include "plait/sinkhorn/transport/transport_batch.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include "plait/base/error.hpp"
-#include "plait/base/memory.hpp"
-#include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/simd/scaling_kernels.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/scaling/scale_batch.hpp"
 #include "plait/sinkhorn/transport/transport_iterations.hpp"
 
 namespace plait::sinkhorn {
 
 namespace {
 
-/// What `transport` would do without a word of first epsilons, domains and prices.
-bool is_plain(const TransportOptions& options) {
+/// Whether to try without larger epsilons on the way, which plain problems do not need where factors are numbers.
+template <class A>
+bool may_be_direct(const TransportOptions& options, double highest) {
   return options.rho.is_balanced() && options.over_relaxation == 1 && options.domain != Domain::logarithmic &&
-         (options.first_epsilon == 0 || options.first_epsilon == options.epsilon);
+         (options.first_epsilon == 0 || options.first_epsilon == options.epsilon) &&
+         highest / options.epsilon <= widest_factors<A>;
 }
 
-/// All problems by factors of the exponentials of the costs; null for those that need logarithms.
-template <class T, class A>
-std::vector<std::optional<Transport<A>>> by_factors(mpi::Context& context, matrix_view<const T> costs,
-                                                    std::span<const Marginals> marginals,
-                                                    std::span<const CheckedMarginals> masses, double highest,
-                                                    const TransportOptions& options) {
-  std::vector<std::optional<Transport<A>>> results(marginals.size());
-  StoredCosts<T, A> stored(costs);
-  std::vector<double> needed(static_cast<std::size_t>(costs.columns()));
-  for (const CheckedMarginals& of_problem : masses) {
-    std::ranges::transform(needed, of_problem.columns, needed.begin(),
-                           [](double a, double b) { return std::max(a, b); });
-  }
-  if (!(highest / options.epsilon <= widest_factors<A>)) return results;
+TransportOptions directly(TransportOptions options) {
+  options.first_epsilon = options.epsilon;
+  options.domain = Domain::factors;
+  return options;
+}
 
-  const Index leading_dimension = std::max(Index{1}, costs.columns());
-  Array<A> kernel;
-  std::vector<A> f;
-  std::vector<A> zeros;
-  std::vector<A> ones;
-  std::vector<A> sums;
-  mpi::agreed(context, [&] {
-    kernel = Array<A>(costs.rows() * leading_dimension);
-    f.resize(static_cast<std::size_t>(costs.rows()));
-    zeros.resize(needed.size());
-    ones.resize(f.size(), A{1});
-    sums.resize(needed.size());
-    stored.set_epsilon(options.epsilon, 1);
-  });
-  const matrix_view<A> matrix(kernel.data(), costs.rows(), costs.columns(), leading_dimension, StorageOrder::row_major);
-  stored.fill(matrix, f, zeros);
-  simd::scaling_kernels<A, A>().column_sums({matrix.data(), costs.rows(), costs.columns(), leading_dimension},
-                                            ones.data(), sums.data(), {});
-  collective::allreduce(context, std::span<A>(sums), simd::ReduceOperation::sum);
-  for (std::size_t j = 0; j < sums.size(); ++j) {
-    constexpr A lowest = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
-    if (needed[j] > 0 && !(sums[j] > lowest)) return results;
-  }
-  auto scalings = scale_batch<A, A>(context, matrix, marginals, options.limits);
-  for (std::size_t k = 0; k < scalings.size(); ++k) {
-    Scaling<A>& scaling = scalings[k];
-    if (scaling.outcome.status == Status::numerical_limit) continue;
-    Transport<A> result;
-    const auto moved = [](A potential, A factor) {
-      return static_cast<A>(static_cast<double>(potential) + std::log(static_cast<double>(factor)));
-    };
-    result.f = std::move(scaling.u);
-    result.g = std::move(scaling.v);
-    for (std::size_t i = 0; i < f.size(); ++i) result.f[i] = moved(f[i], result.f[i]);
-    for (A& potential : result.g) potential = moved(A{0}, potential);
-    result.stages = {{options.epsilon, scaling.outcome.iterations, Domain::factors}};
-    result.outcome = std::move(scaling.outcome);
-    evaluate_plan(context, stored, masses[k], options.epsilon, options.rho, result);
-    for (std::vector<A>* potentials : {&result.f, &result.g}) {
-      for (A& potential : *potentials) potential = static_cast<A>(static_cast<double>(potential) * options.epsilon);
-    }
-    results[k] = std::move(result);
-  }
-  return results;
+template <class A>
+bool has_plan(const Transport<A>& found) {
+  return found.outcome.status != Status::numerical_limit || std::isfinite(found.outcome.error);
+}
+
+/// A copy, as both are changed.
+TransportOptions without_states(const TransportOptions& given) {
+  TransportOptions options = given;
+  options.keep = {};
+  options.from = nullptr;
+  return options;
 }
 
 }  // namespace
@@ -93,9 +46,7 @@ std::vector<std::optional<Transport<A>>> by_factors(mpi::Context& context, matri
 template <class T, class A>
 std::vector<Transport<A>> transport_batch(mpi::Context& context, matrix_view<const T> costs,
                                           std::span<const Marginals> marginals, const TransportOptions& given) {
-  TransportOptions options = given;
-  options.keep = {};
-  options.from = nullptr;
+  const TransportOptions options = without_states(given);
   mpi::agreed(context, [&] {
     expect_suitable(options);
     if (!costs.empty() && costs.order() != StorageOrder::row_major) {
@@ -104,42 +55,37 @@ std::vector<Transport<A>> transport_batch(mpi::Context& context, matrix_view<con
     }
   });
   expect_as_many(context, marginals.size());
-  double highest = 0;
-  std::vector<CheckedMarginals> masses;
-  for (std::size_t k = 0; k < marginals.size(); ++k) {
-    naming_problem(k, [&] {
-      masses.push_back(checked_masses_of(context, costs.rows(), costs.columns(), marginals[k], options.rho));
-      highest = check_costs<T>(context, costs, masses_that_are_had(context, masses.back(), options.rho));
-    });
-  }
-  std::vector<std::optional<Transport<A>>> found(marginals.size());
-  if (is_plain(options)) found = by_factors<T, A>(context, costs, marginals, masses, highest, options);
-  std::vector<CheckedMarginals> left;
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    if (!found[k]) left.push_back(std::move(masses[k]));
-  }
+  const auto masses = checked_masses_of_each(context, costs.rows(), costs.columns(), marginals, options.rho);
+  const double highest = check_costs_of_each<T>(context, costs, masses_that_are_had(context, masses, options.rho));
   StoredCosts<T, A> stored(costs);
-  auto others = transports_of<A>(context, stored, left, highest, options, {});
-  std::vector<Transport<A>> results;
-  auto next = others.begin();
-  for (auto& each : found) results.push_back(each ? std::move(*each) : std::move(*next++));
+  if (!may_be_direct<A>(options, highest)) return transports_of<A>(context, stored, masses, highest, options, {});
+
+  auto results = transports_of<A>(context, stored, masses, highest, directly(options), {});
+  std::vector<std::size_t> left;
+  std::vector<CheckedMarginals> masses_left;
+  mpi::agreed(context, [&] {
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      if (has_plan(results[k])) continue;
+      left.push_back(k);
+      masses_left.push_back(masses[k]);
+    }
+  });
+  auto others = transports_of<A>(context, stored, masses_left, highest, options, {});
+  for (std::size_t n = 0; n < left.size(); ++n) results[left[n]] = std::move(others[n]);
   return results;
 }
 
 template <class A>
 std::vector<Transport<A>> transport_batch(mpi::Context& context, const PointClouds<A>& clouds,
                                           std::span<const Marginals> marginals, const TransportOptions& given) {
-  TransportOptions options = given;
-  options.keep = {};
-  options.from = nullptr;
+  TransportOptions options = without_states(given);
   options.domain = Domain::logarithmic;
   const double highest = checked_highest_cost<A>(context, clouds, given);
   expect_as_many(context, marginals.size());
-  std::vector<CheckedMarginals> masses;
-  for (std::size_t k = 0; k < marginals.size(); ++k) {
-    naming_problem(k,
-                   [&] { masses.push_back(checked_masses_of_points<A>(context, clouds, marginals[k], options.rho)); });
-  }
+  const auto masses = checked_masses_of_each(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
+  FirstFailure failure(masses.size());
+  expect_points_for_each<A>(context, clouds, masses, options.rho, failure);
+  failure.expect_none_of_several(context);
   auto costs = mpi::agreed(context, [&] { return PointCosts<A>(clouds); });
   return transports_of<A>(context, costs, masses, highest, options, {});
 }

@@ -12,11 +12,11 @@
 namespace plait::sinkhorn {
 
 /// Several problems with the same costs: `transport` for each of the marginals, but an iteration reads the costs once
-/// for all, and has one message for all. Each has a status of its own; those that have come to their end cost nothing
-/// more. Where the exponentials of the costs are factors and the transport is balanced, they are stored and read in the
-/// place of the costs, as by `scale_batch`; where they are not, and for problems for which factors overflow or starve,
-/// an iteration takes one exponential an entry for each problem. Unbalanced problems, and those that begin with larger
-/// epsilons, are dealt with one after the other as long as it is by factors.
+/// for all, and has one message for all, as have the checks before, and the values after it. Each has a status of its
+/// own; those that have come to their end cost nothing more. Where the exponentials of the costs are factors, they are
+/// stored and read in the place of the costs, as by `scale_batch`, by balanced problems at once with the last epsilon
+/// unless a larger first one is wanted; where they are not, and for problems for which factors overflow or starve, an
+/// iteration takes one exponential an entry for each problem.
 ///
 /// Collective over `context`. Options as of `transport`, but for `keep` and `from`, which are not looked at.
 ///

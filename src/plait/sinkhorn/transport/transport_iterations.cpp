@@ -1,7 +1,6 @@
 #include "plait/sinkhorn/transport/transport_iterations.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -11,12 +10,12 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/course/stagnation.hpp"
 #include "plait/sinkhorn/transport/factor_stage.hpp"
 #include "plait/sinkhorn/transport/logarithm_stage.hpp"
+#include "plait/sinkhorn/transport/plan_values.hpp"
 
 namespace plait::sinkhorn {
 
@@ -39,27 +38,20 @@ void expect_potentials(std::span<const A> start, std::span<const double> margina
   }
 }
 
-/// Σ p log(p / q) - p + q of one pair; q = 0 has p = 0.
-double divergence(double p, double q) { return p > 0 && q > 0 ? p * std::log(p / q) - p + q : q; }
-
-/// What a potential, in units of epsilon, adds to the dual value, in the same units. `rho` is in these, too.
-double dual_term(double potential, double marginal, double rho) {
-  if (marginal == 0) return 0;
-  if (rho == infinity) return potential * marginal;
-  // Where nothing is moved the potential has no upper bound.
-  return potential == -infinity ? rho * marginal : -rho * marginal * std::expm1(-potential / rho);
+/// How many that are to have a sum, and must not be missed, are out of reach.
+Index lost_of(const std::vector<double>& wanted, const std::vector<double>& had, double rho) {
+  if (rho < infinity) return 0;
+  Index count = 0;
+  for (std::size_t k = 0; k < wanted.size(); ++k) count += static_cast<Index>(wanted[k] > 0 && had[k] == 0);
+  return count;
 }
 
 /// Why there is no plan, where some that must not be missed are out of reach.
-std::optional<Outcome> out_of_reach(mpi::Context& context, const CheckedMarginals& masses,
-                                    const CheckedMarginals& reached, const Rho& rho) {
-  const auto lost = [](const std::vector<double>& wanted, const std::vector<double>& had, double of) {
-    Index count = 0;
-    for (std::size_t k = 0; k < wanted.size(); ++k) count += static_cast<Index>(wanted[k] > 0 && had[k] == 0);
-    return of == infinity ? count : 0;
-  };
-  const Index rows = mpi::all_reduce(context.comm(), lost(masses.rows, reached.rows, rho.rows), mpi::Operation::sum());
-  const Index columns = lost(masses.columns, reached.columns, rho.columns);
+///
+/// \param rows  that are, of all ranks
+std::optional<Outcome> out_of_reach(Index rows, const CheckedMarginals& masses, const CheckedMarginals& reached,
+                                    const Rho& rho) {
+  const Index columns = lost_of(masses.columns, reached.columns, rho.columns);
   if (rows + columns == 0) return std::nullopt;
   return Outcome{Status::infeasible_marginals,
                  fmt::format("{} {} that are to have a sum meet only what is forbidden or has none",
@@ -102,17 +94,24 @@ class Transports {
  public:
   Transports(mpi::Context& context, CostOperand<A>& costs, std::span<const CheckedMarginals> masses, double highest,
              const TransportOptions& options, std::span<const A> start)
-      : context_(context), costs_(costs), masses_(masses), highest_(highest), options_(options) {
-    for (const CheckedMarginals& of_problem : masses) reached_.push_back(costs.reachable(context, of_problem));
+      : context_(context),
+        costs_(costs),
+        masses_(masses),
+        highest_(highest),
+        options_(options),
+        reached_(costs.reachable(context, masses)) {
+    std::vector<Index> lost_rows;
     mpi::agreed(context, [&] {
-      for (const CheckedMarginals& reached : reached_) {
-        expect_potentials(start, std::span<const double>(reached.columns));
-        runs_.push_back({beginning(reached, start), false});
+      for (std::size_t k = 0; k < masses.size(); ++k) {
+        expect_potentials(start, std::span<const double>(reached_[k].columns));
+        runs_.push_back({beginning(reached_[k], start), false});
+        lost_rows.push_back(lost_of(masses[k].rows, reached_[k].rows, options.rho.rows));
       }
     });
+    mpi::all_reduce(context.comm(), std::span<Index>(lost_rows), mpi::Operation::sum());
     const auto none = beyond_range<A>(highest, options.epsilon);
     for (std::size_t k = 0; k < runs_.size(); ++k) {
-      auto why = out_of_reach(context, masses[k], reached_[k], options.rho);
+      auto why = out_of_reach(lost_rows[k], masses[k], reached_[k], options.rho);
       if (!why) why = none;
       if (!why) continue;
       runs_[k].result.outcome = std::move(*why);
@@ -138,7 +137,7 @@ class Transports {
       }
       stage(epsilon, is_last, active, from);
       from = nullptr;
-      for (const std::size_t k : active) end_or_go_on(k, epsilon, is_last);
+      end_or_go_on(active, epsilon, is_last);
       epsilon = next_epsilon(epsilon, options_.epsilon);
     }
     std::vector<Transport<A>> results;
@@ -216,7 +215,17 @@ class Transports {
     return limits;
   }
 
-  /// By factors one problem after the other, as each has a matrix of its own; the others by logarithms together.
+  /// One problem has a matrix of its own, several share one.
+  [[nodiscard]] std::vector<std::optional<Outcome>> by_factors(const Stage<A>& stage,
+                                                               const std::vector<std::size_t>& active,
+                                                               const Limits& limits) {
+    if (active.size() == 1) return {stage_by_factors<A>(context_, stage, problem(active.front()), limits)};
+    std::vector<StageProblem<A>> problems;
+    for (const std::size_t k : active) problems.push_back(problem(k));
+    return stage_by_common_factors<A>(context_, stage, std::span<const StageProblem<A>>(problems), limits);
+  }
+
+  /// By factors, and by logarithms for whom these leave the range of numbers.
   void stage(double epsilon, bool is_last, const std::vector<std::size_t>& active, const TransportState* from) {
     Domain domain = from != nullptr ? from->domain : options_.domain;
     if (domain == Domain::automatic) {
@@ -228,24 +237,21 @@ class Transports {
         {exponent(options_.rho.rows, epsilon), exponent(options_.rho.columns, epsilon), options_.over_relaxation},
         highest_ / epsilon};
     Limits limits = limits_of(epsilon, is_last, domain, from);
+    std::vector<std::optional<Outcome>> found(active.size());
+    if (domain == Domain::factors) found = by_factors(stage, active, limits);
     std::vector<std::size_t> left;
-    for (const std::size_t k : active) {
-      if (domain == Domain::logarithmic) {
-        left.push_back(k);
-        continue;
+    for (std::size_t n = 0; n < active.size(); ++n) {
+      if (!found[n] && options_.domain == Domain::factors) {
+        found[n] = Outcome{Status::numerical_limit,
+                           "exponentials of the costs left the range of numbers; the logarithmic domain has none",
+                           0,
+                           infinity,
+                           {}};
       }
-      auto outcome = stage_by_factors<A>(context_, stage, problem(k), limits);
-      if (!outcome && options_.domain == Domain::factors) {
-        outcome = Outcome{Status::numerical_limit,
-                          "exponentials of the costs left the range of numbers; the logarithmic domain has none",
-                          0,
-                          infinity,
-                          {}};
-      }
-      if (outcome) {
-        ended(k, epsilon, Domain::factors, std::move(*outcome));
+      if (found[n]) {
+        ended(active[n], epsilon, Domain::factors, std::move(*found[n]));
       } else {
-        left.push_back(k);
+        left.push_back(active[n]);
       }
     }
     if (left.empty()) return;
@@ -260,13 +266,22 @@ class Transports {
     }
   }
 
-  void end_or_go_on(std::size_t k, double epsilon, bool is_last) {
-    Run& run = runs_[k];
-    const Status status = run.result.outcome.status;
-    if (status == Status::numerical_limit && !std::isfinite(run.result.outcome.error)) return end_without_plan(run);
-    run.is_over = is_last || status == Status::no_support || status == Status::infeasible_marginals;
-    if (run.is_over) evaluate_plan(context_, costs_, masses_[k], epsilon, options_.rho, run.result);
-    in_units(run.result, epsilon);
+  void end_or_go_on(const std::vector<std::size_t>& active, double epsilon, bool is_last) {
+    std::vector<PlanToEvaluate<A>> ended;
+    std::vector<std::size_t> with_plan;
+    for (const std::size_t k : active) {
+      Run& run = runs_[k];
+      const Status status = run.result.outcome.status;
+      if (status == Status::numerical_limit && !std::isfinite(run.result.outcome.error)) {
+        end_without_plan(run);
+        continue;
+      }
+      with_plan.push_back(k);
+      run.is_over = is_last || status == Status::no_support || status == Status::infeasible_marginals;
+      if (run.is_over) ended.push_back({&masses_[k], &run.result});
+    }
+    evaluate_plans<A>(context_, costs_, ended, epsilon, options_.rho);
+    for (const std::size_t k : with_plan) in_units(runs_[k].result, epsilon);
   }
 
   mpi::Context& context_;
@@ -279,49 +294,6 @@ class Transports {
 };
 
 }  // namespace
-
-template <class A>
-void evaluate_plan(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double epsilon,
-                   const Rho& given_rho, Transport<A>& result) {
-  const Rho rho{given_rho.rows / epsilon, given_rho.columns / epsilon};
-  const std::vector<A>& g = result.g;
-  auto columns =
-      mpi::agreed(context, [&] { return std::vector<double>(rho.columns == infinity ? 0 : masses.columns.size()); });
-  // Σ C P, Σ P, Σ (f + g) P, the dual terms and the divergence of this rank's rows
-  std::array<double, 5> sums{};
-  costs.for_each_row(result.f, g, [&](const PlanRow<A>& row) {
-    const auto of_row = static_cast<double>(result.f[static_cast<std::size_t>(row.row)]);
-    const double given = masses.rows[static_cast<std::size_t>(row.row)];
-    double mass = 0;
-    double potentials = 0;
-    for (std::size_t j = 0; j < row.plan.size(); ++j) {
-      const auto entry = static_cast<double>(row.plan[j]);
-      if (entry == 0) continue;
-      mass += entry;
-      potentials += (of_row + static_cast<double>(g[j])) * entry;
-      if (!columns.empty()) columns[j] += entry;
-    }
-    sums[0] += row.cost;
-    sums[1] += mass;
-    sums[2] += potentials;
-    sums[3] += dual_term(of_row, given, rho.rows);
-    sums[4] += rho.rows == infinity ? 0 : divergence(mass, given);
-  });
-  mpi::all_reduce(context.comm(), sums, mpi::Operation::sum());
-  collective::allreduce(context, std::span<double>(columns), simd::ReduceOperation::sum);
-  double dual = sums[3];
-  for (std::size_t j = 0; j < g.size(); ++j)
-    dual += dual_term(static_cast<double>(g[j]), masses.columns[j], rho.columns);
-  for (std::size_t j = 0; j < columns.size(); ++j)
-    result.column_divergence += divergence(columns[j], masses.columns[j]);
-  result.row_divergence = sums[4];
-  result.cost = sums[0];
-  result.mass = sums[1];
-  result.primal = epsilon * (sums[2] - sums[1]);
-  if (rho.rows < infinity) result.primal += given_rho.rows * result.row_divergence;
-  if (rho.columns < infinity) result.primal += given_rho.columns * result.column_divergence;
-  result.dual = epsilon * (dual - sums[1]);
-}
 
 void expect_suitable(const TransportOptions& options) {
   expect_valid(options.limits);
@@ -346,6 +318,12 @@ CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index colu
                                    const Rho& rho) {
   return rho.is_balanced() ? checked_marginals(context, rows, columns, marginals)
                            : checked_masses(context, rows, columns, marginals);
+}
+
+std::vector<CheckedMarginals> checked_masses_of_each(mpi::Context& context, Index rows, Index columns,
+                                                     std::span<const Marginals> problems, const Rho& rho) {
+  return rho.is_balanced() ? checked_marginals_of_each(context, rows, columns, problems)
+                           : checked_masses_of_each(context, rows, columns, problems);
 }
 
 template <class A>
@@ -390,10 +368,13 @@ Limits limits_of_stage(const Limits& limits, bool is_last) {
   return of_stage;
 }
 
-CheckedMarginals masses_that_are_had(mpi::Context& context, const CheckedMarginals& masses, const Rho& rho) {
-  auto had = mpi::agreed(context, [&] { return masses; });
-  if (rho.rows < infinity) std::ranges::fill(had.rows, 0.0);
-  if (rho.columns < infinity) std::ranges::fill(had.columns, 0.0);
+std::vector<CheckedMarginals> masses_that_are_had(mpi::Context& context, std::span<const CheckedMarginals> masses,
+                                                  const Rho& rho) {
+  auto had = mpi::agreed(context, [&] { return std::vector<CheckedMarginals>(masses.begin(), masses.end()); });
+  for (CheckedMarginals& of_problem : had) {
+    if (rho.rows < infinity) std::ranges::fill(of_problem.rows, 0.0);
+    if (rho.columns < infinity) std::ranges::fill(of_problem.columns, 0.0);
+  }
   return had;
 }
 
@@ -427,10 +408,5 @@ template std::vector<Transport<float>> transports_of(mpi::Context&, CostOperand<
 
 template std::optional<Outcome> beyond_range<double>(double, double);
 template std::optional<Outcome> beyond_range<float>(double, double);
-
-template void evaluate_plan(mpi::Context&, CostOperand<double>&, const CheckedMarginals&, double, const Rho&,
-                            Transport<double>&);
-template void evaluate_plan(mpi::Context&, CostOperand<float>&, const CheckedMarginals&, double, const Rho&,
-                            Transport<float>&);
 
 }  // namespace plait::sinkhorn

@@ -5,12 +5,10 @@
 #include <type_traits>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/point_clouds.hpp"
+#include "plait/sinkhorn/marginals/first_failure.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
@@ -27,9 +25,14 @@ void expect_suitable(const TransportOptions& options);
 [[nodiscard]] CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index columns,
                                                  const Marginals& marginals, const Rho& rho);
 
-/// The masses that a plan must have: 0 for those that may be missed.
-[[nodiscard]] CheckedMarginals masses_that_are_had(mpi::Context& context, const CheckedMarginals& masses,
-                                                   const Rho& rho);
+/// The same of several problems, by as many messages as of one; errors name the problem.
+[[nodiscard]] std::vector<CheckedMarginals> checked_masses_of_each(mpi::Context& context, Index rows, Index columns,
+                                                                   std::span<const Marginals> problems, const Rho& rho);
+
+/// The masses that plans must have: 0 for those that may be missed.
+[[nodiscard]] std::vector<CheckedMarginals> masses_that_are_had(mpi::Context& context,
+                                                                std::span<const CheckedMarginals> masses,
+                                                                const Rho& rho);
 
 /// With what epsilon to begin where nobody said: in steps, if costs are many epsilons.
 ///
@@ -45,21 +48,12 @@ void expect_suitable(const TransportOptions& options);
 template <class A>
 [[nodiscard]] std::optional<Outcome> beyond_range(double highest, double epsilon);
 
-/// What f does for problem k of several, which is named by its errors.
-template <class F>
-auto naming_problem(std::size_t k, const F& f) {
-  try {
-    return f();
-  } catch (const ArgumentError& error) {  // the same on all ranks
-    throw ArgumentError(fmt::format("marginals {}: {}", k, error.what()));
-  }
-}
-
 /// \throws ArgumentError  on all ranks: numbers of problems that differ from rank to rank. Collective over `context`
 void expect_as_many(mpi::Context& context, std::size_t problems);
 
-/// `transport` of costs in any form, which were checked, for each of the masses. In the logarithmic domain an iteration
-/// reads, or makes, the costs once for all of them. Collective over `context`.
+/// `transport` of costs in any form, which were checked, for each of the masses. An iteration reads, or makes, the
+/// costs once for all of them, or their exponentials where these are factors, and there are as many messages as for one
+/// of them. Collective over `context`.
 ///
 /// \param highest  no cost but infinite ones is larger, or less than minus that
 /// \pre  there are masses of one problem, if a state is kept or gone on from
@@ -69,14 +63,6 @@ template <class A>
                                                       std::span<const CheckedMarginals> masses, double highest,
                                                       const TransportOptions& options, std::span<const A> start);
 
-/// What belongs to the plan of potentials in units of epsilon, in one more pass: its cost, its mass, divergences and
-/// values. Collective over `context`.
-///
-/// \param masses  that were given
-template <class A>
-void evaluate_plan(mpi::Context& context, CostOperand<A>& costs, const CheckedMarginals& masses, double epsilon,
-                   const Rho& given_rho, Transport<A>& result);
-
 /// Checks points and options. Collective over `context`.
 ///
 /// \return  no cost between two of the points is larger
@@ -85,9 +71,9 @@ template <class A>
 [[nodiscard]] double checked_highest_cost(mpi::Context& context, const PointClouds<A>& clouds,
                                           const TransportOptions& options);
 
-/// As `checked_masses_of`, of points. Collective over `context`.
+/// Fails for problems whose masses can be at no points. Collective over `context`.
 template <class A>
-[[nodiscard]] CheckedMarginals checked_masses_of_points(mpi::Context& context, const PointClouds<A>& clouds,
-                                                        const Marginals& marginals, const Rho& rho);
+void expect_points_for_each(mpi::Context& context, const PointClouds<A>& clouds,
+                            std::span<const CheckedMarginals> masses, const Rho& rho, FirstFailure& failure);
 
 }  // namespace plait::sinkhorn

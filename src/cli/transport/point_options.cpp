@@ -1,0 +1,76 @@
+#include "cli/transport/point_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+
+#include "cli/options/number_argument.hpp"
+#include "cli/options/option_value.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+sinkhorn::Metric parse_metric(std::string_view text) {
+  using sinkhorn::Metric;
+  for (const Metric metric : {Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}) {
+    if (text == name(metric)) return metric;
+  }
+  throw ArgumentError(fmt::format("'{}' is no metric; expected sqeuclidean, euclidean, cityblock or minkowski", text));
+}
+
+double parse_power(std::string_view text) {
+  const double p = parse_number(text);
+  if (p >= 1) return p;
+  throw ArgumentError(fmt::format("{} makes no distance; expected a number >= 1", text));
+}
+
+}  // namespace
+
+void add_points_options(CLI::App& command, PointOptions& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--points",
+          [&options](const std::vector<std::string>& paths) {
+            try {
+              for (const std::string& path : paths) options.points.push_back(parse_path(path));
+            } catch (const Error& error) {
+              throw UsageError(fmt::format("--points: {}", error.what()));
+            }
+          },
+          "In the place of IN: two files of points, a point a row;\nthe costs between them are made, never stored")
+      ->expected(2)
+      ->option_text("X Y");
+  add_value(
+      command, "--metric", [&options](const std::string& text) { options.metric = parse_metric(text); }, "METRIC",
+      "What a way costs: sqeuclidean (the default), euclidean,\ncityblock or minkowski");
+  add_value(
+      command, "--p", [&options](const std::string& text) { options.p = parse_power(text); }, "NUMBER",
+      "Of minkowski: (sum |x - y|^p)^(1/p)");
+}
+
+void expect_points(const PointOptions& options, const ScaledOptions& scaled, const EpsilonOptions& epsilon,
+                   const char* expected) {
+  if (options.points.empty()) {
+    if (scaled.input.empty()) throw UsageError("IN is missing: a file of costs, or two of --points");
+    if (options.metric != sinkhorn::Metric::squared_euclidean || options.p) {
+      throw UsageError("--metric is given, but --points is missing: IN has the costs");
+    }
+    return;
+  }
+  if (!scaled.input.empty()) {
+    throw UsageError(fmt::format("--points is given, and IN, too: {}; expected one of them", scaled.input));
+  }
+  if ((options.metric == sinkhorn::Metric::minkowski) != options.p.has_value()) {
+    throw UsageError("--metric minkowski and --p need each other");
+  }
+  if (epsilon.domain == sinkhorn::Domain::factors) {
+    throw UsageError("--domain is factors, which are stored, expected logarithmic or automatic with --points");
+  }
+  if (scaled.precision == Precision::mixed) {
+    throw UsageError(fmt::format("--precision is mixed, expected {} with --points, which are few numbers", expected));
+  }
+}
+
+}  // namespace plait::cli
