@@ -9,12 +9,18 @@ namespace plait::collective {
 namespace {
 
 constexpr Index longest_slot = Index{2} << 10;
+// Of two ranks each reads no more of the other's slots than it would in two hops.
+constexpr Index longest_slot_of_two = Index{16} << 10;
 // All ranks read all slots.
 constexpr Index all_slots = Index{16} << 10;
 constexpr Index longest_piece = Index{64} << 10;
 // With more ranks pieces get shorter, so that what all of them stage stays in the caches.
 constexpr Index all_pieces = Index{256} << 10;
 constexpr Index least_board_piece = Index{4} << 10;
+
+constexpr Index slot_data_bytes(Index ranks) {
+  return ranks == 2 ? longest_slot_of_two : std::clamp(all_slots / ranks, Index{NodeBoard::apart}, longest_slot);
+}
 
 constexpr Index rounded_up(Index bytes) {
   constexpr auto unit = static_cast<Index>(NodeBoard::apart);
@@ -39,7 +45,7 @@ NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
 
 std::optional<NodeBoard> NodeBoard::make(mpi::Context& context) {
   const Index ranks = context.topology().node().size();
-  const Index slot = rounded_up(std::clamp(all_slots / ranks, Index{apart}, longest_slot) + 1);
+  const Index slot = rounded_up(slot_data_bytes(ranks) + 1);
   for (Index piece = rounded_up(std::clamp(all_pieces / ranks, least_board_piece, longest_piece));
        piece >= least_board_piece; piece = rounded_up(piece / 2)) {
     try {

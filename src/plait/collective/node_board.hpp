@@ -53,15 +53,15 @@ class NodeBoard {
 
   [[nodiscard]] Control& control(int rank) const noexcept { return *reinterpret_cast<Control*>(segment(rank)); }
 
-  /// What a rank contributes to a call in one hop: its number and, beside it, so that a reader of little data waits for
-  /// a single cache line, `slot_capacity()` bytes.
+  /// What a rank contributes to a call in one hop: its number and up to `slot_capacity()` bytes. Few of them lie beside
+  /// the number, so that a reader of little data waits for a single cache line; many on lines of their own.
   [[nodiscard]] std::uint64_t& slot_call(int rank, std::uint64_t call) const noexcept {
     return *reinterpret_cast<std::uint64_t*>(slot(rank, call));
   }
-  [[nodiscard]] std::byte* slot_data(int rank, std::uint64_t call) const noexcept {
-    return slot(rank, call) + slot_data_at;
+  [[nodiscard]] std::byte* slot_data(int rank, std::uint64_t call, Index bytes) const noexcept {
+    return slot(rank, call) + (bytes <= few_bytes ? few_at : many_at);
   }
-  [[nodiscard]] Index slot_capacity() const noexcept { return slot_bytes_ - slot_data_at; }
+  [[nodiscard]] Index slot_capacity() const noexcept { return slot_bytes_ - many_at; }
 
   /// What rank `from` has of the elements that rank `owner`, another one, reduces in a round; `piece_bytes()` of them.
   [[nodiscard]] std::byte* staged(int from, int owner, std::uint64_t round) const noexcept {
@@ -77,7 +77,9 @@ class NodeBoard {
 
  private:
   static constexpr Index slots_at = sizeof(Control);
-  static constexpr Index slot_data_at = alignof(std::max_align_t);
+  static constexpr Index few_bytes = Index{2} << 10;
+  static constexpr Index few_at = alignof(std::max_align_t);
+  static constexpr Index many_at = 64;
 
   NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes);
   [[nodiscard]] std::byte* segment(int rank) const noexcept { return segments_[static_cast<std::size_t>(rank)]; }

@@ -6,15 +6,18 @@
 #include "plait/collective/node_board.hpp"
 #include "plait/collective/node_reduction.hpp"
 #include "plait/collective/node_wait.hpp"
+#include "plait/simd/isa.hpp"
+#include "plait/simd/store_choice.hpp"
 
 namespace plait::collective {
 
 /// Reductions of little data, in one hop: each rank writes its operand into a slot of its own, and whoever gets a
-/// result reads all slots and combines them itself, in the order of ranks.
+/// result reads all slots and combines them itself, in the order of ranks. Between two ranks, of which both get it, as
+/// much goes from core to core as when each reduces a half and copies the other, so that there it is for more data.
 class NodeSlots {
  public:
   /// Both outlive this.
-  NodeSlots(const NodeBoard& board, const NodeWait& wait);
+  NodeSlots(const NodeBoard& board, const NodeWait& wait, simd::Isa isa);
 
   /// The operand fits a slot, and combining does not throw: nobody would tell the others.
   [[nodiscard]] bool serves(const NodeReduction& reduction) const noexcept;
@@ -23,9 +26,12 @@ class NodeSlots {
 
  private:
   void await(int rank, std::uint64_t call);
+  void write(std::byte* slot, const std::byte* operand, Index bytes);
 
   const NodeBoard* board_;
   const NodeWait* wait_;
+  simd::Isa isa_;
+  simd::StoreChoice into_slots_{static_cast<int>(NodeBoard::slots)};
   std::uint64_t call_ = 0;
   std::vector<std::uint64_t> seen_;         // by rank: a call that it has begun
   std::vector<const std::byte*> operands_;  // by rank

@@ -1,17 +1,10 @@
 #include "plait/mpi/shared_window.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <limits>
-#include <random>
 #include <string>
 
 #include "plait/base/contract.hpp"
@@ -34,52 +27,24 @@ Index total_bytes(const std::vector<Index>& sizes) {
   return total;
 }
 
-// Of a file in shared memory for as long as its window is being made: nobody else's, on any node.
-using Name = std::array<char, 48>;
-
-Name new_name() {
-  std::random_device random;
-  Name name{};
-  std::snprintf(name.data(), name.size(), "/plait-%ld-%08x%08x", static_cast<long>(::getpid()), random(), random());
-  return name;
+std::string out_of_memory(const char* what, int error) {
+  return std::string("shared memory of the node: ") + what + ": " + std::strerror(error);
 }
 
-// Closed when the mapping is made, which keeps the file.
-class File {
- public:
-  File(const char* name, int flags) : descriptor_(::shm_open(name, flags, S_IRUSR | S_IWUSR)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-[[noreturn]] void throw_out_of_memory(const char* what, int error) {
-  throw OutOfMemory(std::string("shared memory of the node: ") + what + ": " + std::strerror(error));
-}
+// What became of making a window on a rank; all take the worst.
+enum Outcome : Index { made, unreachable, too_large };
 
 }  // namespace
 
 Index free_shared_memory() {
-  struct statvfs info{};
-  if (::statvfs("/dev/shm", &info) != 0) return std::numeric_limits<Index>::max();
-  return static_cast<Index>(info.f_bavail) * static_cast<Index>(info.f_frsize);
+  const Index free = free_for_shared_files();
+  return free < 0 ? std::numeric_limits<Index>::max() : free;
 }
 
-SharedWindow::Mapping::Mapping(const char* name, Index bytes, bool create) {
-  const File file(name, create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR);
-  if (file.descriptor() < 0) throw_out_of_memory("shm_open", errno);
-  // Takes the memory now: where there is too little, the first touch would end the job.
-  const int error = create ? ::posix_fallocate(file.descriptor(), 0, bytes) : 0;
-  if (error != 0) throw_out_of_memory("posix_fallocate", error);
+SharedWindow::Mapping::Mapping(const SharedFile& file, Index bytes) {
   void* address =
       ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
-  if (address == MAP_FAILED) throw_out_of_memory("mmap", errno);
+  if (address == MAP_FAILED) throw OutOfMemory(out_of_memory("mmap", errno));
   bytes_ = {static_cast<std::byte*>(address), static_cast<std::size_t>(bytes)};
 }
 
@@ -97,27 +62,46 @@ SharedWindow::SharedWindow(const Communicator& node, Index bytes) {
                       std::to_string(available) + " free in /dev/shm");
   }
 
+  if (map(node, sizes, SharedFile::without_name).empty()) return;
+  if (const std::string reason = map(node, sizes, SharedFile::with_name); !reason.empty()) throw OutOfMemory(reason);
+}
+
+// Everybody makes a segment, then opens those of the others, then nobody needs the files any more.
+std::string SharedWindow::map(const Communicator& node, const std::vector<Index>& sizes, SharedFile (*make)()) {
+  segments_.clear();
   segments_.resize(sizes.size());
+  Outcome outcome = made;
   std::string failure;
-  const auto map = [&](int rank, const Name& name, bool create) {
+  const auto attempt = [&](int rank, auto&& open) {
     const Index size = sizes[static_cast<std::size_t>(rank)];
-    if (size == 0 || !failure.empty()) return;
+    if (size == 0 || outcome != made) return SharedFile();
+    SharedFile file = open();
+    if (!file.is_open()) {
+      outcome = unreachable;
+      failure = out_of_memory("a file in /dev/shm", errno);
+      return file;
+    }
     try {
-      segments_[static_cast<std::size_t>(rank)] = Mapping(name.data(), size, create);
+      if (const int error = rank == node.rank() ? file.take_memory(size) : 0; error != 0) {
+        throw OutOfMemory(out_of_memory("posix_fallocate", error));
+      }
+      segments_[static_cast<std::size_t>(rank)] = Mapping(file, size);
     } catch (const OutOfMemory& error) {
+      outcome = too_large;
       failure = error.what();
     }
+    return file;
   };
-  // Everybody makes a segment, then opens those of the others, then nobody needs the names any more.
-  const Name own = new_name();
-  map(node.rank(), own, true);
-  const std::vector<Name> names = all_gather(node, own);
+  const SharedFile own = attempt(node.rank(), make);
+  const std::vector<SharedFile::Address> addresses = all_gather(node, own.address());
   for (int rank = 0; rank < node.size(); ++rank) {
-    if (rank != node.rank()) map(rank, names[static_cast<std::size_t>(rank)], false);
+    const auto of_other = [&] { return SharedFile::of_other(addresses[static_cast<std::size_t>(rank)]); };
+    if (rank != node.rank()) static_cast<void>(attempt(rank, of_other));
   }
-  const Index failed = all_reduce(node, Index{failure.empty() ? 0 : 1}, Operation::maximum());
-  if (bytes > 0) ::shm_unlink(own.data());
-  if (failed != 0) throw OutOfMemory(failure.empty() ? "shared memory of the node: another rank has none" : failure);
+  const Index worst = all_reduce(node, Index{outcome}, Operation::maximum());
+  if (worst != made && failure.empty()) failure = "shared memory of the node: another rank has none";
+  if (worst == too_large) throw OutOfMemory(failure);
+  return failure;
 }
 
 }  // namespace plait::mpi

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/communicator.hpp"
+#include "plait/mpi/shared_file.hpp"
 
 namespace plait::mpi {
 
@@ -15,6 +17,9 @@ namespace plait::mpi {
 
 /// Memory of several ranks of one node that all of them can load from and store to. Every rank's segment begins on a
 /// page, and its memory is there once the window is made, so that nobody finds out when it is first touched.
+///
+/// Nothing of it is left when its ranks are killed, at whatever moment; but where they may not look at each other's
+/// open files (see `SharedFile`), one that is killed while a window is made may leave a file in /dev/shm.
 ///
 /// Not a window of MPI: letting go of it is nobody else's business, and costs no communicator.
 class SharedWindow {
@@ -41,7 +46,7 @@ class SharedWindow {
   class Mapping {
    public:
     Mapping() noexcept = default;
-    Mapping(const char* name, Index bytes, bool create);
+    Mapping(const SharedFile& file, Index bytes);
     Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
     Mapping& operator=(Mapping&& other) noexcept {
       std::swap(bytes_, other.bytes_);
@@ -53,6 +58,9 @@ class SharedWindow {
    private:
     std::span<std::byte> bytes_;
   };
+
+  // Of files made by that function. Empty, or why a rank could not reach them.
+  [[nodiscard]] std::string map(const Communicator& node, const std::vector<Index>& sizes, SharedFile (*make)());
 
   std::vector<Mapping> segments_;
 };

@@ -55,16 +55,14 @@ bool name_socket(std::string_view what, int world_rank, sockaddr_un& address, so
   return true;
 }
 
-using SocketFunction = int (*)(int, const sockaddr*, socklen_t);
-
-/// A socket that the function made something of, or -1.
-int socket_by(SocketFunction function, std::string_view what, int world_rank) noexcept {
+/// A socket with this name, or -1. It stays open as long as the process lives.
+int announce(std::string_view what, int world_rank) noexcept {
   try {
     sockaddr_un address{};
     socklen_t length = 0;
     if (!name_socket(what, world_rank, address, length)) return -1;
     const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (made >= 0 && function(made, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+    if (made >= 0 && bind(made, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
       close(made);
       return -1;
     }
@@ -74,10 +72,22 @@ int socket_by(SocketFunction function, std::string_view what, int world_rank) no
   }
 }
 
+/// Looks for the sockets of others. It is there before this process announces itself: one that could not look any more,
+/// as it has no descriptors left, would decide otherwise than the others do.
+int looking_socket() noexcept {
+  static const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  return made;
+}
+
 bool has_announced(std::string_view what, int world_rank) noexcept {
-  const int connected = socket_by(connect, what, world_rank);
-  if (connected >= 0) close(connected);
-  return connected >= 0;
+  try {
+    sockaddr_un address{};
+    socklen_t length = 0;
+    if (!name_socket(what, world_rank, address, length)) return false;
+    return connect(looking_socket(), reinterpret_cast<const sockaddr*>(&address), length) == 0;
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 bool have_announced(std::string_view what, const std::vector<int>& world_ranks) noexcept {
@@ -87,9 +97,10 @@ bool have_announced(std::string_view what, const std::vector<int>& world_ranks) 
 }  // namespace
 
 void announce_presence(int world_rank, bool wants_reproducible) noexcept {
-  // The wish first, so that whoever finds the process knows it; both are kept open as long as the process lives.
-  if (wants_reproducible) static_cast<void>(socket_by(bind, has_wish, world_rank));
-  static_cast<void>(socket_by(bind, has_library, world_rank));
+  if (looking_socket() < 0) return;
+  // The wish first, so that whoever finds the process knows it.
+  if (wants_reproducible && announce(has_wish, world_rank) < 0) return;
+  static_cast<void>(announce(has_library, world_rank));
 }
 
 bool are_present(const std::vector<int>& world_ranks) noexcept { return have_announced(has_library, world_ranks); }

@@ -155,6 +155,9 @@ class Preload(unittest.TestCase):
     def test_communicators_come_and_go(self):
         self.assertGreater(self.calls(self.with_library(2, self.program, "communicators")[1])["MPI_Allreduce"], 64)
 
+    def test_a_rank_without_descriptors_decides_as_the_others_do(self):
+        self.calls(self.with_library(2, self.program, "no-descriptors")[1])
+
     def test_threads_reduce_at_once(self):
         self.calls(self.with_library(2, self.program, "threads")[1])
 

@@ -1,6 +1,7 @@
 // Operands and results that lie in shared memory, on all ranks or on some.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -116,7 +117,9 @@ TEST_F(SharedOperands, may_be_of_a_memory_that_is_let_go_and_made_anew) {
 }
 
 TEST_F(SharedOperands, of_a_memory_that_a_rank_let_go_too_early_fail_on_all) {
-  for (const Index n : {Index{600}, longest}) {
+  const Combine sum(simd::ReduceOperation::sum, simd::Element::uint64);
+  const std::pair<Index, Combine> calls[] = {{600, mixing}, {longest, mixing}, {600, sum}, {longest, sum}};
+  for (const auto& [n, combine] : calls) {
     mpi::SharedMemory memory = context.allocate_shared(8 * n);
     if (rank() == 0) memory = {};
     auto* const words = reinterpret_cast<std::uint64_t*>(memory.bytes().data());
@@ -124,9 +127,9 @@ TEST_F(SharedOperands, of_a_memory_that_a_rank_let_go_too_early_fail_on_all) {
     std::uint64_t* const data = rank() == 0 ? own.data() : words;
     std::ranges::copy(own, data);
     if (rank() > 0) {
-      EXPECT_THROW(reducer.allreduce(data, data, n, mixing), PeerFailed);
+      EXPECT_THROW(reducer.allreduce(data, data, n, combine), PeerFailed);
     } else if (ranks() > 1) {
-      EXPECT_THROW(reducer.allreduce(data, data, n, mixing), ArgumentError);
+      EXPECT_THROW(reducer.allreduce(data, data, n, combine), ArgumentError);
     }
     std::ranges::copy(operands(2, rank(), n), own.begin());
     reducer.allreduce(own.data(), own.data(), n, mixing);

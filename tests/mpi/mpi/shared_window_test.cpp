@@ -1,20 +1,30 @@
 #include "plait/mpi/shared_window.hpp"
 
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/mpi/shared_file.hpp"
 
 #include "support/ranks.hpp"
 
@@ -109,6 +119,81 @@ TEST_F(SharedWindows, give_their_memory_back) {
     const SharedWindow window(node, Index{8} << 20);
     window.segment(node.rank()).back() = std::byte{1};
   }
+}
+
+// How many files of this process have a name.
+std::ptrdiff_t names_of_this_process() {
+  const std::string prefix = "plait-" + std::to_string(::getpid()) + "-";
+  const auto is_own = [&](const auto& entry) { return entry.path().filename().string().starts_with(prefix); };
+  return std::ranges::count_if(std::filesystem::directory_iterator("/dev/shm"), is_own);
+}
+
+// Whoever is killed amid all this has nothing to take away.
+TEST_F(SharedWindows, have_no_names_at_any_moment) {
+  std::atomic<bool> ended = false;
+  std::ptrdiff_t most = 0;
+  std::thread watching([&] {
+    while (!ended) most = std::max(most, names_of_this_process());
+  });
+  for (int i = 0; i < 100; ++i) {
+    const SharedWindow window(node, Index{64} << 10);
+    EXPECT_EQ(window.segment(0).size(), std::size_t{64} << 10);
+  }
+  ended = true;
+  watching.join();
+  EXPECT_EQ(most, 0);
+}
+
+// While it lives, this process is one that others may not look at, and may not look at such others itself.
+class Secluded {
+ public:
+  Secluded() {
+    ::syscall(SYS_capget, &header_, capabilities_.data());
+    auto fewer = capabilities_;
+    fewer[0].effective &= ~(1U << CAP_SYS_PTRACE);
+    ::syscall(SYS_capset, &header_, fewer.data());
+    ::prctl(PR_SET_DUMPABLE, 0);
+  }
+  Secluded(const Secluded&) = delete;
+  Secluded& operator=(const Secluded&) = delete;
+  ~Secluded() {
+    ::prctl(PR_SET_DUMPABLE, 1);
+    ::syscall(SYS_capset, &header_, capabilities_.data());
+  }
+
+ private:
+  __user_cap_header_struct header_{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> capabilities_{};
+};
+
+TEST_F(SharedWindows, are_made_by_name_where_processes_may_not_look_at_each_other) {
+  const std::vector<Index> sizes(static_cast<std::size_t>(node.size()), 5000);
+  SharedWindow window;
+  {
+    const Secluded secluded;
+    const plait::mpi::SharedFile own = plait::mpi::SharedFile::without_name();
+    ASSERT_TRUE(own.is_open());
+    const auto all = plait::mpi::all_gather(node, own.address());
+    const auto& next = all[static_cast<std::size_t>((node.rank() + 1) % node.size())];
+    EXPECT_EQ(plait::mpi::SharedFile::of_other(next).is_open(), node.size() == 1) << "the test is of no use";
+    plait::mpi::barrier(node);
+    window = SharedWindow(node, 5000);
+    plait::mpi::barrier(node);
+  }
+  expect_shared(window, sizes);
+  EXPECT_EQ(names_of_this_process(), 0);
+}
+
+TEST_F(SharedWindows, do_not_take_another_file_for_the_one_that_is_meant) {
+  const plait::mpi::SharedFile own = plait::mpi::SharedFile::without_name();
+  ASSERT_TRUE(own.is_open());
+  plait::mpi::SharedFile::Address address = own.address();
+  EXPECT_TRUE(plait::mpi::SharedFile::of_other(address).is_open());
+  address.inode += 1;
+  EXPECT_FALSE(plait::mpi::SharedFile::of_other(address).is_open());
+  address = own.address();
+  address.descriptor = STDERR_FILENO;
+  EXPECT_FALSE(plait::mpi::SharedFile::of_other(address).is_open());
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Communicators come and go, and threads use several at once.
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,6 +213,26 @@ void check_communicators() {
   reduce_with_message_under_way();
   mix_with_those_that_do_not_wait();
   come_late();
+}
+
+// One rank has no descriptors left when a library may take an interest; it is to decide as the others do.
+void check_no_descriptors() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  std::vector<int> open_files;
+  if (rank == 0) {
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 256;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int file = 0; file >= 0; file = open("/dev/null", O_RDONLY)) {
+      if (file > 0) open_files.push_back(file);
+    }
+    if (open_files.empty()) complain("descriptors");
+  }
+  reduce_much(MPI_COMM_WORLD);
+  for (const int file : open_files) close(file);
+  reduce_much(MPI_COMM_WORLD);
 }
 
 // Processes that were started apart, whose numbers among their own are the same.

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
                                                 {"integers", check_integers},
                                                 {"communicators", check_communicators},
                                                 {"spawned", check_spawned},
+                                                {"no-descriptors", check_no_descriptors},
                                                 {"threads", check_threads},
                                                 {"exit-meanwhile", exit_meanwhile},
                                                 {"be-killed-meanwhile", be_killed_meanwhile},

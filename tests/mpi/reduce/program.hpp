@@ -6,13 +6,14 @@
 // `program PART`: each part prints what may differ between the two, and ends with another status than 0 where results
 // are wrong.
 
-void check_results();        // part "results"
-void print_errors();         // part "errors"
-void check_pass_on();        // part "pass-on"
-void check_integers();       // part "integers"
-void check_communicators();  // part "communicators"
-void check_spawned();        // part "spawned"
-void check_threads();        // part "threads"
+void check_results();         // part "results"
+void print_errors();          // part "errors"
+void check_pass_on();         // part "pass-on"
+void check_integers();        // part "integers"
+void check_communicators();   // part "communicators"
+void check_spawned();         // part "spawned"
+void check_no_descriptors();  // part "no-descriptors"
+void check_threads();         // part "threads"
 
 // These end by what one rank does, and would never else; each rank says which process it is.
 void exit_meanwhile();       // part "exit-meanwhile"
