@@ -47,8 +47,8 @@ void create(plait_context* context, const plait_pair* given, plait_index count, 
     result->context = its.context;
     for (const plait_pair& pair : expect_array(given, count, "pairs")) {
       pairs.push_back(named_pair(pairs.size(), count, [&] { return matrix_pair(pair); }));
-      const auto& [from, to, op] = pairs.back();
-      result->tiles.push_back({from.tiles_of(its.context->rank()), to.tiles_of(its.context->rank())});
+      const MatrixPair& last = pairs.back();
+      result->tiles.push_back({last.from.tiles_of(its.context->rank()), last.to.tiles_of(its.context->rank())});
     }
     return result;
   });

@@ -37,6 +37,7 @@ struct Plan {
   Index source_bytes = 0;  // of the rank that holds most of it
   Index target_bytes = 0;
   CommunicationVolume volume;
+  std::optional<Index> network_bytes;  // from node to node, where there are several
   double seconds = 0;
   std::optional<RelabeledPlan> relabeled;
 };
@@ -61,6 +62,7 @@ std::string text_of(const PlanOptions& options, const Plan& plan) {
   line("from", options.from.text());
   line("to", options.to.text());
   line("moves", volume_text(plan.volume));
+  if (plan.network_bytes) line("", bytes_text(*plan.network_bytes) + " of that between nodes");
   line("stays", bytes_text(plan.bytes - plan.volume.bytes));
   if (plan.relabeled) {
     line("relabeled", volume_text(plan.relabeled->after));
@@ -83,6 +85,7 @@ std::string json_report(const PlanOptions& options, const Plan& plan) {
                       {"ranks", plan.ranks},
                       {"bytes", plan.bytes}};
   report.update(json_of(plan.volume));
+  if (plan.network_bytes) report["network_bytes"] = *plan.network_bytes;
   report["kept_bytes"] = plan.bytes - plan.volume.bytes;
   report["memory"] = {{"source_bytes", plan.source_bytes},
                       {"target_bytes", plan.target_bytes},
@@ -115,8 +118,13 @@ void run_plan(const PlanOptions& options) {
   plan.source_bytes = largest_share(from) * pair.element_bytes;
   plan.target_bytes = largest_share(to) * pair.element_bytes;
   plan.volume = redistribute::communication_volume(incoming);
+  KnownNodes nodes{{}, network_weight(model::default_machine())};
+  for (int rank = 0; options.ranks_per_node > 0 && rank < plan.ranks; ++rank) {
+    nodes.node_of.push_back(static_cast<int>(rank / options.ranks_per_node));
+  }
+  if (nodes.are_several()) plan.network_bytes = redistribute::bytes_between_nodes(incoming, nodes.node_of);
   plan.seconds = watch.seconds();
-  if (options.relabel) plan.relabeled = relabeled_plan(pair, plan.ranks, *options.relabel);
+  if (options.relabel) plan.relabeled = relabeled_plan(pair, plan.ranks, *options.relabel, nodes);
 
   if (!options.plot.empty()) {
     const std::span<const int> rank_of = plan.relabeled ? plan.relabeled->relabeling.rank_of : std::span<const int>();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/options/layout_argument.hpp"
+#include "cli/options/number_argument.hpp"
 #include "cli/options/op_name.hpp"
 #include "cli/options/option_value.hpp"
 #include "cli/options/relabel_option.hpp"
@@ -48,6 +49,11 @@ void add_plan(CLI::App& program, PlanOptions& options) {
       command, "--op", [&options](const std::string& text) { options.op = parse_op(text); }, "OP",
       "identity (the default), transpose, conjugate or conjugate-transpose");
   add_relabel_option(command, options.relabel);
+  add_value(
+      command, "--ranks-per-node", [&options](const std::string& text) { options.ranks_per_node = parse_count(text); },
+      "N",
+      "How many ranks, one after the other, share a node; what goes between nodes is told then, and --relabel saves "
+      "most of that");
   add_typed_path(command, "--plot", options.plot, "FILE.svg",
                  "A picture of how much each rank sends to each other, with --relabel before and after", "an SVG file",
                  ".svg");

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "plait/base/index.hpp"
 #include "plait/io/dtype.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/layout/text.hpp"
@@ -23,7 +24,8 @@ struct PlanOptions {
   io::DType dtype = io::DType::f64;
   redistribute::Op op = redistribute::Op::identity;
   std::optional<redistribute::AssignmentMethod> relabel;
-  std::string plot;  // empty: none
+  Index ranks_per_node = 0;  // 0: not known
+  std::string plot;          // empty: none
   bool json = false;
 };
 

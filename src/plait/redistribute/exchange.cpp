@@ -21,14 +21,18 @@ constexpr Index most_under_way = 32;  // messages in each direction; MPI looks a
 
 }  // namespace
 
-Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, const ExchangeKind& kind,
+Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, std::vector<Index> element_bytes,
                    const Options& options)
-    : context_(context), matrices_(matrices), kind_(kind), options_(options), movers_(kind.element_bytes.size()) {
+    : context_(context),
+      matrices_(matrices),
+      element_bytes_(std::move(element_bytes)),
+      options_(options),
+      movers_(element_bytes_.size()) {
   if (options_.within_node == WithinNode::shared_memory) {
     slot_bytes_ =
         NodeRings::longest_slot(context, std::min(options_.chunk_bytes, shared_chunk), options_.memory_budget / 2);
   }
-  const std::vector<Index>& sizes = kind_.element_bytes;
+  const std::vector<Index>& sizes = element_bytes_;
   const Index step = std::min(step_bytes, options_.chunk_bytes);
   PackagesByPeer outgoing, incoming;
   std::vector<PackageToCut> own;
@@ -71,6 +75,14 @@ std::vector<Exchange::Stream> Exchange::streams(const PackagesByPeer& packages) 
     result.push_back({peer, cut(to_cut, {.chunk_bytes = longest, .step_bytes = std::min(step_bytes, longest)})});
   }
   return result;
+}
+
+Index Exchange::longest_chunk_in_node() const {
+  Index longest = 0;
+  for (const Stream& stream : outgoing_) {
+    if (is_neighbour(stream.peer)) longest = std::max(longest, stream.longest_chunk());
+  }
+  return longest;
 }
 
 void Exchange::build() {

@@ -31,15 +31,20 @@ struct ExchangeKind {
 /// in place where sources are shared, and go through `NodeRings` where they are not. They are messages between nodes,
 /// where shared memory is short, and where the options want them.
 ///
-/// Made in three steps, each of which all ranks have finished before the next one begins.
+/// Made in three steps, each of which all ranks have finished before the next one begins: cut, share_memory, build.
 class Exchange {
  public:
   /// Cuts. Local.
-  /// \param matrices  outlive it
-  Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, const ExchangeKind& kind,
+  /// \param matrices       outlive it
+  /// \param element_bytes  by matrix, as in `ExchangeKind`
+  Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, std::vector<Index> element_bytes,
            const Options& options);
+  /// In bytes, of what this rank sends to others of its node.
+  [[nodiscard]] Index longest_chunk_in_node() const;
   /// Takes the memory that ranks of a node share. Collective over the context.
-  void share_memory();
+  /// \param sources_are_shared  as in `ExchangeKind`
+  /// \param longest_chunk       at least that of each rank of the node, and the same on all of them
+  void share_memory(bool sources_are_shared, Index longest_chunk);
   /// Makes the schedule. Local.
   void build();
 
@@ -57,7 +62,7 @@ class Exchange {
   [[nodiscard]] bool is_neighbour(int peer) const;
   [[nodiscard]] bool by_message(const Stream& stream) const;
   [[nodiscard]] std::vector<Stream> streams(const PackagesByPeer& packages) const;
-  void share_rings();
+  void share_rings(Index longest_chunk);
   void share_sources();
 
   [[nodiscard]] schedule::PoolId add_pool(schedule::Graph& graph, std::span<const Stream> streams, Index blocks) const;
@@ -78,7 +83,7 @@ class Exchange {
 
   mpi::Context& context_;
   std::deque<PlannedMatrix>& matrices_;
-  const ExchangeKind kind_;
+  const std::vector<Index> element_bytes_;
   const Options options_;
   Index slot_bytes_ = 0;                      // what rings may have, 0 for none
   std::vector<std::optional<Mover>> movers_;  // of the matrices that take part

@@ -26,23 +26,17 @@ schedule::Dependencies slot_emptied(const std::vector<OperationId>& emptied, Ind
 }  // namespace
 
 // Without memory for it, which all ranks of a node find alike, messages do as well.
-void Exchange::share_memory() {
+void Exchange::share_memory(bool sources_are_shared, Index longest_chunk) {
   try {
-    kind_.sources_are_shared ? share_sources() : share_rings();
+    sources_are_shared ? share_sources() : share_rings(longest_chunk);
   } catch (const OutOfMemory&) {
     rings_.reset();
     sources_.reset();
   }
 }
 
-void Exchange::share_rings() {
-  if (slot_bytes_ == 0) return;
-  Index longest = 0;
-  for (const Stream& stream : outgoing_) {
-    if (is_neighbour(stream.peer)) longest = std::max(longest, stream.longest_chunk());
-  }
-  longest = mpi::all_reduce(context_.topology().node(), longest, mpi::Operation::maximum());
-  if (longest > 0) rings_.emplace(context_, longest);
+void Exchange::share_rings(Index longest_chunk) {
+  if (slot_bytes_ > 0 && longest_chunk > 0) rings_.emplace(context_, longest_chunk);
 }
 
 void Exchange::add_ring_out(schedule::Graph& graph, const Stream& stream) {

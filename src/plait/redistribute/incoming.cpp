@@ -32,15 +32,15 @@ Incoming::Incoming(std::span<const SizedPair> pairs, bool with_tiles)
                           " bytes, expected at least 1 byte each and at most 2^62 in all");
     }
     op_from_.push_back(pair.op_from());
-    volumes_.emplace_back(op_from_.back(), pair.to);
     ranks_ = std::max({ranks_, pair.from.ranks(), pair.to.ranks()});
   }
+  volumes_.resize(pairs_.size());
 }
 
 std::span<const Incoming::Sender> Incoming::of(int rank) {
   senders_.clear();
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    for (const layout::Share& share : volumes_[i].received_by(rank)) {
+    for (const layout::Share& share : received_by(rank, i)) {
       const Index bytes = share.elements * pairs_[i].element_bytes;
       senders_.push_back({share.rank, {.bytes = bytes, .transformed_bytes = pairs_[i].transforms ? bytes : 0}});
     }
@@ -63,6 +63,22 @@ std::span<const Incoming::Sender> Incoming::of(int rank) {
   return senders_;
 }
 
+std::vector<layout::Share> Incoming::received_by(int rank, std::size_t pair) {
+  const MatrixPair& matrices = pairs_[pair].pair;
+  if (!matrices.part) {
+    std::optional<layout::Volumes>& volumes = volumes_[pair];
+    if (!volumes) volumes.emplace(op_from_[pair], matrices.to);
+    return volumes->received_by(rank);
+  }
+  std::vector<layout::Share> shares;
+  const Packages packages(op_from_[pair], matrices.to, rank, matrices.part);
+  for (const Package& package : packages.incoming()) shares.push_back({package.peer, package.elements});
+  if (packages.own().elements == 0) return shares;
+  const auto after = std::ranges::lower_bound(shares, rank, {}, &layout::Share::rank);
+  shares.insert(after, {rank, packages.own().elements});
+  return shares;
+}
+
 void Incoming::add_tiles(int rank) {
   struct Sent {
     int from;
@@ -70,7 +86,7 @@ void Incoming::add_tiles(int rank) {
   };
   std::vector<Sent> all;
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const Packages packages(op_from_[i], pairs_[i].pair.to, rank);
+    const Packages packages(op_from_[i], pairs_[i].pair.to, rank, pairs_[i].pair.part);
     const auto add = [&](const Package& package) {
       for (const Panel& panel : package.panels) {
         const Index rows = panel.rows->length;

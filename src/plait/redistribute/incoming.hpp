@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace plait::redistribute {
 
 /// What each rank gets in a batch, from whom: the communication graph G = (P, E, S) of the paper, a column at a time.
-/// Pure arithmetic, the same on every rank.
+/// Pure arithmetic, the same on every rank; for a part of a matrix in the time that its packages take.
 ///
 /// \throws ShapeMismatch  naming the pair whose shapes do not fit
 /// \throws ArgumentError  element_bytes < 1, or more than 2^62 bytes
@@ -28,15 +29,17 @@ class Incoming {
   /// Who sends to `rank`, itself included, by rank. True until the next call.
   [[nodiscard]] std::span<const Sender> of(int rank);
 
+  [[nodiscard]] std::span<const SizedPair> pairs() const noexcept { return pairs_; }
   /// One more than the highest rank that holds anything.
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
 
  private:
+  [[nodiscard]] std::vector<layout::Share> received_by(int rank, std::size_t pair);
   void add_tiles(int rank);
 
   std::vector<SizedPair> pairs_;
   std::vector<layout::Layout> op_from_;
-  std::vector<layout::Volumes> volumes_;
+  std::vector<std::optional<layout::Volumes>> volumes_;  // counted when they are first asked for
   bool with_tiles_;
   int ranks_ = 0;
   std::vector<Sender> senders_;

@@ -9,7 +9,8 @@
 
 namespace plait::redistribute {
 
-/// What one tile of B and one tile of A have in common.
+/// What one tile of B and one tile of A have in common; one of several rectangles of that where only a part of A is
+/// meant.
 struct PackageTile {
   std::size_t pair = 0;         ///< of the batch
   layout::TilePosition source;  ///< in the layout of op(B)

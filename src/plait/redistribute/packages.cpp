@@ -4,6 +4,9 @@
 #include <tuple>
 #include <utility>
 
+#include "plait/redistribute/packed_axis.hpp"
+#include "plait/redistribute/panel_part.hpp"
+
 namespace plait::redistribute {
 
 namespace {
@@ -90,7 +93,40 @@ std::vector<Panel> Packages::panels_of(const Layout& source, const Layout& targe
   return panels;
 }
 
-Packages::Packages(const Layout& source, const Layout& target, int rank)
+/// The elements [begin, begin + length) of all runs.
+const PackedRuns* Packages::cut_out(const PackedRuns& whole, Index begin, Index length, const layout::Axis& target,
+                                    Index part) {
+  if (length == whole.length) return &whole;
+  Cut& cut = cuts_.emplace_back();
+  Index done = 0;
+  for (std::size_t k = PackedAxis(target, part, whole).run_at(begin); done < length; ++k) {
+    const layout::Run& run = whole.runs[k];
+    const Index skip = begin + done - whole.starts[k];
+    const Index taken = std::min(run.length - skip, length - done);
+    cut.runs.push_back(
+        {target.global_of(part, run.target_local + skip), run.source_local + skip, run.target_local + skip, taken});
+    cut.starts.push_back(done);
+    done += taken;
+  }
+  cut.packed = {cut.runs, cut.starts, length};
+  return &cut.packed;
+}
+
+std::vector<Panel> Packages::within(const Trapezoid& part, const std::vector<Panel>& panels, const Layout& target) {
+  std::vector<Panel> result;
+  for (const Panel& panel : panels) {
+    const auto [row_part, column_part] = panel.target_position;
+    for (const PackedRectangle& rectangle : rectangles_within(part, panel, target)) {
+      result.push_back(panel);
+      result.back().rows = cut_out(*panel.rows, rectangle.row, rectangle.rows, target.rows(), row_part);
+      result.back().columns =
+          cut_out(*panel.columns, rectangle.column, rectangle.columns, target.columns(), column_part);
+    }
+  }
+  return result;
+}
+
+Packages::Packages(const Layout& source, const Layout& target, int rank, const std::optional<Trapezoid>& part)
     : outgoing_panels_(panels_of(source, target, rank, true)),
       incoming_panels_(panels_of(source, target, rank, false)) {
   const auto receiver = [&](const Panel& panel) { return target.owners().owner(panel.target_position); };
@@ -102,6 +138,10 @@ Packages::Packages(const Layout& source, const Layout& target, int rank)
   };
   sort(outgoing_panels_, receiver);
   sort(incoming_panels_, sender);
+  if (part) {
+    outgoing_panels_ = within(*part, outgoing_panels_, target);
+    incoming_panels_ = within(*part, incoming_panels_, target);
+  }
   outgoing_ = grouped(outgoing_panels_, receiver);
   incoming_ = grouped(incoming_panels_, sender);
 

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/layout/overlay.hpp"
+#include "plait/redistribute/trapezoid.hpp"
 
 namespace plait::redistribute {
 
@@ -18,7 +21,7 @@ struct PackedRuns {
   Index length = 0;               // of all of them
 };
 
-/// What one source tile and one target tile have in common: the product of row runs and column runs.
+/// What one source tile and one target tile have in common, or a part of that: the product of row runs and column runs.
 struct Panel {
   layout::TilePosition source_position;
   layout::TilePosition target_position;
@@ -37,12 +40,15 @@ struct Package {
 };
 
 /// The packages of one rank between two layouts of the same shape. Pure arithmetic; the cost grows with what the rank
-/// owns and the number of its peers, whatever the shape.
+/// owns and the number of its peers, whatever the shape. Of a trapezoid only what lies within is in panels, which are
+/// cut along its diagonal: one for each element of it that the rank holds, about.
 ///
 /// Source: Kabić et al., "COSTA", Algorithm 2, with the overlay as a product of two axes in place of a walk over it.
 class Packages {
  public:
-  Packages(const layout::Layout& source, const layout::Layout& target, int rank);
+  /// \param part  of the target
+  Packages(const layout::Layout& source, const layout::Layout& target, int rank,
+           const std::optional<Trapezoid>& part = {});
   Packages(Packages&&) = delete;
 
   /// Sorted by peer; what the rank keeps is not among them.
@@ -60,13 +66,21 @@ class Packages {
     std::vector<PackedRuns> shared;
   };
   using Overlays = std::map<Index, Overlay>;  // by part
+  struct Cut {
+    std::vector<layout::Run> runs;
+    std::vector<Index> starts;
+    PackedRuns packed;
+  };
 
   const Overlay& overlay_of(Overlays& known, Index part, bool of_source, const layout::Axis& source,
                             const layout::Axis& target);
   std::vector<Panel> panels_of(const layout::Layout& source, const layout::Layout& target, int rank, bool of_source);
+  std::vector<Panel> within(const Trapezoid& part, const std::vector<Panel>& panels, const layout::Layout& target);
+  const PackedRuns* cut_out(const PackedRuns& whole, Index begin, Index length, const layout::Axis& target, Index part);
 
   std::size_t most_runs_ = 0;  // before what the constructor's initialisers count into it
   Overlays source_rows_, source_columns_, target_rows_, target_columns_;
+  std::deque<Cut> cuts_;
   std::vector<Panel> outgoing_panels_, incoming_panels_;
   std::vector<Package> outgoing_, incoming_;
   Package own_;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
@@ -33,12 +35,35 @@ void expect_at_least(const char* option, Index bytes, Index least) {
 // What all ranks have to mean alike, as a number that can be negated.
 Index identity_of(std::span<const MatrixPair> pairs) {
   std::uint64_t state = pairs.size();
-  for (const auto& [from, to, op] : pairs) {
+  for (const auto& [from, to, op, part] : pairs) {
     state = random_bits(state, layout::fingerprint(from));
     state = random_bits(state, layout::fingerprint(to));
     state = random_bits(state, static_cast<std::uint64_t>(op));
+    if (!part) continue;
+    state = random_bits(state, part->side == Trapezoid::Side::upper ? 1 : 2);
+    state = random_bits(state, static_cast<std::uint64_t>(part->diagonal));
   }
   return static_cast<Index>(state >> 1);
+}
+
+std::string part_text(const Trapezoid& part) {
+  return fmt::format("the part {} diagonal {}", part.side == Trapezoid::Side::upper ? "up to" : "from", part.diagonal);
+}
+
+// Calls f(j, begin, end) for the columns of a tile, j, and the rows of it, from begin to before end, that lie within:
+// all as they lie in the tile.
+template <class F>
+void for_each_column_within(const Trapezoid& part, const layout::Axis& rows, Index row_part,
+                            const layout::Axis& columns, Index column_part, F&& f) {
+  const auto local = [&](Index row) { return rows.sub(0, row).local_extent(row_part); };
+  columns.for_each_segment(column_part, [&](const layout::Segment& segment) {
+    for (Index k = 0; k < segment.length; ++k) {
+      const auto [begin, end] = part.rows_of(segment.global + k, 0, rows.extent());
+      const Index first = local(begin);
+      const Index last = local(end);
+      if (last > first) f(segment.local + k, first, last);
+    }
+  });
 }
 
 // The same owners of the same elements; in which order these lie in memory is each tile's own affair.
@@ -48,7 +73,7 @@ bool distributes_alike(const Layout& a, const Layout& b) {
 
 }  // namespace
 
-Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options)
+Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options, Agreement agreement)
     : context_(context), options_(std::move(options)), pairs_(std::move(pairs)) {
   context.expect_usable();
   std::exception_ptr failure;
@@ -61,7 +86,12 @@ Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options
   } catch (...) {
     failure = std::current_exception();
   }
-  agree_on_options(failure);
+  if (agreement == Agreement::once) {
+    unplanned_ = failure;
+  } else {
+    agree_on_options(failure);
+  }
+  options_.chunk_bytes = std::min({options_.chunk_bytes, mpi::longest_message, options_.memory_budget / 4});
 }
 
 std::string Plan::name_of(std::size_t pair) const {
@@ -69,7 +99,7 @@ std::string Plan::name_of(std::size_t pair) const {
 }
 
 void Plan::expect_layouts(const MatrixPair& pair) const {
-  const auto& [from, to, op] = pair;
+  const auto& [from, to, op, part] = pair;
   const std::string name = name_of(static_cast<std::size_t>(&pair - pairs_.data()));
   if (apply(op, from.shape()) != to.shape()) {
     throw ShapeMismatch(name + "op(B) is " + layout::to_string(apply(op, from.shape())) + ", A is " +
@@ -81,6 +111,11 @@ void Plan::expect_layouts(const MatrixPair& pair) const {
     throw LayoutError(name + which + ": " + layout::describe(*layout) + " needs " + std::to_string(layout->ranks()) +
                       " ranks, there are " + std::to_string(context_.size()));
   }
+  const auto [rows, columns] = to.shape();
+  if (part && (part->diagonal < -columns || part->diagonal > rows)) {
+    throw ArgumentError(fmt::format("{}part: the diagonal is {}, expected from -{} to {} in a matrix A of {}", name,
+                                    part->diagonal, columns, rows, layout::to_string(to.shape())));
+  }
 }
 
 // One all-reduce: who failed, the least of the limits, and whether all ranks mean the same redistribution.
@@ -91,16 +126,17 @@ void Plan::agree_on_options(const std::exception_ptr& failure) {
   mpi::agree(context_, failure, minima);
   if (minima[2] != -minima[3]) {
     std::string mine;
-    for (const auto& [from, to, op] : pairs_) {
+    for (const auto& [from, to, op, part] : pairs_) {
       mine +=
           (mine.empty() ? "" : "; ") + layout::describe(from) + " to " + layout::describe(to) + ", " + to_string(op);
+      if (part) mine += ", " + part_text(*part);
     }
     throw ArgumentError("the ranks plan different redistributions; rank " + std::to_string(context_.rank()) +
                         ": from " + mine);
   }
   options_.memory_budget = minima[0];
   options_.within_node = static_cast<WithinNode>(minima[4]);
-  options_.chunk_bytes = std::min({minima[1], mpi::longest_message, minima[0] / 4});
+  options_.chunk_bytes = minima[1];
 }
 
 Volume Plan::volume(std::size_t pair) const {
@@ -113,14 +149,17 @@ Volume Plan::volume(std::size_t pair) const {
 }
 
 // One all-reduce agrees that every rank can do its part and that all mean the same: after it nothing fails for want of
-// memory or for a wrong argument.
+// memory or for a wrong argument, but for the schedule of a new exchange.
 void Plan::start(std::span<const Operands> operands, std::exception_ptr failure, Agreement agreement) {
   if (active_ != nullptr)
     throw ArgumentError("an execution of this plan is under way, expected wait() to end it first");
   ExchangeKind& kind = beginning_;
   kind.element_bytes.clear();
   kind.sources_are_shared = options_.within_node == WithinNode::shared_memory;
+  std::unique_ptr<Exchange> cut;
+  Index longest_chunk = 0;
   try {
+    if (unplanned_) std::rethrow_exception(unplanned_);
     if (!failure) {
       context_.expect_usable();
       expect_fitting(operands);
@@ -131,27 +170,39 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
         if (operands[i].reads_source() && !matrices_[i].is_source_shared) kind.sources_are_shared = false;
       }
       for (auto& [other, known] : exchanges_) {
-        if (other.element_bytes == kind.element_bytes) known.schedule().prepare();
+        if (other.element_bytes == kind.element_bytes) known->schedule().prepare();
       }
+      if (agreement != Agreement::reached && !exchanges_.contains(kind)) cut = cut_exchange(kind);
+      if (cut) longest_chunk = cut->longest_chunk_in_node();
     }
   } catch (...) {
     failure = std::current_exception();
   }
-  if (agreement == Agreement::needed) {
-    agree_on_operands(kind, operands, failure);
+  if (agreement != Agreement::reached) {
+    agree_on_operands(kind, operands, failure, longest_chunk);
   } else if (failure) {
     std::rethrow_exception(failure);
   } else {
     kind.sources_are_shared = false;  // only an agreement could tell
   }
+  try {
+    begin(kind, operands, std::move(cut), longest_chunk, agreement);
+  } catch (...) {
+    if (agreement != Agreement::once) throw;
+    unbegun_ = std::current_exception();
+  }
+}
 
+void Plan::begin(const ExchangeKind& kind, std::span<const Operands> operands, std::unique_ptr<Exchange> cut,
+                 Index longest_chunk, Agreement agreement) {
   const std::vector<Index>& sizes = kind.element_bytes;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) scale_target(matrices_[i], operands[i]);
   }
   if (std::all_of(sizes.begin(), sizes.end(), [](Index bytes) { return bytes == 0; })) return;
   const auto known = exchanges_.find(kind);
-  active_ = known != exchanges_.end() ? &known->second : &new_exchange(kind);
+  active_ =
+      known != exchanges_.end() ? known->second.get() : &new_exchange(kind, std::move(cut), longest_chunk, agreement);
   calls_users_ = agreement == Agreement::needed &&
                  std::any_of(operands.begin(), operands.end(), [](const Operands& one) { return one.is_operation(); });
   active_->schedule().start();
@@ -188,7 +239,7 @@ void Plan::expect_fitting(std::span<const Operands> operands) const {
                       layout::describe(planned) + ", as planned");
   };
   for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const auto& [from, to, op] = pairs_[i];
+    const auto& [from, to, op, part] = pairs_[i];
     try {
       expect_part("source", operands[i].source_part(), from);
       expect_part("target", operands[i].target_part(), to);
@@ -204,8 +255,8 @@ void Plan::expect_fitting(std::span<const Operands> operands) const {
   }
 }
 
-void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands,
-                             const std::exception_ptr& failure) {
+void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure,
+                             Index& longest_chunk) {
   std::uint64_t state = kind.element_bytes.size();
   for (std::size_t i = 0; i < kind.element_bytes.size(); ++i) {
     state = random_bits(state, static_cast<std::uint64_t>(kind.element_bytes[i]));
@@ -213,9 +264,10 @@ void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> opera
     state = random_bits(state, operands[i].is_operation() ? 1 : 0);
   }
   const auto meaning = static_cast<Index>(state >> 1);
-  std::array<Index, 3> minima{meaning, -meaning, kind.sources_are_shared ? 1 : 0};
+  std::array<Index, 4> minima{meaning, -meaning, kind.sources_are_shared ? 1 : 0, -longest_chunk};
   mpi::agree(context_, failure, minima);
   kind.sources_are_shared = minima[2] == 1;
+  longest_chunk = -minima[3];
   if (minima[0] == -minima[1]) return;
   std::string mine;
   for (std::size_t i = 0; i < kind.element_bytes.size(); ++i) {
@@ -229,31 +281,66 @@ void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> opera
 
 // A ← beta·A, for alpha == 0: no rank reads B, so there is nothing to send.
 void Plan::scale_target(const PlannedMatrix& matrix, const Operands& operands) {
-  for (const auto& [tile, minor, major] : operands.target()) {
-    for (Index j = 0; j < major; ++j) {
-      matrix.transform.run(minor, nullptr, tile.data + j * tile.leading_dimension * matrix.transform.element_bytes());
+  const Layout& to = matrix.pair.to;
+  for (std::size_t t = 0; t < matrix.target_tiles.size(); ++t) {
+    const auto& [tile, minor, major] = operands.target()[t];
+    const auto [row_part, column_part] = matrix.target_tiles[t].position;
+    const auto scale = [&, &tile = tile](Index j, Index begin, Index end) {
+      matrix.transform.run(end - begin, nullptr,
+                           tile.data + (j * tile.leading_dimension + begin) * matrix.transform.element_bytes());
+    };
+    if (!matrix.pair.part) {
+      for (Index j = 0; j < major; ++j) scale(j, 0, minor);
+    } else if (tile.order == StorageOrder::column_major) {
+      for_each_column_within(*matrix.pair.part, to.rows(), row_part, to.columns(), column_part, scale);
+    } else {
+      for_each_column_within(matrix.pair.part->transposed(), to.columns(), column_part, to.rows(), row_part, scale);
     }
   }
 }
 
+std::unique_ptr<Exchange> Plan::cut_exchange(const ExchangeKind& kind) {
+  const auto takes_part = [](Index bytes) { return bytes != 0; };
+  if (std::ranges::none_of(kind.element_bytes, takes_part)) return nullptr;
+  return std::make_unique<Exchange>(context_, matrices_, kind.element_bytes, options_);
+}
+
 // Collective; on failure no rank keeps it.
-Exchange& Plan::new_exchange(const ExchangeKind& kind) {
+Exchange& Plan::new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, Index longest_chunk,
+                             Agreement agreement) {
+  // Ranks that found their sources in shared memory, and knew how to read them there, have not cut for those that did
+  // not.
+  const bool is_cut = agreement != Agreement::reached && !exchanges_.contains({kind.element_bytes, true});
+  if (!is_cut) {
+    std::exception_ptr failure;
+    try {
+      if (!cut) cut = cut_exchange(kind);
+      longest_chunk = cut->longest_chunk_in_node();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    std::array<Index, 1> minima{-longest_chunk};
+    mpi::agree(context_, failure, minima);
+    longest_chunk = -minima[0];
+  }
+  cut->share_memory(kind.sources_are_shared, longest_chunk);
+  const auto keep = [&] {
+    cut->build();
+    exchanges_.emplace(kind, std::move(cut));
+  };
   try {
-    Exchange& exchange = mpi::agreed(context_, [&]() -> std::reference_wrapper<Exchange> {
-      return exchanges_.try_emplace(kind, context_, matrices_, kind, options_).first->second;
-    });
-    exchange.share_memory();
-    mpi::agreed(context_, [&] { exchange.build(); });
-    return exchange;
+    agreement == Agreement::once ? keep() : mpi::agreed(context_, keep);
   } catch (...) {
     exchanges_.erase(kind);
     throw;
   }
+  return *exchanges_.at(kind);
 }
 
 bool Plan::progress() { return active_ == nullptr || active_->schedule().progress(); }
 
 void Plan::wait() {
+  if (unbegun_) std::rethrow_exception(std::exchange(unbegun_, nullptr));
   if (active_ == nullptr) return;
   Exchange& ending = *std::exchange(active_, nullptr);
   if (calls_users_) {

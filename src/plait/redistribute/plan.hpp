@@ -3,6 +3,7 @@
 #include <deque>
 #include <exception>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ namespace plait::redistribute {
 /// sizes there is a schedule, made when it is first used.
 class Plan {
  public:
-  Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options);
+  /// \param agreement  `needed` or `once`
+  Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options, Agreement agreement = Agreement::needed);
 
   /// \param failure  what kept this rank from making its operands, for all ranks to throw
   void start(std::span<const Operands> operands, std::exception_ptr failure = nullptr,
@@ -40,9 +42,14 @@ class Plan {
   void agree_on_options(const std::exception_ptr& failure);
   void expect_layouts(const MatrixPair& pair) const;
   void expect_fitting(std::span<const Operands> operands) const;
-  void agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure);
+  void agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure,
+                         Index& longest_chunk);
   static void scale_target(const PlannedMatrix& matrix, const Operands& operands);
-  Exchange& new_exchange(const ExchangeKind& kind);
+  [[nodiscard]] std::unique_ptr<Exchange> cut_exchange(const ExchangeKind& kind);
+  Exchange& new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, Index longest_chunk,
+                         Agreement agreement);
+  void begin(const ExchangeKind& kind, std::span<const Operands> operands, std::unique_ptr<Exchange> cut,
+             Index longest_chunk, Agreement agreement);
   /// "pair 3: " where there are several.
   [[nodiscard]] std::string name_of(std::size_t pair) const;
 
@@ -50,8 +57,11 @@ class Plan {
   Options options_;
   const std::vector<MatrixPair> pairs_;
   std::deque<PlannedMatrix> matrices_;
-  std::map<ExchangeKind, Exchange> exchanges_;  // last, so that one under way ends while its matrices are there
+  // After the matrices, which the one under way needs until it ends.
+  std::map<ExchangeKind, std::unique_ptr<Exchange>> exchanges_;
   Exchange* active_ = nullptr;
+  std::exception_ptr unplanned_;  // why there is no plan on this rank
+  std::exception_ptr unbegun_;    // why an execution that was agreed on did not begin on it
   // Of the execution that begins, kept so that repeated ones allocate nothing.
   ExchangeKind beginning_;
   DisjointTiles disjoint_;

@@ -13,7 +13,7 @@ PlannedMatrix::PlannedMatrix(const MatrixPair& its_pair, int rank)
       source_tiles(pair.from.tiles_of(rank)),
       target_tiles(pair.to.tiles_of(rank)),
       op_from(pair.op_from()),
-      packages(op_from, pair.to, rank) {
+      packages(op_from, pair.to, rank, pair.part) {
   const std::vector<layout::TilePosition> tiles = pair.from.owners().owned_by(rank);
   for (const layout::TilePosition tile : op_from.owners().owned_by(rank)) {
     const layout::TilePosition original = transposes(pair.op) ? layout::TilePosition{tile.column, tile.row} : tile;

@@ -13,15 +13,9 @@ namespace {
 using redistribute::Op;
 
 template <class T>
-redistribute::ElementOperation<T> add_within(const Trapezoid& part, T alpha, bool conjugates, T beta) {
-  if (beta == T{0}) {
-    return within<T>(part, [=](const T& a, T& c) { c = alpha * (conjugates ? conjugate(a) : a); });
-  }
-  return within<T>(part, [=](const T& a, T& c) { c = alpha * (conjugates ? conjugate(a) : a) + beta * c; });
-}
-
-PlanCache::Key key_of(Op op, int m, int n, const Submatrix& a, const Submatrix& c) {
-  PlanCache::Key key{PlanCache::add, static_cast<Index>(op), m, n};
+PlanCache::Key key_of(const AddCall<T>& call, Op op, const Submatrix& a, const Submatrix& c) {
+  PlanCache::Key key{PlanCache::add, static_cast<Index>(op), call.m, call.n};
+  append(key, call.part);
   append(key, a.numbers());
   append(key, c.numbers());
   return key;
@@ -30,7 +24,7 @@ PlanCache::Key key_of(Op op, int m, int n, const Submatrix& a, const Submatrix& 
 }  // namespace
 
 template <class T>
-void add(const AddCall<T>& call, Op op, const std::optional<Trapezoid>& part) {
+void add(const AddCall<T>& call, Op op) {
   const Descriptor desc_a = descriptor(call.desc_a);
   const Descriptor desc_c = descriptor(call.desc_c);
   const GridInfo grid = grid_info(desc_a.context);
@@ -42,40 +36,36 @@ void add(const AddCall<T>& call, Op op, const std::optional<Trapezoid>& part) {
   expect_servable(desc_c, c, call.m, call.n, grid);
   if (call.m == 0 || call.n == 0 || (call.alpha == T{0} && call.beta == T{1})) return;
   if (call.alpha == T{0}) {
-    return scale(call.beta, c, call.m, call.n, grid, call.c, desc_c.leading_dimension, part);
+    return scale(call.beta, c, call.m, call.n, grid, call.c, desc_c.leading_dimension, call.part);
   }
 
   constexpr bool is_complex = requires(T z) { z.imag(); };
-  const bool conjugates = is_complex && redistribute::conjugates(op);
-  // Within a trapezoid conjugation is part of the operation on elements.
-  const bool conjugated_by_plan = conjugates && !part;
-  if (redistribute::transposes(op)) op = conjugated_by_plan ? Op::conjugate_transpose : Op::transpose;
+  if (op == Op::conjugate_transpose && !is_complex) op = Op::transpose;  // one plan for both
 
   Grid& processes = grid_of(desc_a.context, grid);
-  CachedPlan& plan = planned(processes.context(), processes.plans(), key_of(op, call.m, call.n, a, c), [&] {
+  CachedPlan& plan = planned(processes.context(), processes.plans(), key_of(call, op, a, c), [&] {
     return redistribute::MatrixPair{
         layout_of(a, static_cast<int>(a_rows), static_cast<int>(a_columns), processes.map()),
-        layout_of(c, call.m, call.n, processes.map()), op};
+        layout_of(c, call.m, call.n, processes.map()), op, call.part};
   });
   execute_on<T>(plan, processes.context().rank(), call.a, desc_a.leading_dimension, call.c, desc_c.leading_dimension,
                 [&](const Tiles<T>& tiles) {
-                  if (!part) return redistribute::Operands(call.alpha, tiles.source(), call.beta, tiles.target());
-                  return redistribute::Operands(add_within<T>(*part, call.alpha, conjugates, call.beta), tiles.source(),
-                                                tiles.target());
+                  return redistribute::Operands(call.alpha, tiles.source(), call.beta, tiles.target());
                 });
 }
 
-template void add(const AddCall<float>&, Op, const std::optional<Trapezoid>&);
-template void add(const AddCall<double>&, Op, const std::optional<Trapezoid>&);
-template void add(const AddCall<std::complex<float>>&, Op, const std::optional<Trapezoid>&);
-template void add(const AddCall<std::complex<double>>&, Op, const std::optional<Trapezoid>&);
+template void add(const AddCall<float>&, Op);
+template void add(const AddCall<double>&, Op);
+template void add(const AddCall<std::complex<float>>&, Op);
+template void add(const AddCall<std::complex<double>>&, Op);
 
-Trapezoid triangle_of(char uplo) {
+redistribute::Trapezoid triangle_of(char uplo) {
+  using enum redistribute::Trapezoid::Side;
   switch (uplo) {
     case 'U':
-    case 'u': return {true, 0};
+    case 'u': return {upper, 0};
     case 'L':
-    case 'l': return {false, 0};
+    case 'l': return {lower, 0};
     default: throw PassOn{refused_arguments};
   }
 }

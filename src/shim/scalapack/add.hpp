@@ -4,8 +4,7 @@
 #include <optional>
 
 #include "plait/redistribute/op.hpp"
-
-#include "shim/scalapack/trapezoid.hpp"
+#include "plait/redistribute/trapezoid.hpp"
 
 namespace plait::shim::scalapack {
 
@@ -25,6 +24,7 @@ struct AddCall {
   int ic;
   int jc;
   const int* desc_c;
+  std::optional<redistribute::Trapezoid> part = std::nullopt;
 };
 
 /// Collective over the grid, which A and C have in common. All of its processes know all arguments, so once the plan is
@@ -33,15 +33,15 @@ struct AddCall {
 /// \throws PassOn  on all processes alike, or on one whose leading dimension is too small: the real routine ends the
 ///                 program then
 template <class T>
-void add(const AddCall<T>& call, redistribute::Op op, const std::optional<Trapezoid>& part);
+void add(const AddCall<T>& call, redistribute::Op op);
 
-extern template void add(const AddCall<float>&, redistribute::Op, const std::optional<Trapezoid>&);
-extern template void add(const AddCall<double>&, redistribute::Op, const std::optional<Trapezoid>&);
-extern template void add(const AddCall<std::complex<float>>&, redistribute::Op, const std::optional<Trapezoid>&);
-extern template void add(const AddCall<std::complex<double>>&, redistribute::Op, const std::optional<Trapezoid>&);
+extern template void add(const AddCall<float>&, redistribute::Op);
+extern template void add(const AddCall<double>&, redistribute::Op);
+extern template void add(const AddCall<std::complex<float>>&, redistribute::Op);
+extern template void add(const AddCall<std::complex<double>>&, redistribute::Op);
 
 /// The triangle that p?tradd's UPLO names, with the diagonal from the first element on.
 /// \throws PassOn  for another letter than 'U' and 'L'
-[[nodiscard]] Trapezoid triangle_of(char uplo);
+[[nodiscard]] redistribute::Trapezoid triangle_of(char uplo);
 
 }  // namespace plait::shim::scalapack

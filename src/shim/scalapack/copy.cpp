@@ -88,8 +88,9 @@ KnownMatrix gathered(const std::vector<std::array<Announcement, 2>>& all, Get&& 
   return matrix;
 }
 
-redistribute::MatrixPair pair_of(const KnownMatrix& a, const KnownMatrix& b, int m, int n) {
-  return {layout_of(a.part, m, n, a.map), layout_of(b.part, m, n, b.map), redistribute::Op::identity};
+redistribute::MatrixPair pair_of(const CopyCall& call, const KnownMatrix& a, const KnownMatrix& b) {
+  return {layout_of(a.part, call.m, call.n, a.map), layout_of(b.part, call.m, call.n, b.map),
+          redistribute::Op::identity, call.part};
 }
 
 // The message and the end are those of the real routine.
@@ -110,6 +111,7 @@ CachedPlan& plan_of_members(const CopyCall& call, const CopyOperand& a, const Co
   Grid& a_grid = grid_of(a.descriptor.context, a.grid);
   Grid& b_grid = grid_of(b.descriptor.context, b.grid);
   PlanCache::Key key{PlanCache::copy_between_all, call.m, call.n, a_grid.serial(), b_grid.serial()};
+  append(key, call.part);
   append(key, a.part.numbers());
   append(key, b.part.numbers());
   return planned(all.context(), all.plans(), std::move(key), [&] {
@@ -118,7 +120,7 @@ CachedPlan& plan_of_members(const CopyCall& call, const CopyOperand& a, const Co
       if (!map.complete()) throw PassOn{"a grid with processes that are not in the union context"};
       return map;
     };
-    return pair_of({a.part, in_union(a_grid)}, {b.part, in_union(b_grid)}, call.m, call.n);
+    return pair_of(call, {a.part, in_union(a_grid)}, {b.part, in_union(b_grid)});
   });
 }
 
@@ -129,28 +131,26 @@ CachedPlan& plan_with_outsiders(const CopyCall& call, const CopyOperand& a, cons
   const KnownMatrix known_a = gathered(told, [](const auto& one) -> auto& { return one[0]; }, call.m, call.n);
   const KnownMatrix known_b = gathered(told, [](const auto& one) -> auto& { return one[1]; }, call.m, call.n);
   PlanCache::Key key{PlanCache::copy_with_outsiders, call.m, call.n};
+  append(key, call.part);
   for (const KnownMatrix* one : {&known_a, &known_b}) {
     append(key, one->part.numbers());
     append(key, std::array{one->map.rows, one->map.columns});
     append(key, one->map.ranks);
   }
-  return planned(all.context(), all.plans(), std::move(key), [&] { return pair_of(known_a, known_b, call.m, call.n); });
+  return planned(all.context(), all.plans(), std::move(key), [&] { return pair_of(call, known_a, known_b); });
 }
 
 template <class T>
-void copy_elements(CachedPlan& plan, int rank, const CopyCall& call, const CopyOperand& a, const CopyOperand& b,
-                   const std::optional<Trapezoid>& part) {
+void copy_elements(CachedPlan& plan, int rank, const CopyCall& call, const CopyOperand& a, const CopyOperand& b) {
   execute_on<T>(plan, rank, static_cast<const T*>(call.a), a.descriptor.leading_dimension, static_cast<T*>(call.b),
                 b.descriptor.leading_dimension, [&](const Tiles<T>& tiles) {
-                  if (!part) return redistribute::Operands(T{1}, tiles.source(), T{0}, tiles.target());
-                  return redistribute::Operands(within<T>(*part, [](const T& from, T& to) { to = from; }),
-                                                tiles.source(), tiles.target());
+                  return redistribute::Operands(T{1}, tiles.source(), T{0}, tiles.target());
                 });
 }
 
 }  // namespace
 
-void copy(const CopyCall& call, Index element_bytes, const std::optional<Trapezoid>& part) {
+void copy(const CopyCall& call, Index element_bytes) {
   if (call.m == 0 || call.n == 0) return;
   const GridInfo info = grid_info(call.union_context);
   if (!info.member()) throw PassOn{refused_arguments};
@@ -162,18 +162,19 @@ void copy(const CopyCall& call, Index element_bytes, const std::optional<Trapezo
   CachedPlan& plan = has_all(a) && has_all(b) ? plan_of_members(call, a, b, all) : plan_with_outsiders(call, a, b, all);
   const int rank = all.context().rank();
   switch (element_bytes) {
-    case 4: return copy_elements<std::uint32_t>(plan, rank, call, a, b, part);
-    case 8: return copy_elements<std::uint64_t>(plan, rank, call, a, b, part);
-    default: return copy_elements<std::complex<double>>(plan, rank, call, a, b, part);
+    case 4: return copy_elements<std::uint32_t>(plan, rank, call, a, b);
+    case 8: return copy_elements<std::uint64_t>(plan, rank, call, a, b);
+    default: return copy_elements<std::complex<double>>(plan, rank, call, a, b);
   }
 }
 
-Trapezoid trmr2d_part(char uplo, char diag, int m, int n) {
+redistribute::Trapezoid trmr2d_part(char uplo, char diag, int m, int n) {
   const auto is = [](char given, char letter) { return std::toupper(static_cast<unsigned char>(given)) == letter; };
-  const Index excess_rows = std::max(m - n, 0);
-  const Index excess_columns = std::max(n - m, 0);
-  if (is(uplo, 'U')) return {true, excess_rows - (is(diag, 'N') ? 0 : 1)};
-  return {false, (is(diag, 'U') ? 1 : 0) - excess_columns};
+  const Index excess_rows = std::max(Index{m} - n, Index{0});
+  const Index excess_columns = std::max(Index{n} - m, Index{0});
+  using enum redistribute::Trapezoid::Side;
+  if (is(uplo, 'U')) return {upper, excess_rows - (is(diag, 'N') ? 0 : 1)};
+  return {lower, (is(diag, 'U') ? 1 : 0) - excess_columns};
 }
 
 }  // namespace plait::shim::scalapack

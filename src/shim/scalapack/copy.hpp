@@ -3,8 +3,7 @@
 #include <optional>
 
 #include "plait/base/index.hpp"
-
-#include "shim/scalapack/trapezoid.hpp"
+#include "plait/redistribute/trapezoid.hpp"
 
 namespace plait::shim::scalapack {
 
@@ -21,6 +20,7 @@ struct CopyCall {
   int jb;
   const int* desc_b;
   int union_context;  ///< of a grid of all processes that are in that of A or that of B, or in neither
+  std::optional<redistribute::Trapezoid> part = std::nullopt;
 };
 
 /// Copies between any two grids. Collective over the grid of the union context; a process that is not in the grid of A
@@ -31,10 +31,10 @@ struct CopyCall {
 ///
 /// \param element_bytes  4, 8 or 16
 /// \throws PassOn  on all processes alike
-void copy(const CopyCall& call, Index element_bytes, const std::optional<Trapezoid>& part);
+void copy(const CopyCall& call, Index element_bytes);
 
 /// The elements that p?trmr2d copies, told by the first letters of its arguments as the real one reads them: with
 /// diag 'N' the diagonal is copied. It ends in the last element of the last row or column.
-[[nodiscard]] Trapezoid trmr2d_part(char uplo, char diag, int m, int n);
+[[nodiscard]] redistribute::Trapezoid trmr2d_part(char uplo, char diag, int m, int n);
 
 }  // namespace plait::shim::scalapack

@@ -30,7 +30,7 @@ void execute(CachedPlan& cached, const std::optional<redistribute::Operands>& op
   const bool proven = cached.proven.contains(element_bytes);
   if (!proven) {
     try {
-      cached.plan.start(given, failure, Agreement::needed);
+      cached.plan.start(given, failure, Agreement::once);
     } catch (const Error& error) {
       throw PassOn{error.what()};
     }

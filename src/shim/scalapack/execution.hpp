@@ -24,15 +24,15 @@ struct PassOn {
 /// Ends the program, as ScaLAPACK does when something fails that one process alone knows of and others wait for it.
 [[noreturn]] void end_program(const std::string& what);
 
-/// The plan of a call, made now if the cache has none. Collective over the grid.
-/// \param pair  makes the layouts of source and target
-/// \throws PassOn  on all ranks alike, if it can't be made
+/// The plan of a call, made now if the cache has none: in the same order on all ranks, without communication.
+/// \param make_pair  makes the layouts of source and target
+/// \throws PassOn  on all ranks alike, if they can't be made
 template <class MakePair>
 [[nodiscard]] CachedPlan& planned(mpi::Context& context, PlanCache& plans, PlanCache::Key key, MakePair&& make_pair) {
   if (CachedPlan* const known = plans.find(key)) return *known;
   try {
     redistribute::MatrixPair pair = make_pair();
-    const Index bytes = estimated_bytes(pair.op_from(), pair.to);
+    const Index bytes = estimated_bytes(pair);
     auto made = std::make_unique<CachedPlan>(context, std::move(pair));
     return plans.keep(std::move(key), std::move(made), bytes);
   } catch (const Error& error) {
@@ -40,9 +40,9 @@ template <class MakePair>
   }
 }
 
-/// Executes a plan. The first time with elements of this size the ranks agree that all of them can, and every rank
-/// throws if one can't; after that they need not talk: all that could differ between them is their memory, and running
-/// out of it ends the program.
+/// Executes a plan. The first time with elements of this size the ranks agree, in one all-reduce, that all of them can,
+/// and every rank throws if one can't; after that they need not talk: all that could differ between them is their
+/// memory, and running out of it ends the program.
 /// \throws PassOn  on all ranks alike, if nothing was moved
 void execute(CachedPlan& cached, const std::optional<redistribute::Operands>& operands,
              const std::exception_ptr& failure, Index element_bytes);

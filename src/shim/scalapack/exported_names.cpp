@@ -17,6 +17,7 @@ namespace {
 
 using plait::Index;
 using plait::redistribute::Op;
+using plait::redistribute::Trapezoid;
 using plait::shim::scalapack::AddCall;
 using plait::shim::scalapack::CopyCall;
 using plait::shim::scalapack::loaded;
@@ -40,24 +41,30 @@ using Gemm = void(const char*, const char*, const int*, const int*, const int*, 
                   const int*, const int*, const void*, const int*, const int*, const int*, const void*, void*,
                   const int*, const int*, const int*);
 
-Index bytes_of(int m, int n, Index element_bytes) { return Index{m} * n * element_bytes; }
+Index bytes_of(int m, int n, Index element_bytes, const std::optional<Trapezoid>& part = {}) {
+  return (part ? part->elements({m, n}) : Index{m} * n) * element_bytes;
+}
+
+Index copied(const CopyCall& call, Index element_bytes) {
+  plait::shim::scalapack::copy(call, element_bytes);
+  return bytes_of(call.m, call.n, element_bytes, call.part);
+}
 
 void gemr2d(const std::string& name, Index element_bytes, const CopyCall& call) {
   serve(
-      name, bytes_of(call.m, call.n, element_bytes),
-      [&] { plait::shim::scalapack::copy(call, element_bytes, std::nullopt); },
+      name, [&] { return copied(call, element_bytes); },
       [&] {
         loaded<Gemr2d>("C" + name)(call.m, call.n, call.a, call.ia, call.ja, call.desc_a, call.b, call.ib, call.jb,
                                    call.desc_b, call.union_context);
       });
 }
 
-void trmr2d(const std::string& name, Index element_bytes, const char* uplo, const char* diag, const CopyCall& call) {
+void trmr2d(const std::string& name, Index element_bytes, const char* uplo, const char* diag, CopyCall call) {
   serve(
-      name, bytes_of(call.m, call.n, element_bytes),
+      name,
       [&] {
-        plait::shim::scalapack::copy(call, element_bytes,
-                                     plait::shim::scalapack::trmr2d_part(*uplo, *diag, call.m, call.n));
+        call.part = plait::shim::scalapack::trmr2d_part(*uplo, *diag, call.m, call.n);
+        return copied(call, element_bytes);
       },
       [&] {
         loaded<Trmr2d>("C" + name)(uplo, diag, call.m, call.n, call.a, call.ia, call.ja, call.desc_a, call.b, call.ib,
@@ -73,37 +80,45 @@ AddCall<T> add_call(const int* m, const int* n, const void* alpha, const void* a
           *jc, desc_c};
 }
 
+template <class T>
+Index added(const AddCall<T>& call, Op op) {
+  plait::shim::scalapack::add(call, op);
+  return bytes_of(call.m, call.n, sizeof(T), call.part);
+}
+
 template <class T, class Pass>
 void tran(const std::string& name, Op op, const AddCall<T>& call, Pass&& pass_on) {
-  serve(
-      name, bytes_of(call.m, call.n, sizeof(T)), [&] { plait::shim::scalapack::add(call, op, std::nullopt); },
-      [&] { pass_on(loaded<Tran>(name + "_")); });
+  serve(name, [&] { return added(call, op); }, [&] { pass_on(loaded<Tran>(name + "_")); });
 }
 
 template <class T, class Pass>
 void geadd(const std::string& name, const char* trans, const AddCall<T>& call, Pass&& pass_on) {
   serve(
-      name, bytes_of(call.m, call.n, sizeof(T)),
-      [&] { plait::shim::scalapack::add(call, plait::shim::scalapack::op_of(*trans), std::nullopt); },
+      name, [&] { return added(call, plait::shim::scalapack::op_of(*trans)); },
       [&] { pass_on(loaded<Geadd>(name + "_")); });
 }
 
 template <class T, class Pass>
-void tradd(const std::string& name, const char* uplo, const char* trans, const AddCall<T>& call, Pass&& pass_on) {
+void tradd(const std::string& name, const char* uplo, const char* trans, AddCall<T> call, Pass&& pass_on) {
   serve(
-      name, bytes_of(call.m, call.n, sizeof(T)),
+      name,
       [&] {
-        const auto part = plait::shim::scalapack::triangle_of(*uplo);
-        plait::shim::scalapack::add(call, plait::shim::scalapack::op_of(*trans), part);
+        call.part = plait::shim::scalapack::triangle_of(*uplo);
+        return added(call, plait::shim::scalapack::op_of(*trans));
       },
       [&] { pass_on(loaded<Tradd>(name + "_")); });
 }
 
 template <class T, class Pass>
 void gemm(const std::string& name, const MultiplyCall<T>& call, Pass&& pass_on) {
-  const Index bytes =
-      bytes_of(call.m, call.k, sizeof(T)) + bytes_of(call.k, call.n, sizeof(T)) + bytes_of(call.m, call.n, sizeof(T));
-  serve(name, bytes, [&] { plait::shim::scalapack::multiply(call); }, [&] { pass_on(loaded<Gemm>(name + "_")); });
+  serve(
+      name,
+      [&] {
+        plait::shim::scalapack::multiply(call);
+        return bytes_of(call.m, call.k, sizeof(T)) + bytes_of(call.k, call.n, sizeof(T)) +
+               bytes_of(call.m, call.n, sizeof(T));
+      },
+      [&] { pass_on(loaded<Gemm>(name + "_")); });
 }
 
 // From the start, so that programs that call nothing of this are told as well: of another MPI than theirs, and by a

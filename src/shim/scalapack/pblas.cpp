@@ -8,6 +8,8 @@
 
 namespace plait::shim::scalapack {
 
+using redistribute::Trapezoid;
+
 redistribute::Op op_of(char trans) {
   switch (trans) {
     case 'N':

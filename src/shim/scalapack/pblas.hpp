@@ -5,10 +5,10 @@
 #include <type_traits>
 
 #include "plait/redistribute/op.hpp"
+#include "plait/redistribute/trapezoid.hpp"
 
 #include "shim/scalapack/blacs.hpp"
 #include "shim/scalapack/descriptor.hpp"
-#include "shim/scalapack/trapezoid.hpp"
 
 /// What PBLAS's routines have in common: their matrices are all on one grid, whose processes know all arguments.
 namespace plait::shim::scalapack {
@@ -26,15 +26,17 @@ void expect_servable(const Descriptor& d, const Submatrix& part, int rows, int c
 /// \param array  this process's, of the whole matrix
 template <class T>
 void scale(std::type_identity_t<T> beta, const Submatrix& c, int rows, int columns, const GridInfo& grid, T* array,
-           int leading_dimension, const std::optional<Trapezoid>& part = {});
+           int leading_dimension, const std::optional<redistribute::Trapezoid>& part = {});
 
 extern template void scale<float>(float, const Submatrix&, int, int, const GridInfo&, float*, int,
-                                  const std::optional<Trapezoid>&);
+                                  const std::optional<redistribute::Trapezoid>&);
 extern template void scale<double>(double, const Submatrix&, int, int, const GridInfo&, double*, int,
-                                   const std::optional<Trapezoid>&);
+                                   const std::optional<redistribute::Trapezoid>&);
 extern template void scale<std::complex<float>>(std::complex<float>, const Submatrix&, int, int, const GridInfo&,
-                                                std::complex<float>*, int, const std::optional<Trapezoid>&);
+                                                std::complex<float>*, int,
+                                                const std::optional<redistribute::Trapezoid>&);
 extern template void scale<std::complex<double>>(std::complex<double>, const Submatrix&, int, int, const GridInfo&,
-                                                 std::complex<double>*, int, const std::optional<Trapezoid>&);
+                                                 std::complex<double>*, int,
+                                                 const std::optional<redistribute::Trapezoid>&);
 
 }  // namespace plait::shim::scalapack

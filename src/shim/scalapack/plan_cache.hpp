@@ -1,15 +1,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/matrix_pair.hpp"
 #include "plait/redistribute/plan.hpp"
@@ -18,8 +19,8 @@ namespace plait::shim::scalapack {
 
 /// A plan, and what is known of its executions.
 struct CachedPlan {
-  /// Collective over the context.
-  /// \throws plait::Error  on all ranks alike
+  /// In the same order on all ranks of the context. Communicates nothing, and what fails here fails when the plan is
+  /// executed.
   CachedPlan(mpi::Context& context, redistribute::MatrixPair pair);
 
   redistribute::Plan plan;
@@ -84,8 +85,12 @@ template <class Numbers>
 void append(std::vector<Index>& key, const Numbers& numbers) {
   key.insert(key.end(), std::begin(numbers), std::end(numbers));
 }
+inline void append(std::vector<Index>& key, const std::optional<redistribute::Trapezoid>& part) {
+  const Index side = !part ? 0 : part->side == redistribute::Trapezoid::Side::upper ? 1 : 2;
+  append(key, std::array{side, part ? part->diagonal : Index{0}});
+}
 
-/// About how much memory a plan between these layouts takes on a rank: the same number on all ranks.
-[[nodiscard]] Index estimated_bytes(const layout::Layout& from, const layout::Layout& to);
+/// About how much memory a plan takes on a rank: the same number on all ranks.
+[[nodiscard]] Index estimated_bytes(const redistribute::MatrixPair& pair);
 
 }  // namespace plait::shim::scalapack

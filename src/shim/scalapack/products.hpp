@@ -40,8 +40,8 @@ using ProductCache = Cache<CachedProduct>;
 /// About how much memory a product keeps on a rank: the same number on all ranks.
 [[nodiscard]] inline Index estimated_bytes(const dense::Choice& choice, const dense::Factors& factors,
                                            const layout::Layout& c) {
-  return (keeps_memory(choice) ? choice.workspace_bytes : 0) + estimated_bytes(factors.a, factors.a) +
-         estimated_bytes(factors.b, factors.b) + estimated_bytes(c, c);
+  return (keeps_memory(choice) ? choice.workspace_bytes : 0) + estimated_bytes({factors.a, factors.a}) +
+         estimated_bytes({factors.b, factors.b}) + estimated_bytes({c, c});
 }
 
 }  // namespace plait::shim::scalapack

@@ -14,14 +14,14 @@ namespace plait::shim::scalapack {
 /// What every exported routine does: tries to do the work, and passes the call on where that can't be. What fails on
 /// this process alone ends the program: others would wait for it.
 ///
-/// \param work     throws `PassOn` before anything was changed
+/// \param work     returns how many bytes the call was about; throws `PassOn` before anything was changed
 /// \param pass_on  calls the real routine
 template <class Work, class Real>
-void serve(const std::string& routine, Index bytes, Work&& work, Real&& pass_on) {
+void serve(const std::string& routine, Work&& work, Real&& pass_on) {
   try {
     try {
       const Stopwatch stopwatch;
-      work();
+      const Index bytes = work();
       Summary::of_program().served(routine, bytes, stopwatch.seconds());
     } catch (const PassOn& call) {
       Summary::of_program().passed_on(routine, call.reason);

@@ -66,6 +66,45 @@ class Plan(CommandTest):
         self.assertGreaterEqual(greedy["volume_bytes"], report["relabeled"]["volume_bytes"])
         self.assertEqual(greedy["method"], "greedy")
 
+    def test_nodes_are_what_relabeling_saves_between(self):
+        shape = (36, 36)
+        source = block_cyclic_owners(shape, (4, 4), (6, 1))
+        target = block_cyclic_owners(shape, (6, 6), (6, 1))
+        layouts = ["--from", "block-cyclic:4x4@6x1", "--to", "block-cyclic:6x6@6x1", "--shape", "36x36"]
+        node_of = np.arange(6) // 2
+
+        def between_nodes(counts):
+            return counts[node_of[:, None] != node_of[None, :]].sum()
+
+        counts = volumes(source, target, 6, 8)
+        report = self.plan(*layouts, "--ranks-per-node", "2", "--relabel")
+        relabeled = report["relabeled"]
+        self.assertEqual((report["network_bytes"], relabeled["network_bytes_before"]), (between_nodes(counts),) * 2)
+        found = volumes(source, np.array(report["permutation"])[target], 6, 8)
+        self.expect_volume(relabeled, found)
+        self.assertEqual(relabeled["network_bytes"], between_nodes(found))
+        best = min(
+            between_nodes(volumes(source, np.array(p)[target], 6, 8)) for p in itertools.permutations(range(6))
+        )
+        self.assertLessEqual(relabeled["network_bytes"], 1.1 * best)
+        alone = self.plan(*layouts, "--relabel")
+        by_ranks = volumes(source, np.array(alone["permutation"])[target], 6, 8)
+        self.assertLess(relabeled["network_bytes"], between_nodes(by_ranks))
+        self.assertNotIn("network_bytes", self.plan(*layouts, "--ranks-per-node", "6", "--relabel")["relabeled"])
+        text = self.succeed(0, "plan", *layouts, "--ranks-per-node", "2", "--relabel")
+        self.assertRegex(text, r"(?m)^ +\S+ kB of that between nodes$")
+        self.assertRegex(text, r"(?m)^ +\S+ kB between nodes instead of \S+ kB, -?\d+\.\d\d % less; ")
+
+    def test_short_blocks_on_many_ranks_are_planned_at_once(self):
+        """Of 1e8 pairs of ranks, most of which exchange something, none is looked at."""
+        report = self.plan("--shape", "1000000000x1", "--from", "block-cyclic:3x1@10000x1",
+                           "--to", "block-cyclic:2x1@9999x1")  # fmt: skip
+        # Part s of the first meets part t of the second where 2t - 3s is -1, 0, 1 or 2 modulo 6: within a period of
+        # 99,990,000 elements, once. Those that a rank keeps are no messages.
+        meet = np.isin((2 * np.arange(9999)[None, :] - 3 * np.arange(6)[:, None]) % 6, (5, 0, 1, 2)).sum(axis=1)
+        kept = np.isin(-np.arange(9999) % 6, (5, 0, 1, 2)).sum()
+        self.assertEqual(report["messages"], meet[np.arange(10000) % 6].sum() - kept)
+
     def test_a_transpose_and_a_custom_layout(self):
         shape = (20, 12)
         tiling = {"row_splits": [0, 5, 12], "column_splits": [0, 20], "owners": [[3], [1]]}
@@ -113,7 +152,7 @@ class Plan(CommandTest):
 
     def test_every_key_of_the_json_is_documented(self):
         words = ["plan", "--from", "rows@2", "--to", "cols@2", "--shape", "30x20", "--relabel", "--json"]
-        report = json.loads(self.succeed(0, *words))
+        report = json.loads(self.succeed(0, *words, "--ranks-per-node", "1"))
         memory = report.pop("memory")
         keys = {*report, *report["relabeled"], *(f"memory.{key}" for key in memory)}
         text = (Path(__file__).resolve().parents[3] / "docs/command.md").read_text()
@@ -132,6 +171,7 @@ class Plan(CommandTest):
             ({"--shape": "30"}, 2, "--shape: '30' is no shape"),
             ({"--shape": "9000000000x9000000000"}, 2, "--shape: .*more than can be counted"),
             ({"--relabel": "fast"}, 2, "--relabel: 'fast' is no way to relabel"),
+            ({"--ranks-per-node": "0"}, 2, "--ranks-per-node: '0' is no count"),
             ({"--to": "custom:none.json"}, 1, "none.json: can't be opened"),
             ({"--to": "rows@2,within=5x5"}, 1, "--to: .*30 x 20"),
             ({"--to": "rows@2147483647"}, 1, "--to: 2147483647 ranks, expected at most 10000000"),

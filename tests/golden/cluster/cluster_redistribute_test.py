@@ -35,6 +35,17 @@ class Redistribute(ClusterTest):
         np.testing.assert_array_equal(self.load("A.npy"), 2 * b.T)
         self.expect_trace(moved)
 
+    def test_relabeling_saves_what_goes_between_nodes(self):
+        self.plait_on_nodes("generate", "60x40", "-o", "B.npy")
+        report = self.plait_on_nodes(
+            "redistribute", "B.npy", "-o", "A.npy", "--relabel",
+            "--from", "block-cyclic:6x40@4x1", "--to", "block-cyclic:9x40@4x1",
+        )  # fmt: skip
+        np.testing.assert_array_equal(self.load("A.npy"), self.load("B.npy"))
+        relabeled = report["relabeled"]
+        self.assertLess(relabeled["network_bytes"], relabeled["network_bytes_before"])
+        self.assertEqual(report["redistribution"]["network"]["bytes"], relabeled["network_bytes"])
+
     def expect_trace(self, moved: dict) -> None:
         """That t.json has all that was moved between nodes, in an order that the nodes' clocks agree on."""
         trace = json.loads((self.folder / "t.json").read_text())

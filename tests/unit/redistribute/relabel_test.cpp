@@ -93,6 +93,41 @@ TEST(Relabeling, SavesVolumeBetweenBlockCyclicAndRecursivelySplitTallMatrices) {
   EXPECT_LE(greedy.cost_after, greedy.cost_before);
 }
 
+TEST(CommunicationVolume, IsThatOfEveryElement) {
+  Random random(12);
+  constexpr int ranks = 7;
+  std::vector<int> rank_of(ranks);
+  std::iota(rank_of.begin(), rank_of.end(), 0);
+  for (int round = 0; round < 300; ++round) {
+    const Shape shape{uniform(random, 0, 60), uniform(random, 0, 40)};
+    const Op op = uniform(random, 0, 1) == 0 ? Op::identity : Op::transpose;
+    const SizedPair pair{{random_layout(random, shape, ranks), random_layout(random, apply(op, shape), ranks), op}, 4};
+    if (round % 3 != 0) std::shuffle(rank_of.begin(), rank_of.end(), random);
+    SCOPED_TRACE(layout::describe(pair.pair.from) + " to " + layout::describe(pair.pair.to));
+    std::map<std::pair<int, int>, Index> bytes;
+    for (Index i = 0; i < pair.pair.to.shape().rows; ++i) {
+      for (Index j = 0; j < pair.pair.to.shape().columns; ++j) {
+        const int sender = transposes(op) ? pair.pair.from.owner_of(j, i) : pair.pair.from.owner_of(i, j);
+        const int receiver = rank_of[static_cast<std::size_t>(pair.pair.to.owner_of(i, j))];
+        if (sender != receiver) bytes[{sender, receiver}] += 4;
+      }
+    }
+    std::map<int, Index> sent, received;
+    CommunicationVolume expected;
+    for (const auto& [ends, volume] : bytes) {
+      ++expected.messages;
+      expected.bytes += volume;
+      expected.largest_rank_bytes =
+          std::max({expected.largest_rank_bytes, sent[ends.first] += volume, received[ends.second] += volume});
+    }
+    Incoming incoming({&pair, 1});
+    const CommunicationVolume volume = communication_volume(incoming, rank_of);
+    ASSERT_EQ(volume.messages, expected.messages);
+    ASSERT_EQ(volume.bytes, expected.bytes);
+    ASSERT_EQ(volume.largest_rank_bytes, expected.largest_rank_bytes);
+  }
+}
+
 // Σ w(i, σ(j), S_ij) from the packages of every rank, written down as in the definition.
 Index cost_by_definition(std::span<const SizedPair> pairs, std::span<const int> rank_of, const PackageCost& cost) {
   Index sum = 0;
