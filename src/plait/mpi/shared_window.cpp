@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -54,9 +56,13 @@ SharedWindow::Mapping::~Mapping() {
 
 SharedWindow::SharedWindow(const Communicator& node, Index bytes) {
   PLAIT_ASSERT(bytes >= 0, "a segment has no negative size");
-  const std::vector<Index> sizes = all_gather(node, bytes);
+  std::vector<Index> sizes;
+  Index available = std::numeric_limits<Index>::max();
+  for (const auto& [size, free] : all_gather(node, std::array{bytes, free_shared_memory()})) {
+    sizes.push_back(size);
+    available = std::min(available, free);
+  }
   const Index wanted = total_bytes(sizes);
-  const Index available = all_reduce(node, free_shared_memory(), Operation::minimum());
   if (wanted > available) {
     throw OutOfMemory("shared memory of the node: " + std::to_string(wanted) + " bytes wanted, " +
                       std::to_string(available) + " free in /dev/shm");
