@@ -17,9 +17,15 @@ echo "[0.5, 0.25, 1.0]"
 """
 VALGRIND = """#!/bin/sh
 echo "$@" >> "$CALLS"
-for word; do case $word in --callgrind-out-file=*) profile=${word#*=} ;; esac; done
-printf 'events: Ir Dr Dw Bc Bi\\ntotals: 10 4 2 1 0\\n' > "$profile.1"
-printf 'Some MPI\\navx2\\nkernel sum MPI_DOUBLE 1024\\n'
+call='kernel sum MPI_DOUBLE 1024'
+for word; do
+  case $word in
+    --callgrind-out-file=*) profile=${word#*=} ;;
+    rescaling_calls) call='scaling iteration 67' ;;
+  esac
+done
+printf 'events: Ir Dr Dw Bc Bi D1mr D1mw DLmr DLmw\\ntotals: 10 4 2 1 0 3 2 1 0\\n' > "$profile.1"
+printf "Some MPI\\navx2\\n$call\\n"
 """
 
 
@@ -57,6 +63,12 @@ class Scripts(unittest.TestCase):
         self.assertTrue(report["quick"])
         self.assertTrue(calls[0].endswith("reduce_calls --quick"), calls)
         self.assertEqual(report["records"][0]["instructions"], 10)
+
+    def test_misses_of_both_caches_are_counted_of_reads_and_writes(self):
+        report, calls = self.report("sinkhorn/cache_misses.py", "--program", "rescaling_calls", "--quick")
+        self.assertTrue(calls[0].endswith("rescaling_calls --quick"), calls)
+        counts = {"references": 6, "first_level_misses": 5, "second_level_misses": 1}
+        self.assertEqual(report["records"], [{"by": "scaling", "part": "iteration", "extent": 67, **counts}])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import benchmark_applications
+import benchmark_cache_misses
 import benchmark_instructions
 import benchmark_maps
 import benchmark_overlap
@@ -255,7 +256,7 @@ def table_of_cases(report: dict, plot: str) -> list[str]:
 
 
 def section(report: dict, plot: str) -> str:
-    for others in (benchmark_instructions, benchmark_applications):
+    for others in (benchmark_instructions, benchmark_applications, benchmark_cache_misses):
         if report["program"] == others.PROGRAM:
             return others.section(report)
     if report["program"] == benchmark_overlap.PROGRAM:
@@ -297,7 +298,8 @@ def document(reports: list[dict], before: str = "") -> str:
 
 def draw(program: Path, path: Path, report: dict, plot: str) -> None:
     """The benchmark itself draws the pictures of its report."""
-    if report["program"] in (benchmark_instructions.PROGRAM, benchmark_applications.PROGRAM):
+    without_pictures = (benchmark_instructions, benchmark_applications, benchmark_cache_misses)
+    if report["program"] in [others.PROGRAM for others in without_pictures]:
         return
     words = [program, "--merge", path]
     if report["program"] == benchmark_overlap.PROGRAM:

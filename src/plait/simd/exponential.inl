@@ -76,8 +76,11 @@ HWY_INLINE V power_of_2(D d, V y) {
 }
 
 #if HWY_TARGET == HWY_AVX3
-/// The same with 2^(i/16) from a table in two registers, so that a polynomial of degree 6 will do. Scaling by 2^k finds
-/// by itself what is too great; from y = 10^14 on, where k is not found by an addition, the result may be a NaN.
+constexpr int sixteenths_down = 4 << 4 | _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+
+/// The same with 2^(i/16) from a table in registers, i/16 the last sixteenth up to y, so that a polynomial of degree 6
+/// (3 for floats) will do, which interpolates between 0 and 1/16: to 2.9e-17 (5.3e-9). What is beyond the range needs
+/// no care: infinities have no remainder, and scaling by 2^floor(y) finds by itself what is too great or too small.
 template <class D>
 HWY_INLINE hn::Vec512<double> power_of_2(D d, hn::Vec512<double> y) {
   const auto low =
@@ -86,27 +89,31 @@ HWY_INLINE hn::Vec512<double> power_of_2(D d, hn::Vec512<double> y) {
   const auto high =
       _mm512_setr_pd(0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
                      0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0);
-  constexpr std::array<double, 6> coefficients = {0x1.62e42fefa39f3p-1, 0x1.ebfbdff82c590p-3,  0x1.c6b08d6f2a289p-5,
-                                                  0x1.3b2ab6fb41213p-7, 0x1.5d897e525c216p-10, 0x1.430a1d08ec681p-13};
-  constexpr double round_to_sixteenths = 0x1.8p+48;
+  constexpr std::array<double, 6> coefficients = {0x1.62e42fefa39ebp-1, 0x1.ebfbdff830eb4p-3,  0x1.c6b08d62f5e70p-5,
+                                                  0x1.3b2ac53057331p-7, 0x1.5d7a510a65329p-10, 0x1.49182b11a8828p-13};
+  constexpr double round_to_sixteenths = 0x1.8p+48;  // whose number modulo 16 is then in the last four bits
   using V = hn::Vec512<double>;
-  const hn::RebindToUnsigned<D> bits;
-  y = hn::Max(hn::Set(d, PowerNumbers<double>::least), y);
-  const V shifted = hn::Add(y, hn::Set(d, round_to_sixteenths));  // sixteenths modulo 16 are its last four bits
-  const V k = hn::Sub(shifted, hn::Set(d, round_to_sixteenths));
-  const V p = polynomial(d, hn::Sub(y, k), coefficients);
-  const V root{_mm512_permutex2var_pd(low, hn::BitCast(bits, shifted).raw, high)};
-  return V{_mm512_scalef_pd(hn::MulAdd(root, p, root).raw, k.raw)};  // which rounds k down
+  const auto shifted =
+      _mm512_add_round_pd(y.raw, _mm512_set1_pd(round_to_sixteenths), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  const V p = polynomial(d, V{_mm512_reduce_pd(y.raw, sixteenths_down)}, coefficients);
+  const V root{_mm512_permutex2var_pd(low, _mm512_castpd_si512(shifted), high)};
+  return V{_mm512_scalef_pd(hn::MulAdd(root, p, root).raw, y.raw)};  // which rounds y down
 }
 
 template <class D>
 HWY_INLINE hn::Vec512<float> power_of_2(D d, hn::Vec512<float> y) {
+  const auto roots =
+      _mm512_setr_ps(0x1.0p+0F, 0x1.0b5586p+0F, 0x1.172b84p+0F, 0x1.2387a6p+0F, 0x1.306fep+0F, 0x1.3dea64p+0F,
+                     0x1.4bfdaep+0F, 0x1.5ab07ep+0F, 0x1.6a09e6p+0F, 0x1.7a1148p+0F, 0x1.8ace54p+0F, 0x1.9c4918p+0F,
+                     0x1.ae89fap+0F, 0x1.c199bep+0F, 0x1.d5818ep+0F, 0x1.ea4afap+0F);
+  constexpr std::array<float, 3> coefficients = {0x1.62e432p-1F, 0x1.ebf0a8p-3F, 0x1.ce262p-5F};
+  constexpr float round_to_sixteenths = 0x1.8p+19F;
   using V = hn::Vec512<float>;
-  using Numbers = PowerNumbers<float>;
-  y = hn::Max(hn::Set(d, Numbers::least), y);
-  const V k = hn::Round(y);
-  const V one_and_more = hn::Add(polynomial(d, hn::Sub(y, k), Numbers::coefficients), hn::Set(d, 1.0F));
-  return V{_mm512_scalef_ps(one_and_more.raw, k.raw)};
+  const auto shifted =
+      _mm512_add_round_ps(y.raw, _mm512_set1_ps(round_to_sixteenths), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+  const V p = polynomial(d, V{_mm512_reduce_ps(y.raw, sixteenths_down)}, coefficients);
+  const V root{_mm512_permutexvar_ps(_mm512_castps_si512(shifted), roots)};
+  return V{_mm512_scalef_ps(hn::MulAdd(root, p, root).raw, y.raw)};
 }
 #endif
 
