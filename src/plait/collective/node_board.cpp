@@ -9,8 +9,9 @@ namespace plait::collective {
 namespace {
 
 constexpr Index longest_slot = Index{2} << 10;
-// Of two ranks each reads no more of the other's slots than it would in two hops.
-constexpr Index longest_slot_of_two = Index{16} << 10;
+// Of two ranks each reads no more of the other's slots than it would in two hops; but longer ones leave the first-level
+// caches.
+constexpr Index longest_slot_of_two = Index{8} << 10;
 // All ranks read all slots.
 constexpr Index all_slots = Index{16} << 10;
 constexpr Index longest_piece = Index{64} << 10;

@@ -34,7 +34,7 @@ using schedule::Combine;
 /// and operation. They block, and until they return they keep MPI and the context's activities going. A repeated call
 /// allocates nothing.
 ///
-/// Up to 2 KB, and an allreduce of up to 16 KB between two ranks, cost one hop between caches. Larger operands are cut
+/// Up to 2 KB, and an allreduce of up to 8 KB between two ranks, cost one hop between caches. Larger operands are cut
 /// into pieces and staged in a few hundred KB of shared memory a rank, which the reducer keeps. Operands and results in
 /// memory from `Context::allocate_shared` are read and written in place, each rank's by itself, which saves the copies;
 /// such memory lives until all ranks have returned. Without shared memory the operands travel as messages.
