@@ -126,17 +126,16 @@ std::vector<long double> reference_barycentre(const WholeProblem& costs, const s
   const auto n = static_cast<std::size_t>(costs.columns);
   std::vector<std::vector<long double>> u(masses.size(), std::vector<long double>(m, 1));
   std::vector<long double> mean(m);
-  const auto kernel = [&](std::size_t i, std::size_t j) {
-    return std::exp(-static_cast<long double>(costs.entries[i * n + j]) / epsilon);
-  };
+  std::vector<long double> kernel;
+  for (const double cost : costs.entries) kernel.push_back(std::exp(-static_cast<long double>(cost) / epsilon));
   for (Index iteration = 0; iteration < iterations; ++iteration) {
     std::vector<std::vector<long double>> sums(masses.size(), std::vector<long double>(m, 0));
     for (std::size_t k = 0; k < masses.size(); ++k) {
       for (std::size_t j = 0; j < n; ++j) {
         long double sum = 0;
-        for (std::size_t i = 0; i < m; ++i) sum += kernel(i, j) * u[k][i];
+        for (std::size_t i = 0; i < m; ++i) sum += kernel[i * n + j] * u[k][i];
         const long double v = masses[k][j] / sum;
-        for (std::size_t i = 0; i < m; ++i) sums[k][i] += kernel(i, j) * v;
+        for (std::size_t i = 0; i < m; ++i) sums[k][i] += kernel[i * n + j] * v;
       }
     }
     for (std::size_t i = 0; i < m; ++i) {
