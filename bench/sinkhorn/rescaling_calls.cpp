@@ -29,7 +29,7 @@ struct Call {
 }  // namespace
 
 /// By this name callgrind knows when to count.
-extern "C" __attribute__((noinline)) void counted_call(const Call* call) {
+extern "C" __attribute__((noipa)) void counted_call(const Call* call) {
   if (call->part == Part::rows) {
     call->matrix->rescale_rows();
   } else if (call->part == Part::columns) {
