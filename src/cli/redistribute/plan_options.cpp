@@ -51,9 +51,7 @@ void add_plan(CLI::App& program, PlanOptions& options) {
   add_relabel_option(command, options.relabel);
   add_value(
       command, "--ranks-per-node", [&options](const std::string& text) { options.ranks_per_node = parse_count(text); },
-      "N",
-      "How many ranks, one after the other, share a node; what goes between nodes is told then, and --relabel saves "
-      "most of that");
+      "N", "How many ranks in a row share a node: tells what goes between nodes, and --relabel saves that first");
   add_typed_path(command, "--plot", options.plot, "FILE.svg",
                  "A picture of how much each rank sends to each other, with --relabel before and after", "an SVG file",
                  ".svg");

@@ -172,7 +172,8 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
       for (auto& [other, known] : exchanges_) {
         if (other.element_bytes == kind.element_bytes) known->schedule().prepare();
       }
-      if (agreement != Agreement::reached && !exchanges_.contains(kind)) cut = cut_exchange(kind);
+      // Whether or not ranks found their sources in shared memory, as they know only of themselves.
+      if (agreement != Agreement::reached && !knows(kind.element_bytes)) cut = cut_exchange(kind);
       if (cut) longest_chunk = cut->longest_chunk_in_node();
     }
   } catch (...) {
@@ -305,12 +306,15 @@ std::unique_ptr<Exchange> Plan::cut_exchange(const ExchangeKind& kind) {
   return std::make_unique<Exchange>(context_, matrices_, kind.element_bytes, options_);
 }
 
+// Whether there is an exchange for elements of these sizes, wherever sources lie: the same on all ranks.
+bool Plan::knows(const std::vector<Index>& element_bytes) const {
+  return std::ranges::any_of(exchanges_, [&](const auto& one) { return one.first.element_bytes == element_bytes; });
+}
+
 // Collective; on failure no rank keeps it.
 Exchange& Plan::new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, Index longest_chunk,
                              Agreement agreement) {
-  // Ranks that found their sources in shared memory, and knew how to read them there, have not cut for those that did
-  // not.
-  const bool is_cut = agreement != Agreement::reached && !exchanges_.contains({kind.element_bytes, true});
+  const bool is_cut = agreement != Agreement::reached && !knows(kind.element_bytes);
   if (!is_cut) {
     std::exception_ptr failure;
     try {

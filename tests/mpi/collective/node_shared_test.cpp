@@ -118,7 +118,7 @@ TEST_F(SharedOperands, may_be_of_a_memory_that_is_let_go_and_made_anew) {
 
 TEST_F(SharedOperands, of_a_memory_that_a_rank_let_go_too_early_fail_on_all) {
   const Combine sum(simd::ReduceOperation::sum, simd::Element::uint64);
-  const std::pair<Index, Combine> calls[] = {{600, mixing}, {longest, mixing}, {longest, sum}};
+  const std::pair<Index, Combine> calls[] = {{1200, mixing}, {longest, mixing}, {longest, sum}};
   for (const auto& [n, combine] : calls) {
     mpi::SharedMemory memory = context.allocate_shared(8 * n);
     if (rank() == 0) memory = {};
