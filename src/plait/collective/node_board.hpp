@@ -12,6 +12,9 @@
 
 namespace plait::collective {
 
+/// What `simd::StoreChoice` is told of operands and results of reductions, which are few and read at once.
+inline constexpr double worth_a_cache = 1.25;
+
 /// The memory through which the ranks of a node reduce: each has a segment that it alone writes and all read. Ranks are
 /// those of the node, numbers of calls and rounds count from 1 and never begin anew, and all of them are read and
 /// written as atomics.

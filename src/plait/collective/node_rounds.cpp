@@ -46,8 +46,8 @@ NodeRounds::NodeRounds(mpi::Context& context, const NodeBoard& board, const Node
       wait_(&wait),
       isa_(isa),
       scratch_(board.piece_bytes()),
-      into_stages_(static_cast<int>(NodeBoard::stages) * (board.ranks() - 1)),
-      into_results_(static_cast<int>(NodeBoard::stages)),
+      into_stages_(static_cast<int>(NodeBoard::stages) * (board.ranks() - 1), worth_a_cache),
+      into_results_(static_cast<int>(NodeBoard::stages), worth_a_cache),
       peers_(static_cast<std::size_t>(board.ranks())),
       operands_(static_cast<std::size_t>(board.ranks())) {
   const mpi::NodeTopology& topology = context.topology();

@@ -31,7 +31,7 @@ class NodeSlots {
   const NodeBoard* board_;
   const NodeWait* wait_;
   simd::Isa isa_;
-  simd::StoreChoice into_slots_{static_cast<int>(NodeBoard::slots)};
+  simd::StoreChoice into_slots_{static_cast<int>(NodeBoard::slots), worth_a_cache};
   std::uint64_t call_ = 0;
   std::vector<std::uint64_t> seen_;         // by rank: a call that it has begun
   std::vector<const std::byte*> operands_;  // by rank

@@ -7,10 +7,8 @@ namespace plait::simd {
 namespace {
 
 constexpr Index least_streamed = Index{8} << 10;  // below that the clock tells nothing
-// What was streamed comes from memory when it is read. Where the cores share a cache, ordinary stores take up to 1.7
-// times as long and are worth it; where they do not, 3 to 5 times, seldom 2.5.
-constexpr double worth_a_cache = 2;
-constexpr double too_slow = 2.5;
+// More than what is worth a cache by so much is no accident.
+constexpr double clearly_more = 1.25;
 
 }  // namespace
 
@@ -33,7 +31,7 @@ void StoreChoice::took_now(double seconds_per_byte) noexcept {
   std::array<double, recent> sorted = last_;
   std::ranges::sort(sorted);
   (now_ == Stores::cached ? cached_ : streaming_) = sorted[recent / 2];
-  if (now_ == Stores::cached && cached_ > too_slow * streaming_) {
+  if (now_ == Stores::cached && cached_ > clearly_more * worth_a_cache_ * streaming_) {
     now_ = Stores::streaming;
     lasting_ = 0;
   }
@@ -45,7 +43,7 @@ void StoreChoice::took_on_trial(double seconds_per_byte) noexcept {
   if (++chunk_ < before_trial + trial) return;
   chunk_ = 0;
   lasting_ = 0;
-  if (now_ == Stores::streaming && cached_ <= worth_a_cache * streaming_) now_ = Stores::cached;
+  if (now_ == Stores::streaming && cached_ <= worth_a_cache_ * streaming_) now_ = Stores::cached;
 }
 
 }  // namespace plait::simd

@@ -15,8 +15,11 @@ namespace plait::simd {
 class StoreChoice {
  public:
   /// \param slots  how many chunks pass before memory is written again: until then the other core has not read any
-  /// \pre  slots >= 1
-  explicit StoreChoice(int slots) : chunk_(before_trial - slots) {}
+  /// \param worth_a_cache  how many times as long the writer may take who leaves chunks in a cache, as what was
+  /// streamed
+  ///               comes from memory when it is read
+  /// \pre  slots >= 1 and worth_a_cache >= 1
+  StoreChoice(int slots, double worth_a_cache) : worth_a_cache_(worth_a_cache), chunk_(before_trial - slots) {}
 
   /// For the next chunk.
   [[nodiscard]] Stores next(Index bytes) const noexcept;
@@ -32,6 +35,7 @@ class StoreChoice {
   void took_now(double seconds_per_byte) noexcept;
   void took_on_trial(double seconds_per_byte) noexcept;
 
+  double worth_a_cache_;
   Stores now_ = Stores::streaming;
   int chunk_;  // since the last trial
   // Of each way, the typical one of the last chunks or the better one of the last trial: another process may have had

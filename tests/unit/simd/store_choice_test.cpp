@@ -24,32 +24,32 @@ int streamed_of(StoreChoice& choice, int chunks, double cached_seconds, double s
 }
 
 TEST(StoreChoice, StreamsWhereOrdinaryStoresAreSlowAndTriesThemSeldom) {
-  StoreChoice choice(slots);
+  StoreChoice choice(slots, 2);
   const int streamed = streamed_of(choice, 5000, 5e-5, 1e-5);
   EXPECT_LT(streamed, 5000);
   EXPECT_GE(streamed, 5000 - 5000 / 100);
 }
 
 TEST(StoreChoice, LeavesChunksInTheCacheWhereThatIsFast) {
-  StoreChoice choice(slots);
+  StoreChoice choice(slots, 2);
   const int streamed = streamed_of(choice, 5000, 1e-5, 3e-5);
   EXPECT_GT(streamed, 2 * slots);
   EXPECT_LE(streamed, 5000 / 50);
 }
 
 TEST(StoreChoice, LeavesChunksInTheCacheWhereThatIsLittleSlower) {
-  StoreChoice choice(slots);
+  StoreChoice choice(slots, 2);
   EXPECT_LE(streamed_of(choice, 5000, 1.8e-5, 1e-5), 5000 / 50);
 }
 
 TEST(StoreChoice, IsNotMisledByOneSlowChunk) {
-  StoreChoice cached(slots);
+  StoreChoice cached(slots, 2);
   streamed_of(cached, 100, 1e-5, 1e-5);
   ASSERT_EQ(cached.next(chunk), Stores::cached);
   cached.took(chunk, 1.0);
   EXPECT_EQ(streamed_of(cached, 50, 1e-5, 1e-5), 0);
 
-  StoreChoice on_trial(slots);
+  StoreChoice on_trial(slots, 2);
   for (int i = 0; on_trial.next(chunk) == Stores::streaming; ++i) {
     ASSERT_LT(i, most_between_trials);
     on_trial.took(chunk, 1e-5);
@@ -59,20 +59,20 @@ TEST(StoreChoice, IsNotMisledByOneSlowChunk) {
 }
 
 TEST(StoreChoice, NoticesAtOnceWhenOrdinaryStoresBecomeSlow) {
-  StoreChoice choice(slots);
+  StoreChoice choice(slots, 2);
   streamed_of(choice, 300, 1e-5, 1e-5);
   EXPECT_GE(streamed_of(choice, 100, 5e-5, 1e-5), 95);
 }
 
 TEST(StoreChoice, NoticesInTheEndWhenTheyBecomeFast) {
-  StoreChoice choice(slots);
+  StoreChoice choice(slots, 2);
   streamed_of(choice, 5000, 5e-5, 1e-5);
   streamed_of(choice, most_between_trials, 1e-5, 1e-5);
   EXPECT_EQ(streamed_of(choice, 100, 1e-5, 1e-5), 0);
 }
 
 TEST(StoreChoice, LeavesShortChunksInTheCache) {
-  StoreChoice choice(slots);
+  StoreChoice choice(slots, 2);
   for (int i = 0; i < 10 * slots; ++i) {
     EXPECT_EQ(choice.next(4096), Stores::cached);
     choice.took(4096, 1.0);
