@@ -40,8 +40,7 @@ void RescaledMatrix::make(Algorithm algorithm) {
     case Algorithm::typical: iteration_ = sinkhorn::typical_iteration<double>(task); return;
     case Algorithm::by_rows: iteration_ = sinkhorn::by_rows_iteration<double>(task); return;
     case Algorithm::blocked: iteration_ = sinkhorn::blocked_iteration<double>(task, {}); return;
-    case Algorithm::scaling:
-      iteration_ = sinkhorn::scaling_iteration<double, double>({view(), marginals_, marginals_});
+    case Algorithm::scaling: iteration_ = sinkhorn::scaling_iteration<double, double>({view(), marginals_, marginals_});
   }
 }
 
@@ -106,8 +105,7 @@ void RescaledMatrix::rescale_columns(Algorithm algorithm) {
 Index RescaledMatrix::wrong_sums(Part part) const {
   std::vector<double> sums(static_cast<std::size_t>(n_));
   for (Index i = 0; i < n_; ++i) {
-    for (Index j = 0; j < n_; ++j)
-      sums[static_cast<std::size_t>(part == Part::rows ? i : j)] += elements_[i * n_ + j];
+    for (Index j = 0; j < n_; ++j) sums[static_cast<std::size_t>(part == Part::rows ? i : j)] += elements_[i * n_ + j];
   }
   return std::ranges::count_if(sums, [](double sum) { return !(std::abs(sum - 1) < 1e-10); });
 }
