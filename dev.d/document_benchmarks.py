@@ -116,8 +116,8 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
 - **Plain messages** add the copy that MPI makes, and its system calls.
 - **Reductions of private memory** between two ranks pass through memory that both share. Where the cores share no cache,
   an ordinary store into a line that the other core has read waits until that one gives it up: 64 KB take 36 µs instead
-  of 3. Past the caches they take 3 µs everywhere, but are read from memory then. Ranks try both again and again; below 8
-  KB, and while they try, stores are ordinary.
+  of 3. Past the caches they take 3 µs everywhere, but are read from memory then. Ranks go past the caches where two
+  ordinary stores, tried every 256, do not do as well; below 8 KB stores are ordinary.
 - **N = 500** fits the caches: memcpy takes 20 µs there, and a microsecond of planning what is next, of flags and of calls
   counts, for every 32 x 128 elements.
 - **Transposed into columns 8192 elements apart**, lines of one band compete for the same places of the caches; narrower

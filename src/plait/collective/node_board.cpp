@@ -8,7 +8,6 @@ namespace plait::collective {
 
 namespace {
 
-constexpr Index longest_slot = Index{2} << 10;
 // Of two ranks each reads no more of the other's slots than it would in two hops; but longer ones leave the first-level
 // caches.
 constexpr Index longest_slot_of_two = Index{8} << 10;
@@ -20,7 +19,8 @@ constexpr Index all_pieces = Index{256} << 10;
 constexpr Index least_board_piece = Index{4} << 10;
 
 constexpr Index slot_data_bytes(Index ranks) {
-  return ranks == 2 ? longest_slot_of_two : std::clamp(all_slots / ranks, Index{NodeBoard::apart}, longest_slot);
+  return ranks == 2 ? longest_slot_of_two
+                    : std::clamp(all_slots / ranks, Index{NodeBoard::apart}, NodeBoard::few_bytes);
 }
 
 constexpr Index rounded_up(Index bytes) {

@@ -12,9 +12,6 @@
 
 namespace plait::collective {
 
-/// What `simd::StoreChoice` is told of operands and results of reductions, which are few and read at once.
-inline constexpr double worth_a_cache = 1.25;
-
 /// The memory through which the ranks of a node reduce: each has a segment that it alone writes and all read. Ranks are
 /// those of the node, numbers of calls and rounds count from 1 and never begin anew, and all of them are read and
 /// written as atomics.
@@ -43,6 +40,9 @@ class NodeBoard {
     Reduced reduced;
     Copied copied;
   };
+
+  /// Up to so many bytes are few in a slot.
+  static constexpr Index few_bytes = Index{2} << 10;
 
   /// How many calls in one hop, and rounds, a rank may be ahead of another.
   static constexpr std::uint64_t slots = 4;
@@ -80,7 +80,6 @@ class NodeBoard {
 
  private:
   static constexpr Index slots_at = sizeof(Control);
-  static constexpr Index few_bytes = Index{2} << 10;
   static constexpr Index few_at = alignof(std::max_align_t);
   static constexpr Index many_at = 64;
 

@@ -33,7 +33,7 @@ NodeReducer::NodeReducer(mpi::Context& context, simd::Isa isa)
   board_ = NodeBoard::make(context);
   mpi::agreed(context, [&] {
     if (board_) {
-      slots_.emplace(*board_, wait_, isa);
+      slots_.emplace(*board_, wait_);
       rounds_.emplace(context, *board_, wait_, isa);
     } else {
       messages_.emplace(context, wait_);

@@ -17,6 +17,9 @@ namespace {
 
 using Counter = std::atomic_ref<std::uint64_t>;
 
+// Pieces are small and read at once: they are left in a cache only where that costs the writer little.
+constexpr double worth_a_cache = 1.25;
+
 // A slice is cut so that one rank reduces while another stages, but not into pieces whose signals cost more than that.
 constexpr Index least_round_bytes = Index{16} << 10;
 constexpr Index pieces_of_slice = 4;

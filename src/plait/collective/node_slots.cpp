@@ -4,31 +4,23 @@
 #include <atomic>
 #include <cstring>
 
-#include "plait/base/stopwatch.hpp"
 #include "plait/collective/fold.hpp"
-#include "plait/simd/copy.hpp"
 
 namespace plait::collective {
 
-namespace {
-
-// Of results that not all ranks get all of, and of exact sums, which take longer than moving the operands: in one hop
-// each rank combines everything.
-constexpr Index longest_for_any = Index{2} << 10;
-
-}  // namespace
-
-NodeSlots::NodeSlots(const NodeBoard& board, const NodeWait& wait, simd::Isa isa)
+NodeSlots::NodeSlots(const NodeBoard& board, const NodeWait& wait)
     : board_(&board),
       wait_(&wait),
-      isa_(isa),
       seen_(static_cast<std::size_t>(board.ranks()), 0),
       operands_(static_cast<std::size_t>(board.ranks())) {}
 
+// In one hop each rank combines everything: little of results that not all ranks get all of, and of exact sums, which
+// take longer than moving the operands.
 bool NodeSlots::serves(const NodeReduction& reduction) const noexcept {
   const Combine& combine = *reduction.combine;
   const bool is_for_long = reduction.deliver == Deliver::to_all && combine.sum_of_all() == nullptr;
-  const Index most = is_for_long ? board_->slot_capacity() : std::min(board_->slot_capacity(), longest_for_any);
+  const Index capacity = board_->slot_capacity();
+  const Index most = is_for_long ? capacity : std::min(capacity, NodeBoard::few_bytes);
   return !combine.may_throw() && reduction.n <= most / combine.element_bytes();
 }
 
@@ -38,16 +30,6 @@ void NodeSlots::await(int rank, std::uint64_t call) {
   const std::atomic_ref<std::uint64_t> begun(board_->slot_call(rank, call));
   wait_->until([&] { return begun.load(std::memory_order_acquire) >= call; });
   seen = call;
-}
-
-void NodeSlots::write(std::byte* slot, const std::byte* operand, Index bytes) {
-  if (bytes <= longest_for_any) {
-    std::memcpy(slot, operand, static_cast<std::size_t>(bytes));
-    return;
-  }
-  const Stopwatch watch;
-  simd::stream_copy(slot, operand, bytes, isa_, into_slots_.next(bytes));
-  into_slots_.took(bytes, watch.seconds());
 }
 
 void NodeSlots::run(const NodeReduction& reduction) {
@@ -61,7 +43,7 @@ void NodeSlots::run(const NodeReduction& reduction) {
     }
   }
   const Index bytes = reduction.n * element;
-  write(board_->slot_data(self, call_, bytes), reduction.in, bytes);
+  std::memcpy(board_->slot_data(self, call_, bytes), reduction.in, static_cast<std::size_t>(bytes));
   std::atomic_ref<std::uint64_t>(board_->slot_call(self, call_)).store(call_, std::memory_order_release);
 
   const bool scatters = reduction.deliver == Deliver::to_owners;

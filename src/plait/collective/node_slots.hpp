@@ -6,8 +6,6 @@
 #include "plait/collective/node_board.hpp"
 #include "plait/collective/node_reduction.hpp"
 #include "plait/collective/node_wait.hpp"
-#include "plait/simd/isa.hpp"
-#include "plait/simd/store_choice.hpp"
 
 namespace plait::collective {
 
@@ -17,7 +15,7 @@ namespace plait::collective {
 class NodeSlots {
  public:
   /// Both outlive this.
-  NodeSlots(const NodeBoard& board, const NodeWait& wait, simd::Isa isa);
+  NodeSlots(const NodeBoard& board, const NodeWait& wait);
 
   /// The operand fits a slot, and combining does not throw: nobody would tell the others.
   [[nodiscard]] bool serves(const NodeReduction& reduction) const noexcept;
@@ -26,12 +24,9 @@ class NodeSlots {
 
  private:
   void await(int rank, std::uint64_t call);
-  void write(std::byte* slot, const std::byte* operand, Index bytes);
 
   const NodeBoard* board_;
   const NodeWait* wait_;
-  simd::Isa isa_;
-  simd::StoreChoice into_slots_{static_cast<int>(NodeBoard::slots), worth_a_cache};
   std::uint64_t call_ = 0;
   std::vector<std::uint64_t> seen_;         // by rank: a call that it has begun
   std::vector<const std::byte*> operands_;  // by rank
