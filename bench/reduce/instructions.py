@@ -6,21 +6,16 @@ it, and of the MPI library's own: exactly, and the same on any machine. It knows
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-COUNTED = "counted_call"  # the function of the program
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
+import callgrind  # noqa: E402
+
 WITHOUT_OP_AVX = {"OMPI_MCA_op": "^avx"}
 
 
-def counts(profile: str) -> dict:
-    """Of one call, from what callgrind wrote after it."""
-    lines = dict(line.split(": ", 1) for line in profile.splitlines() if line.startswith(("events: ", "totals: ")))
-    totals = [int(number) for number in lines["totals"].split()]
-    events = dict(zip(lines["events"].split(), totals + [0] * len(lines["events"].split())))
+def counts(events: dict) -> dict:
     return {
         "instructions": events["Ir"],
         "loads": events["Dr"],
@@ -31,17 +26,8 @@ def counts(profile: str) -> dict:
 
 def run(program: list, environment: dict) -> tuple[str, str, list[tuple[str, dict]]]:
     """The MPI library, the instruction set, and each call's line with its counts."""
-    with tempfile.TemporaryDirectory() as folder:
-        profile = Path(folder) / "profile"
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--cache-sim=yes", "--branch-sim=yes"]
-        command += ["--collect-atstart=no", f"--toggle-collect={COUNTED}", f"--dump-after={COUNTED}", *program]
-        ended = subprocess.run(
-            command, capture_output=True, text=True, check=False, env=os.environ | {"PLAIT_ISA": "avx2"} | environment
-        )
-        if ended.returncode != 0:
-            sys.exit(f"{program[0]} under valgrind ended with {ended.returncode}:\n{ended.stderr}")
-        mpi, isa, *calls = ended.stdout.splitlines()
-        return mpi, isa, [(call, counts(Path(f"{profile}.{i}").read_text())) for i, call in enumerate(calls, start=1)]
+    mpi, isa, calls = callgrind.run(program, ["--branch-sim=yes"], environment)
+    return mpi, isa, [(call, counts(events)) for call, events in calls]
 
 
 def records(calls: list[tuple[str, dict]], library: str, wanted: set[str]) -> list[dict]:

@@ -6,13 +6,12 @@ the same on any machine. It knows no AVX-512: all use AVX2 at most.
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-COUNTED = "counted_call"  # the function of the program
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
+import callgrind  # noqa: E402
+
 FIRST_LEVEL = {"bytes": 32 << 10, "ways": 8}
 SECOND_LEVEL = {"bytes": 512 << 10, "ways": 8}
 LINE_BYTES = 64
@@ -22,11 +21,7 @@ def option(name: str, cache: dict) -> str:
     return f"--{name}={cache['bytes']},{cache['ways']},{LINE_BYTES}"
 
 
-def counts(profile: str) -> dict:
-    """Of one call, from what callgrind wrote after it."""
-    lines = dict(line.split(": ", 1) for line in profile.splitlines() if line.startswith(("events: ", "totals: ")))
-    totals = [int(number) for number in lines["totals"].split()]
-    events = dict(zip(lines["events"].split(), totals + [0] * len(lines["events"].split())))
+def counts(events: dict) -> dict:
     return {
         "references": events["Dr"] + events["Dw"],
         "first_level_misses": events["D1mr"] + events["D1mw"],
@@ -35,20 +30,12 @@ def counts(profile: str) -> dict:
 
 
 def report(program: list) -> dict:
-    with tempfile.TemporaryDirectory() as folder:
-        profile = Path(folder) / "profile"
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", "--cache-sim=yes"]
-        command += [option("I1", FIRST_LEVEL), option("D1", FIRST_LEVEL), option("LL", SECOND_LEVEL)]
-        command += ["--collect-atstart=no", f"--toggle-collect={COUNTED}", f"--dump-after={COUNTED}", *program]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"PLAIT_ISA": "avx2"})
-        if ended.returncode != 0:
-            sys.exit(f"{program[0]} under valgrind ended with {ended.returncode}:\n{ended.stderr}")
-        mpi, isa, *calls = ended.stdout.splitlines()
-        records = []
-        for i, call in enumerate(calls, start=1):
-            by, part, extent = call.split()
-            numbers = counts(Path(f"{profile}.{i}").read_text())
-            records.append({"by": by, "part": part, "extent": int(extent), **numbers})
+    options = [option("I1", FIRST_LEVEL), option("D1", FIRST_LEVEL), option("LL", SECOND_LEVEL)]
+    mpi, isa, calls = callgrind.run(program, options)
+    records = []
+    for call, events in calls:
+        by, part, extent = call.split()
+        records.append({"by": by, "part": part, "extent": int(extent), **counts(events)})
     return {"mpi": mpi, "isa": isa, "first_level": FIRST_LEVEL, "second_level": SECOND_LEVEL, "records": records}
 
 
