@@ -36,11 +36,13 @@ NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
       piece_bytes_(piece_bytes),
       staged_at_(slots_at + Index{slots} * slot_bytes) {
   const int ranks = context.topology().node().size();
-  results_at_ = staged_at_ + Index{stages} * (ranks - 1) * piece_bytes;
-  const Index bytes = results_at_ + Index{stages} * piece_bytes;
+  const Index ring = PieceRing::bytes_for(piece_bytes);
+  results_at_ = staged_at_ + (ranks - 1) * ring;
+  const Index bytes = results_at_ + ring;
   mpi::SharedPool& pool = context.shared_staging();
   if (bytes > pool.capacity() / ranks) throw OutOfMemory("shared memory of the node: too little to reduce through");
-  memory_ = pool.lease(bytes, staged_at_);
+  // All of it written once, so that the first calls do not wait for the pages.
+  memory_ = pool.lease(bytes, bytes);
   for (int rank = 0; rank < ranks; ++rank) segments_.push_back(memory_.segment(rank).data());
 }
 

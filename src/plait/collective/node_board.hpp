@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/collective/piece_ring.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/shared_memory.hpp"
 #include "plait/mpi/shared_pool.hpp"
@@ -46,7 +47,7 @@ class NodeBoard {
 
   /// How many calls in one hop, and rounds, a rank may be ahead of another.
   static constexpr std::uint64_t slots = 4;
-  static constexpr std::uint64_t stages = 3;
+  static constexpr std::uint64_t rounds_ahead = PieceRing::pieces_ahead;
 
   /// Nothing where the node has too little shared memory. Collective over the ranks of each node; all get the same.
   [[nodiscard]] static std::optional<NodeBoard> make(mpi::Context& context);
@@ -66,15 +67,15 @@ class NodeBoard {
   }
   [[nodiscard]] Index slot_capacity() const noexcept { return slot_bytes_ - many_at; }
 
-  /// What rank `from` has of the elements that rank `owner`, another one, reduces in a round; `piece_bytes()` of them.
-  [[nodiscard]] std::byte* staged(int from, int owner, std::uint64_t round) const noexcept {
-    const int place = (owner - from - 1 + ranks()) % ranks();
-    const Index stage = static_cast<Index>(round % stages);
-    return segment(from) + staged_at_ + (stage * (ranks() - 1) + place) * piece_bytes_;
+  /// What rank `from` has of the elements that rank `owner`, another one, reduces in a round; up to `piece_bytes()` of
+  /// them, at their place in a ring.
+  [[nodiscard]] std::byte* staged(int from, int owner, Index place) const noexcept {
+    const int ring = (owner - from - 1 + ranks()) % ranks();
+    return segment(from) + staged_at_ + ring * PieceRing::bytes_for(piece_bytes_) + place;
   }
-  /// What rank `owner` reduced in a round.
-  [[nodiscard]] std::byte* result(int owner, std::uint64_t round) const noexcept {
-    return segment(owner) + results_at_ + static_cast<Index>(round % stages) * piece_bytes_;
+  /// What rank `owner` reduced in a round, likewise.
+  [[nodiscard]] std::byte* result(int owner, Index place) const noexcept {
+    return segment(owner) + results_at_ + place;
   }
   [[nodiscard]] Index piece_bytes() const noexcept { return piece_bytes_; }
 

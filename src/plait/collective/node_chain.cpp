@@ -31,8 +31,10 @@ void NodeRounds::run_chain(const NodeReduction& reduction) {
   length_ =
       std::min(std::max(least, (reduction.n + pieces_of_whole - 1) / pieces_of_whole), board_->piece_bytes() / element);
   rounds_ = (reduction.n + length_ - 1) / length_;
+  ring_.begin(length_ * element);
   for (Index round = 0; round < rounds_; ++round) pass_on(reduction, round);
   before_ = count(rounds_ - 1);
+  ring_.end(rounds_);
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
   if (!reduction.combine->may_throw()) return;
   const mpi::Communicator& node = context_->topology().node();
@@ -53,11 +55,11 @@ void NodeRounds::pass_on(const NodeReduction& reduction, Index round) {
   const Index bytes = n * element;
   const std::byte* const own = reduction.in + begin * element;
   std::byte* const out = reduction.out == nullptr ? nullptr : reduction.out + begin * element;
-  std::byte* const for_next = has_next ? board_->staged(self, self + 1, number) : nullptr;
+  std::byte* const for_next = has_next ? stage_of(self, self + 1, round) : nullptr;
 
   if (self > 0) await_staged(self - 1, number);
-  const std::byte* const before = self > 0 ? board_->staged(self - 1, self, number) : nullptr;
-  if (has_next && number > NodeBoard::stages) await_reduced(self + 1, number - NodeBoard::stages);
+  const std::byte* const before = self > 0 ? stage_of(self - 1, self, round) : nullptr;
+  if (has_next && number > NodeBoard::rounds_ahead) await_reduced(self + 1, number - NodeBoard::rounds_ahead);
   const simd::Stores stores = into_stages_.next(bytes);
   const Stopwatch watch;
   // Where only the own result needs it, straight there.

@@ -17,9 +17,6 @@ namespace {
 
 using Counter = std::atomic_ref<std::uint64_t>;
 
-// Pieces are small and read at once: they are left in a cache only where that costs the writer little.
-constexpr double worth_a_cache = 1.25;
-
 // A slice is cut so that one rank reduces while another stages, but not into pieces whose signals cost more than that.
 constexpr Index least_round_bytes = Index{16} << 10;
 constexpr Index pieces_of_slice = 4;
@@ -49,8 +46,9 @@ NodeRounds::NodeRounds(mpi::Context& context, const NodeBoard& board, const Node
       wait_(&wait),
       isa_(isa),
       scratch_(board.piece_bytes()),
-      into_stages_(static_cast<int>(NodeBoard::stages) * (board.ranks() - 1), worth_a_cache),
-      into_results_(static_cast<int>(NodeBoard::stages), worth_a_cache),
+      ring_(board.piece_bytes()),
+      into_stages_(PieceRing::bytes_for(board.piece_bytes()) * (board.ranks() - 1)),
+      into_results_(PieceRing::bytes_for(board.piece_bytes())),
       peers_(static_cast<std::size_t>(board.ranks())),
       operands_(static_cast<std::size_t>(board.ranks())) {
   const mpi::NodeTopology& topology = context.topology();
@@ -130,6 +128,7 @@ void NodeRounds::plan(const NodeReduction& reduction) {
   length_ =
       std::min(std::max(least, (longest + pieces_of_slice - 1) / pieces_of_slice), board_->piece_bytes() / element);
   rounds_ = std::max<Index>((longest + length_ - 1) / length_, 1);
+  ring_.begin(length_ * element);
 }
 
 // Before others wait for them, two rounds.
@@ -182,11 +181,11 @@ void NodeRounds::stage(const NodeReduction& reduction, Index round) {
   for (int step = 1; step < board_->ranks(); ++step) {
     const int owner = (self + step) % board_->ranks();
     const Piece part = piece(reduction, owner, round);
-    if (number > NodeBoard::stages) await_reduced(owner, number - NodeBoard::stages);
+    if (number > NodeBoard::rounds_ahead) await_reduced(owner, number - NodeBoard::rounds_ahead);
     if (part.size() == 0) continue;
     const Index bytes = part.size() * element;
     const Stopwatch watch;
-    simd::stream_copy(board_->staged(self, owner, number), reduction.in + part.begin * element, bytes, isa_,
+    simd::stream_copy(stage_of(self, owner, round), reduction.in + part.begin * element, bytes, isa_,
                       into_stages_.next(bytes));
     into_stages_.took(bytes, watch.seconds());
   }
@@ -203,11 +202,11 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
       const std::byte* whole = rank == self ? reduction.in : peer(rank).in;
       if (whole == nullptr) await_staged(rank, number);
       operands_[static_cast<std::size_t>(rank)] =
-          whole != nullptr ? whole + part.begin * element : board_->staged(rank, self, number);
+          whole != nullptr ? whole + part.begin * element : stage_of(rank, self, round);
     }
-    if (copied_by_others_ && number > NodeBoard::stages) {
+    if (copied_by_others_ && number > NodeBoard::rounds_ahead) {
       for (int rank = 0; rank < board_->ranks(); ++rank) {
-        if (rank != self && peer(rank).copies) await_copied(rank, number - NodeBoard::stages);
+        if (rank != self && peer(rank).copies) await_copied(rank, number - NodeBoard::rounds_ahead);
       }
     }
     std::byte* own = nullptr;
@@ -215,7 +214,7 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
     if (reduction.delivers_to(self)) own = reduction.out + part.begin * element;
     const Index bytes = part.size() * element;
     const simd::Stores stores = into_results_.next(bytes);
-    std::byte* const for_others = copied_by_others_ ? board_->result(self, number) : nullptr;
+    std::byte* const for_others = copied_by_others_ ? result_of(self, round) : nullptr;
     std::byte* result = place_of_result(reduction, own, stores == simd::Stores::cached ? for_others : nullptr);
     const Stopwatch watch;
     try {
@@ -261,7 +260,7 @@ void NodeRounds::copy(const NodeReduction& reduction, Index round) {
     const Piece part = piece(reduction, owner, round);
     if (part.size() == 0) continue;
     await_reduced(owner, count(round));
-    move(reduction.out + part.begin * element, board_->result(owner, count(round)), part.size() * element);
+    move(reduction.out + part.begin * element, result_of(owner, round), part.size() * element);
   }
   Counter(board_->control(board_->rank()).copied.rounds).store(count(round), std::memory_order_release);
 }
@@ -276,6 +275,7 @@ void NodeRounds::finish(const NodeReduction& reduction) {
   }
   if (!peer(self).copies) Counter(board_->control(self).copied.rounds).store(last, std::memory_order_release);
   before_ = last;
+  ring_.end(rounds_);
   if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
   for (int rank = 0; may_fail && rank < board_->ranks(); ++rank) {
     const Counter failed(board_->control(rank).reduced.failed_call);

@@ -68,6 +68,10 @@ class NodeRounds {
   [[nodiscard]] Piece piece(const NodeReduction& reduction, int owner, Index round) const {
     return piece_of(reduction.begins, owner, round, length_);
   }
+  [[nodiscard]] std::byte* stage_of(int from, int owner, Index round) const {
+    return board_->staged(from, owner, ring_.place(round));
+  }
+  [[nodiscard]] std::byte* result_of(int owner, Index round) const { return board_->result(owner, ring_.place(round)); }
   [[nodiscard]] std::byte* place_of_result(const NodeReduction& reduction, std::byte* own, std::byte* for_others) const;
 
   [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
@@ -81,6 +85,7 @@ class NodeRounds {
   const NodeWait* wait_;
   simd::Isa isa_;
   Buffer scratch_;  // a piece
+  PieceRing ring_;  // all stages and results of a round have the same place in theirs
   simd::StoreChoice into_stages_;
   simd::StoreChoice into_results_;
   std::vector<Peer> peers_;

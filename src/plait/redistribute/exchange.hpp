@@ -91,9 +91,7 @@ class Exchange {
   std::vector<Chunk> own_;
   bool own_goes_in_step_ = false;  // with what goes through slots
   std::optional<NodeRings> rings_;
-  // Where the cores share a cache, ordinary stores take up to 1.7 times as long as streaming ones; where they do not, 3
-  // to 5 times, seldom 2.5.
-  simd::StoreChoice into_slots_{NodeRings::slots, 2};
+  std::optional<simd::StoreChoice> into_slots_;  // of the rings
   std::optional<SharedSources> sources_;
   std::map<const Panel*, Index> entries_;       // of what is read in place, on the boards of its owners
   std::optional<schedule::Schedule> schedule_;  // last, so that a run under way ends while the rest is there

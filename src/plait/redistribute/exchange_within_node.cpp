@@ -36,7 +36,9 @@ void Exchange::share_memory(bool sources_are_shared, Index longest_chunk) {
 }
 
 void Exchange::share_rings(Index longest_chunk) {
-  if (slot_bytes_ > 0 && longest_chunk > 0) rings_.emplace(context_, longest_chunk);
+  if (slot_bytes_ == 0 || longest_chunk == 0) return;
+  rings_.emplace(context_, longest_chunk);
+  into_slots_.emplace(NodeRings::slots * longest_chunk);
 }
 
 void Exchange::add_ring_out(schedule::Graph& graph, const Stream& stream) {
@@ -51,8 +53,8 @@ void Exchange::add_ring_out(schedule::Graph& graph, const Stream& stream) {
         position, chunk.steps(),
         [this, &chunk, slot, peer](const schedule::Run& run, Index step) {
           const Stopwatch watch;
-          pack(chunk, step, slot, into_slots_.next(chunk.bytes));
-          into_slots_.took(chunk.bytes, watch.seconds());
+          pack(chunk, step, slot, into_slots_->next(chunk.bytes));
+          into_slots_->took(chunk.bytes, watch.seconds());
           if (step + 1 == chunk.steps()) run.count_sent(peer, chunk.bytes);
         },
         {}, slot_emptied(emptied, number));

@@ -11,15 +11,14 @@ namespace plait::simd {
 /// Chooses, by the clock, how chunks are written that another core reads next. Where the two cores share a cache,
 /// ordinary stores leave chunks there; where they do not, each such store first fetches the line back from the other
 /// core, and streaming past the caches is four times as fast and more. As processes move between cores, that may change
-/// at any time. Ordinary stores can lose much and gain little, so they have to prove themselves, again and again.
+/// at any time. Ordinary stores can lose much and gain little, so they have to prove themselves, again and again: they
+/// may take the writer longer by what the reader saves who finds chunks in a cache.
 class StoreChoice {
  public:
-  /// \param slots  how many chunks pass before memory is written again: until then the other core has not read any
-  /// \param worth_a_cache  how many times as long the writer may take who leaves chunks in a cache, as what was
-  /// streamed
-  ///               comes from memory when it is read
-  /// \pre  slots >= 1 and worth_a_cache >= 1
-  StoreChoice(int slots, double worth_a_cache) : worth_a_cache_(worth_a_cache), chunk_(before_trial - slots) {}
+  /// \param memory  in bytes, how much passes before memory is written again: until then the other core has not read
+  ///                any, and the clock tells nothing
+  /// \pre  memory >= 0
+  explicit StoreChoice(Index memory) : unused_(memory), chunk_(before_trial - recent) {}
 
   /// For the next chunk.
   [[nodiscard]] Stores next(Index bytes) const noexcept;
@@ -35,9 +34,9 @@ class StoreChoice {
   void took_now(double seconds_per_byte) noexcept;
   void took_on_trial(double seconds_per_byte) noexcept;
 
-  double worth_a_cache_;
   Stores now_ = Stores::streaming;
-  int chunk_;  // since the last trial
+  Index unused_;  // bytes of the memory that have not been written yet
+  int chunk_;     // since the last trial
   // Of each way, the typical one of the last chunks or the better one of the last trial: another process may have had
   // the core amid a chunk.
   double streaming_ = std::numeric_limits<double>::infinity();
