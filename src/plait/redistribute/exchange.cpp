@@ -16,7 +16,7 @@ using schedule::Position;
 constexpr Index step_bytes = Index{1} << 20;      // about 0.2 ms of copying between two looks at the network
 constexpr Index shared_chunk = Index{512} << 10;  // through memory: several of them stay in the caches
 // What was read for a chunk and lies between its runs is to be in a core's own cache when it is moved itself.
-constexpr Index interleaved_chunk = Index{128} << 10;
+constexpr Index interleaved_chunk = Index{256} << 10;
 constexpr Index most_under_way = 32;  // messages in each direction; MPI looks at all of them again and again
 
 }  // namespace

@@ -61,7 +61,7 @@ bool is_interleaved(std::span<const PackageToCut> packages) {
     return between > 0 && between * element_bytes <= gaps * short_gap;
   };
   return std::ranges::any_of(packages, [&](const PackageToCut& how) {
-    return !how.turned && std::ranges::any_of(how.package->panels, [&](const Panel& panel) {
+    return std::ranges::any_of(how.package->panels, [&](const Panel& panel) {
       return has_short_gaps(how.packed == StorageOrder::column_major ? *panel.rows : *panel.columns, how.element_bytes);
     });
   });
