@@ -87,6 +87,9 @@ std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type
   }
   const Remembered reduction = last;
   if (count <= 0) return pass(Outcome::arguments);
+  // First of all, as the library does this in a tenth of a microsecond.
+  const bool is_few = count * reduction.combine->element_bytes() < least_bytes(routine);
+  if (is_few && !is_reproducible_wanted()) return pass(Outcome::size);
   NodeGroup* const group = NodeGroup::of(comm);
   if (group == nullptr || group->size() == 0) {
     if (!reduction.depends_on_order || !is_reproducible_wanted()) return pass(Outcome::communicator);
