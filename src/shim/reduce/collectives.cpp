@@ -9,7 +9,6 @@
 #include "shim/reduce/node_group.hpp"
 #include "shim/reduce/reproducible.hpp"
 #include "shim/reduce/running.hpp"
-#include "shim/reduce/thresholds.hpp"
 
 namespace plait::shim::reduce {
 
@@ -87,9 +86,6 @@ std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type
   }
   const Remembered reduction = last;
   if (count <= 0) return pass(Outcome::arguments);
-  // First of all, as the library does this in a tenth of a microsecond.
-  const bool is_few = count * reduction.combine->element_bytes() < least_bytes(routine);
-  if (is_few && !is_reproducible_wanted()) return pass(Outcome::size);
   NodeGroup* const group = NodeGroup::of(comm);
   if (group == nullptr || group->size() == 0) {
     if (!reduction.depends_on_order || !is_reproducible_wanted()) return pass(Outcome::communicator);
@@ -125,11 +121,7 @@ std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index
     Log::of_program().count(routine, Outcome::served, bytes);
     return MPI_SUCCESS;
   }
-  if (call.is_exact) {
-    group.begin_reproducible();
-  } else if (bytes < least_bytes(routine)) {
-    return pass_on(routine, Outcome::size);
-  }
+  if (call.is_exact) group.begin_reproducible();
   const bool all_meet = routine == Routine::allreduce || routine == Routine::reduce_scatter_block;
   NodeReducer* const reducer = call.is_exact ? group.ready_reducer() : group.reducer(bytes, all_meet);
   SlicedMessages* const messages = call.is_exact ? group.messages() : nullptr;
