@@ -9,36 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import benchmark_place
+from benchmark_place import Place
+
 PROGRAM = "overlap"
-CASE = re.compile(r"(\S+) (\S+) (\d+[KMG]) nodes=(\d+) ranks=(\d+)(?: rate=(\S+)mbit)? ")
+CASE = re.compile(rf"(\S+) (\S+) (\d+[KMG]) {benchmark_place.WORDS} ")
 TO_ALL = ("allreduce", "allreduce>update", "reduce>broadcast")
 PICTURED = "16M"
-
-
-class Place(NamedTuple):
-    nodes: int
-    ranks: int
-    mbit: str | None
-
-    @property
-    def per_node(self) -> int:
-        return self.ranks // self.nodes
-
-    @property
-    def rate(self) -> str:
-        """As ./dev takes it."""
-        mbit = float(self.mbit or 0)
-        return f"{mbit / 1000:g}gbit" if mbit >= 1000 else f"{mbit:g}mbit"
-
-    @property
-    def name(self) -> str:
-        """Such as "4x1-1gbit"."""
-        return f"{self.nodes}x{self.per_node}" + (f"-{self.rate}" if self.mbit else "")
-
-    @property
-    def title(self) -> str:
-        links = f", links of {self.rate.replace('gbit', ' Gb/s').replace('mbit', ' Mb/s')}" if self.mbit else ""
-        return f"{self.nodes} node{'s'[: self.nodes - 1]} x {self.per_node} rank{'s'[: self.per_node - 1]}{links}"
 
 
 class Measured(NamedTuple):
@@ -211,18 +188,7 @@ def pictures(report: dict, mpi: str) -> list[tuple[str, str]]:
 
 
 def command(report: dict, mpi: str) -> str:
-    """What makes the report, on as many nodes, ranks and links of such a rate."""
-    of_report = places(report)
-    first = of_report[0]
-    words = ["./dev bench", PROGRAM]
-    if mpi != "openmpi":
-        words += ["--mpi", mpi]
-    words += ["--ranks", ",".join(str(place.ranks) for place in of_report)]
-    if first.mbit:
-        words += ["--rate", first.rate]
-    if first.per_node > 1 and first.mbit:
-        words += ["--ppn", str(first.per_node)]
-    return " ".join([*words, "--json", f"build/{PROGRAM}-{mpi}-{first.name}.json"])
+    return benchmark_place.command(PROGRAM, mpi, places(report))
 
 
 def section(report: dict, mpi: str, warning: str) -> str:
