@@ -46,8 +46,8 @@ class Measured(NamedTuple):
 def measured(report: dict) -> Iterator[Measured]:
     for record in report["records"]:
         if found := CASE.match(record["case"]):
-            operation, variant, size, nodes, ranks, mbit = found.groups()
-            yield Measured(operation, variant, size, Place(int(nodes), int(ranks), mbit), record)
+            operation, variant, size, *place = found.groups()
+            yield Measured(operation, variant, size, benchmark_place.place_of(*place), record)
 
 
 def places(report: dict) -> list[Place]:

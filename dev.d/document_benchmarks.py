@@ -109,9 +109,9 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
 - **Runs of two ranks that alternate** (2x1 to 2x1: 512 of every 1024 bytes stay). Memory is read at its speed without gaps
   only, so that each half alone takes as long as the whole. What lies between packed runs is therefore fetched with them,
   and moved while it is in the core's cache, 256 KB at a time: 35 to 38 ms for 8000 x 8000 where it was 47 to 51, and 34
-  where it was 39 to 41 for a transposition from 2x1 to 1x2, the two programs run in turn. To transpose when packing in place of
-  when unpacking was tried, and is no faster: every pass is bounded by memory. A loop that writes both from one pass over the source takes 28; where sources are shared, both ranks have
-  to read both, in 32 at best.
+  where it was 39 to 41 for a transposition from 2x1 to 1x2, the two programs run in turn. To transpose when packing in place
+  of when unpacking was tried, and is no faster. A loop that writes both from one pass over the source takes 28; where
+  sources are shared, both ranks have to read both, in 32 at best.
 - **How slots are written** is chosen by the clock: where the cores share no cache, ordinary stores into slots that the
   other core has read take three to five times as long as streaming ones, and the machine moves its cores within seconds. So
   chunks are streamed but where two ordinary ones, tried every 256, take no longer than the reader saves: 0.15 ns a byte.

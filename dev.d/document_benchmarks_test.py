@@ -55,6 +55,21 @@ class Documents(unittest.TestCase):
         self.assertEqual(documents.plot_name(REPORT), "performance-redistribute-openmpi.svg")
         self.assertEqual(documents.plot_name(REPORT | {"mpi": "MPICH 4.0.2"}), "performance-redistribute-mpich.svg")
 
+    def test_a_run_on_a_cluster_gets_a_section_of_its_own(self):
+        case = "ours 1600x28800 a rank nodes=2 ranks=4 rate=100mbit Open MPI"
+        report = REPORT | {"program": "sinkhorn", "records": [RECORD | {"case": case}]}
+        self.assertTrue(
+            documents.section(report, "a.svg").startswith(
+                "## sinkhorn, Open MPI 4.1.4, 2 nodes x 2 ranks, links of 100 Mb/s\n"
+            )
+        )
+        self.assertEqual(documents.plot_name(report), "performance-sinkhorn-openmpi-2x2-100mbit.svg")
+        self.assertEqual(
+            documents.command(report),
+            "./dev bench sinkhorn --ranks 4 --rate 100mbit --ppn 2 --json build/sinkhorn-openmpi-2x2-100mbit.json",
+        )
+        self.assertNotIn("nodes", documents.section(report | {"records": [RECORD, *report["records"]]}, "a.svg")[:60])
+
     def test_cases_of_several_extents_get_a_second_picture(self):
         self.assertNotIn("over-n", documents.section(REPORT, "a.svg"))
         smaller = RECORD | {"case": RECORD["case"].replace("8000x8000", "500x500")}
