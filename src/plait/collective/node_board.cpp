@@ -23,11 +23,6 @@ constexpr Index slot_data_bytes(Index ranks) {
                     : std::clamp(all_slots / ranks, Index{NodeBoard::apart}, NodeBoard::few_bytes);
 }
 
-constexpr Index rounded_up(Index bytes) {
-  constexpr auto unit = static_cast<Index>(NodeBoard::apart);
-  return (bytes + unit - 1) / unit * unit;
-}
-
 }  // namespace
 
 NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
@@ -48,9 +43,9 @@ NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
 
 std::optional<NodeBoard> NodeBoard::make(mpi::Context& context) {
   const Index ranks = context.topology().node().size();
-  const Index slot = rounded_up(slot_data_bytes(ranks) + 1);
-  for (Index piece = rounded_up(std::clamp(all_pieces / ranks, least_board_piece, longest_piece));
-       piece >= least_board_piece; piece = rounded_up(piece / 2)) {
+  const Index slot = PieceRing::rounded_up(slot_data_bytes(ranks) + 1);
+  for (Index piece = PieceRing::rounded_up(std::clamp(all_pieces / ranks, least_board_piece, longest_piece));
+       piece >= least_board_piece; piece = PieceRing::rounded_up(piece / 2)) {
     try {
       return NodeBoard(context, slot, piece);
     } catch (const OutOfMemory&) {

@@ -19,7 +19,7 @@ namespace plait::collective {
 class NodeBoard {
  public:
   /// Apart from each other by what processors fetch at once.
-  static constexpr std::size_t apart = 128;
+  static constexpr std::size_t apart = PieceRing::apart;
 
   /// What a rank tells of a call in which data is cut into rounds. Calls use two of them in turn: nobody is two calls
   /// ahead of a reader.

@@ -16,6 +16,7 @@ class PieceRing {
   static constexpr std::uint64_t pieces_ahead = 8;
   /// Pieces begin on pairs of cache lines, which processors fetch at once.
   static constexpr Index apart = 128;
+  [[nodiscard]] static constexpr Index rounded_up(Index bytes) noexcept { return (bytes + apart - 1) / apart * apart; }
 
   /// What a ring takes for pieces of at most so many bytes. One more than may be under way, as none is cut in two
   /// where the ring ends.
@@ -46,8 +47,6 @@ class PieceRing {
   }
 
  private:
-  static constexpr Index rounded_up(Index bytes) noexcept { return (bytes + apart - 1) / apart * apart; }
-
   Index bytes_;
   Index stride_ = 0;
   Index first_ = 0;      // where piece 0 lies, if it is not beyond the end
