@@ -110,8 +110,10 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
   only, so that each half alone takes as long as the whole. What lies between packed runs is therefore fetched with them,
   and moved while it is in the core's cache, 256 KB at a time: 35 to 38 ms for 8000 x 8000 where it was 47 to 51, and 34
   where it was 39 to 41 for a transposition from 2x1 to 1x2, the two programs run in turn. To transpose when packing in place
-  of when unpacking was tried, and is no faster. A loop that writes both from one pass over the source takes 28; where
-  sources are shared, both ranks have to read both, in 32 at best.
+  of when unpacking was tried, and is no faster. A loop that writes both from one pass over the source takes 28.
+  Where both matrices are shared, each rank reads its own source once and writes into both targets: in a run each of the
+  two programs in turn, 26 to 29 ms where reading the sources of both took 39 to 44, and 21 to 29 where it took 34 to 36
+  for the transposition.
 - **How slots are written** is chosen by the clock: where the cores share no cache, ordinary stores into slots that the
   other core has read take three to five times as long as streaming ones, and the machine moves its cores within seconds. So
   chunks are streamed but where two ordinary ones, tried every 256, take no longer than the reader saves: 0.15 ns a byte.

@@ -51,17 +51,17 @@ Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, s
   }
   outgoing_ = streams(outgoing);
   incoming_ = streams(incoming);
-  own_goes_in_step_ = slot_bytes_ > 0 && std::ranges::any_of(outgoing, [&](const auto& stream) {
-                        return is_neighbour(stream.first) && is_interleaved(stream.second);
-                      });
+  is_interleaved_ = slot_bytes_ > 0 && std::ranges::any_of(outgoing, [&](const auto& stream) {
+                      return is_neighbour(stream.first) && is_interleaved(stream.second);
+                    });
   Index own_chunk = slot_bytes_ > 0 ? slot_bytes_ : options_.chunk_bytes;
-  if (own_goes_in_step_) own_chunk = std::min(own_chunk, interleaved_chunk);
+  if (is_interleaved_) own_chunk = std::min(own_chunk, interleaved_chunk);
   own_ = cut(own, {.chunk_bytes = own_chunk, .step_bytes = std::min(step, own_chunk)});
 }
 
 bool Exchange::is_neighbour(int peer) const { return context_.topology().class_of(peer) == PeerClass::node; }
 
-bool Exchange::by_message(const Stream& stream) const { return !(rings_ || sources_) || !is_neighbour(stream.peer); }
+bool Exchange::by_message(const Stream& stream) const { return !(rings_ || tiles_) || !is_neighbour(stream.peer); }
 
 // Both ends of a stream cut alike.
 std::vector<Exchange::Stream> Exchange::streams(const PackagesByPeer& packages) const {
@@ -88,13 +88,16 @@ Index Exchange::longest_chunk_in_node() const {
 void Exchange::build() {
   schedule::Graph graph;
   add_messages(graph);
-  if (sources_) add_offer(graph);
+  if (tiles_) add_offer(graph);
   for (const Stream& stream : outgoing_) {
-    if (rings_ && !by_message(stream)) add_ring_out(graph, stream);
+    if (by_message(stream)) continue;
+    if (rings_) add_ring_out(graph, stream);
+    if (tiles_ && tiles_are_written_) add_visit(graph, stream);
   }
   for (const Stream& stream : incoming_) {
     if (by_message(stream)) continue;
-    sources_ ? add_reads(graph, stream) : add_ring_in(graph, stream);
+    if (rings_) add_ring_in(graph, stream);
+    if (tiles_ && !tiles_are_written_) add_visit(graph, stream);
   }
   add_own_moves(graph);
   const auto window = static_cast<int>(std::min(message_blocks(), most_under_way));
@@ -171,11 +174,11 @@ void Exchange::add_messages_in(schedule::Graph& graph, Index blocks) {
   }
 }
 
-// What stays on the rank goes in step with what is read in place, and with what was packed from between it, unless
-// messages wait for nothing but their turn.
+// What stays on the rank goes in step with what is read or written in place, and with what was packed from between it,
+// unless messages wait for nothing but their turn.
 void Exchange::add_own_moves(schedule::Graph& graph) {
   Index stages = 0;
-  bool in_step = sources_ || own_goes_in_step_;
+  bool in_step = tiles_ || is_interleaved_;
   for (const Stream& stream : outgoing_) {
     stages = std::max(stages, static_cast<Index>(stream.chunks.size()));
     in_step = in_step && !by_message(stream);

@@ -79,20 +79,21 @@ Tile Mover::message_tile(const Piece& piece, std::byte* message) const {
 
 void Mover::pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes, simd::Stores stores) {
   move_product(piece, source, End::tile, message_tile(piece, message), End::message,
-               Transform::copy(element_bytes, stores));
+               Transform::copy(element_bytes, stores), simd::Gaps::fetched);
 }
 
 void Mover::unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform) {
   const Tile packed = message_tile(piece, const_cast<std::byte*>(message));
-  move_product(piece, packed, End::message, target, End::tile, transform);
+  move_product(piece, packed, End::message, target, End::tile, transform, simd::Gaps::skipped);
 }
 
-void Mover::move(const Piece& piece, const Tile& source, const Tile& target, const Transform& transform) {
-  move_product(piece, source, End::tile, target, End::tile, transform);
+void Mover::move(const Piece& piece, const Tile& source, const Tile& target, const Transform& transform,
+                 simd::Gaps gaps) {
+  move_product(piece, source, End::tile, target, End::tile, transform, gaps);
 }
 
 void Mover::move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
-                         const Transform& transform) {
+                         const Transform& transform, simd::Gaps gaps) {
   if (transform.needs_place()) return move_rectangles(piece, source, source_end, target, transform);
   // Minor and major are the directions of the destination: along its columns and across them, if it is column-major.
   const bool by_columns = target.order == StorageOrder::column_major;
@@ -131,7 +132,7 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
       const Index target_stride = target.leading_dimension * bytes;
       simd::copy_runs(runs_, across.length, source.data + across.source * source_stride, source_stride,
                       target.data + across.target * target_stride, target_stride, transform.isa(), transform.stores(),
-                      target_end == End::message ? simd::Gaps::fetched : simd::Gaps::skipped);
+                      gaps);
       return;
     }
     for (Index j = 0; j < across.length; ++j) {

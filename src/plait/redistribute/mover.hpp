@@ -29,8 +29,9 @@ class Mover {
             simd::Stores stores = simd::Stores::cached);
   /// From a message into a target tile.
   void unpack(const Piece& piece, const std::byte* message, const Tile& target, const Transform& transform);
-  /// From a source tile into a target tile of this rank.
-  void move(const Piece& piece, const Tile& source, const Tile& target, const Transform& transform);
+  /// From a source tile into a target tile.
+  void move(const Piece& piece, const Tile& source, const Tile& target, const Transform& transform,
+            simd::Gaps gaps = simd::Gaps::skipped);
 
  private:
   /// Neighbours along one direction, in both operands.
@@ -40,7 +41,7 @@ class Mover {
   static void stretches(const PackedRuns& runs, Index begin, Index length, End source, End target, Index longest,
                         std::vector<Stretch>& result);
   void move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
-                    const Transform& transform);
+                    const Transform& transform, simd::Gaps gaps);
   static void transpose_product(const Tile& source, const Tile& target, const Transform& transform,
                                 std::span<const Stretch> rows, std::span<const Stretch> columns, bool parallel);
   void move_rectangles(const Piece& piece, const Tile& source, End source_end, const Tile& target,

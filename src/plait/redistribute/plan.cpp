@@ -155,7 +155,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
     throw ArgumentError("an execution of this plan is under way, expected wait() to end it first");
   ExchangeKind& kind = beginning_;
   kind.element_bytes.clear();
-  kind.sources_are_shared = options_.within_node == WithinNode::shared_memory;
+  kind.sources_are_shared = kind.targets_are_shared = options_.within_node == WithinNode::shared_memory;
   std::unique_ptr<Exchange> cut;
   Index longest_chunk = 0;
   try {
@@ -167,12 +167,16 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
       for (std::size_t i = 0; i < operands.size(); ++i) {
         kind.element_bytes.push_back(operands[i].reads_source() ? operands[i].element_bytes() : 0);
         matrices_[i].bind(context_, operands[i]);
-        if (operands[i].reads_source() && !matrices_[i].is_source_shared) kind.sources_are_shared = false;
+        if (!operands[i].reads_source()) continue;
+        kind.sources_are_shared = kind.sources_are_shared && matrices_[i].is_source_shared;
+        // An operation of the user's is called on the rank that has A.
+        kind.targets_are_shared =
+            kind.targets_are_shared && matrices_[i].is_target_shared && !operands[i].is_operation();
       }
       for (auto& [other, known] : exchanges_) {
         if (other.element_bytes == kind.element_bytes) known->schedule().prepare();
       }
-      // Whether or not ranks found their sources in shared memory, as they know only of themselves.
+      // Whether or not ranks found their tiles in shared memory, as they know only of themselves.
       if (agreement != Agreement::reached && !knows(kind.element_bytes)) cut = cut_exchange(kind);
       if (cut) longest_chunk = cut->longest_chunk_in_node();
     }
@@ -184,7 +188,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
   } else if (failure) {
     std::rethrow_exception(failure);
   } else {
-    kind.sources_are_shared = false;  // only an agreement could tell
+    kind.sources_are_shared = kind.targets_are_shared = false;  // only an agreement could tell
   }
   try {
     begin(kind, operands, std::move(cut), longest_chunk, agreement);
@@ -265,10 +269,12 @@ void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> opera
     state = random_bits(state, operands[i].is_operation() ? 1 : 0);
   }
   const auto meaning = static_cast<Index>(state >> 1);
-  std::array<Index, 4> minima{meaning, -meaning, kind.sources_are_shared ? 1 : 0, -longest_chunk};
+  std::array<Index, 5> minima{meaning, -meaning, kind.sources_are_shared ? 1 : 0, kind.targets_are_shared ? 1 : 0,
+                              -longest_chunk};
   mpi::agree(context_, failure, minima);
   kind.sources_are_shared = minima[2] == 1;
-  longest_chunk = -minima[3];
+  kind.targets_are_shared = minima[3] == 1;
+  longest_chunk = -minima[4];
   if (minima[0] == -minima[1]) return;
   std::string mine;
   for (std::size_t i = 0; i < kind.element_bytes.size(); ++i) {
@@ -306,7 +312,7 @@ std::unique_ptr<Exchange> Plan::cut_exchange(const ExchangeKind& kind) {
   return std::make_unique<Exchange>(context_, matrices_, kind.element_bytes, options_);
 }
 
-// Whether there is an exchange for elements of these sizes, wherever sources lie: the same on all ranks.
+// Whether there is an exchange for elements of these sizes, wherever tiles lie: the same on all ranks.
 bool Plan::knows(const std::vector<Index>& element_bytes) const {
   return std::ranges::any_of(exchanges_, [&](const auto& one) { return one.first.element_bytes == element_bytes; });
 }
@@ -327,7 +333,7 @@ Exchange& Plan::new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange>
     mpi::agree(context_, failure, minima);
     longest_chunk = -minima[0];
   }
-  cut->share_memory(kind.sources_are_shared, longest_chunk);
+  cut->share_memory(kind, longest_chunk);
   const auto keep = [&] {
     cut->build();
     exchanges_.emplace(kind, std::move(cut));

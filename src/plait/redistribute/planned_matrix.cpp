@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "plait/simd/stores.hpp"
@@ -29,32 +30,36 @@ std::span<const std::byte> bytes_of(const TileMemory& memory, Index element_byte
   return {memory.tile.data, static_cast<std::size_t>(elements * element_bytes)};
 }
 
+// Whether a tile lies in shared memory, and where: added to `places`.
+bool is_shared(const mpi::Context& context, const TileMemory& memory, Index element_bytes,
+               std::vector<mpi::SharedPlace>& places) {
+  const std::span<const std::byte> bytes = bytes_of(memory, element_bytes);
+  const std::optional<mpi::SharedPlace> place = bytes.empty() ? mpi::SharedPlace{} : context.find_shared(bytes);
+  if (place) places.push_back(*place);
+  return place.has_value();
+}
+
 }  // namespace
 
 void PlannedMatrix::bind(const mpi::Context& context, const Operands& operands) {
   source.clear();
-  shared_source.clear();
   target.clear();
+  shared_source.clear();
+  shared_target.clear();
+  is_source_shared = is_target_shared = true;
   Index target_bytes = 0;
   for (const TileMemory& memory : operands.target()) {
     target.push_back(memory.tile);
     target_bytes += memory.minor * memory.major * operands.element_bytes();
+    is_target_shared = is_target_shared && is_shared(context, memory, operands.element_bytes(), shared_target);
   }
   const bool past_caches = simd::streams(simd::Stores::automatic, target_bytes);
   transform = operands.transform(conjugates(pair.op), past_caches ? simd::Stores::streaming : simd::Stores::cached);
   if (!operands.reads_source()) return;
-  is_source_shared = true;
   for (const Index tile : source_order) {
     const TileMemory& memory = operands.source()[static_cast<std::size_t>(tile)];
     source.push_back(memory.tile);
-    const std::span<const std::byte> bytes = bytes_of(memory, operands.element_bytes());
-    if (bytes.empty()) {
-      shared_source.push_back({});
-    } else if (const auto place = context.find_shared(bytes)) {
-      shared_source.push_back(*place);
-    } else {
-      is_source_shared = false;
-    }
+    is_source_shared = is_source_shared && is_shared(context, memory, operands.element_bytes(), shared_source);
     if (transposes(pair.op)) source.back().order = flipped(source.back().order);
   }
 }

@@ -32,9 +32,10 @@ struct PlannedMatrix {
   Packages packages;
   // Of the execution under way.
   std::vector<Tile> source;
-  std::vector<mpi::SharedPlace> shared_source;  ///< of the same tiles, if all of them lie in shared memory
-  bool is_source_shared = false;
   std::vector<Tile> target;
+  std::vector<mpi::SharedPlace> shared_source, shared_target;  ///< of the same tiles, if all of them are shared
+  bool is_source_shared = false;                               ///< lies in shared memory, all of it
+  bool is_target_shared = false;
   Transform transform;
 };
 

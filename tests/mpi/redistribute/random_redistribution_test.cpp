@@ -66,19 +66,26 @@ TYPED_TEST(RandomRedistribution, EqualsTheSerialFormulaElementByElementAndTouche
     const bool by_messages = uniform(random, 0, 3) == 0;
     if (by_messages) options.within_node = redistribute::WithinNode::messages;
     const bool shared = uniform(random, 0, 2) == 0;
+    const bool into_shared = uniform(random, 0, 2) == 0;
     SCOPED_TRACE(testing::Message() << "seed " << seed << " round " << round << ": op " << static_cast<int>(op)
                                     << " from " << layout::describe(from) << " to " << layout::describe(to)
                                     << " budget " << options.memory_budget << " chunk " << options.chunk_bytes
-                                    << (by_messages ? " by messages" : "") << (shared ? " from shared memory" : ""));
+                                    << (by_messages ? " by messages" : "") << (shared ? " from shared memory" : "")
+                                    << (into_shared ? " into shared memory" : ""));
 
     Redistribution plan(context, from, to, op, options);
     const auto tiles_seed = static_cast<std::uint64_t>(uniform(random, 0, 1 << 30));
     for (int run = 0; run < 2; ++run) {
       const Random source_seed(tiles_seed + static_cast<std::uint64_t>(run));
-      const mpi::SharedMemory memory =
-          shared ? context.allocate_shared(GappedTiles<T>::bytes_of(from, rank(), source_seed)) : mpi::SharedMemory();
-      GappedTiles<T> source(from, rank(), source_seed, memory.bytes());
-      GappedTiles<T> target(to, rank(), Random(tiles_seed + 77));
+      const Random target_seed(tiles_seed + 77);
+      const auto memory_for = [&](const Layout& layout, const Random& tiles, bool is_shared) {
+        return is_shared ? context.allocate_shared(GappedTiles<T>::bytes_of(layout, rank(), tiles))
+                         : mpi::SharedMemory();
+      };
+      const mpi::SharedMemory source_memory = memory_for(from, source_seed, shared);
+      const mpi::SharedMemory target_memory = memory_for(to, target_seed, into_shared);
+      GappedTiles<T> source(from, rank(), source_seed, source_memory.bytes());
+      GappedTiles<T> target(to, rank(), target_seed, target_memory.bytes());
       const bool reads_target = beta != T{0};
       source.for_each([](Index i, Index j, T& value) { value = element<T>(1, i, j); });
       target.for_each([&](Index i, Index j, T& value) {

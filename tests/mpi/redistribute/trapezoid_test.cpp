@@ -65,11 +65,15 @@ void expect_only_the_part(mpi::Context& context, Random& random, T alpha, T beta
                                   << layout::describe(to) << " side " << static_cast<int>(pair.part->side)
                                   << " diagonal " << pair.part->diagonal << " alpha " << alpha << " beta " << beta);
   const Random tiles_seed(static_cast<std::uint64_t>(uniform(random, 0, 1 << 30)));
-  const bool shared = uniform(random, 0, 2) == 0;
-  const mpi::SharedMemory memory =
-      shared ? context.allocate_shared(GappedTiles<T>::bytes_of(pair.from, rank(), tiles_seed)) : mpi::SharedMemory();
-  GappedTiles<T> source(pair.from, rank(), tiles_seed, memory.bytes());
-  GappedTiles<T> target(to, rank(), tiles_seed);
+  const auto perhaps_shared = [&](const Layout& layout) {
+    const bool is_shared = uniform(random, 0, 2) == 0;
+    return is_shared ? context.allocate_shared(GappedTiles<T>::bytes_of(layout, rank(), tiles_seed))
+                     : mpi::SharedMemory();
+  };
+  const mpi::SharedMemory source_memory = perhaps_shared(pair.from);
+  const mpi::SharedMemory target_memory = perhaps_shared(to);
+  GappedTiles<T> source(pair.from, rank(), tiles_seed, source_memory.bytes());
+  GappedTiles<T> target(to, rank(), tiles_seed, target_memory.bytes());
   constexpr T nothing = std::numeric_limits<T>::has_quiet_NaN ? std::numeric_limits<T>::quiet_NaN() : T{99};
   source.for_each([&](Index i, Index j, T& value) {  // outside of the part there is nothing to be read
     const bool inside = transposes(op) ? holds(*pair.part, j, i) : holds(*pair.part, i, j);

@@ -1,4 +1,4 @@
-// The three ways between ranks of a node: messages, slots in shared memory, and reading shared sources in place.
+// The ways between ranks of a node: messages, slots in shared memory, and reading or writing shared tiles in place.
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -29,7 +29,18 @@ using redistribute::WithinNode;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-enum class Way { messages, slots, in_place };
+enum class Way { messages, slots, from_shared_sources, to_shared_targets, between_shared };
+
+struct SharedOrNot {
+  SharedOrNot(mpi::Context& context, const Layout& layout, bool shared)
+      : memory(shared ? context.allocate_shared(DistributedMatrix<double>::bytes_of(layout, rank()))
+                      : mpi::SharedMemory()),
+        matrix(shared ? DistributedMatrix<double>(layout, rank(), memory.bytes())
+                      : DistributedMatrix<double>(layout, rank())) {}
+
+  mpi::SharedMemory memory;
+  DistributedMatrix<double> matrix;
+};
 
 // Several hundred chunks of a few KB: many times around the rings.
 struct WithinANode : ::testing::TestWithParam<Way> {
@@ -37,12 +48,10 @@ struct WithinANode : ::testing::TestWithParam<Way> {
   const Shape shape{611, 397};
   const Layout from = Layout::block_cyclic(shape, 7, 9, Owners::grid(ranks(), 1));
   const Layout to = Layout::block_cyclic({shape.columns, shape.rows}, 16, 5, Owners::grid(1, ranks()));
-  mpi::SharedMemory memory = GetParam() == Way::in_place
-                                 ? context.allocate_shared(DistributedMatrix<double>::bytes_of(from, rank()))
-                                 : mpi::SharedMemory();
-  DistributedMatrix<double> b = GetParam() == Way::in_place ? DistributedMatrix<double>(from, rank(), memory.bytes())
-                                                            : DistributedMatrix<double>(from, rank());
-  DistributedMatrix<double> a{to, rank()};
+  SharedOrNot source{context, from, GetParam() == Way::from_shared_sources || GetParam() == Way::between_shared};
+  SharedOrNot target{context, to, GetParam() == Way::to_shared_targets || GetParam() == Way::between_shared};
+  DistributedMatrix<double>& b = source.matrix;
+  DistributedMatrix<double>& a = target.matrix;
 
   [[nodiscard]] Options options() const {
     return {.chunk_bytes = 4096,
@@ -115,11 +124,16 @@ std::string name_of(const ::testing::TestParamInfo<Way>& way) {
   switch (way.param) {
     case Way::messages: return "Messages";
     case Way::slots: return "Slots";
-    case Way::in_place: return "InPlace";
+    case Way::from_shared_sources: return "FromSharedSources";
+    case Way::to_shared_targets: return "ToSharedTargets";
+    case Way::between_shared: return "BetweenShared";
   }
   return "";
 }
-INSTANTIATE_TEST_SUITE_P(All, WithinANode, ::testing::Values(Way::messages, Way::slots, Way::in_place), name_of);
+INSTANTIATE_TEST_SUITE_P(All, WithinANode,
+                         ::testing::Values(Way::messages, Way::slots, Way::from_shared_sources, Way::to_shared_targets,
+                                           Way::between_shared),
+                         name_of);
 
 TEST(PlansOfOneContext, MayEndInAnotherOrderOnEachRank) {
   mpi::Context context(test_comm());
@@ -142,22 +156,23 @@ TEST(PlansOfOneContext, MayEndInAnotherOrderOnEachRank) {
   }
 }
 
-TEST(SourcesOfOnePlan, MayBeSharedOrNotFromExecutionToExecution) {
+TEST(TilesOfOnePlan, MayBeSharedOrNotFromExecutionToExecution) {
   mpi::Context context(test_comm());
   const Layout rows = Layout::rows({300, 200}, ranks());
   const Layout columns = Layout::columns({300, 200}, ranks());
-  // One rank's source is ordinary: then nobody's is read in place.
-  const mpi::SharedMemory memory = context.allocate_shared(DistributedMatrix<float>::bytes_of(rows, rank()));
-  DistributedMatrix<float> shared(rows, rank(), memory.bytes());
-  DistributedMatrix<float> ordinary(rows, rank());
-  DistributedMatrix<float> a(columns, rank());
+  SharedOrNot shared_rows(context, rows, true), shared_columns(context, columns, true);
+  SharedOrNot own_rows(context, rows, false), own_columns(context, columns, false);
   Redistribution plan(context, rows, columns);
-  for (std::uint64_t round = 0; round < 6; ++round) {
-    DistributedMatrix<float>& b = round % 3 == 0 || (round % 3 == 1 && rank() > 0) ? shared : ordinary;
-    b.for_each_element([&](Index i, Index j, float& value) { value = element<float>(round, i, j); });
+  // Where one rank's are its own, nobody's are read or written in place.
+  const auto are_shared = [](std::uint64_t way) { return way == 0 || (way == 1 && rank() > 0); };
+  for (std::uint64_t round = 0; round < 18; ++round) {
+    DistributedMatrix<double>& b = (are_shared(round % 3) ? shared_rows : own_rows).matrix;
+    DistributedMatrix<double>& a = (are_shared(round / 3 % 3) ? shared_columns : own_columns).matrix;
+    b.for_each_element([&](Index i, Index j, double& value) { value = element<double>(round, i, j); });
     plan.execute(b, a);
     Index wrong = 0;
-    a.for_each_element([&](Index i, Index j, float& value) { wrong += value == element<float>(round, i, j) ? 0 : 1; });
+    a.for_each_element(
+        [&](Index i, Index j, double& value) { wrong += value == element<double>(round, i, j) ? 0 : 1; });
     EXPECT_EQ(wrong, 0) << "round " << round;
   }
 }
