@@ -262,6 +262,8 @@ class Sinkhorn(CommandTest):
             (2, ("K.npy", *points, *rest), "--points is given, and IN, too: K.npy"),
             (2, (*rest,), "IN is missing: a file of costs, or two of --points"),
             (2, ("K.npy", *rest), "--map is given, but --points is missing"),
+            (2, ("K.npy", "--epsilon", "1", "-o", "P.npy", "--metric", "cityblock"), "--metric is given, but --points is missing"),
+            (2, ("K.npy", "--epsilon", "1", "-o", "P.npy", "--p", "3"), "--p is given, but --points is missing"),
             (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is no metric"),
             (2, (*points, *rest, "--metric", "minkowski"), "--metric minkowski and --p need each other"),
             (2, (*points, *rest, "--domain", "factors"), "--domain is factors, which are stored"),
@@ -283,20 +285,23 @@ class Sinkhorn(CommandTest):
         self.save("r.npy", np.ones(3))
         self.save("Q.a.npy", np.ones((3, 3)))
         cases = [
-            ("sinkhorn", "K.npy", "-o", "W.npy", "--row-factors", "./W.npy"),
-            ("sinkhorn", "K.npy", "-o", "Q.a.npy", "--checkpoint", "Q"),
-            ("sinkhorn", "Q.a.npy", "-o", "P.npy", "--checkpoint", "Q"),
-            ("sinkhorn", "K.npy", "-o", "P.npy", "--row-factors", "K.npy"),
-            ("sinkhorn", "K.npy", "-o", "r.npy", "--rows", "r.npy", "--cols", "r.npy"),
-            ("balance", "K.npy", "-o", "K.npy"),
-            ("barycentre", "K.npy", "--histograms", "K.npy", "--epsilon", "1", "-o", "K.npy"),
+            (("sinkhorn", "K.npy", "-o", "W.npy", "--row-factors", "./W.npy"), "--output and the file of --row-factors"),
+            (("sinkhorn", "K.npy", "-o", "Q.a.npy", "--checkpoint", "Q"), "--output and a state of --checkpoint"),
+            (("sinkhorn", "Q.a.npy", "-o", "P.npy", "--checkpoint", "Q"), "IN and a state of --checkpoint"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--column-factors", "K.npy"), "IN and the file of --column-factors"),
+            (("sinkhorn", "K.npy", "-o", "r.npy", "--rows", "r.npy", "--cols", "r.npy"), "--rows and the file of --output"),
+            (("transport", "K.npy", "--epsilon", "1", "-o", "P.npy", "--row-potentials", "K.npy"), "IN and the file of --row-potentials"),
+            (("balance", "K.npy", "-o", "K.npy"), "IN and the file of --output"),
+            (("balance", "K.npy", "-o", "W.npy", "--matrix", "./W.npy"), "--matrix and the file of --output"),
+            (("divergence", "K.npy", "--epsilon", "1", "--row-gradient", "K.npy"), "IN and the file of --row-gradient"),
+            (("barycentre", "K.npy", "--histograms", "K.npy", "--epsilon", "1", "-o", "K.npy"), "the file of --output"),
         ]
         before = self.files()
-        for words in cases:
+        for words, roles in cases:
             with self.subTest(words):
                 result = self.run_plait(0, *words)
                 self.assertEqual(result.status, 1, result.stderr)
-                self.assertIn("expected different files", result.stderr)
+                self.assertIn(f"{roles}, expected different files", result.stderr)
                 self.assertEqual(self.files(), before)
 
     def test_vectors_that_make_no_plan_are_no_success(self):
@@ -369,6 +374,42 @@ class Sinkhorn(CommandTest):
                     self.assertRegex(result.errors[0], "numerical limit: .*; a larger epsilon is needed; nothing was written")
                     self.assertEqual(self.files(), before)
 
+    def test_potentials_beyond_the_range_of_numbers(self):
+        self.save("C.npy", np.random.default_rng(14).random((6, 4)))
+        self.save("X.npy", np.random.default_rng(15).random((6, 2)))
+        self.save("b.npy", np.full(4, 0.25))
+        before = self.files()
+        cases = [
+            (2, ("transport", "C.npy", "--epsilon", "1e308")),
+            (0, ("transport", "C.npy", "--epsilon", "1e37", "--precision", "f32", "--domain", "logarithmic")),
+            (0, ("transport", "--points", "X.npy", "X.npy", "--epsilon", "1e308")),
+            (0, ("barycentre", "C.npy", "--histograms", "b.npy", "--epsilon", "1e308")),
+        ]
+        for ranks, words in cases:
+            with self.subTest(words):
+                result = self.run_plait(ranks, *words, "-o", "P.npy")
+                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertRegex(result.errors[0], "numerical limit: .*; smaller numbers are needed; nothing was written")
+                self.assertEqual(self.files(), before)
+
+    def test_a_price_of_missed_masses_that_rounds_to_none_or_to_any(self):
+        self.save("C.npy", np.random.default_rng(14).random((6, 4)))
+        self.save("a.npy", np.full(6, 0.5))
+        self.save("c4.npy", np.full(4, 0.25))
+        words = ("transport", "C.npy", "--rows", "a.npy", "--cols", "c4.npy", "-o", "P.npy")
+        before = self.files()
+        for ranks, rho, epsilon, message in [
+            (2, "1e17", "0.1", "rho of the rows is 1e.17 and epsilon is 0.1: .* rounds to 1, expected a smaller rho, or infinity for"),
+            (0, "inf,1e300", "0.1", "rho of the columns is 1e.300 and epsilon is 0.1: .* rounds to 1, expected a smaller rho"),
+            (0, "1e-315", "0.1", "rho of the rows is 1e-315 and epsilon is 0.1: .*, expected a larger rho"),
+        ]:
+            for domain in ("factors", "logarithmic"):
+                with self.subTest(rho=rho, domain=domain):
+                    result = self.run_plait(ranks, *words, "--epsilon", epsilon, "--unbalanced", rho, "--domain", domain)
+                    self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                    self.assertRegex(result.errors[0], message)
+                    self.assertEqual(self.files(), before)
+
     def test_one_side_without_mass(self):
         self.save("C.npy", np.random.default_rng(15).random((4, 3)))
         self.save("none.npy", np.zeros(4))
@@ -404,6 +445,29 @@ class Sinkhorn(CommandTest):
         self.save("start.npy", np.array([1, 1e60, 1, 1]))
         result = self.run_plait(0, "sinkhorn", "small.npy", "--precision", "f32", "--start", "start.npy", "-o", "P.npy")
         self.assertIn("--start: element 1 of start.npy is 1e+60, beyond the range of f32", result.stderr)
+
+    def test_costs_that_a_narrower_type_does_not_hold_are_told(self):
+        cost, pairs = np.ones((3, 3)), np.full((3, 2), 1 / 3)
+        cost[1, 1] = cost[2, 2] = 1e-60
+        self.save("C.npy", cost)
+        self.save("square.npy", np.ones((3, 3)))
+        self.save("pairs.npy", pairs)
+        self.coordinate_file("C.mtx", cost)
+        lost = "warning: 2 entries of {} became 0 when stored in f32, the first 1e-60 in row 1, column 1"
+        among = ("--among-rows", "C.npy", "--among-columns", "square.npy")
+        for ranks, name, words in [
+            (2, "C.npy", ("transport", "C.npy", "-o", "P.npy")),
+            (0, "C.mtx", ("transport", "C.mtx", "-o", "P.npy")),
+            (0, "C.npy", ("transport", "C.npy", "--rows", "pairs.npy", "--row-potentials", "f.npy")),
+            (0, "C.npy", ("barycentre", "C.npy", "--histograms", "pairs.npy", "-o", "P.npy")),
+            (2, "C.npy", ("divergence", "C.npy")),
+            (0, "C.npy", ("divergence", "square.npy", *among)),
+        ]:
+            with self.subTest(words):
+                result = self.run_plait(ranks, *words, "--epsilon", "1", "--precision", "mixed", "--quiet")
+                self.assertEqual(result.status, 0, result.stderr)
+                self.assertEqual(result.stderr.count("warning"), 1, result.stderr)
+                self.assertIn(lost.format(name), result.stderr)
 
     def test_a_complex_file_is_told_to_be_one_whatever_the_plan_is_to_be(self):
         (self.folder / "Z.mtx").write_text("%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 1 0\n2 2 1 0\n")

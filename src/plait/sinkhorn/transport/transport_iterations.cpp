@@ -305,8 +305,17 @@ void expect_suitable(const TransportOptions& options) {
                                     options.first_epsilon, options.epsilon));
   }
   for (const auto& [rho, of] : {std::pair{options.rho.rows, "rows"}, {options.rho.columns, "columns"}}) {
-    if (rho > 0) continue;
-    throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
+    if (!(rho > 0)) {
+      throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
+    }
+    // Where the exponent rounds to 1 sums would have to be the masses, and where it is no number they could be
+    // anything.
+    const double power = exponent(rho, options.epsilon);
+    if (rho == infinity || (power < 1 && std::isfinite(1 / power))) continue;
+    throw ArgumentError(
+        fmt::format("rho of the {} is {} and epsilon is {}: rho / (rho + epsilon) rounds to {}, expected a {} rho{}",
+                    of, rho, options.epsilon, power, power < 1 ? "larger" : "smaller",
+                    power < 1 ? "" : ", or infinity for balanced transport"));
   }
   expect_valid(Update{1, 1, options.over_relaxation});
   if (options.keep_every < 1) {
@@ -329,6 +338,18 @@ std::vector<CheckedMarginals> checked_masses_of_each(mpi::Context& context, Inde
 template <class A>
 std::optional<Outcome> beyond_range(double highest, double epsilon) {
   constexpr auto largest = static_cast<double>(std::numeric_limits<A>::max());
+  constexpr auto* type = std::is_same_v<A, double> ? "double" : "float";
+  constexpr double widest_potential = 1e4;  // in epsilons, beside what the costs make of it: logarithms of masses
+  if (!(2 * (highest / largest) + widest_potential * (epsilon / largest) <= 1)) {
+    return Outcome{
+        Status::numerical_limit,
+        fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: potentials, which may be twice as "
+                    "large as costs and {} epsilons beside, leave the range of {}; smaller numbers are needed",
+                    epsilon, highest, widest_potential, type),
+        0,
+        infinity,
+        {}};
+  }
   if (1 / epsilon <= largest && highest / epsilon <= largest) {
     // Nothing comes of plans that are known to a factor of e^1000, however many stages lead to them.
     constexpr double most_epsilons = 1e3;
@@ -346,7 +367,7 @@ std::optional<Outcome> beyond_range(double highest, double epsilon) {
       Status::numerical_limit,
       fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: in units of epsilon they are beyond the "
                   "range of {}; a larger epsilon is needed",
-                  epsilon, highest, std::is_same_v<A, double> ? "double" : "float"),
+                  epsilon, highest, type),
       0,
       infinity,
       {}};
