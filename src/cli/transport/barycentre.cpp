@@ -114,11 +114,12 @@ void find_and_tell(mpi::Context& context, const BarycentreOptions& options, cons
 
 template <class T>
 BarycentreOutcome barycentre_of_costs(mpi::Context& context, const BarycentreOptions& options, const BarycentreJob& job,
-                                      Meter& meter) {
+                                      Meter& meter, NarrowedEntries& narrowed) {
   BarycentreOutcome result;
   result.precision = job.precision;
   const JointStopwatch all(context);
   auto matrix = read_and_tell<T>(context, options.input, job.file, meter);
+  narrowed = matrix.narrowed();
   mpi::agreed(context, [&] {
     if (!matrix.is_transposed()) return;
     throw ArgumentError(fmt::format("{} is in Fortran order, expected C order", options.input));
@@ -191,8 +192,8 @@ BarycentreJob prepared_barycentre(mpi::Context& context, const BarycentreOptions
   if (options.points.empty()) {
     read.push_back({options.input, "IN"});
     const Index kernel_bytes = options.domain == sinkhorn::Domain::logarithmic ? 0 : Index{sizeof(double)};
-    static_cast<ScaledJob&>(job) =
-        prepared(context, options, [kernel_bytes](Precision) { return kernel_bytes; }, std::move(read));
+    static_cast<ScaledJob&>(job) = prepared(
+        context, options, [kernel_bytes](Precision) { return kernel_bytes; }, std::move(read));
     job.histograms = described_histograms(context, options.histograms, job.file.shape.columns);
     return job;
   }
@@ -215,8 +216,11 @@ void run_barycentre(mpi::Context& context, const BarycentreOptions& options) {
       context, told,
       [&](Meter& meter) {
         if (!options.points.empty()) return barycentre_of_points(context, options, job, meter);
-        return job.precision == Precision::mixed ? barycentre_of_costs<float>(context, options, job, meter)
-                                                 : barycentre_of_costs<double>(context, options, job, meter);
+        return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+          return job.precision == Precision::mixed
+                     ? barycentre_of_costs<float>(context, options, job, meter, narrowed)
+                     : barycentre_of_costs<double>(context, options, job, meter, narrowed);
+        });
       },
       [&](const BarycentreOutcome& outcome) { return report_of(context, options, job, outcome); },
       [&](const BarycentreOutcome& outcome) { return summary_of(told, job, outcome); },

@@ -169,22 +169,32 @@ void transport_and_tell(mpi::Context& context, const DivergenceOptions& options,
   result.seconds = all.seconds();
 }
 
+/// What is lost of the files of costs, which is told of each by itself.
+struct NarrowedCosts {
+  NarrowedEntries& between;
+  NarrowedEntries& among_rows;
+  NarrowedEntries& among_columns;
+};
+
+/// \param narrowed  filled in as the files are read
 template <class T, class A>
 DivergenceOutcome of_costs(mpi::Context& context, const DivergenceOptions& options, const DivergenceJob& job,
-                           Meter& meter) {
+                           Meter& meter, const NarrowedCosts& narrowed) {
   DivergenceOutcome result;
   result.precision = job.precision;
   const JointStopwatch all(context);
-  const auto read = [&](const std::string& path, const io::MatrixFile& file) {
-    return read_and_tell<T>(context, path, file, meter);
+  const auto read = [&](const std::string& path, const io::MatrixFile& file, NarrowedEntries& lost) {
+    auto costs = read_and_tell<T>(context, path, file, meter);
+    lost = costs.narrowed();
+    return costs;
   };
-  auto between = read(options.input, job.file);
+  auto between = read(options.input, job.file, narrowed.between);
   const bool is_transposed = between.is_transposed();
   std::optional<ScaledMatrix<T>> among_rows;
   std::optional<ScaledMatrix<T>> among_columns;
   if (job.among_rows) {
-    among_rows.emplace(read(options.among_rows, *job.among_rows));
-    among_columns.emplace(read(options.among_columns, *job.among_columns));
+    among_rows.emplace(read(options.among_rows, *job.among_rows, narrowed.among_rows));
+    among_columns.emplace(read(options.among_columns, *job.among_columns, narrowed.among_columns));
     if (is_transposed) std::swap(among_rows, among_columns);
   }
   // What is transposed as it is read is symmetric.
@@ -279,8 +289,14 @@ void run_divergence(mpi::Context& context, const DivergenceOptions& options) {
   if (!options.points.empty()) told.input = options.points[0] + " and " + options.points[1];
   const auto work = [&](Meter& meter) {
     return with_numbers_of(job.precision, [&]<class T, class A>() {
-      return options.points.empty() ? of_costs<T, A>(context, options, job, meter)
-                                    : of_points<A>(context, options, job, meter);
+      if (!options.points.empty()) return of_points<A>(context, options, job, meter);
+      return telling_what_was_lost(context, options.input, [&](NarrowedEntries& between) {
+        return telling_what_was_lost(context, options.among_rows, [&](NarrowedEntries& rows) {
+          return telling_what_was_lost(context, options.among_columns, [&](NarrowedEntries& columns) {
+            return of_costs<T, A>(context, options, job, meter, {between, rows, columns});
+          });
+        });
+      });
     });
   };
   carry_out(

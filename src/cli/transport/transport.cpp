@@ -19,11 +19,12 @@ namespace {
 
 template <class T, class A>
 TransportOutcome transported(mpi::Context& context, const TransportJobOptions& options, const io::MatrixFile& file,
-                             Precision precision, Meter& meter) {
+                             Precision precision, Meter& meter, NarrowedEntries& narrowed) {
   TransportOutcome result;
   result.precision = precision;
   const JointStopwatch all(context);
   auto matrix = read_and_tell<T>(context, options.input, file, meter);
+  narrowed = matrix.narrowed();
   const matrix_view<T> rows = matrix.rows();
   ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
   const layout::Shape shape = matrix.is_transposed() ? layout::Shape{file.shape.columns, file.shape.rows} : file.shape;
@@ -79,8 +80,10 @@ void run_transport(mpi::Context& context, const TransportJobOptions& options) {
     return precision == Precision::f32 ? 4 : 8;
   });
   const auto work = [&](Meter& meter) {
-    return with_numbers_of(job.precision, [&]<class T, class A>() {
-      return transported<T, A>(context, options, job.file, job.precision, meter);
+    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+      return with_numbers_of(job.precision, [&]<class T, class A>() {
+        return transported<T, A>(context, options, job.file, job.precision, meter, narrowed);
+      });
     });
   };
   carry_out(

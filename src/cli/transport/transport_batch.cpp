@@ -86,11 +86,12 @@ void transport_all_and_tell(mpi::Context& context, const TransportJobOptions& op
 
 template <class T, class A>
 BatchOutcome transported_batch(mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
-                               const MarginalFiles& files, Meter& meter) {
+                               const MarginalFiles& files, Meter& meter, NarrowedEntries& narrowed) {
   BatchOutcome result;
   result.precision = job.precision;
   const JointStopwatch all(context);
   auto matrix = read_and_tell<T>(context, options.input, job.file, meter);
+  narrowed = matrix.narrowed();
   const matrix_view<const T> rows = matrix.rows();
   const MarginalBatch given(context, files, job.file.shape, matrix.is_transposed());
   const auto marginals = given.marginals();
@@ -175,8 +176,10 @@ void run_transport_batch(mpi::Context& context, const TransportJobOptions& optio
     return precision == Precision::f32 ? 4 : 8;
   });
   const auto work = [&](Meter& meter) {
-    return with_numbers_of(job.precision, [&]<class T, class A>() {
-      return transported_batch<T, A>(context, options, job, marginals, meter);
+    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+      return with_numbers_of(job.precision, [&]<class T, class A>() {
+        return transported_batch<T, A>(context, options, job, marginals, meter, narrowed);
+      });
     });
   };
   carry_out_batch(context, options, job, marginals.problems(), "C is " + layout::to_string(job.file.shape), work);
