@@ -88,17 +88,18 @@ void write_column_vector(mpi::Context& context, const std::string& path, std::sp
 }
 
 void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options, std::vector<NamedFile> kept) {
-  const auto named = [](std::vector<NamedFile>& files, const std::string& path, const char* role) {
+  const auto named = [](std::vector<NamedFile>& files, const std::string& path, const std::string& role) {
     if (!path.empty()) files.push_back({path, role});
   };
+  const auto file_of = [](const char* option) { return fmt::format("the file of {}", option); };
   named(kept, options.rows, "the file of --rows");
   named(kept, options.columns, "the file of --cols");
   named(kept, options.start, "the file of --start");
   std::vector<NamedFile> plan;  // which may replace IN
-  named(plan, options.output, "the matrix that is written");
+  named(plan, options.output, file_of(options.output_option));
   std::vector<NamedFile> written;
-  named(written, options.of_rows, "the file of the rows' vector");
-  named(written, options.of_columns, "the file of the columns' vector");
+  named(written, options.of_rows, file_of(options.row_option));
+  named(written, options.of_columns, file_of(options.column_option));
   named(written, options.page, "the file of --report");
   if (!options.checkpoint.empty()) {
     named(written, options.checkpoint, "the file of --checkpoint");

@@ -51,6 +51,8 @@ double tolerance_of(const ScaledOptions& options, Precision precision) {
 
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words) {
   add_path(command, "IN", options.input, "FILE", words.input_help)->required();
+  options.row_option = words.row_option;
+  options.column_option = words.column_option;
   words.add_output(command, "-o,--output", options.output, "FILE", words.output_help);
   add_path(command, "--rows", options.rows, "FILE.npy", words.marginals_help);
   add_path(command, "--cols", options.columns, "FILE.npy", "What its columns are to sum up to; likewise");

@@ -27,12 +27,15 @@ inline constexpr Index usual_checkpoint_every = 100;
 /// What `plait sinkhorn` and `plait transport` have in common.
 struct ScaledOptions {
   std::string input;
-  std::string output;      // of the plan; may be empty
-  std::string rows;        // files of marginals; may be empty
-  std::string columns;     //
-  std::string of_rows;     // where factors or potentials go; may be empty
-  std::string of_columns;  //
-  std::string start;       // those of the columns to begin with; may be empty
+  std::string output;                      // of the plan; may be empty
+  std::string rows;                        // files of marginals; may be empty
+  std::string columns;                     //
+  std::string of_rows;                     // where factors or potentials go; may be empty
+  std::string of_columns;                  //
+  std::string start;                       // those of the columns to begin with; may be empty
+  const char* output_option = "--output";  // what these three are given by
+  const char* row_option = "--output";     //
+  const char* column_option = "";          //
   Precision precision = Precision::automatic;
   std::optional<double> tolerance;
   Index most_iterations = 10'000;

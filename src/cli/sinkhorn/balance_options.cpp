@@ -26,6 +26,7 @@ void add_balance(CLI::App& program, BalanceOptions& options) {
   add_path(command, "IN", options.input, "FILE",
            "A: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0, symmetric")
       ->required();
+  options.output_option = "--matrix";
   add_npy_path(command, "-o,--output", options.of_rows, "FILE",
                "Where the factors go, as a column (N x 1) in a .npy file; NaN for masked rows");
   add_plan_path(

@@ -54,6 +54,8 @@ void add_divergence(CLI::App& program, DivergenceOptions& options) {
         options.rho = {rho, rho};
       },
       "RHO", "Sums may miss the masses, which costs RHO KL(sums | masses);\nthe masses need not have one total");
+  options.row_option = "--row-gradient";
+  options.column_option = "--column-gradient";
   add_npy_path(command, "--row-gradient", options.of_rows, "FILE",
                "Write what S changes by with the masses of the rows,\nas a column (M x 1)");
   add_npy_path(command, "--column-gradient", options.of_columns, "FILE", "Likewise of the columns, as a row (1 x N)");

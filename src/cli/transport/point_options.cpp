@@ -55,7 +55,8 @@ void expect_points(const PointOptions& options, const ScaledOptions& scaled, con
   if (options.points.empty()) {
     if (scaled.input.empty()) throw UsageError("IN is missing: a file of costs, or two of --points");
     if (options.metric != sinkhorn::Metric::squared_euclidean || options.p) {
-      throw UsageError("--metric is given, but --points is missing: IN has the costs");
+      throw UsageError(fmt::format("{} is given, but --points is missing: IN has the costs",
+                                   options.metric != sinkhorn::Metric::squared_euclidean ? "--metric" : "--p"));
     }
     return;
   }
