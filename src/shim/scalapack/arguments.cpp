@@ -6,11 +6,7 @@
 
 namespace plait::shim::scalapack {
 
-namespace {
-
 bool reaches_out(int begin, int length, int extent) { return begin < 0 || Index{begin} + length > extent; }
-
-}  // namespace
 
 std::string why_not(const Submatrix& a, int rows, int columns, int grid_rows, int grid_columns) {
   if (a.first_row == -1 || a.first_column == -1) return "a matrix replicated over its grid";

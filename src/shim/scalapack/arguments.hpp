@@ -11,6 +11,9 @@ namespace plait::shim::scalapack {
 inline constexpr const char* refused_arguments = "arguments that ScaLAPACK refuses";
 inline constexpr const char* other_type = "a descriptor of another type than 1";
 
+/// Whether a part of that many rows (columns), from `begin` on, counted from 0, is not within the matrix.
+[[nodiscard]] bool reaches_out(int begin, int length, int extent);
+
 /// Why a matrix that all processes of its grid know alike can't be served, or "": the submatrix lies in the matrix, the
 /// blocks are at least 1 x 1, and the matrix begins in the grid. A leading dimension is each process's own affair.
 [[nodiscard]] std::string why_not(const Submatrix& a, int rows, int columns, int grid_rows, int grid_columns);

@@ -1,5 +1,6 @@
 #include "shim/scalapack/copy.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <complex>
@@ -8,6 +9,8 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "plait/mpi/collectives.hpp"
 
@@ -32,10 +35,10 @@ CopyOperand operand(const int* desc, int i, int j) {
   return {d, grid_info(d.context), submatrix(d, i, j)};
 }
 
-/// What a process tells of a matrix; only `member` counts where it is 0.
+/// What a process tells of a matrix; only `member` counts where it is 0. Not the descriptor's type, which the real
+/// routine does not look at: some programs leave it as it was.
 struct Announcement {
   int member = 0;
-  int type = 0;
   int grid_rows = 0;
   int grid_columns = 0;
   int my_row = 0;
@@ -48,7 +51,6 @@ Announcement announcement(const CopyOperand& a, int m, int n) {
   if (!a.grid.member()) return {};
   const bool known = why_not(a.part, m, n, a.grid.rows, a.grid.columns).empty();
   return {1,
-          a.descriptor.type,
           a.grid.rows,
           a.grid.columns,
           a.grid.my_row,
@@ -63,8 +65,7 @@ struct KnownMatrix {
   ProcessMap map;
 };
 
-void expect_servable(const Submatrix& part, int type, int m, int n, int grid_rows, int grid_columns) {
-  if (type != Descriptor::block_cyclic) throw PassOn{other_type};
+void expect_servable(const Submatrix& part, int m, int n, int grid_rows, int grid_columns) {
   const std::string why = why_not(part, m, n, grid_rows, grid_columns);
   if (!why.empty()) throw PassOn{why};
 }
@@ -78,10 +79,10 @@ KnownMatrix gathered(const std::vector<std::array<Announcement, 2>>& all, Get&& 
     if (one.member == 0) continue;
     if (first == nullptr) {
       first = &one;
-      expect_servable(one.part, one.type, m, n, one.grid_rows, one.grid_columns);
+      expect_servable(one.part, m, n, one.grid_rows, one.grid_columns);
       matrix = {one.part, ProcessMap(one.grid_rows, one.grid_columns)};
     }
-    const bool alike = one.part == first->part && one.type == first->type && one.leading_dimension_fits != 0;
+    const bool alike = one.part == first->part && one.leading_dimension_fits != 0;
     if (!alike || !matrix.map.place(one.my_row, one.my_column, static_cast<int>(rank))) throw PassOn{refused_arguments};
   }
   if (first == nullptr || !matrix.map.complete()) throw PassOn{refused_arguments};
@@ -93,20 +94,39 @@ redistribute::MatrixPair pair_of(const CopyCall& call, const KnownMatrix& a, con
           redistribute::Op::identity, call.part};
 }
 
-// The message and the end are those of the real routine.
-void expect_fitting(const CopyOperand& a) {
-  if (leading_dimension_fits(a.descriptor, a.grid)) return;
-  const Descriptor& d = a.descriptor;
-  std::fprintf(stderr, "??MR2D:bad lda arg:row=%d,m=%d,p=%d,nbrow=%d,lda=%d,sprow=%d\n", a.grid.my_row, d.rows,
-               a.grid.rows, d.block_rows, d.leading_dimension, d.first_row);
+[[noreturn]] void refuse(const std::string& why) {
+  std::fprintf(stderr, "??MR2D:%s\n", why.c_str());
   std::exit(1);
+}
+
+// What the real routine finds wrong on a process by itself. Where others have found nothing, they would wait for this
+// one for ever if it passed its call on, so it ends the program here, with the messages of the real routine, which has
+// none for empty blocks and divides by 0.
+void expect_accepted(const CopyOperand& a, int m, int n) {
+  const auto& [d, grid, part] = a;
+  const auto is_first = [](int place, int places) { return place >= 0 && place < places; };
+  if (!is_first(d.first_row, grid.rows) || !is_first(d.first_column, grid.columns)) {
+    refuse("Bad first processor coordinates");
+  }
+  if (reaches_out(part.row, m, d.rows) || reaches_out(part.column, n, d.columns)) {
+    refuse(fmt::format("Bad submatrix:i={},j={},m={},n={},M={},N={}", part.row, part.column, m, n, d.rows, d.columns));
+  }
+  if (d.block_rows == 0 || d.block_columns == 0) {
+    end_program(fmt::format("p?gemr2d, p?trmr2d: a descriptor has blocks of {} x {}, expected at least 1 x 1",
+                            d.block_rows, d.block_columns));
+  }
+  if (!leading_dimension_fits(d, grid)) {
+    refuse(fmt::format("bad lda arg:row={},m={},p={},nbrow={},lda={},sprow={}", grid.my_row, d.rows, grid.rows,
+                       d.block_rows, d.leading_dimension, d.first_row));
+  }
 }
 
 /// All processes are in both grids, and know all that there is to know.
 CachedPlan& plan_of_members(const CopyCall& call, const CopyOperand& a, const CopyOperand& b, Grid& all) {
   for (const CopyOperand* one : {&a, &b}) {
-    expect_servable(one->part, one->descriptor.type, call.m, call.n, one->grid.rows, one->grid.columns);
-    expect_fitting(*one);
+    // Sizes and blocks below 0 are not refused everywhere.
+    if (std::min({call.m, call.n, one->part.block_rows, one->part.block_columns}) < 0) throw PassOn{refused_arguments};
+    expect_accepted(*one, call.m, call.n);
   }
   Grid& a_grid = grid_of(a.descriptor.context, a.grid);
   Grid& b_grid = grid_of(b.descriptor.context, b.grid);

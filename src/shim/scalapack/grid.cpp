@@ -3,7 +3,9 @@
 #include <list>
 
 #include "plait/base/error.hpp"
+#include "plait/mpi/collectives.hpp"
 
+#include "shim/scalapack/execution.hpp"
 #include "shim/scalapack/least_product.hpp"
 
 namespace plait::shim::scalapack {
@@ -31,6 +33,15 @@ Index next_serial() {
 
 constexpr std::size_t grids_with_memory = 4;
 
+// A context takes two communicators, of which MPICH has 2,046 in all, and a BLACS grid four: a program with hundreds of
+// grids is to have them for itself.
+constexpr Index most_contexts = 100;
+
+Index& contexts() {
+  static Index alive = 0;
+  return alive;
+}
+
 /// The grids that communicated last, the latest first.
 std::list<Grid*>& latest_grids() {
   static std::list<Grid*> grids;
@@ -41,10 +52,22 @@ std::list<Grid*>& latest_grids() {
 
 Grid::Grid(MPI_Comm comm, const GridInfo& mine) : comm_(comm), map_(exchange_map(comm, mine)), serial_(next_serial()) {}
 
-Grid::~Grid() { latest_grids().remove(this); }
+Grid::~Grid() {
+  latest_grids().remove(this);
+  if (context_) --contexts();
+}
 
 mpi::Context& Grid::context() {
-  if (!context_) context_ = std::make_unique<mpi::Context>(comm_);
+  if (!context_ && !is_left_out_) {
+    // Processes may be in different numbers of grids.
+    const Index has_room = contexts() < most_contexts ? 1 : 0;
+    is_left_out_ = mpi::all_reduce(mpi::Communicator::borrowed(comm_), has_room, mpi::Operation::minimum()) == 0;
+    if (!is_left_out_) {
+      context_ = std::make_unique<mpi::Context>(comm_);
+      ++contexts();
+    }
+  }
+  if (is_left_out_) throw PassOn{"more process grids at a time than are served"};
   std::list<Grid*>& latest = latest_grids();
   if (latest.empty() || latest.front() != this) {
     latest.remove(this);

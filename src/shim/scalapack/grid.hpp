@@ -31,6 +31,7 @@ class Grid {
 
   /// For communication among all processes of the grid; made when it is first asked for. Collective then. Only the few
   /// grids that were asked last keep memory for data under way.
+  /// \throws PassOn  on all processes alike, if one of them has a hundred others already
   [[nodiscard]] mpi::Context& context();
 
   /// Of calls that communicate on this grid's context.
@@ -48,6 +49,7 @@ class Grid {
   PlanCache plans_;  // after the context, which plans use until they end
   ProductCache products_;
   std::optional<int> least_order_;
+  bool is_left_out_ = false;  // there were too many contexts when one was asked for
 };
 
 /// Collective over the processes of the grid, all of whom are in the call; communicates when the grid is new.

@@ -16,6 +16,9 @@ CASES = [
     "gemm:block",
     "gemr2d:leading-dimension",  # likewise
     "gemr2d:first-row",
+    "gemr2d:first-column-of-one",
+    "gemr2d:outside",
+    "gemr2d:outside-of-one",
 ]
 
 

@@ -44,10 +44,12 @@ int main(int argc, char** argv) {
   const std::map<std::string, void (*)(Call&, int)> mistakes{
       {"leading-dimension", [](Call& c, int of) { c.desc_a[leading_dimension] = of == 1 ? 1 : 8; }},
       {"outside", [](Call& c, int) { c.ia = 2; }},
+      {"outside-of-one", [](Call& c, int of) { c.ia = of == 1 ? 2 : 1; }},
       {"negative", [](Call& c, int) { c.m = -3; }},
       {"type", [](Call& c, int) { c.desc_c[type] = 501; }},
       {"block", [](Call& c, int) { c.desc_c[block_columns] = 0; }},
       {"first-row", [](Call& c, int) { c.desc_a[first_row] = 17; }},
+      {"first-column-of-one", [](Call& c, int of) { c.desc_c[first_column] = of == 0 ? -1 : 0; }},
       {"uplo", [](Call& c, int) { c.uplo = 'x'; }},
       {"trans", [](Call& c, int) { c.trans = 'x'; }},
       {"ja", [](Call& c, int) { c.ja = 0; }}};

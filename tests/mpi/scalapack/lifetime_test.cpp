@@ -2,6 +2,8 @@
 #include <malloc.h>
 
 #include <chrono>
+#include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -42,6 +44,20 @@ TEST(Lifetime, OfAGridsDataIsThatOfTheGrid) {
     wrong += wrong_after_copy(upright, all, all, 13, round);
     wrong += wrong_after_copy(all, upright, all, 13, round);
   }
+  EXPECT_EQ(wrong, 0);
+}
+
+// A program may have nearly as many grids at a time as it has with ScaLAPACK alone: MPICH has communicators for about
+// 500. On one rank, where it costs little.
+TEST(Lifetime, OfManyGridsAtATimeLeavesTheProgramItsCommunicators) {
+  const ProcessGrid all(1, ranks(), ordered(1, ranks(), 'R'));
+  std::vector<std::unique_ptr<ProcessGrid>> grids;
+  int wrong = 0;
+  for (int count = 0; count < (ranks() == 1 ? 440 : 4); ++count) {
+    grids.push_back(std::make_unique<ProcessGrid>(ranks(), 1, ordered(ranks(), 1, 'R')));
+    wrong += wrong_after_copy(all, *grids.back(), *grids.back(), 9, count);
+  }
+  for (const auto& grid : grids) wrong += wrong_after_copy(*grid, all, *grid, 9, 1);
   EXPECT_EQ(wrong, 0);
 }
 
