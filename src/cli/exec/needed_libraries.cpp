@@ -90,7 +90,9 @@ std::string_view family_of_library(std::string_view name) noexcept {
   if (name.starts_with("libmpich") || name.starts_with("libmpi.so.12") || name.starts_with("libmpifort.so")) {
     return "MPICH";
   }
-  if (name.starts_with("libmpi.so.") || name.starts_with("libmpi_mpifh.so")) return "Open MPI";
+  if (name.starts_with("libmpi.so.")) return "Open MPI";
+  // What a Fortran program asks for: mpif.h's library, or only that of its module.
+  if (name.starts_with("libmpi_mpifh.so") || name.starts_with("libmpi_usempi")) return "Open MPI";
   return "";
 }
 
