@@ -49,19 +49,17 @@ bool find_combine(MPI_Op operation, MPI_Datatype type) noexcept {
   return true;
 }
 
-// MPICH calls it an error if results are to overwrite operands without being told to; for Open MPI it is in place.
-bool may_be_same(const void* send, const void* receive) noexcept {
+// Where MPI calls it an error if results are to overwrite operands without being told to; elsewhere it is in place.
+bool may_be_same([[maybe_unused]] Routine routine) noexcept {
 #if defined(MPICH_VERSION)
-  return send != receive;
+  return false;
 #else
-  static_cast<void>(send);
-  static_cast<void>(receive);
-  return true;
+  return routine != Routine::allreduce && routine != Routine::reduce;
 #endif
 }
 
-bool are_buffers(const void* send, const void* receive) noexcept {
-  return send != nullptr && receive != nullptr && receive != MPI_IN_PLACE && may_be_same(send, receive);
+bool are_buffers(Routine routine, const void* send, const void* receive) noexcept {
+  return send != nullptr && receive != nullptr && receive != MPI_IN_PLACE && (send != receive || may_be_same(routine));
 }
 
 /// What is reduced how, and by whom.
@@ -153,8 +151,8 @@ std::optional<int> prefix(Routine routine, const void* send, void* receive, Inde
   const NodeGroup& group = *call->group;
   if (call->is_exact) return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
   const bool gets_nothing = routine == Routine::exscan && group.rank() == 0;
-  const bool are_fine =
-      are_buffers(send, receive) || (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
+  const bool are_fine = are_buffers(routine, send, receive) ||
+                        (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
   return serve(routine, comm, *call, count * call->combine->element_bytes(), Buffers{send, receive, are_fine},
                [&](auto& reducer, const void* in) {
                  if constexpr (std::is_same_v<decltype(reducer), NodeReducer&>) run(reducer, in, *call->combine);
@@ -170,7 +168,7 @@ std::optional<int> allreduce(const void* send, void* receive, Index count, MPI_D
   if (!call) return std::nullopt;
   const Combine& combine = *call->combine;
   return serve(routine, comm, *call, count * combine.element_bytes(),
-               Buffers{send, receive, are_buffers(send, receive)},
+               Buffers{send, receive, are_buffers(routine, send, receive)},
                [&](auto& reducer, const void* in) { reducer.allreduce(in, receive, count, combine); });
 }
 
@@ -183,7 +181,7 @@ std::optional<int> reduce(const void* send, void* receive, Index count, MPI_Data
   const NodeGroup& group = *call->group;
   if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
   const bool is_root = group.rank() == root;
-  const bool are_fine = is_root ? are_buffers(send, receive) : send != nullptr && send != MPI_IN_PLACE;
+  const bool are_fine = is_root ? are_buffers(routine, send, receive) : send != nullptr && send != MPI_IN_PLACE;
   return serve(routine, comm, *call, count * combine.element_bytes(), Buffers{send, receive, are_fine},
                [&](auto& reducer, const void* in) { reducer.reduce(in, receive, count, root, combine); });
 }
@@ -196,7 +194,7 @@ std::optional<int> reduce_scatter_block(const void* send, void* receive, Index c
   const Combine& combine = *call->combine;
   const NodeGroup& group = *call->group;
   return serve(routine, comm, *call, count * group.size() * combine.element_bytes(),
-               Buffers{send, receive, are_buffers(send, receive)},
+               Buffers{send, receive, are_buffers(routine, send, receive)},
                [&](auto& reducer, const void* in) { reducer.reduce_scatter_block(in, receive, count, combine); });
 }
 
@@ -241,8 +239,8 @@ std::optional<int> reduce_scatter(const void* send, void* receive, const Count* 
   }
   // A rank that gets nothing needs no place for it.
   const bool gets_nothing = group.counts()[static_cast<std::size_t>(group.rank())] == 0;
-  const bool are_fine =
-      are_buffers(send, receive) || (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
+  const bool are_fine = are_buffers(routine, send, receive) ||
+                        (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
   return serve(routine, comm, *call, sum * combine.element_bytes(), Buffers{send, receive, are_fine},
                [&](auto& reducer, const void* in) { reducer.reduce_scatter(in, receive, group.counts(), combine); });
 }

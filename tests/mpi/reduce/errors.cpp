@@ -74,10 +74,12 @@ void print_wrong_arguments() {
   print("no root", MPI_Reduce(in, out, 8, type, MPI_SUM, ranks, comm));
   print("root of -7", MPI_Reduce(in, out, 8, type, MPI_SUM, -7, comm));
   print("result in place", MPI_Allreduce(in, MPI_IN_PLACE, 8, type, MPI_SUM, comm));
+  print("same buffers", MPI_Allreduce(out, out, 8, type, MPI_SUM, comm));
+  print("same buffers alone", MPI_Allreduce(out, out, 8, type, MPI_SUM, MPI_COMM_SELF));
+  print("same buffers of the root", MPI_Reduce(out, out, 8, type, MPI_SUM, 0, MPI_COMM_SELF));
 #if defined(MPICH_VERSION)  // what the one looks for, the other does not
   print("operands in place here", MPI_Reduce_local(MPI_IN_PLACE, out, 8, type, MPI_SUM));
   print("result in place here", MPI_Reduce_local(in, MPI_IN_PLACE, 8, type, MPI_SUM));
-  print("same buffers", MPI_Allreduce(out, out, 8, type, MPI_SUM, comm));
   print("same buffers here", MPI_Reduce_local(out, out, 8, type, MPI_SUM));
   print("no operands", MPI_Allreduce(nullptr, out, 8, type, MPI_SUM, comm));
   print("no result", MPI_Allreduce(in, nullptr, 8, type, MPI_SUM, comm));
