@@ -102,10 +102,10 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
   copies allow, 0.58 with waiting for each other. Where the cores share a cache, memory is the bottleneck
   (20 ms for memcpy), the slots stay in that cache, and the two copies cost less: the table shows what comes of it. A
   virtual machine is moved from one to the other within seconds, and its tables show both.
-- **Two ranks, read in place.** Nothing is copied twice, and 2x1>1x2 comes to 0.78 to 0.9: the order in which columns are
-  read is that of their new owner, half of a matrix each. From 2x1 to 2x1, and transposed, the runs that one rank gets from
-  the other are 32 or 64 elements: reading 512 bytes, then leaving out 512, costs the other half of what the processor fetches
-  ahead. Such runs take 9 to 13 ms for 128 MB where long ones take 7 to 9.
+- **Two ranks, in place.** Nothing is copied twice, and 2x1>1x2 comes to 0.9 and more: the order in which columns are read
+  is that of their new owner, half of a matrix each. From 2x1 to 2x1, and transposed from 2x1 to 1x2, the runs that one rank
+  gets from the other are 32 or 64 elements: reading 512 bytes, then leaving out 512, costs the other half of what the
+  processor fetches ahead. Such runs take 9 to 13 ms for 128 MB where long ones take 7 to 9. There the old owner writes.
 - **Runs of two ranks that alternate** (2x1 to 2x1: 512 of every 1024 bytes stay). Memory is read at its speed without gaps
   only, so that each half alone takes as long as the whole. What lies between packed runs is therefore fetched with them,
   and moved while it is in the core's cache, 256 KB at a time: 35 to 38 ms for 8000 x 8000 where it was 47 to 51, and 34
