@@ -192,8 +192,8 @@ BarycentreJob prepared_barycentre(mpi::Context& context, const BarycentreOptions
   if (options.points.empty()) {
     read.push_back({options.input, "IN"});
     const Index kernel_bytes = options.domain == sinkhorn::Domain::logarithmic ? 0 : Index{sizeof(double)};
-    static_cast<ScaledJob&>(job) = prepared(
-        context, options, [kernel_bytes](Precision) { return kernel_bytes; }, std::move(read));
+    static_cast<ScaledJob&>(job) =
+        prepared(context, options, [kernel_bytes](Precision) { return kernel_bytes; }, std::move(read));
     job.histograms = described_histograms(context, options.histograms, job.file.shape.columns);
     return job;
   }

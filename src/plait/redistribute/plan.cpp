@@ -292,9 +292,9 @@ void Plan::scale_target(const PlannedMatrix& matrix, const Operands& operands) {
   for (std::size_t t = 0; t < matrix.target_tiles.size(); ++t) {
     const auto& [tile, minor, major] = operands.target()[t];
     const auto [row_part, column_part] = matrix.target_tiles[t].position;
-    const auto scale = [&, &tile = tile](Index j, Index begin, Index end) {
+    const auto scale = [&, &target = tile](Index j, Index begin, Index end) {
       matrix.transform.run(end - begin, nullptr,
-                           tile.data + (j * tile.leading_dimension + begin) * matrix.transform.element_bytes());
+                           target.data + (j * target.leading_dimension + begin) * matrix.transform.element_bytes());
     };
     if (!matrix.pair.part) {
       for (Index j = 0; j < major; ++j) scale(j, 0, minor);

@@ -141,6 +141,7 @@ class Transports {
       epsilon = next_epsilon(epsilon, options_.epsilon);
     }
     std::vector<Transport<A>> results;
+    results.reserve(runs_.size());
     for (Run& run : runs_) results.push_back(std::move(run.result));
     return results;
   }
@@ -221,6 +222,7 @@ class Transports {
                                                                const Limits& limits) {
     if (active.size() == 1) return {stage_by_factors<A>(context_, stage, problem(active.front()), limits)};
     std::vector<StageProblem<A>> problems;
+    problems.reserve(active.size());
     for (const std::size_t k : active) problems.push_back(problem(k));
     return stage_by_common_factors<A>(context_, stage, std::span<const StageProblem<A>>(problems), limits);
   }
@@ -259,6 +261,7 @@ class Transports {
       limits = limits_of(epsilon, is_last, Domain::logarithmic, nullptr);
     }
     std::vector<StageProblem<A>> problems;
+    problems.reserve(left.size());
     for (const std::size_t k : left) problems.push_back(problem(k));
     auto outcomes = stage_by_logarithms<A>(context_, stage, std::span<const StageProblem<A>>(problems), limits);
     for (std::size_t n = 0; n < left.size(); ++n) {
