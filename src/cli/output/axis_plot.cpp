@@ -14,7 +14,7 @@ constexpr int plot_left = 74;
 constexpr int plot_right = 18;
 constexpr int plot_top = 16;
 constexpr int plot_bottom = 44;
-constexpr std::size_t most_points = 2 * (plot_width - plot_left - plot_right);
+constexpr auto most_points = std::size_t{2} * static_cast<std::size_t>(plot_width - plot_left - plot_right);
 constexpr std::size_t few_points = 60;  // that have marks
 
 /// Where a number lies on an axis, from 0 to 1; what lies beyond is on the edge.
