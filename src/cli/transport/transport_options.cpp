@@ -12,8 +12,6 @@ namespace plait::cli {
 
 namespace {
 
-using sinkhorn::Domain;
-
 constexpr ScaledWords transport_words{
     "potentials",
     "--row-potentials",

@@ -172,8 +172,8 @@ struct CyclicPair {
     [[nodiscard]] Index part_at(Index x) const {
       return static_cast<Index>((static_cast<Wide>(offset) + x) / block % parts + first_part) % parts;
     }
-    /// Cuts in [1, extent).
-    [[nodiscard]] Index cuts(Index extent) const { return (offset % block + extent - 1) / block; }
+    /// Cuts in [1, length).
+    [[nodiscard]] Index cuts(Index length) const { return (offset % block + length - 1) / block; }
   };
   Side a, b;
   Index extent;
@@ -205,6 +205,7 @@ Index pairs_by_residues(const CyclicPair& pair, Index g) {
   const auto& [a, b, extent] = pair;
   if (a.block > g - b.block) return a.parts * b.parts;
   std::vector<Index> starts;
+  starts.reserve(static_cast<std::size_t>(b.parts));
   for (Index part = 0; part < b.parts; ++part) starts.push_back(b.start_of(part) % g);
   std::sort(starts.begin(), starts.end());
   const auto below = [&](Index bound) {

@@ -157,7 +157,7 @@ Rounds hierarchical(const Placement& placement) {
 
   Rounds between;
   for (const bool combines : {true, false}) {
-    for (Round& round : ring(count, combines)) {
+    for (const Round& round : ring(count, combines)) {
       Round of_places{.hops = {},
                       .parts = are_alike ? count * Index{placement.ranks_per_node} : count,
                       .combines = combines,

@@ -24,6 +24,7 @@ void copy_rows(matrix_view<const T> from, T* to) {
 
 std::vector<Index> times(const std::vector<Index>& rows, Index columns) {
   std::vector<Index> elements;
+  elements.reserve(rows.size());
   for (const Index count : rows) elements.push_back(count * columns);
   return elements;
 }
@@ -60,7 +61,7 @@ DealtRows<T>::DealtRows(mpi::Context& context, matrix_view<T> rows, std::span<co
   });
   if (gives) copy_rows<T>(rows, packed.data());
   if (taken > 0) copy_rows<T>(rows, copy_.data());
-  std::span<T> room = taken > 0 ? copy_.span().subspan(static_cast<std::size_t>(own * columns)) : std::span<T>();
+  const std::span<T> room = taken > 0 ? copy_.span().subspan(static_cast<std::size_t>(own * columns)) : std::span<T>();
   collective::all_to_all(context, std::span<const T>(packed.span()), times(given_, columns), room,
                          times(taken_, columns));
   collective::all_to_all(context, gives ? marginals : std::span<const double>(), given_,
@@ -82,7 +83,7 @@ std::vector<T> DealtRows<T>::put_back(const std::vector<T>& factors) {
     back.assign(factors.begin(), factors.begin() + static_cast<std::ptrdiff_t>(own));
     back.resize(own + static_cast<std::size_t>(given));
   });
-  std::span<T> room = taken > 0 ? copy_.span().subspan(own * static_cast<std::size_t>(columns)) : std::span<T>();
+  const std::span<T> room = taken > 0 ? copy_.span().subspan(own * static_cast<std::size_t>(columns)) : std::span<T>();
   collective::all_to_all(context_, std::span<const T>(room), times(taken_, columns), packed.span(),
                          times(given_, columns));
   collective::all_to_all(context_, std::span(factors).subspan(own), taken_, std::span(back).subspan(own), given_);
