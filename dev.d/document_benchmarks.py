@@ -102,7 +102,7 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
   copies allow, 0.58 with waiting for each other. Where the cores share a cache, memory is the bottleneck
   (20 ms for memcpy), the slots stay in that cache, and the two copies cost less: the table shows what comes of it. A
   virtual machine is moved from one to the other within seconds, and its tables show both.
-- **Two ranks, in place.** Nothing is copied twice, and 2x1>1x2 comes to 0.9 and more: the order in which columns are read
+- **Two ranks, in place.** Nothing is copied twice, and 2x1>1x2 comes to 0.76 to 0.94: the order in which columns are read
   is that of their new owner, half of a matrix each. From 2x1 to 2x1, and transposed from 2x1 to 1x2, the runs that one rank
   gets from the other are 32 or 64 elements: reading 512 bytes, then leaving out 512, costs the other half of what the
   processor fetches ahead. Such runs take 9 to 13 ms for 128 MB where long ones take 7 to 9. There the old owner writes.
@@ -111,9 +111,9 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
   and moved while it is in the core's cache, 256 KB at a time: 35 to 38 ms for 8000 x 8000 where it was 47 to 51, and 34
   where it was 39 to 41 for a transposition from 2x1 to 1x2, the two programs run in turn. To transpose when packing in place
   of when unpacking was tried, and is no faster. A loop that writes both from one pass over the source takes 28.
-  Where both matrices are shared, each rank reads its own source once and writes into both targets: in a run each of the
-  two programs in turn, 26 to 29 ms where reading the sources of both took 39 to 44, and 21 to 29 where it took 34 to 36
-  for the transposition.
+  Where both matrices are shared, each rank reads its own source once and writes into both targets: 34 to 38 ms where
+  reading the sources of both took 39 to 44, and 28 to 32 where it took 34 to 36 for the transposition, the two programs run
+  in turn. To fetch what lies between took 25 to 29 then where it was 27 to 35, again in turn; in transpositions it costs.
 - **How slots are written** is chosen by the clock: where the cores share no cache, ordinary stores into slots that the
   other core has read take three to five times as long as streaming ones, and the machine moves its cores within seconds. So
   chunks are streamed but where two ordinary ones, tried every 256, take no longer than the reader saves: 0.15 ns a byte.
@@ -140,8 +140,8 @@ Reductions of one array into another one, with their instructions counted and ti
   operands, but to no less on several, and to more for lengths in between. Other lengths, which op/avx ends one element
   after the other, are 1.5 to 4.7 times as fast at 56 bytes and 1.0 to 1.7 times at 1000.
 - **256 KB that are in the caches**: which operations miss their gate is another matter in each of six runs, 2 to 14 of 120,
-  but for those of bfloat16, which come to 0.74 to 0.86, and with 16 KB to 0.8, too. Fetching the operands into the
-  first-level cache 1 KB ahead leaves 256 KB as they are, and makes 4 MB take a third longer.
+  but for those of bfloat16, which come to 0.64 to 0.9; its MAX and MIN come to 0.8 with 16 KB, too. Fetching the operands
+  into the first-level cache 1 KB ahead gains nothing, and 4 MB of bfloat16 mostly take 1.2 to 1.5 times as long.
 - **Sums and products of float16** take the 4.3 cycles per 64 bytes that their six conversions take. Doing these by integers
   takes more.
 
@@ -155,9 +155,9 @@ Matrix scaling, with the two passes over a block of rows timed one by one in a l
   place of 1.4 to 1.6; into the first-level cache it takes 1.7 to 2.0.
 - **Rows of 4000 doubles** fill the second-level cache by blocks of eight. Blocks of 4 or 16, fetching at other distances, by
   other strides or twice, both passes in one, and rows taken in turns were tried in turn with it: none was clearly faster.
-  From the second-level cache alone, either pass takes 0.70 ns a line of 64 bytes, where reading from memory takes 1.8 to 2.0:
-  the two, and what is fetched and thrown out meanwhile, share that cache, and come to 2.3 to 2.5. To go through the rows
-  backwards in every second iteration, or through the columns in the second pass, gains 1 to 2 %.
+  From the second-level cache alone, either pass takes 0.7 ns a line of 64 bytes, where reading from memory takes 1.8 to 2.4:
+  the two, and what is fetched and thrown out meanwhile, share that cache, and come to 2.3 to 2.8. To go through the rows
+  backwards in every second iteration, or through the columns in the second pass, gains 2 % at most.
 - **Exponentials**, one an entry, are most of the time in the logarithmic domain, which takes twice a read.
 - **COFFEE's overlap** hides the exchange of the sums of columns. Those of 28800 columns, 230 KB, pass a link of 1 Gb/s in
   1.8 ms, and an iteration of Algorithm 3 on 1600 x 28800 a rank takes 80 to 95 ms here: there is not 1.2 to gain, but 1.02.

@@ -98,9 +98,8 @@ Index Exchange::count_tiles(bool of_targets) const {
   return tiles;
 }
 
-// Where a rank could choose, it reads the sources of others: targets lie in its own caches then. But sources in which
-// lies, between what one rank wants, what another does, are read by all of these; it is better that their owner reads
-// them, once.
+// Where a rank could choose, it reads the sources of others. But sources in which lies, between what one rank wants,
+// what another does, are read by all of these; it is better that their owner reads them, once.
 void Exchange::share_tiles(const ExchangeKind& kind) {
   std::array<Index, 3> most{count_tiles(false), count_tiles(true), is_interleaved_ ? 1 : 0};
   mpi::all_reduce(context_.topology().node(), most, mpi::Operation::maximum());
