@@ -15,7 +15,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/redistribute/batch.hpp"
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "plait/collective/node_reducer.hpp"
+#include "plait/collective/node/node_reducer.hpp"
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/environment.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "plait/base/contract.hpp"
-#include "plait/simd/copy.hpp"
+#include "plait/simd/transform/copy.hpp"
 
 namespace plait::bench {
 

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "plait/base/stopwatch.hpp"
-#include "plait/dense/blas.hpp"
-#include "plait/dense/blas_threads.hpp"
+#include "plait/dense/blas/blas.hpp"
+#include "plait/dense/blas/blas_threads.hpp"
 #include "plait/dense/multiplication.hpp"
 
 #include "bench/harness/benchmark.hpp"

@@ -20,10 +20,10 @@
 
 #include <fmt/format.h>
 
-#include "plait/dense/symm_node_volume.hpp"
-#include "plait/dense/symm_plan.hpp"
-#include "plait/dense/symm_square_cube.hpp"
-#include "plait/dense/symm_transfers.hpp"
+#include "plait/dense/symm/symm_node_volume.hpp"
+#include "plait/dense/symm/symm_plan.hpp"
+#include "plait/dense/symm/symm_square_cube.hpp"
+#include "plait/dense/symm/symm_transfers.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 

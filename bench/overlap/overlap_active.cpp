@@ -3,7 +3,7 @@
 #include <chrono>
 #include <optional>
 
-#include "plait/mpi/active_ranks.hpp"
+#include "plait/mpi/node/active_ranks.hpp"
 
 namespace plait::bench {
 

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "plait/collective/allreduce.hpp"
-#include "plait/collective/chain.hpp"
+#include "plait/collective/algorithm/allreduce.hpp"
+#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/hierarchical.hpp"
+#include "plait/collective/algorithm/scattered.hpp"
 #include "plait/collective/computed.hpp"
 #include "plait/collective/group.hpp"
-#include "plait/collective/hierarchical.hpp"
-#include "plait/collective/scattered.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/graph.hpp"
 

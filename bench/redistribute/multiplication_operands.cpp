@@ -2,8 +2,8 @@
 
 #include "plait/layout/layout.hpp"
 #include "plait/redistribute/communication_volume.hpp"
-#include "plait/redistribute/incoming.hpp"
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/incoming.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 namespace plait::bench {
 

@@ -19,7 +19,7 @@
 #include "plait/layout/layout.hpp"
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/redistribution.hpp"
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 #include "bench/harness/benchmark.hpp"
 #include "bench/harness/exchange_limit.hpp"

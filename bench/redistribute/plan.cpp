@@ -18,8 +18,8 @@
 #include "plait/base/error.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/redistribute/communication_volume.hpp"
-#include "plait/redistribute/packages.hpp"
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/packages/packages.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 #include "bench/harness/benchmark.hpp"
 

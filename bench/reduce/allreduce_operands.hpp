@@ -7,8 +7,8 @@
 #include "plait/base/index.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/mpi/shared_memory.hpp"
-#include "plait/simd/element.hpp"
+#include "plait/mpi/node/shared_memory.hpp"
+#include "plait/simd/reduce/element.hpp"
 
 #include "bench/harness/measure.hpp"
 #include "bench/reduce/mpi_reductions.hpp"

@@ -3,8 +3,8 @@
 #include <cstddef>
 
 #include "plait/base/index.hpp"
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::bench {
 

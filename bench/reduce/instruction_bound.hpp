@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "plait/base/index.hpp"
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 #include "bench/harness/measure.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::bench {
 

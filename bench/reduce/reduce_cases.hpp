@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 #include "bench/harness/measure.hpp"
 #include "bench/harness/record.hpp"

@@ -6,8 +6,8 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::bench {
 

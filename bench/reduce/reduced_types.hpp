@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::bench {
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithms.hpp"
+#include "plait/collective/algorithm/algorithms.hpp"
 #include "plait/collective/choose.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/mpi/reduction.hpp"

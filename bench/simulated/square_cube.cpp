@@ -12,9 +12,9 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/dense/symm_node_volume.hpp"
-#include "plait/dense/symm_plan.hpp"
-#include "plait/dense/symm_transfers.hpp"
+#include "plait/dense/symm/symm_node_volume.hpp"
+#include "plait/dense/symm/symm_plan.hpp"
+#include "plait/dense/symm/symm_transfers.hpp"
 #include "plait/mpi/agreed.hpp"
 
 #include "bench/simulated/measure.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "plait/base/index.hpp"
-#include "plait/dense/symm_options.hpp"
+#include "plait/dense/symm/symm_options.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::bench {

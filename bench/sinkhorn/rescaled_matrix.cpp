@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 
 #include "bench/sinkhorn/sinkhorn_entry.hpp"
 

@@ -1,4 +1,4 @@
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
-#include "plait/redistribute/package_cost.hpp"
-#include "plait/redistribute/sized_pair.hpp"
+#include "plait/redistribute/relabel/package_cost.hpp"
+#include "plait/redistribute/relabel/sized_pair.hpp"
 
 #include "capi/arguments.hpp"
 #include "capi/convert.hpp"

@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "plait/io/hdf5.hpp"
+#include "plait/io/hdf5/hdf5.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/redistribute/redistribution.hpp"

@@ -15,7 +15,7 @@
 #include "plait/io/aside_file.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/file_kind.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 

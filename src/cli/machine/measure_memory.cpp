@@ -7,9 +7,9 @@
 
 #include "plait/base/memory.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/simd/copy.hpp"
-#include "plait/simd/element_of.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element_of.hpp"
+#include "plait/simd/reduce/reduce.hpp"
+#include "plait/simd/transform/copy.hpp"
 
 #include "cli/machine/seconds_together.hpp"
 

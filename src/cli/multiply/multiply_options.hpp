@@ -4,7 +4,7 @@
 #include <string>
 
 #include "plait/base/index.hpp"
-#include "plait/dense/choice.hpp"
+#include "plait/dense/arrangement/choice.hpp"
 #include "plait/redistribute/op.hpp"
 
 #include "cli/options/report_options.hpp"

@@ -7,7 +7,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
-#include "plait/dense/choice.hpp"
+#include "plait/dense/arrangement/choice.hpp"
 #include "plait/dense/multiplication.hpp"
 #include "plait/io/dtype.hpp"
 #include "plait/io/file_kind.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/base/error.hpp"
-#include "plait/io/strict_json.hpp"
+#include "plait/io/text/strict_json.hpp"
 
 namespace plait::cli {
 

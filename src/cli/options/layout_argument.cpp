@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/text_file.hpp"
+#include "plait/io/text/text_file.hpp"
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/options/custom_layout.hpp"

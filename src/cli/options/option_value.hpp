@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/hdf5_name.hpp"
+#include "plait/io/hdf5/hdf5_name.hpp"
 
 #include "cli/options/usage_error.hpp"
 

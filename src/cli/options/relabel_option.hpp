@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 namespace CLI {
 class App;

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/base/error.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/job/checkpoint_file.hpp"

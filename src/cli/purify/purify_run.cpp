@@ -14,7 +14,7 @@
 #include "plait/base/stopwatch.hpp"
 #include "plait/dense/product.hpp"
 #include "plait/io/matrix_output.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"

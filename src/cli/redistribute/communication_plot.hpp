@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "plait/redistribute/incoming.hpp"
+#include "plait/redistribute/relabel/incoming.hpp"
 
 namespace plait::cli {
 

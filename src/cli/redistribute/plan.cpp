@@ -10,8 +10,8 @@
 #include "plait/base/error.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/redistribute/communication_volume.hpp"
-#include "plait/redistribute/incoming.hpp"
 #include "plait/redistribute/options.hpp"
+#include "plait/redistribute/relabel/incoming.hpp"
 
 #include "cli/options/layout_argument.hpp"
 #include "cli/options/op_name.hpp"

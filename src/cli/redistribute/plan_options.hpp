@@ -8,7 +8,7 @@
 #include "plait/layout/shape.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/redistribute/op.hpp"
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 namespace CLI {
 class App;

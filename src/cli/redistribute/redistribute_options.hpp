@@ -7,7 +7,7 @@
 #include "plait/layout/text.hpp"
 #include "plait/redistribute/op.hpp"
 #include "plait/redistribute/redistribution.hpp"
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 #include "cli/options/report_options.hpp"
 #include "cli/options/scalar.hpp"

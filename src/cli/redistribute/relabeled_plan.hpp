@@ -8,8 +8,8 @@
 #include "plait/base/index.hpp"
 #include "plait/model/machine.hpp"
 #include "plait/redistribute/communication_volume.hpp"
-#include "plait/redistribute/incoming.hpp"
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/incoming.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 namespace plait::cli {
 

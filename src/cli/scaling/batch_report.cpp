@@ -1,7 +1,7 @@
 #include "cli/scaling/batch_report.hpp"
 
 #include "plait/base/error.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"

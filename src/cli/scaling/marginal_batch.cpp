@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "plait/base/error.hpp"
 #include "plait/io/file_kind.hpp"
-#include "plait/io/npy.hpp"
-#include "plait/io/npy_rows.hpp"
+#include "plait/io/npy/npy.hpp"
+#include "plait/io/npy/npy_rows.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 

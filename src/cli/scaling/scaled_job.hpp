@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/course/limits.hpp"

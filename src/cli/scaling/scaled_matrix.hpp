@@ -13,7 +13,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/file_kind.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"

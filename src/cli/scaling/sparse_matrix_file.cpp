@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "plait/io/matrix_market.hpp"
-#include "plait/io/npy_rows.hpp"
+#include "plait/io/matrix_market/matrix_market.hpp"
+#include "plait/io/npy/npy_rows.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 

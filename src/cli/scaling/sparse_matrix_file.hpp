@@ -3,7 +3,7 @@
 #include <string>
 
 #include "plait/io/file_kind.hpp"
-#include "plait/io/matrix_market_header.hpp"
+#include "plait/io/matrix_market/matrix_market_header.hpp"
 #include "plait/io/progress.hpp"
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/collectives.hpp"

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithms.hpp"
-#include "plait/collective/all_to_all.hpp"
-#include "plait/collective/blocks.hpp"
+#include "plait/collective/algorithm/algorithms.hpp"
+#include "plait/collective/algorithm/all_to_all.hpp"
+#include "plait/collective/algorithm/blocks.hpp"
 #include "plait/collective/choose.hpp"
 #include "plait/collective/pipeline.hpp"
 

@@ -10,8 +10,8 @@
 #include "plait/mpi/context.hpp"
 #include "plait/schedule/combine.hpp"
 #include "plait/schedule/schedule.hpp"
-#include "plait/simd/element_of.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element_of.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 /// Collectives for those who want no graph: each call is one, over all ranks of a context, who make the same calls in
 /// the same order with the same arguments but for the data. Any number of elements; algorithms are chosen by the

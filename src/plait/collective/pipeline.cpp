@@ -11,7 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
-#include "plait/collective/algorithms.hpp"
+#include "plait/collective/algorithm/algorithms.hpp"
 #include "plait/collective/arguments.hpp"
 #include "plait/collective/choose.hpp"
 #include "plait/collective/computed.hpp"

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "plait/collective/algorithm/hierarchical.hpp"
 #include "plait/collective/group.hpp"
-#include "plait/collective/hierarchical.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/model/choice.hpp"
 #include "plait/model/strands.hpp"

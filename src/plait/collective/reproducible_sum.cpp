@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/reproducible_sum.hpp"
+#include "plait/simd/exact/reproducible_sum.hpp"
 
 namespace plait::collective {
 

@@ -6,12 +6,12 @@
 #include <span>
 
 #include "plait/base/index.hpp"
-#include "plait/collective/node_reducer.hpp"
-#include "plait/collective/sliced_messages.hpp"
+#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/sliced_messages.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/simd/element.hpp"
-#include "plait/simd/element_of.hpp"
-#include "plait/simd/exact_sum.hpp"
+#include "plait/simd/exact/exact_sum.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/element_of.hpp"
 
 /// Sums over ranks that are the same to the last bit whatever the number of ranks, the order of the addends, the way in
 /// which the data is shared out, and the machine: each is the exact sum of its addends, rounded once to nearest. So its

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "plait/base/contract.hpp"
-#include "plait/dense/blas.hpp"
-#include "plait/simd/element_of.hpp"
+#include "plait/dense/blas/blas.hpp"
+#include "plait/simd/reduce/element_of.hpp"
 
 namespace plait::dense {
 

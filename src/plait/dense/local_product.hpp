@@ -5,7 +5,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/dense/element.hpp"
-#include "plait/simd/element.hpp"
+#include "plait/simd/reduce/element.hpp"
 
 namespace plait::dense {
 

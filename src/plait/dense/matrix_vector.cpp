@@ -12,15 +12,15 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/collective/all_gather.hpp"
-#include "plait/collective/chain.hpp"
-#include "plait/collective/reduce_scatter.hpp"
+#include "plait/collective/algorithm/all_gather.hpp"
+#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/reduce_scatter.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/blas.hpp"
-#include "plait/dense/blas_threads.hpp"
+#include "plait/dense/blas/blas.hpp"
+#include "plait/dense/blas/blas_threads.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/schedule/schedule.hpp"
-#include "plait/simd/element_of.hpp"
+#include "plait/simd/reduce/element_of.hpp"
 
 namespace plait::dense {
 

@@ -6,7 +6,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/collective/exchanged.hpp"
-#include "plait/dense/arrangement.hpp"
+#include "plait/dense/arrangement/arrangement.hpp"
 #include "plait/dense/element.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"

@@ -7,7 +7,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/collective/exchanged.hpp"
-#include "plait/dense/choice.hpp"
+#include "plait/dense/arrangement/choice.hpp"
 #include "plait/dense/element.hpp"
 #include "plait/dense/factors.hpp"
 #include "plait/layout/distributed_matrix.hpp"

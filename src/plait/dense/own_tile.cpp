@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "plait/dense/in_place.hpp"
-#include "plait/simd/copy.hpp"
-#include "plait/simd/transpose.hpp"
+#include "plait/dense/arrangement/in_place.hpp"
+#include "plait/simd/transform/copy.hpp"
+#include "plait/simd/transform/transpose.hpp"
 
 namespace plait::dense {
 

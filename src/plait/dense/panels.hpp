@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/dense/arrangement.hpp"
+#include "plait/dense/arrangement/arrangement.hpp"
 #include "plait/model/machine.hpp"
 #include "plait/model/placement.hpp"
 

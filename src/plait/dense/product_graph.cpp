@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "plait/collective/chain.hpp"
+#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/reduce_scatter.hpp"
 #include "plait/collective/group.hpp"
-#include "plait/collective/reduce_scatter.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::dense {
 

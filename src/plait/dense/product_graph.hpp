@@ -1,7 +1,7 @@
 #pragma once
 
 #include "plait/base/index.hpp"
-#include "plait/dense/arrangement.hpp"
+#include "plait/dense/arrangement/arrangement.hpp"
 #include "plait/dense/local_product.hpp"
 #include "plait/dense/panels.hpp"
 #include "plait/mpi/context.hpp"

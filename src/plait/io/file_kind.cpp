@@ -9,8 +9,8 @@
 
 #include "plait/base/error.hpp"
 #include "plait/io/file.hpp"
-#include "plait/io/matrix_market.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/matrix_market/matrix_market.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/mpi/agreed.hpp"
 

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/base/error.hpp"
-#include "plait/io/strict_json.hpp"
-#include "plait/io/text_file.hpp"
+#include "plait/io/text/strict_json.hpp"
+#include "plait/io/text/text_file.hpp"
 #include "plait/mpi/agreed.hpp"
 
 namespace plait::io {

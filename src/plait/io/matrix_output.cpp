@@ -1,8 +1,8 @@
 #include "plait/io/matrix_output.hpp"
 
 #include "plait/io/aside_file.hpp"
-#include "plait/io/hdf5.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/hdf5/hdf5.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/mpi/agreed.hpp"
 
 namespace plait::io {

@@ -18,10 +18,10 @@
 #include "plait/mpi/activity.hpp"
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/message.hpp"
-#include "plait/mpi/shared_memory.hpp"
-#include "plait/mpi/shared_pool.hpp"
+#include "plait/mpi/node/shared_memory.hpp"
+#include "plait/mpi/node/shared_pool.hpp"
+#include "plait/mpi/node/topology.hpp"
 #include "plait/mpi/staging.hpp"
-#include "plait/mpi/topology.hpp"
 
 namespace plait::model {
 class KnownAlternatives;

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::mpi {
 

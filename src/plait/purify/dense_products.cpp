@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/stopwatch.hpp"
-#include "plait/dense/symm_mesh.hpp"
+#include "plait/dense/symm/symm_mesh.hpp"
 
 namespace plait::purify {
 

@@ -5,7 +5,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/dense/multiplication.hpp"
-#include "plait/dense/symm_square_cube.hpp"
+#include "plait/dense/symm/symm_square_cube.hpp"
 #include "plait/purify/products.hpp"
 
 namespace plait::purify {

@@ -10,7 +10,7 @@
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/purify/lines.hpp"
-#include "plait/simd/exact_sum.hpp"
+#include "plait/simd/exact/exact_sum.hpp"
 
 namespace plait::purify {
 

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "plait/base/index.hpp"
-#include "plait/redistribute/incoming.hpp"
+#include "plait/redistribute/relabel/incoming.hpp"
 
 namespace plait::redistribute {
 

@@ -14,8 +14,8 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/redistribute/element_operation.hpp"
+#include "plait/redistribute/exchange/transform.hpp"
 #include "plait/redistribute/tile.hpp"
-#include "plait/redistribute/transform.hpp"
 
 namespace plait::redistribute {
 

@@ -5,11 +5,11 @@
 #include "plait/base/index.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/redistribute/exchange/transform.hpp"
 #include "plait/redistribute/matrix_pair.hpp"
 #include "plait/redistribute/operands.hpp"
-#include "plait/redistribute/packages.hpp"
+#include "plait/redistribute/packages/packages.hpp"
 #include "plait/redistribute/tile.hpp"
-#include "plait/redistribute/transform.hpp"
 
 namespace plait::redistribute {
 

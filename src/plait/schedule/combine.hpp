@@ -6,10 +6,10 @@
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/reduction.hpp"
-#include "plait/simd/element.hpp"
+#include "plait/simd/exact/reproducible_sum.hpp"
 #include "plait/simd/isa.hpp"
-#include "plait/simd/reduce.hpp"
-#include "plait/simd/reproducible_sum.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::schedule {
 

@@ -6,7 +6,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/mpi/shared_window.hpp"
+#include "plait/mpi/node/shared_window.hpp"
 
 namespace plait::schedule {
 

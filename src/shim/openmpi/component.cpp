@@ -13,7 +13,7 @@
 
 #include "plait/base/log_setting.hpp"
 #include "plait/simd/isa.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 #include "shim/openmpi/internals.hpp"
 #include "shim/openmpi/module.hpp"

@@ -7,7 +7,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/simd/isa.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 #include "shim/openmpi/internals.hpp"
 #include "shim/openmpi/padded.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "plait/base/index.hpp"
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::shim::openmpi {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "plait/simd/element.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/element.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 #include "shim/openmpi/internals.hpp"
 

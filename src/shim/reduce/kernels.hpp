@@ -3,7 +3,7 @@
 #include "plait/mpi/predefined.hpp"
 #include "plait/schedule/combine.hpp"
 #include "plait/simd/isa.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::shim::reduce {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/collective/node_reducer.hpp"
-#include "plait/collective/sliced_messages.hpp"
+#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/sliced_messages.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "shim/reduce/log.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/simd/element_of.hpp"
+#include "plait/simd/reduce/element_of.hpp"
 
 #include "shim/scalapack/arguments.hpp"
 #include "shim/scalapack/blacs.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "plait/redistribute/node_rings.hpp"
+#include "plait/redistribute/exchange/node_rings.hpp"
 
 namespace plait::shim::scalapack {
 

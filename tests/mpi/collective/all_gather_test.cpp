@@ -1,4 +1,4 @@
-#include "plait/collective/all_gather.hpp"
+#include "plait/collective/algorithm/all_gather.hpp"
 
 #include <gtest/gtest.h>
 

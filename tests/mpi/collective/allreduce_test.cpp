@@ -1,4 +1,4 @@
-#include "plait/collective/allreduce.hpp"
+#include "plait/collective/algorithm/allreduce.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/chain.hpp"
+#include "plait/collective/algorithm/chain.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/simd/float16.hpp"
 

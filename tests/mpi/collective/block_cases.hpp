@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plait/collective/blocks.hpp"
+#include "plait/collective/algorithm/blocks.hpp"
 #include "plait/collective/exchanged.hpp"
 
 #include "mpi/collective/stream_cases.hpp"

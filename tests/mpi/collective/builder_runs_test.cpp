@@ -8,11 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/binomial.hpp"
-#include "plait/collective/chain.hpp"
-#include "plait/collective/scattered.hpp"
-#include "plait/collective/shift.hpp"
-#include "plait/collective/tree.hpp"
+#include "plait/collective/algorithm/binomial.hpp"
+#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/scattered.hpp"
+#include "plait/collective/algorithm/shift.hpp"
+#include "plait/collective/algorithm/tree.hpp"
 
 #include "mpi/collective/rooted.hpp"
 #include "support/watchdog.hpp"

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/collective/all_to_all.hpp"
-#include "plait/collective/binomial.hpp"
-#include "plait/collective/chain.hpp"
-#include "plait/collective/scatter.hpp"
-#include "plait/collective/scattered.hpp"
+#include "plait/collective/algorithm/all_to_all.hpp"
+#include "plait/collective/algorithm/binomial.hpp"
+#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/scatter.hpp"
+#include "plait/collective/algorithm/scattered.hpp"
 
 #include "mpi/collective/block_cases.hpp"
 #include "mpi/collective/rooted.hpp"

@@ -1,4 +1,4 @@
-#include "plait/collective/hierarchical.hpp"
+#include "plait/collective/algorithm/hierarchical.hpp"
 
 #include <numeric>
 #include <string>

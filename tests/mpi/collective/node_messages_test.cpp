@@ -1,4 +1,4 @@
-#include "plait/collective/node_messages.hpp"
+#include "plait/collective/node/node_messages.hpp"
 
 #include <stdexcept>
 

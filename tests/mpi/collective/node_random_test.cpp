@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/collective/node_reducer.hpp"
+#include "plait/collective/node/node_reducer.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 #include "support/ranks.hpp"
 

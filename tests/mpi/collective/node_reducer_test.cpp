@@ -1,4 +1,4 @@
-#include "plait/collective/node_reducer.hpp"
+#include "plait/collective/node/node_reducer.hpp"
 
 #include <complex>
 #include <numeric>

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/collective/algorithms.hpp"
-#include "plait/collective/all_to_all.hpp"
+#include "plait/collective/algorithm/algorithms.hpp"
+#include "plait/collective/algorithm/all_to_all.hpp"
 #include "plait/model/rounds.hpp"
 
 #include "mpi/collective/streamed.hpp"

@@ -1,4 +1,4 @@
-#include "plait/collective/reduce_scatter.hpp"
+#include "plait/collective/algorithm/reduce_scatter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,11 +13,11 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
-#include "plait/collective/node_reducer.hpp"
-#include "plait/collective/sliced_messages.hpp"
+#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/sliced_messages.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/simd/reproducible_sum.hpp"
+#include "plait/simd/exact/reproducible_sum.hpp"
 
 #include "support/ranks.hpp"
 #include "unit/simd/addends.hpp"

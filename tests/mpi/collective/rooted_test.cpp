@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/binomial.hpp"
-#include "plait/collective/chain.hpp"
-#include "plait/collective/scattered.hpp"
+#include "plait/collective/algorithm/binomial.hpp"
+#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/scattered.hpp"
 
 namespace plait::test {
 namespace {

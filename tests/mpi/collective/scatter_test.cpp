@@ -1,4 +1,4 @@
-#include "plait/collective/scatter.hpp"
+#include "plait/collective/algorithm/scatter.hpp"
 
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-#include "plait/dense/blas_threads.hpp"
+#include "plait/dense/blas/blas_threads.hpp"
 
 #include <sched.h>
 

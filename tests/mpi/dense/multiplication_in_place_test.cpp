@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/dense/arrangement.hpp"
+#include "plait/dense/arrangement/arrangement.hpp"
 #include "plait/dense/multiplication.hpp"
 
 #include "support/ranks.hpp"

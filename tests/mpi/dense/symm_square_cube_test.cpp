@@ -1,4 +1,4 @@
-#include "plait/dense/symm_square_cube.hpp"
+#include "plait/dense/symm/symm_square_cube.hpp"
 
 #include <cmath>
 #include <complex>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/dense/symm_transfers.hpp"
+#include "plait/dense/symm/symm_transfers.hpp"
 #include "plait/mpi/collectives.hpp"
 
 #include "support/ranks.hpp"

@@ -1,4 +1,4 @@
-#include "plait/io/entry_exchange.hpp"
+#include "plait/io/matrix_market/entry_exchange.hpp"
 
 #include <complex>
 #include <vector>

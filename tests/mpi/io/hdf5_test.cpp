@@ -1,5 +1,5 @@
 // HDF5 files that plait writes and reads again, and what is wrong with others: every rank throws the same.
-#include "plait/io/hdf5.hpp"
+#include "plait/io/hdf5/hdf5.hpp"
 
 #include <hdf5.h>
 

@@ -1,4 +1,4 @@
-#include "plait/io/matrix_market.hpp"
+#include "plait/io/matrix_market/matrix_market.hpp"
 
 #include <algorithm>
 #include <cmath>

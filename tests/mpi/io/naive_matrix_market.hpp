@@ -10,7 +10,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/random.hpp"
-#include "plait/io/matrix_market_header.hpp"
+#include "plait/io/matrix_market/matrix_market_header.hpp"
 
 namespace plait::test {
 

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/io/output_file.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/mpi/agreed.hpp"

@@ -1,4 +1,4 @@
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 
 #include <string>
 #include <vector>

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plait/io/matrix_market.hpp"
+#include "plait/io/matrix_market/matrix_market.hpp"
 #include "plait/layout/axis.hpp"
 
 #include "mpi/io/naive_matrix_market.hpp"

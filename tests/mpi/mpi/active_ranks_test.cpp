@@ -1,4 +1,4 @@
-#include "plait/mpi/active_ranks.hpp"
+#include "plait/mpi/node/active_ranks.hpp"
 
 #include <time.h>
 
@@ -19,7 +19,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/message.hpp"
-#include "plait/mpi/serving.hpp"
+#include "plait/mpi/node/serving.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "support/ranks.hpp"

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/simd/element.hpp"
+#include "plait/simd/reduce/element.hpp"
 
 namespace {
 

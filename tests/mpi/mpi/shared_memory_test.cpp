@@ -1,4 +1,4 @@
-#include "plait/mpi/shared_memory.hpp"
+#include "plait/mpi/node/shared_memory.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/mpi/shared_pool.hpp"
+#include "plait/mpi/node/shared_pool.hpp"
 
 #include "support/ranks.hpp"
 

@@ -1,4 +1,4 @@
-#include "plait/mpi/shared_window.hpp"
+#include "plait/mpi/node/shared_window.hpp"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -24,7 +24,7 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/mpi/shared_file.hpp"
+#include "plait/mpi/node/shared_file.hpp"
 
 #include "support/ranks.hpp"
 

@@ -1,4 +1,4 @@
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 #include <numeric>
 

@@ -11,7 +11,7 @@
 #include "plait/layout/text.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/batch.hpp"
-#include "plait/redistribute/incoming.hpp"
+#include "plait/redistribute/relabel/incoming.hpp"
 
 #include "support/ranks.hpp"
 #include "tests/mpi/redistribute/random_case.hpp"

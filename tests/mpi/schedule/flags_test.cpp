@@ -10,7 +10,7 @@
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/mpi/shared_window.hpp"
+#include "plait/mpi/node/shared_window.hpp"
 #include "plait/schedule/schedule.hpp"
 
 #include "mpi/schedule/words.hpp"

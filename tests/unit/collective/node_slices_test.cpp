@@ -1,4 +1,4 @@
-#include "plait/collective/node_slices.hpp"
+#include "plait/collective/node/node_slices.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "plait/collective/piece_ring.hpp"
+#include "plait/collective/algorithm/piece_ring.hpp"
 
 #include <deque>
 #include <random>

@@ -1,5 +1,5 @@
 // What is chosen for layouts on more ranks than there are anywhere near, without any of them.
-#include "plait/dense/arrangement_moves.hpp"
+#include "plait/dense/arrangement/arrangement_moves.hpp"
 
 #include <utility>
 #include <vector>

@@ -1,6 +1,6 @@
 // What each role has to do, against the formulas of the literature.
 
-#include "plait/dense/arrangement.hpp"
+#include "plait/dense/arrangement/arrangement.hpp"
 
 #include <set>
 #include <utility>
@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/dense/arrangement_traffic.hpp"
-#include "plait/dense/choice.hpp"
-#include "plait/dense/in_place.hpp"
+#include "plait/dense/arrangement/arrangement_traffic.hpp"
+#include "plait/dense/arrangement/choice.hpp"
+#include "plait/dense/arrangement/in_place.hpp"
 #include "plait/model/machine.hpp"
 
 namespace plait::test {

@@ -1,4 +1,4 @@
-#include "plait/dense/blas.hpp"
+#include "plait/dense/blas/blas.hpp"
 
 #include <complex>
 #include <limits>

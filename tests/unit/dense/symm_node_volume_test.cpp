@@ -1,4 +1,4 @@
-#include "plait/dense/symm_node_volume.hpp"
+#include "plait/dense/symm/symm_node_volume.hpp"
 
 #include <cmath>
 

@@ -1,11 +1,11 @@
-#include "plait/dense/symm_transfers.hpp"
+#include "plait/dense/symm/symm_transfers.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "plait/dense/symm_pairing.hpp"
+#include "plait/dense/symm/symm_pairing.hpp"
 
 namespace plait::test {
 namespace {

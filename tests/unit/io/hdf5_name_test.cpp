@@ -1,4 +1,4 @@
-#include "plait/io/hdf5_name.hpp"
+#include "plait/io/hdf5/hdf5_name.hpp"
 
 #include <gtest/gtest.h>
 

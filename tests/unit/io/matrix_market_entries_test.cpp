@@ -1,4 +1,4 @@
-#include "plait/io/matrix_market_entries.hpp"
+#include "plait/io/matrix_market/matrix_market_entries.hpp"
 
 #include <limits>
 #include <string>

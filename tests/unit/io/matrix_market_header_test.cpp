@@ -1,4 +1,4 @@
-#include "plait/io/matrix_market_header.hpp"
+#include "plait/io/matrix_market/matrix_market_header.hpp"
 
 #include <string>
 #include <vector>

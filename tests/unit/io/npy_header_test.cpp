@@ -1,4 +1,4 @@
-#include "plait/io/npy_header.hpp"
+#include "plait/io/npy/npy_header.hpp"
 
 #include <string>
 #include <vector>

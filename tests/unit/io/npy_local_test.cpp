@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/npy.hpp"
+#include "plait/io/npy/npy.hpp"
 
 #include "unit/io/scratch.hpp"
 

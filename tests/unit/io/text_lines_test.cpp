@@ -1,4 +1,4 @@
-#include "plait/io/text_lines.hpp"
+#include "plait/io/text/text_lines.hpp"
 
 #include <sstream>
 #include <string>

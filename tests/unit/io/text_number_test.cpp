@@ -1,4 +1,4 @@
-#include "plait/io/text_number.hpp"
+#include "plait/io/text/text_number.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "plait/redistribute/relabel.hpp"
+#include "plait/redistribute/relabel/relabel.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "plait/base/error.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/redistribute/communication_volume.hpp"
-#include "plait/redistribute/packages.hpp"
+#include "plait/redistribute/packages/packages.hpp"
 
 #include "tests/mpi/redistribute/random_case.hpp"
 

@@ -1,4 +1,4 @@
-#include "plait/simd/copy.hpp"
+#include "plait/simd/transform/copy.hpp"
 
 #include <cstring>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "plait/simd/distance_kernels.hpp"
+#include "plait/simd/sweep/distance_kernels.hpp"
 
 #include <cmath>
 #include <limits>

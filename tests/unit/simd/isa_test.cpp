@@ -8,7 +8,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
-#include "plait/simd/transpose.hpp"
+#include "plait/simd/transform/transpose.hpp"
 
 namespace plait::simd {
 namespace {

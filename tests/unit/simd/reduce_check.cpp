@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "plait/base/random.hpp"
-#include "plait/simd/reduce_element.hpp"
-#include "plait/simd/reduce_reference.hpp"
+#include "plait/simd/reduce/reduce_element.hpp"
+#include "plait/simd/reduce/reduce_reference.hpp"
 #include "plait/simd/stores.hpp"
 
 #include "guarded.hpp"

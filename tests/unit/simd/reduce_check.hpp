@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::simd::test {
 

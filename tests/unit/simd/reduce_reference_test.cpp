@@ -1,4 +1,4 @@
-#include "plait/simd/reduce_reference.hpp"
+#include "plait/simd/reduce/reduce_reference.hpp"
 
 #include <cmath>
 #include <complex>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/simd/reduce_element.hpp"
+#include "plait/simd/reduce/reduce_element.hpp"
 
 namespace plait::simd {
 namespace {

@@ -1,4 +1,4 @@
-#include "plait/simd/reduce.hpp"
+#include "plait/simd/reduce/reduce.hpp"
 
 #include <cfenv>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/simd/reduce_reference.hpp"
+#include "plait/simd/reduce/reduce_reference.hpp"
 
 #include "reduce_check.hpp"
 

@@ -1,4 +1,4 @@
-#include "plait/simd/reproducible_sum.hpp"
+#include "plait/simd/exact/reproducible_sum.hpp"
 
 #include <algorithm>
 #include <cfenv>

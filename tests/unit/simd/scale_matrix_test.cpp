@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "plait/simd/scale.hpp"
-#include "plait/simd/scale_reference.hpp"
 #include "plait/simd/stores.hpp"
+#include "plait/simd/transform/scale.hpp"
+#include "plait/simd/transform/scale_reference.hpp"
 
 #include "scale_support.hpp"
 

@@ -1,8 +1,8 @@
-#include "plait/simd/scale.hpp"
+#include "plait/simd/transform/scale.hpp"
 
 #include <algorithm>
 
-#include "plait/simd/scale_reference.hpp"
+#include "plait/simd/transform/scale_reference.hpp"
 
 #include "scale_support.hpp"
 

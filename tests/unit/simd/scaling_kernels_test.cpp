@@ -1,4 +1,4 @@
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/simd/exponential_kernels.hpp"
+#include "plait/simd/sweep/exponential_kernels.hpp"
 
 namespace plait::simd {
 namespace {

@@ -1,4 +1,4 @@
-#include "plait/simd/transpose.hpp"
+#include "plait/simd/transform/transpose.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/random.hpp"
-#include "plait/simd/transpose_reference.hpp"
+#include "plait/simd/transform/transpose_reference.hpp"
 
 #include "guarded.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/marginals/symmetry.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"

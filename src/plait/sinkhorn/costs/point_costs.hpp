@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "plait/base/memory.hpp"
-#include "plait/simd/distance_kernels.hpp"
-#include "plait/simd/exponential_kernels.hpp"
+#include "plait/simd/sweep/distance_kernels.hpp"
+#include "plait/simd/sweep/exponential_kernels.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/point_clouds.hpp"
 

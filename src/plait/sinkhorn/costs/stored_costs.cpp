@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "plait/simd/exponential_kernels.hpp"
+#include "plait/simd/sweep/exponential_kernels.hpp"
 
 namespace plait::sinkhorn {
 

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "plait/base/contract.hpp"
-#include "plait/collective/allreduce.hpp"
-#include "plait/collective/binomial.hpp"
+#include "plait/collective/algorithm/allreduce.hpp"
+#include "plait/collective/algorithm/binomial.hpp"
+#include "plait/collective/algorithm/hierarchical.hpp"
+#include "plait/collective/algorithm/scattered.hpp"
 #include "plait/collective/group.hpp"
-#include "plait/collective/hierarchical.hpp"
-#include "plait/collective/scattered.hpp"
 #include "plait/mpi/message.hpp"
 
 namespace plait::sinkhorn {

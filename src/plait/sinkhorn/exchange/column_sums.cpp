@@ -7,12 +7,12 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
-#include "plait/collective/node_reducer.hpp"
+#include "plait/collective/node/node_reducer.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/mpi/blocking.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/reduction.hpp"
-#include "plait/simd/element_of.hpp"
+#include "plait/simd/reduce/element_of.hpp"
 
 namespace plait::sinkhorn {
 

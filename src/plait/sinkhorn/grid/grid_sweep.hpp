@@ -6,7 +6,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/exchange/exact_sum.hpp"
 #include "plait/sinkhorn/grid/grid_check.hpp"

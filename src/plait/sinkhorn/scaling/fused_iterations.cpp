@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/scaling/iteration.hpp"
 #include "plait/sinkhorn/sweep/filled_parts.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"

@@ -6,7 +6,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
-#include "plait/simd/element_of.hpp"
+#include "plait/simd/reduce/element_of.hpp"
 
 namespace plait::sinkhorn {
 

@@ -7,7 +7,7 @@
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/scaling/scaled_row.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 

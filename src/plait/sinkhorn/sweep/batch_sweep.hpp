@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "plait/base/caches.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {

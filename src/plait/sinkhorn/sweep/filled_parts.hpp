@@ -7,7 +7,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 
 namespace plait::sinkhorn {
 

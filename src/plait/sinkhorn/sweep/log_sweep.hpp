@@ -7,8 +7,8 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/simd/exponential_kernels.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/exponential_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
 
 namespace plait::sinkhorn {

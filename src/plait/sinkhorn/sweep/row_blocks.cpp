@@ -1,7 +1,7 @@
 #include "plait/sinkhorn/sweep/row_blocks.hpp"
 
 #include "plait/base/caches.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 
 namespace plait::sinkhorn {
 

@@ -10,7 +10,7 @@
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/course/stagnation.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/scaling/scale_batch.hpp"

@@ -12,7 +12,7 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/scaling_kernels.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/transport/transport_iterations.hpp"
 

@@ -1,0 +1,88 @@
+#include "plait/collective/algorithm/all_gather.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "plait/collective/algorithm/chain.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+void add_doubling(Graph& graph, const Group& group, const Blocks& blocks, Chunk& chunk, Place data) {
+  const int ranks = group.size();
+  for (int round = 0, skip = 1; skip < ranks; ++round, skip *= 2) {
+    const Position position = chunk.front().position(round);
+    const int count = std::min(skip, ranks - skip);
+    const int further = (group.me() + skip) % ranks;
+    const int before = (group.me() + ranks - skip) % ranks;
+    for (const PieceRun& run : runs(chunk, group.me(), count)) {
+      const Range range = blocks.range(data, run.begin, run.end);
+      const OperationId sent = graph.send(position, group.rank(before), range, finals(chunk, run));
+      for (const int block : run.blocks) chunk[at(block)].readers.push_back(sent);
+    }
+    for (const PieceRun& run : runs(chunk, further, count)) {
+      const Range range = blocks.range(data, run.begin, run.end);
+      const OperationId received = graph.receive(position, group.rank(further), range, finals_and_readers(chunk, run));
+      for (const int block : run.blocks) {
+        chunk[at(block)].final = {received};
+        chunk[at(block)].readers = {};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+// The way of each block is a chain that begins at its rank. It goes the way that the chains of `reduce_scatter_ring`
+// go: if data went both ways between two ranks, what a receiver answers to a long message would stand behind its own
+// data.
+Blocks all_gather_ring(Graph& graph, const Group& group, Blocks blocks, Place data) {
+  blocks.expect_one_each(group);
+  const Group down = group.reversed();
+  std::vector<Stream> gathered;
+  gathered.reserve(at(group.size()));
+  for (int index = 0; index < group.size(); ++index)
+    gathered.push_back(broadcast_chain(graph, down, group.size() - 1 - index, blocks.block(index), data));
+  blocks.replace(gathered);
+  return blocks;
+}
+
+Blocks all_gather_doubling(Graph& graph, const Group& group, Blocks blocks, Place data) {
+  blocks.expect_one_each(group);
+  for (Chunk& chunk : blocks.chunks()) {
+    if (group.contains_me()) add_doubling(graph, group, blocks, chunk, data);
+    for (Segment& piece : chunk) piece.stage += doublings(group.widest());
+  }
+  return blocks;
+}
+
+Exchanged all_gather_ring_traffic(std::span<const Index> piece_bytes, int index) {
+  const int ranks = static_cast<int>(piece_bytes.size());
+  Exchanged all;
+  for (int block = 0; block < ranks; ++block) {
+    if (block != (index + ranks - 1) % ranks) all.send(piece_bytes[at(block)]);
+    if (block != index) all.receive(piece_bytes[at(block)]);
+  }
+  return all;
+}
+
+Exchanged all_gather_doubling_traffic(std::span<const Index> piece_bytes, int index) {
+  const int ranks = static_cast<int>(piece_bytes.size());
+  const auto bytes = [&](int begin, int end) {
+    return begin < end ? std::accumulate(piece_bytes.begin() + begin, piece_bytes.begin() + end, Index{0}) : Index{0};
+  };
+  Exchanged all;
+  for (int skip = 1; skip < ranks; skip *= 2) {
+    const int count = std::min(skip, ranks - skip);
+    const int from = (index + skip) % ranks;
+    all.send(bytes(index, std::min(index + count, ranks)));
+    all.send(bytes(0, index + count - ranks));
+    all.receive(bytes(from, std::min(from + count, ranks)));
+    all.receive(bytes(0, from + count - ranks));
+  }
+  return all;
+}
+
+}  // namespace plait::collective

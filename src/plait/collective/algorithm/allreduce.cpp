@@ -1,0 +1,164 @@
+#include "plait/collective/algorithm/allreduce.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "plait/collective/algorithm/all_gather.hpp"
+#include "plait/collective/algorithm/blocks.hpp"
+#include "plait/collective/algorithm/own_copy.hpp"
+#include "plait/collective/algorithm/reduce_scatter.hpp"
+#include "plait/collective/arguments.hpp"
+#include "plait/model/pairing.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+using model::Pairing;
+
+Exchanged one_after_the_other(const Exchanged& reduced, const Exchanged& gathered) {
+  Exchanged all = reduced;
+  all += gathered;
+  return all;
+}
+
+// This rank's part of `allreduce_doubling`.
+struct Doubling {
+  Graph& graph;
+  const Group& group;
+  const Stream& stream;
+  Place in, out;
+  const Combine& combine;
+  PoolId staging;
+  Pairing pairing{group.size()};
+
+  // Where what has been combined until now lies, and since when.
+  struct Partial {
+    Range range;
+    Dependencies ready;
+  };
+
+  [[nodiscard]] Segment with_neighbour(const Segment& segment) const {
+    const int neighbour = group.rank(group.me() - 1);
+    Segment result = segment;
+    const OperationId sent = graph.send(segment.position(), neighbour, stream.range(in, segment), segment.final);
+    result.readers.push_back(sent);
+    result.final = {graph.receive(segment.position(pairing.rounds() + 1), neighbour, stream.range(out, segment),
+                                  result.final_and_read())};
+    result.readers = {};
+    return result;
+  }
+
+  [[nodiscard]] Segment acting(const Segment& segment) const {
+    const int me = group.me();
+    const int actor = pairing.actor_of(me);
+    Segment result = segment;
+    Partial partial{stream.range(in, segment), segment.final};
+    if (pairing.acts_for_two(me)) receive_and_combine(partial, segment.position(), me + 1, true);
+    for (int round = 1; round <= pairing.rounds(); ++round) {
+      const Position position = segment.position(round);
+      const int other = actor ^ (1 << (round - 1));
+      const int peer = pairing.first_rank(other);
+      // The operand is overwritten, if at all, after the last round, in which all that was sent has arrived or will.
+      result.readers.push_back(graph.send(position, group.rank(peer), partial.range, partial.ready));
+      if (round == pairing.rounds()) {
+        deliver(partial, position, peer, other > actor, stream.range(out, segment), result.readers);
+      } else {
+        receive_and_combine(partial, position, peer, other > actor);
+      }
+    }
+    result.final = partial.ready;
+    result.readers = {};
+    if (pairing.acts_for_two(me)) {
+      result.readers.push_back(graph.send(segment.position(pairing.rounds() + 1), group.rank(me + 1),
+                                          stream.range(out, segment), result.final));
+    }
+    return result;
+  }
+
+ private:
+  void receive_and_combine(Partial& partial, Position position, int peer, bool peer_is_right) const {
+    const Range staged{graph.staging(staging), 0, partial.range.bytes};
+    combine_into(staged, partial, position, peer, peer_is_right, staged, {});
+  }
+  void deliver(Partial& partial, Position position, int peer, bool peer_is_right, Range to,
+               const Dependencies& readers) const {
+    const Range staged{graph.staging(staging), 0, partial.range.bytes};
+    combine_into(to, partial, position, peer, peer_is_right, staged, readers);
+  }
+  void combine_into(Range to, Partial& partial, Position position, int peer, bool peer_is_right, Range staged,
+                    const Dependencies& readers) const {
+    Dependencies after = partial.ready;
+    after.push_back(graph.receive(position, group.rank(peer), staged));
+    after.insert(after.end(), readers.begin(), readers.end());
+    partial.ready = {graph.reduce_local(position, peer_is_right ? partial.range : staged,
+                                        peer_is_right ? staged : partial.range, to, combine, std::move(after))};
+    partial.range = to;
+  }
+};
+
+}  // namespace
+
+Stream allreduce_ring(Graph& graph, const Group& group, const Stream& stream, Place in, Place out,
+                      const Combine& combine) {
+  Blocks blocks = Blocks::split(stream, group.size());
+  blocks = reduce_scatter_ring(graph, group, std::move(blocks), in, out, combine);
+  return all_gather_ring(graph, group, std::move(blocks), out).joined();
+}
+
+Stream allreduce_rabenseifner(Graph& graph, const Group& group, const Stream& stream, Place in, Place out,
+                              const Combine& combine) {
+  Blocks blocks = Blocks::split(stream, group.size());
+  blocks = reduce_scatter_halving(graph, group, std::move(blocks), in, out, combine);
+  return all_gather_doubling(graph, group, std::move(blocks), out).joined();
+}
+
+Stream allreduce_doubling(Graph& graph, const Group& group, const Stream& stream, Place in, Place out,
+                          const Combine& combine) {
+  expect_pairwise(stream, combine);
+  const Pairing pairing(group.size());
+  const bool combines = group.contains_me() && group.size() > 1 && !pairing.is_folded(group.me());
+  // A round's partial result is there until the next one's is.
+  const PoolId staging =
+      graph.pool(combines ? stream.longest_bytes() : 0, 2 * staged_blocks(stream, pairing.rounds() + 1));
+  const Doubling doubling{graph, group, stream, in, out, combine, staging};
+  std::vector<Segment> results;
+  for (const Segment& segment : stream.segments()) {
+    Segment result = segment;
+    if (group.contains_me() && group.size() == 1) {
+      result.final = {own_copy(graph, segment.position(), stream.range(in, segment), stream.range(out, segment),
+                               segment.final_and_read())};
+      result.readers = {};
+    } else if (group.contains_me()) {
+      result = pairing.is_folded(group.me()) ? doubling.with_neighbour(segment) : doubling.acting(segment);
+    }
+    result.stage += Pairing(group.widest()).rounds() + 2;
+    results.push_back(std::move(result));
+  }
+  return {stream.element_bytes(), std::move(results)};
+}
+
+Exchanged allreduce_ring_traffic(Index elements, Index element_bytes, int ranks, int index, bool commutes) {
+  const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
+  return one_after_the_other(reduce_scatter_ring_traffic(bytes, index, commutes),
+                             all_gather_ring_traffic(bytes, index));
+}
+
+Exchanged allreduce_rabenseifner_traffic(Index elements, Index element_bytes, int ranks, int index, bool commutes) {
+  const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
+  return one_after_the_other(reduce_scatter_halving_traffic(bytes, index, commutes),
+                             all_gather_doubling_traffic(bytes, index));
+}
+
+Exchanged allreduce_doubling_traffic(Index elements, Index element_bytes, int ranks, int index) {
+  const Pairing pairing(ranks);
+  const int times = pairing.is_folded(index) ? 1 : pairing.rounds() + (pairing.acts_for_two(index) ? 1 : 0);
+  Exchanged all;
+  for (int time = 0; time < times; ++time) {
+    all.send(elements * element_bytes);
+    all.receive(elements * element_bytes);
+  }
+  return all;
+}
+
+}  // namespace plait::collective

@@ -1,0 +1,254 @@
+#include "plait/collective/algorithm/hierarchical.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/algorithm/all_gather.hpp"
+#include "plait/collective/algorithm/allreduce.hpp"
+#include "plait/collective/algorithm/blocks.hpp"
+#include "plait/collective/algorithm/chain.hpp"
+#include "plait/collective/algorithm/reduce_scatter.hpp"
+#include "plait/collective/algorithm/shared_blocks.hpp"
+#include "plait/collective/arguments.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+bool have_one_size(const std::vector<int>& groups) {
+  return std::count(groups.begin(), groups.end(), groups[0]) == std::ssize(groups);
+}
+
+// Those who take part on one level: in groups of these sizes, one after the other.
+struct Members {
+  const std::vector<int>& ranks;
+  const std::vector<int>& sizes;
+
+  [[nodiscard]] int widest() const { return *std::max_element(sizes.begin(), sizes.end()); }
+  [[nodiscard]] bool are_alike() const { return have_one_size(sizes); }
+  // The group of a rank; of one that is left out, the first.
+  [[nodiscard]] std::vector<int> group_of(int rank) const {
+    auto begin = ranks.begin();
+    for (const int size : sizes) {
+      if (std::find(begin, begin + size, rank) != begin + size) return {begin, begin + size};
+      begin += size;
+    }
+    return {ranks.begin(), ranks.begin() + sizes[0]};
+  }
+  // Those of one place in their groups.
+  [[nodiscard]] std::vector<int> at_place(int place) const {
+    std::vector<int> found;
+    auto begin = ranks.begin();
+    for (const int size : sizes) {
+      found.push_back(*(begin + place));
+      begin += size;
+    }
+    return found;
+  }
+};
+
+// Where a rank stands in its group; one that is left out does as the first.
+int place_in(const std::vector<int>& group, int rank) {
+  const auto found = std::find(group.begin(), group.end(), rank);
+  return found == group.end() ? 0 : static_cast<int>(found - group.begin());
+}
+
+// The pieces come to the first of the group.
+Blocks gather_to_first(Graph& graph, const Group& group, Blocks blocks, Place data) {
+  for (Chunk& chunk : blocks.chunks()) {
+    const Position position = chunk.front().position();
+    for (int index = 1; group.contains_me() && index < group.size(); ++index) {
+      Segment& piece = chunk[at(index)];
+      const Range range = blocks.range(data, piece.begin, piece.end);
+      if (group.me() == index) {
+        piece.readers.push_back(graph.send(position, group.rank(0), range, piece.final));
+      } else if (group.me() == 0) {
+        piece.final = {graph.receive(position, group.rank(index), range, piece.final_and_read())};
+        piece.readers = {};
+      }
+    }
+    for (Segment& piece : chunk) ++piece.stage;
+  }
+  return blocks;
+}
+
+struct Levels {
+  Graph& graph;
+  const mpi::Context& context;
+  const Hierarchy& hierarchy;
+  Place out;
+  const Combine& combine;
+  const GroupWay& way;
+
+  [[nodiscard]] Stream allreduce(const std::vector<int>& ranks, std::size_t level, const Stream& stream,
+                                 Place in) const {
+    if (level == hierarchy.levels.size()) return allreduce_ring(graph, Group(context, ranks), stream, in, out, combine);
+    const Members members{ranks, hierarchy.levels[level]};
+    const Group group(context, members.group_of(context.rank()), members.widest());
+    const bool shares = level == 0 && way.reduce != nullptr;
+    Blocks blocks = Blocks::split(stream, group.size());
+    blocks = shares ? reduce_scatter_shared(graph, group, std::move(blocks), in, out, combine, *way.reduce)
+                    : reduce_scatter_halving(graph, group, std::move(blocks), in, out, combine);
+    if (members.are_alike()) {
+      const int place = std::max(group.me(), 0);
+      blocks.replace(place, allreduce(members.at_place(place), level + 1, blocks.block(place), out));
+      blocks = shares ? all_gather_shared(graph, group, std::move(blocks), out, *way.gather)
+                      : all_gather_doubling(graph, group, std::move(blocks), out);
+      return blocks.joined();
+    }
+    const Stream gathered = gather_to_first(graph, group, std::move(blocks), out).joined();
+    const Stream reduced = allreduce(members.at_place(0), level + 1, gathered, out);
+    return broadcast_chain(graph, group, 0, reduced, out);
+  }
+};
+
+// Adds what a rank does on this level and those above it.
+void add_traffic(std::vector<Exchanged>& levels, Index elements, Index element_bytes, const std::vector<int>& ranks,
+                 const Hierarchy& hierarchy, std::size_t level, int rank, bool commutes, bool shares_memory) {
+  if (level == hierarchy.levels.size()) {
+    levels[level] += allreduce_ring_traffic(elements, element_bytes, static_cast<int>(ranks.size()),
+                                            place_in(ranks, rank), commutes);
+    return;
+  }
+  const Members members{ranks, hierarchy.levels[level]};
+  const std::vector<int> group = members.group_of(rank);
+  const int size = static_cast<int>(group.size());
+  const int place = place_in(group, rank);
+  const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, size);
+  const bool shares = level == 0 && shares_memory;
+  Exchanged& all = levels[level];
+  all += shares ? reduce_scatter_shared_traffic(bytes, place) : reduce_scatter_halving_traffic(bytes, place, commutes);
+  const auto add_next = [&](Index part) {
+    add_traffic(levels, part, element_bytes, members.at_place(place), hierarchy, level + 1, rank, commutes, false);
+  };
+  if (members.are_alike()) {
+    add_next(bytes[at(place)] / element_bytes);
+    all += shares ? all_gather_shared_traffic(bytes, place) : all_gather_doubling_traffic(bytes, place);
+    return;
+  }
+  if (place == 0) {
+    for (int other = 1; other < size; ++other) all.receive(bytes[at(other)]);
+    add_next(elements);
+  } else {
+    all.send(bytes[at(place)]);
+    all.receive(elements * element_bytes);
+  }
+  if (place < size - 1) all.send(elements * element_bytes);
+}
+
+// The numbers of the groups that ranks are in, by each group's lowest rank.
+std::vector<int> numbered(std::span<const std::pair<int, int>> group_of) {
+  std::map<std::pair<int, int>, int> number_of;
+  std::vector<int> numbers;
+  numbers.reserve(group_of.size());
+  for (const auto& group : group_of)
+    numbers.push_back(number_of.try_emplace(group, static_cast<int>(number_of.size())).first->second);
+  return numbers;
+}
+
+}  // namespace
+
+Hierarchy Hierarchy::of_nodes(const mpi::Context& context) {
+  return of_machine(context.topology().nodes_of_ranks(), std::vector<int>(at(context.size()), -1));
+}
+
+Hierarchy Hierarchy::of_domains(std::span<const int> nodes, std::span<const int> domains) {
+  if (nodes.empty() || nodes.size() != domains.size()) {
+    throw ArgumentError("domains: of " + std::to_string(domains.size()) + " ranks, nodes of " +
+                        std::to_string(nodes.size()) + ", expected as many, and one at least");
+  }
+  std::vector<std::pair<int, int>> in_node;
+  std::vector<std::pair<int, int>> in_domain;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    in_node.emplace_back(nodes[rank], 0);
+    in_domain.emplace_back(nodes[rank], domains[rank]);
+  }
+  const std::vector<int> node_of = numbered(in_node);
+  const std::vector<int> domain_of = numbered(in_domain);
+  Hierarchy hierarchy;
+  hierarchy.ranks.resize(nodes.size());
+  std::iota(hierarchy.ranks.begin(), hierarchy.ranks.end(), 0);
+  const auto place_of = [&](int rank) { return std::pair(node_of[at(rank)], domain_of[at(rank)]); };
+  std::stable_sort(hierarchy.ranks.begin(), hierarchy.ranks.end(),
+                   [&](int a, int b) { return place_of(a) < place_of(b); });
+  hierarchy.levels.resize(2);
+  std::pair<int, int> last{-1, -1};
+  for (const int rank : hierarchy.ranks) {
+    const auto place = place_of(rank);
+    if (place.first != last.first) hierarchy.levels[1].push_back(0);
+    if (place != last) {
+      hierarchy.levels[0].push_back(0);
+      ++hierarchy.levels[1].back();
+    }
+    ++hierarchy.levels[0].back();
+    last = place;
+  }
+  return hierarchy;
+}
+
+Hierarchy Hierarchy::of_machine(std::span<const int> nodes, std::span<const int> domains) {
+  Hierarchy hierarchy = of_domains(nodes, domains);
+  const auto are_several = [](const std::vector<int>& sizes) { return have_one_size(sizes) && sizes[0] > 1; };
+  const bool is_known = std::count(domains.begin(), domains.end(), -1) == 0;
+  if (is_known && are_several(hierarchy.levels[0]) && are_several(hierarchy.levels[1])) return hierarchy;
+  hierarchy = of_domains(nodes, std::vector<int>(nodes.size(), 0));
+  hierarchy.levels.pop_back();
+  return hierarchy;
+}
+
+Hierarchy Hierarchy::of_machine(const mpi::Context& context) {
+  std::vector<int> domains;
+  for (int rank = 0; rank < context.size(); ++rank) domains.push_back(context.topology().domain_of(rank));
+  return of_machine(context.topology().nodes_of_ranks(), domains);
+}
+
+GroupWay GroupWay::through_memory(mpi::Context& context, const Stream& stream) {
+  GroupWay way;
+  Index is_there = 1;
+  try {
+    way.reduce = std::make_shared<NodeStages>(context, stream);
+    way.gather = std::make_shared<NodeStages>(context, stream);
+  } catch (const OutOfMemory&) {
+    is_there = 0;
+  }
+  if (mpi::all_reduce(context.comm(), is_there, mpi::Operation::minimum()) == 1) return way;
+  return {};
+}
+
+void Hierarchy::expect_consistent() const {
+  auto inside = std::ssize(ranks);
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    const std::vector<int>& sizes = levels[level];
+    const std::string name = "levels[" + std::to_string(level) + "]";
+    if (std::any_of(sizes.begin(), sizes.end(), [](int size) { return size < 1; }))
+      throw ArgumentError(name + ": a group of none, expected at least one in each");
+    const auto sum = std::accumulate(sizes.begin(), sizes.end(), std::ptrdiff_t{0});
+    if (sum != inside) {
+      throw ArgumentError(name + ": groups of " + std::to_string(sum) + " in all, expected " + std::to_string(inside));
+    }
+    inside = std::ssize(sizes);
+  }
+}
+
+Stream allreduce_hierarchical(Graph& graph, const mpi::Context& context, const Hierarchy& hierarchy,
+                              const Stream& stream, Place in, Place out, const Combine& combine, const GroupWay& way) {
+  hierarchy.expect_consistent();
+  expect_pairwise(stream, combine);
+  graph.keep(way.reduce);
+  graph.keep(way.gather);
+  return Levels{graph, context, hierarchy, out, combine, way}.allreduce(hierarchy.ranks, 0, stream, in);
+}
+
+std::vector<Exchanged> allreduce_hierarchical_traffic(Index elements, Index element_bytes, const Hierarchy& hierarchy,
+                                                      int rank, bool commutes, bool shares_memory) {
+  std::vector<Exchanged> levels(hierarchy.levels.size() + 1);
+  add_traffic(levels, elements, element_bytes, hierarchy.ranks, hierarchy, 0, rank, commutes, shares_memory);
+  return levels;
+}
+
+}  // namespace plait::collective

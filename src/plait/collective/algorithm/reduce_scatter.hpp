@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+
+#include "plait/collective/algorithm/blocks.hpp"
+#include "plait/collective/exchanged.hpp"
+#include "plait/collective/group.hpp"
+#include "plait/schedule/combine.hpp"
+
+namespace plait::collective {
+
+using schedule::Combine;
+
+/// Block i of `out` on the i-th rank ← in[0] op in[1] op … of the group's ranks. Builders append this rank's part;
+/// every rank of the group appends its own, and the others may.
+///
+/// \param blocks  one for each rank of the group; their pieces tell since when the operand is there
+/// \param out     looked at where this rank's block is; `in`, or it does not overlap it there
+/// \return        the blocks; this rank's own is its result, of the others it tells what reads the operand
+/// \throws ArgumentError  more or fewer blocks than ranks; elements of another size than `combine` has; `combine` sums
+///                        up all operands at once
+
+/// Along the ring of the group: ranks - 1 hops; the result of a block begins with the operand of the rank before its
+/// own. For long vectors. An operation that does not commute is combined by `reduce_scatter_halving`.
+[[nodiscard]] Blocks reduce_scatter_ring(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
+                                         const Combine& combine);
+
+/// In ⌈log₂ ranks⌉ rounds, each element combined as often as it has to be, for any number of ranks, if the operation
+/// commutes: what `all_gather_doubling` does, backwards.
+///
+/// Otherwise by recursive halving between ranks at distances of 1, 2, 4, …, so that operands keep their order: of the
+/// pieces that a rank deals with in round k, it hands over those whose number differs from its own in the k-th bit. Of
+/// ranks beyond a power of two, as many pairs of neighbours at the beginning act as one rank each; two more rounds.
+///
+/// Source: Träff, "Optimal, non-pipelined reduce-scatter and allreduce algorithms" for the first way; COFFEE, section
+/// V.A and Fig. 6, for the second.
+[[nodiscard]] Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
+                                            const Combine& combine);
+
+/// The same, with a place for the results of each chunk.
+[[nodiscard]] Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, Place in,
+                                            const Places& out, const Combine& combine);
+
+/// Where the vector would lie if this rank's block were at the beginning of `out`: what to give as `out` to have it
+/// there, as MPI wants it, unless it is reduced in place.
+[[nodiscard]] Place at_beginning(const Group& group, const Blocks& blocks, Place out);
+
+/// Moves this rank's block, which has been reduced in place, to the beginning of `data`: returns the operation after
+/// which it is there.
+[[nodiscard]] OperationId move_to_beginning(Graph& graph, const Group& group, const Blocks& blocks, Place data);
+
+/// What the `index`-th rank sends and receives for one chunk of pieces of these lengths, which have no gaps.
+[[nodiscard]] Exchanged reduce_scatter_ring_traffic(std::span<const Index> piece_bytes, int index, bool commutes);
+[[nodiscard]] Exchanged reduce_scatter_halving_traffic(std::span<const Index> piece_bytes, int index, bool commutes);
+
+}  // namespace plait::collective

@@ -1,0 +1,244 @@
+// Reduce-scatter in a logarithm of rounds.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "plait/collective/algorithm/own_copy.hpp"
+#include "plait/collective/algorithm/partial_results.hpp"
+#include "plait/collective/algorithm/reduce_scatter.hpp"
+#include "plait/collective/arguments.hpp"
+#include "plait/model/pairing.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+using model::Pairing;
+using Side = PartialResults::Side;
+using Runs = std::vector<PieceRun>;
+
+void append(Runs& all, const Runs& some) { all.insert(all.end(), some.begin(), some.end()); }
+
+// This rank's part in all chunks of either way.
+struct Halving {
+  Graph& graph;
+  const Group& group;
+  Blocks& blocks;
+  Place in;
+  const Places& out;
+  const Combine& combine;
+
+  // For what is received in a round and handed over in the next one.
+  template <class Received>  // Runs(const Chunk&)
+  [[nodiscard]] PoolId pool_for(Received received) const {
+    Index longest = 0;
+    for (const Chunk& chunk : blocks.chunks()) {
+      Index elements = 0;
+      for (const PieceRun& run : received(chunk)) elements += run.elements();
+      longest = std::max(longest, elements * blocks.element_bytes());
+    }
+    return graph.pool(longest, staged_blocks(blocks.block(0), 1));
+  }
+  [[nodiscard]] PartialResults operands_of(Chunk& chunk) const { return {graph, group, blocks, chunk, in, combine}; }
+  [[nodiscard]] Place out_of(const Chunk& chunk) const {
+    return out.of(static_cast<std::size_t>(&chunk - blocks.chunks().data()));
+  }
+  void end(Chunk& chunk, Dependencies final) const {
+    chunk[at(group.me())].final = std::move(final);
+    chunk[at(group.me())].readers = {};
+  }
+};
+
+// In the round with a skip of 2ᵏ, each rank sends the rank 2ᵏ places further what is to go to the ranks from there on.
+// Numbers below are distances from the own rank, around the ring.
+struct Circulant : Halving {
+  [[nodiscard]] int ranks() const { return group.size(); }
+  [[nodiscard]] int rounds() const { return doublings(ranks()); }
+  [[nodiscard]] static int skip(int round) { return 1 << round; }
+  [[nodiscard]] int count(int round) const { return std::min(skip(round), ranks() - skip(round)); }
+
+  // What a message of the rank `index` holds in this round, in as many runs as its partial results lie in: those that
+  // it received the first time, and those which are its operands as yet.
+  [[nodiscard]] Runs sent_by(const Chunk& chunk, int index, int round) const {
+    const int first = skip(round);
+    const int last = first + count(round);
+    const int received = round == rounds() - 2 ? std::clamp(count(rounds() - 1), first, last) : last;
+    Runs all = runs(chunk, (index + first) % ranks(), received - first);
+    append(all, runs(chunk, (index + received) % ranks(), last - received));
+    return all;
+  }
+  [[nodiscard]] int before(int round) const { return (group.me() + ranks() - skip(round)) % ranks(); }
+
+  void add() {
+    std::vector<PoolId> pools;
+    pools.reserve(at(rounds()));
+    for (int round = 0; round < rounds(); ++round)
+      pools.push_back(pool_for([&](const Chunk& chunk) { return sent_by(chunk, before(round), round); }));
+    for (Chunk& chunk : blocks.chunks()) {
+      PartialResults partial = operands_of(chunk);
+      for (int round = rounds() - 1; round >= 0; --round) {
+        const Position position = chunk.front().position(rounds() - 1 - round);
+        for (const PieceRun& run : sent_by(chunk, group.me(), round))
+          partial.send(position, (group.me() + skip(round)) % ranks(), run);
+        if (round == 0) partial.deliver_own_to(out_of(chunk));
+        partial.combine_with(position, before(round), sent_by(chunk, before(round), round), pools[at(round)],
+                             Side::left);
+      }
+      end(chunk, partial.ready());
+    }
+  }
+};
+
+// Round 0 brings the operands of pairs together, the last one hands over the results of those that did not act.
+struct Ordered : Halving {
+  Pairing pairing{group.size()};
+
+  // Of the blocks that `actor` deals with before this round (1, 2, …), those whose numbers are as its own in the bit
+  // that it is about, or the others.
+  [[nodiscard]] Runs pieces_of(const Chunk& chunk, int actor, int round, bool own) const {
+    const int bit = 1 << (round - 1);
+    Runs all;
+    for (int other = (own ? actor : actor ^ bit) % (2 * bit); other < pairing.actors; other += 2 * bit)
+      append(all, runs(chunk, pairing.first_rank(other), pairing.ranks_of(other)));
+    return all;
+  }
+
+  void add() { pairing.is_folded(group.me()) ? add_folded() : add_acting(); }
+
+  void add_folded() {
+    const int me = group.me();
+    for (Chunk& chunk : blocks.chunks()) {
+      PartialResults partial = operands_of(chunk);
+      for (const PieceRun& run : runs(chunk, 0, group.size())) partial.send(chunk.front().position(), me - 1, run);
+      const Segment& piece = chunk[at(me)];
+      end(chunk, {graph.receive(piece.position(pairing.rounds() + 1), group.rank(me - 1),
+                                blocks.range(out_of(chunk), piece.begin, piece.end), piece.final_and_read())});
+    }
+  }
+
+  void add_acting() {
+    const int me = group.me();
+    const int actor = pairing.actor_of(me);
+    const bool for_two = pairing.acts_for_two(me);
+    std::vector<PoolId> pools;
+    pools.push_back(pool_for([&](const Chunk& chunk) { return for_two ? runs(chunk, 0, group.size()) : Runs(); }));
+    for (int round = 1; round <= pairing.rounds(); ++round)
+      pools.push_back(pool_for([&](const Chunk& chunk) { return pieces_of(chunk, actor, round, true); }));
+
+    for (Chunk& chunk : blocks.chunks()) {
+      PartialResults partial = operands_of(chunk);
+      if (for_two)
+        partial.combine_with(chunk.front().position(), me + 1, runs(chunk, 0, group.size()), pools[0], Side::right);
+      for (int round = 1; round <= pairing.rounds(); ++round) {
+        const Position position = chunk.front().position(round);
+        const int other = actor ^ (1 << (round - 1));
+        const int peer = pairing.first_rank(other);
+        for (const PieceRun& run : pieces_of(chunk, actor, round, false)) partial.send(position, peer, run);
+        if (round == pairing.rounds()) partial.deliver_own_to(out_of(chunk));
+        partial.combine_with(position, peer, pieces_of(chunk, actor, round, true), pools[at(round)],
+                             other < actor ? Side::left : Side::right);
+      }
+      if (for_two) {
+        for (const PieceRun& run : runs(chunk, me + 1, 1))
+          partial.send(chunk.front().position(pairing.rounds() + 1), me + 1, run);
+      }
+      end(chunk, partial.ready());
+    }
+  }
+};
+
+void copy_own(const Halving& halving) {
+  for (Chunk& chunk : halving.blocks.chunks()) {
+    const Segment& piece = chunk.front();
+    const Range from = halving.blocks.range(halving.in, piece.begin, piece.end);
+    const Range to = halving.blocks.range(halving.out_of(chunk), piece.begin, piece.end);
+    halving.end(chunk, {own_copy(halving.graph, piece.position(), from, to, piece.final_and_read())});
+  }
+}
+
+Index sum(std::span<const Index> bytes) { return std::accumulate(bytes.begin(), bytes.end(), Index{0}); }
+
+Exchanged ordered_traffic(std::span<const Index> piece_bytes, int index) {
+  const Pairing pairing(static_cast<int>(piece_bytes.size()));
+  Exchanged all;
+  if (pairing.is_folded(index)) {
+    all.send(sum(piece_bytes));
+    all.receive(piece_bytes[at(index)]);
+    return all;
+  }
+  if (pairing.acts_for_two(index)) {
+    all.receive(sum(piece_bytes));
+    all.send(piece_bytes[at(index + 1)]);
+  }
+  // A block is sent in the round of the lowest bit in which its number differs; it is received as long as none does.
+  const int own = pairing.actor_of(index);
+  for (int actor = 0; actor < pairing.actors; ++actor) {
+    const Index bytes = sum(piece_bytes.subspan(at(pairing.first_rank(actor)), at(pairing.ranks_of(actor))));
+    const int alike = actor == own ? pairing.rounds() : std::countr_zero(static_cast<unsigned>(actor ^ own));
+    if (actor != own) all.send(bytes);
+    for (int round = 0; round < alike; ++round) all.receive(bytes);
+  }
+  return all;
+}
+
+Exchanged circulant_traffic(std::span<const Index> piece_bytes, int index) {
+  const int ranks = static_cast<int>(piece_bytes.size());
+  const int rounds = doublings(ranks);
+  // The pieces at distances [begin, end) from a rank, cut where the ring closes.
+  const auto add = [&](int from, int begin, int end, auto move) {
+    const auto bytes = [&](int first, int last) {
+      first = std::max(first, 0);
+      last = std::min(last, ranks);
+      return first < last ? sum(piece_bytes.subspan(at(first), at(last - first))) : 0;
+    };
+    move(bytes(from + begin, from + end));
+    move(bytes(from + begin - ranks, from + end - ranks));
+  };
+  Exchanged all;
+  for (int round = 0; round < rounds; ++round) {
+    const int skip = 1 << round;
+    const int end = skip + std::min(skip, ranks - skip);
+    const int cut = round == rounds - 2 ? std::clamp(ranks - 2 * skip, skip, end) : end;
+    const int before = (index + ranks - skip) % ranks;
+    for (const auto& [first, last] : {std::pair(skip, cut), std::pair(cut, end)}) {
+      add(index, first, last, [&](Index bytes) { all.send(bytes); });
+      add(before, first, last, [&](Index bytes) { all.receive(bytes); });
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
+                              const Combine& combine) {
+  return reduce_scatter_halving(graph, group, std::move(blocks), in, Places(out), combine);
+}
+
+Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, Place in, const Places& out,
+                              const Combine& combine) {
+  blocks.expect_one_each(group);
+  expect_pairwise(blocks.pieces(), combine);
+  const Halving halving{graph, group, blocks, in, out, combine};
+  if (group.contains_me()) {
+    if (group.size() == 1) {
+      copy_own(halving);
+    } else if (combine.commutes()) {
+      Circulant{halving}.add();
+    } else {
+      Ordered{halving}.add();
+    }
+  }
+  const int stages = combine.commutes() ? doublings(group.widest()) : Pairing(group.widest()).rounds() + 2;
+  for (Chunk& chunk : blocks.chunks()) {
+    for (Segment& piece : chunk) piece.stage += stages;
+  }
+  return blocks;
+}
+
+Exchanged reduce_scatter_halving_traffic(std::span<const Index> piece_bytes, int index, bool commutes) {
+  return commutes ? circulant_traffic(piece_bytes, index) : ordered_traffic(piece_bytes, index);
+}
+
+}  // namespace plait::collective

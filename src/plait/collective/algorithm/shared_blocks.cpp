@@ -1,0 +1,283 @@
+#include "plait/collective/algorithm/shared_blocks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "plait/base/contract.hpp"
+#include "plait/collective/algorithm/own_copy.hpp"
+#include "plait/collective/arguments.hpp"
+#include "plait/collective/node/fold.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+// The way of chunks through the slots of a group. At its first stage a chunk is put into the slots, and taken out of
+// them; at the next one, the slots are free again.
+class SlotWay {
+ public:
+  SlotWay(Graph& graph, const Group& group, const Blocks& blocks, const NodeStages& stages)
+      : graph_(graph), group_(group), stages_(stages), order_(blocks.chunks().size()), free_(order_.size()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+      return blocks.chunks()[a].front().position() < blocks.chunks()[b].front().position();
+    });
+  }
+
+  // The chunks in the order in which they come, which is that of their slots.
+  [[nodiscard]] const std::vector<std::size_t>& order() const { return order_; }
+  [[nodiscard]] Index slot_of(std::size_t place) const { return static_cast<Index>(place) % stages_.slots(); }
+
+  // What the filling of a slot waits for.
+  [[nodiscard]] Dependencies slot_free(std::size_t place) const {
+    const auto slots = static_cast<std::size_t>(stages_.slots());
+    return place < slots ? Dependencies{} : free_[place - slots];
+  }
+
+  // After `filled` here; returns what tells that the others' slots are filled.
+  [[nodiscard]] Dependencies exchange(std::size_t place, Position position, OperationId filled) {
+    const Index flag = NodeStages::filled(slot_of(place));
+    graph_.signal(position, stages_.flags(group_.rank(group_.me())), flag, group_.size() - 1, {filled});
+    return await_others(position, flag, filled);
+  }
+
+  // After `taken` here.
+  void release(std::size_t place, Position next, OperationId taken) {
+    const Index flag = NodeStages::done(slot_of(place));
+    graph_.signal(next, stages_.flags(group_.rank(group_.me())), flag, group_.size() - 1, {taken},
+                  schedule::Tells::end);
+    free_[place] = await_others(next, flag, taken);
+    free_[place].push_back(taken);
+  }
+
+ private:
+  // Not looked for before `own`, so that few flags are looked at at a time.
+  [[nodiscard]] Dependencies await_others(Position position, Index flag, OperationId own) {
+    Dependencies all;
+    for (int index = 0; index < group_.size(); ++index) {
+      if (index != group_.me()) all.push_back(graph_.await(position, stages_.flags(group_.rank(index)), flag, {own}));
+    }
+    return all;
+  }
+
+  Graph& graph_;
+  const Group& group_;
+  const NodeStages& stages_;
+  std::vector<std::size_t> order_;
+  std::vector<Dependencies> free_;  // by place in the order
+};
+
+// A piece, and where it lies in slots.
+struct SlottedPiece {
+  Range range;   // in the vector
+  Index offset;  // in a slot
+  int owner;     // rank of the context
+};
+
+std::vector<SlottedPiece> pieces_of(const Group& group, const Blocks& blocks, const Chunk& chunk, Place place) {
+  std::vector<SlottedPiece> pieces;
+  Index offset = 0;
+  for (int index = 0; index < group.size(); ++index) {
+    const Segment& piece = chunk[at(index)];
+    const Range range = blocks.range(place, piece.begin, piece.end);
+    pieces.push_back({range, offset, group.rank(index)});
+    offset += range.bytes;
+  }
+  return pieces;
+}
+
+void copy_bytes(std::byte* to, const std::byte* from, Index bytes) {
+  if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+// This rank's part of the reduce-scatter.
+struct SharedReduceScatter {
+  Graph& graph;
+  const Group& group;
+  Blocks& blocks;
+  Place in, out;
+  const Combine& combine;
+  const NodeStages& stages;
+
+  void add() const {
+    SlotWay way(graph, group, blocks, stages);
+    for (std::size_t place = 0; place < way.order().size(); ++place) {
+      Chunk& chunk = blocks.chunks()[way.order()[place]];
+      const Position position = chunk.front().position();
+      const Index slot = way.slot_of(place);
+      const OperationId filled = add_fill(chunk, slot, way.slot_free(place));
+      Dependencies ready = way.exchange(place, position, filled);
+      ready.push_back(filled);
+      Segment& own = chunk[at(group.me())];
+      ready.insert(ready.end(), own.readers.begin(), own.readers.end());
+      const OperationId reduced = add_fold(chunk, slot, std::move(ready));
+      way.release(place, chunk.front().position(1), reduced);
+      own.final = {reduced};
+      own.readers = {};
+    }
+  }
+
+ private:
+  OperationId add_fill(Chunk& chunk, Index slot, Dependencies after) const {
+    for (const Segment& piece : chunk) after.insert(after.end(), piece.final.begin(), piece.final.end());
+    const std::vector<SlottedPiece> pieces = pieces_of(group, blocks, chunk, in);
+    const int me = group.rank(group.me());
+    std::byte* const to = stages.slot(me, slot);
+    const auto fill = [pieces, me, to](const schedule::Run& run, Index step) {
+      const SlottedPiece& piece = pieces[static_cast<std::size_t>(step)];
+      if (piece.owner == me || piece.range.bytes == 0) return;
+      copy_bytes(to + piece.offset, run.address(piece.range.slot, piece.range.offset), piece.range.bytes);
+      run.count_sent(piece.owner, piece.range.bytes);
+    };
+    const OperationId filled = graph.compute(chunk.front().position(), group.size(), fill, {in.slot}, std::move(after));
+    for (Segment& piece : chunk) piece.readers.push_back(filled);
+    return filled;
+  }
+
+  OperationId add_fold(const Chunk& chunk, Index slot, Dependencies after) const {
+    const int me = group.me();
+    const Segment& own = chunk[at(me)];
+    const SlottedPiece piece = pieces_of(group, blocks, chunk, in)[at(me)];
+    const Range result = blocks.range(out, own.begin, own.end);
+    // Where the operand that the result replaces is not one of the first two, the result is made beside it.
+    std::byte* const beside = in == out && me > 1 ? stages.slot(group.rank(me), slot) + piece.offset : nullptr;
+    std::vector<const std::byte*> slots;
+    slots.reserve(static_cast<std::size_t>(group.size()));
+    for (int index = 0; index < group.size(); ++index)
+      slots.push_back(stages.slot(group.rank(index), slot) + piece.offset);
+    const Index step_bytes = schedule::reduce_step_bytes(combine);
+    const auto reduce = [=, operands = slots, operation = combine, ranks = group](const schedule::Run& run,
+                                                                                  Index step) mutable {
+      const Index done = step * step_bytes;
+      const Index bytes = std::min(step_bytes, piece.range.bytes - done);
+      for (std::size_t index = 0; index < operands.size(); ++index) operands[index] = slots[index] + done;
+      operands[at(me)] = run.address(piece.range.slot, piece.range.offset + done);
+      std::byte* const to = run.address(result.slot, result.offset + done);
+      std::byte* const made = beside != nullptr ? beside + done : to;
+      fold(operation, bytes / operation.element_bytes(), operands, made);
+      if (made != to) copy_bytes(to, made, bytes);
+      if (done > 0) return;
+      for (int index = 0; index < ranks.size(); ++index) {
+        if (index != me) run.count_received(ranks.rank(index), piece.range.bytes);
+      }
+    };
+    const Index steps = (piece.range.bytes + step_bytes - 1) / step_bytes;
+    return graph.compute(own.position(), steps, reduce, {in.slot, out.slot}, std::move(after));
+  }
+};
+
+// This rank's part of the all-gather.
+struct SharedAllGather {
+  Graph& graph;
+  const Group& group;
+  Blocks& blocks;
+  Place data;
+  const NodeStages& stages;
+
+  void add() const {
+    SlotWay way(graph, group, blocks, stages);
+    for (std::size_t place = 0; place < way.order().size(); ++place) {
+      Chunk& chunk = blocks.chunks()[way.order()[place]];
+      const Index slot = way.slot_of(place);
+      const OperationId filled = add_fill(chunk, slot, way.slot_free(place));
+      const Dependencies ready = way.exchange(place, chunk.front().position(), filled);
+      const OperationId taken = add_take(chunk, slot, ready);
+      way.release(place, chunk.front().position(1), taken);
+    }
+  }
+
+ private:
+  OperationId add_fill(Chunk& chunk, Index slot, Dependencies after) const {
+    Segment& own = chunk[at(group.me())];
+    after.insert(after.end(), own.final.begin(), own.final.end());
+    const SlottedPiece piece = pieces_of(group, blocks, chunk, data)[at(group.me())];
+    std::byte* const to = stages.slot(piece.owner, slot) + piece.offset;
+    const auto fill = [piece, to, ranks = group](const schedule::Run& run, Index) {
+      if (piece.range.bytes == 0) return;
+      copy_bytes(to, run.address(piece.range.slot, piece.range.offset), piece.range.bytes);
+      for (int index = 0; index < ranks.size(); ++index) {
+        if (ranks.rank(index) != piece.owner) run.count_sent(ranks.rank(index), piece.range.bytes);
+      }
+    };
+    const OperationId filled = graph.compute(own.position(), 1, fill, {data.slot}, std::move(after));
+    own.readers.push_back(filled);
+    return filled;
+  }
+
+  OperationId add_take(Chunk& chunk, Index slot, Dependencies after) const {
+    const int me = group.rank(group.me());
+    const std::vector<SlottedPiece> pieces = pieces_of(group, blocks, chunk, data);
+    std::vector<const std::byte*> from;
+    from.reserve(pieces.size());
+    for (const SlottedPiece& piece : pieces) from.push_back(stages.slot(piece.owner, slot) + piece.offset);
+    for (int index = 0; index < group.size(); ++index) {
+      if (index == group.me()) continue;
+      const Dependencies own = chunk[at(index)].final_and_read();
+      after.insert(after.end(), own.begin(), own.end());
+    }
+    const auto take = [pieces, from, me](const schedule::Run& run, Index step) {
+      const SlottedPiece& piece = pieces[static_cast<std::size_t>(step)];
+      if (piece.owner == me || piece.range.bytes == 0) return;
+      copy_bytes(run.address(piece.range.slot, piece.range.offset), from[static_cast<std::size_t>(step)],
+                 piece.range.bytes);
+      run.count_received(piece.owner, piece.range.bytes);
+    };
+    const OperationId taken =
+        graph.compute(chunk.front().position(), group.size(), take, {data.slot}, std::move(after));
+    for (int index = 0; index < group.size(); ++index) {
+      if (index == group.me()) continue;
+      chunk[at(index)].final = {taken};
+      chunk[at(index)].readers = {};
+    }
+    return taken;
+  }
+};
+
+void advance(Blocks& blocks) {
+  for (Chunk& chunk : blocks.chunks()) {
+    for (Segment& piece : chunk) piece.stage += 2;
+  }
+}
+
+}  // namespace
+
+Blocks reduce_scatter_shared(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
+                             const Combine& combine, const NodeStages& stages) {
+  blocks.expect_one_each(group);
+  expect_pairwise(blocks.pieces(), combine);
+  if (group.contains_me()) SharedReduceScatter{graph, group, blocks, in, out, combine, stages}.add();
+  advance(blocks);
+  return blocks;
+}
+
+Blocks all_gather_shared(Graph& graph, const Group& group, Blocks blocks, Place data, const NodeStages& stages) {
+  blocks.expect_one_each(group);
+  if (group.contains_me()) SharedAllGather{graph, group, blocks, data, stages}.add();
+  advance(blocks);
+  return blocks;
+}
+
+Exchanged reduce_scatter_shared_traffic(std::span<const Index> piece_bytes, int index) {
+  Exchanged all;
+  for (int other = 0; other < static_cast<int>(piece_bytes.size()); ++other) {
+    if (other == index) continue;
+    all.send(piece_bytes[at(other)]);
+    all.receive(piece_bytes[at(index)]);
+  }
+  return all;
+}
+
+Exchanged all_gather_shared_traffic(std::span<const Index> piece_bytes, int index) {
+  Exchanged all;
+  for (int other = 0; other < static_cast<int>(piece_bytes.size()); ++other) {
+    if (other == index) continue;
+    all.send(piece_bytes[at(index)]);
+    all.receive(piece_bytes[at(other)]);
+  }
+  return all;
+}
+
+}  // namespace plait::collective

@@ -1,0 +1,126 @@
+#include "plait/collective/node/node_reducer.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
+#include "plait/collective/node/fold.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::collective {
+
+namespace {
+
+// Where everything is one rank's, nothing travels.
+void take_own(const NodeReduction& reduction) {
+  const std::byte* const own = reduction.in;
+  fold(*reduction.combine, reduction.n, {&own, 1}, reduction.out);
+}
+
+}  // namespace
+
+NodeReducer::NodeReducer(mpi::Context& context, simd::Isa isa)
+    : context_(&context),
+      ranks_(context.topology().node().size()),
+      rank_(context.topology().node().rank()),
+      wait_(context),
+      begins_(static_cast<std::size_t>(ranks_) + 1),
+      arguments_(static_cast<std::size_t>(ranks_)) {
+  if (ranks_ == 1) return;
+  board_ = NodeBoard::make(context);
+  mpi::agreed(context, [&] {
+    if (board_) {
+      slots_.emplace(*board_, wait_);
+      rounds_.emplace(context, *board_, wait_, isa);
+    } else {
+      messages_.emplace(context, wait_);
+    }
+  });
+}
+
+void NodeReducer::allreduce(const void* in, void* out, Index n, const Combine& combine) {
+  check(n, combine);
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::to_all, 0, begins_});
+}
+
+void NodeReducer::reduce(const void* in, void* out, Index n, int root, const Combine& combine) {
+  check(n, combine);
+  if (root < 0 || root >= ranks_) {
+    throw ArgumentError("root: " + std::to_string(root) + ", expected a rank of 0 to " + std::to_string(ranks_ - 1));
+  }
+  void* target = rank_ == root ? out : nullptr;
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(target), n, Deliver::to_root, root,
+       begins_});
+}
+
+void NodeReducer::reduce_scatter(const void* in, void* out, std::span<const Index> counts, const Combine& combine) {
+  if (static_cast<int>(counts.size()) != ranks_) {
+    throw ArgumentError("counts: " + std::to_string(counts.size()) + " of them, expected one for each of " +
+                        std::to_string(ranks_) + " ranks");
+  }
+  for (const Index count : counts) check(count, combine);
+  divide_by_counts(counts, begins_);
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(), Deliver::to_owners, 0,
+       begins_});
+}
+
+void NodeReducer::reduce_scatter_block(const void* in, void* out, Index n, const Combine& combine) {
+  check(n, combine);
+  for (std::size_t rank = 0; rank < begins_.size(); ++rank) begins_[rank] = static_cast<Index>(rank) * n;
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(), Deliver::to_owners, 0,
+       begins_});
+}
+
+void NodeReducer::scan(const void* in, void* out, Index n, const Combine& combine) {
+  check(n, combine);
+  PLAIT_ASSERT(combine.sum_of_all() == nullptr, "prefixes are combined one after the other");
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::up_to_itself, 0,
+       begins_});
+}
+
+void NodeReducer::exscan(const void* in, void* out, Index n, const Combine& combine) {
+  check(n, combine);
+  PLAIT_ASSERT(combine.sum_of_all() == nullptr, "prefixes are combined one after the other");
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::up_to_the_last, 0,
+       begins_});
+}
+
+void NodeReducer::check(Index n, const Combine& combine) const {
+  expect_at_least("n", n, 0);
+  if (combine.element_bytes() > longest_element) {
+    throw ArgumentError("element: " + std::to_string(combine.element_bytes()) + " bytes, expected at most " +
+                        std::to_string(longest_element));
+  }
+  context_->expect_usable();
+}
+
+bool NodeReducer::is_same_on_all(const NodeReduction& reduction) {
+  const Arguments own{reduction.n, reduction.combine->element_bytes(), static_cast<Index>(reduction.deliver),
+                      reduction.root};
+  mpi::Request request = mpi::start_all_gather_bytes(context_->topology().node(), std::as_bytes(std::span(own)),
+                                                     std::as_writable_bytes(std::span(arguments_)));
+  wait_.until([&] { return request.test(); });
+  return std::ranges::all_of(arguments_, [&](const Arguments& other) { return other == own; });
+}
+
+void NodeReducer::run(const NodeReduction& reduction) {
+  PLAIT_ASSERT_COMMUNICATING(is_same_on_all(reduction),
+                             "all ranks of the node reduce the same number of elements in the same way");
+  if (reduction.n == 0) return;
+  if (ranks_ == 1) {
+    if (reduction.deliver != Deliver::up_to_the_last) take_own(reduction);
+    return;
+  }
+  if (slots_ && slots_->serves(reduction)) return slots_->run(reduction);
+  if (reduction.deliver == Deliver::to_all) divide_equally(reduction.n, reduction.combine->element_bytes(), begins_);
+  if (reduction.deliver == Deliver::to_root) {
+    divide_for_root(reduction.n, reduction.combine->element_bytes(), reduction.root, begins_);
+  }
+  if (rounds_) return rounds_->run(reduction);
+  messages_->run(reduction);
+}
+
+}  // namespace plait::collective

@@ -1,0 +1,197 @@
+#include "plait/dense/blas/blas.hpp"
+
+#include <algorithm>
+#include <complex>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/memory.hpp"
+#include "plait/dense/blas/blas_routines.hpp"
+
+namespace plait::dense {
+
+namespace {
+
+using redistribute::apply;
+using redistribute::conjugates;
+using redistribute::transposes;
+
+template <class T>
+char letter(Op op) {
+  PLAIT_ASSERT(op != Op::conjugate || !is_complex<T>, "BLAS conjugates only what it transposes");
+  if (!transposes(op)) return 'N';
+  return conjugates(op) ? 'C' : 'T';
+}
+
+template <class T>
+layout::Shape shape_of(Op op, const matrix_view<T>& matrix) {
+  return apply(op, {matrix.rows(), matrix.columns()});
+}
+
+/// Rows (columns) [first, first + count) of op(matrix), as a view of the matrix.
+template <class T>
+matrix_view<T> rows_of(Op op, const matrix_view<T>& matrix, Index first, Index count) {
+  return transposes(op) ? matrix.part(0, first, matrix.rows(), count) : matrix.part(first, 0, count, matrix.columns());
+}
+template <class T>
+matrix_view<T> columns_of(Op op, const matrix_view<T>& matrix, Index first, Index count) {
+  return transposes(op) ? matrix.part(first, 0, count, matrix.columns()) : matrix.part(0, first, matrix.rows(), count);
+}
+
+/// Calls f(first, count) for pieces of at most `longest` of `extent`.
+template <class F>
+void in_pieces(Index extent, Index longest, F&& f) {
+  for (Index first = 0; first < extent; first += longest) f(first, std::min(longest, extent - first));
+}
+
+/// What BLAS is told: a column alone has no leading dimension that would matter.
+template <class T>
+int leading_dimension_of(const matrix_view<T>& matrix) {
+  const Index result = matrix.columns() <= 1 ? std::max(Index{1}, matrix.rows()) : matrix.leading_dimension();
+  return static_cast<int>(result);
+}
+
+template <class T>
+bool is_countable(const matrix_view<T>& matrix, Index most) {
+  return matrix.columns() <= 1 || matrix.leading_dimension() <= most;
+}
+
+/// The sum over at most `longest` of its terms at a time.
+template <class T>
+void gemm_in_terms(Op op_a, Op op_b, T alpha, const matrix_view<const T>& a, const matrix_view<const T>& b, T beta,
+                   const matrix_view<T>& c, Index longest) {
+  in_pieces(shape_of(op_a, a).columns, longest, [&](Index first, Index count) {
+    const matrix_view<const T> some_a = columns_of(op_a, a, first, count);
+    const matrix_view<const T> some_b = rows_of(op_b, b, first, count);
+    BlasRoutines<T>::gemm(letter<T>(op_a), letter<T>(op_b), static_cast<int>(c.rows()), static_cast<int>(c.columns()),
+                          static_cast<int>(count), alpha, some_a.data(), leading_dimension_of(some_a), some_b.data(),
+                          leading_dimension_of(some_b), first == 0 ? beta : T{1}, c.data(), leading_dimension_of(c));
+  });
+}
+
+constexpr Index triangle_block = 128;
+
+template <class T>
+void small_triangle(Triangle triangle, Op op_a, Op op_b, T alpha, const matrix_view<const T>& a,
+                    const matrix_view<const T>& b, T beta, const matrix_view<T>& c, const Array<T>& scratch) {
+  const matrix_view<T> product(scratch.data(), c.rows(), c.columns(), std::max(Index{1}, c.rows()));
+  gemm(op_a, op_b, alpha, a, b, T{0}, product);
+  for (Index j = 0; j < c.columns(); ++j) {
+    const Index begin = triangle == Triangle::lower ? j : 0;
+    const Index end = triangle == Triangle::lower ? c.rows() : j + 1;
+    for (Index i = begin; i < end; ++i) {
+      c(i, j) = beta == T{0} ? product(i, j) : beta * c(i, j) + product(i, j);
+    }
+  }
+}
+
+template <class T>
+void halved_triangle(Triangle triangle, Op op_a, Op op_b, T alpha, const matrix_view<const T>& a,
+                     const matrix_view<const T>& b, T beta, const matrix_view<T>& c, const Array<T>& scratch) {
+  const Index n = c.rows();
+  if (n <= triangle_block) {
+    small_triangle(triangle, op_a, op_b, alpha, a, b, beta, c, scratch);
+    return;
+  }
+  const Index half = n / 2;
+  const Index rest = n - half;
+  const matrix_view<const T> upper_a = rows_of(op_a, a, 0, half);
+  const matrix_view<const T> lower_a = rows_of(op_a, a, half, rest);
+  const matrix_view<const T> left_b = columns_of(op_b, b, 0, half);
+  const matrix_view<const T> right_b = columns_of(op_b, b, half, rest);
+  if (triangle == Triangle::lower) {
+    gemm(op_a, op_b, alpha, lower_a, left_b, beta, c.part(half, 0, rest, half));
+  } else {
+    gemm(op_a, op_b, alpha, upper_a, right_b, beta, c.part(0, half, half, rest));
+  }
+  halved_triangle(triangle, op_a, op_b, alpha, upper_a, left_b, beta, c.part(0, 0, half, half), scratch);
+  halved_triangle(triangle, op_a, op_b, alpha, lower_a, right_b, beta, c.part(half, half, rest, rest), scratch);
+}
+
+}  // namespace
+
+template <Element T>
+void scale(std::type_identity_t<T> beta, matrix_view<T> c) {
+  if (beta == T{1} || c.empty()) return;
+  for (Index line = 0; line < c.major_extent(); ++line) {
+    T* first = c.data() + line * c.leading_dimension();
+    if (beta == T{0}) {
+      std::fill_n(first, c.minor_extent(), T{0});
+    } else {
+      std::transform(first, first + c.minor_extent(), first, [beta](T value) { return beta * value; });
+    }
+  }
+}
+
+template <Element T>
+void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, std::type_identity_t<matrix_view<const T>> a,
+          std::type_identity_t<matrix_view<const T>> b, std::type_identity_t<T> beta, matrix_view<T> c, Index most) {
+  const Index terms = shape_of(op_a, a).columns;
+  PLAIT_ASSERT(
+      shape_of(op_a, a).rows == c.rows() && shape_of(op_b, b).columns == c.columns() && shape_of(op_b, b).rows == terms,
+      "the factors fit each other and the product");
+  PLAIT_ASSERT(a.order() == StorageOrder::column_major && b.order() == StorageOrder::column_major &&
+                   c.order() == StorageOrder::column_major,
+               "BLAS takes columns");
+  if (c.empty()) return;
+  if (terms == 0 || alpha == T{0}) {
+    scale(beta, c);
+    return;
+  }
+
+  // Where the leading dimension is too long, the columns of the matrix are taken one by one.
+  const auto longest = [most](bool is_countable) { return is_countable ? most : Index{1}; };
+  const Index rows = longest(is_countable(a, most) || !transposes(op_a));
+  const Index columns = longest(is_countable(c, most) && (is_countable(b, most) || transposes(op_b)));
+  const Index some_terms =
+      longest((is_countable(a, most) || transposes(op_a)) && (is_countable(b, most) || !transposes(op_b)));
+  in_pieces(c.columns(), columns, [&](Index column, Index width) {
+    const matrix_view<const T> some_b = columns_of(op_b, b, column, width);
+    in_pieces(c.rows(), rows, [&](Index row, Index height) {
+      gemm_in_terms<T>(op_a, op_b, alpha, rows_of(op_a, a, row, height), some_b, beta,
+                       c.part(row, column, height, width), some_terms);
+    });
+  });
+}
+
+template <Element T>
+void gemmt(Triangle triangle, Op op_a, Op op_b, std::type_identity_t<T> alpha,
+           std::type_identity_t<matrix_view<const T>> a, std::type_identity_t<matrix_view<const T>> b,
+           std::type_identity_t<T> beta, matrix_view<T> c) {
+  PLAIT_ASSERT(c.rows() == c.columns(), "a triangle is of a square");
+  const Index block = std::min(c.rows(), triangle_block);
+  const Array<T> scratch(block * block);
+  halved_triangle<T>(triangle, op_a, op_b, alpha, a, b, beta, c, scratch);
+}
+
+template <Element T>
+void gemv(Op op_a, std::type_identity_t<T> alpha, std::type_identity_t<matrix_view<const T>> a, const T* x,
+          std::type_identity_t<T> beta, T* y, Index most) {
+  PLAIT_ASSERT(a.order() == StorageOrder::column_major, "BLAS takes columns");
+  const auto [length, terms] = shape_of(op_a, a);
+  if (length == 0) return;
+  scale(beta, matrix_view<T>(y, length, 1, length));  // some libraries multiply what they were to overwrite
+  if (terms == 0 || alpha == T{0}) return;
+  const Index columns = is_countable(a, most) ? most : 1;
+  in_pieces(a.columns(), columns, [&](Index column, Index width) {
+    in_pieces(a.rows(), most, [&](Index row, Index height) {
+      const matrix_view<const T> part = a.part(row, column, height, width);
+      BlasRoutines<T>::gemv(letter<T>(op_a), static_cast<int>(height), static_cast<int>(width), alpha, part.data(),
+                            leading_dimension_of(part), x + (transposes(op_a) ? row : column), 1, T{1},
+                            y + (transposes(op_a) ? column : row), 1);
+    });
+  });
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                                  \
+  template void gemm<T>(Op, Op, T, matrix_view<const T>, matrix_view<const T>, T, matrix_view<T>, Index);     \
+  template void gemmt<T>(Triangle, Op, Op, T, matrix_view<const T>, matrix_view<const T>, T, matrix_view<T>); \
+  template void gemv<T>(Op, T, matrix_view<const T>, const T*, T, T*, Index);                                 \
+  template void scale<T>(T, matrix_view<T>);
+
+PLAIT_INSTANTIATE(float)
+PLAIT_INSTANTIATE(double)
+PLAIT_INSTANTIATE(std::complex<float>)
+PLAIT_INSTANTIATE(std::complex<double>)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::dense

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "plait/collective/group.hpp"
+#include "plait/collective/mpi_strands.hpp"
+#include "plait/collective/stream.hpp"
+#include "plait/dense/symm/symm_options.hpp"
+#include "plait/dense/symm/symm_products.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::dense {
+
+/// The collectives of overlapped algorithms along the lines of a mesh, by plait's chains and rings or by the MPI
+/// library's non-blocking ones. Of each block all strands set out at once.
+class SymmLines {
+ public:
+  using Graph = schedule::Graph;
+  using Place = collective::Place;
+  using Stream = collective::Stream;
+
+  SymmLines(mpi::Context& context, const SymmProducts& products, const SymmOptions& options, Index segment_elements);
+
+  [[nodiscard]] int strands() const noexcept { return strands_; }
+
+  /// Some ranks, and how they communicate.
+  struct Line {
+    collective::Group group;
+    std::optional<collective::MpiStrands> of_mpi;
+  };
+  /// Collective over these ranks, all lines in the same order.
+  [[nodiscard]] Line line(std::vector<int> ranks) const;
+
+  /// A block of so many elements, which sets out at this stage; and the stages that a block takes to set out.
+  [[nodiscard]] Stream cut(Index elements, Index first_stage) const;
+  [[nodiscard]] Index stages(Index elements) const;
+  /// How much later all of it is there, among so many ranks: after a broadcast or a reduction, and at most after an
+  /// allreduce.
+  [[nodiscard]] Index stages_of_collective(int ranks) const noexcept { return by_mpi_ ? 1 : ranks - 1; }
+  [[nodiscard]] Index most_stages_of_allreduce(int ranks) const noexcept { return 4 * Index{ranks} + 8; }
+
+  Stream broadcast(Graph& graph, const Line& line, int root, const Stream& stream, Place data) const;
+  Stream reduce(Graph& graph, const Line& line, int root, const Stream& stream, Place in, Place out) const;
+  Stream allreduce(Graph& graph, const Line& line, const Stream& stream, Place in, Place out) const;
+
+ private:
+  mpi::Context* context_;
+  const SymmProducts* products_;
+  bool by_mpi_;
+  int strands_;
+  Index segment_elements_;
+};
+
+/// The same segments, at the same stages, once `operation` is done.
+[[nodiscard]] collective::Stream after(const collective::Stream& stream, schedule::OperationId operation);
+
+}  // namespace plait::dense

@@ -1,0 +1,92 @@
+#include "plait/dense/symm/symm_products.hpp"
+
+#include <algorithm>
+#include <complex>
+
+#include "plait/base/matrix_view.hpp"
+#include "plait/dense/blas/blas.hpp"
+#include "plait/simd/transform/transpose.hpp"
+
+namespace plait::dense {
+
+namespace {
+
+template <class T>
+matrix_view<const T> view(ConstBlock block) {
+  return {reinterpret_cast<const T*>(block.data), block.rows, block.columns, block.leading_dimension};
+}
+template <class T>
+matrix_view<T> view(Block block) {
+  return {reinterpret_cast<T*>(block.data), block.rows, block.columns, block.leading_dimension};
+}
+
+Op op(bool transposes) { return transposes ? Op::conjugate_transpose : Op::identity; }
+
+template <class T, int beta>
+void multiply(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c) {
+  gemm<T>(op(transposes_a), op(transposes_b), T{1}, view<T>(a), view<T>(b), T{beta}, view<T>(c));
+}
+
+template <class T>
+void mirror(ConstBlock from, Block to) {
+  simd::transpose(from.rows, from.columns, from.data, from.leading_dimension, to.data, to.leading_dimension,
+                  Index{sizeof(T)});
+  if constexpr (is_complex<T>) {
+    const auto target = view<T>(to);
+    for (Index column = 0; column < target.columns(); ++column) {
+      for (Index row = 0; row < target.rows(); ++row) target(row, column) = std::conj(target(row, column));
+    }
+  }
+}
+
+template <class T>
+void mirror_lower(ConstBlock panel, Index first, Block whole) {
+  const auto from = view<T>(panel);
+  const auto to = view<T>(whole);
+  const Index width = panel.columns;
+  for (Index column = 0; column < width; ++column) {
+    const Index diagonal = first + column;
+    std::copy_n(&from(column, column), panel.rows - column, &to(diagonal, diagonal));
+    if constexpr (is_complex<T>) to(diagonal, diagonal) = std::real(from(column, column));
+    for (Index row = column + 1; row < width; ++row) {
+      if constexpr (is_complex<T>) {
+        to(diagonal, first + row) = std::conj(from(row, column));
+      } else {
+        to(diagonal, first + row) = from(row, column);
+      }
+    }
+  }
+  if (panel.rows == width) return;
+  const auto below = from.part(width, 0, panel.rows - width, width);
+  const auto right = to.part(first, first + width, width, panel.rows - width);
+  mirror<T>({reinterpret_cast<const std::byte*>(below.data()), below.rows(), below.columns(), panel.leading_dimension},
+            {reinterpret_cast<std::byte*>(right.data()), right.rows(), right.columns(), whole.leading_dimension});
+}
+
+template <Element T>
+SymmProducts make_products(mpi::Reduction sum) {
+  return {
+      .element_bytes = Index{sizeof(T)},
+      .sum = sum,
+      .combine = sum,
+      .multiply = multiply<T, 0>,
+      .multiply_and_add = multiply<T, 1>,
+      .mirror = mirror<T>,
+      .mirror_lower = mirror_lower<T>,
+  };
+}
+
+}  // namespace
+
+template <Element T>
+const SymmProducts& symm_products() {
+  static const SymmProducts products = make_products<T>(mpi::reduction<T>(mpi::Operation::sum()));
+  return products;
+}
+
+template const SymmProducts& symm_products<float>();
+template const SymmProducts& symm_products<double>();
+template const SymmProducts& symm_products<std::complex<float>>();
+template const SymmProducts& symm_products<std::complex<double>>();
+
+}  // namespace plait::dense

@@ -1,0 +1,88 @@
+#include "plait/dense/symm/symm_scheduled.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "plait/dense/symm/symm_segment.hpp"
+
+namespace plait::dense {
+
+namespace {
+
+constexpr Index least_columns = 32;  // which BLAS needs to be fast
+constexpr Index multiplications_of_step = Index{1} << 24;
+
+}  // namespace
+
+Index SymmScheduled::segment_elements() const noexcept {
+  return symm_segment_elements(mesh(), options(), products_->element_bytes);
+}
+
+Index SymmScheduled::needed_workspace_bytes() const {
+  return mesh().contains(context_->rank()) ? bytes(workspace_elements()) : 0;
+}
+
+schedule::Schedule SymmScheduled::schedule(bool cubes) {
+  Graph graph(strands());
+  const layout::Shape home = home_shape(context_->rank());
+  const Index home_bytes = bytes(home.rows * home.columns);
+  Slots slots{};
+  slots.d = graph.input(home_bytes);
+  slots.d2 = graph.output(home_bytes);
+  slots.d3 = graph.output(cubes ? home_bytes : 0);
+  slots.workspace = graph.output(needed_workspace_bytes());
+  if (mesh().contains(context_->rank())) build(graph, slots, cubes);
+  return {*context_, std::move(graph), cubes ? "symm square cube" : "symm square", {32, 32, 8}};
+}
+
+void SymmScheduled::make(bool cubes) {
+  if (workspace_.size() < needed_workspace_bytes()) workspace_ = Buffer(needed_workspace_bytes());
+  (cubes ? square_cube_ : square_).emplace(schedule(cubes));
+}
+
+void SymmScheduled::prepare(bool cubes) { (cubes ? square_cube_ : square_)->prepare(); }
+
+void SymmScheduled::run(const SymmOperands& operands, bool cubes) {
+  const layout::Shape home = home_shape(context_->rank());
+  const auto size = static_cast<std::size_t>(bytes(home.rows * home.columns));
+  const std::vector<schedule::Binding> bindings{
+      schedule::Binding::input({operands.d, size}), schedule::Binding::output({operands.d2, size}),
+      schedule::Binding::output({operands.d3, cubes ? size : 0}), schedule::Binding::output(workspace_.bytes())};
+  schedule::Schedule& its_schedule = *(cubes ? square_cube_ : square_);
+  its_schedule.start(bindings);
+  its_schedule.wait();
+}
+
+Index SteppedProduct::columns_of_step() const noexcept {
+  const Index work = std::max<Index>(1, rows * inner);
+  return std::max(least_columns, multiplications_of_step / work);
+}
+
+Index SteppedProduct::steps() const noexcept {
+  return rows == 0 ? 0 : (columns + columns_of_step() - 1) / columns_of_step();
+}
+
+void SteppedProduct::make_step(const SymmProducts& products, const schedule::Run& run, Index step) const {
+  const Index first = step * columns_of_step();
+  const Index count = std::min(columns_of_step(), columns - first);
+  const auto at = [&](const schedule::Range& range, Index elements) {
+    return run.address(range.slot, range.offset + elements * products.element_bytes);
+  };
+  const ConstBlock left = transposes_a ? packed(at(a, 0), inner, rows) : packed(at(a, 0), rows, inner);
+  // Columns of op(B) are rows of B where it is transposed.
+  const ConstBlock right = transposes_b ? ConstBlock(at(b, first), count, inner, std::max<Index>(1, columns))
+                                        : packed(at(b, first * inner), inner, count);
+  const auto multiply = adds ? products.multiply_and_add : products.multiply;
+  multiply(transposes_a, left, transposes_b, right, packed(at(c, first * rows), rows, count));
+}
+
+schedule::OperationId SteppedProduct::append(schedule::Graph& graph, schedule::Position position,
+                                             const SymmProducts& products, schedule::Dependencies after) const {
+  const auto f = [product = *this, &products](const schedule::Run& run, Index step) {
+    product.make_step(products, run, step);
+  };
+  return graph.compute(position, steps(), f, {a.slot, b.slot, c.slot}, std::move(after));
+}
+
+}  // namespace plait::dense

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <optional>
+
+#include "plait/base/memory.hpp"
+#include "plait/collective/stream.hpp"
+#include "plait/dense/symm/symm_plan.hpp"
+#include "plait/schedule/graph.hpp"
+#include "plait/schedule/schedule.hpp"
+
+namespace plait::dense {
+
+/// An algorithm that is one graph: one for D² alone, one for both products, each made when it is first wanted.
+class SymmScheduled : public SymmPlan {
+ public:
+  void make(bool cubes) final;
+  void prepare(bool cubes) final;
+  void run(const SymmOperands& operands, bool cubes) final;
+  [[nodiscard]] Index workspace_bytes() const noexcept final { return workspace_.size(); }
+
+ protected:
+  using Graph = schedule::Graph;
+  using Place = collective::Place;
+
+  SymmScheduled(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products, const SymmOptions& options)
+      : SymmPlan(mesh, options), context_(&context), products_(&products) {}
+
+  /// Where the operands lie.
+  struct Slots {
+    schedule::SlotId d, d2, d3, workspace;
+  };
+
+  [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
+  [[nodiscard]] const SymmProducts& products() const noexcept { return *products_; }
+  [[nodiscard]] Index bytes(Index elements) const noexcept { return elements * products_->element_bytes; }
+  /// Elements in one message; at least one.
+  [[nodiscard]] Index segment_elements() const noexcept;
+
+  /// This rank's part.
+  virtual void build(Graph& graph, const Slots& slots, bool cubes) = 0;
+  [[nodiscard]] virtual int strands() const noexcept = 0;
+  /// Of memory that the graph of a rank of the mesh has for itself.
+  [[nodiscard]] virtual Index workspace_elements() const = 0;
+
+ private:
+  [[nodiscard]] Index needed_workspace_bytes() const;
+  [[nodiscard]] schedule::Schedule schedule(bool cubes);
+
+  mpi::Context* context_;
+  const SymmProducts* products_;
+  Buffer workspace_;
+  std::optional<schedule::Schedule> square_, square_cube_;
+};
+
+/// C ← op(A)·op(B), or C ← C + op(A)·op(B), some columns in each step, so that messages are looked after in between.
+struct SteppedProduct {
+  bool transposes_a, transposes_b;
+  schedule::Range a, b, c;  ///< blocks without gaps
+  Index rows, inner, columns;
+  bool adds = false;
+
+  /// \param products  outlives the graph
+  schedule::OperationId append(schedule::Graph& graph, schedule::Position position, const SymmProducts& products,
+                               schedule::Dependencies after) const;
+
+ private:
+  [[nodiscard]] Index columns_of_step() const noexcept;
+  [[nodiscard]] Index steps() const noexcept;
+  void make_step(const SymmProducts& products, const schedule::Run& run, Index step) const;
+};
+
+}  // namespace plait::dense

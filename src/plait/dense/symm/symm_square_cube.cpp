@@ -1,0 +1,192 @@
+#include "plait/dense/symm/symm_square_cube.hpp"
+
+#include <complex>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/memory.hpp"
+#include "plait/dense/blas/blas_threads.hpp"
+#include "plait/dense/symm/symm_plan.hpp"
+#include "plait/mpi/agreed.hpp"
+
+namespace plait::dense {
+
+namespace {
+
+// A tile as one block without gaps, column by column: where it lies, if it lies like this; otherwise a copy.
+template <class T>
+class PackedTile {
+ public:
+  explicit PackedTile(matrix_view<T> tile) : tile_(tile) {
+    const bool is_packed = tile.order() == StorageOrder::column_major && tile.leading_dimension() == tile.rows();
+    if (is_packed || tile.empty()) return;
+    copy_ = Array<std::remove_const_t<T>>(tile.rows() * tile.columns());
+    is_copied_ = true;
+  }
+  [[nodiscard]] T* data() const noexcept { return is_copied_ ? copy_.data() : tile_.data(); }
+  void read() const noexcept {
+    if (is_copied_) for_each([&](Index i, Index row, Index column) { copy_[i] = tile_(row, column); });
+  }
+  void write() const noexcept {
+    if (is_copied_) for_each([&](Index i, Index row, Index column) { tile_(row, column) = copy_[i]; });
+  }
+
+ private:
+  template <class F>
+  void for_each(F f) const {
+    Index i = 0;
+    for (Index column = 0; column < tile_.columns(); ++column) {
+      for (Index row = 0; row < tile_.rows(); ++row) f(i++, row, column);
+    }
+  }
+
+  matrix_view<T> tile_;
+  Array<std::remove_const_t<T>> copy_;
+  bool is_copied_ = false;
+};
+
+template <class T>
+matrix_view<T> only(std::span<const matrix_view<T>> tiles) {
+  return tiles.empty() ? matrix_view<T>() : tiles[0];
+}
+
+template <class T>
+bool overlap(matrix_view<const T> a, matrix_view<const T> b) {
+  const std::less<> before;
+  return !a.empty() && !b.empty() && before(a.data(), b.data() + b.span()) && before(b.data(), a.data() + a.span());
+}
+
+template <class T>
+void expect_apart(matrix_view<const T> a, const char* name_a, matrix_view<const T> b, const char* name_b) {
+  if (!overlap(a, b)) return;
+  throw ArgumentError(fmt::format("{}: has memory in common with {}, expected memory of its own", name_b, name_a));
+}
+
+struct GivenLayout {
+  template <class T>
+  GivenLayout(const char* its_name, const layout::DistributedMatrix<T>& matrix)
+      : name(its_name), layout(&matrix.layout()), rank(matrix.rank()) {}
+  const char* name;
+  const layout::Layout* layout;
+  int rank;
+};
+
+void expect_layout(const layout::Layout& expected, int rank, std::initializer_list<GivenLayout> matrices) {
+  for (const GivenLayout& given : matrices) {
+    if (*given.layout != expected)
+      throw LayoutError(fmt::format("{}: has another layout, expected the plan's layout()", given.name));
+    if (given.rank != rank) {
+      throw ArgumentError(
+          fmt::format("{}: has the tiles of rank {}, expected those of rank {}", given.name, given.rank, rank));
+    }
+  }
+}
+
+}  // namespace
+
+template <Element T>
+SymmSquareCube<T>::SymmSquareCube(mpi::Context& context, Index n, const SymmOptions& options)
+    : context_(&context), options_(options), mesh_(0, 1, 1), layout_(mesh_.layout()) {
+  context.expect_all_ranks();
+  if (options.ranks_per_node) active_ = std::make_unique<mpi::ActiveRanks>(context, *options.ranks_per_node);
+  mpi::agreed(context, [&] {
+    const int ranks = active_ ? static_cast<int>(active_->ranks().size()) : context.size();
+    options_ = complete(ranks, n, options);
+    mesh_ = symm_mesh(n, options_);
+    layout_ = active_ ? mesh_.layout().relabeled(active_->ranks()) : mesh_.layout();
+  });
+  const auto plan = [&](mpi::Context& own) {
+    plan_ = mpi::agreed(own, [&] { return make_symm_plan(own, n, symm_products<T>(), options_); });
+    blas_threads_ = share_of_cores(own);
+  };
+  active_ ? active_->run(plan) : plan(context);
+}
+template <Element T>
+SymmSquareCube<T>::SymmSquareCube(SymmSquareCube&&) noexcept = default;
+template <Element T>
+SymmSquareCube<T>& SymmSquareCube<T>::operator=(SymmSquareCube&&) noexcept = default;
+template <Element T>
+SymmSquareCube<T>::~SymmSquareCube() = default;
+
+template <Element T>
+Index SymmSquareCube<T>::workspace_bytes() const noexcept {
+  return plan_ ? plan_->workspace_bytes() : 0;
+}
+
+template <Element T>
+void SymmSquareCube<T>::make(bool cubes) {
+  bool& is_made = is_made_[cubes ? 1 : 0];
+  if (is_made) return;
+  const auto made = [&](mpi::Context& own) { mpi::agreed(own, [&] { plan_->make(cubes); }); };
+  active_ ? active_->run(made) : made(*context_);
+  is_made = true;
+}
+
+template <Element T>
+void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Tiles d2, const Tiles* d3) {
+  const bool cubes = d3 != nullptr;
+  std::optional<PackedTile<const T>> source;
+  std::optional<PackedTile<T>> square, cube;
+  context_->expect_all_ranks();
+  make(cubes);
+  mpi::agreed(*context_, [&] {
+    context_->expect_usable();
+    check();
+    const int rank = context_->rank();
+    layout::check_tiles(layout(), rank, d);
+    layout::check_tiles(layout(), rank, d2);
+    if (cubes) layout::check_tiles(layout(), rank, *d3);
+    const matrix_view<const T> d_tile = only(d);
+    const matrix_view<T> d2_tile = only(d2);
+    const matrix_view<T> d3_tile = cubes ? only(*d3) : matrix_view<T>();
+    expect_apart<T>(d_tile, "d", d2_tile, "d2");
+    expect_apart<T>(d_tile, "d", d3_tile, "d3");
+    expect_apart<T>(d2_tile, "d2", d3_tile, "d3");
+    source.emplace(d_tile), square.emplace(d2_tile), cube.emplace(d3_tile);
+    if (plan_) plan_->prepare(cubes);
+  });
+  source->read();
+  const auto bytes = [](auto* elements) { return reinterpret_cast<std::byte*>(elements); };
+  const SymmOperands operands{reinterpret_cast<const std::byte*>(source->data()), bytes(square->data()),
+                              bytes(cube->data())};
+  const auto kernel = [&](mpi::Context&) {
+    const BlasThreads threads(blas_threads_);
+    plan_->run(operands, cubes);
+  };
+  active_ ? active_->run(kernel) : kernel(*context_);
+  square->write(), cube->write();
+}
+
+template <Element T>
+void SymmSquareCube<T>::square(const Matrix& d, Matrix& d2) {
+  const auto check = [&] { expect_layout(layout(), context_->rank(), {{"d", d}, {"d2", d2}}); };
+  run(check, d.tiles(), d2.tiles(), nullptr);
+}
+template <Element T>
+void SymmSquareCube<T>::square_cube(const Matrix& d, Matrix& d2, Matrix& d3) {
+  const auto check = [&] { expect_layout(layout(), context_->rank(), {{"d", d}, {"d2", d2}, {"d3", d3}}); };
+  const Tiles cube = d3.tiles();
+  run(check, d.tiles(), d2.tiles(), &cube);
+}
+
+template <Element T>
+void SymmSquareCube<T>::square(ConstTiles d, Tiles d2) {
+  run([] {}, d, d2, nullptr);
+}
+template <Element T>
+void SymmSquareCube<T>::square_cube(ConstTiles d, Tiles d2, Tiles d3) {
+  run([] {}, d, d2, &d3);
+}
+
+template class SymmSquareCube<float>;
+template class SymmSquareCube<double>;
+template class SymmSquareCube<std::complex<float>>;
+template class SymmSquareCube<std::complex<double>>;
+
+}  // namespace plait::dense

@@ -1,0 +1,236 @@
+#include "plait/dense/symm/symm_transfers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "plait/collective/algorithm/allreduce.hpp"
+#include "plait/collective/stream.hpp"
+#include "plait/dense/symm/symm_pairing.hpp"
+#include "plait/dense/symm/symm_panels.hpp"
+#include "plait/dense/symm/symm_segment.hpp"
+
+namespace plait::dense {
+
+namespace {
+
+// How many elements in how many messages.
+struct Amount {
+  Index elements = 0;
+  Index messages = 0;
+  Amount& operator+=(const Amount& other) {
+    elements += other.elements, messages += other.messages;
+    return *this;
+  }
+};
+
+class Transfers {
+ public:
+  Transfers(const SymmMesh& mesh, const SymmOptions& options, Index element_bytes)
+      : mesh_(mesh), options_(options), element_bytes_(element_bytes) {
+    by_mpi_ = options.algorithm == SymmAlgorithm::original || options.algorithm == SymmAlgorithm::baseline ||
+              (options.algorithm != SymmAlgorithm::mirrored && options.backend == SymmBackend::mpi);
+  }
+
+  [[nodiscard]] std::vector<SymmTransfer> square() {
+    append(false);
+    return std::move(all_);
+  }
+  [[nodiscard]] std::vector<SymmTransfer> square_cube() {
+    append(true);
+    return std::move(all_);
+  }
+
+ private:
+  void append(bool cubes) {
+    switch (*options_.algorithm) {
+      case SymmAlgorithm::original: original(cubes); break;
+      case SymmAlgorithm::baseline:
+      case SymmAlgorithm::overlapped: overlapped(cubes); break;
+      case SymmAlgorithm::cannon: cannon(cubes); break;
+      case SymmAlgorithm::mirrored: mirrored(cubes); break;
+    }
+  }
+
+  void add(int from, int to, Amount amount) {
+    if (from != to && amount.elements > 0)
+      all_.push_back({from, to, {amount.messages, amount.elements * element_bytes_}});
+  }
+  [[nodiscard]] Index segment() const { return symm_segment_elements(mesh_, options_, element_bytes_); }
+  [[nodiscard]] collective::Stream cut(Index elements) const {
+    const Index most = by_mpi_ ? std::numeric_limits<Index>::max() : segment();
+    return collective::Stream::cut(elements, element_bytes_, by_mpi_ ? 1 : options_.strands.value_or(1), most);
+  }
+  [[nodiscard]] Amount block(int i, int j) const {
+    const Index elements = mesh_.elements(i, j);
+    return {elements, std::ssize(cut(elements).segments())};
+  }
+
+  // From the root on, or to it the other way round.
+  void broadcast(const std::vector<int>& ranks, int root, Amount amount) {
+    const auto size = static_cast<int>(ranks.size());
+    for (int place = 0; place + 1 < size; ++place) add(at(ranks, root + place), at(ranks, root + place + 1), amount);
+  }
+  void reduce(const std::vector<int>& ranks, int root, Amount amount) {
+    const auto size = static_cast<int>(ranks.size());
+    for (int place = 0; place + 1 < size; ++place) add(at(ranks, root + place + 1), at(ranks, root + place), amount);
+  }
+  static int at(const std::vector<int>& ranks, int index) {
+    return ranks[static_cast<std::size_t>(index) % ranks.size()];
+  }
+
+  template <class F>
+  void for_each_pair(F f) const {
+    for (int first = 0; first < mesh_.edge(); ++first)
+      for (int second = 0; second < mesh_.edge(); ++second) f(first, second);
+  }
+
+  void broadcast_operands() {
+    for_each_pair([&](int i, int j) { broadcast(mesh_.along_k(i, j), 0, block(i, j)); });
+    for_each_pair([&](int j, int k) { broadcast(mesh_.along_i(j, k), k, block(k, j)); });
+  }
+  void reduce_cube() {
+    for_each_pair([&](int i, int k) {
+      reduce(mesh_.along_j(i, k), k, block(i, k));
+      add(mesh_.rank(i, k, k), mesh_.rank(i, k, 0), block(i, k));
+    });
+  }
+
+  void original(bool cubes) {
+    broadcast_operands();
+    reduce_cube();  // D² goes the way that D³ goes
+    if (!cubes) return;
+    for_each_pair([&](int i, int k) { add(mesh_.rank(i, k, k), mesh_.rank(k, i, k), block(i, k)); });
+    for_each_pair([&](int j, int k) { broadcast(mesh_.along_i(j, k), k, block(j, k)); });
+    reduce_cube();
+  }
+
+  void overlapped(bool cubes) {
+    broadcast_operands();
+    for_each_pair([&](int i, int k) {
+      reduce(mesh_.along_j(i, k), i, block(i, k));
+      add(mesh_.rank(i, i, k), mesh_.rank(i, k, 0), block(i, k));
+    });
+    if (!cubes) return;
+    for_each_pair([&](int j, int k) { broadcast(mesh_.along_i(j, k), j, block(j, k)); });
+    reduce_cube();
+  }
+
+  void cannon(bool cubes) {
+    for_each_pair([&](int i, int j) { broadcast(mesh_.along_k(i, j), 0, block(i, j)); });
+    product();
+    if (cubes) {
+      for_each_pair([&](int i, int j) { allreduce(i, j); });
+      product();
+    }
+    for_each_pair([&](int i, int j) { reduce(mesh_.along_k(i, j), 0, block(i, j)); });
+  }
+  // Block (i, l) of A is wanted at (i, j), and block (l, j) of B.
+  void product() {
+    const int edge = mesh_.edge();
+    for (int k = 0; k < mesh_.layers(); ++k) {
+      const int first = edge * k / mesh_.layers(), last = edge * (k + 1) / mesh_.layers();
+      for (int step = first; step < last; ++step) {
+        for_each_pair([&](int i, int j) {
+          const int l = (i + j + step) % edge;
+          const int me = mesh_.rank(i, j, k);
+          add(mesh_.rank(i, step == first ? l : (j + 1) % edge, k), me, block(i, l));
+          add(mesh_.rank(step == first ? l : (i + 1) % edge, j, k), me, block(l, j));
+        });
+      }
+    }
+  }
+  void allreduce(int i, int j) {
+    const std::vector<int> ranks = mesh_.along_k(i, j);
+    const auto size = static_cast<int>(ranks.size());
+    const collective::Stream stream = cut(mesh_.elements(i, j));
+    for (const collective::Segment& segment : stream.segments()) {
+      for (int index = 0; index < size; ++index) {
+        const Traffic sent =
+            collective::allreduce_ring_traffic(segment.elements(), element_bytes_, size, index, true).sent;
+        if (sent.bytes > 0) all_.push_back({at(ranks, index), at(ranks, index + size - 1), sent});
+      }
+    }
+  }
+
+  void mirrored(bool cubes) {
+    const SymmPairing pairing(mesh_);
+    const PanelCut cut(mesh_, element_bytes_, segment());
+    const int edge = mesh_.edge();
+    const auto amount = [](const SymmPanel& panel) {
+      return Amount{panel.end() - panel.begin(), std::ssize(panel.stream.segments())};
+    };
+    const auto whole = [&](const SymmPanels& panels) {
+      Amount sum;
+      for (const SymmPanel& panel : panels) sum += amount(panel);
+      return sum;
+    };
+    // X(j, b) from `source` to those who want a half of it.
+    const auto columns = [&](int source, int j, int b) {
+      for (const Half half : {Half::first, Half::last}) {
+        std::vector<int> ranks{source};
+        const auto others =
+            half == Half::first ? pairing.ranks_of_first_columns(j, b) : pairing.ranks_of_last_columns(j, b);
+        ranks.insert(ranks.end(), others.begin(), others.end());
+        broadcast(ranks, 0, whole(cut.rectangle(mesh_.extent(j), cut.panels(mesh_.extent(b), half), 0)));
+      }
+    };
+    const auto sums = [&] {
+      for_each_pair([&](int i, int k) {
+        const int a = pairing.row(i, k), b = pairing.column(i, k);
+        const std::vector<int> ranks = pairing.ranks_of_sum(i, k);
+        if (a == b) {
+          reduce(ranks, a, whole(cut.triangle(mesh_.extent(a), cut.panels(mesh_.extent(a)), 0)));
+          return;
+        }
+        const Half half = i == a ? Half::first : Half::last;
+        int last = half == Half::first ? 0 : 1;
+        for (const SymmPanel& panel : cut.rectangle(mesh_.extent(a), cut.panels(mesh_.extent(b), half), 0)) {
+          reduce(ranks, last % edge, amount(panel));
+          add(at(ranks, last), pairing.rank(b, a, b), amount(panel));
+          add(at(ranks, last), pairing.rank(a, b, a), amount(panel));
+          ++last;
+        }
+      });
+    };
+    for_each_pair([&](int a, int j) {
+      const std::vector<int> ranks = pairing.ranks_of_row(a, j);
+      broadcast(ranks, 0, whole(cut.rectangle(mesh_.extent(j), cut.panels(mesh_.extent(a)), 0)));
+      columns(ranks.back(), j, a);
+    });
+    sums();
+    if (!cubes) return;
+    for_each_pair([&](int b, int j) { columns(pairing.rank(b, j, b), j, b); });
+    sums();
+  }
+
+  const SymmMesh& mesh_;
+  const SymmOptions& options_;
+  Index element_bytes_;
+  bool by_mpi_ = false;
+  std::vector<SymmTransfer> all_;
+};
+
+}  // namespace
+
+std::vector<SymmTransfer> symm_transfers_of_square(const SymmMesh& mesh, const SymmOptions& options,
+                                                   Index element_bytes) {
+  return Transfers(mesh, options, element_bytes).square();
+}
+
+std::vector<SymmTransfer> symm_transfers_of_square_cube(const SymmMesh& mesh, const SymmOptions& options,
+                                                        Index element_bytes) {
+  return Transfers(mesh, options, element_bytes).square_cube();
+}
+
+collective::Exchanged traffic_of(int rank, const std::vector<SymmTransfer>& transfers) {
+  collective::Exchanged result;
+  for (const SymmTransfer& transfer : transfers) {
+    if (transfer.from == rank) result.sent += transfer.traffic;
+    if (transfer.to == rank) result.received += transfer.traffic;
+  }
+  return result;
+}
+
+}  // namespace plait::dense

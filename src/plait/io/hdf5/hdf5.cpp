@@ -1,0 +1,275 @@
+#include "plait/io/hdf5/hdf5.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
+#include "plait/io/hdf5/hdf5_file.hpp"
+#include "plait/io/hdf5/hdf5_type.hpp"
+#include "plait/io/output_file.hpp"
+#include "plait/io/rank_zero.hpp"
+#include "plait/io/slab.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+
+namespace plait::io {
+
+namespace {
+
+using Extents = std::array<hsize_t, 2>;
+
+std::string list(const std::vector<Hdf5DataSet>& data_sets) {
+  constexpr std::size_t most_listed = 20;
+  std::string result;
+  for (std::size_t i = 0; i < std::min(data_sets.size(), most_listed); ++i) {
+    result += (i == 0 ? "" : ", ") + data_sets[i].text();
+  }
+  if (data_sets.size() > most_listed) result += fmt::format(" and {} more", data_sets.size() - most_listed);
+  return result;
+}
+
+// "it has the matrices ..." for what can't be had from the file.
+std::string what_there_is(hid_t file) {
+  auto all = hdf5_data_sets(file);
+  std::vector<Hdf5DataSet> matrices;
+  std::ranges::copy_if(all, std::back_inserter(matrices), &Hdf5DataSet::is_matrix);
+  if (!matrices.empty()) return "it has the matrices " + list(matrices);
+  return all.empty() ? "it has no data set at all" : "it has no matrix, but the data sets " + list(all);
+}
+
+std::string only_matrix(const std::string& path, hid_t file) {
+  std::vector<Hdf5DataSet> matrices;
+  std::ranges::copy_if(hdf5_data_sets(file), std::back_inserter(matrices), &Hdf5DataSet::is_matrix);
+  if (matrices.size() == 1) return matrices[0].path;
+  const auto expected = matrices.empty() ? fmt::format("expected a data set of two dimensions of {}", all_dtype_names())
+                        : is_hdf5_name(path)
+                            ? fmt::format("expected {}:{} or the like", path, matrices[0].path)
+                            : std::string("expected a file name that ends in .h5, as in FILE.h5:/path/to/matrix");
+  throw FileError(fmt::format("{}: {}; {}", path, what_there_is(file), expected));
+}
+
+// Where one is missing on the way, HDF5 would only say that something failed.
+void expect_there(const std::string& path, hid_t file, const std::string& data_set) {
+  for (auto end = data_set.find('/', 1);; end = data_set.find('/', end + 1)) {
+    const std::string part = data_set.substr(0, end);
+    if (!part.ends_with('/') && H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) {
+      throw FileError(fmt::format("{}: has no {}; {}", path, part, what_there_is(file)));
+    }
+    if (end == std::string::npos) return;
+  }
+}
+
+Hdf5Handle open_data_set(const std::string& path, hid_t file, const std::string& data_set) {
+  expect_there(path, file, data_set);
+  const Hdf5Handle object(H5Oopen(file, data_set.c_str(), H5P_DEFAULT), H5Oclose);
+  if (object.valid() && H5Iget_type(object.id()) != H5I_DATASET) {
+    throw FileError(fmt::format("{}: {} is a {}, expected a data set; {}", path, data_set,
+                                H5Iget_type(object.id()) == H5I_GROUP ? "group" : "named type", what_there_is(file)));
+  }
+  return opened(H5Dopen2(file, data_set.c_str(), H5P_DEFAULT), H5Dclose, path,
+                fmt::format("{} can't be opened", data_set));
+}
+
+Hdf5Header header_of(const std::string& path, hid_t file, hid_t data_set, const std::string& name) {
+  const Hdf5DataSet found = describe_hdf5_data_set(data_set, name);
+  if (!found.is_matrix()) {
+    throw FileError(fmt::format("{}: {} is no matrix; expected two dimensions and elements of {}; {}", path,
+                                found.text(), all_dtype_names(), what_there_is(file)));
+  }
+  Hdf5Header header{name, *found.dtype, {static_cast<Index>(found.extents[0]), static_cast<Index>(found.extents[1])}};
+  try {
+    static_cast<void>(layout::elements(header.shape));
+  } catch (const LayoutError& error) {
+    throw FileError(fmt::format("{}: {}: {}", path, found.text(), error.what()));
+  }
+  return header;
+}
+
+// How many rows the chunks have; 1 if there are none.
+Index chunk_rows(hid_t data_set) {
+  const Hdf5Handle properties(H5Dget_create_plist(data_set), H5Pclose);
+  Extents chunk{1, 1};
+  if (H5Pget_layout(properties.id()) == H5D_CHUNKED) H5Pget_chunk(properties.id(), 2, chunk.data());
+  return static_cast<Index>(chunk[0]);
+}
+
+// Where a piece that begins at row `first` ends: at the border of a row of chunks, so that none is unpacked twice.
+Index piece_end(Index first, Index end, Index row_bytes, Index rows_of_chunk) {
+  const Index wanted = first + std::max(Index{1}, piece_bytes / row_bytes);
+  const Index border = std::max(wanted / rows_of_chunk, first / rows_of_chunk + 1) * rows_of_chunk;
+  return std::min(end, border);
+}
+
+template <class T>
+void expect_type(const Hdf5Header& header) {
+  if (header.dtype == dtype_of<T>()) return;
+  throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(header.dtype)));
+}
+
+void expect_row_slab(const layout::Layout& layout, int rank, const mpi::Context& context) {
+  if (layout != slab_layout(layout.shape(), StorageOrder::row_major, context.size())) {
+    throw ArgumentError(fmt::format("slab is distributed as {}; expected rows@{} stored by rows",
+                                    layout::describe(layout), context.size()));
+  }
+  if (rank != context.rank()) {
+    throw ArgumentError(fmt::format("slab is that of rank {} on rank {}", rank, context.rank()));
+  }
+}
+
+// Makes a file of HDF5's with room for the elements, and tells at which byte they begin. `file` is the name for errors.
+Index lay_out(const std::string& file, const std::string& aside, const std::string& data_set, DType dtype,
+              layout::Shape shape) {
+  constexpr hsize_t page_bytes = 4096;
+  const QuietHdf5 quiet;
+  const auto what = fmt::format("{} can't be made", data_set);
+  const auto access = hdf5_file_access(file);
+  H5Pset_alignment(access.id(), page_bytes, page_bytes);
+  auto made = opened(H5Fcreate(aside.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, file, what);
+  const Extents extents{static_cast<hsize_t>(shape.rows), static_cast<hsize_t>(shape.columns)};
+  const auto space = opened(H5Screate_simple(2, extents.data(), nullptr), H5Sclose, file, what);
+  const auto links = opened(H5Pcreate(H5P_LINK_CREATE), H5Pclose, file, what);
+  H5Pset_create_intermediate_group(links.id(), 1);
+  const auto properties = opened(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, file, what);
+  H5Pset_layout(properties.id(), H5D_CONTIGUOUS);
+  H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);  // every element is about to be written
+  const auto type = hdf5_written_type(dtype);
+  auto matrix =
+      opened(H5Dcreate2(made.id(), data_set.c_str(), type.id(), space.id(), links.id(), properties.id(), H5P_DEFAULT),
+             H5Dclose, file, what);
+  const haddr_t offset = H5Dget_offset(matrix.id());
+  if (!matrix.close() || !made.close()) throw hdf5_error(file, what);
+  return offset == HADDR_UNDEF ? 0 : static_cast<Index>(offset);  // an empty one has no place
+}
+
+}  // namespace
+
+std::string hdf5_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+Hdf5Header read_hdf5_header_local(const Hdf5Name& name) {
+  if (!is_hdf5(File::open_to_read(name.file))) {
+    throw FileError(fmt::format("{}: is no HDF5 file: it has no signature of one", name.file));
+  }
+  const QuietHdf5 quiet;
+  const auto file = open_hdf5(name.file);
+  const auto path = name.data_set.empty() ? only_matrix(name.file, file.id()) : name.data_set;
+  const auto data_set = open_data_set(name.file, file.id(), path);
+  return header_of(name.file, file.id(), data_set.id(), path);
+}
+
+Hdf5Header read_hdf5_header(mpi::Context& context, const Hdf5Name& name) {
+  struct Sizes {
+    DType dtype;
+    layout::Shape shape;
+  };
+  std::string data_set;
+  const auto sizes = told_by_rank_zero(context, [&] {
+    auto header = read_hdf5_header_local(name);
+    data_set = std::move(header.data_set);
+    return Sizes{header.dtype, header.shape};
+  });
+  return {text_of_rank_zero(context, data_set), sizes.dtype, sizes.shape};
+}
+
+void read_hdf5_rows(const std::string& path, const Hdf5Header& header, Index first, Index count, std::byte* into,
+                    const Progress& progress) {
+  PLAIT_ASSERT(0 <= first && 0 <= count && first <= header.shape.rows - count, "the rows are rows of the matrix");
+  const QuietHdf5 quiet;
+  const auto file = open_hdf5(path);
+  const auto data_set = open_data_set(path, file.id(), header.data_set);
+  if (header_of(path, file.id(), data_set.id(), header.data_set) != header) {
+    throw FileError(
+        fmt::format("{}: {} is not what it was; expected a file that is left alone", path, header.data_set));
+  }
+  const Index row_bytes = header.shape.columns * bytes(header.dtype);
+  if (count == 0 || row_bytes == 0) return;
+  const auto failed = fmt::format("reading {} failed", header.data_set);
+  const auto in_file = opened(H5Dget_space(data_set.id()), H5Sclose, path, failed);
+  const auto file_type = opened(H5Dget_type(data_set.id()), H5Tclose, path, failed);
+  const auto type = hdf5_memory_type(header.dtype, file_type.id());
+  const Index rows_of_chunk = chunk_rows(data_set.id());
+  for (Index row = first; row < first + count;) {
+    const Index end = piece_end(row, first + count, row_bytes, rows_of_chunk);
+    const Extents start{static_cast<hsize_t>(row), 0};
+    const Extents extents{static_cast<hsize_t>(end - row), static_cast<hsize_t>(header.shape.columns)};
+    H5Sselect_hyperslab(in_file.id(), H5S_SELECT_SET, start.data(), nullptr, extents.data(), nullptr);
+    const auto in_memory = opened(H5Screate_simple(2, extents.data(), nullptr), H5Sclose, path, failed);
+    if (H5Dread(data_set.id(), type.id(), in_memory.id(), in_file.id(), H5P_DEFAULT, into + (row - first) * row_bytes) <
+        0) {
+      throw hdf5_error(path, failed);
+    }
+    row = end;
+    if (progress) progress((row - first) * row_bytes);
+  }
+}
+
+template <FileElement T>
+layout::DistributedMatrix<T> read_hdf5(mpi::Context& context, const std::string& file, const Hdf5Header& header,
+                                       const Progress& progress) {
+  return mpi::agreed(context, [&] {
+    expect_type<T>(header);
+    const auto layout = slab_layout(header.shape, StorageOrder::row_major, context.size());
+    auto slab = make_slab<T>(file, layout, context.rank());
+    const auto& tile = slab.tiles()[0];
+    const Index before = header.shape.columns == 0 ? 0 : elements_before(layout, context.rank()) / header.shape.columns;
+    read_hdf5_rows(file, header, before, tile.rows(), slab_bytes(slab).data(), progress);
+    return slab;
+  });
+}
+
+void expect_replaceable_hdf5(const Hdf5Name& name) {
+  AsideFile::expect_replaceable(name.file);
+  const QuietHdf5 quiet;
+  if (H5Fis_hdf5(name.file.c_str()) <= 0) return;  // missing, or something that is replaced like any file
+  const std::string data_set = name.data_set.empty() ? std::string(usual_data_set) : name.data_set;
+  for_each_hdf5_object(open_hdf5(name.file).id(), [&](const std::string& path, bool is_group) {
+    if (path == data_set || (is_group && data_set.starts_with(path + "/"))) return;
+    throw FileError(fmt::format(
+        "{}: holds {}, which would be lost: a file is written anew, with nothing but {}; expected the name of "
+        "a file that is missing or holds that alone",
+        name.file, path, data_set));
+  });
+}
+
+template <FileElement T>
+void write_hdf5(mpi::Context& context, const Hdf5Name& name, const layout::DistributedMatrix<T>& slab,
+                const Progress& progress) {
+  const std::string data_set = name.data_set.empty() ? std::string(usual_data_set) : name.data_set;
+  const layout::Layout& layout = slab.layout();
+  mpi::agreed(context, [&] {
+    expect_row_slab(layout, slab.rank(), context);
+    if (context.rank() == 0) expect_replaceable_hdf5(name);
+  });
+  const Index matrix_bytes = layout::elements(layout.shape()) * Index{sizeof(T)};
+  OutputFile file(context, name.file, matrix_bytes);
+  const Index begin = told_by_rank_zero(context, [&] {
+    const Index offset = lay_out(name.file, file.file().aside(), data_set, dtype_of<T>(), layout.shape());
+    file.file().reserve(offset + matrix_bytes);  // as the file was made anew
+    return offset;
+  });
+  mpi::agreed(context, [&] {
+    const Index offset = begin + elements_before(layout, context.rank()) * Index{sizeof(T)};
+    write_lines(file.file(), offset, lines_of(slab.const_tiles()[0]), progress);
+  });
+  file.commit();
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                            \
+  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&, \
+                                                  const Progress&);                                     \
+  template void write_hdf5(mpi::Context&, const Hdf5Name&, const layout::DistributedMatrix<T>&, const Progress&);
+PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::io

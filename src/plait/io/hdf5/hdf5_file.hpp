@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plait/io/dtype.hpp"
+#include "plait/io/hdf5/hdf5_handle.hpp"
+
+/// What is in an HDF5 file; for sources of a build that has HDF5. All throw FileError, beginning with the file's name.
+namespace plait::io {
+
+/// Opens a file by this process alone, without locking it: it is looked at before and after whether it changed.
+[[nodiscard]] Hdf5Handle open_hdf5(const std::string& file);
+
+/// The properties with which a process opens or makes a file alone and unlocked.
+[[nodiscard]] Hdf5Handle hdf5_file_access(const std::string& file);
+
+/// A data set of any kind, as lists for people and choices need it.
+struct Hdf5DataSet {
+  std::string path;
+  std::vector<hsize_t> extents;
+  std::optional<DType> dtype;
+  std::string type;
+
+  [[nodiscard]] bool is_matrix() const { return extents.size() == 2 && dtype.has_value(); }
+  /// "/a/H (20 x 30, f64)"
+  [[nodiscard]] std::string text() const;
+};
+
+/// An open data set as such.
+[[nodiscard]] Hdf5DataSet describe_hdf5_data_set(hid_t data_set, std::string path);
+
+/// All data sets of the file, in the order of their paths.
+[[nodiscard]] std::vector<Hdf5DataSet> hdf5_data_sets(hid_t file);
+
+/// Calls f(path, is_group) for every group and data set of the file but its root.
+void for_each_hdf5_object(hid_t file, const std::function<void(const std::string& path, bool is_group)>& f);
+
+}  // namespace plait::io

@@ -1,0 +1,179 @@
+#include "plait/io/npy/npy.hpp"
+
+#include <algorithm>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/aside_file.hpp"
+#include "plait/io/byte_order.hpp"
+#include "plait/io/file.hpp"
+#include "plait/io/output_file.hpp"
+#include "plait/io/rank_zero.hpp"
+#include "plait/io/slab.hpp"
+#include "plait/layout/text.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::io {
+
+namespace {
+
+void expect_whole(const File& file, const NpyHeader& header) {
+  const Index size = file.size();
+  if (size >= header.file_bytes()) return;
+  throw FileError(fmt::format("{}: is truncated: it has {} bytes; expected {} for a header of {} and {} elements of {}",
+                              file.path(), size, header.file_bytes(), header.data_offset,
+                              layout::to_string(header.shape), name(header.dtype)));
+}
+
+template <class T>
+void expect_type(const NpyHeader& header) {
+  if (header.dtype == dtype_of<T>()) return;
+  throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(header.dtype)));
+}
+
+template <class T>
+void expect_slab(const layout::DistributedMatrix<T>& slab, const mpi::Context& context) {
+  const layout::Layout& layout = slab.layout();
+  if (layout != slab_layout(layout.shape(), layout.storage(), context.size())) {
+    throw ArgumentError(
+        fmt::format("slab is distributed as {}; expected rows@{} stored by rows or cols@{} stored by columns",
+                    layout::describe(layout), context.size(), context.size()));
+  }
+  if (slab.rank() != context.rank()) {
+    throw ArgumentError(fmt::format("slab is that of rank {} on rank {}", slab.rank(), context.rank()));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+/// The bytes of the header at least.
+std::vector<std::byte> read_npy_start(const File& file, const std::string& path) {
+  std::vector<std::byte> start(4096);  // longer than nearly all headers
+  Index got = file.read_at(0, start);
+  const auto have = [&] { return std::span<const std::byte>(start).first(static_cast<std::size_t>(got)); };
+  const auto needed = npy_header_bytes(have(), path);
+  if (needed && *needed > got) {
+    start.resize(static_cast<std::size_t>(*needed));
+    got = file.read_at(0, start);
+  }
+  if (!needed || got < *needed) {
+    const auto expected = needed ? fmt::format("{}", *needed) : std::string("at least 10");
+    throw FileError(fmt::format("{}: is truncated: it has {} bytes; expected {} of header", path, got, expected));
+  }
+  start.resize(static_cast<std::size_t>(got));
+  return start;
+}
+
+std::vector<double> read_npy_vector_local(const std::string& path) {
+  const File file = File::open_to_read(path);
+  const NpyHeader header = parse_npy_vector_header(read_npy_start(file, path), path);
+  if (is_complex(header.dtype)) {
+    throw FileError(fmt::format("{}: has elements of {}; expected real ones", path, name(header.dtype)));
+  }
+  expect_whole(file, header);
+  const auto count = static_cast<std::size_t>(header.shape.rows);
+  return with_dtype(header.dtype, [&]<class T>() {
+    std::vector<T> elements(count);
+    const bool swap = header.big_endian != machine_is_big_endian;
+    read_slab(file, header.data_offset, std::as_writable_bytes(std::span(elements)),
+              swap ? component_bytes(header.dtype) : 1, {});
+    std::vector<double> values;
+    if constexpr (std::is_arithmetic_v<T>) {
+      values.reserve(count);
+      for (const T element : elements) values.push_back(static_cast<double>(element));
+    }
+    return values;
+  });
+}
+
+}  // namespace
+
+NpyHeader read_npy_header_local(const std::string& path) {
+  return parse_npy_header(read_npy_start(File::open_to_read(path), path), path);
+}
+
+std::vector<double> read_npy_vector(mpi::Context& context, const std::string& path) {
+  auto values =
+      mpi::agreed(context, [&] { return context.rank() == 0 ? read_npy_vector_local(path) : std::vector<double>(); });
+  auto count = static_cast<Index>(values.size());
+  mpi::broadcast(context.comm(), std::span<Index>(&count, 1), 0);
+  mpi::agreed(context, [&] { values.resize(static_cast<std::size_t>(count)); });
+  mpi::broadcast(context.comm(), std::span<double>(values), 0);
+  return values;
+}
+
+NpyHeader read_npy_header(mpi::Context& context, const std::string& path) {
+  return told_by_rank_zero(context, [&] { return read_npy_header_local(path); });
+}
+
+NpyHeader read_npy_columns_header(mpi::Context& context, const std::string& path) {
+  return told_by_rank_zero(
+      context, [&] { return parse_npy_columns_header(read_npy_start(File::open_to_read(path), path), path); });
+}
+
+template <FileElement T>
+layout::DistributedMatrix<T> read_npy(mpi::Context& context, const std::string& path, const NpyHeader& header,
+                                      const Progress& progress) {
+  return mpi::agreed(context, [&] {
+    expect_type<T>(header);
+    const File file = File::open_to_read(path);
+    expect_whole(file, header);
+    const auto layout = slab_layout(header.shape, header.order, context.size());
+    auto slab = make_slab<T>(path, layout, context.rank());
+    const Index offset = header.data_offset + elements_before(layout, context.rank()) * Index{sizeof(T)};
+    const bool swap = header.big_endian != machine_is_big_endian;
+    read_slab(file, offset, slab_bytes(slab), swap ? component_bytes(header.dtype) : 1, progress);
+    return slab;
+  });
+}
+
+template <FileElement T>
+void write_npy(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
+               const Progress& progress) {
+  mpi::agreed(context, [&] { expect_slab(slab, context); });
+  const layout::Layout& layout = slab.layout();
+  const auto header = npy_header_text(dtype_of<T>(), layout.shape(), layout.storage());
+  const auto begin = static_cast<Index>(header.size());
+  OutputFile file(context, path, begin + layout::elements(layout.shape()) * Index{sizeof(T)});
+  mpi::agreed(context, [&] {
+    if (context.rank() == 0) file.write_at(0, std::as_bytes(std::span(header)));
+    const Index offset = begin + elements_before(layout, context.rank()) * Index{sizeof(T)};
+    write_lines(file.file(), offset, lines_of(slab.const_tiles()[0]), progress);
+  });
+  file.commit();
+}
+
+template <FileElement T>
+AsideFile write_npy_aside(const std::string& path, matrix_view<const T> matrix, const Progress& progress) {
+  const auto header = npy_header_text(dtype_of<T>(), {matrix.rows(), matrix.columns()}, matrix.order());
+  const auto begin = static_cast<Index>(header.size());
+  AsideFile file = AsideFile::create(path, begin + matrix.rows() * matrix.columns() * Index{sizeof(T)});
+  file.write_at(0, std::as_bytes(std::span(header)));
+  write_lines(file, begin, lines_of(matrix), progress);
+  file.sync();
+  file.close();
+  return file;
+}
+
+template <FileElement T>
+void write_npy_local(const std::string& path, matrix_view<const T> matrix, const Progress& progress) {
+  write_npy_aside(path, matrix, progress).publish();
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                                        \
+  template layout::DistributedMatrix<T> read_npy(mpi::Context&, const std::string&, const NpyHeader&,               \
+                                                 const Progress&);                                                  \
+  template void write_npy(mpi::Context&, const std::string&, const layout::DistributedMatrix<T>&, const Progress&); \
+  template AsideFile write_npy_aside(const std::string&, matrix_view<const T>, const Progress&);                    \
+  template void write_npy_local(const std::string&, matrix_view<const T>, const Progress&);
+PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::io

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plait/base/matrix_view.hpp"
+#include "plait/io/aside_file.hpp"
+#include "plait/io/dtype.hpp"
+#include "plait/io/npy/npy_header.hpp"
+#include "plait/io/progress.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/mpi/context.hpp"
+
+/// NumPy's .npy files. Every rank reads and writes one piece of the file, at once with the others: the slabs of
+/// `slab_layout`. For any other layout, redistribute.
+namespace plait::io {
+
+/// The header of a file that this process alone reads.
+///
+/// \throws FileError  see read_npy_header
+[[nodiscard]] NpyHeader read_npy_header_local(const std::string& path);
+
+/// The header, read by rank 0. Collective over `context`.
+///
+/// \throws FileError  on every rank: the file can't be read, is no .npy file, or is anything but a matrix of a DType
+[[nodiscard]] NpyHeader read_npy_header(mpi::Context& context, const std::string& path);
+
+/// The same of a file that may also have an array of one dimension, of which the shape is told as n × 1.
+[[nodiscard]] NpyHeader read_npy_columns_header(mpi::Context& context, const std::string& path);
+
+/// The matrix in the file, in this machine's byte order, as `slab_layout(header.shape, header.order, context.size())`.
+/// Collective over `context`; the ranks give the same header. Bytes that follow the matrix are ignored.
+///
+/// \pre  dtype_of<T>() == header.dtype
+/// \throws FileError      on every rank: the file can't be read, or is shorter than its header tells
+/// \throws ArgumentError  on every rank: T is not the header's type
+/// \throws OutOfMemory    on every rank, naming the number of bytes
+template <FileElement T>
+[[nodiscard]] layout::DistributedMatrix<T> read_npy(mpi::Context& context, const std::string& path,
+                                                    const NpyHeader& header, const Progress& progress = {});
+
+/// All of a vector, on every rank, whatever real type it is stored in: an array of one dimension, or a matrix with one
+/// row or one column. Rank 0 reads it. Collective over `context`.
+///
+/// \throws FileError  on every rank: the file can't be read, is no .npy file, is no vector, or one of complex numbers
+[[nodiscard]] std::vector<double> read_npy_vector(mpi::Context& context, const std::string& path);
+
+/// Writes a matrix, replacing a file that is there only once everything is on the disk (see OutputFile). By rows (C
+/// order) if the matrix is distributed by rows, by columns (Fortran order) otherwise. Collective over `context`.
+///
+/// \pre  slab.layout() == slab_layout(shape, order, context.size()) for one of the orders; slab.rank() is this rank
+/// \throws ArgumentError  on every rank: the matrix is distributed otherwise
+/// \throws FileError      on every rank: the file can't be written; a file that was there is as it was
+template <FileElement T>
+void write_npy(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
+               const Progress& progress = {});
+
+/// Writes a matrix that this process alone holds, and returns the file, which is on the disk, closed, and can be given
+/// its name: see AsideFile::publish. Not collective.
+///
+/// \throws FileError  the file can't be written
+template <FileElement T>
+[[nodiscard]] AsideFile write_npy_aside(const std::string& path, matrix_view<const T> matrix,
+                                        const Progress& progress = {});
+
+/// The same, and gives the file its name. Not collective.
+///
+/// \throws FileError  the file can't be written; a file that was there is as it was
+template <FileElement T>
+void write_npy_local(const std::string& path, matrix_view<const T> matrix, const Progress& progress = {});
+
+}  // namespace plait::io

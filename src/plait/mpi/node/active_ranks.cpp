@@ -1,0 +1,155 @@
+#include "plait/mpi/node/active_ranks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <string>
+#include <thread>
+
+#include "plait/base/backoff.hpp"
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/message.hpp"
+#include "plait/mpi/node/serving.hpp"
+
+namespace plait::mpi {
+
+namespace {
+
+constexpr int nobody = -1;
+constexpr std::chrono::microseconds first_sleep{100};
+
+void check(Context& context, int per_node, std::chrono::microseconds interval) {
+  std::exception_ptr failure;
+  try {
+    expect_at_least("per_node", per_node, 1);
+    if (interval.count() < 1) {
+      throw ArgumentError("interval: " + std::to_string(interval.count()) + " us, expected at least 1");
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  expect_alike(context, {{"per_node", per_node}}, failure);
+}
+
+// The active rank of each rank of the context.
+std::vector<int> serving_each_rank(const Context& context, int per_node) {
+  const Communicator& node = context.topology().node();
+  const std::vector<int> members = all_gather(node, context.rank());
+  std::vector<int> domains;
+  domains.reserve(members.size());
+  for (const int rank : members) domains.push_back(context.topology().domain_of(rank));
+  const std::vector<int> of_node = serving_ranks(domains, per_node);
+  const int own = of_node[static_cast<std::size_t>(node.rank())];
+  return all_gather(context.comm(), members[static_cast<std::size_t>(own)]);
+}
+
+// Messages carry no data of the kernel, but tell that memory may be read: what is written before one is sent is there
+// for who has received it.
+void publish_memory() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+}  // namespace
+
+ActiveRanks::ActiveRanks(Context& context, int per_node, std::chrono::microseconds interval)
+    : context_(&context), interval_(interval), tag_(context.reserve_tags(1)) {
+  check(context, per_node, interval);
+  serving_ = serving_each_rank(context, per_node);
+  for (int rank = 0; rank < context.size(); ++rank) {
+    if (serving(rank) == rank) ranks_.push_back(rank);
+    if (serving(rank) == context.rank()) served_.push_back(rank);
+  }
+  const bool is_active = !served_.empty();
+  const Communicator part = context.comm().split(is_active ? 1 : 0, context.rank());
+  agreed(context, [&] {
+    if (!is_active) return;
+    outcomes_.resize(ranks_.size());
+    active_.emplace(part.handle());
+  });
+}
+
+void ActiveRanks::run(const Kernel& kernel) {
+  context_->expect_usable();
+  std::exception_ptr failure;
+  int failed = nobody;
+  {
+    const Context::Lent lent(*context_);
+    if (is_active()) {
+      expect_sleepers();
+      Outcome own = Outcome::fine;
+      try {
+        kernel(*active_);
+      } catch (...) {
+        failure = std::current_exception();
+        own = current_error_kind() == ErrorKind::peer_failed ? Outcome::let_down : Outcome::failed;
+      }
+      failed = first_failed(own);
+      wake(failed);
+    } else {
+      failed = sleep_until_woken();
+    }
+  }
+  if (failed == nobody) return;
+  try {
+    agree(*context_, context_->rank() == failed ? failure : nullptr);
+  } catch (...) {
+    if (failure) std::rethrow_exception(failure);
+    throw;
+  }
+}
+
+// All of the node, since its active ranks may read each other's memory, and that of whom the others work for.
+void ActiveRanks::expect_sleepers() {
+  for (const int rank : served_) {
+    if (rank != context_->rank()) wait(start_receive(context_->comm(), {}, rank, tag_.first()));
+  }
+  publish_memory();
+  wait(start_barrier(active_->topology().node()));
+  publish_memory();
+}
+
+int ActiveRanks::first_failed(Outcome own) {
+  publish_memory();
+  wait(start_all_gather_bytes(active_->comm(), std::as_bytes(std::span(&own, 1)),
+                              std::as_writable_bytes(std::span(outcomes_))));
+  publish_memory();
+  for (const Outcome kind : {Outcome::failed, Outcome::let_down}) {
+    const auto first = std::ranges::find(outcomes_, kind);
+    if (first != outcomes_.end()) return ranks_[static_cast<std::size_t>(first - outcomes_.begin())];
+  }
+  return nobody;
+}
+
+void ActiveRanks::wake(int failed) {
+  for (const int rank : served_) {
+    if (rank == context_->rank()) continue;
+    wait(start_send(context_->comm(), std::as_bytes(std::span(&failed, 1)), rank, tag_.first()));
+  }
+}
+
+int ActiveRanks::sleep_until_woken() {
+  int failed = nobody;
+  const int active = serving(context_->rank());
+  Request woken = start_receive(context_->comm(), std::as_writable_bytes(std::span(&failed, 1)), active, tag_.first());
+  publish_memory();
+  wait(start_send(context_->comm(), {}, active, tag_.first()));
+  const auto begin = std::chrono::steady_clock::now();
+  while (!woken.test()) {
+    if (context_->advance()) continue;
+    const auto slept = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
+    std::this_thread::sleep_for(std::min(interval_, std::max(first_sleep, slept / 4)));
+  }
+  publish_memory();
+  return failed;
+}
+
+// A rank that is waited for may itself wait for this one, on a schedule of the context.
+void ActiveRanks::wait(Request request) {
+  Backoff backoff;
+  while (!request.test()) {
+    const bool any = context_->advance();
+    (active_ && active_->advance()) || any ? backoff.reset() : backoff.idle();
+  }
+}
+
+}  // namespace plait::mpi

@@ -1,0 +1,66 @@
+#include "plait/mpi/node/shared_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::mpi {
+
+namespace {
+
+// Of the free shared memory: other plans, other jobs and MPI itself want some, too.
+constexpr Index share_of_free = 4;
+// Sizes are rounded to a few different ones, so that what one lease gives back serves the next.
+constexpr Index least_segment = Index{64} << 10;
+
+Index rounded(Index bytes) {
+  return static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least_segment))));
+}
+
+}  // namespace
+
+SharedPool::SharedPool(const Communicator& node)
+    : node_(&node), capacity_(all_reduce(node, free_shared_memory() / share_of_free, Operation::minimum())) {}
+
+std::vector<Index> SharedPool::idle_on_all_ranks() const {
+  std::vector<Index> idle;
+  idle.reserve(entries_.size());
+  for (const auto& entry : entries_) idle.push_back(entry->idle ? 1 : 0);
+  all_reduce(*node_, std::span<Index>(idle), Operation::minimum());
+  return idle;
+}
+
+SharedPool::Lease SharedPool::lease(Index bytes, Index zeroed) {
+  const auto size = [](const auto& entry) { return static_cast<Index>(entry->window.segment(0).size()); };
+  // Ranks may have given back different ones; from here on they decide alike.
+  const std::vector<Index> idle = idle_on_all_ranks();
+  auto smallest = entries_.end();
+  auto too_small = entries_.end();
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    const auto it = entries_.begin() + static_cast<std::ptrdiff_t>(i);
+    if (idle[i] == 0) continue;
+    if (size(*it) < bytes) {
+      too_small = it;
+    } else if (smallest == entries_.end() || size(*it) < size(*smallest)) {
+      smallest = it;
+    }
+  }
+  if (smallest == entries_.end()) {
+    // Too small for this lease, so probably for the next ones, too.
+    if (too_small != entries_.end()) entries_.erase(too_small);
+    auto entry = std::make_unique<Entry>();
+    entry->window = SharedWindow(*node_, rounded(bytes));
+    entries_.push_back(std::move(entry));
+    smallest = entries_.end() - 1;
+  }
+  Entry& entry = **smallest;
+  entry.idle = false;
+  std::memset(entry.window.segment(node_->rank()).data(), 0, static_cast<std::size_t>(zeroed));
+  barrier(*node_);
+  return Lease(entry);
+}
+
+}  // namespace plait::mpi

@@ -1,0 +1,113 @@
+#include "plait/mpi/node/shared_window.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::mpi {
+
+namespace {
+
+// What segments of these sizes take together, or the largest number if that is more.
+Index total_bytes(const std::vector<Index>& sizes) {
+  constexpr Index most = std::numeric_limits<Index>::max();
+  constexpr Index page = 4096;
+  Index total = 0;
+  for (const Index size : sizes) {
+    if (size > most - page - total) return most;
+    total += (size + page - 1) / page * page;
+  }
+  return total;
+}
+
+std::string out_of_memory(const char* what, int error) {
+  return std::string("shared memory of the node: ") + what + ": " + std::strerror(error);
+}
+
+// What became of making a window on a rank; all take the worst.
+enum Outcome : Index { made, unreachable, too_large };
+
+}  // namespace
+
+Index free_shared_memory() {
+  const Index free = free_for_shared_files();
+  return free < 0 ? std::numeric_limits<Index>::max() : free;
+}
+
+SharedWindow::Mapping::Mapping(const SharedFile& file, Index bytes) {
+  void* address =
+      ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
+  if (address == MAP_FAILED) throw OutOfMemory(out_of_memory("mmap", errno));
+  bytes_ = {static_cast<std::byte*>(address), static_cast<std::size_t>(bytes)};
+}
+
+SharedWindow::Mapping::~Mapping() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+SharedWindow::SharedWindow(const Communicator& node, Index bytes) {
+  PLAIT_ASSERT(bytes >= 0, "a segment has no negative size");
+  std::vector<Index> sizes;
+  Index available = std::numeric_limits<Index>::max();
+  for (const auto& [size, free] : all_gather(node, std::array{bytes, free_shared_memory()})) {
+    sizes.push_back(size);
+    available = std::min(available, free);
+  }
+  const Index wanted = total_bytes(sizes);
+  if (wanted > available) {
+    throw OutOfMemory("shared memory of the node: " + std::to_string(wanted) + " bytes wanted, " +
+                      std::to_string(available) + " free in /dev/shm");
+  }
+
+  if (map(node, sizes, SharedFile::without_name).empty()) return;
+  if (const std::string reason = map(node, sizes, SharedFile::with_name); !reason.empty()) throw OutOfMemory(reason);
+}
+
+// Everybody makes a segment, then opens those of the others, then nobody needs the files any more.
+std::string SharedWindow::map(const Communicator& node, const std::vector<Index>& sizes, SharedFile (*make)()) {
+  segments_.clear();
+  segments_.resize(sizes.size());
+  Outcome outcome = made;
+  std::string failure;
+  const auto attempt = [&](int rank, auto&& open) {
+    const Index size = sizes[static_cast<std::size_t>(rank)];
+    if (size == 0 || outcome != made) return SharedFile();
+    SharedFile file = open();
+    if (!file.is_open()) {
+      outcome = unreachable;
+      failure = out_of_memory("a file in /dev/shm", errno);
+      return file;
+    }
+    try {
+      if (const int error = rank == node.rank() ? file.take_memory(size) : 0; error != 0) {
+        throw OutOfMemory(out_of_memory("posix_fallocate", error));
+      }
+      segments_[static_cast<std::size_t>(rank)] = Mapping(file, size);
+    } catch (const OutOfMemory& error) {
+      outcome = too_large;
+      failure = error.what();
+    }
+    return file;
+  };
+  const SharedFile own = attempt(node.rank(), make);
+  const std::vector<SharedFile::Address> addresses = all_gather(node, own.address());
+  for (int rank = 0; rank < node.size(); ++rank) {
+    const auto of_other = [&] { return SharedFile::of_other(addresses[static_cast<std::size_t>(rank)]); };
+    if (rank != node.rank()) static_cast<void>(attempt(rank, of_other));
+  }
+  const Index worst = all_reduce(node, Index{outcome}, Operation::maximum());
+  if (worst != made && failure.empty()) failure = "shared memory of the node: another rank has none";
+  if (worst == too_large) throw OutOfMemory(failure);
+  return failure;
+}
+
+}  // namespace plait::mpi

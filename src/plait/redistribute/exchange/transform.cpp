@@ -1,0 +1,105 @@
+#include "plait/redistribute/exchange/transform.hpp"
+
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "plait/simd/transform/copy.hpp"
+#include "plait/simd/transform/scale.hpp"
+#include "plait/simd/transform/transpose.hpp"
+
+namespace plait::redistribute {
+
+struct Transform::Copied {
+  static void runs(const Transform& t, std::span<const simd::ElementRun> runs, const std::byte* source,
+                   std::byte* target) {
+    const Index size = t.element_bytes_;
+    for (const simd::ElementRun& run : runs) {
+      const simd::CopiedRun bytes{run.source * size, run.target * size, run.length * size};
+      simd::copy_runs({&bytes, 1}, 1, source, bytes.bytes, target, bytes.bytes, t.isa_, t.stores_);
+    }
+  }
+  static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
+                         std::byte* target, Index target_ld) {
+    simd::transpose(rows, columns, source, source_ld, target, target_ld, t.element_bytes_, t.isa_, t.stores_);
+  }
+};
+
+template <class T>
+struct Transform::Typed {
+  static T value(const std::array<std::byte, 16>& bytes) {
+    T result;
+    std::memcpy(&result, bytes.data(), sizeof(T));
+    return result;
+  }
+  static void runs(const Transform& t, std::span<const simd::ElementRun> runs, const std::byte* source,
+                   std::byte* target) {
+    simd::scale_add_runs<T>(runs, value(t.alpha_), reinterpret_cast<const T*>(source), t.conjugate_, value(t.beta_),
+                            reinterpret_cast<T*>(target), t.isa_);
+  }
+  static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
+                         std::byte* target, Index target_ld) {
+    simd::transpose_scale_add<T>(rows, columns, value(t.alpha_), reinterpret_cast<const T*>(source), source_ld,
+                                 t.conjugate_, value(t.beta_), reinterpret_cast<T*>(target), target_ld, t.isa_,
+                                 t.stores_);
+  }
+};
+
+Transform Transform::copy(Index element_bytes, simd::Stores stores) {
+  Transform transform;
+  transform.stores_ = stores;
+  transform.isa_ = simd::selected_isa();
+  transform.element_bytes_ = element_bytes;
+  transform.copies_ = true;
+  transform.runs_ = Copied::runs;
+  transform.transposed_ = Copied::transposed;
+  return transform;
+}
+
+template <class T>
+Transform Transform::make(T alpha, bool conjugate, T beta, simd::Stores stores) {
+  constexpr bool is_complex = requires(T z) { z.imag(); };
+  if (alpha == T{1} && beta == T{0} && !(conjugate && is_complex)) return copy(Index{sizeof(T)}, stores);
+  Transform transform = copy(Index{sizeof(T)}, stores);
+  transform.copies_ = false;
+  transform.runs_ = Typed<T>::runs;
+  transform.transposed_ = Typed<T>::transposed;
+  transform.conjugate_ = conjugate && is_complex;
+  std::memcpy(transform.alpha_.data(), &alpha, sizeof(T));
+  std::memcpy(transform.beta_.data(), &beta, sizeof(T));
+  return transform;
+}
+
+template <class T>
+Transform Transform::call(ElementOperation<T> operation) {
+  Transform transform = copy(Index{sizeof(T)});
+  transform.copies_ = false;
+  transform.rectangle_ = [operation = std::move(operation)](Index rows, Index columns, const Tile& source,
+                                                            const Tile& target, Index row, Index column) {
+    operation({reinterpret_cast<const T*>(source.data), rows, columns, source.leading_dimension, source.order},
+              {reinterpret_cast<T*>(target.data), rows, columns, target.leading_dimension, target.order}, row, column);
+  };
+  return transform;
+}
+
+// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
+#define PLAIT_INSTANTIATE_(T)                                          \
+  template Transform Transform::make(T, bool, T, simd::Stores stores); \
+  template Transform Transform::call(ElementOperation<T>)
+PLAIT_INSTANTIATE_(std::int8_t);
+PLAIT_INSTANTIATE_(std::int16_t);
+PLAIT_INSTANTIATE_(std::int32_t);
+PLAIT_INSTANTIATE_(std::int64_t);
+PLAIT_INSTANTIATE_(std::uint8_t);
+PLAIT_INSTANTIATE_(std::uint16_t);
+PLAIT_INSTANTIATE_(std::uint32_t);
+PLAIT_INSTANTIATE_(std::uint64_t);
+PLAIT_INSTANTIATE_(float);
+PLAIT_INSTANTIATE_(double);
+PLAIT_INSTANTIATE_(std::complex<float>);
+PLAIT_INSTANTIATE_(std::complex<double>);
+#undef PLAIT_INSTANTIATE_
+// NOLINTEND(bugprone-macro-parentheses)
+
+}  // namespace plait::redistribute

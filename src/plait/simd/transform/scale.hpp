@@ -1,0 +1,59 @@
+#pragma once
+
+#include <span>
+
+#include "plait/base/index.hpp"
+#include "plait/simd/isa.hpp"
+#include "plait/simd/scalar.hpp"
+#include "plait/simd/stores.hpp"
+#include "plait/simd/transform/element_run.hpp"
+
+namespace plait::simd {
+
+/// target[i] = alpha * op(source[i]) + beta * target[i],  0 <= i < n,  op the complex conjugate if `conjugate`.
+///
+/// alpha = 0 reads no source, which may be null then; beta = 0 reads no target, whatever it holds. A factor of 1
+/// multiplies nothing. Integers wrap; complex products follow the textbook, (ac - bd) + (ad + bc)i; each product and
+/// each sum is rounded by itself. So every element gets the same bits on every instruction set and at every place, but
+/// for the sign and payload of a NaN.
+///
+/// \pre  n >= 0
+/// \pre  source and target do not overlap, or are the same
+/// \pre  is_supported(isa)
+template <Scalar T>
+void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* target, Isa isa = selected_isa());
+
+/// `scale_add` of each run, its places counted from `source` and `target`: many short ones at the cost of one call.
+///
+/// \pre  runs are >= 0 long, and those of the target do not overlap; source and target do not overlap
+/// \pre  is_supported(isa)
+template <Scalar T>
+void scale_add_runs(std::span<const ElementRun> runs, T alpha, const T* source, bool conjugate, T beta, T* target,
+                    Isa isa = selected_isa());
+
+/// target(r, c) = alpha * op(source(r, c)) + beta * target(r, c), element by element as `scale_add`.
+///
+/// Both are column-major, rows × columns. What lies between the columns of the target is not written.
+///
+/// \pre  rows >= 0 and columns >= 0
+/// \pre  target_ld >= max(1, rows), and source_ld likewise unless alpha = 0
+/// \pre  source and target do not overlap, or are the same
+/// \pre  is_supported(isa)
+template <Scalar T>
+void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
+                      T* target, Index target_ld, Isa isa = selected_isa());
+
+/// target(c, r) = alpha * op(source(r, c)) + beta * target(c, r), element by element as `scale_add`.
+///
+/// `source` is column-major, rows × columns; `target` is column-major, columns × rows. Where beta is not 0 the target
+/// is read, and `stores` changes nothing.
+///
+/// \pre  rows >= 0 and columns >= 0
+/// \pre  target_ld >= max(1, columns), and source_ld >= max(1, rows) unless alpha = 0
+/// \pre  source and target do not overlap
+/// \pre  is_supported(isa)
+template <Scalar T>
+void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
+                         T* target, Index target_ld, Isa isa = selected_isa(), Stores stores = Stores::automatic);
+
+}  // namespace plait::simd

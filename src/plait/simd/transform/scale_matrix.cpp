@@ -1,0 +1,204 @@
+#include <algorithm>
+
+#include "plait/base/contract.hpp"
+#include "plait/simd/prefetch.hpp"
+#include "plait/simd/transform/copy.hpp"
+#include "plait/simd/transform/scale.hpp"
+#include "plait/simd/transform/scale_kernel.hpp"
+#include "plait/simd/transform/transpose.hpp"
+#include "plait/simd/transform/transpose_transformed.hpp"
+#include "plait/simd/transform/transposition.hpp"
+
+namespace plait::simd {
+
+namespace {
+
+template <class T>
+const std::byte* bytes(const T* elements) {
+  return reinterpret_cast<const std::byte*>(elements);
+}
+
+template <class T>
+std::byte* bytes(T* elements) {
+  return reinterpret_cast<std::byte*>(elements);
+}
+
+/// A tile that is transposed by way of a scratch which stays in the first-level cache, 8 KiB at most: a line of so many
+/// columns of the source.
+template <class T>
+struct ScratchTile {
+  static constexpr Index columns = std::max(Index{32}, Index{128} / Index{sizeof(T)});
+  static constexpr Index rows = line_bytes / Index{sizeof(T)};
+  alignas(line_bytes) T elements[static_cast<std::size_t>(rows * columns)];
+};
+
+/// Fetches rows × columns elements, columns whole lines and their beginning wherever it is.
+template <class T>
+void fetch(Index rows, Index columns, const T* elements, Index ld) {
+  for (Index c = 0; c < columns; ++c) {
+    for (Index r = 0; r < rows; r += line_bytes / Index{sizeof(T)}) prefetch(elements + r + c * ld);
+  }
+}
+
+/// beta = 0 and a target beyond the caches: scaled on the way to it.
+template <class T>
+void stream_scaled(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld, T* target,
+                   Index target_ld, Isa isa) {
+  struct Context {
+    ScaleKernel<T>* scale;
+    const Scaling<T>* scaling;
+  };
+  const Context context{&scale_kernel<T>(isa), &scaling};
+  const auto scale_in_place = [](const void* given, std::byte* elements, Index count) {
+    const auto& [scale, how] = *static_cast<const Context*>(given);
+    T* values = reinterpret_cast<T*>(elements);
+    scale(*how, count, values, values);
+  };
+  const ElementTransform transform{scale_in_place, &context};
+  transpose_transformed(rows, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa,
+                        Stores::streaming, &transform);
+}
+
+/// Transposes into the scratch, whose columns are then added to the target's. Along bands of columns of the source;
+/// what comes next of either side is fetched, which the processor does not do by itself for so many columns.
+template <class T>
+void transpose_then_add(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
+                        T* target, Index target_ld, Isa isa) {
+  using Tile = ScratchTile<T>;
+  constexpr Index element = Index{sizeof(T)};
+  constexpr Index source_ahead = 4 * Tile::rows;
+  constexpr Index target_ahead = Tile::rows;
+  auto& scale = scale_kernel<T>(isa);
+  Tile scratch;
+  // Half as many where columns begin at the same places of pages, or nearly, and push each other out of the caches.
+  const Index band = source_ld * element % 2048 == 0 ? Tile::columns / 2 : Tile::columns;
+  for (Index c = 0; c < columns; c += band) {
+    const Index tile_columns = std::min(band, columns - c);
+    for (Index r = 0; r < rows; r += Tile::rows) {
+      const Index tile_rows = std::min(Tile::rows, rows - r);
+      if (r + source_ahead < rows) fetch(1, tile_columns, source + r + source_ahead + c * source_ld, source_ld);
+      if (r + target_ahead < rows) {
+        fetch(tile_columns, std::min(Tile::rows, rows - r - target_ahead), target + c + (r + target_ahead) * target_ld,
+              target_ld);
+      }
+      transpose(tile_rows, tile_columns, bytes(source + r + c * source_ld), source_ld, bytes(scratch.elements),
+                Tile::columns, element, isa, Stores::cached);
+      for (Index j = 0; j < tile_rows; ++j) {
+        scale(scaling, tile_columns, scratch.elements + j * Tile::columns, target + c + (r + j) * target_ld);
+      }
+    }
+  }
+}
+
+template <class T>
+void scale_add_runs_of(std::span<const ElementRun> runs, const Scaling<T>& scaling, const T* source, T* target,
+                       Isa isa) {
+  constexpr Index short_run = line_bytes / Index{sizeof(T)};  // up to this, a call takes longer than its elements
+  auto& scale = scale_kernel<T>(isa);
+  const bool reads_source = scaling.by_alpha != Factor::zero;
+  for (const ElementRun& run : runs) {
+    const T* from = reads_source ? source + run.source : nullptr;
+    T* to = target + run.target;
+    if (run.length > short_run) {
+      scale(scaling, run.length, from, to);
+      continue;
+    }
+    for (Index i = 0; i < run.length; ++i)
+      to[i] = scale_added_element(scaling, reads_source ? from + i : nullptr, to + i);
+  }
+}
+
+template <class T>
+void matrix_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
+                         T* target, Index target_ld, Isa isa) {
+  PLAIT_ASSERT(rows >= 0 && columns >= 0, "a matrix has no negative extent");
+  PLAIT_ASSERT(target_ld >= std::max(Index{1}, rows), "the target's leading dimension spans a column");
+  const bool reads_source = scaling.by_alpha != Factor::zero;
+  PLAIT_ASSERT(!reads_source || source_ld >= std::max(Index{1}, rows), "the source's leading dimension spans a column");
+  if (scaling.is_copy()) {
+    constexpr Index element = Index{sizeof(T)};
+    return copy_matrix(rows * element, columns, bytes(source), source_ld * element, bytes(target), target_ld * element,
+                       isa);
+  }
+  if (target_ld == rows && (!reads_source || source_ld == rows)) {
+    rows *= columns;
+    columns = std::min(columns, Index{1});
+  }
+  auto& scale = scale_kernel<T>(isa);
+  for (Index c = 0; c < columns; ++c) {
+    scale(scaling, rows, reads_source ? source + c * source_ld : nullptr, target + c * target_ld);
+  }
+}
+
+template <class T>
+void transpose_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
+                            T* target, Index target_ld, Isa isa, Stores stores) {
+  if (scaling.by_alpha == Factor::zero) {
+    return matrix_scale_add_of<T>(columns, rows, scaling, nullptr, 0, target, target_ld, isa);
+  }
+  PLAIT_ASSERT(rows >= 0 && columns >= 0, "a matrix has no negative extent");
+  PLAIT_ASSERT(source_ld >= std::max(Index{1}, rows), "the source's leading dimension spans a column");
+  PLAIT_ASSERT(target_ld >= std::max(Index{1}, columns), "the target's leading dimension spans a column");
+  if (scaling.is_copy()) {
+    transpose(rows, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa, stores);
+  } else if (scaling.by_beta == Factor::zero && streams(stores, rows * columns * Index{sizeof(T)})) {
+    stream_scaled(rows, columns, scaling, source, source_ld, target, target_ld, isa);
+  } else {
+    transpose_then_add(rows, columns, scaling, source, source_ld, target, target_ld, isa);
+  }
+}
+
+template <class T>
+using Kernel = typename KernelType<T>::type;
+
+template <class T>
+Scaling<Kernel<T>> scaling_of(T alpha, bool conjugate, T beta) {
+  return {static_cast<Kernel<T>>(alpha), conjugate, static_cast<Kernel<T>>(beta)};
+}
+
+template <class T>
+const Kernel<T>* as_kernel(const T* elements) {
+  return reinterpret_cast<const Kernel<T>*>(elements);
+}
+
+template <class T>
+Kernel<T>* as_kernel(T* elements) {
+  return reinterpret_cast<Kernel<T>*>(elements);
+}
+
+}  // namespace
+
+template <Scalar T>
+void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* target, Isa isa) {
+  PLAIT_ASSERT(n >= 0, "a vector has no negative length");
+  scale_kernel<Kernel<T>>(isa)(scaling_of(alpha, conjugate, beta), n, as_kernel(source), as_kernel(target));
+}
+
+template <Scalar T>
+void scale_add_runs(std::span<const ElementRun> runs, T alpha, const T* source, bool conjugate, T beta, T* target,
+                    Isa isa) {
+  scale_add_runs_of(runs, scaling_of(alpha, conjugate, beta), as_kernel(source), as_kernel(target), isa);
+}
+
+template <Scalar T>
+void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
+                      T* target, Index target_ld, Isa isa) {
+  matrix_scale_add_of(rows, columns, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld,
+                      as_kernel(target), target_ld, isa);
+}
+
+template <Scalar T>
+void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
+                         T* target, Index target_ld, Isa isa, Stores stores) {
+  transpose_scale_add_of(rows, columns, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld,
+                         as_kernel(target), target_ld, isa, stores);
+}
+
+#define PLAIT_INSTANTIATE(T)                                  \
+  template decltype(scale_add<T>) scale_add<T>;               \
+  template decltype(scale_add_runs<T>) scale_add_runs<T>;     \
+  template decltype(matrix_scale_add<T>) matrix_scale_add<T>; \
+  template decltype(transpose_scale_add<T>) transpose_scale_add<T>
+PLAIT_FOR_EACH_SCALAR(PLAIT_INSTANTIATE);
+
+}  // namespace plait::simd
