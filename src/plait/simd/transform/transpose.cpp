@@ -38,6 +38,9 @@ bool columns_collide(Index stride) {
   return stride % (page / 2) == 0;
 }
 
+template <bool colliding>
+constexpr Index lines_together = colliding ? 8 : 1;
+
 void transform_columns(const Transposition& all, const ElementTransform* transform) {
   if (transform == nullptr) return;
   for (Index r = 0; r < all.rows; ++r) {
@@ -65,16 +68,32 @@ Index first_rows(const Transposition& all) {
   return rows < block_rows<element> ? rows + line : rows;
 }
 
+/// Streams a line of each column, or what is left of it, at least a block of rows. All of a row is written at once,
+/// since memory takes long rows best; but colliding columns leave the first-level cache too early for that, and are
+/// read a whole line at a time, where squares of lines fit into registers.
+template <Index element, bool colliding>
+HWY_INLINE void stream_line_of_columns(const Transposition& all) {
+  const hn::ScalableTag<std::uint8_t> d;
+  constexpr Index line = line_bytes / element;
+  constexpr bool vectors_are_lines = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) == line_bytes;
+  constexpr bool square_fits_registers = line <= 16;
+  Index squares = 0;
+  if constexpr (colliding && vectors_are_lines && square_fits_registers) {
+    if (all.rows == line) squares = all.columns / line * line;
+    for (Index c = 0; c < squares; c += line) stream_square<element>(d, all.part<element>(0, c, line, line));
+    if (squares == all.columns) return;
+  }
+  transpose_tile<true, element, !colliding>(d, all.part<element>(0, squares, all.rows, all.columns - squares));
+}
+
 /// Streams to a target whose columns are whole lines apart: registers go straight to memory. Along a band of columns of
-/// the source, a line of each at a time, so that no line is fetched twice. Its part of a row of the target is written
-/// at once, since memory takes long rows best, unless colliding columns leave the first-level cache too early for that.
+/// the source, a line of each at a time, so that no line is fetched twice.
 template <Index element, bool colliding>
 void stream_lines(const Transposition& all, std::span<const ElementRun> runs) {
-  const hn::ScalableTag<std::uint8_t> d;
   constexpr Index line = line_bytes / element;
   constexpr Index most_columns = colliding ? band_columns<element> / 2 : band_columns<element>;
   const Index first_column = std::min(all.columns, elements_to_line<element>(all.target));
-  BandFetch<element> ahead(all, runs, first_column, most_columns);
+  BandFetch<element, lines_together<colliding>> ahead(all, runs, first_column, most_columns);
   for (Index c = 0; c < all.columns;) {
     const Index columns = c < first_column ? first_column : std::min(most_columns, all.columns - c);
     for (const ElementRun& run : runs) {
@@ -88,7 +107,7 @@ void stream_lines(const Transposition& all, std::span<const ElementRun> runs) {
         ahead.next_line();
         end = std::min(end, run.length);
         const Index first = std::max(Index{0}, std::min(r, end - block_rows<element>));
-        transpose_tile<true, element, !colliding>(d, band.part<element>(first, 0, end - first, columns));
+        stream_line_of_columns<element, colliding>(band.part<element>(first, 0, end - first, columns));
       }
     }
     c += columns;
@@ -114,20 +133,19 @@ HWY_INLINE void stream_column(D d, std::byte* target, Index bytes, Index begin, 
   if (end == bytes) std::memcpy(target + at, scratch + at - skipped, static_cast<std::size_t>(end - at));
 }
 
-/// Streams to a target whose columns begin anywhere in a line, or from vectors shorter than a line. A band of the
-/// source is transposed into a scratch, from which each column of the target takes the lines that end in the band. They
-/// may begin up to a line before it: as much of the band before is transposed again.
-template <Index element>
+/// Streams to a target whose columns begin anywhere in a line, or what is transformed before. A band of the source is
+/// transposed into a scratch, from which each column of the target takes the lines that end in the band. They may begin
+/// up to a line before it: as much of the band before is transposed again.
+template <Index element, bool colliding>
 void stream_through_scratch(const Transposition& all, std::span<const ElementRun> runs,
                             const ElementTransform* transform) {
   const hn::ScalableTag<std::uint8_t> d;
   constexpr Index line = line_bytes / element;
-  constexpr Index widest_band = band_columns<element>;
-  constexpr Index scratch_stride = widest_band * element + line_bytes;
+  constexpr Index band = colliding ? band_columns<element> / 2 : band_columns<element>;
+  constexpr Index scratch_stride = band * element + line_bytes;
   alignas(line_bytes) std::byte scratch[line * scratch_stride];
-  const Index band = columns_collide(all.source_stride) ? widest_band / 2 : widest_band;
   const Index margin = all.target_stride % line_bytes == 0 && bytes_past_line(all.target) == 0 ? 0 : line;
-  BandFetch<element> ahead(all, runs, 0, band);
+  BandFetch<element, lines_together<colliding>> ahead(all, runs, 0, band);
   for (Index c = 0; c < all.columns; c += band) {
     const Index first_column = std::max(Index{0}, c - margin);
     const Index end_column = std::min(c + band, all.columns);
@@ -153,11 +171,20 @@ void stream_through_scratch(const Transposition& all, std::span<const ElementRun
   }
 }
 
+template <Index element, bool colliding>
+void stream_elements(const Transposition& all, std::span<const ElementRun> runs, const ElementTransform* transform,
+                     bool lines) {
+  if (lines && transform == nullptr) {
+    stream_lines<element, colliding>(all, runs);
+  } else {
+    stream_through_scratch<element, colliding>(all, runs, transform);
+  }
+}
+
 /// Leaves streaming stores to be flushed.
 template <Index element>
 void transpose_elements_of(const Transposition& all, std::span<const ElementRun> runs, bool streaming,
                            const ElementTransform* transform) {
-  constexpr bool vectors_are_lines = hn::MaxLanes(hn::ScalableTag<std::uint8_t>()) == line_bytes;
   const bool lines = all.target_stride % line_bytes == 0 && bytes_past_line(all.target) % element == 0;
   // Shorter columns would be lines written in part for the most.
   const Index least_bytes = lines ? line_bytes : 8 * line_bytes;
@@ -166,14 +193,10 @@ void transpose_elements_of(const Transposition& all, std::span<const ElementRun>
       transpose_cached<element>(all.run<element>(run));
       transform_columns(all.run<element>(run), transform);
     }
-  } else if (vectors_are_lines && lines && transform == nullptr) {
-    if (columns_collide(all.source_stride)) {
-      stream_lines<element, true>(all, runs);
-    } else {
-      stream_lines<element, false>(all, runs);
-    }
+  } else if (columns_collide(all.source_stride)) {
+    stream_elements<element, true>(all, runs, transform, lines);
   } else {
-    stream_through_scratch<element>(all, runs, transform);
+    stream_elements<element, false>(all, runs, transform, lines);
   }
 }
 

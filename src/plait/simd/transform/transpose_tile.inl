@@ -153,6 +153,50 @@ void transpose_tile(D d, const Transposition& all) {
                                   all.target + c * element, all.target_stride);
 }
 
+/// Transposes four 16-byte parts of four vectors: part b of the g-th one becomes part g of the b-th.
+template <class D>
+HWY_INLINE Vectors<D, 4> parts_transposed(D d, const Vectors<D, 4>& v) {
+  const auto even = [](auto left, auto right) { return hn::OddEvenBlocks(hn::SwapAdjacentBlocks(right), left); };
+  const auto odd = [](auto left, auto right) { return hn::OddEvenBlocks(right, hn::SwapAdjacentBlocks(left)); };
+  const auto even_left = even(v.vector[0], v.vector[1]);
+  const auto even_right = even(v.vector[2], v.vector[3]);
+  const auto odd_left = odd(v.vector[0], v.vector[1]);
+  const auto odd_right = odd(v.vector[2], v.vector[3]);
+  return {{hn::ConcatLowerLower(d, even_right, even_left), hn::ConcatLowerLower(d, odd_right, odd_left),
+           hn::ConcatUpperUpper(d, even_right, even_left), hn::ConcatUpperUpper(d, odd_right, odd_left)}};
+}
+
+/// A vector of each of as many columns as make 16 bytes of a row: its parts are transposed squares.
+template <Index element, class D, std::size_t... i>
+HWY_INLINE Vectors<D, sizeof...(i)> load_transposed(D d, const std::byte* source, Index source_stride,
+                                                    std::index_sequence<i...>) {
+  const Vectors<D, sizeof...(i)> columns{
+      {hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(source + static_cast<Index>(i) * source_stride))...}};
+  return transposed<element, sizeof...(i)>(d, columns);
+}
+
+/// Transposes a square whose columns are vectors of 64 bytes: a line of each column is read at once, and a line of each
+/// row streamed.
+template <Index element, class D>
+HWY_INLINE void stream_square(D d, const Transposition& square) {
+  constexpr Index height = block_rows<element>;
+  constexpr auto sequence = std::make_index_sequence<static_cast<std::size_t>(height)>();
+  const auto load = [&](Index group) {
+    return load_transposed<element>(d, square.source + group * height * square.source_stride, square.source_stride,
+                                    sequence);
+  };
+  const Vectors<D, static_cast<std::size_t>(height)> groups[4] = {load(0), load(1), load(2), load(3)};
+  for (Index j = 0; j < height; ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    const Vectors<D, 4> rows = parts_transposed<D>(
+        d, {{groups[0].vector[at], groups[1].vector[at], groups[2].vector[at], groups[3].vector[at]}});
+    for (Index b = 0; b < 4; ++b) {
+      hn::Stream(rows.vector[b], d,
+                 reinterpret_cast<std::uint8_t*>(square.target + (b * height + j) * square.target_stride));
+    }
+  }
+}
+
 /// Tiles for stores to the caches: long ones, so that the processor fetches ahead along the matrix whose columns lie
 /// farther apart, and such that both sides fit into the first-level cache.
 template <Index element>
