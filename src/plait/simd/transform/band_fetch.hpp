@@ -45,7 +45,9 @@ class BandFetch {
   void begin_group() {
     const ElementRun& run = runs_[run_];
     group_ = all_.source + (run.source + row_) * element + column_ * all_.source_stride;
-    if constexpr (together > 1) lines_ = std::min(together, (run.length - row_ + line - 1) / line);
+    if constexpr (together > 1) {
+      lines_ = std::clamp((run.length - row_ + line - 1) / line, Index{1}, together);  // runs may be empty
+    }
     step_ = 0;
   }
 
