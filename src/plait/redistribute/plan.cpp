@@ -293,8 +293,8 @@ void Plan::scale_target(const PlannedMatrix& matrix, const Operands& operands) {
     const auto& [tile, minor, major] = operands.target()[t];
     const auto [row_part, column_part] = matrix.target_tiles[t].position;
     const auto scale = [&, &target = tile](Index j, Index begin, Index end) {
-      matrix.transform.run(end - begin, nullptr,
-                           target.data + (j * target.leading_dimension + begin) * matrix.transform.element_bytes());
+      matrix.transform.scale(end - begin,
+                             target.data + (j * target.leading_dimension + begin) * matrix.transform.element_bytes());
     };
     if (!matrix.pair.part) {
       for (Index j = 0; j < major; ++j) scale(j, 0, minor);

@@ -64,24 +64,32 @@ TYPED_TEST(ScaleAdd, TreatsRunsLikeVectorsAndNothingElse) {
     source_end += length + 2;
     target_end += length + 1;
   }
-  const std::vector<T> source = random_vector<T>(source_end, 1);
+  constexpr Index columns = 3;
+  const Index source_ld = source_end + 5, target_ld = target_end + 3;
+  const std::vector<T> source = random_vector<T>(columns * source_ld, 1);
   for (const T alpha : factors<T>()) {
     for (const T beta : factors<T>()) {
       for (const bool conjugate : {false, true}) {
-        std::vector<T> before = random_vector<T>(target_end, 2);
+        std::vector<T> before = random_vector<T>(columns * target_ld, 2);
         if (beta == T(0)) std::ranges::fill(before, poison<T>());
         const T* from = alpha == T(0) ? nullptr : source.data();
         std::vector<T> expected = before;
-        for (const ElementRun& run : runs) {
-          scale_add_reference(run.length, alpha, from ? from + run.source : nullptr, conjugate, beta,
-                              expected.data() + run.target);
+        for (Index c = 0; c < columns; ++c) {
+          for (const ElementRun& run : runs) {
+            scale_add_reference(run.length, alpha, from ? from + c * source_ld + run.source : nullptr, conjugate, beta,
+                                expected.data() + c * target_ld + run.target);
+          }
         }
         for (const Isa isa : supported_isas()) {
-          std::vector<T> target = before;
-          scale_add_runs<T>(runs, alpha, from, conjugate, beta, target.data(), isa);
-          ASSERT_EQ(first_difference(target, expected), -1)
-              << name(isa) << ", alpha " << ::testing::PrintToString(alpha) << ", beta "
-              << ::testing::PrintToString(beta) << (conjugate ? ", conjugated" : "");
+          for (const Stores stores : {Stores::automatic, Stores::streaming}) {
+            std::vector<T> target = before;
+            scale_add_runs<T>(runs, columns, alpha, from, source_ld, conjugate, beta, target.data(), target_ld, isa,
+                              stores);
+            ASSERT_EQ(first_difference(target, expected), -1)
+                << name(isa) << ", alpha " << ::testing::PrintToString(alpha) << ", beta "
+                << ::testing::PrintToString(beta) << (conjugate ? ", conjugated" : "")
+                << (stores == Stores::streaming ? ", streaming" : "");
+          }
         }
       }
     }

@@ -127,19 +127,16 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
       }
       return;
     }
+    const Index source_stride = source.leading_dimension * bytes;
+    const Index target_stride = target.leading_dimension * bytes;
+    const std::byte* from = source.data + across.source * source_stride;
+    std::byte* to = target.data + across.target * target_stride;
     if (copies_columns) {
-      const Index source_stride = source.leading_dimension * bytes;
-      const Index target_stride = target.leading_dimension * bytes;
-      simd::copy_runs(runs_, across.length, source.data + across.source * source_stride, source_stride,
-                      target.data + across.target * target_stride, target_stride, transform.isa(), transform.stores(),
+      simd::copy_runs(runs_, across.length, from, source_stride, to, target_stride, transform.isa(), transform.stores(),
                       gaps);
       return;
     }
-    for (Index j = 0; j < across.length; ++j) {
-      const std::byte* from = source.data + (across.source + j) * source.leading_dimension * bytes;
-      std::byte* to = target.data + (across.target + j) * target.leading_dimension * bytes;
-      transform.runs(minor, from, to);
-    }
+    transform.runs(minor, across.length, from, source.leading_dimension, to, target.leading_dimension);
   };
   if (!parallel) {  // for a small matrix even a region of one thread takes long
     for (const Stretch& across : major) move_across(across);

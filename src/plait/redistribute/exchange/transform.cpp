@@ -5,26 +5,9 @@
 #include <cstring>
 #include <utility>
 
-#include "plait/simd/transform/copy.hpp"
 #include "plait/simd/transform/scale.hpp"
-#include "plait/simd/transform/transpose.hpp"
 
 namespace plait::redistribute {
-
-struct Transform::Copied {
-  static void runs(const Transform& t, std::span<const simd::ElementRun> runs, const std::byte* source,
-                   std::byte* target) {
-    const Index size = t.element_bytes_;
-    for (const simd::ElementRun& run : runs) {
-      const simd::CopiedRun bytes{run.source * size, run.target * size, run.length * size};
-      simd::copy_runs({&bytes, 1}, 1, source, bytes.bytes, target, bytes.bytes, t.isa_, t.stores_);
-    }
-  }
-  static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
-                         std::byte* target, Index target_ld) {
-    simd::transpose(rows, columns, source, source_ld, target, target_ld, t.element_bytes_, t.isa_, t.stores_);
-  }
-};
 
 template <class T>
 struct Transform::Typed {
@@ -33,10 +16,10 @@ struct Transform::Typed {
     std::memcpy(&result, bytes.data(), sizeof(T));
     return result;
   }
-  static void runs(const Transform& t, std::span<const simd::ElementRun> runs, const std::byte* source,
-                   std::byte* target) {
-    simd::scale_add_runs<T>(runs, value(t.alpha_), reinterpret_cast<const T*>(source), t.conjugate_, value(t.beta_),
-                            reinterpret_cast<T*>(target), t.isa_);
+  static void runs(const Transform& t, std::span<const simd::ElementRun> runs, Index major, const std::byte* source,
+                   Index source_ld, std::byte* target, Index target_ld) {
+    simd::scale_add_runs<T>(runs, major, value(t.alpha_), reinterpret_cast<const T*>(source), source_ld, t.conjugate_,
+                            value(t.beta_), reinterpret_cast<T*>(target), target_ld, t.isa_, t.stores_);
   }
   static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
                          std::byte* target, Index target_ld) {
@@ -52,8 +35,6 @@ Transform Transform::copy(Index element_bytes, simd::Stores stores) {
   transform.isa_ = simd::selected_isa();
   transform.element_bytes_ = element_bytes;
   transform.copies_ = true;
-  transform.runs_ = Copied::runs;
-  transform.transposed_ = Copied::transposed;
   return transform;
 }
 

@@ -45,16 +45,20 @@ class Transform {
   [[nodiscard]] simd::Stores stores() const noexcept { return stores_; }
   [[nodiscard]] simd::Isa isa() const noexcept { return isa_; }
 
-  /// Neighbours, from one place to another.
-  void runs(std::span<const simd::ElementRun> runs, const std::byte* source, std::byte* target) const {
-    runs_(*this, runs, source, target);
+  /// Neighbours, from one place to another, in each of `major` columns that begin so many elements apart.
+  /// \pre  not copies()
+  void runs(std::span<const simd::ElementRun> runs, Index major, const std::byte* source, Index source_ld,
+            std::byte* target, Index target_ld) const {
+    runs_(*this, runs, major, source, source_ld, target, target_ld);
   }
-  void run(Index count, const std::byte* source, std::byte* target) const {
+  /// target ← beta·target.
+  void scale(Index count, std::byte* target) const {
     const simd::ElementRun all{0, 0, count};
-    runs({&all, 1}, source, target);
+    runs({&all, 1}, 1, nullptr, 0, target, 0);
   }
 
   /// target(c, r) ← … source(r, c); both column-major, source rows × columns, leading dimensions in elements.
+  /// \pre  not copies()
   void transposed(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target,
                   Index target_ld) const {
     transposed_(*this, rows, columns, source, source_ld, target, target_ld);
@@ -63,9 +67,9 @@ class Transform {
  private:
   template <class T>
   struct Typed;
-  struct Copied;
 
-  using Runs = void (*)(const Transform&, std::span<const simd::ElementRun>, const std::byte*, std::byte*);
+  using Runs = void (*)(const Transform&, std::span<const simd::ElementRun>, Index, const std::byte*, Index, std::byte*,
+                        Index);
   using Rectangle = std::function<void(Index, Index, const Tile&, const Tile&, Index, Index)>;
   using Transposed = void (*)(const Transform&, Index, Index, const std::byte*, Index, std::byte*, Index);
 

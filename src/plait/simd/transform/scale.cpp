@@ -7,6 +7,7 @@
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/transform/scale_kernel.hpp"
 #include "plait/simd/transform/scale_reference.hpp"
+#include "plait/simd/transform/transposition.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
 #include "plait/simd/targets.hpp"
@@ -14,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "plait/simd/transform/scale.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include <hwy/cache_control.h>
 // clang-format on
 
 #ifndef PLAIT_SIMD_SCALE_ONCE
@@ -82,8 +84,9 @@ HWY_INLINE V multiplied(D d, T factor, bool conjugate, V v) {
   }
 }
 
-/// As many elements as fill whole vectors, from `i` on; returns the first one that is left.
-template <Factor by_alpha, Factor by_beta, class D, class T>
+/// As many elements as fill whole vectors, from `i` on, which is on a vector's boundary if `streaming`; returns the
+/// first one that is left.
+template <Factor by_alpha, Factor by_beta, bool streaming, class D, class T>
 HWY_INLINE Index scale_whole_vectors(D d, const Scaling<T>& scaling, Index i, Index n, const T* source, T* target) {
   using Lane = hn::TFromD<D>;
   using V = hn::VFromD<D>;
@@ -109,7 +112,11 @@ HWY_INLINE Index scale_whole_vectors(D d, const Scaling<T>& scaling, Index i, In
         result = hn::Add(result, old);
       }
     }
-    hn::StoreU(result, d, to);
+    if constexpr (streaming) {
+      hn::Stream(result, d, to);
+    } else {
+      hn::StoreU(result, d, to);
+    }
   }
   return i;
 }
@@ -120,18 +127,37 @@ void scale_vectors(const Scaling<T>& scaling, Index n, const T* source, T* targe
   using Lane = typename LaneOf<T>::type;
   const hn::ScalableTag<Lane> longest;
   const hn::FixedTag<Lane, 16 / sizeof(Lane)> shortest;
-  Index i = scale_whole_vectors<by_alpha, by_beta>(longest, scaling, 0, n, source, target);
-  i = scale_whole_vectors<by_alpha, by_beta>(shortest, scaling, i, n, source, target);
+  Index i = scale_whole_vectors<by_alpha, by_beta, false>(longest, scaling, 0, n, source, target);
+  i = scale_whole_vectors<by_alpha, by_beta, false>(shortest, scaling, i, n, source, target);
   for (; i < n; ++i) {
     const T* from = by_alpha == Factor::zero ? nullptr : source + i;
     target[i] = scale_added_element(scaling, from, target + i);
   }
 }
 
+/// alpha * op(source), whole lines of the target past the caches. What is shorter than two lines would be lines written
+/// in part for the most.
 template <Factor by_alpha, class T>
-void scale_by_alpha(const Scaling<T>& scaling, Index n, const T* source, T* target) {
+HWY_NOINLINE void scale_streaming(const Scaling<T>& scaling, Index n, const T* source, T* target) {
+  const hn::ScalableTag<typename LaneOf<T>::type> longest;
+  constexpr Index element = Index{sizeof(T)};
+  const Index past = bytes_past_line(reinterpret_cast<const std::byte*>(target));
+  if (past % element != 0 || n * element < 2 * line_bytes) {
+    return scale_vectors<by_alpha, Factor::zero>(scaling, n, source, target);
+  }
+  const Index first = (line_bytes - past) % line_bytes / element;
+  const Index last = n - (n - first) % (line_bytes / element);
+  scale_vectors<by_alpha, Factor::zero>(scaling, first, source, target);
+  const Index left = scale_whole_vectors<by_alpha, Factor::zero, true>(longest, scaling, first, last, source, target);
+  scale_vectors<by_alpha, Factor::zero>(scaling, n - left, source + left, target + left);
+}
+
+template <Factor by_alpha, class T>
+void scale_by_alpha(const Scaling<T>& scaling, Index n, const T* source, T* target, bool streaming) {
   switch (scaling.by_beta) {
-    case Factor::zero: return scale_vectors<by_alpha, Factor::zero>(scaling, n, source, target);
+    case Factor::zero:
+      if (streaming) return scale_streaming<by_alpha>(scaling, n, source, target);
+      return scale_vectors<by_alpha, Factor::zero>(scaling, n, source, target);
     case Factor::one: return scale_vectors<by_alpha, Factor::one>(scaling, n, source, target);
     case Factor::other: return scale_vectors<by_alpha, Factor::other>(scaling, n, source, target);
   }
@@ -140,7 +166,7 @@ void scale_by_alpha(const Scaling<T>& scaling, Index n, const T* source, T* targ
 }  // namespace
 
 template <class T>
-void scale_kernel_of_target(const Scaling<T>& scaling, Index n, const T* source, T* target) {
+void scale_kernel_of_target(const Scaling<T>& scaling, Index n, const T* source, T* target, bool streaming) {
   switch (scaling.by_alpha) {
     case Factor::zero:
       if (scaling.by_beta == Factor::other) {
@@ -153,10 +179,10 @@ void scale_kernel_of_target(const Scaling<T>& scaling, Index n, const T* source,
       if (scaling.is_copy()) {
         if (source != target) std::memcpy(target, source, static_cast<std::size_t>(n) * sizeof(T));
       } else {
-        scale_by_alpha<Factor::one>(scaling, n, source, target);
+        scale_by_alpha<Factor::one>(scaling, n, source, target, streaming);
       }
       return;
-    case Factor::other: return scale_by_alpha<Factor::other>(scaling, n, source, target);
+    case Factor::other: return scale_by_alpha<Factor::other>(scaling, n, source, target, streaming);
   }
 }
 
@@ -170,7 +196,7 @@ namespace plait::simd {
 namespace {
 
 template <class T>
-void scale_scalar(const Scaling<T>& scaling, Index n, const T* source, T* target) {
+void scale_scalar(const Scaling<T>& scaling, Index n, const T* source, T* target, bool /*streaming*/) {
   scale_add_reference(n, scaling.alpha, source, scaling.conjugate, scaling.beta, target);
 }
 

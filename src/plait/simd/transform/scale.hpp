@@ -23,13 +23,16 @@ namespace plait::simd {
 template <Scalar T>
 void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* target, Isa isa = selected_isa());
 
-/// `scale_add` of each run, its places counted from `source` and `target`: many short ones at the cost of one call.
+/// `scale_add` of the same runs of each of `major` columns, which begin `source_ld` and `target_ld` elements apart:
+/// many short runs at the cost of one call. `Stores::automatic` does not stream; where beta is not 0 the target is
+/// read, and `stores` changes nothing.
 ///
 /// \pre  runs are >= 0 long, and those of the target do not overlap; source and target do not overlap
 /// \pre  is_supported(isa)
 template <Scalar T>
-void scale_add_runs(std::span<const ElementRun> runs, T alpha, const T* source, bool conjugate, T beta, T* target,
-                    Isa isa = selected_isa());
+void scale_add_runs(std::span<const ElementRun> runs, Index major, T alpha, const T* source, Index source_ld,
+                    bool conjugate, T beta, T* target, Index target_ld, Isa isa = selected_isa(),
+                    Stores stores = Stores::automatic);
 
 /// target(r, c) = alpha * op(source(r, c)) + beta * target(r, c), element by element as `scale_add`.
 ///

@@ -17,9 +17,10 @@ struct KernelType<T> {
   using type = std::make_unsigned_t<T>;
 };
 
-/// `n` elements of `scale_add`. T is an unsigned integer, a real or a complex type.
+/// `n` elements of `scale_add`. T is an unsigned integer, a real or a complex type. `streaming` where beta is 0 and the
+/// target is beyond the caches; the stores are left to be flushed.
 template <class T>
-using ScaleKernel = void(const Scaling<T>& scaling, Index n, const T* source, T* target);
+using ScaleKernel = void(const Scaling<T>& scaling, Index n, const T* source, T* target, bool streaming);
 
 /// The kernel for an instruction set, for callers that run it many times.
 template <class T>

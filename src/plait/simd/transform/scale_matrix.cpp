@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <hwy/cache_control.h>
+
 #include "plait/base/contract.hpp"
 #include "plait/simd/prefetch.hpp"
 #include "plait/simd/transform/copy.hpp"
@@ -52,7 +54,7 @@ void stream_scaled(Index rows, Index columns, const Scaling<T>& scaling, const T
   const auto scale_in_place = [](const void* given, std::byte* elements, Index count) {
     const auto& [scale, how] = *static_cast<const Context*>(given);
     T* values = reinterpret_cast<T*>(elements);
-    scale(*how, count, values, values);
+    scale(*how, count, values, values, false);
   };
   const ElementTransform transform{scale_in_place, &context};
   transpose_transformed(rows, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa,
@@ -84,28 +86,32 @@ void transpose_then_add(Index rows, Index columns, const Scaling<T>& scaling, co
       transpose(tile_rows, tile_columns, bytes(source + r + c * source_ld), source_ld, bytes(scratch.elements),
                 Tile::columns, element, isa, Stores::cached);
       for (Index j = 0; j < tile_rows; ++j) {
-        scale(scaling, tile_columns, scratch.elements + j * Tile::columns, target + c + (r + j) * target_ld);
+        scale(scaling, tile_columns, scratch.elements + j * Tile::columns, target + c + (r + j) * target_ld, false);
       }
     }
   }
 }
 
 template <class T>
-void scale_add_runs_of(std::span<const ElementRun> runs, const Scaling<T>& scaling, const T* source, T* target,
-                       Isa isa) {
+void scale_add_runs_of(std::span<const ElementRun> runs, Index major, const Scaling<T>& scaling, const T* source,
+                       Index source_ld, T* target, Index target_ld, Isa isa, Stores stores) {
   constexpr Index short_run = line_bytes / Index{sizeof(T)};  // up to this, a call takes longer than its elements
   auto& scale = scale_kernel<T>(isa);
   const bool reads_source = scaling.by_alpha != Factor::zero;
-  for (const ElementRun& run : runs) {
-    const T* from = reads_source ? source + run.source : nullptr;
-    T* to = target + run.target;
-    if (run.length > short_run) {
-      scale(scaling, run.length, from, to);
-      continue;
+  const bool streaming = stores == Stores::streaming && scaling.by_beta == Factor::zero;
+  for (Index c = 0; c < major; ++c) {
+    for (const ElementRun& run : runs) {
+      const T* from = reads_source ? source + c * source_ld + run.source : nullptr;
+      T* to = target + c * target_ld + run.target;
+      if (run.length > short_run) {
+        scale(scaling, run.length, from, to, streaming);
+        continue;
+      }
+      for (Index i = 0; i < run.length; ++i)
+        to[i] = scale_added_element(scaling, reads_source ? from + i : nullptr, to + i);
     }
-    for (Index i = 0; i < run.length; ++i)
-      to[i] = scale_added_element(scaling, reads_source ? from + i : nullptr, to + i);
   }
+  if (streaming) hwy::FlushStream();
 }
 
 template <class T>
@@ -126,7 +132,7 @@ void matrix_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling, c
   }
   auto& scale = scale_kernel<T>(isa);
   for (Index c = 0; c < columns; ++c) {
-    scale(scaling, rows, reads_source ? source + c * source_ld : nullptr, target + c * target_ld);
+    scale(scaling, rows, reads_source ? source + c * source_ld : nullptr, target + c * target_ld, false);
   }
 }
 
@@ -171,13 +177,14 @@ Kernel<T>* as_kernel(T* elements) {
 template <Scalar T>
 void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* target, Isa isa) {
   PLAIT_ASSERT(n >= 0, "a vector has no negative length");
-  scale_kernel<Kernel<T>>(isa)(scaling_of(alpha, conjugate, beta), n, as_kernel(source), as_kernel(target));
+  scale_kernel<Kernel<T>>(isa)(scaling_of(alpha, conjugate, beta), n, as_kernel(source), as_kernel(target), false);
 }
 
 template <Scalar T>
-void scale_add_runs(std::span<const ElementRun> runs, T alpha, const T* source, bool conjugate, T beta, T* target,
-                    Isa isa) {
-  scale_add_runs_of(runs, scaling_of(alpha, conjugate, beta), as_kernel(source), as_kernel(target), isa);
+void scale_add_runs(std::span<const ElementRun> runs, Index major, T alpha, const T* source, Index source_ld,
+                    bool conjugate, T beta, T* target, Index target_ld, Isa isa, Stores stores) {
+  scale_add_runs_of(runs, major, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld, as_kernel(target),
+                    target_ld, isa, stores);
 }
 
 template <Scalar T>

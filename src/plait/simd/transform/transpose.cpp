@@ -5,6 +5,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/simd/dispatch.hpp"
+#include "plait/simd/prefetch.hpp"
 #include "plait/simd/transform/band_fetch.hpp"
 #include "plait/simd/transform/transpose_reference.hpp"
 #include "plait/simd/transform/transpose_transformed.hpp"
@@ -133,6 +134,18 @@ HWY_INLINE void stream_column(D d, std::byte* target, Index bytes, Index begin, 
   if (end == bytes) std::memcpy(target + at, scratch + at - skipped, static_cast<std::size_t>(end - at));
 }
 
+/// Fetches the lines of the target that are written in part soon: the first and the last one of columns that a band
+/// begins or ends.
+HWY_INLINE void fetch_partial_lines(const Transposition& all, Index row, Index begin, Index end, Index element) {
+  constexpr Index rows_ahead = 16;
+  const Index last = std::min(row + rows_ahead + line_bytes / element, all.rows);
+  for (Index r = row + rows_ahead; r < last; ++r) {
+    const std::byte* column = all.target + r * all.target_stride;
+    if (begin == 0) prefetch(column);
+    if (end == all.columns * element) prefetch(column + end - 1);
+  }
+}
+
 /// Streams to a target whose columns begin anywhere in a line, or what is transformed before. A band of the source is
 /// transposed into a scratch, from which each column of the target takes the lines that end in the band. They may begin
 /// up to a line before it: as much of the band before is transposed again.
@@ -160,6 +173,7 @@ void stream_through_scratch(const Transposition& all, std::span<const ElementRun
         part.target = scratch;
         part.target_stride = scratch_stride;
         transpose_tile<false, element>(d, part);
+        fetch_partial_lines(rows, r, c * element, end_column * element, element);
         for (Index row = r; row < end; ++row) {
           std::byte* elements = scratch + (row - first) * scratch_stride;
           if (transform != nullptr) transform->apply(transform->context, elements, part.columns);
