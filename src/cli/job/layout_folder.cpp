@@ -102,7 +102,7 @@ void expect_writable_folder(mpi::Context& context, const std::string& folder, co
     if (context.rank() != 0) return;
     MadeFolders made(folder);
     made.make();
-    static_cast<void>(io::AsideFile::create(path_in(folder, description_name), 0));
+    io::AsideFile::try_out(path_in(folder, description_name));
     if (!made.was_there()) return;
     std::set<std::string> names = listed_parts(folder);
     names.merge(file_names(layout));

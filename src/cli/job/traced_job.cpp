@@ -30,7 +30,7 @@ void expect_writable_trace(mpi::Context& context, const std::string& path, const
       throw FileError(
           fmt::format("{}: would be replaced by the trace, but it is {}; expected another name", path, file.role));
     }
-    static_cast<void>(io::AsideFile::create(path, 0));
+    io::AsideFile::try_out(path);
     static_cast<void>(emulated_link_rate());
   });
 }

@@ -36,7 +36,7 @@ void expect_writable(mpi::Context& context, const PurifyOptions& options) {
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
     for (const std::string& path : {options.page, options.checkpoint}) {
-      if (!path.empty()) io::AsideFile::expect_replaceable(path);
+      if (!path.empty()) io::AsideFile::try_out(path);
     }
   });
   for (const std::string& path : {options.output, options.energy_weighted}) {

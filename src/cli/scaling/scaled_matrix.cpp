@@ -111,11 +111,9 @@ void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options
     named(kept, options.input, "IN");
     kept.insert(kept.end(), plan.begin(), plan.end());
     expect_different_files(written, kept);
-    for (const std::string* path : {&options.checkpoint, &options.page}) {
-      if (!path->empty()) io::AsideFile::expect_replaceable(*path);
-    }
-    for (const std::string* path : {&options.output, &options.of_rows, &options.of_columns}) {
-      if (!path->empty()) static_cast<void>(io::AsideFile::create(*path, 0));
+    for (const std::string* path :
+         {&options.checkpoint, &options.page, &options.output, &options.of_rows, &options.of_columns}) {
+      if (!path->empty()) io::AsideFile::try_out(*path);
     }
   });
   kept.insert(kept.end(), written.begin(), written.end());

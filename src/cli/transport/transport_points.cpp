@@ -46,7 +46,7 @@ void prepare_points(mpi::Context& context, const TransportJobOptions& options, I
       if (!path->empty()) taken.push_back({*path, "another file of the job"});
     }
     expect_different_files({{options.map, "the file of --map"}}, taken);
-    static_cast<void>(io::AsideFile::create(options.map, 0));
+    io::AsideFile::try_out(options.map);
   });
   const Index number = job.precision == Precision::f32 ? 4 : 8;
   const Index coordinates = job.x.shape.columns;

@@ -6,9 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,10 +75,49 @@ void expect_within_file_size_limit(const std::string& path, Index bytes) {
                               bytes, limit.rlim_cur));
 }
 
+// Within what the number of a process is one process only: this boot of this machine, and a namespace of it. As digits,
+// with a dash; empty where the system does not tell.
+std::string home_of_processes() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::error_code failure;
+  const std::string names = fs::read_symlink("/proc/self/ns/pid", failure).string();
+  if (boot.empty() || names.empty()) return {};
+  std::uint64_t digest = 0xcbf29ce484222325U;  // FNV-1a
+  for (const char c : boot + names) digest = (digest ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return fmt::format("{:016x}-", digest);
+}
+
+// Whether it was left aside by a process that is no more.
+bool is_abandoned(const fs::path& file, std::string_view beginning) {
+  const std::string name = file.filename().string();
+  const auto at = name.rfind(beginning);
+  if (at == std::string::npos || at == 0) return false;
+  constexpr std::ptrdiff_t after_number = 9;  // a dash and 8 digits, see temporary_name
+  const char* const end = name.data() + name.size();
+  pid_t maker = 0;
+  const auto [rest, failure] = std::from_chars(name.data() + at + beginning.size(), end, maker);
+  if (failure != std::errc{} || maker <= 0 || end - rest != after_number || *rest != '-') return false;
+  struct stat found{};
+  if (::lstat(file.c_str(), &found) == -1 || !S_ISREG(found.st_mode) || found.st_uid != ::geteuid()) return false;
+  return ::kill(maker, 0) == -1 && errno == ESRCH;
+}
+
+// What can't be removed is in nobody's way.
+void remove_abandoned(const fs::path& folder) {
+  const std::string home = home_of_processes();
+  if (home.empty()) return;
+  const std::string beginning = ".tmp-" + home;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
+    if (is_abandoned(at->path(), beginning)) ::unlink(at->path().c_str());
+  }
+}
+
 fs::path temporary_name(const fs::path& target) {
   constexpr std::size_t longest_name = 255;
   std::random_device random;
-  const std::string suffix = fmt::format(".tmp-{}-{:08x}", ::getpid(), random());
+  const std::string suffix = fmt::format(".tmp-{}{}-{:08x}", home_of_processes(), ::getpid(), random());
   return folder_of(target) / (target.filename().string().substr(0, longest_name - suffix.size()) + suffix);
 }
 
@@ -130,6 +174,11 @@ AsideFile::~AsideFile() {
 }
 
 void AsideFile::expect_replaceable(const std::string& path) { io::expect_replaceable(path, without_links(path)); }
+
+void AsideFile::try_out(const std::string& path) {
+  const AsideFile file = create(path, 0);
+  remove_abandoned(folder_of(file.target_));
+}
 
 void AsideFile::publish() {
   PLAIT_ASSERT(remove_, "the process that created a file publishes it, once");

@@ -27,6 +27,13 @@ class AsideFile {
   /// \throws FileError  as `create`, but for the lack of room
   static void expect_replaceable(const std::string& path);
 
+  /// Whether `create` can make a file of that name, by making one that is removed at once. With it go files aside in
+  /// the same folder whose makers were killed: those of this user, machine and namespace of processes, where it is
+  /// certain that a maker is no more.
+  ///
+  /// \throws FileError  as `create`
+  static void try_out(const std::string& path);
+
   /// Opens the temporary file `aside` that another process created for `path`.
   [[nodiscard]] static AsideFile join(const std::string& path, const std::string& aside, Index bytes);
 

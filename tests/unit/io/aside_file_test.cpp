@@ -29,6 +29,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
+using ::testing::UnorderedElementsAre;
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
@@ -120,6 +121,49 @@ TEST(AsideFile, IsWrittenByThoseWhoJoinButRemovedByItsMaker) {
   file.sync();
   file.publish();
   EXPECT_EQ(read_file(folder / "out"), "onetwo");
+}
+
+// Leaves a file aside that nobody will publish; returns its name.
+std::string left_by_killed_process(const ScratchFolder& folder, const std::string& name) {
+  const auto be_killed = [&] {
+    const AsideFile file = AsideFile::create(folder / name, 3);
+    ::_exit(static_cast<int>(test::ChildResult::success));  // no destructor
+  };
+  const auto before = folder.names();
+  EXPECT_EQ(test::in_child([] { return true; }, be_killed), test::ChildResult::success);
+  for (const auto& found : folder.names()) {
+    if (!before.contains(found)) return found;
+  }
+  return {};
+}
+
+TEST(AsideFile, IsRemovedByTheNextJobIfItsMakerWasKilled) {
+  const ScratchFolder folder;
+  const std::string of_same = left_by_killed_process(folder, "out");
+  const std::string of_other = left_by_killed_process(folder, "other");
+  ASSERT_THAT(of_same, StartsWith("out.tmp-"));
+  ASSERT_THAT(of_other, StartsWith("other.tmp-"));
+  AsideFile::try_out(folder / "out");
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+TEST(AsideFile, IsKeptByOthersWhileItsMakerLivesOrMayLive) {
+  const ScratchFolder folder;
+  const AsideFile mine = AsideFile::create(folder / "out", 3);
+  const std::string left = left_by_killed_process(folder, "out");
+  const auto digit = left.find("tmp-") + 4;
+  ASSERT_GT(left.size(), digit + 16);
+  std::string elsewhere = left;  // the same number of a process on another machine
+  elsewhere[digit] = elsewhere[digit] == '0' ? '1' : '0';
+  write_file(folder / elsewhere, "");
+  const std::string longer = left + "0";
+  write_file(folder / longer, "");
+  write_file(folder / left.substr(3), "");  // of no file
+  const std::string directory = "directory" + left.substr(3);
+  fs::create_directory(folder / directory);
+  AsideFile::try_out(folder / "out");
+  EXPECT_THAT(folder.names(), UnorderedElementsAre(fs::path(mine.aside()).filename().string(), elsewhere, longer,
+                                                   left.substr(3), directory));
 }
 
 TEST(AsideFile, FollowsLinksAndLeavesThemInPlace) {
