@@ -68,7 +68,7 @@ void ScaledCheckpoint::read(const json& checkpoint) {
     };
     try {
       TransportState state;
-      state.scaling.errors = checkpoint.at("errors").get<std::vector<double>>();
+      const auto iterations = checkpoint.at("iterations").get<std::size_t>();
       std::vector<std::vector<double>*> of_rows;
       std::vector<std::vector<double>*> of_columns;
       if (checkpoint.contains("epsilon")) {
@@ -84,7 +84,7 @@ void ScaledCheckpoint::read(const json& checkpoint) {
         of_rows.push_back(&state.scaling.u);
         of_columns.push_back(&state.scaling.v);
       }
-      if (vectors.size() != of_rows.size() * static_cast<std::size_t>(all_rows_ + columns_)) {
+      if (vectors.size() != of_rows.size() * static_cast<std::size_t>(all_rows_ + columns_) + iterations) {
         fail("its contents are of another length");
       }
       auto at = vectors.begin();
@@ -96,6 +96,7 @@ void ScaledCheckpoint::read(const json& checkpoint) {
         vector->assign(at, at + columns_);
         at += columns_;
       }
+      state.scaling.errors.assign(at, vectors.end());
       state_ = std::move(state);
     } catch (const json::exception& error) {
       fail(error.what());
@@ -104,11 +105,13 @@ void ScaledCheckpoint::read(const json& checkpoint) {
 }
 
 void ScaledCheckpoint::keep(json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
-                            const std::vector<const std::vector<double>*>& of_columns) {
+                            const std::vector<const std::vector<double>*>& of_columns,
+                            const std::vector<double>& errors) {
   contents_ = next_contents(options_.checkpoint, contents_);
-  const Index vectors = static_cast<Index>(of_rows.size());
+  const auto vectors = static_cast<Index>(of_rows.size());
+  const auto iterations = static_cast<Index>(errors.size());
   io::NpyRows<double> file(context_, contents_path(options_.checkpoint, contents_),
-                           {vectors * (all_rows_ + columns_), 1});
+                           {vectors * (all_rows_ + columns_) + iterations, 1});
   mpi::agreed(context_, [&] {
     Index begin = 0;
     for (const std::vector<double>* vector : of_rows) {
@@ -120,8 +123,10 @@ void ScaledCheckpoint::keep(json checkpoint, const std::vector<const std::vector
       file.write(begin, *vector);
       begin += columns_;
     }
+    file.write(begin, errors);
   });
   file.commit();
+  checkpoint["iterations"] = iterations;
   checkpoint["contents"] = contents_;
   checkpoint["job"] = identity_;
   checkpoint["ranks"] = context_.size();
@@ -131,7 +136,7 @@ void ScaledCheckpoint::keep(json checkpoint, const std::vector<const std::vector
 sinkhorn::ScalingCheckpoints ScaledCheckpoint::of_scaling() {
   if (options_.checkpoint.empty()) return {};
   return {options_.checkpoint_every.value_or(usual_checkpoint_every),
-          [this](const ScalingState& state) { keep({{"errors", state.errors}}, {&state.u}, {&state.v}); },
+          [this](const ScalingState& state) { keep(json::object(), {&state.u}, {&state.v}, state.errors); },
           state_ ? &state_->scaling : nullptr};
 }
 
@@ -150,11 +155,8 @@ void ScaledCheckpoint::put_into(sinkhorn::TransportOptions& options) {
       of_rows.push_back(&state.scaling.u);
       of_columns.push_back(&state.scaling.v);
     }
-    keep({{"errors", state.scaling.errors},
-          {"epsilon", state.epsilon},
-          {"domain", static_cast<int>(state.domain)},
-          {"stages", std::move(stages)}},
-         of_rows, of_columns);
+    keep({{"epsilon", state.epsilon}, {"domain", static_cast<int>(state.domain)}, {"stages", std::move(stages)}},
+         of_rows, of_columns, state.scaling.errors);
   };
 }
 

@@ -16,8 +16,8 @@
 namespace plait::cli {
 
 /// Keeps where `plait sinkhorn` or `plait transport` is, for --checkpoint, and finds where one was, for --resume. The
-/// contents of a checkpoint are the vectors, one after the other: those of all rows, then those of all columns. Nothing
-/// happens where no checkpoint is asked for.
+/// contents of a checkpoint are the vectors, one after the other: those of all rows, those of all columns, and the
+/// error after each iteration, which may be millions. Nothing happens where no checkpoint is asked for.
 class ScaledCheckpoint {
  public:
   /// Looks for a checkpoint to go on from; an old one that is not gone on from is removed. Collective over `context`.
@@ -43,7 +43,7 @@ class ScaledCheckpoint {
   void look_for_one();
   void read(const nlohmann::json& checkpoint);
   void keep(nlohmann::json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
-            const std::vector<const std::vector<double>*>& of_columns);
+            const std::vector<const std::vector<double>*>& of_columns, const std::vector<double>& errors);
 
   mpi::Context& context_;
   const ScaledOptions& options_;
