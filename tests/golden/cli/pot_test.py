@@ -54,6 +54,14 @@ class Pot(CommandTest):
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
         self.assertAlmostEqual(report["check"]["mass"], expected.sum(), 8)
 
+    def test_unbalanced_at_a_large_rho(self):
+        self.b = self.save("b.npy", 1.7 * self.b)
+        expected = ot.unbalanced.sinkhorn_unbalanced(self.a, self.b, self.cost, 0.1, 20, numItermax=30_000, stopThr=1e-14)
+        report = self.transport(2, "--epsilon", "0.1", "--unbalanced", "20")
+        self.assertEqual(report["status"], "converged")
+        self.assertLess(report["iterations"], 150)  # POT takes some thousands
+        np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
+
     def test_barycentre(self):
         grid = np.linspace(0, 1, 37)
         cost = self.save("C.npy", np.subtract.outer(grid, grid) ** 2)

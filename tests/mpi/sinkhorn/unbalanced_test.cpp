@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
+#include "plait/sinkhorn/transport/transport_batch.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -169,6 +171,45 @@ TEST_F(Unbalanced, NearsTheBalancedPlanAsRhoGrows) {
   EXPECT_NEAR(nearly.mass, 1, 1e-5);
   EXPECT_GT(std::abs(nearly.mass - 1), 1e-9);
   EXPECT_EQ(balanced.row_divergence, 0);
+}
+
+TEST_F(Unbalanced, TakesNoLongerWhereRhoIsLarge) {
+  // Masses of 1 and 1.5 lie far apart where it costs much to miss them: each update alone goes a share epsilon / rho of
+  // the way.
+  const WholeProblem whole = unbalanced_problem(8, 7, 10);
+  const Index iterations = 4000;  // exp(-4000 * 2 * 0.1 / 20) of the way is left
+  for (const Rho& rho : {Rho{20, 20}, Rho{infinity, 10}, Rho{10, infinity}}) {
+    const Reference reference = reference_unbalanced(whole, 0.1, rho, iterations);
+    for (const double over_relaxation : {1.0, 1.5}) {
+      for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
+        SCOPED_TRACE(fmt::format("rho {} and {}, {}", rho.rows, rho.columns, over_relaxation));
+        const TransportOptions options{.epsilon = 0.1,
+                                       .domain = domain,
+                                       .limits = {.tolerance = 1e-12, .most_iterations = 150},
+                                       .rho = rho,
+                                       .over_relaxation = over_relaxation};
+        expect_plan<double, double>(whole, options, reference, 1e-8);
+      }
+    }
+  }
+}
+
+TEST_F(Unbalanced, GoesOverToLogarithmsWhereFactorsOfALargeRhoLeaveTheRange) {
+  const WholeProblem whole = unbalanced_problem(8, 7, 10);
+  const OwnRows<double> own(whole);
+  const Marginals marginals{own.r, whole.c};
+  const TransportOptions options{.epsilon = 0.1, .rho = {1e4, 1e4}};
+  const auto found = sinkhorn::transport<double, double>(context, own.const_view(), marginals, options);
+  EXPECT_EQ(found.outcome.status, Status::converged) << found.outcome.reason;
+  EXPECT_EQ(found.stages.back().domain, Domain::logarithmic);
+  EXPECT_NEAR(found.mass, std::sqrt(1.5), 1e-3);  // the mean of both, as for rho that grows
+  EXPECT_NEAR(found.gap(), 0, 1e-7);
+  const auto together = sinkhorn::transport_batch<double, double>(
+      context, own.const_view(), std::vector<Marginals>{marginals, marginals}, options);
+  for (const auto& each : together) {
+    EXPECT_EQ(each.outcome.status, Status::converged) << each.outcome.reason;
+    EXPECT_NEAR(each.primal, found.primal, 1e-7);
+  }
 }
 
 TEST_F(Unbalanced, LeavesWhatIsOutOfReachOrHasNoMass) {

@@ -35,6 +35,11 @@ class Iteration {
   /// Gives the columns their sums.
   virtual void columns(std::span<const A> sums) = 0;
 
+  /// What this rank's rows are to sum up to, where that depends on their factors, and what is done with the sum over
+  /// all ranks after `columns`: see `translation`. Tells whether factors of columns are still numbers.
+  [[nodiscard]] virtual double wanted_of_rows() const { return 0; }
+  [[nodiscard]] virtual bool translate(double /*wanted_of_rows*/) { return true; }
+
   [[nodiscard]] const std::vector<A>& u() const noexcept { return u_; }
   [[nodiscard]] const std::vector<A>& v() const noexcept { return v_; }
   [[nodiscard]] std::vector<A>& u() noexcept { return u_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 
 #include "plait/sinkhorn/sweep/update.hpp"
 
@@ -17,6 +18,31 @@ template <class A>
 template <class A>
 [[nodiscard]] double wanted_sum(const LogUpdate& update, double marginal, A factor) {
   return factor == 0 ? 0 : update.wanted(marginal, std::log(static_cast<double>(factor)));
+}
+
+/// See `translation`.
+///
+/// \param of_rows     what all rows are to sum up to with these factors
+/// \param of_columns  likewise
+/// \return  whether the factors of columns stay in the range of numbers; where those of rows do not, their next sums
+///          do not, either
+template <class A>
+[[nodiscard]] bool translate(const LogUpdate& rows, const LogUpdate& columns, double of_rows, double of_columns,
+                             std::span<A> u, std::span<A> v) {
+  const double shift = translation(rows, columns, of_rows, of_columns);
+  if (shift == 0) return true;
+  bool is_in_range = true;
+  const auto multiply = [&is_in_range](std::span<A> factors, double by) {
+    is_in_range = true;
+    for (A& factor : factors) {
+      if (factor == 0) continue;
+      factor = static_cast<A>(static_cast<double>(factor) * by);
+      is_in_range = is_in_range && factor > 0 && std::isfinite(factor);
+    }
+  };
+  multiply(u, std::exp(shift));
+  multiply(v, std::exp(-shift));
+  return is_in_range;
 }
 
 }  // namespace plait::sinkhorn

@@ -24,6 +24,7 @@ class RelaxedIteration final : public Iteration<A> {
 
   void rows(std::span<A> sums) override {
     row_distance_ = 0;
+    wanted_of_rows_ = 0;
     A* const u = this->u().data();
     const auto factor = [this, u](Index i, A sum) { return moved_row(i, u[i], sum); };
     if (filled_.are_few()) {
@@ -62,14 +63,21 @@ class RelaxedIteration final : public Iteration<A> {
     }
   }
 
+  [[nodiscard]] double wanted_of_rows() const override { return wanted_of_rows_; }
+
+  [[nodiscard]] bool translate(double wanted_of_rows) override {
+    return sinkhorn::translate<A>(of_rows_, of_columns_, wanted_of_rows, whole(), this->u(), this->v());
+  }
+
  private:
   [[nodiscard]] A moved_row(Index i, A factor, A sum) {
     const A ratio = this->row_factor(i, factor * sum);
     const double marginal = this->row_marginals()[static_cast<std::size_t>(i)];
     if (marginal == 0) return A{0};
     const A next = relaxed_factor(of_rows_, factor, ratio);
-    row_distance_ += std::abs(static_cast<double>(next) * static_cast<double>(sum) -
-                              of_rows_.wanted(marginal, std::log(static_cast<double>(next))));
+    const double wanted = of_rows_.wanted(marginal, std::log(static_cast<double>(next)));
+    row_distance_ += std::abs(static_cast<double>(next) * static_cast<double>(sum) - wanted);
+    wanted_of_rows_ += wanted;
     return next;
   }
 
@@ -83,6 +91,7 @@ class RelaxedIteration final : public Iteration<A> {
   LogUpdate of_columns_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
   double row_distance_ = 0;
+  double wanted_of_rows_ = 0;
 };
 
 }  // namespace

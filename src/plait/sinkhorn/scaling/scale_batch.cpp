@@ -70,8 +70,9 @@ class Batch {
   }
 
  private:
-  /// The sums of one problem's columns, what its rows are off by, and how many of them have no factor.
-  [[nodiscard]] std::size_t stride() const { return static_cast<std::size_t>(rows_.columns()) + 2; }
+  /// The sums of one problem's columns, what its rows are off by, what they are to sum up to, and how many of them have
+  /// no factor.
+  [[nodiscard]] std::size_t stride() const { return static_cast<std::size_t>(rows_.columns()) + 3; }
   [[nodiscard]] std::span<const A> sums_of(std::size_t slot) const {
     return std::span<const A>(sums_).subspan(slot * stride(), stride());
   }
@@ -96,6 +97,7 @@ class Batch {
   void sweep() {
     std::ranges::fill(sums_, A{0});
     distances_.assign(active_.size(), 0.0);
+    wanted_of_rows_.assign(active_.size(), 0.0);
     vectors_.clear();
     for (std::size_t slot = 0; slot < active_.size(); ++slot) {
       vectors_.push_back({active_[slot]->v.data(), active_[slot]->u.data(), sums_.data() + slot * stride()});
@@ -108,7 +110,8 @@ class Batch {
                         }
                       });
     for (std::size_t slot = 0; slot < active_.size(); ++slot) {
-      sums_[(slot + 1) * stride() - 2] = static_cast<A>(distances_[slot]);
+      sums_[(slot + 1) * stride() - 3] = static_cast<A>(distances_[slot]);
+      sums_[(slot + 1) * stride() - 2] = static_cast<A>(wanted_of_rows_[slot]);
     }
   }
 
@@ -125,8 +128,9 @@ class Batch {
       u = *ratio;
     } else {
       u = relaxed_factor(of_rows_, u, *ratio);
-      distances_[slot] += std::abs(static_cast<double>(u) * static_cast<double>(sum) -
-                                   of_rows_.wanted(marginal, std::log(static_cast<double>(u))));
+      const double wanted = of_rows_.wanted(marginal, std::log(static_cast<double>(u)));
+      distances_[slot] += std::abs(static_cast<double>(u) * static_cast<double>(sum) - wanted);
+      wanted_of_rows_[slot] += wanted;
     }
   }
 
@@ -146,13 +150,16 @@ class Batch {
   /// Whether all columns that are to have a sum got a factor.
   [[nodiscard]] bool move_columns(Problem<A>& problem, std::span<const A> sums) const {
     const std::vector<double>& marginals = problem.marginals.columns;
+    double of_columns = 0;
     for (std::size_t j = 0; j < marginals.size(); ++j) {
       A& v = problem.v[j];
       const auto ratio = factor(marginals[j], is_plain_ ? sums[j] : v * sums[j]);
       if (!ratio) return false;
       v = is_plain_ || marginals[j] == 0 ? *ratio : relaxed_factor(of_columns_, v, *ratio);
+      if (!is_balanced_) of_columns += wanted_sum(of_columns_, marginals[j], v);
     }
-    return true;
+    const auto of_rows = static_cast<double>(sums[marginals.size() + 1]);
+    return is_balanced_ || translate<A>(of_rows_, of_columns_, of_rows, of_columns, problem.u, problem.v);
   }
 
   /// Problems end for their own reasons, but whatever takes messages is asked for all of them at once.
@@ -245,6 +252,7 @@ class Batch {
   std::vector<Problem<A>*> active_;
   std::vector<A> sums_;
   std::vector<double> distances_;  // of the rows of those that go on
+  std::vector<double> wanted_of_rows_;
   std::vector<BatchVectors<A>> vectors_;
   std::vector<SumsOfBlock<A>> of_block_;
   Index iterations_ = 0;

@@ -61,6 +61,7 @@ class Run {
       if (course_.is_at_limit()) break;
       iteration_.columns(sums());
       if (iteration_.starved_columns() > 0) return out_of_range();
+      if (!iteration_.translate(static_cast<double>(sums_[sums_.size() - 3]))) return out_of_range();
       course_.keep([this] {
         return ScalingState{
             {iteration_.u().begin(), iteration_.u().end()}, {iteration_.v().begin(), iteration_.v().end()}, {}};
@@ -77,6 +78,7 @@ class Run {
   double iterate() {
     std::ranges::fill(sums_, A{0});
     iteration_.rows(sums());
+    sums_[sums_.size() - 3] = static_cast<A>(iteration_.wanted_of_rows());
     sums_[sums_.size() - 2] = static_cast<A>(iteration_.row_distance());
     sums_.back() = static_cast<A>(iteration_.starved_rows());
     sum_over_ranks_(sums_);

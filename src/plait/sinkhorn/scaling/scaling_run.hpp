@@ -25,8 +25,8 @@ struct ScalingTask {
   std::function<Feasibility(std::span<const double>)> prove;
 };
 
-/// Beside the sums of the columns: what rows are off by, and the number of those without a factor.
-inline constexpr Index scaling_riders = 2;
+/// Beside the sums of the columns: what rows are to sum up to, what they are off by, and how many have no factor.
+inline constexpr Index scaling_riders = 3;
 
 /// vector ← the sum of all ranks'.
 template <class A>

@@ -17,6 +17,7 @@ namespace plait::sinkhorn {
 struct RowsSwept {
   Index unreached = 0;  // how many rows that are to have a sum reach no column
   double distance = 0;  // what the sums of the others are off by, where the update is not the plain one
+  double wanted = 0;    // what these are to sum up to
 };
 
 /// The vectors of one of several problems that share costs.

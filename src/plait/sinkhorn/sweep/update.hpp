@@ -34,6 +34,9 @@ class LogUpdate {
   LogUpdate(double exponent, double over_relaxation) : exponent_(exponent), over_(over_relaxation) {}
 
   [[nodiscard]] bool is_plain() const noexcept { return exponent_ == 1 && over_ == 1; }
+  /// How far the logarithm of what a sum is to be falls as that of its factor grows: epsilon / rho; 0 where it does
+  /// not.
+  [[nodiscard]] double slack() const noexcept { return 1 / exponent_ - 1; }
 
   /// What is to be added to a logarithm, where `log_ratio` is that of marginal / (sum with this very factor).
   [[nodiscard]] double change(double logarithm, double log_ratio) const noexcept {
@@ -49,5 +52,22 @@ class LogUpdate {
   double exponent_;
   double over_;
 };
+
+/// What is to be added to all logarithms of rows' factors, and taken from those of columns, for both sides to be to sum
+/// up to the same; 0 where that can't be had. No entry of the plan changes, and of all that could be so moved this is
+/// the best. The updates alone get there in steps of a share `slack` of the way.
+///
+/// \param of_rows     what all rows are to sum up to, with their factors as they are
+/// \param of_columns  likewise
+///
+/// Source: Séjourné et al., "Faster unbalanced optimal transport: translation invariant Sinkhorn and 1-D Frank-Wolfe",
+/// 2022.
+[[nodiscard]] inline double translation(const LogUpdate& rows, const LogUpdate& columns, double of_rows,
+                                        double of_columns) noexcept {
+  const double slack = rows.slack() + columns.slack();
+  if (slack == 0 || !(of_rows > 0) || !(of_columns > 0)) return 0;
+  const double found = (std::log(of_rows) - std::log(of_columns)) / slack;
+  return std::isfinite(found) ? found : 0;
+}
 
 }  // namespace plait::sinkhorn

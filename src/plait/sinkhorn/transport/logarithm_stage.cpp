@@ -61,7 +61,8 @@ class Logarithms {
   }
 
  private:
-  static constexpr std::size_t riders = 2;  // what rows are off by, and how many reach nothing
+  // What rows are off by, how many reach nothing, and what they are to sum up to.
+  static constexpr std::size_t riders = 3;
 
   [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(stage_.costs.columns()); }
   /// The sums of a problem's columns, and what rides along with them.
@@ -99,6 +100,7 @@ class Logarithms {
     for (std::size_t slot = 0; slot < active_.size(); ++slot) {
       of_slot(slot)[columns()] = static_cast<A>(swept_[slot].distance);
       of_slot(slot)[columns() + 1] = static_cast<A>(swept_[slot].unreached);
+      of_slot(slot)[columns() + 2] = static_cast<A>(swept_[slot].wanted);
     }
   }
 
@@ -150,12 +152,14 @@ class Logarithms {
   void move_columns_of_others() {
     std::vector<LogarithmRun<A>*> moved;
     std::vector<LogColumns<A>> of_moved;
+    std::vector<double> wanted_of_rows;
     for (std::size_t slot = 0; slot < active_.size(); ++slot) {
       LogarithmRun<A>& run = *active_[slot];
       if (run.outcome || run.course.is_at_limit()) continue;
       const StageProblem<A>& problem = *run.problem;
       moved.push_back(&run);
       of_moved.push_back({problem.marginals.columns, problem.f, problem.g, of_slot(slot).first(columns())});
+      wanted_of_rows.push_back(static_cast<double>(of_slot(slot)[columns() + 2]));
     }
     const auto lost = move_columns<A>(context_, stage_.costs, of_columns_, of_moved);
     std::vector<LogarithmRun<A>*> out_of_range;
@@ -165,11 +169,23 @@ class Logarithms {
     end_infeasible(out_of_range);
     for (std::size_t n = 0; n < moved.size(); ++n) {
       if (!lost[n]) {
+        if (!stage_.update.is_balanced()) translate(*moved[n]->problem, wanted_of_rows[n]);
         moved[n]->course.keep([] { return ScalingState(); });
       } else if (!moved[n]->outcome) {
         end_out_of_range(*moved[n]);
       }
     }
+  }
+
+  /// See `translation`.
+  void translate(const StageProblem<A>& problem, double wanted_of_rows) const {
+    double wanted_of_columns = 0;
+    for (std::size_t j = 0; j < columns(); ++j) {
+      wanted_of_columns += of_columns_.wanted(problem.marginals.columns[j], static_cast<double>(problem.g[j]));
+    }
+    const double shift = translation(of_rows_, of_columns_, wanted_of_rows, wanted_of_columns);
+    for (A& potential : problem.f) potential = static_cast<A>(static_cast<double>(potential) + shift);
+    for (A& potential : problem.g) potential = static_cast<A>(static_cast<double>(potential) - shift);
   }
 
   /// Ends those for which there is proof that there is no plan.

@@ -104,7 +104,7 @@ struct Transport {
 ///                        another length or with potentials that are not finite
 ///
 /// Sources: Cuturi, "Sinkhorn distances", 2013; Schmitzer, "Stabilized sparse scaling algorithms", 2019; Chizat et
-/// al., "Scaling algorithms for unbalanced transport problems", 2018.
+/// al., "Scaling algorithms for unbalanced transport problems", 2018; Séjourné et al., see `translation`.
 template <class T, class A>
 [[nodiscard]] Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
                                      const TransportOptions& options, std::span<const A> start = {});
