@@ -25,6 +25,7 @@ using nlohmann::ordered_json;
 struct DivergenceOutcome : ScaledOutcome {
   double value = 0;
   double gap = 0;
+  double rounding = 0;
   double between = 0;
   double rows = 0;
   double columns = 0;
@@ -132,6 +133,7 @@ void tell_divergence(mpi::Context& context, const DivergenceOptions& options, Di
   for (const auto& stage : found.stages) result.iterations += stage.iterations;
   result.value = found.value;
   result.gap = found.gap;
+  result.rounding = found.rounding;
   result.between = found.between;
   result.rows = is_transposed ? found.columns : found.rows;
   result.columns = is_transposed ? found.rows : found.columns;
@@ -243,6 +245,7 @@ ordered_json divergence_json(const mpi::Context& context, const DivergenceOption
   json["rho"] = options.rho.is_balanced() ? ordered_json() : ordered_json(options.rho.rows);
   json["value"] = outcome.value;
   json["gap"] = outcome.gap;
+  json["rounding"] = outcome.rounding;
   json["transports"] = {{"between", outcome.between}, {"rows", outcome.rows}, {"columns", outcome.columns}};
   json["mass"] = outcome.check.mass;
   json["row_gradient"] = name_or_null(options.of_rows);
@@ -259,7 +262,10 @@ std::string divergence_summary(const DivergenceOptions& options, const Divergenc
   std::string text = fmt::format("S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2   {}, {}, epsilon {}{}\n", costs,
                                  name(outcome.precision), options.epsilon,
                                  options.rho.is_balanced() ? "" : fmt::format(", rho {}", options.rho.rows));
-  text += fmt::format("  {:<10}{:.10g}; of the plans themselves {:.2g} more\n", "value", outcome.value, outcome.gap);
+  const bool is_rounding = outcome.value != 0 && std::abs(outcome.value) <= outcome.rounding;
+  text += fmt::format("  {:<10}{:.10g}{}; of the plans themselves {:.2g} more\n", "value", outcome.value,
+                      is_rounding ? fmt::format(", which may be rounding (up to {:.2g})", outcome.rounding) : "",
+                      outcome.gap);
   text += fmt::format("  {:<10}between both {:.10g}, within the rows {:.10g}, within the columns {:.10g}\n", "OT",
                       outcome.between, outcome.rows, outcome.columns);
   return text + scaled_summary(options, job.file, outcome);
@@ -269,6 +275,7 @@ PageFacts divergence_facts(const DivergenceOptions& options, const DivergenceOut
   PageFacts page{.rows = {}, .stages = outcome.stages};
   const auto add = [&page](const char* what, double value) { page.rows.push_back({what, fmt::format("{}", value)}); };
   add("divergence", outcome.value);
+  add("what rounding may leave of it", outcome.rounding);
   add("epsilon", options.epsilon);
   if (!options.rho.is_balanced()) add("rho", options.rho.rows);
   add("OT between both", outcome.between);

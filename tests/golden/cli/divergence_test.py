@@ -75,6 +75,24 @@ class Divergence(CommandTest):
                 seen.append(np.concatenate([f[:, 0] - f[0, 0], g[0] - g[0, 0]]))
         np.testing.assert_allclose(seen[1:], [seen[0]] * 2, atol=1e-8)
 
+    def test_a_value_that_is_rounding_is_told_to_be(self):
+        points = ("divergence", "--points", "X.npy", "Y.npy")
+        for more, is_lost in [((), False), (("--precision", "f32"), True)]:
+            for ranks in (0, 2):
+                words = (*points, "--epsilon", "1e5", "--tolerance", "1e-5", *more)
+                report = self.report(ranks, *words)
+                # As epsilon grows, plans become products of the masses.
+                limit = self.mean_cost("X", "Y") - self.mean_cost("X", "X") / 2 - self.mean_cost("Y", "Y") / 2
+                self.assertEqual(abs(report["value"]) < report["rounding"], is_lost)
+                self.assertLess(abs(report["value"] - limit), report["rounding"] + 1e-4)
+                self.assertEqual("which may be rounding (up to " in self.succeed(ranks, *words), is_lost)
+        same = self.report(2, "divergence", "--points", "X.npy", "X.npy", "--epsilon", "0.1")
+        self.assertLessEqual(abs(same["value"]), same["rounding"])
+        self.assertLess(same["rounding"], 1e-12)
+
+    def mean_cost(self, of: str, to: str) -> float:
+        return squares(self.load(f"{of}.npy"), self.load(f"{to}.npy")).mean()
+
     def test_unbalanced_and_on_one_set_of_points(self):
         c = self.save("c.npy", 1.7 * self.c)
         words = ("--epsilon", "0.1", "--rows", "r.npy", "--cols", "c.npy", "--tolerance", "1e-12", "--unbalanced", "0.5")
@@ -82,7 +100,7 @@ class Divergence(CommandTest):
         self.assertAlmostEqual(report["value"], self.expected(c, 0.1, 0.5), 11)
         words = ("--epsilon", "0.1", "--rows", "r.npy", "--cols", "r.npy", "--report", "R.html")
         text = self.succeed(0, "divergence", "A.npy", *words)
-        self.assertRegex(text, r"^S\(r, c\) = .*C is 17 x 17, f64, epsilon 0.1\n  value     (0|-?\d(\.\d+)?e-1\d); of the plans")
+        self.assertRegex(text, r"^S\(r, c\) = .*C is 17 x 17, f64, epsilon 0.1\n  value     (0|-?\d(\.\d+)?e-1\d(, which may be rounding \(up to \S+\))?); of the plans")
         page = Page((self.folder / "R.html").read_text())
         self.assertIn("the next of the three transports", " ".join(page.texts["p"]))
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/course/stagnation.hpp"
 #include "plait/sinkhorn/marginals/symmetry.hpp"
 #include "plait/sinkhorn/transport/symmetric_potentials.hpp"
 #include "plait/sinkhorn/transport/transport_iterations.hpp"
@@ -135,13 +137,26 @@ Transport<A> to_themselves(mpi::Context& context, CostOperand<A>& costs, std::sp
   return found;
 }
 
+/// A value is what is left of those of the transports, and of what these are made of, the entropies of the plans among
+/// it.
+template <class A>
+double rounding_of(std::initializer_list<const Transport<A>*> transports, double epsilon) {
+  constexpr double roundings = 64;
+  double largest = 0;
+  for (const Transport<A>* each : transports) {
+    largest = std::max({largest, std::abs(each->dual), epsilon * each->mass});
+  }
+  return roundings * roundoff_of<A>() * largest;
+}
+
 /// What is left where the first transport has no plan.
 template <class A>
 Divergence<A> without_plan_between(const Transport<A>& between) {
   Divergence<A> result;
   result.outcome = between.outcome;
   result.stages = between.stages;
-  for (double* value : {&result.value, &result.between, &result.rows, &result.columns, &result.gap, &result.mass}) {
+  for (double* value :
+       {&result.value, &result.between, &result.rows, &result.columns, &result.gap, &result.rounding, &result.mass}) {
     *value = std::numeric_limits<double>::quiet_NaN();
   }
   result.row_gradient.assign(between.f.size(), std::numeric_limits<A>::quiet_NaN());
@@ -189,6 +204,7 @@ Divergence<A> made_of_transports(
   result.columns = columns.dual - 2 * entropy_of_columns;
   result.value = between.dual - rows.dual / 2 - columns.dual / 2;
   result.gap = between.gap() - rows.gap() / 2 - columns.gap() / 2;
+  result.rounding = rounding_of<A>({&between, &rows, &columns}, epsilon);
   result.mass = between.mass;
   const auto f_of_columns = of_all_ranks(context, std::span<const A>(columns.f));
   mpi::agreed(context, [&] {

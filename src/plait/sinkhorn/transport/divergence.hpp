@@ -30,6 +30,7 @@ struct Divergence {
   double rows = 0;
   double columns = 0;
   double gap = 0;                      // of the value: what the plans make of it, less what the potentials do
+  double rounding = 0;                 // what may be left of the value where it is 0, as numbers of A are rounded
   double mass = 0;                     // that the plan between both moves
   std::vector<TransportStage> stages;  // of all three, one after the other: between both, of rows, of columns
 };
