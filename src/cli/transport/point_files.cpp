@@ -8,8 +8,8 @@ namespace plait::cli {
 
 PointsJob described_points(mpi::Context& context, const PointOptions& options, Precision precision) {
   PointsJob job;
-  job.x = io::describe_matrix_file(context, options.points[0]);
-  job.y = io::describe_matrix_file(context, options.points[1]);
+  job.x = io::describe_columns_file(context, options.points[0]);
+  job.y = io::describe_columns_file(context, options.points[1]);
   job.file = job.x;
   job.file.shape = {job.x.shape.rows, job.y.shape.rows};
   mpi::agreed(context, [&] {

@@ -249,6 +249,15 @@ class Sinkhorn(CommandTest):
                 np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
                 np.testing.assert_allclose(self.load("M.npy"), expected @ y / self.r[:, None], rtol=1e-7)
                 self.assertAlmostEqual(report["cost"], (cost * expected).sum(), 9)
+        on_a_line = self.save("Y.npy", random.random(23))
+        self.save("X.npy", x[:, 0])
+        for ranks in (0, 3):
+            self.succeed(ranks, "transport", *given, *wanted)
+            expected = scaled(np.exp(-np.subtract.outer(x[:, 0], on_a_line) ** 2 / 0.1), self.r, self.c)
+            np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-7)
+            np.testing.assert_allclose(self.load("M.npy"), (expected @ on_a_line / self.r)[:, None], rtol=1e-7)
+        self.save("X.npy", x)
+        self.save("Y.npy", y)
         text = self.succeed(0, "transport", "--points", "X.npy", "Y.npy", "--epsilon", "1", "--precision", "f32", "--map", "M.npy")
         self.assertIn("C = sqeuclidean of 37 and 23 points, f32", text)
         self.assertEqual(self.load("M.npy").dtype, np.float32)
@@ -524,6 +533,15 @@ class Sinkhorn(CommandTest):
                 kills = self.finish_despite_kills(ranks, "state.json", *job, *kept, "-o", "P.npy")
                 np.testing.assert_array_equal(self.load("P.npy"), self.load("expected.npy"), f"after {kills} kills")
                 self.assertFalse({"state.json", "state.json.a.npy", "state.json.b.npy"} & self.files())
+
+    def test_the_text_of_a_checkpoint_does_not_grow_with_the_iterations(self):
+        self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
+        sizes = []
+        for every in ("12", "60"):  # of 64
+            result = self.run_plait(0, "sinkhorn", "no_support.npy", "-o", "P.npy", "--checkpoint", f"{every}.json", "--checkpoint-every", every)
+            self.assertIn("no support", result.stderr)
+            sizes.append((self.folder / f"{every}.json").stat().st_size)
+        self.assertEqual(*sizes)
 
     def test_a_checkpoint_that_is_not_as_it_was_written_is_an_error(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
