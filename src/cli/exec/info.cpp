@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -32,9 +33,18 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json setting(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value == nullptr ? ordered_json() : ordered_json(value);
+// All that users set and plait reads. What launchers tell their ranks is not among them.
+constexpr std::array variables{"PLAIT_ISA",        "PLAIT_LOG",          "PLAIT_MACHINE",   "PLAIT_REPRODUCIBLE",
+                               "PLAIT_GEMM_FROM",  "PLAIT_CLUSTER_RATE", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                               "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
+
+ordered_json values_of_variables() {
+  ordered_json found;
+  for (const char* const variable : variables) {
+    const char* const value = std::getenv(variable);
+    found[variable] = value == nullptr ? ordered_json() : ordered_json(value);
+  }
+  return found;
 }
 
 ordered_json hdf5() {
@@ -81,11 +91,7 @@ ordered_json gathered(const mpi::Context& context) {
           {"threads_per_rank", omp_get_max_threads()},
           {"memory", {{"total_bytes", memory.total}, {"available_bytes", memory.available}}},
           {"machine", context.machine().description},
-          {"environment",
-           {{"PLAIT_ISA", setting("PLAIT_ISA")},
-            {"PLAIT_MACHINE", setting("PLAIT_MACHINE")},
-            {"PLAIT_REPRODUCIBLE", setting("PLAIT_REPRODUCIBLE")},
-            {"OMP_NUM_THREADS", setting("OMP_NUM_THREADS")}}},
+          {"environment", values_of_variables()},
           {"defaults", {{"memory_bytes", defaults.memory_budget}, {"chunk_bytes", defaults.chunk_bytes}}}};
 }
 

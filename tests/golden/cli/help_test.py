@@ -8,6 +8,7 @@ import numpy as np
 from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
+SOURCES = Path(__file__).parents[3] / "src"
 COMMANDS = [
     "redistribute", "multiply", "purify", "sinkhorn", "transport", "balance", "barycentre", "divergence", "plan", "generate", "info", "exec",
     "machine", "trace",
@@ -71,6 +72,18 @@ class Help(CommandTest):
         self.assertIn(f"{report['mpi']}, 1 rank on 1 node\n", text)
         for key in keys_of(report):
             self.assertIn(f"`{key.split('.')[-1]}`", REFERENCE.read_text())
+
+    def test_info_tells_every_variable_that_is_read(self):
+        of_others = re.compile("OMPI_COMM_WORLD_|PMIX?_|MPI_LOCALNRANKS|SLURM_|LD_PRELOAD|SYSTEM_DEFAULT")
+        read = set()
+        for source in SOURCES.rglob("*.cpp"):
+            text = source.read_text()
+            if source.name == "info.cpp" or not re.search(r"\b(getenv|environment)\(", text):
+                continue
+            words = re.findall(r'"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"', text)
+            read |= {word for word in words if not of_others.match(word)}
+        self.assertIn("PLAIT_ISA", read)
+        self.assertEqual(set(json.loads(self.succeed(0, "info", "--json"))["environment"]), read)
 
     def test_the_reference_knows_the_keys_of_the_reports(self):
         self.save("B.npy", np.ones((10, 8)))
