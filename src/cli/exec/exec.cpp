@@ -119,6 +119,13 @@ std::vector<Setting> settings_of(const ExecOptions& options) {
   if (!options.isa.empty()) settings.push_back({"PLAIT_ISA", options.isa});
   if (options.reproducible) settings.push_back({"PLAIT_REPRODUCIBLE", "1"});
   if (options.log) settings.push_back({"PLAIT_LOG", "summary"});
+  // What stands in the environment is told as well, so that ranks on other nodes get it.
+  for (const char* const name : {"PLAIT_ISA", "PLAIT_REPRODUCIBLE", "PLAIT_LOG"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && std::ranges::find(settings, name, &Setting::name) == settings.end()) {
+      settings.push_back({name, value});
+    }
+  }
   return settings;
 }
 

@@ -117,6 +117,24 @@ class Exec(CommandTest):
         self.assertEqual((result.status, result.stdout, len(result.errors)), (1, "", 1))
         self.assertIn(f"mpirun is the launcher of {other}, but this plait was built with {self.family}", result.stderr)
 
+    def test_open_mpi_s_launcher_is_told_all_that_ranks_on_other_nodes_need(self):
+        if self.family != "Open MPI":
+            self.skipTest("MPICH's launcher takes the environment along")
+        self.script("orterun", 'echo "$@"')
+        with_path = {"PATH": f"{self.folder}:{os.environ['PATH']}"}
+        for options, environment, told in (
+            ((), {}, []),
+            (("--log",), {}, ["PLAIT_LOG"]),
+            ((), {"PLAIT_LOG": "choices", "PLAIT_ISA": "scalar"}, ["PLAIT_ISA", "PLAIT_LOG"]),
+            (("--isa", "scalar"), {"PLAIT_ISA": "avx2", "PLAIT_REPRODUCIBLE": "1"}, ["PLAIT_ISA", "PLAIT_REPRODUCIBLE"]),
+        ):
+            with self.subTest(options=options, environment=environment):
+                words = [self.plait, "exec", *options, "--", "orterun", "-x", "ELSE", "./none"]
+                result = self.run_words(words, with_path | environment)
+                self.assertEqual((result.status, result.stderr), (0, ""))
+                forwarded = [word for name in ["LD_PRELOAD", *told, "ELSE"] for word in ("-x", name)]
+                self.assertEqual(result.stdout.split(), [*forwarded, "./none"])
+
     def test_a_program_of_another_mpi_is_refused(self):
         names = {"Open MPI": (b"libmpi.so.40\0", b"libmpich.so.\0"), "MPICH": (b"libmpich.so.12\0", b"libmpi.so.40.0\0")}
         own, other = names[self.family]
