@@ -11,19 +11,29 @@ static_assert(std::is_standard_layout_v<Module>, "a module is found by the addre
 
 Module& module_at(ompi_op_base_module_t* base) noexcept { return *reinterpret_cast<Module*>(base); }
 
+// Whose kernels are right. Open MPI 4.1 calls the functions of unsigned integers for MPI_OFFSET as well, which has a
+// sign.
+template <std::size_t type>
+std::size_t type_of([[maybe_unused]] ompi_datatype_t** datatype) noexcept {
+  if constexpr (type == OMPI_OP_BASE_TYPE_UINT64_T) {
+    if (*datatype == MPI_OFFSET) return OMPI_OP_BASE_TYPE_INT64_T;
+  }
+  return type;
+}
+
 template <std::size_t type, bool padded>
-void reduce(const void* in, void* inout, int* count, ompi_datatype_t**, ompi_op_base_module_t* base) noexcept {
+void reduce(const void* in, void* inout, int* count, ompi_datatype_t** datatype, ompi_op_base_module_t* base) noexcept {
   const Module& module = module_at(base);
   const Index n = padded ? Index{*count} - 1 : *count;
   if constexpr (padded) {
     if (n < 0) return;
     module.last[type](n, in, inout, inout);
   }
-  module.reduce[type](n, in, inout);
+  module.reduce[type_of<type>(datatype)](n, in, inout);
 }
 
 template <std::size_t type, bool padded>
-void combine(const void* a, const void* b, void* out, int* count, ompi_datatype_t**,
+void combine(const void* a, const void* b, void* out, int* count, ompi_datatype_t** datatype,
              ompi_op_base_module_t* base) noexcept {
   const Module& module = module_at(base);
   const Index n = padded ? Index{*count} - 1 : *count;
@@ -31,20 +41,20 @@ void combine(const void* a, const void* b, void* out, int* count, ompi_datatype_
     if (n < 0) return;
     module.last[type](n, a, b, out);
   }
-  module.combine[type](n, a, b, out);
+  module.combine[type_of<type>(datatype)](n, a, b, out);
 }
 
 template <std::size_t type, bool padded>
 void counted_reduce(const void* in, void* inout, int* count, ompi_datatype_t** datatype,
                     ompi_op_base_module_t* module) noexcept {
-  module_at(module).counts[type].add(*count);
+  module_at(module).counts[type_of<type>(datatype)].add(*count);
   reduce<type, padded>(in, inout, count, datatype, module);
 }
 
 template <std::size_t type, bool padded>
 void counted_combine(const void* a, const void* b, void* out, int* count, ompi_datatype_t** datatype,
                      ompi_op_base_module_t* module) noexcept {
-  module_at(module).counts[type].add(*count);
+  module_at(module).counts[type_of<type>(datatype)].add(*count);
   combine<type, padded>(a, b, out, count, datatype, module);
 }
 

@@ -14,6 +14,9 @@ namespace {
 const std::vector<MPI_Op> operations{MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
                                      MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
 
+// Looked at only where functions are called for types of several kinds.
+MPI_Datatype of_no_type = MPI_DATATYPE_NULL;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
 std::unique_ptr<Module> module_of(MPI_Op op, bool counted = false) {
   auto module = std::make_unique<Module>();
   make_module(*module, operation_of(op).value(), simd::best_isa(), counted);
@@ -61,8 +64,8 @@ TEST(OpenMpiModule, three_buffers_give_what_two_give_and_no_function_touches_the
         auto two = b;
         two.insert(two.end(), 64, sentinel);
         auto three = two;
-        module->base.opm_fns[type](a.data(), two.data(), &count, nullptr, &module->base);
-        module->base.opm_3buff_fns[type](a.data(), b.data(), three.data(), &count, nullptr, &module->base);
+        module->base.opm_fns[type](a.data(), two.data(), &count, &of_no_type, &module->base);
+        module->base.opm_3buff_fns[type](a.data(), b.data(), three.data(), &count, &of_no_type, &module->base);
         const std::size_t written = count == 0 ? 0 : size * static_cast<std::size_t>(count) - padding;
         for (std::size_t i = 0; i < three.size(); ++i) {
           const bool is_padding = i < written && i % size >= size - padding;
@@ -74,13 +77,31 @@ TEST(OpenMpiModule, three_buffers_give_what_two_give_and_no_function_touches_the
   }
 }
 
+TEST(OpenMpiModule, offsets_have_a_sign_though_open_mpi_takes_them_for_unsigned_integers) {
+  const auto module = module_of(MPI_MIN, true);
+  const auto type = std::size_t{OMPI_OP_BASE_TYPE_UINT64_T};
+  const MPI_Offset in = -1;
+  for (const bool is_offset : {true, false}) {
+    MPI_Datatype datatype = is_offset ? MPI_OFFSET : MPI_UINT64_T;
+    MPI_Offset two = 1;
+    MPI_Offset three = 0;
+    int n = 1;
+    module->base.opm_3buff_fns[type](&in, &two, &three, &n, &datatype, &module->base);
+    module->base.opm_fns[type](&in, &two, &n, &datatype, &module->base);
+    EXPECT_EQ(two, is_offset ? -1 : 1);
+    EXPECT_EQ(three, two);
+  }
+  EXPECT_EQ(module->counts[OMPI_OP_BASE_TYPE_INT64_T].calls, 2);
+  EXPECT_EQ(module->counts[type].calls, 2);
+}
+
 TEST(OpenMpiModule, counts_calls_and_elements_if_asked_to) {
   const auto module = module_of(MPI_SUM, true);
   std::vector<double> in(10, 1);
   std::vector<double> inout(10, 2);
   int n = 10;
   for (int call = 0; call < 3; ++call) {
-    module->base.opm_fns[OMPI_OP_BASE_TYPE_DOUBLE](in.data(), inout.data(), &n, nullptr, &module->base);
+    module->base.opm_fns[OMPI_OP_BASE_TYPE_DOUBLE](in.data(), inout.data(), &n, &of_no_type, &module->base);
   }
   EXPECT_EQ(inout, std::vector<double>(10, 5));
   EXPECT_EQ(module->counts[OMPI_OP_BASE_TYPE_DOUBLE].calls, 3);
