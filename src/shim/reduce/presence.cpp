@@ -44,7 +44,8 @@ constexpr std::string_view has_wish = "plait-reduce.reproducible";
 
 // A name of sockets that is in no file system, and so is gone with its process however that ends.
 bool name_socket(std::string_view what, int world_rank, sockaddr_un& address, socklen_t& length) {
-  static const std::string of_job = job();
+  // Never destroyed: a program may reduce in what it runs at its end.
+  static const std::string& of_job = *new std::string(job());  // NOLINT(cppcoreguidelines-owning-memory)
   if (of_job.empty()) return false;
   const std::string name = fmt::format("{}.{}.{}.{}", what, getuid(), of_job, world_rank);
   if (name.size() + 1 > sizeof address.sun_path) return false;

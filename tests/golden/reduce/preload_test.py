@@ -210,6 +210,11 @@ class Preload(unittest.TestCase):
                     self.assertFalse(is_running(process), part)
                     self.assertEqual(glob.glob(f"/dev/shm/plait-{process}-*"), [])
 
+    def test_what_a_program_reduces_while_it_exits_is_served(self):
+        # Schedulers name jobs at length; Open MPI's ranks need the name that its launcher gave them.
+        name = {} if self.is_open_mpi() else {"PMIX_NAMESPACE": "a-name-of-more-than-a-few-letters"}
+        self.assertEqual(self.calls(self.with_library(3, self.program, "reduce-at-exit", **name)[1])["MPI_Allreduce"], 3)
+
     def test_it_calls_mpi_by_its_profiling_names(self):
         symbols = subprocess.run(
             ["nm", "--dynamic", "--undefined-only", self.library], capture_output=True, text=True, check=True

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
                                                 {"exit-meanwhile", exit_meanwhile},
                                                 {"be-killed-meanwhile", be_killed_meanwhile},
                                                 {"abort-between", abort_between},
+                                                {"reduce-at-exit", reduce_at_exit},
                                                 {"reproducible", check_reproducible},
                                                 {"reproducible-on-many", check_reproducible_on_many},
                                                 {"not-reproducible", check_not_reproducible}};

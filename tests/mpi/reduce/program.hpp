@@ -20,6 +20,9 @@ void exit_meanwhile();       // part "exit-meanwhile"
 void be_killed_meanwhile();  // part "be-killed-meanwhile"
 void abort_between();        // part "abort-between"
 
+// Reduces when main has ended.
+void reduce_at_exit();  // part "reduce-at-exit"
+
 // Only with plait's library and PLAIT_REPRODUCIBLE=1.
 void check_reproducible();          // part "reproducible"
 void check_reproducible_on_many();  // part "reproducible-on-many"
