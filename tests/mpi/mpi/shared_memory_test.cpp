@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -115,6 +117,31 @@ TEST_F(SharedPools, give_several_leases_memory_of_their_own) {
   const SharedPool::Lease moved = std::move(second);
   std::ranges::fill(moved.segment(node.rank()), std::byte{9});
   EXPECT_EQ(first.segment(node.rank())[0], std::byte{0});
+}
+
+// As of a cache of plans, whose leases come and go in turn: a long one now and then must not make all segments long.
+TEST_F(SharedPools, keep_the_lengths_of_segments_where_there_is_plenty) {
+  constexpr Index is_short = 1000;
+  constexpr Index is_long = Index{512} << 10;
+  SharedPool pool(context.topology().node(), 2 * is_long);
+  std::deque<SharedPool::Lease> latest;
+  Index most = 0;
+  for (int call = 0; call < 60; ++call) {
+    if (latest.size() == 6) latest.pop_front();
+    latest.push_back(pool.lease(call % 7 == 0 ? is_long : is_short, 0));
+    most = std::max(most, pool.held_bytes());
+  }
+  EXPECT_GE(most, 2 * is_long);
+  EXPECT_LE(most, 4 * is_long);
+}
+
+TEST_F(SharedPools, lend_long_segments_to_short_leases_before) {
+  std::set<const std::byte*> places;
+  for (const Index bytes : {480000, 1000, 480000, 60000}) {
+    const SharedPool::Lease lease = context.shared_staging().lease(bytes, 0);
+    places.insert(lease.segment(context.topology().node().rank()).data());
+  }
+  EXPECT_EQ(places.size(), 1U);
 }
 
 }  // namespace

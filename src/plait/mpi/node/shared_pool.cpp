@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "plait/mpi/collectives.hpp"
 
@@ -15,6 +16,8 @@ namespace {
 constexpr Index share_of_free = 4;
 // Sizes are rounded to a few different ones, so that what one lease gives back serves the next.
 constexpr Index least_segment = Index{64} << 10;
+// Where there is plenty already, a segment may be so many times as long as what is asked for.
+constexpr Index most_excess = 4;
 
 Index rounded(Index bytes) {
   return static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least_segment))));
@@ -22,8 +25,10 @@ Index rounded(Index bytes) {
 
 }  // namespace
 
-SharedPool::SharedPool(const Communicator& node)
-    : node_(&node), capacity_(all_reduce(node, free_shared_memory() / share_of_free, Operation::minimum())) {}
+SharedPool::SharedPool(const Communicator& node, Index plenty)
+    : node_(&node),
+      plenty_(plenty),
+      capacity_(all_reduce(node, free_shared_memory() / share_of_free, Operation::minimum())) {}
 
 std::vector<Index> SharedPool::idle_on_all_ranks() const {
   std::vector<Index> idle;
@@ -33,24 +38,33 @@ std::vector<Index> SharedPool::idle_on_all_ranks() const {
   return idle;
 }
 
+Index SharedPool::held_bytes() const noexcept {
+  Index sum = 0;
+  for (const auto& entry : entries_) sum += static_cast<Index>(entry->window.segment(0).size());
+  return sum;
+}
+
+// Where many leases live long and some are longer than the others, in the end all segments would be as long as the
+// longest if short leases always took long ones.
 SharedPool::Lease SharedPool::lease(Index bytes, Index zeroed) {
   const auto size = [](const auto& entry) { return static_cast<Index>(entry->window.segment(0).size()); };
   // Ranks may have given back different ones; from here on they decide alike.
   const std::vector<Index> idle = idle_on_all_ranks();
   auto smallest = entries_.end();
-  auto too_small = entries_.end();
+  auto other = entries_.end();
+  const Index longest = held_bytes() < plenty_ ? std::numeric_limits<Index>::max() : most_excess * rounded(bytes);
   for (std::size_t i = 0; i < idle.size(); ++i) {
     const auto it = entries_.begin() + static_cast<std::ptrdiff_t>(i);
     if (idle[i] == 0) continue;
-    if (size(*it) < bytes) {
-      too_small = it;
+    if (size(*it) < bytes || size(*it) > longest) {
+      other = it;
     } else if (smallest == entries_.end() || size(*it) < size(*smallest)) {
       smallest = it;
     }
   }
   if (smallest == entries_.end()) {
-    // Too small for this lease, so probably for the next ones, too.
-    if (too_small != entries_.end()) entries_.erase(too_small);
+    // Of no use for this lease, so probably for the next ones, too.
+    if (other != entries_.end()) entries_.erase(other);
     auto entry = std::make_unique<Entry>();
     entry->window = SharedWindow(*node_, rounded(bytes));
     entries_.push_back(std::move(entry));

@@ -21,8 +21,11 @@ class SharedPool {
   };
 
  public:
+  /// Bytes of a rank's segments from which on short leases take no long ones.
+  static constexpr Index usual_plenty = Index{128} << 20;
+
   /// Collective over `node`, which outlives the pool.
-  explicit SharedPool(const Communicator& node);
+  explicit SharedPool(const Communicator& node, Index plenty = usual_plenty);
 
   class Lease {
    public:
@@ -53,10 +56,14 @@ class SharedPool {
   /// ranks of the node.
   [[nodiscard]] Index capacity() const noexcept { return capacity_; }
 
+  /// Of this rank's segments, leased or not.
+  [[nodiscard]] Index held_bytes() const noexcept;
+
  private:
   [[nodiscard]] std::vector<Index> idle_on_all_ranks() const;
 
   const Communicator* node_;
+  Index plenty_;
   Index capacity_;
   std::vector<std::unique_ptr<Entry>> entries_;  // in the same order on all ranks
 };
