@@ -6,6 +6,7 @@
 
 #include "plait/base/log_setting.hpp"
 
+#include "shim/scalapack/settled_isa.hpp"
 #include "shim/summary.hpp"
 
 namespace plait::shim::scalapack {
@@ -21,10 +22,10 @@ Summary& Summary::of_program() {
   return summary;
 }
 
-Summary::Summary() : wanted_(log_setting().summary) {}
+Summary::Summary() : wanted_(log_setting().summary), complaint_about_isa_(settled_isa()) {}
 
 Summary::~Summary() {
-  if (rank_.is_zero()) std::fputs((wanted_ ? text() : complaint_about_log()).c_str(), stderr);
+  if (rank_.is_zero()) std::fputs((complaint_about_isa_ + (wanted_ ? text() : complaint_about_log())).c_str(), stderr);
 }
 
 void Summary::served(const std::string& routine, Index bytes, double seconds) {

@@ -11,7 +11,7 @@
 namespace plait::shim::scalapack {
 
 /// What became of the calls of this process. `PLAIT_LOG=summary` in the environment prints it to stderr when rank 0 of
-/// all processes ends; anything else in there is told to be wrong then.
+/// all processes ends; anything else in there, and what is wrong with PLAIT_ISA, is told then.
 class Summary {
  public:
   /// The only one, printed and destroyed when the program ends.
@@ -38,6 +38,7 @@ class Summary {
   };
 
   bool wanted_;
+  std::string complaint_about_isa_;
   OwnRank rank_;
   std::map<std::string, Served> served_;
   std::map<std::pair<std::string, std::string>, Index> passed_on_;

@@ -56,6 +56,13 @@ class Preload(unittest.TestCase):
         _, log = self.run_program(LD_PRELOAD=self.library, PLAIT_LOG="bogus")
         self.assertEqual(log.count("PLAIT_LOG is 'bogus', expected 'summary'"), 1, log)
 
+    def test_an_instruction_set_that_is_none_is_told_once_and_all_is_served(self):
+        results, log = self.run_program(LD_PRELOAD=self.library, PLAIT_LOG="summary", PLAIT_ISA="mmx")
+        self.assertEqual(results, self.run_program()[0])
+        self.assertEqual(log.count('plait: warning: environment variable PLAIT_ISA: instruction set "mmx"'), 1, log)
+        self.assertRegex(log, r"; \w+ is used\n")
+        self.assertNotIn("passed on", log)
+
     def test_programs_of_the_other_mpi_are_ended_with_a_line(self):
         """Any program does that has that MPI loaded; with the library's own one it goes on."""
         told = {}
