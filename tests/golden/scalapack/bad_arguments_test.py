@@ -8,17 +8,24 @@ import unittest
 CASES = [
     "tran:leading-dimension",  # of one process only
     "tran:outside",
+    "tran:no-context-of-one",
+    "tran:no-second-context-of-one",
+    "geadd:no-context",
     "geadd:trans",
     "tradd:uplo",
+    "tradd:uplo-of-one",
     "geadd:type",
     "gemm:trans",
     "gemm:ja",
     "gemm:block",
+    "gemm:type-of-one",
+    "gemm:negative-of-one",
     "gemr2d:leading-dimension",  # likewise
     "gemr2d:first-row",
     "gemr2d:first-column-of-one",
     "gemr2d:outside",
     "gemr2d:outside-of-one",
+    "trmr2d:outside-of-one",
 ]
 
 

@@ -46,11 +46,17 @@ int main(int argc, char** argv) {
       {"outside", [](Call& c, int) { c.ia = 2; }},
       {"outside-of-one", [](Call& c, int of) { c.ia = of == 1 ? 2 : 1; }},
       {"negative", [](Call& c, int) { c.m = -3; }},
+      {"negative-of-one", [](Call& c, int of) { c.m = of == 1 ? -3 : 8; }},
       {"type", [](Call& c, int) { c.desc_c[type] = 501; }},
+      {"type-of-one", [](Call& c, int of) { c.desc_c[type] = of == 1 ? 501 : 1; }},
+      {"no-context", [](Call& c, int) { c.desc_a[grid] = 12345; }},
+      {"no-context-of-one", [](Call& c, int of) { c.desc_a[grid] = of == 1 ? -1 : c.desc_a[grid]; }},
+      {"no-second-context-of-one", [](Call& c, int of) { c.desc_c[grid] = of == 1 ? -1 : c.desc_c[grid]; }},
       {"block", [](Call& c, int) { c.desc_c[block_columns] = 0; }},
       {"first-row", [](Call& c, int) { c.desc_a[first_row] = 17; }},
       {"first-column-of-one", [](Call& c, int of) { c.desc_c[first_column] = of == 0 ? -1 : 0; }},
       {"uplo", [](Call& c, int) { c.uplo = 'x'; }},
+      {"uplo-of-one", [](Call& c, int of) { c.uplo = of == 1 ? 'x' : 'U'; }},
       {"trans", [](Call& c, int) { c.trans = 'x'; }},
       {"ja", [](Call& c, int) { c.ja = 0; }}};
   const std::string routine = name.substr(0, name.find(':'));
@@ -65,6 +71,7 @@ int main(int argc, char** argv) {
   const auto geadd = real ? R::geadd.real : R::geadd.plait;
   const auto tradd = real ? R::tradd.real : R::tradd.plait;
   const auto gemr2d = real ? R::gemr2d.real : R::gemr2d.plait;
+  const auto trmr2d = real ? R::trmr2d.real : R::trmr2d.plait;
   const auto gemm = real ? R::gemm.real : R::gemm.plait;
   const int* const da = call.desc_a.data();
   const int* const dc = call.desc_c.data();
@@ -78,6 +85,8 @@ int main(int argc, char** argv) {
   } else if (routine == "gemm") {
     gemm(&call.trans, &call.trans, &call.m, &call.n, &call.n, &alpha, a.data(), &call.ia, &call.ja, da, a.data(), &one,
          &one, da, &alpha, c.data(), &one, &one, dc);
+  } else if (routine == "trmr2d") {
+    trmr2d(&call.uplo, "N", call.m, call.n, a.data(), call.ia, call.ja, da, c.data(), 1, 1, dc, other);
   } else {
     gemr2d(call.m, call.n, a.data(), call.ia, call.ja, da, c.data(), 1, 1, dc, other);
   }
