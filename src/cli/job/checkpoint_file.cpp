@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/io/text/strict_json.hpp"
@@ -85,7 +86,7 @@ std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
   std::uint64_t sum = 0;
   mpi::agreed(context, [&] {
     std::vector<char> piece;
-    layout::Axis::even((size + word_bytes - 1) / word_bytes, context.size())
+    layout::Axis::even(quotient_up(size, word_bytes), context.size())
         .for_each_segment(context.rank(), [&](const layout::Segment& words) {
           const Index end = std::min(size, (words.global + words.length) * word_bytes);
           for (Index at = words.global * word_bytes; at < end; at += io::piece_bytes) {

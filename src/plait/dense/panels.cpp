@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "plait/base/rounding.hpp"
 #include "plait/layout/overlay.hpp"
 #include "plait/model/choice.hpp"
 #include "plait/mpi/message.hpp"
@@ -78,7 +79,7 @@ std::vector<Turn> turns_in_place(const GivenAxes& given, Index longest) {
   std::vector<Turn> turns;
   Index number = 0;
   for (const Common& common : all_common(given)) {
-    const Index count = (common.length + longest - 1) / longest;
+    const Index count = quotient_up(common.length, longest);
     Index begin = 0;
     for (Index i = 0; i < count; ++i) {
       const Index terms = common.length / count + (i < common.length % count ? 1 : 0);

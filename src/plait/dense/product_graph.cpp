@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/algorithm/reduce_scatter.hpp"
 #include "plait/collective/group.hpp"
@@ -42,7 +43,7 @@ constexpr Index least_step_columns = 64;
 
 /// How many stages the messages of a panel take to set out.
 Index stages_of_panel(const Arrangement& arrangement, const Cut& cut) {
-  const auto segments = [&](Index lines, Index segment) { return (lines * cut.panel_terms + segment - 1) / segment; };
+  const auto segments = [&](Index lines, Index segment) { return quotient_up(lines * cut.panel_terms, segment); };
   return std::max({Index{1}, segments(arrangement.most_rows(), cut.a_segment),
                    segments(arrangement.most_columns(), cut.b_segment)});
 }
@@ -278,8 +279,8 @@ class Builder {
   /// Pieces of nearly equal length, but for the last: multiples of what vector kernels deal with at a time.
   static Index even_length(Index extent, Index most) {
     constexpr Index multiple = 16;
-    const Index count = (extent + most - 1) / most;
-    return std::max(Index{1}, std::min(extent, ((extent + count - 1) / count + multiple - 1) / multiple * multiple));
+    const Index count = quotient_up(extent, most);
+    return std::max(Index{1}, std::min(extent, rounded_up(quotient_up(extent, count), multiple)));
   }
 
   void add_multiply(Index stage, Index terms, Place a_place, Place b_place, Dependencies after) {
@@ -291,9 +292,8 @@ class Builder {
     const double flops_of_column = kind_.flops * static_cast<double>(height) * static_cast<double>(depth);
     const auto columns_of_step = std::min(step_flops / flops_of_column, static_cast<double>(columns_));
     const Index width = even_length(columns_, std::max(least_step_columns, static_cast<Index>(columns_of_step)));
-    const auto count = [](Index extent, Index length) { return (extent + length - 1) / length; };
-    const Index down = count(rows_, height);
-    const Index across = count(columns_, width);
+    const Index down = quotient_up(rows_, height);
+    const Index across = quotient_up(columns_, width);
     const Source a = source_of(a_, a_place, rows_);
     const Source b = source_of(b_, b_place, columns_);
     const auto multiply = [=, kind = kind_, rows = rows_, columns = columns_](const Run& run, Index step) {
@@ -318,7 +318,7 @@ class Builder {
                      .beta = adds || term > 0 ? nullptr : given.beta});
     };
     last_stage_ = std::max(last_stage_, stage);
-    const Index steps = count(terms, depth) * across * down;
+    const Index steps = quotient_up(terms, depth) * across * down;
     const Slots uses{a_place.slot, b_place.slot, c_};
     multiplied_ = {graph_.compute({stage, b_strand, stage}, steps, multiply, uses, std::move(after))};
   }
@@ -390,7 +390,7 @@ class Builder {
 Index most_summed_elements(const Arrangement& arrangement, const Cut& cut) {
   const Index hops = arrangement.mesh().layers - 1;
   const Index block = arrangement.rows(0).length() * arrangement.final_columns(0, 0).length();
-  const Index segments = (block + cut.c_segment - 1) / cut.c_segment;
+  const Index segments = quotient_up(block, cut.c_segment);
   const Index segments_under_way = std::max(std::min(hops, segments), std::min(segments * hops, Index{16}));
   return std::min(block, cut.c_segment) * (segments_under_way + 1);
 }
@@ -417,7 +417,7 @@ Index most_staged_elements(const Arrangement& arrangement, const Cut& cut) {
   const Index summed = mesh.layers > 1 ? most_summed_elements(arrangement, cut) : 0;
   if (!goes_in_panels(arrangement)) {
     const Index rounds = std::max(mesh.rows, mesh.columns);
-    const Index part = (arrangement.terms(0).length() + rounds - 1) / rounds;
+    const Index part = quotient_up(arrangement.terms(0).length(), rounds);
     const Index line =
         (mesh.columns > 1 ? arrangement.rows(0).length() : 0) + (mesh.rows > 1 ? arrangement.columns(0).length() : 0);
     return std::min(Index{2}, rounds - 1) * part * line + summed;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/model/strands.hpp"
 
 namespace plait::model {
@@ -42,7 +43,7 @@ template <Algorithm A>
 Candidate<A> best_of(A algorithm, const Machine& machine, const Costs<A>& costs, Index bytes, const Ways& ways) {
   std::optional<Candidate<A>> best;
   for (const int strands : ways.strands) {
-    const Index strand_bytes = (bytes + strands - 1) / strands;
+    const Index strand_bytes = quotient_up(bytes, strands);
     for (const Index segment : ways.segments) {
       const Index segment_bytes = std::clamp<Index>(segment, 1, std::max<Index>(1, strand_bytes));
       const double time = seconds(costs.of(machine, strand_bytes, segment_bytes), strands);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "plait/base/rounding.hpp"
 #include "plait/model/rounds.hpp"
 
 namespace plait::model {
@@ -13,7 +14,7 @@ namespace {
 // the whole. The copies of all ranks share the memory's rate.
 double seconds_within_node(const Machine& machine, Index ranks, Index bytes) {
   if (ranks == 1) return 0;
-  const auto part = static_cast<double>((bytes + ranks - 1) / ranks);
+  const auto part = static_cast<double>(quotient_up(bytes, ranks));
   const auto others = static_cast<double>(ranks - 1);
   const double copied = static_cast<double>(ranks * bytes) / machine.copy_bytes_per_second;
   return 2 * machine.node.latency_seconds + others * part / machine.combine_bytes_per_second + copied;

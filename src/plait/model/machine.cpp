@@ -8,6 +8,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::model {
 
@@ -103,7 +104,7 @@ int fastest_ranks_per_node(const Link& link, Index bytes, int most) {
   double highest = 0;
   for (const Streams& streams : link.streams) {
     if (streams.ranks > most) break;
-    const double rate = streams.one_way.bytes_per_second((bytes + streams.ranks - 1) / streams.ranks);
+    const double rate = streams.one_way.bytes_per_second(quotient_up(bytes, streams.ranks));
     if (rate <= highest) continue;
     highest = rate;
     best = streams.ranks;

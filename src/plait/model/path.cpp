@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::model {
 
@@ -69,7 +70,7 @@ Step step_of(const Round& round, const Placement& placement) {
 }
 
 Index bytes_of(const Load& load, Index parts, Index vector_bytes) {
-  return (vector_bytes * load.parts + parts - 1) / parts;
+  return quotient_up(vector_bytes * load.parts, parts);
 }
 
 }  // namespace

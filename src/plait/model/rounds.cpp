@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "plait/base/rounding.hpp"
 #include "plait/model/pairing.hpp"
 
 namespace plait::model {
@@ -178,7 +179,7 @@ Rounds hierarchical(const Placement& placement) {
   for (const auto& node : nodes) {
     const auto size = static_cast<Index>(node.size());
     for (std::size_t place = 1; place < node.size(); ++place)
-      to_first.hops.push_back({node[place], node[0], (to_first.parts + size - 1) / size});
+      to_first.hops.push_back({node[place], node[0], quotient_up(to_first.parts, size)});
   }
   all.push_back(std::move(to_first));
   append(all, std::move(between));

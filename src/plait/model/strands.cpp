@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::model {
 
@@ -27,7 +28,7 @@ int choose_strands(const BandwidthCurve& bandwidth, Index bytes,
   int best = 1;
   double least_seconds = seconds(cost_of(bytes), 1);
   for (const int strands : possible_strands(bandwidth, bytes)) {
-    const double time = seconds(cost_of((bytes + strands - 1) / strands), strands);
+    const double time = seconds(cost_of(quotient_up(bytes, strands)), strands);
     if (time >= worth_a_change * least_seconds) continue;
     best = strands;
     least_seconds = time;
@@ -53,7 +54,7 @@ Index choose_segment(const BandwidthCurve& bandwidth, Index bytes,
   double least_seconds = seconds(piece_of(best).cost, 1);
   for (const Index segment : possible_segments(bandwidth, bytes)) {
     const Piece piece = piece_of(segment);
-    const Index pieces = std::max<Index>(1, (bytes + piece.bytes - 1) / piece.bytes);
+    const Index pieces = std::max<Index>(1, quotient_up(bytes, piece.bytes));
     const double time = seconds(piece.cost, static_cast<int>(std::min<Index>(pieces, INT_MAX)));
     if (time >= worth_a_change * least_seconds) continue;
     best = segment;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "plait/base/rounding.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/dense/symm/symm_mesh.hpp"
 
@@ -82,7 +83,7 @@ Index DenseProducts<T>::workspace_bytes() const {
   if (symmetric_ && symmetric_->mesh().contains(context_.rank())) {
     // It is taken when it is first needed: blocks of both factors, a part of a sum, and both results.
     const Index edge = symmetric_->mesh().edge();
-    const Index side = (layout_.shape().rows + edge - 1) / edge;
+    const Index side = quotient_up(layout_.shape().rows, edge);
     bytes += std::max(symmetric_->workspace_bytes(), 5 * side * side * Index{sizeof(T)});
   }
   return bytes;

@@ -10,14 +10,13 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/memory.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::schedule {
 
 namespace {
 
 using Kind = Compiled::Kind;
-
-constexpr Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
 
 // At one position: what its messages may wait for, the messages as both their ends know them, what waits for them.
 // Anything else could stand before a message at one of its ends and after it at the other.
@@ -102,7 +101,7 @@ Compiled::Compiled(Graph graph, int own_rank)
 
   for (const Graph::Pool& pool : graph.pools_) {
     pools.push_back({pool.block_bytes, pool.blocks, staging_bytes, {}});
-    staging_bytes += round_up(pool.block_bytes * pool.blocks, Index{Buffer::alignment});
+    staging_bytes += rounded_up(pool.block_bytes * pool.blocks, Index{Buffer::alignment});
   }
   fill_lanes();
   link_channels();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/mpi/message.hpp"
 
 namespace plait::schedule {
@@ -116,7 +117,7 @@ OperationId Graph::reduce_local(Position position, Range a, Range b, Range out, 
               .a = a,
               .b = b,
               .combine = combine,
-              .steps = (out.bytes + step_bytes - 1) / step_bytes,
+              .steps = quotient_up(out.bytes, step_bytes),
               .uses = {a.slot, b.slot, out.slot},
               .after = std::move(after)});
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/own_copy.hpp"
 
 namespace plait::collective {
@@ -33,7 +34,7 @@ Range range(const Blocks& blocks, Place place, const Segment& piece) {
 
 // Of a block of so many elements.
 Traffic messages(Index elements, Index element_bytes, Index strands, Index segment_elements) {
-  const auto segments = [&](Index length) { return (length + segment_elements - 1) / segment_elements; };
+  const auto segments = [&](Index length) { return quotient_up(length, segment_elements); };
   const Index shorter = elements / strands;
   const Index longer_strands = elements % strands;
   return {longer_strands * segments(shorter + 1) + (strands - longer_strands) * segments(shorter),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plait/base/memory.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/collective/arguments.hpp"
 
 namespace plait::collective {
@@ -11,15 +12,13 @@ namespace {
 
 constexpr auto line = static_cast<Index>(Buffer::alignment);
 
-constexpr Index whole_lines(Index bytes) { return (bytes + line - 1) / line * line; }
-
 }  // namespace
 
 // A slot is used again by a chunk that sets out two stages later, when the flags about the earlier one are behind.
 NodeStages::NodeStages(mpi::Context& context, const Stream& stream)
     : topology_(&context.topology()),
       slots_(std::max<Index>(most_within(stream, 1), 1)),
-      slot_bytes_(whole_lines(stream.longest_bytes())),
+      slot_bytes_(rounded_up(stream.longest_bytes(), line)),
       flag_bytes_(2 * slots_ * Index{sizeof(schedule::FlagCell)}),
       memory_(context.shared_staging().lease(flag_bytes_ + slots_ * slot_bytes_, flag_bytes_)) {
   for (int rank = 0; rank < topology_->node().size(); ++rank)

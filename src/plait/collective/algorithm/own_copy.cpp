@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::collective {
 
@@ -17,7 +18,7 @@ constexpr Index copy_step_bytes = Index{256} << 10;
 OperationId own_copy(Graph& graph, Position position, Range from, Range to, Dependencies after) {
   PLAIT_ASSERT(from.bytes == to.bytes, "a copy is as long as what it is a copy of");
   const bool is_there = from.slot == to.slot && from.offset == to.offset;
-  const Index steps = is_there ? 0 : (from.bytes + copy_step_bytes - 1) / copy_step_bytes;
+  const Index steps = is_there ? 0 : quotient_up(from.bytes, copy_step_bytes);
   const auto copy = [from, to](const schedule::Run& run, Index step) {
     const Index done = step * copy_step_bytes;
     const Index bytes = std::min(copy_step_bytes, from.bytes - done);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/arguments.hpp"
 
@@ -48,7 +49,7 @@ OperationId move_to_beginning(Graph& graph, const Group& group, const Blocks& bl
   }
   const auto [begin, end] = group.contains_me() ? blocks.extent(group.me()) : std::pair<Index, Index>{0, 0};
   const Range from = blocks.range(data, begin, end);
-  const Index steps = begin == 0 ? 0 : (from.bytes + move_step_bytes - 1) / move_step_bytes;
+  const Index steps = begin == 0 ? 0 : quotient_up(from.bytes, move_step_bytes);
   const auto move = [from, data](const schedule::Run& run, Index step) {
     const Index done = step * move_step_bytes;
     const Index bytes = std::min(move_step_bytes, from.bytes - done);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/own_copy.hpp"
 #include "plait/collective/arguments.hpp"
 #include "plait/collective/node/fold.hpp"
@@ -164,7 +165,7 @@ struct SharedReduceScatter {
         if (index != me) run.count_received(ranks.rank(index), piece.range.bytes);
       }
     };
-    const Index steps = (piece.range.bytes + step_bytes - 1) / step_bytes;
+    const Index steps = quotient_up(piece.range.bytes, step_bytes);
     return graph.compute(own.position(), steps, reduce, {in.slot, out.slot}, std::move(after));
   }
 };

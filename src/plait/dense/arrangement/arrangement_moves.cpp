@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "plait/base/rounding.hpp"
 #include "plait/dense/arrangement/in_place.hpp"
 #include "plait/dense/own_tile.hpp"
 #include "plait/redistribute/communication_volume.hpp"
@@ -35,7 +36,7 @@ Index estimated_moved_bytes(const Factors& factors, const Layout& c, const Arran
   Index elements = 0;
   const auto add = [&](const Layout& given, const Layout& own) {
     const Layout played = arrangement.given() ? own.relabeled(in_place_roles(c, ranks)) : own;
-    if (!lies_as(given, played)) elements += (layout::elements(given.shape()) + ranks - 1) / ranks;
+    if (!lies_as(given, played)) elements += quotient_up(layout::elements(given.shape()), ranks);
   };
   add(as_it_is_read(factors.a, factors.op_a), arrangement.a_layout());
   add(as_it_is_read(factors.b, factors.op_b), arrangement.b_layout());

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/own_copy.hpp"
 
 namespace plait::dense {
@@ -28,7 +29,7 @@ Index SymmCannon::workspace_elements() const {
 
 // The blocks get into place, then move by one for each further step.
 Index SymmCannon::stages_of_product() const {
-  const Index steps = (mesh().edge() + mesh().layers() - 1) / mesh().layers();
+  const Index steps = quotient_up(mesh().edge(), mesh().layers());
   return (steps + 1) * (lines_.stages(mesh().most_elements()) + 1);
 }
 

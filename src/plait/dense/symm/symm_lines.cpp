@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/allreduce.hpp"
 #include "plait/collective/algorithm/chain.hpp"
 
@@ -34,8 +35,8 @@ Stream SymmLines::cut(Index elements, Index first_stage) const {
 }
 
 Index SymmLines::stages(Index elements) const {
-  const Index of_strand = (elements + strands_ - 1) / strands_;
-  return (of_strand + segment_elements_ - 1) / segment_elements_;
+  const Index of_strand = quotient_up(elements, strands_);
+  return quotient_up(of_strand, segment_elements_);
 }
 
 Stream SymmLines::broadcast(Graph& graph, const Line& line, int root, const Stream& stream, Place data) const {

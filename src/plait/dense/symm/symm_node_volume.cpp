@@ -5,6 +5,7 @@
 #include <set>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::dense {
 
@@ -16,7 +17,7 @@ class EstimatedBlocks {
   EstimatedBlocks(int edge, int ranks_per_node)
       : edge_(edge),
         ranks_per_node_(ranks_per_node),
-        of_node_(static_cast<std::size_t>((edge * edge * edge + ranks_per_node - 1) / ranks_per_node)) {}
+        of_node_(static_cast<std::size_t>(quotient_up(edge * edge * edge, ranks_per_node))) {}
 
   [[nodiscard]] double of_busiest() {
     for (int one = 0; one < edge_; ++one) {
@@ -75,7 +76,7 @@ NodeVolume node_volume(const model::Placement& placement, const std::vector<Symm
 
 double estimated_node_bytes(Index n, int edge, int ranks_per_node, Index element_bytes) {
   PLAIT_ASSERT(n >= 0 && edge >= 1 && ranks_per_node >= 1, "a mesh has ranks, which are on nodes");
-  const Index extent = (n + edge - 1) / edge;
+  const Index extent = quotient_up(n, edge);
   return EstimatedBlocks(edge, ranks_per_node).of_busiest() * static_cast<double>(extent * extent * element_bytes);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "plait/base/rounding.hpp"
 #include "plait/dense/symm/symm_segment.hpp"
 
 namespace plait::dense {
@@ -59,9 +60,7 @@ Index SteppedProduct::columns_of_step() const noexcept {
   return std::max(least_columns, multiplications_of_step / work);
 }
 
-Index SteppedProduct::steps() const noexcept {
-  return rows == 0 ? 0 : (columns + columns_of_step() - 1) / columns_of_step();
-}
+Index SteppedProduct::steps() const noexcept { return rows == 0 ? 0 : quotient_up(columns, columns_of_step()); }
 
 void SteppedProduct::make_step(const SymmProducts& products, const schedule::Run& run, Index step) const {
   const Index first = step * columns_of_step();

@@ -11,6 +11,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::mpi {
@@ -24,7 +25,7 @@ Index total_bytes(const std::vector<Index>& sizes) {
   Index total = 0;
   for (const Index size : sizes) {
     if (size > most - page - total) return most;
-    total += (size + page - 1) / page * page;
+    total += rounded_up(size, page);
   }
   return total;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plait/base/rounding.hpp"
 #include "plait/mpi/message.hpp"
 #include "plait/redistribute/exchange/chunk_positions.hpp"
 
@@ -185,7 +186,7 @@ void Exchange::add_own_moves(schedule::Graph& graph) {
   }
   const auto chunks = static_cast<Index>(own_.size());
   for (Index number = 0; const Chunk& chunk : own_) {
-    const Index stage = (number++ * stages + chunks - 1) / chunks;  // of which all has been read
+    const Index stage = quotient_up(number++ * stages, chunks);  // of which all has been read
     const Position position = in_step ? position_of_own(stage, context_.size()) : position_after_messages();
     graph.compute(position, chunk.steps(),
                   [this, &chunk](const schedule::Run& run, Index step) { move(run, chunk, step); });

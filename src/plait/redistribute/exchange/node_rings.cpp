@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plait/base/memory.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::redistribute {
 
@@ -30,7 +31,7 @@ Index NodeRings::longest_slot(mpi::Context& context, Index wanted, Index budget)
 }
 
 NodeRings::NodeRings(mpi::Context& context, Index longest_chunk)
-    : topology_(&context.topology()), slot_bytes_((longest_chunk + line - 1) / line * line) {
+    : topology_(&context.topology()), slot_bytes_(rounded_up(longest_chunk, line)) {
   const Index ranks = topology_->node().size();
   flag_bytes_ = bytes_of_flags(ranks);
   memory_ = context.shared_staging().lease(flag_bytes_ + ranks * slots * slot_bytes_, flag_bytes_);

@@ -3,12 +3,11 @@
 #include <algorithm>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/rounding.hpp"
 
 namespace plait::redistribute {
 
 namespace {
-
-Index quotient_up(Index a, Index b) { return (a + b - 1) / b; }
 
 Index elements_of_line(Index element_bytes) { return std::max(Index{1}, 64 / element_bytes); }
 
@@ -20,7 +19,7 @@ Index preferred_height(Index minor, Index most, const PackageToCut& how) {
   const Index highest = std::max(Index{1}, most / least_width);
   if (minor <= highest) return minor;
   const Index line = elements_of_line(how.element_bytes);
-  Index height = quotient_up(quotient_up(minor, quotient_up(minor, highest)), line) * line;
+  Index height = rounded_up(quotient_up(minor, quotient_up(minor, highest)), line);
   if (height * how.element_bytes % 2048 == 0) height += line;  // or the columns of a message would collide in caches
   return std::min(height, most);
 }
@@ -72,7 +71,7 @@ std::vector<Chunk> cut(std::span<const PackageToCut> packages, CutLimits limits)
   Index bytes_of_step = 0;
   const auto add = [&](Piece piece, Index element_bytes) {
     const Index bytes = piece.rows * piece.columns * element_bytes;
-    const auto aligned = [&](Index end) { return (end + element_bytes - 1) / element_bytes * element_bytes; };
+    const auto aligned = [&](Index end) { return rounded_up(end, element_bytes); };
     if (chunks.empty() || aligned(chunks.back().bytes) + bytes > limits.chunk_bytes) {
       chunks.emplace_back();
       bytes_of_step = 0;
