@@ -20,15 +20,6 @@ void add_over_ranks(const mpi::Context& context, std::vector<Wide>& vector) {
   mpi::all_reduce(context.comm(), parts, mpi::Operation::sum());
 }
 
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class T>
-struct RealOf<std::complex<T>> {
-  using type = T;
-};
-
 }  // namespace
 
 template <Element T>
@@ -90,7 +81,7 @@ Residual ProductCheck<T>::residual(const layout::DistributedMatrix<T>& c) {
     squares += std::norm(difference);
   }
   const double distance = std::sqrt(squares);
-  using Real = typename RealOf<T>::type;
+  using Real = decltype(std::abs(T{}));
   // The rounding errors of a sum add up as a random walk of its partial sums; those of the check itself likewise.
   const auto steps = static_cast<double>(terms_ + c.layout().shape().columns + 1);
   Residual residual;

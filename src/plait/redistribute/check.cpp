@@ -47,21 +47,12 @@ std::complex<long double> widened(T value) {
   }
 }
 
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class T>
-struct RealOf<std::complex<T>> {
-  using type = T;
-};
-
 }  // namespace
 
 template <class T>
-void Check<T>::add(Sums& sums, const layout::DistributedMatrix<T>& matrix, bool is_source) const {
-  const bool swaps = is_source && transposes(op_);
-  const bool conjugated = is_source && conjugates(op_);
+void Check<T>::add(Sums& sums, Op op, const layout::DistributedMatrix<T>& matrix) const {
+  const bool swaps = transposes(op);
+  const bool conjugated = conjugates(op);
   matrix.for_each_element([&](Index row, Index column, const T& element) {
     const std::uint64_t w = swaps ? weight(column, row) : weight(row, column);
     const T value = conjugated ? conjugate(element) : element;
@@ -84,16 +75,16 @@ void Check<T>::add(Sums& sums, const layout::DistributedMatrix<T>& matrix, bool 
 
 template <class T>
 void Check<T>::read_source(const layout::DistributedMatrix<T>& source) {
-  if (alpha_ != T{0}) add(source_, source, true);
+  if (alpha_ != T{0}) add(source_, op_, source);
 }
 template <class T>
 void Check<T>::read_target_before(const layout::DistributedMatrix<T>& target) {
-  if (beta_ != T{0}) add(before_, target, false);
+  if (beta_ != T{0}) add(before_, Op::identity, target);
 }
 template <class T>
 void Check<T>::read_target_after(const layout::DistributedMatrix<T>& target) {
   elements_ = layout::elements(target.layout().shape());
-  add(after_, target, false);
+  add(after_, Op::identity, target);
 }
 
 template <class T>
@@ -118,7 +109,7 @@ auto Check<T>::verdict(mpi::Context& context) const -> Verdict {
     }
     return Verdict::passed;
   } else {
-    using Limits = std::numeric_limits<typename RealOf<T>::type>;
+    using Limits = std::numeric_limits<decltype(std::abs(T{}))>;
     const std::complex<Wide> alpha = widened(alpha_);
     const std::complex<Wide> beta = widened(beta_);
     const std::complex<Wide> expected =

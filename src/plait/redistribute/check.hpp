@@ -42,7 +42,8 @@ class Check {
     std::array<Wide, 2> weighted{0, 0};    // real and imaginary part
     Wide squares = 0;
   };
-  void add(Sums& sums, const layout::DistributedMatrix<T>& matrix, bool is_source) const;
+  /// Those of op(matrix).
+  void add(Sums& sums, Op op, const layout::DistributedMatrix<T>& matrix) const;
   [[nodiscard]] bool is_copy() const { return alpha_ == T{1} && beta_ == T{0}; }
 
   Op op_;

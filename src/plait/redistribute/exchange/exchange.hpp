@@ -75,7 +75,8 @@ class Exchange {
   void add_offer(schedule::Graph& graph);
   void add_visit(schedule::Graph& graph, const Stream& stream);
   void find_tiles(const Stream& stream);
-  [[nodiscard]] Index count_tiles(bool of_targets) const;
+  /// `of` the matrices that take part: source_tiles or target_tiles.
+  [[nodiscard]] Index count_tiles(std::vector<layout::TileExtent> PlannedMatrix::* of) const;
   void add_own_moves(schedule::Graph& graph);
 
   void pack(const Chunk& chunk, Index step, std::byte* message, simd::Stores stores);

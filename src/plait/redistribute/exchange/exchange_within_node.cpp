@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -89,11 +90,10 @@ void Exchange::add_ring_in(schedule::Graph& graph, const Stream& stream) {
   }
 }
 
-Index Exchange::count_tiles(bool of_targets) const {
+Index Exchange::count_tiles(std::vector<layout::TileExtent> PlannedMatrix::* of) const {
   Index tiles = 0;
   for (std::size_t i = 0; i < matrices_.size(); ++i) {
-    if (!movers_[i]) continue;
-    tiles += static_cast<Index>(of_targets ? matrices_[i].target_tiles.size() : matrices_[i].source_tiles.size());
+    if (movers_[i]) tiles += std::ssize(matrices_[i].*of);
   }
   return tiles;
 }
@@ -101,7 +101,8 @@ Index Exchange::count_tiles(bool of_targets) const {
 // Where a rank could choose, it reads the sources of others. But sources in which lies, between what one rank wants,
 // what another does, are read by all of these; it is better that their owner reads them, once.
 void Exchange::share_tiles(const ExchangeKind& kind) {
-  std::array<Index, 3> most{count_tiles(false), count_tiles(true), is_interleaved_ ? 1 : 0};
+  std::array<Index, 3> most{count_tiles(&PlannedMatrix::source_tiles), count_tiles(&PlannedMatrix::target_tiles),
+                            is_interleaved_ ? 1 : 0};
   mpi::all_reduce(context_.topology().node(), most, mpi::Operation::maximum());
   const auto [sources, targets, are_interleaved] = most;
   tiles_are_written_ = kind.targets_are_shared && (!kind.sources_are_shared || are_interleaved != 0);
