@@ -63,16 +63,20 @@ void Graph::expect_slot(SlotId slot) const {
   PLAIT_ASSERT(slot >= SlotId{0} && slot < SlotId{static_cast<int>(slots_.size())}, "the slot exists");
 }
 
-void Graph::expect_inside(Range range, bool written) const {
+void Graph::expect_readable(Range range) const {
   expect_slot(range.slot);
   const Slot& slot = slots_[static_cast<std::size_t>(range.slot)];
   PLAIT_ASSERT(range.offset >= 0 && range.bytes >= 0 && range.bytes <= slot.bytes - range.offset,
                "a range lies in its slot");
-  PLAIT_ASSERT(slot.writable || !written, "an input is not written to");
+}
+
+void Graph::expect_writable(Range range) const {
+  expect_readable(range);
+  PLAIT_ASSERT(slots_[static_cast<std::size_t>(range.slot)].writable, "an input is not written to");
 }
 
 OperationId Graph::message(Kind kind, Position position, int peer, Range range, Dependencies after) {
-  expect_inside(range, kind == Kind::receive);
+  kind == Kind::receive ? expect_writable(range) : expect_readable(range);
   PLAIT_ASSERT(peer >= 0, "the other end of a message is a rank");
   if (range.bytes <= mpi::longest_message && range.bytes > 0) {
     return add({.kind = kind,
@@ -101,9 +105,9 @@ OperationId Graph::receive(Position position, int peer, Range range, Dependencie
 
 OperationId Graph::reduce_local(Position position, Range a, Range b, Range out, const Combine& combine,
                                 Dependencies after) {
-  expect_inside(a, false);
-  expect_inside(b, false);
-  expect_inside(out, true);
+  expect_readable(a);
+  expect_readable(b);
+  expect_writable(out);
   PLAIT_ASSERT(combine.sum_of_all() == nullptr, "an operation on two operands");
   PLAIT_ASSERT(a.bytes == out.bytes && b.bytes == out.bytes && combine.element_bytes() > 0 &&
                    out.bytes % combine.element_bytes() == 0,

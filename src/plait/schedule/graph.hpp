@@ -164,7 +164,8 @@ class Graph {
   OperationId add(Node node);
   OperationId message(Kind kind, Position position, int peer, Range range, Dependencies after);
   void expect_slot(SlotId slot) const;
-  void expect_inside(Range range, bool written) const;
+  void expect_readable(Range range) const;
+  void expect_writable(Range range) const;
 
   int strands_;
   std::vector<Slot> slots_;
