@@ -115,8 +115,8 @@ int plait_layout_create_block_cyclic(const plait_block_cyclic* description, plai
 /// Tile (i, j) is rows [row_splits[i], row_splits[i+1]) by columns [column_splits[j], column_splits[j+1]) and belongs
 /// to rank owners[i * column_tiles + j].
 ///
-/// \pre  row_tiles, column_tiles >= 1; row_splits has row_tiles + 1 entries, begins with 0 and never decreases; so
-///       column_splits
+/// \pre  row_tiles, column_tiles >= 1; row_splits has row_tiles + 1 entries, begins with 0 and never decreases;
+///       column_splits likewise
 int plait_layout_create_custom(plait_index row_tiles, const plait_index* row_splits, plait_index column_tiles,
                                const plait_index* column_splits, const int* owners, plait_order storage,
                                plait_layout** layout);

@@ -20,9 +20,8 @@ enum class VectorMethod : unsigned char {
   /// A rank has whole columns of A, and its part of x and of y: partial sums are reduced and scattered.
   columns,
   /// The ranks are a square mesh as large as there is, the others have nothing to do: rank (i, j) has block (i, j) of
-  /// A,
-  /// and all ranks of mesh column j have the j-th part of x and of y. The parts of y are reduced along the rows of the
-  /// mesh, to its diagonal, and broadcast from there down its columns, segment by segment.
+  /// A, and all ranks of mesh column j have the j-th part of x and of y. The parts of y are reduced along the rows of
+  /// the mesh, to its diagonal, and broadcast from there down its columns, segment by segment.
   mesh,
 };
 

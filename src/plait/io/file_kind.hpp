@@ -42,8 +42,7 @@ struct MatrixFile {
 /// HDF5 file, as FILE.h5:/path/to/dataset (see Hdf5Name). Collective over `context`.
 ///
 /// \throws FileError      on every rank: the file can't be read, is of none of the kinds (quoting how it begins), or
-/// its
-///                        header is malformed
+///                        its header is malformed
 /// \throws ArgumentError  on every rank: a data set is named in a file of another kind, or `path` ends where its name
 ///                        should be
 [[nodiscard]] MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path);

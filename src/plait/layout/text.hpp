@@ -29,8 +29,7 @@ enum class LayoutKind : unsigned char { block_cyclic, rows, columns, blocks, cus
 ///     order=row|col     how the ranks of the grid are numbered; row if not said
 ///     src=R,C           the part of the rows and of the columns to which the first block belongs; block-cyclic only
 ///     storage=row|col   which neighbours lie side by side in memory; as `default_storage` if not said, or as the file
-///     of
-///                       a custom layout says
+///                       of a custom layout says
 ///     ranks=5,6,7       the ranks themselves, row by row of the grid: any, in any order; instead of `order`
 ///     within=RxC        the matrix is a part of an R × C matrix that is distributed so
 ///     at=I,J            and begins there at row I and column J, counted from 0; 0,0 if not said

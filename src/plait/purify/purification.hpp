@@ -61,8 +61,7 @@ template <class T>
 class Purification {
  public:
   /// \throws ArgumentError  on all ranks: `occupied` is not in [0, n]; McWeeny without a chemical potential, or with
-  /// one
-  ///                        outside of the spectrum
+  ///                        one outside of the spectrum
   /// \throws NoGap          if all states have one energy
   /// \throws OutOfMemory    on all ranks
   Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem);

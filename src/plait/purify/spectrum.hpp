@@ -15,9 +15,9 @@ enum class Bounds : unsigned char {
 ///
 /// By Lanczos, the extreme Ritz values are widened by the norm of the last residual vector. Source: Zhou, Li,
 /// "Bounding the spectrum of large Hermitian matrices", Linear Algebra Appl. 435 (2011).
+///
 /// \throws ArgumentError  on all ranks, where h is not 0, and so large or so small that squares of its elements leave
-/// the
-///                        range of numbers
+///                        the range of numbers
 template <class T>
 [[nodiscard]] Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds);
 

@@ -63,8 +63,7 @@ class Schedule {
   ///
   /// \pre  not active; one binding for each input and output, of at least its size
   /// \throws ArgumentError (bindings), std::bad_alloc (staging), MpiError (poisoned context): nothing was posted then,
-  /// so a
-  ///         caller whose ranks may differ here agrees on the outcome of its preparations first
+  ///         so a caller whose ranks may differ here agrees on the outcome of its preparations first
   void start(std::span<const Binding> bindings = {}, const void* arguments = nullptr);
 
   /// Moves every active schedule of the context along: completes, posts, computes for about 0.1 ms or one step of each.

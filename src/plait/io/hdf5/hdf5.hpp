@@ -48,9 +48,8 @@ struct Hdf5Header {
 /// The same, as rank 0 reads it. Collective over `context`.
 ///
 /// \throws FileError  on every rank, beginning with the file's name: it can't be read, is no HDF5 file or a damaged
-/// one;
-///                    the data set is missing, a group, or not a matrix of a DType; there are none or several and none
-///                    is named. Tells which matrices there are
+///                    one; the data set is missing, a group, or not a matrix of a DType; there are none or several and
+///                    none is named. Tells which matrices there are
 [[nodiscard]] Hdf5Header read_hdf5_header(mpi::Context& context, const Hdf5Name& name);
 
 /// Rows [first, first + count) of the matrix, one after the other, in this machine's byte order. Local.

@@ -15,9 +15,8 @@ enum class AssignmentMethod : unsigned char { exact, greedy };
 /// Which rank plays which role of the target layouts: rank rank_of[r] holds what the layout gives rank r.
 ///
 ///     const Relabeling relabeling = relabel(pairs, comm.size());
-///     Redistribution plan(context, from, to.relabeled(relabeling.rank_of));      // numbered as before
-///     Communicator permuted = comm.permuted(relabeling.rank_of);                 // in which `to` itself is true;
-///     `from` isn't
+///     Redistribution plan(context, from, to.relabeled(relabeling.rank_of));  // numbered as before
+///     Communicator permuted = comm.permuted(relabeling.rank_of);             // in which `to` is true, `from` isn't
 struct Relabeling {
   std::vector<int> rank_of;
   Index cost_before = 0;  ///< where every rank plays its own role
