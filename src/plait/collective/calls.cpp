@@ -12,6 +12,7 @@
 #include "plait/collective/algorithm/algorithms.hpp"
 #include "plait/collective/algorithm/all_to_all.hpp"
 #include "plait/collective/algorithm/blocks.hpp"
+#include "plait/collective/algorithm/reduce_scatter.hpp"
 #include "plait/collective/choose.hpp"
 #include "plait/collective/pipeline.hpp"
 
@@ -88,10 +89,9 @@ Pending start_reduce_scatter(mpi::Context& context, std::span<const std::byte> i
   const SlotId to = graph.output(own * element_bytes);
   const Blocks blocks =
       Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
-  // As if `out` were the whole vector: only this rank's block of it is looked at.
-  const Index begin = blocks.extent(context.rank()).first * element_bytes;
-  static_cast<void>(
-      reduce_scatter_by(choice.algorithm, graph, Group::all(context), blocks, {from}, {to, -begin}, combine));
+  const Group group = Group::all(context);
+  const Place own_block = at_beginning(group, blocks, {to});
+  static_cast<void>(reduce_scatter_by(choice.algorithm, graph, group, blocks, {from}, own_block, combine));
   const std::array bindings{Binding::input(in), Binding::output(out)};
   return {schedule::Schedule(context, std::move(graph), "reduce_scatter"), bindings};
 }
