@@ -15,8 +15,7 @@ struct Bytes {
 
 Bytes extent_of(const TileMemory& memory, Index element_bytes) {
   const auto begin = reinterpret_cast<std::intptr_t>(memory.tile.data);
-  if (memory.minor == 0 || memory.major == 0) return {begin, begin};
-  return {begin, begin + ((memory.major - 1) * memory.tile.leading_dimension + memory.minor) * element_bytes};
+  return {begin, begin + memory.span() * element_bytes};
 }
 
 bool ranges_meet(Index begin, Index length, Index other_begin, Index other_length) {

@@ -24,16 +24,10 @@ PlannedMatrix::PlannedMatrix(const MatrixPair& its_pair, int rank)
 
 namespace {
 
-std::span<const std::byte> bytes_of(const TileMemory& memory, Index element_bytes) {
-  const bool empty = memory.minor == 0 || memory.major == 0;
-  const Index elements = empty ? 0 : (memory.major - 1) * memory.tile.leading_dimension + memory.minor;
-  return {memory.tile.data, static_cast<std::size_t>(elements * element_bytes)};
-}
-
 // Whether a tile lies in shared memory, and where: added to `places`.
 bool is_shared(const mpi::Context& context, const TileMemory& memory, Index element_bytes,
                std::vector<mpi::SharedPlace>& places) {
-  const std::span<const std::byte> bytes = bytes_of(memory, element_bytes);
+  const std::span<const std::byte> bytes{memory.tile.data, static_cast<std::size_t>(memory.span() * element_bytes)};
   const std::optional<mpi::SharedPlace> place = bytes.empty() ? mpi::SharedPlace{} : context.find_shared(bytes);
   if (place) places.push_back(*place);
   return place.has_value();

@@ -21,6 +21,11 @@ struct TileMemory {
   Tile tile;
   Index minor = 0;
   Index major = 0;
+
+  /// As `matrix_view::span`.
+  [[nodiscard]] Index span() const noexcept {
+    return minor == 0 || major == 0 ? 0 : (major - 1) * tile.leading_dimension + minor;
+  }
 };
 
 /// The tiles of a rank. One of them, which is what most ranks have, takes no memory.
