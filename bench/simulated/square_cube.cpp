@@ -15,7 +15,6 @@
 #include "plait/dense/symm/symm_node_volume.hpp"
 #include "plait/dense/symm/symm_plan.hpp"
 #include "plait/dense/symm/symm_transfers.hpp"
-#include "plait/mpi/agreed.hpp"
 
 #include "bench/simulated/measure.hpp"
 

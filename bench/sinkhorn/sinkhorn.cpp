@@ -23,7 +23,6 @@
 
 #include <fmt/format.h>
 
-#include "plait/base/random.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/collectives.hpp"

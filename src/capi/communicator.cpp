@@ -8,7 +8,6 @@
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/communicator.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/mpi/error.hpp"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/rank_zero.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/stopwatch.hpp"
 #include "plait/io/matrix_output.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"

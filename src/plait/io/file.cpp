@@ -12,8 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "plait/base/contract.hpp"
-
 namespace plait::io {
 
 namespace {

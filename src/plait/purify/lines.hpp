@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
 
 namespace plait::purify {

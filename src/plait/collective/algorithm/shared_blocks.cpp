@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "plait/base/contract.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/own_copy.hpp"
 #include "plait/collective/arguments.hpp"

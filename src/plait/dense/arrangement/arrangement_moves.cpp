@@ -6,7 +6,6 @@
 #include "plait/dense/arrangement/in_place.hpp"
 #include "plait/dense/own_tile.hpp"
 #include "plait/redistribute/communication_volume.hpp"
-#include "plait/redistribute/overlap.hpp"
 #include "plait/redistribute/relabel/incoming.hpp"
 #include "plait/redistribute/relabel/relabel.hpp"
 

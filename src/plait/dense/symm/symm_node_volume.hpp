@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "plait/base/counters.hpp"
 #include "plait/base/index.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/dense/symm/symm_transfers.hpp"
 #include "plait/model/placement.hpp"
 

@@ -5,7 +5,6 @@
 #include "plait/base/index.hpp"
 #include "plait/dense/element.hpp"
 #include "plait/mpi/reduction.hpp"
-#include "plait/redistribute/op.hpp"
 #include "plait/schedule/combine.hpp"
 
 namespace plait::dense {

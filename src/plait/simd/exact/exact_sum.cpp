@@ -5,8 +5,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "plait/base/contract.hpp"
-
 namespace plait::simd {
 
 namespace {

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "plait/base/contract.hpp"
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/transform/scale_kernel.hpp"
 #include "plait/simd/transform/scale_reference.hpp"
