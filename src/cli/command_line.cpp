@@ -1,12 +1,16 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "plait/base/contract.hpp"
 
 #include "cli/options/usage_error.hpp"
 #include "cli/spelling.hpp"
@@ -73,6 +77,35 @@ Line cut(int argc, const char* const* argv) {
   return {static_cast<int>(mark - words.begin()), {mark == words.end() ? mark : mark + 1, words.end()}};
 }
 
+// The commands that a line may choose from, each with the options that it fills.
+class Offers {
+ public:
+  explicit Offers(CLI::App& program) : program_(program) {}
+
+  template <class Options>
+  void add(void (*add_command)(CLI::App&, Options&)) {
+    const auto options = std::make_shared<Options>();
+    add_command(program_, *options);
+    const CLI::App* const command = program_.get_subcommands([](const CLI::App*) { return true; }).back();
+    offers_.push_back({command, [options] { return Command(*options); }});
+  }
+
+  /// \pre  the line was parsed, and chose one of them
+  [[nodiscard]] Command chosen() const {
+    const auto offer = std::ranges::find_if(offers_, [](const Offer& each) { return each.command->parsed(); });
+    PLAIT_ASSERT(offer != offers_.end(), "the line has a command");
+    return offer->options();
+  }
+
+ private:
+  struct Offer {
+    const CLI::App* command;
+    std::function<Command()> options;
+  };
+  CLI::App& program_;
+  std::vector<Offer> offers_;
+};
+
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
@@ -81,33 +114,21 @@ Command parse_command_line(int argc, const char* const* argv) {
   program.require_subcommand(1);
   program.footer("'plait COMMAND --help' tells about a command.");
   program.get_formatter()->column_width(30);
-  RedistributeOptions redistribute;
-  MultiplyOptions multiply;
-  PurifyOptions purify;
-  PlanOptions plan;
-  GenerateOptions generate;
-  InfoOptions info;
-  MachineOptions machine;
+  Offers offers(program);
+  offers.add(add_redistribute);
+  offers.add(add_multiply);
+  offers.add(add_purify);
+  offers.add(add_sinkhorn);
+  offers.add(add_transport);
+  offers.add(add_balance);
+  offers.add(add_barycentre);
+  offers.add(add_divergence);
+  offers.add(add_plan);
+  offers.add(add_generate);
+  offers.add(add_info);
+  offers.add(add_machine);
+  offers.add(add_trace);
   ExecOptions exec;
-  TraceOptions trace;
-  SinkhornOptions sinkhorn;
-  TransportJobOptions transport;
-  BalanceOptions balance;
-  BarycentreOptions barycentre;
-  DivergenceOptions divergence;
-  add_redistribute(program, redistribute);
-  add_multiply(program, multiply);
-  add_purify(program, purify);
-  add_sinkhorn(program, sinkhorn);
-  add_transport(program, transport);
-  add_balance(program, balance);
-  add_barycentre(program, barycentre);
-  add_divergence(program, divergence);
-  add_plan(program, plan);
-  add_generate(program, generate);
-  add_info(program, info);
-  add_machine(program, machine);
-  add_trace(program, trace);
   const CLI::App* const exec_app = add_exec(program, exec);
 
   const auto with_help = [&program](const std::string& complaint) {
@@ -125,30 +146,17 @@ Command parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(with_help(complaint_about(program, error)));
   }
-  if (program.got_subcommand("redistribute")) return redistribute;
-  if (program.got_subcommand("multiply")) return multiply;
-  if (program.got_subcommand("purify")) return purify;
-  if (program.got_subcommand("plan")) return plan;
-  if (program.got_subcommand("generate")) return generate;
-  if (program.got_subcommand("machine")) return machine;
-  if (program.got_subcommand("trace")) return trace;
-  if (program.got_subcommand("sinkhorn")) return sinkhorn;
-  if (program.got_subcommand("transport")) return transport;
-  if (program.got_subcommand("balance")) return balance;
-  if (program.got_subcommand("barycentre")) return barycentre;
-  if (program.got_subcommand("divergence")) return divergence;
-  if (program.got_subcommand("exec")) {
-    const std::vector<std::string> left = exec_app->remaining();
-    if (!left.empty() && left[0].starts_with('-')) {
-      throw UsageError(with_help(or_nearest("exec has no option " + left[0], left[0], names_of_options(*exec_app))));
-    }
-    exec.command = exec_command(left, line.after_mark);
-    if (exec.command.empty() && !exec.print) {
-      throw UsageError(with_help("no command is given, expected plait exec [OPTIONS] -- COMMAND..."));
-    }
-    return exec;
+  if (!exec_app->parsed()) return offers.chosen();
+
+  const std::vector<std::string> left = exec_app->remaining();
+  if (!left.empty() && left[0].starts_with('-')) {
+    throw UsageError(with_help(or_nearest("exec has no option " + left[0], left[0], names_of_options(*exec_app))));
   }
-  return info;
+  exec.command = exec_command(left, line.after_mark);
+  if (exec.command.empty() && !exec.print) {
+    throw UsageError(with_help("no command is given, expected plait exec [OPTIONS] -- COMMAND..."));
+  }
+  return exec;
 }
 
 }  // namespace plait::cli
