@@ -1,6 +1,5 @@
 #include "cli/multiply/multiply_run.hpp"
 
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,12 +9,11 @@
 #include "plait/dense/multiplication.hpp"
 #include "plait/io/matrix_output.hpp"
 #include "plait/layout/distributed_matrix.hpp"
-#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
+#include "cli/job/allocated_matrix.hpp"
 #include "cli/job/joint_stopwatch.hpp"
-#include "cli/output/quantities.hpp"
 
 namespace plait::cli {
 
@@ -55,17 +53,7 @@ class MultiplyRun {
  private:
   [[nodiscard]] Index c_bytes() const { return layout::elements(task_.c.shape()) * Index{sizeof(T)}; }
 
-  [[nodiscard]] DistributedMatrix<T> allocated() {
-    return mpi::agreed(context_, [&] {
-      try {
-        return DistributedMatrix<T>(task_.c, context_.rank());
-      } catch (const std::bad_alloc&) {
-        throw OutOfMemory(fmt::format("no memory for the {} that rank {} holds of C",
-                                      bytes_text(task_.c.elements_of(context_.rank()) * Index{sizeof(T)}),
-                                      context_.rank()));
-      }
-    });
-  }
+  [[nodiscard]] DistributedMatrix<T> allocated() { return allocated_matrix<T>(context_, task_.c, "C"); }
 
   /// C as it was, in the order of the file that C goes to.
   [[nodiscard]] DistributedMatrix<T> arranged(DistributedMatrix<T> slab) {

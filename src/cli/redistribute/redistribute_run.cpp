@@ -1,10 +1,7 @@
 #include "cli/redistribute/redistribute_run.hpp"
 
-#include <new>
 #include <string>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/io/matrix_output.hpp"
@@ -15,9 +12,9 @@
 #include "plait/redistribute/check.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
+#include "cli/job/allocated_matrix.hpp"
 #include "cli/job/joint_stopwatch.hpp"
 #include "cli/job/layout_folder.hpp"
-#include "cli/output/quantities.hpp"
 
 namespace plait::cli {
 
@@ -58,15 +55,7 @@ class RedistributeRun {
 
  private:
   [[nodiscard]] DistributedMatrix<T> allocated(const Layout& layout) {
-    return mpi::agreed(context_, [&] {
-      try {
-        return DistributedMatrix<T>(layout, context_.rank());
-      } catch (const std::bad_alloc&) {
-        throw OutOfMemory(fmt::format("no memory for the {} that rank {} holds of {}",
-                                      bytes_text(layout.elements_of(context_.rank()) * Index{sizeof(T)}),
-                                      context_.rank(), layout::describe(layout)));
-      }
-    });
+    return allocated_matrix<T>(context_, layout, layout::describe(layout));
   }
 
   [[nodiscard]] DistributedMatrix<T> read(const std::string& path, const io::MatrixFile& file) {
