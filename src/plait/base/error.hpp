@@ -8,7 +8,7 @@
 
 namespace plait {
 
-/// What went wrong, in a form that can be sent to other ranks (see `mpi::Context::agreed`).
+/// What went wrong, in a form that can be sent to other ranks (see `mpi::agree`).
 enum class ErrorKind : int { argument, shape, layout, file, mpi, peer_failed, out_of_memory, other };
 
 /// Base of everything that plait throws because of what it was given or what happened around it. Mistakes of the
