@@ -3,10 +3,13 @@
 It knows no AVX-512, so that plait's kernels use AVX2 at most.
 """
 
+import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 COUNTED = "counted_call"  # the function of the program
@@ -33,3 +36,23 @@ def run(program: list, options: list[str], environment: dict | None = None) -> t
             sys.exit(f"{program[0]} under valgrind ended with {ended.returncode}:\n{ended.stderr}")
         mpi, isa, *calls = ended.stdout.splitlines()
         return mpi, isa, [(call, events_of(Path(f"{profile}.{i}").read_text())) for i, call in enumerate(calls, start=1)]
+
+
+def main(
+    name: str, document: str, quick: str, report: Callable[[list], dict], show: Callable[[list[dict]], None]
+) -> None:
+    """The script of a benchmark: shows its records, and writes them where that is asked for.
+
+    `document` is that of the script, `quick` what its program leaves when it is to be quick.
+    """
+    parser = argparse.ArgumentParser(prog=f"./dev bench {name}", description=document.split(": ", 1)[1])
+    parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--commit", default="unknown", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help=quick)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts")
+    arguments = parser.parse_args()
+    program = [arguments.program, *(["--quick"] if arguments.quick else [])]
+    found = {"program": name, "commit": arguments.commit, "quick": arguments.quick, **report(program)}
+    show(found["records"])
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found, indent=1) + "\n")

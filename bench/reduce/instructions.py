@@ -4,8 +4,6 @@ Valgrind's callgrind counts instructions, loads, stores and branches of plait's 
 it, and of the MPI library's own: exactly, and the same on any machine. It knows no AVX-512: all use AVX2 at most.
 """
 
-import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -48,24 +46,13 @@ def report(program: list) -> dict:
     return {"mpi": mpi, "isa": isa, "records": sorted(found, key=lambda record: order.index(record["case"]))}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="./dev bench instructions", description=__doc__.split(": ", 1)[1])
-    parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--commit", default="unknown", help=argparse.SUPPRESS)
-    parser.add_argument("--quick", action="store_true", help="of 1 KB only")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts")
-    arguments = parser.parse_args()
-    program = [arguments.program, *(["--quick"] if arguments.quick else [])]
-    found = {"program": "instructions", "commit": arguments.commit, "quick": arguments.quick, **report(program)}
+def show(found: list[dict]) -> None:
     print(f"{'case':<34} {'by':<24} {'instructions':>12} {'loads':>8} {'stores':>8} {'branches':>8}")
-    for record in found["records"]:
+    for record in found:
         numbers = " ".join(f"{record[key]:>{width}}" for key, width in
                            (("instructions", 12), ("loads", 8), ("stores", 8), ("branches", 8)))  # fmt: skip
         print(f"{record['case']:<34} {record['by']:<24} {numbers}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=1) + "\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    callgrind.main("instructions", __doc__, "of 1 KB only", report, show)

@@ -4,8 +4,6 @@ Valgrind's callgrind simulates the first and the second level of a core's caches
 the same on any machine. It knows no AVX-512: all use AVX2 at most.
 """
 
-import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -39,25 +37,14 @@ def report(program: list) -> dict:
     return {"mpi": mpi, "isa": isa, "first_level": FIRST_LEVEL, "second_level": SECOND_LEVEL, "records": records}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="./dev bench cache-misses", description=__doc__.split(": ", 1)[1])
-    parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--commit", default="unknown", help=argparse.SUPPRESS)
-    parser.add_argument("--quick", action="store_true", help="of a small matrix only")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the counts")
-    arguments = parser.parse_args()
-    program = [arguments.program, *(["--quick"] if arguments.quick else [])]
-    found = {"program": "cache-misses", "commit": arguments.commit, "quick": arguments.quick, **report(program)}
+def show(records: list[dict]) -> None:
     print(f"{'by':<12} {'part':<10} {'extent':>6} {'references':>12} {'first level':>12} {'second level':>12}")
-    for record in found["records"]:
+    for record in records:
         print(
             f"{record['by']:<12} {record['part']:<10} {record['extent']:>6} {record['references']:>12}"
             f" {record['first_level_misses']:>12} {record['second_level_misses']:>12}"
         )
-    if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=1) + "\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    callgrind.main("cache-misses", __doc__, "of a small matrix only", report, show)
