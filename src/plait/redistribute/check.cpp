@@ -11,6 +11,7 @@
 
 #include "plait/base/random.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/simd/scalar.hpp"
 
 namespace plait::redistribute {
 
@@ -127,17 +128,8 @@ auto Check<T>::verdict(mpi::Context& context) const -> Verdict {
   }
 }
 
-template class Check<std::int8_t>;
-template class Check<std::int16_t>;
-template class Check<std::int32_t>;
-template class Check<std::int64_t>;
-template class Check<std::uint8_t>;
-template class Check<std::uint16_t>;
-template class Check<std::uint32_t>;
-template class Check<std::uint64_t>;
-template class Check<float>;
-template class Check<double>;
-template class Check<std::complex<float>>;
-template class Check<std::complex<double>>;
+#define PLAIT_CHECK_OF(T) template class Check<T>
+PLAIT_FOR_EACH_SCALAR(PLAIT_CHECK_OF);
+#undef PLAIT_CHECK_OF
 
 }  // namespace plait::redistribute

@@ -1,10 +1,9 @@
 #include "plait/redistribute/exchange/transform.hpp"
 
-#include <complex>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "plait/simd/scalar.hpp"
 #include "plait/simd/transform/scale.hpp"
 
 namespace plait::redistribute {
@@ -68,18 +67,7 @@ Transform Transform::call(ElementOperation<T> operation) {
 #define PLAIT_INSTANTIATE_(T)                                          \
   template Transform Transform::make(T, bool, T, simd::Stores stores); \
   template Transform Transform::call(ElementOperation<T>)
-PLAIT_INSTANTIATE_(std::int8_t);
-PLAIT_INSTANTIATE_(std::int16_t);
-PLAIT_INSTANTIATE_(std::int32_t);
-PLAIT_INSTANTIATE_(std::int64_t);
-PLAIT_INSTANTIATE_(std::uint8_t);
-PLAIT_INSTANTIATE_(std::uint16_t);
-PLAIT_INSTANTIATE_(std::uint32_t);
-PLAIT_INSTANTIATE_(std::uint64_t);
-PLAIT_INSTANTIATE_(float);
-PLAIT_INSTANTIATE_(double);
-PLAIT_INSTANTIATE_(std::complex<float>);
-PLAIT_INSTANTIATE_(std::complex<double>);
+PLAIT_FOR_EACH_SCALAR(PLAIT_INSTANTIATE_);
 #undef PLAIT_INSTANTIATE_
 // NOLINTEND(bugprone-macro-parentheses)
 

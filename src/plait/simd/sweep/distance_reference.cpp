@@ -44,5 +44,6 @@ void cityblock_distances_reference(RowBlock<const A> x, const A* y, Index panels
   template decltype(cityblock_distances_reference<A>) cityblock_distances_reference<A>
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::simd

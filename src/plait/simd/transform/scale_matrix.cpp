@@ -207,5 +207,6 @@ void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, In
   template decltype(matrix_scale_add<T>) matrix_scale_add<T>; \
   template decltype(transpose_scale_add<T>) transpose_scale_add<T>
 PLAIT_FOR_EACH_SCALAR(PLAIT_INSTANTIATE);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::simd

@@ -30,5 +30,6 @@ void transpose_scale_add_reference(Index rows, Index columns, T alpha, const T* 
   template decltype(scale_add_reference<T>) scale_add_reference<T>; \
   template decltype(transpose_scale_add_reference<T>) transpose_scale_add_reference<T>
 PLAIT_FOR_EACH_SCALAR(PLAIT_INSTANTIATE);
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::simd
