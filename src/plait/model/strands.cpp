@@ -23,19 +23,6 @@ std::vector<int> possible_strands(const BandwidthCurve& bandwidth, Index bytes) 
   return possible;
 }
 
-int choose_strands(const BandwidthCurve& bandwidth, Index bytes,
-                   const std::function<Cost(Index strand_bytes)>& cost_of) {
-  int best = 1;
-  double least_seconds = seconds(cost_of(bytes), 1);
-  for (const int strands : possible_strands(bandwidth, bytes)) {
-    const double time = seconds(cost_of(quotient_up(bytes, strands)), strands);
-    if (time >= worth_a_change * least_seconds) continue;
-    best = strands;
-    least_seconds = time;
-  }
-  return best;
-}
-
 std::vector<Index> possible_segments(const BandwidthCurve& bandwidth, Index bytes) {
   PLAIT_ASSERT(bytes >= 0, "a vector has bytes");
   constexpr Index shortest = 4'000;

@@ -27,12 +27,6 @@ inline constexpr double worth_a_change = 0.99;
 /// and whose strands have n_t bytes or more, so that messages are long enough for the link's rate.
 [[nodiscard]] std::vector<int> possible_strands(const BandwidthCurve& bandwidth, Index bytes);
 
-/// Into how many of these to cut a pipeline of several operations, so that it takes least time; of nearly equal ones
-/// the fewest.
-/// \param cost_of  what a strand of so many bytes costs on its way through all of them
-[[nodiscard]] int choose_strands(const BandwidthCurve& bandwidth, Index bytes,
-                                 const std::function<Cost(Index strand_bytes)>& cost_of);
-
 /// The sizes of messages to choose among, the longest first: the whole vector, and those of 4 KB to 1 MB whose rate is
 /// known.
 /// \pre  bytes >= 0

@@ -6,7 +6,6 @@
 namespace {
 
 using namespace plait::model;
-using plait::Index;
 using ::testing::ElementsAre;
 
 TEST(Strands, may_overlap_where_so_many_messages_at_once_carry_as_much_as_one) {
@@ -29,20 +28,6 @@ TEST(Strands, are_as_long_as_messages_that_reach_the_rate_of_the_link) {
 TEST(Strands, leave_out_a_number_with_which_messages_carry_less) {
   const BandwidthCurve curve({{250, 91}, {500, 30}, {1000, 100}});
   EXPECT_THAT(possible_strands(curve, 1000), ElementsAre(1, 4));
-}
-
-TEST(Strands, of_a_pipeline_are_the_fewest_that_hide_one_operation_behind_another) {
-  const BandwidthCurve curve({{1, 100}});
-  const auto two_operations = [](Index bytes) {
-    const double each = static_cast<double>(bytes);
-    return Cost{.first_seconds = 2 * each, .network_seconds = each, .core_seconds = each};  // one on each resource
-  };
-  EXPECT_EQ(choose_strands(curve, 1600, two_operations), 16) << "the time is 1 + 1 / strands";
-  const auto one_operation = [](Index bytes) {
-    const double each = static_cast<double>(bytes);
-    return Cost{.first_seconds = each, .network_seconds = each};
-  };
-  EXPECT_EQ(choose_strands(curve, 1600, one_operation), 1);
 }
 
 }  // namespace
