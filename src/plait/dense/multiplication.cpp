@@ -22,6 +22,7 @@
 #include "plait/dense/local_product.hpp"
 #include "plait/dense/own_tile.hpp"
 #include "plait/dense/product_graph.hpp"
+#include "plait/dense/product_memory.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/plan.hpp"
 #include "plait/schedule/schedule.hpp"
