@@ -23,6 +23,7 @@
 #include "plait/dense/own_tile.hpp"
 #include "plait/dense/product_graph.hpp"
 #include "plait/dense/product_memory.hpp"
+#include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/plan.hpp"
 #include "plait/schedule/schedule.hpp"
@@ -59,11 +60,17 @@ struct Roles {
         mine(static_cast<int>(std::ranges::find(rank_of, rank) - rank_of.begin())) {}
 };
 
-/// The order of the terms of a role's tile of A (of B).
-std::vector<Stretch> order_of_terms(const Arrangement& arrangement, int role, bool of_a) {
-  if (!arrangement.given() || role >= arrangement.mesh().ranks()) return {};
-  const MeshPlace me = arrangement.place(role);
-  return of_a ? a_order(arrangement, me.column) : b_order(arrangement, me.row);
+/// Whether a role has a tile whose terms may have to be put in order.
+bool orders_terms(const Arrangement& arrangement, int role) {
+  return arrangement.given() != nullptr && role < arrangement.mesh().ranks();
+}
+std::vector<Stretch> a_order_of(const Arrangement& arrangement, int role) {
+  if (!orders_terms(arrangement, role)) return {};
+  return a_order(arrangement, arrangement.place(role).column);
+}
+std::vector<Stretch> b_order_of(const Arrangement& arrangement, int role) {
+  if (!orders_terms(arrangement, role)) return {};
+  return b_order(arrangement, arrangement.place(role).row);
 }
 
 template <class T>
@@ -117,12 +124,10 @@ struct Multiplication<T>::Plan {
         c_tiles("C", c, context.rank()),
         own_c_tile(only_tile(own_c, context.rank())),
         a("A", factors.a, factors.op_a, choice.arrangement.a_layout().relabeled(roles.rank_of),
-          {order_of_terms(choice.arrangement, roles.mine, true), a_travels(choice.arrangement), is_in_place(),
-           order_of_c()},
+          {a_order_of(choice.arrangement, roles.mine), a_travels(choice.arrangement), is_in_place(), order_of_c()},
           context.rank()),
         b("B", factors.b, factors.op_b, choice.arrangement.b_layout().relabeled(roles.rank_of),
-          {order_of_terms(choice.arrangement, roles.mine, false), b_travels(choice.arrangement), is_in_place(),
-           order_of_c()},
+          {b_order_of(choice.arrangement, roles.mine), b_travels(choice.arrangement), is_in_place(), order_of_c()},
           context.rank()),
         there(planned(brought())),
         back(planned(c_is_there ? std::vector<MatrixPair>() : std::vector<MatrixPair>{{own_c, c}})),
@@ -305,11 +310,9 @@ void Multiplication<T>::execute(T alpha, const layout::DistributedMatrix<T>& a, 
         throw ArgumentError(fmt::format("{}: has the tiles of rank {}, but this is rank {}", name, given.rank(),
                                         plan_->context.rank()));
       }
-      const Layout& layout = given.layout();
-      if (planned.rows() != layout.rows() || planned.columns() != layout.columns() ||
-          planned.owners() != layout.owners()) {
-        throw LayoutError(fmt::format("{}: has another layout than the plan", name));
-      }
+      if (layout::distributes_alike(given.layout(), planned)) return;
+      throw LayoutError(fmt::format("{}: is in the layout {}, expected {}, as planned", name,
+                                    layout::describe(given.layout()), layout::describe(planned)));
     };
     expect("A", plan_->factors.a, a);
     expect("B", plan_->factors.b, b);

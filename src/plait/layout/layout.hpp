@@ -104,4 +104,9 @@ class Layout {
   StorageOrder storage_;
 };
 
+/// Whether the same ranks own the same elements: in which order these lie in memory is each tile's own affair.
+[[nodiscard]] inline bool distributes_alike(const Layout& a, const Layout& b) {
+  return a.rows() == b.rows() && a.columns() == b.columns() && a.owners() == b.owners();
+}
+
 }  // namespace plait::layout

@@ -66,11 +66,6 @@ void for_each_column_within(const Trapezoid& part, const layout::Axis& rows, Ind
   });
 }
 
-// The same owners of the same elements; in which order these lie in memory is each tile's own affair.
-bool distributes_alike(const Layout& a, const Layout& b) {
-  return a.rows() == b.rows() && a.columns() == b.columns() && a.owners() == b.owners();
-}
-
 }  // namespace
 
 Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options, Agreement agreement)
@@ -239,7 +234,7 @@ void Plan::expect_fitting(std::span<const Operands> operands) const {
                           ", expected those of rank " + std::to_string(context_.rank()) +
                           ", the number of this process in the context");
     }
-    if (distributes_alike(part->layout, planned)) return;
+    if (layout::distributes_alike(part->layout, planned)) return;
     throw LayoutError(std::string(which) + " is in the layout " + layout::describe(part->layout) + ", expected " +
                       layout::describe(planned) + ", as planned");
   };

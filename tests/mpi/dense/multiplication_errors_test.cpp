@@ -62,7 +62,9 @@ TEST_F(MultiplicationErrors, TilesOfAnotherShapeAreRefusedOnAllRanks) {
   const auto tiles = rank() == 0 ? std::span<const matrix_view<double>>(none) : c.tiles();
   EXPECT_THROW(product.execute(1, a.const_tiles(), a.const_tiles(), 0, tiles), ShapeMismatch);
   DistributedMatrix<double> other(tall, rank());
-  EXPECT_THROW(product.execute(1, a, a, 0, other), LayoutError);
+  EXPECT_THAT([&] { product.execute(1, a, a, 0, other); },
+              ThrowsMessage<LayoutError>(AllOf(HasSubstr("C: is in the layout"), HasSubstr("30 x 20"),
+                                               HasSubstr("expected"), HasSubstr("30 x 30"))));
 }
 
 TEST_F(MultiplicationErrors, WhereTheRanksHaveAgreedTheyDoNotTalkAboutFailures) {
