@@ -79,9 +79,9 @@ void copy(const Described& from, const double* source, const Described& to, doub
             to.descriptor.data(), to.grid.context());
 }
 
-void transpose(const Descriptor& from, const double* source, double beta, const Descriptor& to, double* target) {
+void transpose(double alpha, const Descriptor& from, const double* source, double beta, const Descriptor& to,
+               double* target) {
   constexpr int first = 1;
-  constexpr double alpha = 1;
   pdtran_(&to[2], &to[3], &alpha, source, &first, &first, from.data(), &beta, target, &first, &first, to.data());
 }
 
@@ -102,19 +102,21 @@ std::optional<Contender> scalapack(MPI_Comm comm, const MovedMatrix& matrix) {
   const matrix_view<const double> source = matrix.source_tiles().front();
   const matrix_view<double> target = matrix.target_tiles().front();
 
+  const double alpha = matrix.alpha();
   const double beta = matrix.beta();
-  const bool adds = beta != 0;
+  const bool only_moves = alpha == 1 && beta == 0;
   const auto b = std::make_shared<Described>(comm, from, source.leading_dimension());
   if (!redistribute::transposes(matrix.op())) {
-    if (adds) return std::nullopt;
+    if (!only_moves) return std::nullopt;
     const auto a = std::make_shared<Described>(comm, to, target.leading_dimension());
     return Contender{"ScaLAPACK pdgemr2d", [=] { copy(*b, source.data(), *a, target.data()); }};
   }
   if (from.owners() == to.owners()) {
     const Descriptor a = descriptor(to, b->grid.context(), target.leading_dimension());
-    return Contender{"ScaLAPACK pdtran", [=] { transpose(b->descriptor, source.data(), beta, a, target.data()); }};
+    return Contender{"ScaLAPACK pdtran",
+                     [=] { transpose(alpha, b->descriptor, source.data(), beta, a, target.data()); }};
   }
-  if (adds) return std::nullopt;
+  if (!only_moves) return std::nullopt;
   // The target's blocks on the source's grid.
   const auto transposed = Layout::block_cyclic(to.shape(), to.rows().block(), to.columns().block(), from.owners());
   const Index rows = std::max(Index{1}, transposed.tiles_of(rank).at(0).rows);
@@ -123,7 +125,7 @@ std::optional<Contender> scalapack(MPI_Comm comm, const MovedMatrix& matrix) {
   const Descriptor there = descriptor(transposed, b->grid.context(), rows);
   const auto memory = std::make_shared<Array<double>>(transposed.elements_of(rank));
   return Contender{"ScaLAPACK pdtran, pdgemr2d", [=] {
-                     transpose(b->descriptor, source.data(), 0, there, memory->data());
+                     transpose(1, b->descriptor, source.data(), 0, there, memory->data());
                      copy(*c, memory->data(), *a, target.data());
                    }};
 }

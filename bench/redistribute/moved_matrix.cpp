@@ -100,17 +100,17 @@ void MovedMatrix::rewrite() {
 }
 
 void MovedMatrix::move_by(redistribute::Redistribution& plan) {
-  plan.execute<double>(1.0, source_tiles_, form_.beta, std::span<const matrix_view<double>>(target_tiles_));
+  plan.execute<double>(form_.alpha, source_tiles_, form_.beta, std::span<const matrix_view<double>>(target_tiles_));
 }
 
 redistribute::Operands MovedMatrix::operands() const {
-  return {1.0, source_tiles_, form_.beta, std::span<const matrix_view<double>>(target_tiles_)};
+  return {form_.alpha, source_tiles_, form_.beta, std::span<const matrix_view<double>>(target_tiles_)};
 }
 
 Index MovedMatrix::wrong_elements() const {
   Index wrong = 0;
   for_each(to_, rank_, target_tiles_, [&](Index row, Index column, double element) {
-    double expected = transposes(op_) ? value_at(column, row) : value_at(row, column);
+    double expected = form_.alpha * (transposes(op_) ? value_at(column, row) : value_at(row, column));
     if (form_.beta != 0) expected += form_.beta * old_value_at(row, column);
     if (element != expected) ++wrong;
   });

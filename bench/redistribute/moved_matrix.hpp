@@ -19,7 +19,7 @@ namespace plait::bench {
 /// How the operands lie in memory and what becomes of the old A.
 struct Form {
   Index leading_dimension = 0;  // of every tile of A and B; without gaps where a tile's columns (rows) are longer
-  double beta = 0;              // A ← op(B) + beta·A; small and whole, so that results are exact
+  double alpha = 1, beta = 0;   // A ← alpha·op(B) + beta·A; small and whole, so that results are exact
   bool shared = false;          // in memory from `Context::allocate_shared`
 };
 
@@ -44,15 +44,16 @@ class MovedMatrix {
 
   /// Writes B, and the old A: not-a-numbers where beta is 0.
   void rewrite();
-  /// A ← op(B) + beta·A. Collective.
+  /// A ← alpha·op(B) + beta·A. Collective.
   void move_by(redistribute::Redistribution& plan);
   [[nodiscard]] redistribute::Operands operands() const;
-  /// How many elements of this rank's part of A are not those of op(B) + beta·A.
+  /// How many elements of this rank's part of A are not those of alpha·op(B) + beta·A.
   [[nodiscard]] Index wrong_elements() const;
 
   [[nodiscard]] const layout::Layout& from() const noexcept { return from_; }
   [[nodiscard]] const layout::Layout& to() const noexcept { return to_; }
   [[nodiscard]] redistribute::Op op() const noexcept { return op_; }
+  [[nodiscard]] double alpha() const noexcept { return form_.alpha; }
   [[nodiscard]] double beta() const noexcept { return form_.beta; }
   [[nodiscard]] std::span<const matrix_view<double>> source_tiles() const noexcept { return source_tiles_; }
   [[nodiscard]] std::span<const matrix_view<double>> target_tiles() const noexcept { return target_tiles_; }

@@ -1,5 +1,5 @@
-// A ← op(B) + beta·A between two layouts, against memcpy (every rank copies its local array once) and ScaLAPACK. What
-// is measured is listed in bench/redistribute/redistribute_cases.cpp.
+// A ← alpha·op(B) + beta·A between two layouts, against memcpy (every rank copies its local array once) and ScaLAPACK.
+// What is measured is listed in bench/redistribute/redistribute_cases.cpp.
 //
 //   ./dev bench redistribute                                    on 1, 2 and 4 ranks
 //   mpirun -n 2 build/openmpi/bin/bench_redistribute --quick    by hand
@@ -61,15 +61,11 @@ int main(int argc, char** argv) {
       argc, argv,
       {"redistribute",
        "Moves a matrix of doubles between block-cyclic layouts on the process grids from>to (2x2c: numbered by "
-       "columns), "
-       "from 32 x 32 into 128 x 128 blocks unless others are named, or from and into irregular tiles of any owners "
-       "(custom); as it is (gemr2d) or transposed (tran), and added to the old values where beta is named. Arrays are "
-       "stored by columns without gaps, unless a storage order or a leading dimension (ld) is named; in ordinary "
-       "memory, "
-       "but where it is shared by the ranks of the node. Within a node data goes through slots in shared memory, "
-       "unless "
-       "as plain messages. Each rank has one "
-       "thread, unless more are named",
+       "columns), from 32 x 32 into 128 x 128 blocks unless others are named, or from and into irregular tiles of any "
+       "owners (custom); as it is (gemr2d) or transposed (tran), multiplied where alpha is named, and added to the old "
+       "values where beta is. Arrays are stored by columns without gaps, unless a storage order or a leading dimension "
+       "(ld) is named; in ordinary memory, but where it is shared by the ranks of the node. Within a node data goes "
+       "through slots in shared memory, unless as plain messages. Each rank has one thread, unless more are named",
        {1, 2, 4},
        cases});
 }

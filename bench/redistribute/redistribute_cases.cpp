@@ -120,6 +120,13 @@ RedistributeCase with_threads(const RedistributeCase& plain, int threads) {
   return result;
 }
 
+/// A ← 2·op(B).
+RedistributeCase scaled(const RedistributeCase& plain) {
+  RedistributeCase result = without_promise(plain);
+  result.form.alpha = 2;
+  return result;
+}
+
 /// A ← op(B) + A.
 RedistributeCase added(const RedistributeCase& plain) {
   RedistributeCase result = without_promise(plain);
@@ -190,7 +197,9 @@ void on_one_rank(Cases& cases, const Sizes& sizes) {
   for (const Op op : both) {
     const RedistributeCase move = plain(op, sizes(large), one, one);
     cases.add(with_leading_dimension(move, sizes(8192)));
+    cases.add(without_promise(with_leading_dimension(move, sizes(large) + 1)));  // columns begin anywhere in a line
     cases.add(with_threads(move, 2));
+    cases.add(scaled(move));
     cases.add(added(move));
   }
   const BetweenGrids small = between_grids(Op::identity, sizes(2000), one, one);
@@ -238,6 +247,7 @@ std::string RedistributeCase::name(int ranks) const {
   if (form.shared) name += " shared";
   if (within_node == redistribute::WithinNode::messages) name += " messages";
   if (threads) name += fmt::format(" threads={}", *threads);
+  if (form.alpha != 1) name += fmt::format(" alpha={:g}", form.alpha);
   if (form.beta != 0) name += fmt::format(" beta={:g}", form.beta);
   return name;
 }

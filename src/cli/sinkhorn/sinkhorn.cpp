@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 

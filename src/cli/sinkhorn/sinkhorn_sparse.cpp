@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "plait/layout/text.hpp"
 #include "plait/sinkhorn/scaling/sparse.hpp"
 
 #include "cli/scaling/scaled_checkpoint.hpp"

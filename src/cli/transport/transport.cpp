@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 

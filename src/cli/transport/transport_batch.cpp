@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/transport_batch.hpp"
 

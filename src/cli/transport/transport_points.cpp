@@ -9,7 +9,6 @@
 
 #include "plait/io/aside_file.hpp"
 #include "plait/io/npy/npy_rows.hpp"
-#include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/point_transport.hpp"
 

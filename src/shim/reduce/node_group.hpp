@@ -26,8 +26,7 @@ namespace plait::shim::reduce {
 class NodeGroup {
  public:
   /// That of a communicator, made when it is first asked for; where PLAIT_REPRODUCIBLE is set it may wait for the other
-  /// ranks then. Different threads may ask
-  /// for different communicators' at once.
+  /// ranks then. Different threads may ask for different communicators' at once.
   /// \return  null where there is no such communicator, which no error handler hears of, and where memory is short
   [[nodiscard]] static NodeGroup* of(MPI_Comm comm) noexcept;
 
@@ -50,8 +49,7 @@ class NodeGroup {
   /// How to reduce `bytes` bytes of operands. Collective over the communicator, whose ranks all give the same
   /// arguments.
   /// \param all_meet  no rank gets through this call before all have come to it. Only then may they wait for each other
-  /// to
-  ///                  make what reducing needs, and only after one such call it is sure that who has not announced
+  ///                  to make what reducing needs, and only after one such call it is sure that who has not announced
   ///                  itself lacks the library.
   /// \pre  size() >= 2
   /// \return  null where it does not pay yet, where the ranks share no memory, and where some of them lack the library:

@@ -22,7 +22,6 @@ class NodeStages {
   NodeStages(mpi::Context& context, const Stream& stream);
 
   [[nodiscard]] Index slots() const noexcept { return slots_; }
-  [[nodiscard]] Index slot_bytes() const noexcept { return slot_bytes_; }
   /// Of a rank of the context, on this node.
   [[nodiscard]] std::byte* slot(int rank, Index number) const;
   [[nodiscard]] const schedule::NodeFlags& flags(int rank) const { return flags_[at(rank)]; }

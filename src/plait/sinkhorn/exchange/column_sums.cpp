@@ -6,11 +6,9 @@
 #include <utility>
 
 #include "plait/base/contract.hpp"
-#include "plait/base/error.hpp"
 #include "plait/collective/node/node_reducer.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/mpi/blocking.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/simd/reduce/element_of.hpp"
 

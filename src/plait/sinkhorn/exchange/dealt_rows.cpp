@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "plait/base/contract.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"

@@ -10,10 +10,10 @@ namespace plait::sinkhorn {
 namespace {
 
 template <class T, class A>
-class ScalingIteration final : public Iteration<A> {
+class ScalingIteration final : public FactorIteration<A> {
  public:
   explicit ScalingIteration(const IterationTask<const T>& task)
-      : Iteration<A>(task.row_marginals, task.column_marginals), rows_(task.rows), filled_(task.rows) {}
+      : FactorIteration<A>(task.row_marginals, task.column_marginals), rows_(task.rows), filled_(task.rows) {}
 
   void rows(std::span<A> sums) override {
     const auto factor = [this](Index i, A sum) { return this->row_factor(i, sum); };
@@ -23,19 +23,6 @@ class ScalingIteration final : public Iteration<A> {
     } else {
       fused_sweep(kernels_, rows_, this->v().data(), u, sums.data(), factor);
     }
-  }
-
-  [[nodiscard]] double distance(std::span<const A> sums) const override {
-    double distance = 0;
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      distance +=
-          std::abs(static_cast<double>(this->v()[j]) * static_cast<double>(sums[j]) - this->column_marginals()[j]);
-    }
-    return distance;
-  }
-
-  void columns(std::span<const A> sums) override {
-    for (std::size_t j = 0; j < sums.size(); ++j) this->v()[j] = this->column_factor(j, sums[j]);
   }
 
  private:

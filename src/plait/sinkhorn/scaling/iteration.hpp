@@ -76,6 +76,26 @@ class Iteration {
   Index starved_columns_ = 0;
 };
 
+/// An iteration that changes factors only: what is summed up is the matrix times those of the rows.
+template <class A>
+class FactorIteration : public Iteration<A> {
+ public:
+  using Iteration<A>::Iteration;
+
+  [[nodiscard]] double distance(std::span<const A> sums) const final {
+    double distance = 0;
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      distance +=
+          std::abs(static_cast<double>(this->v()[j]) * static_cast<double>(sums[j]) - this->column_marginals()[j]);
+    }
+    return distance;
+  }
+
+  void columns(std::span<const A> sums) final {
+    for (std::size_t j = 0; j < sums.size(); ++j) this->v()[j] = this->column_factor(j, sums[j]);
+  }
+};
+
 /// An iteration that can give columns their sums a few at a time, as these come from the other ranks.
 template <class A>
 class PartwiseIteration : public Iteration<A> {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/simd/reduce/element_of.hpp"
 

@@ -39,7 +39,7 @@ struct Scaling {
 /// Collective over `context`.
 ///
 /// \param start   factors of the columns to begin with, for all columns, such as those of a similar problem; empty:
-/// ones
+///                ones
 /// \param update  how far factors go. With exponents below 1 sums need not be those of the marginals, nor do these have
 ///                one total; the error is what sums are off by of those that belong to the factors. With
 ///                over-relaxation it is that of rows and columns, as neither have just their sums

@@ -20,10 +20,10 @@ namespace plait::sinkhorn {
 namespace {
 
 template <class T, class A>
-class SparseIteration final : public Iteration<A> {
+class SparseIteration final : public FactorIteration<A> {
  public:
   SparseIteration(const layout::SparseRows<T>& rows, const CheckedMarginals& marginals)
-      : Iteration<A>(marginals.rows, marginals.columns), rows_(rows) {}
+      : FactorIteration<A>(marginals.rows, marginals.columns), rows_(rows) {}
 
   void rows(std::span<A> sums) override {
     const A* v = this->v().data();
@@ -36,19 +36,6 @@ class SparseIteration final : public Iteration<A> {
       this->u()[static_cast<std::size_t>(i)] = u;
       for (std::size_t k = 0; k < columns.size(); ++k) sums[columns[k]] += u * static_cast<A>(values[k]);
     }
-  }
-
-  [[nodiscard]] double distance(std::span<const A> sums) const override {
-    double distance = 0;
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      distance +=
-          std::abs(static_cast<double>(this->v()[j]) * static_cast<double>(sums[j]) - this->column_marginals()[j]);
-    }
-    return distance;
-  }
-
-  void columns(std::span<const A> sums) override {
-    for (std::size_t j = 0; j < sums.size(); ++j) this->v()[j] = this->column_factor(j, sums[j]);
   }
 
  private:
