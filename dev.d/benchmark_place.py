@@ -3,7 +3,8 @@
 import re
 from typing import NamedTuple
 
-WORDS = r"nodes=(\d+) ranks=(\d+)(?: rate=(\S+)mbit)?"
+WORDS = r"nodes=(\d+) ranks=(\d+)(?: rate=(\S+)mbit| (unlimited))?"
+UNLIMITED = "100000"  # Mb/s: more than a machine's memory gives to both ends of a link
 
 
 class Place(NamedTuple):
@@ -29,11 +30,13 @@ class Place(NamedTuple):
     @property
     def title(self) -> str:
         links = f", links of {self.rate.replace('gbit', ' Gb/s').replace('mbit', ' Mb/s')}" if self.mbit else ""
+        if self.mbit == UNLIMITED:
+            links = ", links without a limit"
         return f"{self.nodes} node{'s'[: self.nodes - 1]} x {self.per_node} rank{'s'[: self.per_node - 1]}{links}"
 
 
-def place_of(nodes: str, ranks: str, mbit: str | None) -> Place:
-    return Place(int(nodes), int(ranks), mbit)
+def place_of(nodes: str, ranks: str, mbit: str | None, unlimited: str | None) -> Place:
+    return Place(int(nodes), int(ranks), UNLIMITED if unlimited else mbit)
 
 
 def only_place(report: dict) -> Place | None:

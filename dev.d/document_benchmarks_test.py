@@ -70,6 +70,15 @@ class Documents(unittest.TestCase):
         )
         self.assertNotIn("nodes", documents.section(report | {"records": [RECORD, *report["records"]]}, "a.svg")[:60])
 
+    def test_links_without_a_limit_are_told_of(self):
+        case = "ours 1600x28800 a rank nodes=2 ranks=2 unlimited Open MPI"
+        report = REPORT | {"program": "sinkhorn", "records": [RECORD | {"case": case}]}
+        self.assertIn("2 nodes x 1 rank, links without a limit\n", documents.section(report, "a.svg"))
+        self.assertEqual(
+            documents.command(report),
+            "./dev bench sinkhorn --ranks 2 --rate 100gbit --json build/sinkhorn-openmpi-2x1-100gbit.json",
+        )
+
     def test_cases_of_several_extents_get_a_second_picture(self):
         self.assertNotIn("over-n", documents.section(REPORT, "a.svg"))
         smaller = RECORD | {"case": RECORD["case"].replace("8000x8000", "500x500")}
