@@ -102,7 +102,7 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
   copies allow, 0.58 with waiting for each other. Where the cores share a cache, memory is the bottleneck
   (20 ms for memcpy), the slots stay in that cache, and the two copies cost less: the table shows what comes of it. A
   virtual machine is moved from one to the other within seconds, and its tables show both.
-- **Two ranks, in place.** Nothing is copied twice, and 2x1>1x2 comes to 0.76 to 0.94: the order in which columns are read
+- **Two ranks, in place.** Nothing is copied twice, and 2x1>1x2 comes to 0.68 to 0.94: the order in which columns are read
   is that of their new owner, half of a matrix each. From 2x1 to 2x1, and transposed from 2x1 to 1x2, the runs that one rank
   gets from the other are 32 or 64 elements: reading 512 bytes, then leaving out 512, costs the other half of what the
   processor fetches ahead. Such runs take 9 to 13 ms for 128 MB where long ones take 7 to 9. There the old owner writes.
@@ -128,12 +128,12 @@ for 8000 x 8000 doubles on two ranks, of whose data one half stays where it is:
 - **N = 500** fits the caches: memcpy takes 20 µs there, and a microsecond of planning what is next, of flags and of calls
   counts, for every 32 x 128 elements.
 - **Transposed from columns 8192 elements apart**, lines of one band compete for the same places of the caches and of
-  memory. Bands are narrower there, which costs longer streams, and eight lines of a column are fetched before those of the
-  next one: 0.71 to 0.76 of a copy where line after line came to 0.63 to 0.67, the two kernels run in turn. To read blocks
-  of 64 to 256 rows and write longer rows was tried: 0.5 to 0.6, even where nothing competes.
+  memory. Bands are narrower there, which costs longer streams; eight lines of a column are fetched before those of the
+  next one, and loaded whole: 0.67 to 0.76 of a copy where parts of line after line came to 0.58 to 0.71, the two kernels
+  run in turn. To read blocks of 64 to 256 rows and write longer rows was tried: 0.5 to 0.6, even where nothing competes.
 - **Transposed into columns that begin anywhere in a line** (leading dimension 8001), what ends and begins each piece of a
-  row is written in part, so that its line is read before: 0.59 of a copy where whole lines come to 0.8 to 0.88.
-- **beta other than 0** reads and writes the target through the caches, a transposition in tiles, at 0.3 to 0.4 of
+  row is written in part, so that its line is read before: 0.55 to 0.62 of a copy where whole lines come to 0.77 to 0.89.
+- **beta other than 0** reads and writes the target through the caches, a transposition in tiles, at 0.26 to 0.39 of
   the speed of a copy. Tiles of other widths, fetching either side farther ahead and one call for all rows of a tile were
   no faster; streaming stores are slower, 0.25 where it is 0.39.
 

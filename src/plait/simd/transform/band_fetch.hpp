@@ -5,6 +5,7 @@
 #include <span>
 
 #include "plait/base/index.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/simd/prefetch.hpp"
 #include "plait/simd/transform/transpose.hpp"
 #include "plait/simd/transform/transposition.hpp"
@@ -46,7 +47,7 @@ class BandFetch {
     const ElementRun& run = runs_[run_];
     group_ = all_.source + (run.source + row_) * element + column_ * all_.source_stride;
     if constexpr (together > 1) {
-      lines_ = std::clamp((run.length - row_ + line - 1) / line, Index{1}, together);  // runs may be empty
+      lines_ = std::clamp(quotient_up(run.length - row_, line), Index{1}, together);  // runs may be empty
     }
     step_ = 0;
   }

@@ -140,11 +140,11 @@ template <Factor by_alpha, class T>
 HWY_NOINLINE void scale_streaming(const Scaling<T>& scaling, Index n, const T* source, T* target) {
   const hn::ScalableTag<typename LaneOf<T>::type> longest;
   constexpr Index element = Index{sizeof(T)};
-  const Index past = bytes_past_line(reinterpret_cast<const std::byte*>(target));
-  if (past % element != 0 || n * element < 2 * line_bytes) {
+  const auto* begin = reinterpret_cast<const std::byte*>(target);
+  if (bytes_past_line(begin) % element != 0 || n * element < 2 * line_bytes) {
     return scale_vectors<by_alpha, Factor::zero>(scaling, n, source, target);
   }
-  const Index first = (line_bytes - past) % line_bytes / element;
+  const Index first = elements_to_line<element>(begin);
   const Index last = n - (n - first) % (line_bytes / element);
   scale_vectors<by_alpha, Factor::zero>(scaling, first, source, target);
   const Index left = scale_whole_vectors<by_alpha, Factor::zero, true>(longest, scaling, first, last, source, target);

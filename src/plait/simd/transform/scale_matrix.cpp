@@ -72,8 +72,7 @@ void transpose_then_add(Index rows, Index columns, const Scaling<T>& scaling, co
   constexpr Index target_ahead = Tile::rows;
   auto& scale = scale_kernel<T>(isa);
   Tile scratch;
-  // Half as many where columns begin at the same places of pages, or nearly, and push each other out of the caches.
-  const Index band = source_ld * element % 2048 == 0 ? Tile::columns / 2 : Tile::columns;
+  const Index band = columns_collide(source_ld * element) ? Tile::columns / 2 : Tile::columns;
   for (Index c = 0; c < columns; c += band) {
     const Index tile_columns = std::min(band, columns - c);
     for (Index r = 0; r < rows; r += Tile::rows) {

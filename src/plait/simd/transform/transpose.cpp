@@ -33,12 +33,6 @@ namespace {
 template <Index element>
 constexpr Index band_columns = std::min(256 / element, Index{64});
 
-/// Columns that begin at the same places of pages, or nearly, push each other out of the caches.
-bool columns_collide(Index stride) {
-  constexpr Index page = 4096;
-  return stride % (page / 2) == 0;
-}
-
 template <bool colliding>
 constexpr Index lines_together = colliding ? 8 : 1;
 

@@ -52,6 +52,12 @@ template <Index element>
   return (line_bytes - bytes_past_line(address)) % line_bytes / element;
 }
 
+/// Columns that begin so many bytes apart, at the same places of pages or nearly, push each other out of the caches.
+[[nodiscard]] constexpr bool columns_collide(Index stride) {
+  constexpr Index page = 4096;
+  return stride % (page / 2) == 0;
+}
+
 [[nodiscard]] inline Index line_before(Index bytes) { return bytes / line_bytes * line_bytes; }
 
 }  // namespace plait::simd
