@@ -31,18 +31,17 @@ template <class A>
                              std::span<A> u, std::span<A> v) {
   const double shift = translation(rows, columns, of_rows, of_columns);
   if (shift == 0) return true;
-  bool is_in_range = true;
-  const auto multiply = [&is_in_range](std::span<A> factors, double by) {
-    is_in_range = true;
+  const auto multiply = [](std::span<A> factors, double by) {
+    bool is_in_range = true;
     for (A& factor : factors) {
       if (factor == 0) continue;
       factor = static_cast<A>(static_cast<double>(factor) * by);
       is_in_range = is_in_range && factor > 0 && std::isfinite(factor);
     }
+    return is_in_range;
   };
   multiply(u, std::exp(shift));
-  multiply(v, std::exp(-shift));
-  return is_in_range;
+  return multiply(v, std::exp(-shift));
 }
 
 }  // namespace plait::sinkhorn
