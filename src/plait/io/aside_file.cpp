@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <string_view>
 #include <utility>
@@ -88,6 +89,18 @@ std::string home_of_processes() {
   return fmt::format("{:016x}-", digest);
 }
 
+// Whether no process of this number runs any more. One that was killed keeps its number until whoever adopted it asks
+// how it ended, which in many containers nobody does.
+bool has_ended(pid_t process) {
+  if (::kill(process, 0) == -1) return errno == ESRCH;
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  const std::string words{std::istreambuf_iterator<char>(file), {}};
+  const auto name_end = words.rfind(')');  // proc(5): number (name) state ...; the name may hold anything
+  if (name_end == std::string::npos || name_end + 2 >= words.size()) return false;
+  const char state = words[name_end + 2];
+  return state == 'Z' || state == 'X';
+}
+
 // Whether it was left aside by a process that is no more.
 bool is_abandoned(const fs::path& file, std::string_view beginning) {
   const std::string name = file.filename().string();
@@ -100,7 +113,7 @@ bool is_abandoned(const fs::path& file, std::string_view beginning) {
   if (failure != std::errc{} || maker <= 0 || end - rest != after_number || *rest != '-') return false;
   struct stat found{};
   if (::lstat(file.c_str(), &found) == -1 || !S_ISREG(found.st_mode) || found.st_uid != ::geteuid()) return false;
-  return ::kill(maker, 0) == -1 && errno == ESRCH;
+  return has_ended(maker);
 }
 
 // What can't be removed is in nobody's way.

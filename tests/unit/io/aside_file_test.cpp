@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -145,6 +147,22 @@ TEST(AsideFile, IsRemovedByTheNextJobIfItsMakerWasKilled) {
   ASSERT_THAT(of_other, StartsWith("other.tmp-"));
   AsideFile::try_out(folder / "out");
   EXPECT_THAT(folder.names(), IsEmpty());
+}
+
+// As where nobody adopts the processes of a container that lost their parent.
+TEST(AsideFile, IsRemovedByTheNextJobThoughNobodyAskedHowItsMakerEnded) {
+  const ScratchFolder folder;
+  const pid_t maker = ::fork();
+  if (maker == 0) {
+    const AsideFile file = AsideFile::create(folder / "out", 3);
+    ::_exit(0);  // no destructor
+  }
+  siginfo_t end{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(maker), &end, WEXITED | WNOWAIT), 0);
+  ASSERT_EQ(folder.names().size(), 1U);
+  AsideFile::try_out(folder / "out");
+  EXPECT_THAT(folder.names(), IsEmpty());
+  EXPECT_EQ(::waitpid(maker, nullptr, 0), maker);
 }
 
 TEST(AsideFile, IsKeptByOthersWhileItsMakerLivesOrMayLive) {
