@@ -30,8 +30,7 @@ void append_verdict(Graph& graph, const std::shared_ptr<MpiVerdict>& verdict, co
   schedule::Dependencies after;
   for (const Segment& segment : stream.segments()) {
     end.stage = std::max(end.stage, segment.stage + 1);
-    const schedule::Dependencies of_segment = segment.final_and_read();
-    after.insert(after.end(), of_segment.begin(), of_segment.end());
+    append(after, segment.final_and_read());
   }
   const auto start = [verdict](const schedule::Run&) {
     verdict->lowest = std::exchange(verdict->failed_here, verdict->comm.size());

@@ -21,17 +21,22 @@ OperationId join(Graph& graph, const std::vector<Segment>& segments, Wanted want
   for (const Segment& segment : segments) {
     if (!wanted(segment)) continue;
     last = std::max(last, segment.position());
-    const Dependencies own = segment.final_and_read();
-    all.insert(all.end(), own.begin(), own.end());
+    append(all, segment.final_and_read());
   }
   return graph.compute(last, 0, {}, {}, std::move(all));
 }
 
 }  // namespace
 
+void append_new(Dependencies& all, const Dependencies& more) {
+  for (const OperationId operation : more) {
+    if (std::find(all.begin(), all.end(), operation) == all.end()) all.push_back(operation);
+  }
+}
+
 Dependencies Segment::final_and_read() const {
   Dependencies all = final;
-  all.insert(all.end(), readers.begin(), readers.end());
+  append(all, readers);
   return all;
 }
 

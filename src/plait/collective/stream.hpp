@@ -15,6 +15,11 @@ using schedule::Position;
 using schedule::Range;
 using schedule::SlotId;
 
+/// Adds dependencies to others.
+inline void append(Dependencies& all, const Dependencies& more) { all.insert(all.end(), more.begin(), more.end()); }
+/// Those of them that are not there already.
+void append_new(Dependencies& all, const Dependencies& more);
+
 /// Where the elements of a vector lie: from `offset` bytes on in a slot, one behind the other.
 struct Place {
   SlotId slot;

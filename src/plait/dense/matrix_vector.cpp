@@ -45,11 +45,6 @@ Span span_of(const Axis& axis, Index part) {
   return span;
 }
 
-void expect_options(const VectorOptions& options) {
-  if (options.strands < 1) throw ArgumentError(fmt::format("strands: {}, expected at least 1", options.strands));
-  if (options.segment < 0) throw ArgumentError(fmt::format("segment: {}, expected at least 0", options.segment));
-}
-
 }  // namespace
 
 /// Slots of the graph, in this order: x, y, a vector for what is gathered or added up.
@@ -153,7 +148,7 @@ struct MatrixVector<T>::Plan {
       schedule::Dependencies after = last;
       const Stream come = gathered.block(part);
       for (const collective::Segment& piece : come.segments()) {
-        after.insert(after.end(), piece.final.begin(), piece.final.end());
+        collective::append(after, piece.final);
         position = std::max(position, piece.position(1));
       }
       const auto multiply = [=, first = hop == 0](const Run& run, Index) {
@@ -286,7 +281,8 @@ struct MatrixVector<T>::Plan {
 template <Element T>
 MatrixVector<T>::MatrixVector(mpi::Context& context, Shape shape, VectorMethod method, VectorOptions options) {
   mpi::agreed(context, [&] {
-    expect_options(options);
+    expect_at_least("strands", options.strands, 1);
+    expect_at_least("segment", options.segment, 0);
     if (shape.rows < 0 || shape.columns < 0) {
       throw ArgumentError(fmt::format("shape: {} x {}, expected no negative extent", shape.rows, shape.columns));
     }

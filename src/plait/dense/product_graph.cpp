@@ -72,6 +72,7 @@ class Builder {
  private:
   [[nodiscard]] Group group(int size, const std::function<MeshPlace(int)>& place) const {
     std::vector<int> ranks;
+    ranks.reserve(at(size));
     for (int i = 0; i < size; ++i) ranks.push_back(rank_of(place(i)));
     return {context_, std::move(ranks)};
   }
@@ -121,9 +122,7 @@ class Builder {
       segment.stage += panel.stage;
     }
     const Stream come = broadcast_chain(graph_, group, root, Stream(kind_.bytes, std::move(segments)), panel.place);
-    for (const collective::Segment& segment : come.segments()) {
-      ready.insert(ready.end(), segment.final.begin(), segment.final.end());
-    }
+    for (const collective::Segment& segment : come.segments()) collective::append(ready, segment.final);
   }
 
   // Cannon and rings: in round s a rank multiplies the parts of number `own + s`.
@@ -134,6 +133,7 @@ class Builder {
     const bool b_goes = b_travels(arrangement_);
     const int first = a_goes ? arrangement_.a_part(me_) : arrangement_.b_part(me_);
     std::vector<Span> parts;
+    parts.reserve(at(rounds));
     for (int part = 0; part < rounds; ++part) {
       parts.push_back(a_goes ? arrangement_.a_terms(me_.layer, part) : arrangement_.b_terms(me_.layer, part));
     }
@@ -166,7 +166,7 @@ class Builder {
       Dependencies ready;
       std::array<Place, 2> places{Place{a_}, Place{b_}};
       for (const auto& [matrix, place] : {std::pair{&a, &places[0]}, std::pair{&b, &places[1]}}) {
-        ready.insert(ready.end(), matrix->come.begin(), matrix->come.end());
+        collective::append(ready, matrix->come);
         *place = matrix->travels ? matrix->place : own(matrix->tile, matrix->line, part.begin - whole().begin);
         if (matrix->travels && round + 1 < rounds) pass_on(*matrix, round, part, next);
       }
@@ -222,7 +222,7 @@ class Builder {
   void add_multiply(Index stage, Index terms, Place a_place, Place b_place, Dependencies after) {
     if (rows_ == 0 || columns_ == 0 || terms == 0) return;
     const bool adds = !multiplied_.empty();
-    after.insert(after.end(), multiplied_.begin(), multiplied_.end());
+    collective::append(after, multiplied_);
     const Index height = even_length(rows_, step_rows);
     const Index depth = even_length(terms, step_terms);
     const double flops_of_column = kind_.flops * static_cast<double>(height) * static_cast<double>(depth);
@@ -283,6 +283,7 @@ class Builder {
     const Mesh& mesh = arrangement_.mesh();
     const Group layers = group(mesh.layers, [this](int i) { return MeshPlace{me_.row, me_.column, i}; });
     std::vector<Index> counts;
+    counts.reserve(at(mesh.layers));
     for (int layer = 0; layer < mesh.layers; ++layer) {
       counts.push_back(arrangement_.final_columns(me_.column, layer).length() * rows_);
     }

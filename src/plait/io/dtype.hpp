@@ -7,6 +7,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/index.hpp"
+#include "plait/simd/scalar.hpp"
 
 namespace plait::io {
 
@@ -22,13 +23,9 @@ enum class DType : unsigned char { i8, i16, i32, i64, u8, u16, u32, u64, f32, f6
   X(std::uint8_t)               \
   X(std::uint16_t) X(std::uint32_t) X(std::uint64_t) X(float) X(double) X(std::complex<float>) X(std::complex<double>)
 
-/// The C++ type of a DType.
+/// The C++ type of a DType: files hold what kernels compute with.
 template <class T>
-concept FileElement =
-    std::same_as<T, std::int8_t> || std::same_as<T, std::int16_t> || std::same_as<T, std::int32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> ||
-    std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t> || std::same_as<T, float> ||
-    std::same_as<T, double> || std::same_as<T, std::complex<float>> || std::same_as<T, std::complex<double>>;
+concept FileElement = simd::Scalar<T>;
 
 /// "f64" and so on.
 [[nodiscard]] std::string_view name(DType dtype);

@@ -54,16 +54,6 @@ Volumes::CommonByPart Volumes::by_target_part(const Axis& source, const Axis& ta
   return result;
 }
 
-Volumes::CommonByPart Volumes::by_source_part(const CommonByPart& by_target, Index source_parts) {
-  CommonByPart result(static_cast<std::size_t>(source_parts));
-  for (std::size_t part = 0; part < by_target.size(); ++part) {
-    for (const Common& common : by_target[part]) {
-      result[static_cast<std::size_t>(common.part)].push_back({static_cast<Index>(part), common.length});
-    }
-  }
-  return result;
-}
-
 Volumes::Volumes(const Layout& source, const Layout& target)
     : source_(source.owners()), target_(target.owners()), empty_(source.shape().empty()) {
   if (source.shape() != target.shape()) {
@@ -72,19 +62,17 @@ Volumes::Volumes(const Layout& source, const Layout& target)
   }
   if (empty_) return;
   static_cast<void>(elements(source.shape()));  // sums of elements are counted below
-  rows_of_target_ = by_target_part(source.rows(), target.rows());
-  columns_of_target_ = by_target_part(source.columns(), target.columns());
-  rows_of_source_ = by_source_part(rows_of_target_, source.rows().parts());
-  columns_of_source_ = by_source_part(columns_of_target_, source.columns().parts());
+  rows_ = by_target_part(source.rows(), target.rows());
+  columns_ = by_target_part(source.columns(), target.columns());
 }
 
-std::vector<Share> Volumes::shares(const Owners& mine, int rank, const Owners& others, const CommonByPart& rows,
-                                   const CommonByPart& columns) {
+std::vector<Share> Volumes::received_by(int rank) const {
+  if (empty_) return {};
   std::vector<Share> all;
-  for (const TilePosition tile : mine.owned_by(rank)) {
-    for (const Common& row : rows[static_cast<std::size_t>(tile.row)]) {
-      for (const Common& column : columns[static_cast<std::size_t>(tile.column)]) {
-        all.push_back({others.owner(row.part, column.part), row.length * column.length});
+  for (const TilePosition tile : target_.owned_by(rank)) {
+    for (const Common& row : rows_[static_cast<std::size_t>(tile.row)]) {
+      for (const Common& column : columns_[static_cast<std::size_t>(tile.column)]) {
+        all.push_back({source_.owner(row.part, column.part), row.length * column.length});
       }
     }
   }
@@ -99,16 +87,6 @@ std::vector<Share> Volumes::shares(const Owners& mine, int rank, const Owners& o
     }
   }
   return merged;
-}
-
-std::vector<Share> Volumes::received_by(int rank) const {
-  if (empty_) return {};
-  return shares(target_, rank, source_, rows_of_target_, columns_of_target_);
-}
-
-std::vector<Share> Volumes::sent_by(int rank) const {
-  if (empty_) return {};
-  return shares(source_, rank, target_, rows_of_source_, columns_of_source_);
 }
 
 }  // namespace plait::layout

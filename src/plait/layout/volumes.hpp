@@ -7,7 +7,7 @@
 
 namespace plait::layout {
 
-/// Elements that a rank sends to or gets from the rank that is asked about.
+/// How many elements the rank that is asked about gets from a rank.
 struct Share {
   int rank = 0;
   Index elements = 0;
@@ -28,9 +28,6 @@ class Volumes {
   /// What `rank` of the target gets, from whom, itself included: by rank, without empty shares.
   [[nodiscard]] std::vector<Share> received_by(int rank) const;
 
-  /// What `rank` of the source gives, to whom, itself included.
-  [[nodiscard]] std::vector<Share> sent_by(int rank) const;
-
  private:
   /// A part of the other axis and how many elements it has in common with mine.
   struct Common {
@@ -41,13 +38,10 @@ class Volumes {
 
   static CommonByPart by_target_part(const Axis& source, const Axis& target);
   static CommonByPart counted(const Axis& source, const Axis& target);
-  static CommonByPart by_source_part(const CommonByPart& by_target, Index source_parts);
-  static std::vector<Share> shares(const Owners& mine, int rank, const Owners& others, const CommonByPart& rows,
-                                   const CommonByPart& columns);
 
   Owners source_, target_;
-  bool empty_;  // then nothing is counted, however many rows there may be of no columns
-  CommonByPart rows_of_target_, columns_of_target_, rows_of_source_, columns_of_source_;
+  bool empty_;                   // then nothing is counted, however many rows there may be of no columns
+  CommonByPart rows_, columns_;  // of the target's parts, with the source's
 };
 
 }  // namespace plait::layout

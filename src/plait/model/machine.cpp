@@ -8,7 +8,6 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
-#include "plait/base/rounding.hpp"
 
 namespace plait::model {
 
@@ -96,20 +95,6 @@ void expect_valid(const Machine& machine) {
   expect_positive("copy_bytes_per_second", machine.copy_bytes_per_second);
   expect_valid("node", machine.node);
   expect_valid("network", machine.network);
-}
-
-int fastest_ranks_per_node(const Link& link, Index bytes, int most) {
-  PLAIT_ASSERT(bytes >= 1 && most >= 1, "there is something to send, and somebody to send it");
-  int best = 1;
-  double highest = 0;
-  for (const Streams& streams : link.streams) {
-    if (streams.ranks > most) break;
-    const double rate = streams.one_way.bytes_per_second(quotient_up(bytes, streams.ranks));
-    if (rate <= highest) continue;
-    highest = rate;
-    best = streams.ranks;
-  }
-  return best;
 }
 
 }  // namespace plait::model

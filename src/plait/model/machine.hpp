@@ -53,9 +53,4 @@ struct Machine {
 ///                        streams that do not begin with those of one rank, or whose numbers of ranks do not ascend
 void expect_valid(const Machine& machine);
 
-/// As many ranks of a node as get data of `bytes` bytes, cut evenly among them, over the link fastest: at most `most`,
-/// and the fewest where more gain nothing. (The literature's number of processes per node.)
-/// \pre  bytes >= 1 and most >= 1
-[[nodiscard]] int fastest_ranks_per_node(const Link& link, Index bytes, int most);
-
 }  // namespace plait::model

@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/index.hpp"
 #include "plait/base/rounding.hpp"
 
 namespace plait::model {
 
 namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // How many messages each node sends and receives over the network, and moves inside.
 struct OfNode {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "plait/base/doublings.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/model/pairing.hpp"
 
@@ -16,13 +17,6 @@ namespace {
 using Rounds = std::vector<Round>;
 
 void append(Rounds& all, Rounds some) { std::ranges::move(some, std::back_inserter(all)); }
-
-// ceil(log2 ranks)
-int depth(int ranks) {
-  int levels = 0;
-  while ((Index{1} << levels) < ranks) ++levels;
-  return levels;
-}
 
 // To the rank that many places further, or before (distance < 0), around the ring.
 Round shift(int ranks, int distance, Index parts, bool combines) {
@@ -51,7 +45,7 @@ Rounds doubling(int ranks) {
 
 Rounds halving(int ranks) {
   Rounds all;
-  for (int level = depth(ranks) - 1; level >= 0; --level)
+  for (int level = doublings(ranks) - 1; level >= 0; --level)
     all.push_back(shift(ranks, 1 << level, parts_at(ranks, 1 << level), true));
   return all;
 }
@@ -78,13 +72,13 @@ Round level_up(int ranks, int level, Carries carries, bool combines) {
 
 Rounds tree_down(int ranks, Carries carries) {
   Rounds all;
-  for (int level = depth(ranks) - 1; level >= 0; --level) all.push_back(level_down(ranks, level, carries));
+  for (int level = doublings(ranks) - 1; level >= 0; --level) all.push_back(level_down(ranks, level, carries));
   return all;
 }
 
 Rounds tree_up(int ranks, Carries carries, bool combines) {
   Rounds all;
-  for (int level = 0; level < depth(ranks); ++level) all.push_back(level_up(ranks, level, carries, combines));
+  for (int level = 0; level < doublings(ranks); ++level) all.push_back(level_up(ranks, level, carries, combines));
   return all;
 }
 

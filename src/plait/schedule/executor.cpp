@@ -54,8 +54,7 @@ Executor::Executor(mpi::Context& context, Graph graph, std::string label, Window
   }
   ready_.reserve(computations);
   waiting_flags_.reserve(flags);
-  for (std::size_t p = 0; p < graph_.pools.size(); ++p)
-    free_blocks_[p].reserve(at(static_cast<int>(graph_.pools[p].blocks)));
+  for (std::size_t p = 0; p < graph_.pools.size(); ++p) free_blocks_[p].reserve(at(graph_.pools[p].blocks));
 }
 
 Executor::~Executor() {

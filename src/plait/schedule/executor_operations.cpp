@@ -44,9 +44,10 @@ bool Executor::complete_requests() {
   for (const mpi::Completion& completion : completed) {
     const int operation = request_operation_[at(completion.index)];
     free_requests_.push_back(completion.index);
-    switch (graph_.operations[at(operation)].kind) {
-      case Kind::receive: received(operation, completion.bytes); break;
-      default: finish(operation, status_[at(operation)].failed); break;
+    if (graph_.operations[at(operation)].kind == Kind::receive) {
+      received(operation, completion.bytes);
+    } else {
+      finish(operation, status_[at(operation)].failed);
     }
   }
   return !completed.empty();

@@ -45,15 +45,4 @@ TEST(Links, have_streams_of_as_many_ranks_as_were_measured) {
   }
 }
 
-TEST(Links, tell_how_many_ranks_of_a_node_get_data_over_them_fastest) {
-  const BandwidthCurve one({{1'000, 10}, {100'000, 100}});
-  const BandwidthCurve two({{1'000, 20}, {100'000, 100}});
-  const BandwidthCurve four({{1'000, 20}, {100'000, 110}});
-  const Link link{.latency_seconds = 1, .streams = {{1, one, one}, {2, two, two}, {4, four, four}}};
-  EXPECT_EQ(fastest_ranks_per_node(link, 2'000, 4), 2) << "the messages of four are too short";
-  EXPECT_EQ(fastest_ranks_per_node(link, 1'000, 1), 1);
-  EXPECT_EQ(fastest_ranks_per_node(link, 10'000'000, 3), 1);
-  EXPECT_EQ(fastest_ranks_per_node(link, 10'000'000, 64), 4);
-}
-
 }  // namespace

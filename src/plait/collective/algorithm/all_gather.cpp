@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "plait/base/doublings.hpp"
 #include "plait/collective/algorithm/chain.hpp"
 
 namespace plait::collective {

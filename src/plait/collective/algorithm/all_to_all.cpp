@@ -64,7 +64,7 @@ ExchangedBlocks all_to_all(Graph& graph, const Group& group, ExchangeOrder order
   const std::vector<Segment*> copies = pieces(blocks.received, me);
   for (std::size_t i = 0; i < own.size(); ++i) {
     Dependencies after = copies[i]->final_and_read();
-    after.insert(after.end(), own[i]->final.begin(), own[i]->final.end());
+    append(after, own[i]->final);
     const OperationId copied = own_copy(graph, position(*own[i], 0), range(blocks.sent, in, *own[i]),
                                         range(blocks.received, out, *copies[i]), std::move(after));
     own[i]->readers.push_back(copied);

@@ -90,7 +90,7 @@ struct Doubling {
                     const Dependencies& readers) const {
     Dependencies after = partial.ready;
     after.push_back(graph.receive(position, group.rank(peer), staged));
-    after.insert(after.end(), readers.begin(), readers.end());
+    append(after, readers);
     partial.ready = {graph.reduce_local(position, peer_is_right ? partial.range : staged,
                                         peer_is_right ? staged : partial.range, to, combine, std::move(after))};
     partial.range = to;

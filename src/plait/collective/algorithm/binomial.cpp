@@ -76,7 +76,7 @@ Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream&
       const bool is_first = &child == &own.children.front();
       const Range staged{graph.staging(pool), 0, partial.bytes};
       ready.push_back(graph.receive(segment.position(child.level), group.rank(child.index), staged));
-      if (is_root && is_first) ready.insert(ready.end(), segment.readers.begin(), segment.readers.end());
+      if (is_root && is_first) append(ready, segment.readers);
       const Range combined = is_root ? whole : is_first ? staged : partial;
       const bool is_before = child.index < me;
       ready = {graph.reduce_local(segment.position(child.level), is_before ? staged : partial,

@@ -1,7 +1,6 @@
 #include "plait/collective/algorithm/blocks.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,16 +10,6 @@
 #include "plait/collective/algorithm/own_copy.hpp"
 
 namespace plait::collective {
-
-namespace {
-
-void append_new(Dependencies& all, const Dependencies& some) {
-  for (const OperationId operation : some) {
-    if (std::find(all.begin(), all.end(), operation) == all.end()) all.push_back(operation);
-  }
-}
-
-}  // namespace
 
 Blocks Blocks::split(const Stream& stream, int parts) {
   Blocks blocks(stream.element_bytes(), parts);
@@ -171,7 +160,5 @@ std::vector<Index> bytes_of_pieces(Index elements, Index element_bytes, int part
     bytes.push_back((elements / parts + (part < elements % parts ? 1 : 0)) * element_bytes);
   return bytes;
 }
-
-int doublings(int n) noexcept { return static_cast<int>(std::bit_width(static_cast<unsigned>(n - 1))); }
 
 }  // namespace plait::collective

@@ -99,8 +99,4 @@ struct PieceRun {
 /// The bytes of `parts` nearly equal pieces of a segment of so many elements.
 [[nodiscard]] std::vector<Index> bytes_of_pieces(Index elements, Index element_bytes, int parts);
 
-/// ⌈log₂ n⌉: the rounds in which what one rank has can come to n.
-/// \pre  n >= 1
-[[nodiscard]] int doublings(int n) noexcept;
-
 }  // namespace plait::collective

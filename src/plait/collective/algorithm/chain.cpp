@@ -74,7 +74,7 @@ Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& st
       const Range staged{graph.staging(staging), 0, own.bytes};
       ready.push_back(graph.receive(hop_from(place + 1), chain.rank_at(place + 1), staged));
       if (place == 0 && !hands_over) {
-        ready.insert(ready.end(), segment.readers.begin(), segment.readers.end());
+        append(ready, segment.readers);
         partial = whole;
       } else {
         partial = staged;

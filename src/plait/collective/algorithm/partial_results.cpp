@@ -16,7 +16,7 @@ PartialResults::PartialResults(Graph& graph, const Group& group, const Blocks& b
 void PartialResults::send(Position position, int peer, const PieceRun& run) {
   const Range first = lies_[at(run.blocks.front())];
   Dependencies after;
-  for (const int block : run.blocks) after.insert(after.end(), ready_[at(block)].begin(), ready_[at(block)].end());
+  for (const int block : run.blocks) append(after, ready_[at(block)]);
   const OperationId sent =
       graph_.send(position, group_.rank(peer), {first.slot, first.offset, run.elements() * blocks_.element_bytes()},
                   std::move(after));
@@ -65,7 +65,7 @@ Index PartialResults::combine(Position position, OperationId received, std::span
   if (delivers_ && block == group_.me()) {
     const Segment& piece = chunk_[at(block)];
     result = blocks_.range(out_, piece.begin, piece.end);
-    after.insert(after.end(), piece.readers.begin(), piece.readers.end());
+    append(after, piece.readers);
   }
   const bool comes_left = side == Side::left;
   const OperationId reduced = graph_.reduce_local(position, comes_left ? staged : own, comes_left ? own : staged,

@@ -1,21 +1,12 @@
 #include "plait/collective/algorithm/reduce_scatter.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
-#include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/arguments.hpp"
 
 namespace plait::collective {
-
-namespace {
-
-constexpr Index move_step_bytes = Index{256} << 10;
-
-}  // namespace
 
 // The way of each block is a chain that ends at its rank.
 Blocks reduce_scatter_ring(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
@@ -36,28 +27,6 @@ Blocks reduce_scatter_ring(Graph& graph, const Group& group, Blocks blocks, Plac
 Place at_beginning(const Group& group, const Blocks& blocks, Place out) {
   if (!group.contains_me()) return out;
   return {out.slot, out.offset - blocks.extent(group.me()).first * blocks.element_bytes()};
-}
-
-OperationId move_to_beginning(Graph& graph, const Group& group, const Blocks& blocks, Place data) {
-  const Stream all = blocks.pieces();
-  Position last;
-  Dependencies after;
-  for (const Segment& piece : all.segments()) {
-    last = std::max(last, piece.position());
-    const Dependencies own = piece.final_and_read();
-    after.insert(after.end(), own.begin(), own.end());
-  }
-  const auto [begin, end] = group.contains_me() ? blocks.extent(group.me()) : std::pair<Index, Index>{0, 0};
-  const Range from = blocks.range(data, begin, end);
-  const Index steps = begin == 0 ? 0 : quotient_up(from.bytes, move_step_bytes);
-  const auto move = [from, data](const schedule::Run& run, Index step) {
-    const Index done = step * move_step_bytes;
-    const Index bytes = std::min(move_step_bytes, from.bytes - done);
-    std::memmove(run.address(data.slot, data.offset + done), run.address(from.slot, from.offset + done),
-                 static_cast<std::size_t>(bytes));
-    run.count_own_move(bytes);
-  };
-  return graph.compute(last, steps, move, {data.slot}, std::move(after));
 }
 
 Exchanged reduce_scatter_ring_traffic(std::span<const Index> piece_bytes, int index, bool commutes) {

@@ -45,10 +45,6 @@ using schedule::Combine;
 /// there, as MPI wants it, unless it is reduced in place.
 [[nodiscard]] Place at_beginning(const Group& group, const Blocks& blocks, Place out);
 
-/// Moves this rank's block, which has been reduced in place, to the beginning of `data`: returns the operation after
-/// which it is there.
-[[nodiscard]] OperationId move_to_beginning(Graph& graph, const Group& group, const Blocks& blocks, Place data);
-
 /// What the `index`-th rank sends and receives for one chunk of pieces of these lengths, which have no gaps.
 [[nodiscard]] Exchanged reduce_scatter_ring_traffic(std::span<const Index> piece_bytes, int index, bool commutes);
 [[nodiscard]] Exchanged reduce_scatter_halving_traffic(std::span<const Index> piece_bytes, int index, bool commutes);

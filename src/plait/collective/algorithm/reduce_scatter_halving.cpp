@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "plait/base/doublings.hpp"
 #include "plait/collective/algorithm/own_copy.hpp"
 #include "plait/collective/algorithm/partial_results.hpp"
 #include "plait/collective/algorithm/reduce_scatter.hpp"
@@ -18,7 +19,7 @@ using model::Pairing;
 using Side = PartialResults::Side;
 using Runs = std::vector<PieceRun>;
 
-void append(Runs& all, const Runs& some) { all.insert(all.end(), some.begin(), some.end()); }
+void append_runs(Runs& all, const Runs& some) { all.insert(all.end(), some.begin(), some.end()); }
 
 // This rank's part in all chunks of either way.
 struct Halving {
@@ -65,7 +66,7 @@ struct Circulant : Halving {
     const int last = first + count(round);
     const int received = round == rounds() - 2 ? std::clamp(count(rounds() - 1), first, last) : last;
     Runs all = runs(chunk, (index + first) % ranks(), received - first);
-    append(all, runs(chunk, (index + received) % ranks(), last - received));
+    append_runs(all, runs(chunk, (index + received) % ranks(), last - received));
     return all;
   }
   [[nodiscard]] int before(int round) const { return (group.me() + ranks() - skip(round)) % ranks(); }
@@ -100,7 +101,7 @@ struct Ordered : Halving {
     const int bit = 1 << (round - 1);
     Runs all;
     for (int other = (own ? actor : actor ^ bit) % (2 * bit); other < pairing.actors; other += 2 * bit)
-      append(all, runs(chunk, pairing.first_rank(other), pairing.ranks_of(other)));
+      append_runs(all, runs(chunk, pairing.first_rank(other), pairing.ranks_of(other)));
     return all;
   }
 

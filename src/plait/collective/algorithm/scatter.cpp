@@ -84,21 +84,12 @@ struct Pieces {
   }
   [[nodiscard]] Dependencies ready_for(const PieceRun& run) const {
     Dependencies all;
-    for (const int block : run.blocks) {
-      for (const OperationId operation : ready[at(block)]) {
-        if (std::find(all.begin(), all.end(), operation) == all.end()) all.push_back(operation);
-      }
-    }
+    for (const int block : run.blocks) append_new(all, ready[at(block)]);
     return all;
   }
 };
 
 bool are_same(const Range& a, const Range& b) { return a.slot == b.slot && a.offset == b.offset; }
-
-Dependencies joined(Dependencies some, const Dependencies& others) {
-  some.insert(some.end(), others.begin(), others.end());
-  return some;
-}
 
 void scatter_chunk(Graph& graph, const Group& group, const Way& way, const Blocks& blocks, Chunk& chunk, Place in,
                    Place out) {
@@ -120,8 +111,9 @@ void scatter_chunk(Graph& graph, const Group& group, const Way& way, const Block
   const Range source = pieces.lie[at(group.me())];
   const Dependencies& there = pieces.ready[at(group.me())];
   if (own.elements() > 0 && !are_same(source, target)) {
-    own.final = {own_copy(graph, arrival, source, target,
-                          way.is_root() ? own.final_and_read() : joined(own.final_and_read(), there))};
+    Dependencies after = own.final_and_read();
+    if (!way.is_root()) append(after, there);
+    own.final = {own_copy(graph, arrival, source, target, std::move(after))};
     own.readers = {};
   } else if (own.elements() > 0 && !way.is_root()) {
     own.final = there;

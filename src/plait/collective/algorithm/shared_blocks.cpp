@@ -112,7 +112,7 @@ struct SharedReduceScatter {
       Dependencies ready = way.exchange(place, position, filled);
       ready.push_back(filled);
       Segment& own = chunk[at(group.me())];
-      ready.insert(ready.end(), own.readers.begin(), own.readers.end());
+      append(ready, own.readers);
       const OperationId reduced = add_fold(chunk, slot, std::move(ready));
       way.release(place, chunk.front().position(1), reduced);
       own.final = {reduced};
@@ -122,7 +122,7 @@ struct SharedReduceScatter {
 
  private:
   OperationId add_fill(Chunk& chunk, Index slot, Dependencies after) const {
-    for (const Segment& piece : chunk) after.insert(after.end(), piece.final.begin(), piece.final.end());
+    for (const Segment& piece : chunk) append(after, piece.final);
     const std::vector<SlottedPiece> pieces = pieces_of(group, blocks, chunk, in);
     const int me = group.rank(group.me());
     std::byte* const to = stages.slot(me, slot);
@@ -192,7 +192,7 @@ struct SharedAllGather {
  private:
   OperationId add_fill(Chunk& chunk, Index slot, Dependencies after) const {
     Segment& own = chunk[at(group.me())];
-    after.insert(after.end(), own.final.begin(), own.final.end());
+    append(after, own.final);
     const SlottedPiece piece = pieces_of(group, blocks, chunk, data)[at(group.me())];
     std::byte* const to = stages.slot(piece.owner, slot) + piece.offset;
     const auto fill = [piece, to, ranks = group](const schedule::Run& run, Index) {
@@ -214,9 +214,7 @@ struct SharedAllGather {
     from.reserve(pieces.size());
     for (const SlottedPiece& piece : pieces) from.push_back(stages.slot(piece.owner, slot) + piece.offset);
     for (int index = 0; index < group.size(); ++index) {
-      if (index == group.me()) continue;
-      const Dependencies own = chunk[at(index)].final_and_read();
-      after.insert(after.end(), own.begin(), own.end());
+      if (index != group.me()) append(after, chunk[at(index)].final_and_read());
     }
     const auto take = [pieces, from, me](const schedule::Run& run, Index step) {
       const SlottedPiece& piece = pieces[static_cast<std::size_t>(step)];

@@ -1,7 +1,8 @@
 #include "plait/collective/algorithm/tree.hpp"
 
 #include <algorithm>
-#include <bit>
+
+#include "plait/base/doublings.hpp"
 
 namespace plait::collective {
 
@@ -44,8 +45,7 @@ Tree tree(TreeShape shape, int size, int root, int me) {
 }
 
 int depth(TreeShape shape, int size) noexcept {
-  if (shape == TreeShape::linear) return std::min(size - 1, 1);
-  return static_cast<int>(std::bit_width(static_cast<unsigned>(size - 1)));
+  return shape == TreeShape::linear ? std::min(size - 1, 1) : doublings(size);
 }
 
 }  // namespace plait::collective

@@ -58,7 +58,7 @@ OperationId SymmCannon::multiply(Graph& graph, const At& a, const At& b, const B
       const Dependencies& final = moved.at.stream.segments()[s].final;
       if (stays) {
         Dependencies after = final;
-        after.insert(after.end(), free.begin(), free.end());
+        collective::append(after, free);
         arrived[s].final = {
             collective::own_copy(graph, segment.position(), range, out.range(place, segment), std::move(after))};
       } else {
@@ -100,8 +100,7 @@ OperationId SymmCannon::multiply(Graph& graph, const At& a, const At& b, const B
 
     Dependencies operands = summed;
     for (const Stream* stream : {&moving_a.at.stream, &moving_b.at.stream}) {
-      for (const Segment& segment : stream->segments())
-        operands.insert(operands.end(), segment.final.begin(), segment.final.end());
+      for (const Segment& segment : stream->segments()) collective::append(operands, segment.final);
     }
     const auto range = [&](Place place, Index elements) { return Range{place.slot, place.offset, bytes(elements)}; };
     const SteppedProduct product{.transposes_a = false,

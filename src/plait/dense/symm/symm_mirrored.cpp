@@ -25,8 +25,6 @@ using schedule::Range;
 
 constexpr std::array halves{Half::first, Half::last};
 
-void add_all(Dependencies& all, const Dependencies& more) { all.insert(all.end(), more.begin(), more.end()); }
-
 Index elements_of(const SymmPanels& panels) { return panels.empty() ? 0 : panels.back().end(); }
 
 /// What one rank appends. It is at (i, j, k), and has terms of X(a, b): of its own columns, a leading b; or a == b.
@@ -53,7 +51,7 @@ class MirroredGraph {
   void build(Place d, Place d2, Place d3, Place workspace, bool cubes) {
     place_operands(d, workspace);
     const SymmPanels row = broadcast_row();
-    for (const SymmPanel& panel : row) add_all(row_final_, panel.finals());
+    for (const SymmPanel& panel : row) collective::append(row_final_, panel.finals());
     const std::vector<int> row_ranks = pairing_.ranks_of_row(a_, j_);
     if (row_ranks.back() == context_.rank()) send_columns(row, row_place_);
     SymmPanels columns = row;
@@ -197,8 +195,8 @@ class MirroredGraph {
           .columns = sum.last - sum.first,
       };
       Dependencies after = row_final_;
-      add_all(after, columns[q].finals());
-      add_all(after, sum.finals_and_readers());
+      collective::append(after, columns[q].finals());
+      collective::append(after, sum.finals_and_readers());
       const OperationId multiplied =
           product.append(graph_, {sum.stream.segments().front().stage, 0, 0}, products_, std::move(after));
       columns_read_[q] = columns[q].finals_and_readers();
@@ -241,7 +239,7 @@ class MirroredGraph {
         products.mirror_lower(packed(run.address(panel.slot, panel.offset), to.rows - first, last - first), first, to);
       };
       Dependencies after = sum.finals();
-      add_all(after, before);  // the columns so far are complete
+      collective::append(after, before);  // the columns so far are complete
       const Position position = sum.stream.segments().back().position();
       const OperationId mirrored = graph_.compute(position, 1, mirror, {home.slot, sum_place_.slot}, std::move(after));
       sum.is_read_by(mirrored);

@@ -27,16 +27,13 @@ Index segments_of(const SymmPanels& panels) {
 
 Dependencies SymmPanel::finals() const {
   Dependencies all;
-  for (const Segment& segment : stream.segments()) all.insert(all.end(), segment.final.begin(), segment.final.end());
+  for (const Segment& segment : stream.segments()) collective::append(all, segment.final);
   return all;
 }
 
 Dependencies SymmPanel::finals_and_readers() const {
   Dependencies all;
-  for (const Segment& segment : stream.segments()) {
-    const Dependencies own = segment.final_and_read();
-    all.insert(all.end(), own.begin(), own.end());
-  }
+  for (const Segment& segment : stream.segments()) collective::append(all, segment.final_and_read());
   return all;
 }
 

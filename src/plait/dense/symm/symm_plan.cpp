@@ -15,10 +15,6 @@ namespace plait::dense {
 
 namespace {
 
-void expect_at_least(Index least, Index value, const char* name) {
-  if (value < least) throw ArgumentError(fmt::format("{}: {}, expected at least {}", name, value, least));
-}
-
 // Of Algorithm 6: the layers with which most ranks take part, as many as these can be.
 int most_useful_layers(int ranks, const SymmOptions& options) {
   const auto used = [&](int layers) {
@@ -41,11 +37,11 @@ SymmAlgorithm better_algorithm(int ranks) {
 }  // namespace
 
 SymmOptions complete(int ranks, Index n, SymmOptions options) {
-  expect_at_least(0, n, "n");
-  expect_at_least(1, options.strands.value_or(1), "strands");
-  expect_at_least(1, options.segment_bytes.value_or(1), "segment_bytes");
-  expect_at_least(1, options.edge.value_or(1), "edge");
-  expect_at_least(1, options.layers.value_or(1), "layers");
+  expect_at_least("n", n, 0);
+  expect_at_least("strands", options.strands.value_or(1), 1);
+  expect_at_least("segment_bytes", options.segment_bytes.value_or(1), 1);
+  expect_at_least("edge", options.edge.value_or(1), 1);
+  expect_at_least("layers", options.layers.value_or(1), 1);
   static_cast<void>(layout::elements({n, n}));  // an Index can count them
   if (!options.algorithm) options.algorithm = better_algorithm(ranks);
   const bool is_cube = options.algorithm != SymmAlgorithm::cannon;

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "plait/base/index.hpp"
+#include "plait/simd/cache_lines.hpp"
 #include "plait/simd/prefetch.hpp"
 #include "plait/simd/row_block.hpp"
 
@@ -18,8 +19,6 @@ namespace plait::simd::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-inline constexpr Index line_bytes = 64;
 
 template <class D, class T>
 HWY_INLINE hn::VFromD<D> load_as(D d, const T* from) {

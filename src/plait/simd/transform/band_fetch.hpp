@@ -6,6 +6,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/simd/cache_lines.hpp"
 #include "plait/simd/prefetch.hpp"
 #include "plait/simd/transform/transpose.hpp"
 #include "plait/simd/transform/transposition.hpp"

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "plait/base/contract.hpp"
+#include "plait/simd/cache_lines.hpp"
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/prefetch.hpp"
 
@@ -41,7 +42,6 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr Index line_bytes = 64;
 constexpr Index least_streamed_run = 128;  // shorter ones are lines written in part for the most
 /// How far ahead of where it is copied a run is fetched, and how much at a time.
 constexpr Index fetched_ahead = 4096;

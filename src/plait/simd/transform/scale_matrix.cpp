@@ -3,6 +3,7 @@
 #include <hwy/cache_control.h>
 
 #include "plait/base/contract.hpp"
+#include "plait/simd/cache_lines.hpp"
 #include "plait/simd/prefetch.hpp"
 #include "plait/simd/transform/copy.hpp"
 #include "plait/simd/transform/scale.hpp"

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "plait/base/contract.hpp"
+#include "plait/simd/cache_lines.hpp"
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/prefetch.hpp"
 #include "plait/simd/transform/band_fetch.hpp"

@@ -1,14 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "plait/base/index.hpp"
 #include "plait/simd/transform/transpose.hpp"
 
 namespace plait::simd {
-
-inline constexpr Index line_bytes = 64;
 
 /// A matrix and where its transpose goes; strides in bytes between columns.
 struct Transposition {
@@ -42,22 +39,5 @@ struct Transposition {
     return run(rows_of_source, element);
   }
 };
-
-[[nodiscard]] inline Index bytes_past_line(const std::byte* address) {
-  return static_cast<Index>(reinterpret_cast<std::uintptr_t>(address) % line_bytes);
-}
-
-template <Index element>
-[[nodiscard]] Index elements_to_line(const std::byte* address) {
-  return (line_bytes - bytes_past_line(address)) % line_bytes / element;
-}
-
-/// Columns that begin so many bytes apart, at the same places of pages or nearly, push each other out of the caches.
-[[nodiscard]] constexpr bool columns_collide(Index stride) {
-  constexpr Index page = 4096;
-  return stride % (page / 2) == 0;
-}
-
-[[nodiscard]] inline Index line_before(Index bytes) { return bytes / line_bytes * line_bytes; }
 
 }  // namespace plait::simd
