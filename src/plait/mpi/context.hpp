@@ -70,7 +70,8 @@ class Context {
   [[nodiscard]] StagingPool& staging() noexcept { return staging_; }
   [[nodiscard]] SharedPool& shared_staging() noexcept { return shared_staging_; }
 
-  /// `bytes` bytes for this rank, each rank as it likes, uninitialised. Collective.
+  /// `bytes` bytes for this rank, each rank as it likes, uninitialised; in huge pages where the kernel makes them
+  /// (Linux 6.1 and later, from 2 MiB on). Collective.
   /// \throws ArgumentError  on all ranks, where one wants fewer than 0
   /// \throws OutOfMemory    on all ranks, where one has no ordinary memory either
   [[nodiscard]] SharedMemory allocate_shared(Index bytes);

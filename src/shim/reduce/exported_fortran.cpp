@@ -183,5 +183,13 @@ PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK)
 PLAIT_FORTRAN_NON_BLOCKING(iscan, ISCAN)
 PLAIT_FORTRAN_NON_BLOCKING(iexscan, IEXSCAN)
 
+#undef PLAIT_FORTRAN_NON_BLOCKING
+#undef PLAIT_FORTRAN_COLLECTIVE
+#undef PLAIT_FORTRAN_TELLING
+#undef PLAIT_FORTRAN_PASSING
+#undef PLAIT_FORTRAN
+#undef PLAIT_FORTRAN_OF_MPI
+#undef PLAIT_FORTRAN_NAMES
+
 // NOLINTEND(bugprone-macro-parentheses,cppcoreguidelines-macro-usage)
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)

@@ -24,7 +24,8 @@ PlanCache::Key key_of(const AddCall<T>& call, Op op, const Submatrix& a, const S
 }  // namespace
 
 template <class T>
-void add(const AddCall<T>& call, Op op) {
+void add(const AddCall<T>& call, Op named) {
+  const Op op = op_on<T>(named);
   const Descriptor desc_a = descriptor(call.desc_a);
   const Descriptor desc_c = descriptor(call.desc_c);
   const GridInfo grid = grid_info(desc_a.context);
@@ -38,9 +39,6 @@ void add(const AddCall<T>& call, Op op) {
   if (call.alpha == T{0}) {
     return scale(call.beta, c, call.m, call.n, grid, call.c, desc_c.leading_dimension, call.part);
   }
-
-  constexpr bool is_complex = requires(T z) { z.imag(); };
-  if (op == Op::conjugate_transpose && !is_complex) op = Op::transpose;  // one plan for both
 
   Grid& processes = grid_of(desc_a.context, grid);
   CachedPlan& plan = planned(processes.context(), processes.plans(), key_of(call, op, a, c), [&] {

@@ -262,4 +262,15 @@ PLAIT_GEMM(pdgemm, PDGEMM, double)
 PLAIT_GEMM(pcgemm, PCGEMM, C)
 PLAIT_GEMM(pzgemm, PZGEMM, Z)
 
+#undef PLAIT_GEMM
+#undef PLAIT_GEMM_PARAMETERS
+#undef PLAIT_TRADD
+#undef PLAIT_GEADD
+#undef PLAIT_TRAN
+#undef PLAIT_ADD_ARGUMENTS
+#undef PLAIT_ADD_PARAMETERS
+#undef PLAIT_TRMR2D
+#undef PLAIT_GEMR2D
+#undef PLAIT_NAMES
+
 // NOLINTEND(bugprone-macro-parentheses,cppcoreguidelines-macro-usage)

@@ -51,13 +51,8 @@ struct Operands {
 
 template <class T>
 Operands operands_of(const MultiplyCall<T>& call) {
-  // Of real numbers, C is T.
-  const auto op = [](char trans) {
-    const Op named = op_of(trans);
-    return dense::is_complex<T> || !redistribute::transposes(named) ? named : Op::transpose;
-  };
-  const Op op_a = op(call.trans_a);
-  const Op op_b = op(call.trans_b);
+  const Op op_a = op_on<T>(op_of(call.trans_a));
+  const Op op_b = op_on<T>(op_of(call.trans_b));
   return {op_a, op_b, operand(call.desc_a, call.ia, call.ja, op_a, call.m, call.k),
           operand(call.desc_b, call.ib, call.jb, op_b, call.k, call.n),
           operand(call.desc_c, call.ic, call.jc, Op::identity, call.m, call.n)};

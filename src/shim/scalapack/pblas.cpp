@@ -58,5 +58,6 @@ PLAIT_INSTANTIATE(float)
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<float>)
 PLAIT_INSTANTIATE(std::complex<double>)
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::shim::scalapack

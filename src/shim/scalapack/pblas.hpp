@@ -4,6 +4,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "plait/dense/element.hpp"
 #include "plait/redistribute/op.hpp"
 #include "plait/redistribute/trapezoid.hpp"
 
@@ -16,6 +17,12 @@ namespace plait::shim::scalapack {
 /// op as PBLAS's TRANS names it: 'N', 'T' or 'C'.
 /// \throws PassOn  for another letter
 [[nodiscard]] redistribute::Op op_of(char trans);
+
+/// The same on elements of type T: of real numbers, C is T, so that one plan does for both.
+template <class T>
+[[nodiscard]] constexpr redistribute::Op op_on(redistribute::Op op) noexcept {
+  return dense::is_complex<T> || op != redistribute::Op::conjugate_transpose ? op : redistribute::Op::transpose;
+}
 
 /// \throws PassOn  for a matrix that can't be served; on one process only where its leading dimension is too small: the
 ///                 real routine ends the program then

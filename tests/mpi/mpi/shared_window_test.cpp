@@ -22,6 +22,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/node/shared_file.hpp"
@@ -71,6 +72,19 @@ TEST_F(SharedWindows, are_seen_alike_by_all_ranks) {
     for (int rank = 0; rank < node.size(); ++rank) sizes.push_back(unit + rank);
     const SharedWindow window(node, sizes[static_cast<std::size_t>(node.rank())]);
     expect_aligned(window, node.size());
+    expect_shared(window, sizes);
+  }
+}
+
+TEST_F(SharedWindows, begin_on_huge_pages_where_they_are_as_long) {
+  constexpr Index huge = plait::Buffer::huge_page_bytes;
+  for (const Index bytes : {huge, huge + 1, 3 * huge - 1}) {
+    const std::vector<Index> sizes(static_cast<std::size_t>(node.size()), bytes);
+    const SharedWindow window(node, bytes);
+    for (int rank = 0; rank < node.size(); ++rank) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(window.segment(rank).data()) % huge, 0U)
+          << bytes << " bytes of rank " << rank;
+    }
     expect_shared(window, sizes);
   }
 }

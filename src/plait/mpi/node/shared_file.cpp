@@ -84,11 +84,11 @@ SharedFile SharedFile::of_other(const Address& address) {
 
 // In steps, each of which may be interrupted by a signal and is then begun anew: a profiler's signals come too often
 // for the whole to be done between two of them.
-int SharedFile::take_memory(Index bytes) const {
+int SharedFile::take_memory(Index first, Index bytes) const {
   constexpr Index step = Index{4} << 20;
   for (Index done = 0; done < bytes; done += step) {
     int error = EINTR;
-    while (error == EINTR) error = ::posix_fallocate(descriptor(), done, std::min(step, bytes - done));
+    while (error == EINTR) error = ::posix_fallocate(descriptor(), first + done, std::min(step, bytes - done));
     if (error != 0) return error;
   }
   return 0;

@@ -43,9 +43,9 @@ class SharedFile {
   [[nodiscard]] const Address& address() const noexcept { return address_; }
   [[nodiscard]] int descriptor() const noexcept { return address_.descriptor; }
 
-  /// Takes memory for this many bytes now: where there is too little, the first touch would end the process.
+  /// Takes memory for these bytes of it now, which it becomes long enough for.
   /// \return  0, or an error as in errno
-  [[nodiscard]] int take_memory(Index bytes) const;
+  [[nodiscard]] int take_memory(Index first, Index bytes) const;
 
  private:
   [[nodiscard]] static SharedFile opened(int descriptor);

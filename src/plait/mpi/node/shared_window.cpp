@@ -1,13 +1,12 @@
 #include "plait/mpi/node/shared_window.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
@@ -44,17 +43,6 @@ Index free_shared_memory() {
   return free < 0 ? std::numeric_limits<Index>::max() : free;
 }
 
-SharedWindow::Mapping::Mapping(const SharedFile& file, Index bytes) {
-  void* address =
-      ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
-  if (address == MAP_FAILED) throw OutOfMemory(out_of_memory("mmap", errno));
-  bytes_ = {static_cast<std::byte*>(address), static_cast<std::size_t>(bytes)};
-}
-
-SharedWindow::Mapping::~Mapping() {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
-}
-
 SharedWindow::SharedWindow(const Communicator& node, Index bytes) {
   PLAIT_ASSERT(bytes >= 0, "a segment has no negative size");
   std::vector<Index> sizes;
@@ -89,10 +77,11 @@ std::string SharedWindow::map(const Communicator& node, const std::vector<Index>
       return file;
     }
     try {
-      if (const int error = rank == node.rank() ? file.take_memory(size) : 0; error != 0) {
+      SharedMapping segment(file, size);
+      if (const int error = rank == node.rank() ? take_memory(file, segment) : 0; error != 0) {
         throw OutOfMemory(out_of_memory("posix_fallocate", error));
       }
-      segments_[static_cast<std::size_t>(rank)] = Mapping(file, size);
+      segments_[static_cast<std::size_t>(rank)] = std::move(segment);
     } catch (const OutOfMemory& error) {
       outcome = too_large;
       failure = error.what();

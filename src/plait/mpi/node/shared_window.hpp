@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/node/shared_file.hpp"
+#include "plait/mpi/node/shared_mapping.hpp"
 
 namespace plait::mpi {
 
@@ -42,27 +42,10 @@ class SharedWindow {
   }
 
  private:
-  /// A file in shared memory, as this rank sees it.
-  class Mapping {
-   public:
-    Mapping() noexcept = default;
-    Mapping(const SharedFile& file, Index bytes);
-    Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-    Mapping& operator=(Mapping&& other) noexcept {
-      std::swap(bytes_, other.bytes_);
-      return *this;
-    }
-    ~Mapping();
-    [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
-
-   private:
-    std::span<std::byte> bytes_;
-  };
-
   // Of files made by that function. Empty, or why a rank could not reach them.
   [[nodiscard]] std::string map(const Communicator& node, const std::vector<Index>& sizes, SharedFile (*make)());
 
-  std::vector<Mapping> segments_;
+  std::vector<SharedMapping> segments_;
 };
 
 }  // namespace plait::mpi
