@@ -151,8 +151,10 @@ Layout irregular(Index extent, int ranks) {
   const auto at = [&](Index thousandths) { return extent * thousandths / 1000; };
   const std::vector<Index> row_splits{0, at(41), at(300), at(311), at(668), extent};
   const std::vector<Index> column_splits{0, at(209), at(517), at(530), extent};
+  const std::size_t tiles = (row_splits.size() - 1) * (column_splits.size() - 1);
   std::vector<int> owners;
-  for (std::size_t i = 0; i < (row_splits.size() - 1) * (column_splits.size() - 1); ++i) {
+  owners.reserve(tiles);
+  for (std::size_t i = 0; i < tiles; ++i) {
     owners.push_back(static_cast<int>(i * i / 3 % static_cast<std::size_t>(ranks)));
   }
   return Layout::custom(row_splits, column_splits, owners);

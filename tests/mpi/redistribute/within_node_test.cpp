@@ -1,4 +1,5 @@
 // The ways between ranks of a node: messages, slots in shared memory, and reading or writing shared tiles in place.
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -134,6 +135,68 @@ INSTANTIATE_TEST_SUITE_P(All, WithinANode,
                          ::testing::Values(Way::messages, Way::slots, Way::from_shared_sources, Way::to_shared_targets,
                                            Way::between_shared),
                          name_of);
+
+const Shape whole{300, 200};
+constexpr Index chunk_bytes = 4096;
+constexpr Index chunks = 300 * 200 * Index{sizeof(double)} / chunk_bytes;  // at the least
+
+// All of it on one rank.
+Layout on_rank(int owner) {
+  return Layout::block_cyclic(whole, 300, 200, Owners::grid(1, 1, layout::GridOrder::row, owner));
+}
+
+// In how many computations this rank took part, which tells who moved chunks: through a slot or in a message both ranks
+// do, in place only one of them, for which the other does one computation, its offer.
+Index computations(const Layout& from, const Layout& to, bool source_is_shared, bool target_is_shared) {
+  mpi::Context context(test_comm());
+  SharedOrNot source(context, from, source_is_shared), target(context, to, target_is_shared);
+  source.matrix.for_each_element([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
+  Redistribution plan(context, from, to, Op::identity, {.chunk_bytes = chunk_bytes});
+  context.timeline().start();
+  plan.execute(source.matrix, target.matrix);
+  context.timeline().stop();
+  Index wrong = 0;
+  target.matrix.for_each_element(
+      [&](Index i, Index j, double& value) { wrong += value == element<double>(1, i, j) ? 0 : 1; });
+  EXPECT_EQ(wrong, 0);
+  return std::ranges::count(context.timeline().take().operations, OperationKind::compute, &TimedOperation::kind);
+}
+
+struct TilesInSharedMemory : ::testing::Test {
+  const bool has_all = rank() == 0;
+  const bool wants_all = rank() == ranks() - 1;
+
+  static void expect_moved(bool by_this_rank, Index found) {
+    if (by_this_rank) {
+      EXPECT_GE(found, chunks);
+    } else {
+      EXPECT_LE(found, 1);
+    }
+  }
+};
+
+TEST_F(TilesInSharedMemory, AreNeededForMovingInPlace) {
+  const Index found = computations(on_rank(0), on_rank(ranks() - 1), false, false);
+  expect_moved(has_all || wants_all, found);
+}
+
+TEST_F(TilesInSharedMemory, AreWrittenByThoseWhoHaveTheData) {
+  const Index found = computations(on_rank(0), on_rank(ranks() - 1), false, true);
+  expect_moved(has_all, found);
+}
+
+TEST_F(TilesInSharedMemory, AreReadByThoseWhoWantTheData) {
+  for (const bool target_is_shared : {false, true}) {
+    const Index found = computations(on_rank(0), on_rank(ranks() - 1), true, target_is_shared);
+    expect_moved(wants_all, found);
+  }
+}
+
+TEST_F(TilesInSharedMemory, AreWrittenWhereWhatEachRankWantsLiesInShortRuns) {
+  const Layout to = Layout::block_cyclic(whole, 7, 200, Owners::grid(ranks(), 1));
+  const Index found = computations(on_rank(0), to, true, true);
+  expect_moved(has_all, found);
+}
 
 TEST(PlansOfOneContext, MayEndInAnotherOrderOnEachRank) {
   mpi::Context context(test_comm());

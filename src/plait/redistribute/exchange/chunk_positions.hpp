@@ -10,7 +10,7 @@ namespace plait::redistribute {
 // The order of an exchange's operations. All packages advance together, each rank beginning with its next neighbour: no
 // rank is the first target of all others.
 
-/// Sources are offered to be read in place before anything else.
+/// Tiles are offered, to be read or written in place, before anything else.
 [[nodiscard]] inline schedule::Position position_of_offer() { return {.stage = -1}; }
 /// A chunk has two stages: it is delivered, and the slot that it came through is emptied.
 [[nodiscard]] inline schedule::Position position_of_delivery(Index chunk, int from, int to, int ranks) {
@@ -24,7 +24,7 @@ namespace plait::redistribute {
 [[nodiscard]] inline schedule::Position position_of_own(Index chunk, int ranks) {
   return {.stage = 2 * chunk, .strand = 0, .segment = ranks};
 }
-/// Readers let go of an offer after all chunks.
+/// Visitors let go of an offer after all chunks.
 [[nodiscard]] inline schedule::Position position_of_release(int from, int to, int ranks) {
   return {.stage = INT64_MAX - 1, .strand = 0, .segment = (to - from + ranks) % ranks};
 }

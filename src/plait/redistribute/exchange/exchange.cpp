@@ -50,8 +50,8 @@ Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, s
     for (const Package& package : packages.incoming()) incoming[package.peer].push_back(to_cut(package));
     own.push_back(to_cut(packages.own()));
   }
-  outgoing_ = streams(outgoing);
-  incoming_ = streams(incoming);
+  outgoing_ = streams(outgoing, true);
+  incoming_ = streams(incoming, false);
   is_interleaved_ = slot_bytes_ > 0 && std::ranges::any_of(outgoing, [&](const auto& stream) {
                       return is_neighbour(stream.first) && is_interleaved(stream.second);
                     });
@@ -62,10 +62,11 @@ Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, s
 
 bool Exchange::is_neighbour(int peer) const { return context_.topology().class_of(peer) == PeerClass::node; }
 
-bool Exchange::by_message(const Stream& stream) const { return !(rings_ || tiles_) || !is_neighbour(stream.peer); }
+bool Exchange::by_message(const Stream& stream) const { return !(rings_ || in_place_) || !is_neighbour(stream.peer); }
 
 // Both ends of a stream cut alike.
-std::vector<Exchange::Stream> Exchange::streams(const PackagesByPeer& packages) const {
+std::vector<Stream> Exchange::streams(const PackagesByPeer& packages, bool outgoing) const {
+  const int rank = context_.rank();
   std::vector<Stream> result;
   for (const auto& [peer, to_cut] : packages) {
     Index longest = options_.chunk_bytes;
@@ -73,7 +74,10 @@ std::vector<Exchange::Stream> Exchange::streams(const PackagesByPeer& packages) 
       longest = std::min(longest, mpi::network_message);
     else if (slot_bytes_ > 0)
       longest = is_interleaved(to_cut) ? std::min(slot_bytes_, interleaved_chunk) : slot_bytes_;
-    result.push_back({peer, cut(to_cut, {.chunk_bytes = longest, .step_bytes = std::min(step_bytes, longest)})});
+    result.push_back({.from = outgoing ? rank : peer,
+                      .to = outgoing ? peer : rank,
+                      .peer = peer,
+                      .chunks = cut(to_cut, {.chunk_bytes = longest, .step_bytes = std::min(step_bytes, longest)})});
   }
   return result;
 }
@@ -89,27 +93,12 @@ Index Exchange::longest_chunk_in_node() const {
 void Exchange::build() {
   schedule::Graph graph;
   add_messages(graph);
-  if (tiles_) add_offer(graph);
-  for (const Stream& stream : outgoing_) {
-    if (by_message(stream)) continue;
-    if (rings_) add_ring_out(graph, stream);
-    if (tiles_ && tiles_are_written_) add_visit(graph, stream);
-  }
-  for (const Stream& stream : incoming_) {
-    if (by_message(stream)) continue;
-    if (rings_) add_ring_in(graph, stream);
-    if (tiles_ && !tiles_are_written_) add_visit(graph, stream);
-  }
+  if (rings_) add_rings(graph);
+  if (in_place_) in_place_->add_to(graph);
   add_own_moves(graph);
   const auto window = static_cast<int>(std::min(message_blocks(), most_under_way));
   schedule_.emplace(context_, std::move(graph), options_.label, schedule::Windows{window, window, 1});
   schedule_->prepare();
-}
-
-Index Exchange::Stream::longest_chunk() const {
-  Index longest = 0;
-  for (const Chunk& chunk : chunks) longest = std::max(longest, chunk.bytes);
-  return longest;
 }
 
 // How many messages of each direction have staging memory at once.
@@ -147,7 +136,7 @@ void Exchange::add_messages_out(schedule::Graph& graph, Index blocks) {
   for (const Stream& stream : outgoing_) {
     if (!by_message(stream)) continue;
     for (Index number = 0; const Chunk& chunk : stream.chunks) {
-      const Position position = position_of_delivery(number++, context_.rank(), stream.peer, context_.size());
+      const Position position = position_of_delivery(number++, stream.from, stream.to, context_.size());
       const schedule::SlotId staging = graph.staging(pool);
       const OperationId packed = graph.compute(position, chunk.steps(),
                                                [this, &chunk, staging](const schedule::Run& run, Index step) {
@@ -164,7 +153,7 @@ void Exchange::add_messages_in(schedule::Graph& graph, Index blocks) {
   for (const Stream& stream : incoming_) {
     if (!by_message(stream)) continue;
     for (Index number = 0; const Chunk& chunk : stream.chunks) {
-      const Position position = position_of_delivery(number++, stream.peer, context_.rank(), context_.size());
+      const Position position = position_of_delivery(number++, stream.from, stream.to, context_.size());
       const schedule::SlotId staging = graph.staging(pool);
       const OperationId arrived = graph.receive(position, stream.peer, {staging, 0, chunk.bytes});
       graph.compute(
@@ -179,7 +168,7 @@ void Exchange::add_messages_in(schedule::Graph& graph, Index blocks) {
 // unless messages wait for nothing but their turn.
 void Exchange::add_own_moves(schedule::Graph& graph) {
   Index stages = 0;
-  bool in_step = tiles_ || is_interleaved_;
+  bool in_step = in_place_ || is_interleaved_;
   for (const Stream& stream : outgoing_) {
     stages = std::max(stages, static_cast<Index>(stream.chunks.size()));
     in_step = in_step && !by_message(stream);

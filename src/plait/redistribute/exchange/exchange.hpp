@@ -2,15 +2,17 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/redistribute/exchange/in_place.hpp"
 #include "plait/redistribute/exchange/mover.hpp"
 #include "plait/redistribute/exchange/node_rings.hpp"
-#include "plait/redistribute/exchange/shared_tiles.hpp"
+#include "plait/redistribute/exchange/stream.hpp"
 #include "plait/redistribute/options.hpp"
 #include "plait/redistribute/packages/pieces.hpp"
 #include "plait/redistribute/planned_matrix.hpp"
@@ -29,8 +31,8 @@ struct ExchangeKind {
 };
 
 /// The packages of a plan's matrices cut into chunks, and the schedule that moves them. Within a node chunks are read
-/// or written in place where sources or targets are shared, and go through `NodeRings` where they are not. They are
-/// messages between nodes, where shared memory is short, and where the options want them.
+/// or written in place where sources or targets are shared (`InPlace`), and go through `NodeRings` where they are not.
+/// They are messages between nodes, where shared memory is short, and where the options want them.
 ///
 /// Made in three steps, each of which all ranks have finished before the next one begins: cut, share_memory, build.
 class Exchange {
@@ -52,16 +54,10 @@ class Exchange {
 
  private:
   using PackagesByPeer = std::map<int, std::vector<PackageToCut>>;
-  /// What goes one way between this rank and another.
-  struct Stream {
-    int peer;
-    std::vector<Chunk> chunks;
-    [[nodiscard]] Index longest_chunk() const;  // in bytes
-  };
 
   [[nodiscard]] bool is_neighbour(int peer) const;
   [[nodiscard]] bool by_message(const Stream& stream) const;
-  [[nodiscard]] std::vector<Stream> streams(const PackagesByPeer& packages) const;
+  [[nodiscard]] std::vector<Stream> streams(const PackagesByPeer& packages, bool outgoing) const;
   void share_rings(Index longest_chunk);
   void share_tiles(const ExchangeKind& kind);
 
@@ -70,19 +66,15 @@ class Exchange {
   void add_messages(schedule::Graph& graph);
   void add_messages_out(schedule::Graph& graph, Index blocks);
   void add_messages_in(schedule::Graph& graph, Index blocks);
+  void add_rings(schedule::Graph& graph);
   void add_ring_out(schedule::Graph& graph, const Stream& stream);
   void add_ring_in(schedule::Graph& graph, const Stream& stream);
-  void add_offer(schedule::Graph& graph);
-  void add_visit(schedule::Graph& graph, const Stream& stream);
-  void find_tiles(const Stream& stream);
   /// `of` the matrices that take part: source_tiles or target_tiles.
   [[nodiscard]] Index count_tiles(std::vector<layout::TileExtent> PlannedMatrix::* of) const;
   void add_own_moves(schedule::Graph& graph);
 
   void pack(const Chunk& chunk, Index step, std::byte* message, simd::Stores stores);
   void unpack(const Chunk& chunk, Index step, const std::byte* message);
-  void read(const Chunk& chunk, Index step, int peer);
-  void write(const Chunk& chunk, Index step, int peer);
   void move(const schedule::Run& run, const Chunk& chunk, Index step);
 
   mpi::Context& context_;
@@ -96,9 +88,7 @@ class Exchange {
   bool is_interleaved_ = false;  // what goes to others of the node, with what stays, in the source
   std::optional<NodeRings> rings_;
   std::optional<simd::StoreChoice> into_slots_;  // of the rings
-  std::optional<SharedTiles> tiles_;
-  bool tiles_are_written_ = false;              // by others: targets, else sources
-  std::map<const Panel*, Index> entries_;       // of tiles of others, on their boards
+  std::unique_ptr<InPlace> in_place_;
   std::optional<schedule::Schedule> schedule_;  // last, so that a run under way ends while the rest is there
 };
 

@@ -4,12 +4,13 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/simd/cache_lines.hpp"
 
 namespace plait::redistribute {
 
 namespace {
 
-Index elements_of_line(Index element_bytes) { return std::max(Index{1}, 64 / element_bytes); }
+Index elements_of_line(Index element_bytes) { return std::max(Index{1}, simd::line_bytes / element_bytes); }
 
 // The height of a piece: memory is read, and copied, best along long columns. Where they become rows of the target, as
 // much of a column as leaves these rows wide enough for transposition; all pieces about as high.
@@ -20,7 +21,7 @@ Index preferred_height(Index minor, Index most, const PackageToCut& how) {
   if (minor <= highest) return minor;
   const Index line = elements_of_line(how.element_bytes);
   Index height = rounded_up(quotient_up(minor, quotient_up(minor, highest)), line);
-  if (height * how.element_bytes % 2048 == 0) height += line;  // or the columns of a message would collide in caches
+  if (simd::columns_collide(height * how.element_bytes)) height += line;
   return std::min(height, most);
 }
 
