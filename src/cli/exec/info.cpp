@@ -98,7 +98,7 @@ ordered_json gathered(const mpi::Context& context) {
 std::string text_of_info(const ordered_json& info) {
   std::string text;
   const auto line = [&text](std::string_view what, const std::string& value) {
-    text += fmt::format("{:<20}{}\n", what, value);
+    text += fmt::format("{:<22}{}\n", what, value);
   };
   line("plait", info["version"].get<std::string>());
   line("MPI", fmt::format("{}, {} on {}", info["mpi"].get<std::string>(), counted(info["ranks"].get<Index>(), "rank"),

@@ -65,8 +65,9 @@ Setting component_setting(const fs::path& component) {
 void expect_found(const std::optional<fs::path>& library, std::string_view file) {
   if (library) return;
   const auto folders = library_folders();
-  throw FileError(fmt::format("{} is not there, nor in {}: programs of {} get the reductions by it",
-                              (folders[0] / file).native(), folders[1].native(), PLAIT_MPI_FAMILY));
+  throw FileError(
+      fmt::format("{} is not there, nor in {}: programs of {} get the reductions by it, which ./dev build makes",
+                  (folders[0] / file).native(), folders[1].native(), PLAIT_MPI_FAMILY));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +16,11 @@ namespace plait::cli {
 /// A name, such as a file's: null where none was given.
 [[nodiscard]] inline nlohmann::ordered_json name_or_null(const std::string& name) {
   return name.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(name);
+}
+
+/// Null where it is infinite or no number, which JSON has no words for.
+[[nodiscard]] inline nlohmann::ordered_json number_or_null(double number) {
+  return std::isfinite(number) ? nlohmann::ordered_json(number) : nlohmann::ordered_json();
 }
 
 /// [rows, columns]

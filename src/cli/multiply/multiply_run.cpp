@@ -14,6 +14,7 @@
 
 #include "cli/job/allocated_matrix.hpp"
 #include "cli/job/joint_stopwatch.hpp"
+#include "cli/job/read_matrix.hpp"
 
 namespace plait::cli {
 
@@ -64,13 +65,7 @@ class MultiplyRun {
   }
 
   [[nodiscard]] DistributedMatrix<T> read(const std::string& path, const io::MatrixFile& file) {
-    const Index bytes = MultiplyTask::matrix_bytes(file);
-    meter_.stage("reading " + path, bytes / context_.size(), bytes);
-    const JointStopwatch watch(context_);
-    auto matrix = io::read_matrix_file<T>(context_, path, file, meter_.progress());
-    outcome_.read.seconds += watch.seconds();
-    outcome_.read.bytes += bytes;
-    return matrix;
+    return read_matrix<T>(context_, path, file, meter_, outcome_.read);
   }
 
   template <class F>

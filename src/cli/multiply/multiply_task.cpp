@@ -62,10 +62,6 @@ dense::Choice choose(const mpi::Context& context, const MultiplyTask& task) {
 
 }  // namespace
 
-Index MultiplyTask::matrix_bytes(const io::MatrixFile& file) {
-  return layout::elements(file.shape) * io::bytes(file.dtype);
-}
-
 MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options) {
   const io::MatrixFile a = io::describe_matrix_file(context, options.a);
   const io::MatrixFile b = io::describe_matrix_file(context, options.b);

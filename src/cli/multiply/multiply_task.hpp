@@ -29,7 +29,6 @@ struct MultiplyTask {
   Index workspace_bytes = 0;
 
   [[nodiscard]] dense::ProductShape shape() const { return factors.product_shape(); }
-  [[nodiscard]] static Index matrix_bytes(const io::MatrixFile& file);
 };
 
 /// Reads the headers and checks that everything fits together, that there is a way within the memory limit, and that

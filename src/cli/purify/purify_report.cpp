@@ -1,6 +1,5 @@
 #include "cli/purify/purify_report.hpp"
 
-#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -23,9 +22,6 @@ using purify::Interval;
 using purify::Iterate;
 
 bool is_split(const PurifyTask& task) { return task.occupied > 0 && task.occupied < task.states; }
-
-// Energies at the edge of a spectrum that has no such state are infinite, which JSON knows nothing of.
-ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
 
 std::string steps_table(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
   std::string text = fmt::format("  {:>4}  {:>11}  {:>11}  {:>20}  {:>9}\n", "step", "||X - X\u00b2||", "trace error",
@@ -142,9 +138,10 @@ std::string json_report(const mpi::Context& context, const PurifyOptions& option
       {"spectrum", {outcome.state.problem.spectrum.low, outcome.state.problem.spectrum.high}},
       {"chemical_potential",
        split ? ordered_json{outcome.chemical_potentials.low, outcome.chemical_potentials.high} : ordered_json()},
-      {"highest_occupied", number(outcome.frontier.highest_occupied)},
-      {"lowest_empty", number(outcome.frontier.lowest_empty)},
-      {"gap", number(outcome.frontier.gap())},
+      // infinite where the spectrum has no such state
+      {"highest_occupied", number_or_null(outcome.frontier.highest_occupied)},
+      {"lowest_empty", number_or_null(outcome.frontier.lowest_empty)},
+      {"gap", number_or_null(outcome.frontier.gap())},
       {"check", "passed"},
       {"trace_error", outcome.trace_error},
       {"idempotency_error", outcome.idempotency_error},

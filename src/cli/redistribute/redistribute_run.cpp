@@ -15,6 +15,7 @@
 #include "cli/job/allocated_matrix.hpp"
 #include "cli/job/joint_stopwatch.hpp"
 #include "cli/job/layout_folder.hpp"
+#include "cli/job/read_matrix.hpp"
 
 namespace plait::cli {
 
@@ -59,13 +60,7 @@ class RedistributeRun {
   }
 
   [[nodiscard]] DistributedMatrix<T> read(const std::string& path, const io::MatrixFile& file) {
-    meter_.stage("reading " + path, layout::elements(file.shape) / context_.size() * Index{sizeof(T)},
-                 task_.matrix_bytes());
-    const JointStopwatch watch(context_);
-    auto matrix = io::read_matrix_file<T>(context_, path, file, meter_.progress());
-    outcome_.read.seconds += watch.seconds();
-    outcome_.read.bytes += task_.matrix_bytes();
-    return matrix;
+    return read_matrix<T>(context_, path, file, meter_, outcome_.read);
   }
 
   void execute(Redistribution& plan, const std::string& label, T alpha, const DistributedMatrix<T>& source, T beta,

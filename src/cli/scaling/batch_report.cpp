@@ -1,7 +1,13 @@
 #include "cli/scaling/batch_report.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "plait/base/error.hpp"
 #include "plait/io/npy/npy.hpp"
+#include "plait/io/slab.hpp"
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -32,6 +38,26 @@ void write_interleaved(mpi::Context& context, const std::string& path, const std
   auto slab = mpi::agreed(context, [&] { return io::make_slab<double>(path, layout, context.rank()); });
   std::ranges::copy(own, slab.tiles()[0].data());
   io::write_npy(context, path, slab, {});
+}
+
+void write_row_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& own,
+                       bool is_transposed) {
+  if (path.empty()) return;
+  const auto count = static_cast<Index>(own[0].size());
+  const Index all = mpi::all_reduce(context.comm(), count, mpi::Operation::sum());
+  const auto values = mpi::agreed(context, [&] { return interleaved(own, 0, count); });
+  write_interleaved(context, path, values, all, static_cast<Index>(own.size()), !is_transposed);
+}
+
+void write_column_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& all,
+                          bool is_transposed) {
+  if (path.empty()) return;
+  const auto n = static_cast<Index>(all[0].size());
+  const auto axis = layout::Axis::even(n, context.size());
+  const Index count = axis.local_extent(context.rank());
+  const auto values =
+      mpi::agreed(context, [&] { return interleaved(all, count == 0 ? 0 : axis.global_of(context.rank(), 0), count); });
+  write_interleaved(context, path, values, n, static_cast<Index>(all.size()), is_transposed);
 }
 
 }  // namespace
@@ -72,27 +98,15 @@ void expect_plans(mpi::Context& context, const ScaledOptions& options, BatchOutc
   }
 }
 
-void write_row_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& own,
-                       bool is_transposed) {
-  if (path.empty()) return;
-  const auto count = static_cast<Index>(own[0].size());
-  const Index all = mpi::all_reduce(context.comm(), count, mpi::Operation::sum());
-  const auto values = mpi::agreed(context, [&] { return interleaved(own, 0, count); });
-  write_interleaved(context, path, values, all, static_cast<Index>(own.size()), !is_transposed);
-}
-
-void write_column_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& all,
-                          bool is_transposed) {
-  if (path.empty()) return;
-  const auto n = static_cast<Index>(all[0].size());
-  const auto axis = layout::Axis::even(n, context.size());
-  const Index count = axis.local_extent(context.rank());
-  const auto values =
-      mpi::agreed(context, [&] { return interleaved(all, count == 0 ? 0 : axis.global_of(context.rank(), 0), count); });
-  write_interleaved(context, path, values, n, static_cast<Index>(all.size()), is_transposed);
+void write_vectors_of_each(mpi::Context& context, const ScaledOptions& options,
+                           const std::vector<std::vector<double>>& own, const std::vector<std::vector<double>>& all,
+                           bool is_transposed) {
+  write_row_vectors(context, is_transposed ? options.of_columns : options.of_rows, own, is_transposed);
+  write_column_vectors(context, is_transposed ? options.of_rows : options.of_columns, all, is_transposed);
 }
 
 void expect_none_of_one(const ScaledOptions& options, Index problems) {
+  if (problems == 1) return;
   const auto refuse = [problems](const char* option) {
     throw ArgumentError(
         fmt::format("{} is given, but the marginals have {} columns, which are as many problems; expected "

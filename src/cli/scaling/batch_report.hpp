@@ -1,19 +1,19 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plait/io/slab.hpp"
+#include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/course/status.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
-#include "cli/scaling/scaled_job.hpp"
+#include "cli/scaling/scaled_options.hpp"
+#include "cli/scaling/scaled_page.hpp"
+#include "cli/scaling/scaled_report.hpp"
 
 namespace plait::cli {
 
@@ -39,14 +39,13 @@ struct BatchOutcome : ScaledOutcome {
 /// \throws Error  on every rank, as there is nothing to be written: as `expect_plan`, with the number of the problem
 void expect_plans(mpi::Context& context, const ScaledOptions& options, BatchOutcome& result, bool is_transposed);
 
-/// The vectors of all problems: `own` of this rank's rows as n x B, `all` of the columns as B x n; if the matrix is
-/// scaled as its transpose, the other way round. Collective over `context`.
-void write_row_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& own,
-                       bool is_transposed);
-void write_column_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& all,
-                          bool is_transposed);
+/// Writes the vectors of all problems where the options say: `own` of this rank's rows as n x B, `all` of the columns
+/// as B x n; if the matrix is scaled as its transpose, the other way round. Collective over `context`.
+void write_vectors_of_each(mpi::Context& context, const ScaledOptions& options,
+                           const std::vector<std::vector<double>>& own, const std::vector<std::vector<double>>& all,
+                           bool is_transposed);
 
-/// \throws ArgumentError  an option that is of one problem only: `option` is empty if it was not given
+/// \throws ArgumentError  there are several problems, and an option is given that is of one only
 void expect_none_of_one(const ScaledOptions& options, Index problems);
 
 /// "problems" for the JSON; the costs of transport, if that is what it is.

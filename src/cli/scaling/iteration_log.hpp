@@ -4,7 +4,6 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/timeline.hpp"
-#include "plait/mpi/context.hpp"
 
 namespace plait::cli {
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/io/npy/npy.hpp"
-#include "plait/layout/text.hpp"
+#include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/scaling/matrix_rows.hpp"

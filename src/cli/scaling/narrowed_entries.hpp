@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -52,7 +51,7 @@ template <class T>
 /// The same of all ranks: how many there are, and the first one of the first rank that has one. Collective.
 [[nodiscard]] NarrowedEntries of_all_ranks(mpi::Context& context, const NarrowedEntries& own);
 
-/// "3 entries of K.npy are too small for f32 and became 0, the first ..."
+/// "3 entries of K.npy became 0 when stored in f32, the first 1e-50 in row 1, ..."
 [[nodiscard]] std::string describe(const NarrowedEntries& entries, std::string_view path);
 
 /// Does the work, and tells of such entries where there are some: with what it throws, or by a warning.

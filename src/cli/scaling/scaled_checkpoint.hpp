@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/course/limits.hpp"
+#include "plait/sinkhorn/course/state.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/scaling/scaled_options.hpp"

@@ -11,19 +11,25 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/io/file_kind.hpp"
 #include "plait/io/npy/npy.hpp"
-#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/simd/float16.hpp"
 #include "plait/sinkhorn/course/limits.hpp"
-#include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
 
-#include "cli/job/joint_stopwatch.hpp"
 #include "cli/job/memory_estimate.hpp"
 #include "cli/job/traced_job.hpp"
 #include "cli/output/json_line.hpp"
 #include "cli/output/meter.hpp"
 #include "cli/output/print.hpp"
+#include "cli/scaling/input_files.hpp"
+#include "cli/scaling/iteration_log.hpp"
+#include "cli/scaling/plan_sketch.hpp"
 #include "cli/scaling/scaled_matrix.hpp"
+#include "cli/scaling/scaled_options.hpp"
 #include "cli/scaling/scaled_page.hpp"
 #include "cli/scaling/scaled_report.hpp"
 
@@ -87,16 +93,17 @@ void write_scaled_page(const mpi::Context& context, const ScaledOptions& options
 
 /// Does the work, traced and with a meter, and tells what came of it. Collective over `context`.
 ///
+/// \param options  of the job's own type, as `inputs_of` wants them
 /// \param work     called with the meter
 /// \param report   called with what came of it, on rank 0; returns JSON
 /// \param summary  likewise; returns text
 /// \param facts    likewise; returns PageFacts
-template <class Work, class Report, class Summary, class Facts>
-void carry_out(mpi::Context& context, const ScaledOptions& options, const Work& work, const Report& report,
+template <class Options, class Work, class Report, class Summary, class Facts>
+void carry_out(mpi::Context& context, const Options& options, const Work& work, const Report& report,
                const Summary& summary, const Facts& facts) {
   Meter meter(context, options.report.meter());
   TracedJob traced(context, options.trace, options.page);
-  const auto outcome = work(meter);
+  const auto outcome = naming_files(inputs_of(options), [&] { return work(meter); });
   meter.finish();
   const report::Trace trace = traced.write();
   mpi::agreed(context, [&] {
@@ -142,6 +149,12 @@ void sketch(mpi::Context& context, const ScaledOptions& options, ScaledMatrix<T>
   if (options.page.empty()) return;
   auto taken = sketch_of(context, matrix_view<const T>(plan.rows()), wanted);
   result.sketch = plan.is_transposed() ? taken.transposed() : std::move(taken);
+}
+
+template <class T>
+void sketch(mpi::Context& context, const ScaledOptions& options, const layout::SparseRows<T>& plan,
+            const sinkhorn::CheckedMarginals& wanted, ScaledOutcome& result) {
+  if (!options.page.empty()) result.sketch = sketch_of(context, plan, wanted);
 }
 
 /// \throws ArgumentError  what is a number, and not 0, is none or 0 in a narrower type
@@ -192,11 +205,7 @@ template <class T, class A>
 void write_plan(mpi::Context& context, const ScaledOptions& options, ScaledMatrix<T>& plan, const std::vector<A>& rows,
                 const std::vector<A>& columns, Meter& meter) {
   write_matrix(context, options, plan, meter);
-  const std::vector<double> of_rows(rows.begin(), rows.end());
-  const std::vector<double> of_columns(columns.begin(), columns.end());
-  const bool is_transposed = plan.is_transposed();
-  write_row_vector(context, is_transposed ? options.of_columns : options.of_rows, of_rows, is_transposed);
-  write_column_vector(context, is_transposed ? options.of_rows : options.of_columns, of_columns, is_transposed);
+  write_vectors(context, options, rows, columns, plan.is_transposed());
 }
 
 }  // namespace plait::cli

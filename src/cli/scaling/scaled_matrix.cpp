@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
 #include "plait/io/aside_file.hpp"
+#include "plait/io/npy/npy.hpp"
 #include "plait/layout/axis.hpp"
+#include "plait/mpi/collectives.hpp"
 
 #include "cli/job/traced_job.hpp"
 #include "cli/options/named_file.hpp"
@@ -42,10 +47,10 @@ void fail_complex(const std::string& path, const io::MatrixFile& file) {
   throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file.dtype)));
 }
 
-ScaledMarginals::ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape shape,
+ScaledMarginals::ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape file,
                                  bool is_transposed, Index own_rows) {
-  rows_ = read_marginals(context, "--rows", options.rows, shape.rows, "rows");
-  columns_ = read_marginals(context, "--cols", options.columns, shape.columns, "columns");
+  rows_ = read_marginals(context, "--rows", options.rows, file.rows, "rows");
+  columns_ = read_marginals(context, "--cols", options.columns, file.columns, "columns");
   if (is_transposed) {
     std::swap(rows_, columns_);
     names_ = sinkhorn::AxisNames::of_transpose();
@@ -54,18 +59,26 @@ ScaledMarginals::ScaledMarginals(mpi::Context& context, const ScaledOptions& opt
   if (!rows_.empty()) own_.assign(rows_.begin() + first, rows_.begin() + first + own_rows);
 }
 
-void ScaledMarginals::default_to_rows_of_one(layout::Shape file, bool is_transposed) {
+ScaledMarginals ScaledMarginals::of_scaling(mpi::Context& context, const ScaledOptions& options, layout::Shape file,
+                                            bool is_transposed, Index own_rows) {
+  ScaledMarginals marginals(context, options, file, is_transposed, own_rows);
   // Rows of what is scaled have that by themselves.
-  if (is_transposed) columns_.assign(static_cast<std::size_t>(file.rows), 1.0);
+  const bool is_given = !options.rows.empty() || !options.columns.empty();
+  if (!is_given && is_transposed) marginals.columns_.assign(static_cast<std::size_t>(file.rows), 1.0);
+  return marginals;
 }
 
-void ScaledMarginals::default_to_unit_mass(layout::Shape scaled, Index own_rows) {
-  if (own_.empty() && scaled.rows > 0) {
-    own_.assign(static_cast<std::size_t>(own_rows), 1.0 / static_cast<double>(scaled.rows));
-  }
-  if (columns_.empty() && scaled.columns > 0) {
-    columns_.assign(static_cast<std::size_t>(scaled.columns), 1.0 / static_cast<double>(scaled.columns));
-  }
+ScaledMarginals ScaledMarginals::of_transport(mpi::Context& context, const ScaledOptions& options, layout::Shape file,
+                                              bool is_transposed, Index own_rows) {
+  ScaledMarginals marginals(context, options, file, is_transposed, own_rows);
+  if (!options.rows.empty() || !options.columns.empty()) return marginals;
+  const auto spread = [](std::vector<double>& masses, Index own, Index all) {
+    if (all > 0) masses.assign(static_cast<std::size_t>(own), 1.0 / static_cast<double>(all));
+  };
+  const auto [rows, columns] = is_transposed ? layout::Shape{file.columns, file.rows} : file;
+  spread(marginals.own_, own_rows, rows);
+  spread(marginals.columns_, columns, columns);
+  return marginals;
 }
 
 void write_row_vector(mpi::Context& context, const std::string& path, std::span<const double> own, bool is_transposed) {

@@ -7,24 +7,20 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/file_kind.hpp"
-#include "plait/io/npy/npy.hpp"
+#include "plait/io/progress.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/shape.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/marginals/axis_names.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 #include "cli/options/named_file.hpp"
-#include "cli/output/meter.hpp"
 #include "cli/scaling/narrowed_entries.hpp"
 #include "cli/scaling/scaled_options.hpp"
 
@@ -127,19 +123,27 @@ template <class T>
 /// Marginals of rows and columns of the file, as the matrix that is scaled has them.
 class ScaledMarginals {
  public:
+  /// Of scaling: where nothing is given the rows of the matrix in the file are to sum up to 1 each. Collective over
+  /// `context`.
+  ///
+  /// \param file      the shape of that matrix
   /// \param own_rows  of what is scaled
   /// \throws ArgumentError  on every rank: lengths that are not those of the matrix in the file
-  ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape shape, bool is_transposed,
-                  Index own_rows);
+  [[nodiscard]] static ScaledMarginals of_scaling(mpi::Context& context, const ScaledOptions& options,
+                                                  layout::Shape file, bool is_transposed, Index own_rows);
+  /// Of transport: where nothing is given masses are uniform, and 1 in all; but not what `of_all_rows` tells.
+  /// Collective over `context`; as `of_scaling`.
+  [[nodiscard]] static ScaledMarginals of_transport(mpi::Context& context, const ScaledOptions& options,
+                                                    layout::Shape file, bool is_transposed, Index own_rows);
+
   [[nodiscard]] sinkhorn::Marginals marginals() const { return {own_, columns_, names_}; }
   /// Of all rows, too.
   [[nodiscard]] sinkhorn::Marginals of_all_rows() const { return {rows_, columns_, names_}; }
-  /// Where nothing was given: the rows of the matrix in the file are to sum up to 1 each.
-  void default_to_rows_of_one(layout::Shape file, bool is_transposed);
-  /// Makes what was not given uniform, so that all sum up to 1; but not what `of_all_rows` tells.
-  void default_to_unit_mass(layout::Shape scaled, Index own_rows);
 
  private:
+  ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape file, bool is_transposed,
+                  Index own_rows);
+
   std::vector<double> rows_;     // of all rows
   std::vector<double> own_;      // of this rank's rows
   std::vector<double> columns_;  // of all columns
@@ -151,6 +155,19 @@ class ScaledMarginals {
 void write_row_vector(mpi::Context& context, const std::string& path, std::span<const double> own, bool is_transposed);
 void write_column_vector(mpi::Context& context, const std::string& path, std::span<const double> all,
                          bool is_transposed);
+
+/// Writes both vectors of a plan where the options say. Collective over `context`.
+///
+/// \param rows     of this rank's rows of what is scaled
+/// \param columns  of all its columns
+template <class A>
+void write_vectors(mpi::Context& context, const ScaledOptions& options, const std::vector<A>& rows,
+                   const std::vector<A>& columns, bool is_transposed) {
+  const std::vector<double> of_rows(rows.begin(), rows.end());
+  const std::vector<double> of_columns(columns.begin(), columns.end());
+  write_row_vector(context, is_transposed ? options.of_columns : options.of_rows, of_rows, is_transposed);
+  write_column_vector(context, is_transposed ? options.of_rows : options.of_columns, of_columns, is_transposed);
+}
 
 /// What would stop the output from being written is looked for before hours have passed. Collective over `context`.
 ///

@@ -24,7 +24,7 @@ enum class Precision : unsigned char { automatic, f64, f32, mixed, bf16 };
 /// How many iterations lie between checkpoints.
 inline constexpr Index usual_checkpoint_every = 100;
 
-/// What `plait sinkhorn` and `plait transport` have in common.
+/// What the commands of scaling and of transport have in common.
 struct ScaledOptions {
   std::string input;
   std::string output;                      // of the plan; may be empty

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "plait/io/file_kind.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/report/trace.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
+#include "cli/scaling/plan_sketch.hpp"
 #include "cli/scaling/scaled_options.hpp"
 #include "cli/scaling/scaled_report.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/layout/text.hpp"
+#include "plait/layout/shape.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/simd/float16.hpp"

@@ -17,7 +17,7 @@
 
 namespace plait::cli {
 
-/// What is told of a job of either kind. Seconds are from when all ranks have begun until the last is done.
+/// What is told of a job of any kind. Seconds are from when all ranks have begun until the last is done.
 struct ScaledOutcome {
   sinkhorn::Outcome outcome;
   sinkhorn::MarginalErrors check;  // of the plan as it is written
@@ -53,11 +53,11 @@ void compare_with_check(sinkhorn::Outcome& outcome, const sinkhorn::MarginalErro
 /// A warning where the tolerance was not reached, else empty.
 [[nodiscard]] std::string warning(const sinkhorn::Outcome& outcome);
 
-/// The lines that both kinds have, after their first one.
+/// The lines that all kinds have, after their first ones.
 [[nodiscard]] std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& file,
                                          const ScaledOutcome& outcome);
 
-/// The keys that both kinds have.
+/// The keys that all kinds have, but for those that a kind erases.
 [[nodiscard]] nlohmann::ordered_json scaled_json(const mpi::Context& context, const char* command,
                                                  const ScaledOptions& options, const io::MatrixFile& file,
                                                  const MemoryEstimate& memory, const ScaledOutcome& outcome);

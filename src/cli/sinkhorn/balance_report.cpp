@@ -1,17 +1,11 @@
 #include "cli/sinkhorn/balance_report.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <span>
-
 #include <fmt/format.h>
 
-#include "plait/layout/text.hpp"
-#include "plait/mpi/agreed.hpp"
+#include "plait/layout/shape.hpp"
 
 #include "cli/job/json_values.hpp"
 #include "cli/output/quantities.hpp"
-#include "cli/scaling/scaled_matrix.hpp"
 #include "cli/scaling/sparse_matrix_file.hpp"
 
 namespace plait::cli {
@@ -47,33 +41,6 @@ PageFacts balance_facts(const BalanceOptions& options, const BalanceOutcome& out
           .stages = {},
           .plan = "the balanced matrix",
           .sums = {"row"}};
-}
-
-sinkhorn::CheckedMarginals wanted_of_balance(mpi::Context& context, const std::vector<double>& factors, double sum,
-                                             Index first_row, Index rows) {
-  return mpi::agreed(context, [&] {
-    sinkhorn::CheckedMarginals wanted;
-    for (const double factor : factors) {
-      wanted.columns.push_back(factor == 0 ? 0 : sum);
-      wanted.total += wanted.columns.back();
-    }
-    const auto first = wanted.columns.begin() + first_row;
-    wanted.rows.assign(first, first + rows);
-    wanted.first_row = first_row;
-    wanted.all_rows = static_cast<Index>(factors.size());
-    return wanted;
-  });
-}
-
-void write_factors(mpi::Context& context, const BalanceOptions& options, const std::vector<double>& factors,
-                   Index first_row, Index rows) {
-  if (options.of_rows.empty()) return;
-  const auto own = mpi::agreed(context, [&] {
-    std::vector<double> part(factors.begin() + first_row, factors.begin() + first_row + rows);
-    std::ranges::replace(part, 0.0, std::numeric_limits<double>::quiet_NaN());
-    return part;
-  });
-  write_row_vector(context, options.of_rows, own, false);
 }
 
 }  // namespace plait::cli

@@ -9,6 +9,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
+#include "cli/job/joint_stopwatch.hpp"
 #include "cli/options/option_value.hpp"
 #include "cli/scaling/marginal_batch.hpp"
 #include "cli/scaling/scaled_checkpoint.hpp"
@@ -85,8 +86,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   auto matrix = read_and_tell<T>(context, options.input, file, meter);
   narrowed = matrix.narrowed();
   const matrix_view<T> rows = matrix.rows();
-  ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
-  if (options.rows.empty() && options.columns.empty()) given.default_to_rows_of_one(file.shape, matrix.is_transposed());
+  const auto given = ScaledMarginals::of_scaling(context, options, file.shape, matrix.is_transposed(), rows.rows());
   const auto start = read_start<A>(context, options, matrix.is_transposed());
   ScaledCheckpoint checkpoint(
       context, options, "plait sinkhorn", {options.input, options.rows, options.columns, options.start},

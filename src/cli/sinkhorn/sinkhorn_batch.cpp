@@ -7,6 +7,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/scaling/scale_batch.hpp"
 
+#include "cli/job/joint_stopwatch.hpp"
 #include "cli/scaling/batch_report.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/sinkhorn/sinkhorn_report.hpp"
@@ -48,9 +49,7 @@ BatchOutcome scaled_batch(mpi::Context& context, const SinkhornOptions& options,
   }
   expect_plans(context, options, result, matrix.is_transposed());
   result.swept_bytes = layout::elements(job.file.shape) * Index{sizeof(T)};
-  const bool is_transposed = matrix.is_transposed();
-  write_row_vectors(context, is_transposed ? options.of_columns : options.of_rows, u, is_transposed);
-  write_column_vectors(context, is_transposed ? options.of_rows : options.of_columns, v, is_transposed);
+  write_vectors_of_each(context, options, u, v, matrix.is_transposed());
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;

@@ -7,6 +7,7 @@
 
 #include "plait/sinkhorn/scaling/sparse.hpp"
 
+#include "cli/job/joint_stopwatch.hpp"
 #include "cli/scaling/scaled_checkpoint.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/scaling/sparse_matrix_file.hpp"
@@ -23,8 +24,7 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
   result.precision = job.precision;
   const JointStopwatch all(context);
   auto rows = read_sparse_and_tell<T>(context, options.input, job.file, meter, narrowed);
-  ScaledMarginals given(context, options, job.file.shape, false, rows.rows());
-  if (options.rows.empty() && options.columns.empty()) given.default_to_rows_of_one(job.file.shape, false);
+  const auto given = ScaledMarginals::of_scaling(context, options, job.file.shape, false, rows.rows());
   const auto start = read_start<A>(context, options, false);
   ScaledCheckpoint checkpoint(context, options, "plait sinkhorn",
                               {options.input, options.rows, options.columns, options.start},
@@ -47,11 +47,10 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.shape.columns, given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
-  if (!options.page.empty()) result.sketch = sketch_of(context, rows, checked);
+  sketch(context, options, rows, checked, result);
   result.swept_bytes = bytes_of_entries(context, rows);
   write_sparse(context, options.output, rows, io::MatrixMarketSymmetry::general);
-  write_row_vector(context, options.of_rows, std::vector<double>(scaling.u.begin(), scaling.u.end()), false);
-  write_column_vector(context, options.of_columns, std::vector<double>(scaling.v.begin(), scaling.v.end()), false);
+  write_vectors(context, options, scaling.u, scaling.v, false);
   checkpoint.remove();
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();

@@ -6,10 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "plait/layout/text.hpp"
+#include "plait/layout/shape.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
 
+#include "cli/job/joint_stopwatch.hpp"
 #include "cli/scaling/matrix_rows.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/transport/point_files.hpp"
@@ -151,10 +152,7 @@ nlohmann::ordered_json report_of(const mpi::Context& context, const BarycentreOp
                                  const BarycentreJob& job, const BarycentreOutcome& outcome) {
   auto json = scaled_json(context, "barycentre", options, job.file, job.memory, outcome);
   for (const char* key : {"marginals", "start", "plan", "over_relaxation"}) json.erase(key);
-  if (!options.points.empty()) {
-    json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
-    if (options.p) json["input"]["p"] = *options.p;
-  }
+  tell_points(json, options);
   json["epsilon"] = options.epsilon;
   json["histograms"] = options.histograms;
   json["weights"] = options.weights.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.weights);
@@ -165,11 +163,8 @@ nlohmann::ordered_json report_of(const mpi::Context& context, const BarycentreOp
 }
 
 std::string summary_of(const BarycentreOptions& options, const BarycentreJob& job, const BarycentreOutcome& outcome) {
-  const std::string costs = options.points.empty() ? fmt::format("C is {}", layout::to_string(job.file.shape))
-                                                   : fmt::format("C = {} of {} and {} points", name(options.metric),
-                                                                 job.x.shape.rows, job.y.shape.rows);
-  std::string text = fmt::format("barycentre of {} histograms   {}, {}, epsilon {}\n", outcome.costs.size(), costs,
-                                 name(job.precision), options.epsilon);
+  std::string text = fmt::format("barycentre of {} histograms   {}, {}, epsilon {}\n", outcome.costs.size(),
+                                 costs_text(options, job), name(job.precision), options.epsilon);
   text += fmt::format("  {:<10}{:.6g}\n", "costs", fmt::join(outcome.costs, ", "));
   text += stages_summary(outcome.stages);
   return text + scaled_summary(options, job.file, outcome);
@@ -210,8 +205,7 @@ BarycentreJob prepared_barycentre(mpi::Context& context, const BarycentreOptions
 
 void run_barycentre(mpi::Context& context, const BarycentreOptions& options) {
   const BarycentreJob job = prepared_barycentre(context, options);
-  BarycentreOptions told = options;
-  if (!options.points.empty()) told.input = options.points[0] + " and " + options.points[1];
+  const BarycentreOptions told = with_points_as_input(options);
   carry_out(
       context, told,
       [&](Meter& meter) {

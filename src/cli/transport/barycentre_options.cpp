@@ -1,5 +1,8 @@
 #include "cli/transport/barycentre_options.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/options/option_value.hpp"
@@ -17,6 +20,14 @@ Example: of histograms over the points of Y, at those of X
   mpirun -n 2 plait barycentre --points X.npy Y.npy --histograms B.npy --epsilon 0.01 -o a.npy)";
 
 }  // namespace
+
+std::vector<InputFile> inputs_of(const BarycentreOptions& options) {
+  auto inputs = inputs_of(static_cast<const ScaledOptions&>(options));
+  std::ranges::copy(inputs_of_points(options), std::back_inserter(inputs));
+  inputs.push_back({"histogram ", options.histograms});
+  inputs.push_back({"weight", options.weights});
+  return inputs;
+}
 
 void add_barycentre(CLI::App& program, BarycentreOptions& options) {
   CLI::App& command =

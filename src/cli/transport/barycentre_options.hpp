@@ -1,6 +1,10 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "cli/scaling/epsilon_options.hpp"
+#include "cli/scaling/input_files.hpp"
 #include "cli/scaling/scaled_options.hpp"
 #include "cli/transport/point_options.hpp"
 
@@ -15,6 +19,8 @@ struct BarycentreOptions : ScaledOptions, EpsilonOptions, PointOptions {
   std::string histograms;
   std::string weights;  // empty: all alike
 };
+
+[[nodiscard]] std::vector<InputFile> inputs_of(const BarycentreOptions& options);
 
 /// Adds the command to the program's; parsing fills `options`.
 ///

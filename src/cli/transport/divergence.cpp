@@ -7,10 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "plait/layout/text.hpp"
+#include "plait/layout/shape.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/divergence.hpp"
 
+#include "cli/job/joint_stopwatch.hpp"
 #include "cli/job/json_values.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/transport/point_files.hpp"
@@ -143,15 +144,6 @@ void tell_divergence(mpi::Context& context, const DivergenceOptions& options, Di
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
 }
 
-template <class A>
-void write_gradients(mpi::Context& context, const DivergenceOptions& options, const sinkhorn::Divergence<A>& found,
-                     bool is_transposed) {
-  const std::vector<double> of_rows(found.row_gradient.begin(), found.row_gradient.end());
-  const std::vector<double> of_columns(found.column_gradient.begin(), found.column_gradient.end());
-  write_row_vector(context, is_transposed ? options.of_columns : options.of_rows, of_rows, is_transposed);
-  write_column_vector(context, is_transposed ? options.of_rows : options.of_columns, of_columns, is_transposed);
-}
-
 /// What comes after reading.
 ///
 /// \param all    since the job began
@@ -166,7 +158,7 @@ void transport_and_tell(mpi::Context& context, const DivergenceOptions& options,
   result.iterate_seconds = iterating.seconds();
   const JointStopwatch writing(context);
   tell_divergence(context, options, result, found, is_transposed);
-  write_gradients(context, options, found, is_transposed);
+  write_vectors(context, options, found.row_gradient, found.column_gradient, is_transposed);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
 }
@@ -203,11 +195,7 @@ DivergenceOutcome of_costs(mpi::Context& context, const DivergenceOptions& optio
   const matrix_view<const T> rows = between.rows();
   const sinkhorn::CostsOfDivergence<T> costs{rows, among_rows ? among_rows->rows() : rows,
                                              among_columns ? among_columns->rows() : rows};
-  ScaledMarginals given(context, options, job.file.shape, is_transposed, rows.rows());
-  if (options.rows.empty() && options.columns.empty()) {
-    const auto [m, n] = job.file.shape;
-    given.default_to_unit_mass(is_transposed ? layout::Shape{n, m} : layout::Shape{m, n}, rows.rows());
-  }
+  const auto given = ScaledMarginals::of_transport(context, options, job.file.shape, is_transposed, rows.rows());
   transport_and_tell(context, options, job, meter, all, is_transposed, result,
                      [&](const sinkhorn::TransportOptions& transports) {
                        return sinkhorn::divergence<T, A>(context, costs, given.marginals(), transports);
@@ -223,8 +211,7 @@ DivergenceOutcome of_points(mpi::Context& context, const DivergenceOptions& opti
   const JointStopwatch all(context);
   const PointsRead<A> points(context, options, job, meter);
   const sinkhorn::PointClouds<A> clouds = points.clouds();
-  ScaledMarginals given(context, options, job.file.shape, false, clouds.x.rows());
-  if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(job.file.shape, clouds.x.rows());
+  const auto given = ScaledMarginals::of_transport(context, options, job.file.shape, false, clouds.x.rows());
   transport_and_tell(context, options, job, meter, all, false, result,
                      [&](const sinkhorn::TransportOptions& transports) {
                        return sinkhorn::divergence<A>(context, clouds, given.marginals(), transports);
@@ -236,10 +223,7 @@ ordered_json divergence_json(const mpi::Context& context, const DivergenceOption
                              const DivergenceOutcome& outcome) {
   auto json = scaled_json(context, "divergence", options, job.file, job.memory, outcome);
   for (const char* key : {"start", "plan", "over_relaxation", "resumed_at", "check"}) json.erase(key);
-  if (!options.points.empty()) {
-    json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
-    if (options.p) json["input"]["p"] = *options.p;
-  }
+  tell_points(json, options);
   json["among"] = {{"rows", name_or_null(options.among_rows)}, {"columns", name_or_null(options.among_columns)}};
   json["epsilon"] = options.epsilon;
   json["rho"] = options.rho.is_balanced() ? ordered_json() : ordered_json(options.rho.rows);
@@ -256,11 +240,8 @@ ordered_json divergence_json(const mpi::Context& context, const DivergenceOption
 
 std::string divergence_summary(const DivergenceOptions& options, const DivergenceJob& job,
                                const DivergenceOutcome& outcome) {
-  const std::string costs = options.points.empty() ? fmt::format("C is {}", layout::to_string(job.file.shape))
-                                                   : fmt::format("C = {} of {} and {} points", name(options.metric),
-                                                                 job.x.shape.rows, job.y.shape.rows);
-  std::string text = fmt::format("S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2   {}, {}, epsilon {}{}\n", costs,
-                                 name(outcome.precision), options.epsilon,
+  std::string text = fmt::format("S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2   {}, {}, epsilon {}{}\n",
+                                 costs_text(options, job), name(outcome.precision), options.epsilon,
                                  options.rho.is_balanced() ? "" : fmt::format(", rho {}", options.rho.rows));
   const bool is_rounding = outcome.value != 0 && std::abs(outcome.value) <= outcome.rounding;
   text += fmt::format("  {:<10}{:.10g}{}; of the plans themselves {:.2g} more\n", "value", outcome.value,
@@ -292,8 +273,7 @@ PageFacts divergence_facts(const DivergenceOptions& options, const DivergenceOut
 
 void run_divergence(mpi::Context& context, const DivergenceOptions& options) {
   const DivergenceJob job = prepared_divergence(context, options);
-  DivergenceOptions told = options;
-  if (!options.points.empty()) told.input = options.points[0] + " and " + options.points[1];
+  const DivergenceOptions told = with_points_as_input(options);
   const auto work = [&](Meter& meter) {
     return with_numbers_of(job.precision, [&]<class T, class A>() {
       if (!options.points.empty()) return of_points<A>(context, options, job, meter);

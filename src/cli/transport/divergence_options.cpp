@@ -1,5 +1,8 @@
 #include "cli/transport/divergence_options.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -33,6 +36,15 @@ void expect_among(const DivergenceOptions& options) {
 }
 
 }  // namespace
+
+std::vector<InputFile> inputs_of(const DivergenceOptions& options) {
+  // Without files of their own these costs are those of IN.
+  const auto or_input = [&](const std::string& path) { return path.empty() ? options.input : path; };
+  std::vector<InputFile> inputs{{"the costs among the rows: ", or_input(options.among_rows)},
+                                {"the costs among the columns: ", or_input(options.among_columns)}};
+  std::ranges::copy(inputs_of(static_cast<const TransportJobOptions&>(options)), std::back_inserter(inputs));
+  return inputs;
+}
 
 void add_divergence(CLI::App& program, DivergenceOptions& options) {
   CLI::App& command = *program.add_subcommand(

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "cli/scaling/input_files.hpp"
 #include "cli/transport/transport_options.hpp"
 
 namespace CLI {
@@ -15,6 +17,8 @@ struct DivergenceOptions : TransportJobOptions {
   std::string among_rows;  // costs; both empty: those of IN, or of points
   std::string among_columns;
 };
+
+[[nodiscard]] std::vector<InputFile> inputs_of(const DivergenceOptions& options);
 
 /// Adds the command to the program's; parsing fills `options`.
 ///

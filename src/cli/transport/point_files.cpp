@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/layout/shape.hpp"
+#include "plait/mpi/agreed.hpp"
 
 namespace plait::cli {
 
@@ -19,6 +21,17 @@ PointsJob described_points(mpi::Context& context, const PointOptions& options, P
   });
   job.precision = precision == Precision::automatic ? Precision::f64 : precision;
   return job;
+}
+
+void tell_points(nlohmann::ordered_json& json, const PointOptions& options) {
+  if (options.points.empty()) return;
+  json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
+  if (options.p) json["input"]["p"] = *options.p;
+}
+
+std::string costs_text(const PointOptions& options, const ScaledJob& job) {
+  if (options.points.empty()) return fmt::format("C is {}", layout::to_string(job.file.shape));
+  return fmt::format("C = {} of {} and {} points", name(options.metric), job.file.shape.rows, job.file.shape.columns);
 }
 
 }  // namespace plait::cli

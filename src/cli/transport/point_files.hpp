@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/transport/point_transport.hpp"
@@ -25,6 +27,19 @@ struct PointsJob : ScaledJob {
 ///
 /// \throws ArgumentError  on every rank: points of different numbers of coordinates
 [[nodiscard]] PointsJob described_points(mpi::Context& context, const PointOptions& options, Precision precision);
+
+/// The options as is told of them: both files of points are their input, where there are points.
+template <class Options>
+[[nodiscard]] Options with_points_as_input(Options options) {
+  if (!options.points.empty()) options.input = options.points[0] + " and " + options.points[1];
+  return options;
+}
+
+/// Makes points the "input" of a report, where there are points.
+void tell_points(nlohmann::ordered_json& json, const PointOptions& options);
+
+/// What the costs are: "C is 3 x 4", or "C = sqeuclidean of 3 and 4 points".
+[[nodiscard]] std::string costs_text(const PointOptions& options, const ScaledJob& job);
 
 /// A rank's share of the points, one a row. Collective over `context`.
 template <class A>

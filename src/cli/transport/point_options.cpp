@@ -50,6 +50,11 @@ void add_points_options(CLI::App& command, PointOptions& options) {
       "Of minkowski: (sum |x - y|^p)^(1/p)");
 }
 
+std::vector<InputFile> inputs_of_points(const PointOptions& options) {
+  if (options.points.empty()) return {};
+  return {{" of X has ", options.points[0]}, {" of Y has ", options.points[1]}};
+}
+
 void expect_points(const PointOptions& options, const ScaledOptions& scaled, const EpsilonOptions& epsilon,
                    const char* expected) {
   if (options.points.empty()) {

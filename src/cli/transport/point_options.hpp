@@ -7,6 +7,7 @@
 #include "plait/sinkhorn/costs/point_clouds.hpp"
 
 #include "cli/scaling/epsilon_options.hpp"
+#include "cli/scaling/input_files.hpp"
 #include "cli/scaling/scaled_options.hpp"
 
 namespace CLI {
@@ -24,6 +25,9 @@ struct PointOptions {
 
 /// Adds them to a command. Its IN is then no longer required.
 void add_points_options(CLI::App& command, PointOptions& options);
+
+/// The files of points, which may not be given: see `inputs_of`.
+[[nodiscard]] std::vector<InputFile> inputs_of_points(const PointOptions& options);
 
 /// \param expected  the precisions that there are with points
 /// \throws UsageError  neither IN nor points are given, or both, or what does not go with them

@@ -5,6 +5,8 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
+#include "cli/job/joint_stopwatch.hpp"
+#include "cli/scaling/batch_report.hpp"
 #include "cli/scaling/marginal_batch.hpp"
 #include "cli/scaling/scaled_checkpoint.hpp"
 #include "cli/scaling/scaled_job.hpp"
@@ -25,9 +27,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   auto matrix = read_and_tell<T>(context, options.input, file, meter);
   narrowed = matrix.narrowed();
   const matrix_view<T> rows = matrix.rows();
-  ScaledMarginals given(context, options, file.shape, matrix.is_transposed(), rows.rows());
-  const layout::Shape shape = matrix.is_transposed() ? layout::Shape{file.shape.columns, file.shape.rows} : file.shape;
-  if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(shape, rows.rows());
+  const auto given = ScaledMarginals::of_transport(context, options, file.shape, matrix.is_transposed(), rows.rows());
   const auto start = read_start<A>(context, options, matrix.is_transposed());
   ScaledCheckpoint checkpoint(context, options, "plait transport",
                               {options.input, options.rows, options.columns, options.start},
@@ -51,9 +51,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
 
   const JointStopwatch writing(context);
   sinkhorn::transport_plan_in_place<T, A>(rows, options.epsilon, found.f, found.g);
-  const auto checked = how.rho.is_balanced()
-                           ? sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals())
-                           : sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
+  const auto checked = sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (matrix.is_transposed()) std::swap(result.check.rows, result.check.columns);
@@ -73,11 +71,12 @@ void run_transport(mpi::Context& context, const TransportJobOptions& options) {
   if (!options.points.empty()) return transport_points(context, options);
   const layout::Shape shape = io::describe_matrix_file(context, options.input).shape;
   const MarginalFiles marginals(context, options, shape);
-  if (marginals.problems() > 1) return run_transport_batch(context, options, marginals);
+  mpi::agreed(context, [&] { expect_none_of_one(options, marginals.problems()); });
   const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
     if (options.domain == sinkhorn::Domain::logarithmic) return 0;
     return precision == Precision::f32 ? 4 : 8;
   });
+  if (marginals.problems() > 1) return run_transport_batch(context, options, job, marginals);
   const auto work = [&](Meter& meter) {
     return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_numbers_of(job.precision, [&]<class T, class A>() {
@@ -88,9 +87,7 @@ void run_transport(mpi::Context& context, const TransportJobOptions& options) {
   carry_out(
       context, options, work,
       [&](const TransportOutcome& outcome) { return transport_json(context, options, job, outcome); },
-      [&](const TransportOutcome& outcome) {
-        return transport_summary(options, job, fmt::format("C is {}", layout::to_string(job.file.shape)), outcome);
-      },
+      [&](const TransportOutcome& outcome) { return transport_summary(options, job, outcome); },
       [&](const TransportOutcome& outcome) { return transport_facts(options, outcome); });
 }
 

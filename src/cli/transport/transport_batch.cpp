@@ -10,6 +10,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/transport_batch.hpp"
 
+#include "cli/job/joint_stopwatch.hpp"
 #include "cli/job/json_values.hpp"
 #include "cli/scaling/batch_report.hpp"
 #include "cli/scaling/scaled_job.hpp"
@@ -77,8 +78,7 @@ void transport_all_and_tell(mpi::Context& context, const TransportJobOptions& op
     g.emplace_back(found.g.begin(), found.g.end());
   }
   expect_plans(context, options, result, is_transposed);
-  write_row_vectors(context, is_transposed ? options.of_columns : options.of_rows, f, is_transposed);
-  write_column_vectors(context, is_transposed ? options.of_rows : options.of_columns, g, is_transposed);
+  write_vectors_of_each(context, options, f, g, is_transposed);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
 }
@@ -132,30 +132,24 @@ BatchOutcome transported_points_batch(mpi::Context& context, const TransportJobO
 
 nlohmann::ordered_json batch_json(const mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
                                   const BatchOutcome& outcome) {
-  const auto number_or_null = [](double number) {
-    return std::isfinite(number) ? nlohmann::ordered_json(number) : nlohmann::ordered_json();
-  };
   auto json = scaled_json(context, "transport", options, job.file, job.memory, outcome);
   json["epsilon"] = options.epsilon;
   json["rho"] = {{"rows", number_or_null(options.rho.rows)}, {"columns", number_or_null(options.rho.columns)}};
   json["row_potentials"] = name_or_null(options.of_rows);
   json["column_potentials"] = name_or_null(options.of_columns);
   json["problems"] = problems_json(outcome, true);
-  if (options.points.empty()) return json;
-  json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
-  if (options.p) json["input"]["p"] = *options.p;
+  tell_points(json, options);
   return json;
 }
 
-/// \param costs  what the costs are: "C is 3 x 4"
 template <class Work>
 void carry_out_batch(mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job, Index problems,
-                     const std::string& costs, const Work& work) {
+                     const Work& work) {
   carry_out(
       context, options, work, [&](const BatchOutcome& outcome) { return batch_json(context, options, job, outcome); },
       [&](const BatchOutcome& outcome) {
         return fmt::format("P = exp((f + g - C) / epsilon) of {} pairs of masses   {}, {}, epsilon {}\n{}{}", problems,
-                           costs, name(job.precision), options.epsilon, problems_summary(outcome),
+                           costs_text(options, job), name(job.precision), options.epsilon, problems_summary(outcome),
                            scaled_summary(options, job.file, outcome));
       },
       [&](const BatchOutcome& outcome) {
@@ -168,12 +162,8 @@ void carry_out_batch(mpi::Context& context, const TransportJobOptions& options, 
 
 }  // namespace
 
-void run_transport_batch(mpi::Context& context, const TransportJobOptions& options, const MarginalFiles& marginals) {
-  mpi::agreed(context, [&] { expect_none_of_one(options, marginals.problems()); });
-  const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
-    if (options.domain == sinkhorn::Domain::logarithmic) return 0;
-    return precision == Precision::f32 ? 4 : 8;
-  });
+void run_transport_batch(mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
+                         const MarginalFiles& marginals) {
   const auto work = [&](Meter& meter) {
     return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_numbers_of(job.precision, [&]<class T, class A>() {
@@ -181,20 +171,17 @@ void run_transport_batch(mpi::Context& context, const TransportJobOptions& optio
       });
     });
   };
-  carry_out_batch(context, options, job, marginals.problems(), "C is " + layout::to_string(job.file.shape), work);
+  carry_out_batch(context, options, job, marginals.problems(), work);
 }
 
 void run_points_batch(mpi::Context& context, const TransportJobOptions& options, const PointsJob& job,
                       const MarginalFiles& marginals) {
-  TransportJobOptions told = options;
-  told.input = options.points[0] + " and " + options.points[1];
+  const TransportJobOptions told = with_points_as_input(options);
   const auto work = [&](Meter& meter) {
     return job.precision == Precision::f32 ? transported_points_batch<float>(context, options, job, marginals, meter)
                                            : transported_points_batch<double>(context, options, job, marginals, meter);
   };
-  carry_out_batch(context, told, job, marginals.problems(),
-                  fmt::format("C = {} of {} and {} points", name(options.metric), job.x.shape.rows, job.y.shape.rows),
-                  work);
+  carry_out_batch(context, told, job, marginals.problems(), work);
 }
 
 }  // namespace plait::cli

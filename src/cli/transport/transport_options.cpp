@@ -1,5 +1,7 @@
 #include "cli/transport/transport_options.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include <CLI/CLI.hpp>
@@ -50,6 +52,12 @@ Example: what costs more than it is worth stays where it is
   mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --cols b.npy -o P.npy)";
 
 }  // namespace
+
+std::vector<InputFile> inputs_of(const TransportJobOptions& options) {
+  auto inputs = inputs_of(static_cast<const ScaledOptions&>(options));
+  std::ranges::copy(inputs_of_points(options), std::back_inserter(inputs));
+  return inputs;
+}
 
 void add_transport(CLI::App& program, TransportJobOptions& options) {
   CLI::App& command = *program.add_subcommand("transport", "Transport mass at the least cost, with an entropy added");

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/scaling/epsilon_options.hpp"
+#include "cli/scaling/input_files.hpp"
 #include "cli/scaling/scaled_options.hpp"
 #include "cli/transport/point_options.hpp"
 
@@ -19,6 +21,8 @@ struct TransportJobOptions : ScaledOptions, EpsilonOptions, PointOptions {
   std::string map;         // where the barycentric projection goes; may be empty
   sinkhorn::Rho rho = {};  // of rows and columns of the file
 };
+
+[[nodiscard]] std::vector<InputFile> inputs_of(const TransportJobOptions& options);
 
 /// Adds the command to the program's; parsing fills `options`.
 ///

@@ -12,6 +12,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/point_transport.hpp"
 
+#include "cli/job/joint_stopwatch.hpp"
 #include "cli/job/json_values.hpp"
 #include "cli/scaling/batch_report.hpp"
 #include "cli/scaling/marginal_batch.hpp"
@@ -28,9 +29,8 @@ namespace {
 /// Looks for what would stop the job after hours.
 void prepare_points(mpi::Context& context, const TransportJobOptions& options, Index problems, PointsJob& job) {
   mpi::agreed(context, [&] {
-    if (problems == 1) return;
     expect_none_of_one(options, problems);
-    if (options.map.empty()) return;
+    if (problems == 1 || options.map.empty()) return;
     throw ArgumentError(fmt::format(
         "--map is given, but the marginals have {} columns, which are as many problems; expected vectors", problems));
   });
@@ -116,8 +116,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   const JointStopwatch all(context);
   const PointsRead<A> points(context, options, job, meter);
   const sinkhorn::PointClouds<A> clouds = points.clouds();
-  ScaledMarginals given(context, options, job.file.shape, false, clouds.x.rows());
-  if (options.rows.empty() && options.columns.empty()) given.default_to_unit_mass(job.file.shape, clouds.x.rows());
+  const auto given = ScaledMarginals::of_transport(context, options, job.file.shape, false, clouds.x.rows());
   const auto start = read_start<A>(context, options, false);
   ScaledCheckpoint checkpoint(context, options, "plait transport",
                               {options.points[0], options.points[1], options.rows, options.columns, options.start},
@@ -139,9 +138,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   tell(result, found, false);
 
   const JointStopwatch writing(context);
-  const auto checked = how.rho.is_balanced()
-                           ? sinkhorn::checked_marginals(context, clouds.x.rows(), clouds.y.rows(), given.marginals())
-                           : sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
+  const auto checked = sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
   std::optional<PlanSketcher> sketcher;
   mpi::agreed(context, [&] {
     if (!options.page.empty()) sketcher.emplace(checked);
@@ -149,8 +146,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   result.check = write_plan_by_blocks(context, options, clouds, found, checked, meter, sketcher);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (sketcher) result.sketch = sketcher->taken(context);
-  write_row_vector(context, options.of_rows, std::vector<double>(found.f.begin(), found.f.end()), false);
-  write_column_vector(context, options.of_columns, std::vector<double>(found.g.begin(), found.g.end()), false);
+  write_vectors(context, options, found.f, found.g, false);
   if (!options.map.empty()) {
     const auto map =
         mpi::agreed(context, [&] { return sinkhorn::barycentric_projection<A>(clouds, options.epsilon, found.g); });
@@ -171,26 +167,20 @@ void transport_points(mpi::Context& context, const TransportJobOptions& options)
   const MarginalFiles marginals(context, options, job.file.shape);
   prepare_points(context, options, marginals.problems(), job);
   if (marginals.problems() > 1) return run_points_batch(context, options, job, marginals);
-  TransportJobOptions told = options;
-  told.input = options.points[0] + " and " + options.points[1];
+  const TransportJobOptions told = with_points_as_input(options);
   const auto work = [&](Meter& meter) {
     return job.precision == Precision::f32 ? transported<float>(context, options, job, meter)
                                            : transported<double>(context, options, job, meter);
   };
   const auto report = [&](const TransportOutcome& outcome) {
     auto json = transport_json(context, options, job, outcome);
-    json["input"] = {{"points", options.points}, {"metric", name(options.metric)}};
-    if (options.p) json["input"]["p"] = *options.p;
     json["map"] = name_or_null(options.map);
     return json;
   };
-  const auto summary = [&](const TransportOutcome& outcome) {
-    return transport_summary(
-        told, job, fmt::format("C = {} of {} and {} points", name(options.metric), job.x.shape.rows, job.y.shape.rows),
-        outcome);
-  };
-  carry_out(context, told, work, report, summary,
-            [&](const TransportOutcome& outcome) { return transport_facts(options, outcome); });
+  carry_out(
+      context, told, work, report,
+      [&](const TransportOutcome& outcome) { return transport_summary(told, job, outcome); },
+      [&](const TransportOutcome& outcome) { return transport_facts(options, outcome); });
 }
 
 }  // namespace plait::cli

@@ -1,20 +1,13 @@
 #include "cli/transport/transport_report.hpp"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "cli/job/json_values.hpp"
+#include "cli/transport/point_files.hpp"
 
 namespace plait::cli {
 
-namespace {
-
 using nlohmann::ordered_json;
-
-ordered_json number_or_null(double number) { return std::isfinite(number) ? ordered_json(number) : ordered_json(); }
-
-}  // namespace
 
 nlohmann::json checkpoint_settings(const TransportJobOptions& options, Precision precision) {
   return {{"precision", name(precision)},
@@ -31,6 +24,7 @@ nlohmann::json checkpoint_settings(const TransportJobOptions& options, Precision
 ordered_json transport_json(const mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
                             const TransportOutcome& outcome) {
   auto report = scaled_json(context, "transport", options, job.file, job.memory, outcome);
+  tell_points(report, options);
   report["epsilon"] = options.epsilon;
   report["row_potentials"] = name_or_null(options.of_rows);
   report["column_potentials"] = name_or_null(options.of_columns);
@@ -60,9 +54,9 @@ PageFacts transport_facts(const TransportJobOptions& options, const TransportOut
   return page;
 }
 
-std::string transport_summary(const TransportJobOptions& options, const ScaledJob& job, const std::string& costs,
+std::string transport_summary(const TransportJobOptions& options, const ScaledJob& job,
                               const TransportOutcome& outcome) {
-  std::string text = fmt::format("P = exp((f + g - C) / epsilon)   {}, {}, epsilon {}\n", costs,
+  std::string text = fmt::format("P = exp((f + g - C) / epsilon)   {}, {}, epsilon {}\n", costs_text(options, job),
                                  name(outcome.precision), options.epsilon);
   text += fmt::format("  {:<10}{:.10g}; with the entropy {:.10g}, a gap of {:.2g} to the dual\n", "cost", outcome.cost,
                       outcome.dual + outcome.gap, outcome.gap);

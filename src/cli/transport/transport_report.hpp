@@ -45,8 +45,7 @@ void tell(TransportOutcome& result, const sinkhorn::Transport<A>& found, bool is
 /// What its page has beside what all have.
 [[nodiscard]] PageFacts transport_facts(const TransportJobOptions& options, const TransportOutcome& outcome);
 
-/// \param costs  what the costs are: "C is 3 x 4"
 [[nodiscard]] std::string transport_summary(const TransportJobOptions& options, const ScaledJob& job,
-                                            const std::string& costs, const TransportOutcome& outcome);
+                                            const TransportOutcome& outcome);
 
 }  // namespace plait::cli

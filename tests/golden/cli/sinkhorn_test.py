@@ -372,6 +372,60 @@ class Sinkhorn(CommandTest):
         held = [set(np.flatnonzero(line)) for line in of_rows]
         self.assertTrue(any(len(set().union(*chosen)) == int(room) for chosen in itertools.combinations(held, int(count))))
 
+    def test_errors_name_the_file_that_has_what_is_wrong(self):
+        def broken(name: str, array: np.ndarray, at: tuple, entry: float) -> str:
+            array[at] = entry
+            self.save(name, array)
+            return name
+
+        self.save("K.npy", np.ones((7, 5)))
+        self.save("A.npy", np.ones((7, 7)) - np.eye(7))
+        self.save("B.npy", np.ones((5, 5)) - np.eye(5))
+        self.save("r.npy", np.full(7, 5.0))
+        self.save("c.npy", np.full(5, 7.0))
+        self.save("X.npy", np.ones((7, 2)))
+        self.save("Y.npy", np.ones((5, 2)))
+        entry = broken("entry.npy", np.ones((7, 5)), (6, 2), -1)
+        self.save("entryF.npy", np.asfortranarray(self.load("entry.npy")))
+        row = broken("row.npy", np.ones((7, 5)), (6,), 0)
+        rows = broken("rows.npy", np.ones(7), (6,), np.nan)
+        columns = broken("columns.npy", np.ones(5), (4,), -2)
+        several = broken("several.npy", np.ones((7, 3)), (6, 1), -2)
+        start = broken("start.npy", np.ones(5), (2,), np.nan)
+        forbidden = broken("forbidden.npy", np.ones((7, 5)), (6,), np.inf)
+        nothing = broken("nothing.npy", np.ones((7, 5)), (6, 2), np.nan)
+        a_side = broken("a_side.npy", np.ones((7, 7)), (6, 6), np.nan)
+        skew = broken("skew.npy", np.ones((5, 5)), (4, 3), 3)
+        x, y = broken("x.npy", np.ones((7, 2)), (6, 1), np.inf), broken("y.npy", np.ones((5, 2)), (4, 1), np.nan)
+        histograms = broken("histograms.npy", np.ones((5, 2)), (3, 1), -1)
+        marginals, epsilon, out = ("--rows", "r.npy", "--cols", "c.npy"), ("--epsilon", "1"), ("-o", "P.npy")
+        divergence = ("divergence", "K.npy", *epsilon)
+        cases = [
+            (("sinkhorn", entry, *marginals, *out), entry, "the entry in row 6, column 2 is -1,"),
+            (("sinkhorn", "entryF.npy", *marginals, *out), "entryF.npy", "the entry in row 6, column 2 is -1,"),
+            (("sinkhorn", row, *marginals, *out), row, "row 6 has only zeros,"),
+            (("sinkhorn", "K.npy", "--rows", rows, "--cols", "c.npy", *out), rows, "the marginal of row 6 is nan,"),
+            (("sinkhorn", "K.npy", "--rows", "r.npy", "--cols", columns, *out), columns, "the marginal of column 4 is -2,"),
+            (("sinkhorn", "K.npy", "--rows", several, "--row-factors", "u.npy"), several, "marginals 1: the marginal of row 6 is -2,"),
+            (("sinkhorn", "K.npy", *marginals, "--start", start, *out), start, "the start has the factor nan for column 2,"),
+            (("balance", skew, *out), skew, "the entry in row 3, column 4 is 1, that in row 4, column 3 is 3,"),
+            (("balance", "K.npy", *out), "K.npy", "the matrix is 7 x 5,"),
+            (("transport", forbidden, *marginals, *epsilon, *out), forbidden, r"row 6 has only costs of \+infinity,"),
+            (("transport", "--points", x, "Y.npy", *epsilon, *out), x, "point 6 of X has inf as coordinate 1,"),
+            (("transport", "--points", "X.npy", y, *epsilon, *out), y, "point 4 of Y has nan as coordinate 1,"),
+            (("divergence", nothing, *epsilon, "--among-rows", "A.npy", "--among-columns", "B.npy"), nothing, "the entry in row 6, column 2 is nan,"),
+            ((*divergence, "--among-rows", a_side, "--among-columns", "B.npy"), a_side, "the costs among the rows: the entry in row 6, column 6 is nan,"),
+            ((*divergence, "--among-rows", "A.npy", "--among-columns", skew), skew, "the costs among the columns: the entry in row 3, column 4 is 1,"),
+            (("divergence", "--points", "X.npy", y, *epsilon), y, "point 4 of Y has nan as coordinate 1,"),
+            (("barycentre", "K.npy", "--histograms", histograms, *epsilon, *out), histograms, "the mass 3 of histogram 1 is -1,"),
+            (("barycentre", "K.npy", "--histograms", "c.npy", "--weights", columns, *epsilon, *out), columns, "5 weights are given,"),
+        ]  # fmt: skip
+        for number, (words, path, complaint) in enumerate(cases):
+            with self.subTest(words):
+                result = self.run_plait(3 if number % 3 == 0 else 0, *words)
+                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertRegex(result.errors[0], f"^plait: error: {path}: (rank \\d: )?{complaint}")
+
     def test_epsilons_that_the_precision_does_not_tell_apart(self):
         self.save("C.npy", np.random.default_rng(14).random((6, 4)))
         before = self.files()

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -117,7 +118,10 @@ TEST_F(TransportOfPoints, IsThatOfTheStoredCosts) {
       for (std::size_t i = 0; i < map.size(); ++i) EXPECT_NEAR(projected[i], map[i], 1e-7);
 
       const auto checked = sinkhorn::checked_marginals(context, own.rows, c.columns, {own.r, clouds.whole.c});
-      const auto errors = sinkhorn::marginal_errors<double>(context, points, epsilon, made.f, made.g, checked);
+      sinkhorn::MarginalSums sums(checked);
+      sinkhorn::for_each_plan_row<double>(points, epsilon, made.f, made.g,
+                                          [&](Index i, std::span<const double> row) { sums.add(i, row); });
+      const auto errors = sums.errors(context);
       EXPECT_LT(errors.rows, 1e-12);
       EXPECT_NEAR(errors.columns, made.outcome.error, 1e-9);
     }

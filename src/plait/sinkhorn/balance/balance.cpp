@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,7 +53,9 @@ class Balancer {
     while (!course_.is_at_limit() && !is_over()) {
     }
     if (course_.outcome().reason.empty()) at_limit();
-    return {course_.outcome(), std::move(x_), masked_};
+    Outcome outcome = course_.outcome();
+    if (outcome.status == Status::iteration_limit) outcome.reason += matrix_.at_limit();
+    return {std::move(outcome), std::move(x_), masked_};
   }
 
  private:

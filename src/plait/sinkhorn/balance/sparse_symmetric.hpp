@@ -28,8 +28,8 @@ class SparseSymmetricOperand final : public SymmetricOperand {
   [[nodiscard]] Feasibility feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
                                            std::span<const double> heights) override;
 
-  /// What the reason of a run that came to the limit of its iterations has to tell of the support.
-  [[nodiscard]] std::string at_limit() const { return support_.at_limit(); }
+  /// Of the support.
+  [[nodiscard]] std::string at_limit() const override { return support_.at_limit(); }
 
  private:
   const layout::SparseRows<T>& rows_;

@@ -1,9 +1,5 @@
 #include "plait/sinkhorn/balance/symmetric_operand.hpp"
 
-#include <vector>
-
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/marginals/symmetry.hpp"
@@ -27,15 +23,8 @@ template void balance_in_place(matrix_view<float>, Index, std::span<const double
 
 template <class T>
 void DenseSymmetricOperand<T>::expect_symmetric(mpi::Context& context) const {
-  const CheckedMarginals any = mpi::agreed(context, [&] {
-    return CheckedMarginals{std::vector<double>(static_cast<std::size_t>(rows_.rows())),
-                            std::vector<double>(static_cast<std::size_t>(rows_.columns()))};
-  });
-  CheckedMarginals numbered = any;
-  numbered.first_row = mpi::sum_below(context.comm(), rows_.rows());
-  numbered.names = names_;
-  static_cast<void>(check_matrix<T>(context, rows_, numbered));
-  sinkhorn::expect_symmetric<T>(context, rows_, names_);
+  static_cast<void>(check_matrix<T>(context, rows_, zero_marginals(context, rows(), columns(), names())));
+  sinkhorn::expect_symmetric<T>(context, rows_, names());
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
@@ -16,7 +17,8 @@ namespace plait::sinkhorn {
 /// rank 0 the first ones; any number of them, also none.
 class SymmetricOperand {
  public:
-  SymmetricOperand() = default;
+  /// \param names  of the matrix that was given, where this one is its transpose
+  explicit SymmetricOperand(AxisNames names = {}) : names_(names) {}
   SymmetricOperand(const SymmetricOperand&) = delete;
   SymmetricOperand& operator=(const SymmetricOperand&) = delete;
   virtual ~SymmetricOperand() = default;
@@ -37,8 +39,13 @@ class SymmetricOperand {
   [[nodiscard]] virtual Feasibility feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
                                                    std::span<const double> heights) = 0;
 
-  /// Of the matrix that was given, where this one is its transpose.
-  [[nodiscard]] virtual AxisNames names() const { return {}; }
+  /// What the reason of a run that came to the limit of its iterations has to tell beside; empty for nothing.
+  [[nodiscard]] virtual std::string at_limit() const { return {}; }
+
+  [[nodiscard]] AxisNames names() const noexcept { return names_; }
+
+ private:
+  AxisNames names_;
 };
 
 /// A matrix that is stored as it is, in row-major order: double, or float computed with as double. Blocks of zeros,
@@ -48,7 +55,7 @@ class DenseSymmetricOperand final : public SymmetricOperand {
  public:
   /// \pre  the rows outlive this
   explicit DenseSymmetricOperand(matrix_view<const T> rows, AxisNames names = {})
-      : rows_(rows), filled_(rows), names_(names) {}
+      : SymmetricOperand(names), rows_(rows), filled_(rows) {}
 
   [[nodiscard]] Index rows() const override { return rows_.rows(); }
   [[nodiscard]] Index columns() const override { return rows_.columns(); }
@@ -56,12 +63,10 @@ class DenseSymmetricOperand final : public SymmetricOperand {
   void multiply(std::span<const double> x, std::span<double> y) override;
   [[nodiscard]] Feasibility feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
                                            std::span<const double> heights) override;
-  [[nodiscard]] AxisNames names() const override { return names_; }
 
  private:
   matrix_view<const T> rows_;
   FilledParts filled_;
-  AxisNames names_;
 };
 
 /// B(i, j) ← x[i] A(i, j) x[j], in the place of this rank's rows, from `first_row` on; as symmetric as A is, to the

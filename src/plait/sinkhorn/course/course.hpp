@@ -10,8 +10,7 @@
 namespace plait::sinkhorn {
 
 /// A run of iterations as it goes on, and the rule by which all of them end. It begins where `limits.checkpoints.from`
-/// has come to. Local; what it is told has to be the same
-/// on all ranks.
+/// has come to. Local; what it is told has to be the same on all ranks.
 class Course {
  public:
   /// \param rounding  the difference between 1 and the next number of those that are computed with

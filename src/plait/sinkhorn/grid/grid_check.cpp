@@ -12,6 +12,7 @@
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
 
 namespace plait::sinkhorn {
 
@@ -26,8 +27,7 @@ void expect_alive(std::string_view what, const std::vector<std::uint8_t>& alive,
                   Index first) {
   for (std::size_t k = 0; k < alive.size(); ++k) {
     if (alive[k] != 0 || marginals[k] == 0) continue;
-    throw ArgumentError(fmt::format("{} {} has only zeros, but is to sum up to {}: no scaling does that", what,
-                                    first + static_cast<Index>(k), marginals[k]));
+    fail_dead(what, first + static_cast<Index>(k), "only zeros", marginals[k]);
   }
 }
 

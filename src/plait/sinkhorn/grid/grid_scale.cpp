@@ -15,6 +15,7 @@
 #include "plait/sinkhorn/grid/grid_check.hpp"
 #include "plait/sinkhorn/grid/grid_sweep.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
+#include "plait/sinkhorn/scaling/scaling_run.hpp"
 
 namespace plait::sinkhorn {
 
@@ -42,20 +43,6 @@ void expect_block(const BlockPlace& place, matrix_view<const T> block) {
   }
   if (!block.empty() && block.order() != StorageOrder::row_major) {
     throw ArgumentError("the block is column-major, expected row-major: its transpose is, with marginals exchanged");
-  }
-}
-
-template <class A>
-void expect_start(std::span<const A> start, const CheckedMarginals& marginals) {
-  if (start.empty()) return;
-  if (start.size() != marginals.columns.size()) {
-    throw ArgumentError(
-        fmt::format("the start has factors for {} columns, expected {}", start.size(), marginals.columns.size()));
-  }
-  for (std::size_t j = 0; j < start.size(); ++j) {
-    if (marginals.columns[j] == 0 || (start[j] > 0 && std::isfinite(start[j]))) continue;
-    throw ArgumentError(
-        fmt::format("the start has the factor {} for column {}, expected a finite one > 0", start[j], j));
   }
 }
 
@@ -157,7 +144,7 @@ Scaling<A> scale_on_grid(mpi::Context& context, const Grid& grid, layout::Shape 
   if (grid.columns == 1) return scale_by_rows<T, A>(context, place, block, marginals, limits, start);
 
   const CheckedMarginals checked = checked_grid_marginals(context, grid, shape, marginals);
-  mpi::agreed(context, [&] { expect_start(start, checked); });
+  mpi::agreed(context, [&] { expect_factors<A>(start, checked.columns); });
   GridContexts parts(context, grid);
   check_block<T>(context, parts.row, parts.column, place, block, checked);
   GridSweep<T, A> sweep(parts.row, parts.column, place, block, checked, start);
@@ -167,9 +154,9 @@ Scaling<A> scale_on_grid(mpi::Context& context, const Grid& grid, layout::Shape 
   return {std::move(outcome), std::move(sweep.u()), std::move(v)};
 }
 
-#define PLAIT_INSTANTIATE(T, A)                                                                            \
-  template Scaling<A> scale_on_grid<T, A>(mpi::Context&, const Grid&, layout::Shape, matrix_view<const T>, \
-                                          const Marginals&, const Limits&, std::span<const A>)
+#define PLAIT_INSTANTIATE(T, A)                                                                                        \
+  template Scaling<A> scale_on_grid(mpi::Context&, const Grid&, layout::Shape, matrix_view<const T>, const Marginals&, \
+                                    const Limits&, std::span<const A>)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);

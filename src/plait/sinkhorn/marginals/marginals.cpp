@@ -140,6 +140,27 @@ void make_totals_one(mpi::Context& context, std::vector<CheckedMarginals>& all, 
 
 }  // namespace
 
+CheckedMarginals zero_marginals(mpi::Context& context, Index rows, Index columns, AxisNames names) {
+  CheckedMarginals zeros;
+  mpi::agreed(context, [&] {
+    zeros.rows.resize(static_cast<std::size_t>(rows));
+    zeros.columns.resize(static_cast<std::size_t>(columns));
+  });
+  zeros.first_row = mpi::sum_below(context.comm(), rows);
+  zeros.all_rows = mpi::all_reduce(context.comm(), rows, mpi::Operation::sum());
+  zeros.names = names;
+  return zeros;
+}
+
+void expect_as_many(mpi::Context& context, std::size_t problems) {
+  const auto count = static_cast<Index>(problems);
+  const Index most = mpi::all_reduce(context.comm(), count, mpi::Operation::maximum());
+  mpi::agreed(context, [&] {
+    if (count == most) return;
+    throw ArgumentError(fmt::format("{} marginals are given, but {} on another rank", count, most));
+  });
+}
+
 CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
   FirstFailure failure(1);
   auto checked = masses_of(context, rows, columns, {&marginals, 1}, failure);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -29,9 +30,18 @@ struct CheckedMarginals {
   AxisNames names = {};  // for messages
 };
 
+/// Sums of 0, with which nothing is asked of a matrix but that its entries are numbers that may be there. Collective
+/// over `context`.
+///
+/// \param columns  of the matrix, of which this rank has `rows` rows
+[[nodiscard]] CheckedMarginals zero_marginals(mpi::Context& context, Index rows, Index columns, AxisNames names = {});
+
 /// Two sums of marginals differ if they do by more than this, relative to the larger one. If less, the columns' are
 /// multiplied so that both are the same: without that no plan has them.
 inline constexpr double sums_tolerance = 1e-6;
+
+/// \throws ArgumentError  on all ranks: numbers of problems that differ from rank to rank. Collective over `context`
+void expect_as_many(mpi::Context& context, std::size_t problems);
 
 /// Collective over `context`.
 ///

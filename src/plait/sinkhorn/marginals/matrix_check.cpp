@@ -21,11 +21,6 @@ namespace plait::sinkhorn {
 
 namespace {
 
-[[noreturn]] void fail_dead(std::string_view what, Index number, std::string_view dead, double marginal) {
-  throw ArgumentError(
-      fmt::format("{} {} has {}, but is to sum up to {}: no scaling does that", what, number, dead, marginal));
-}
-
 /// `alive` tells of all columns whether this rank's rows let them live.
 void find_dead_columns(mpi::Context& context, std::vector<std::uint8_t>& alive,
                        std::span<const CheckedMarginals> problems, std::string_view dead, FirstFailure& failure) {
@@ -105,6 +100,11 @@ simd::FloatOf<T> look_through_costs(mpi::Context& context, matrix_view<const T> 
 }
 
 }  // namespace
+
+void fail_dead(std::string_view what, Index number, std::string_view dead, double marginal) {
+  throw ArgumentError(
+      fmt::format("{} {} has {}, but is to sum up to {}: no scaling does that", what, number, dead, marginal));
+}
 
 template <class T>
 MatrixCheck check_matrix(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals) {

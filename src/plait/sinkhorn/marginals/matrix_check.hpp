@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
@@ -9,6 +10,11 @@
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 namespace plait::sinkhorn {
+
+/// \param what  "row" or "column"
+/// \param dead  what is all that it has: "only zeros"
+/// \throws ArgumentError  always: no scaling gives it this marginal
+[[noreturn]] void fail_dead(std::string_view what, Index number, std::string_view dead, double marginal);
 
 /// What was seen of a matrix that is to be scaled.
 struct MatrixCheck {

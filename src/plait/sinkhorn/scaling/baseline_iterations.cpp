@@ -194,12 +194,14 @@ std::unique_ptr<PartwiseIteration<A>> blocked_iteration(const IterationTask<A>& 
   return std::make_unique<Blocked<A>>(task, blocking);
 }
 
-#define PLAIT_INSTANTIATE(A)                                                                    \
-  template std::unique_ptr<PartwiseIteration<A>> typical_iteration<A>(const IterationTask<A>&); \
-  template std::unique_ptr<PartwiseIteration<A>> by_rows_iteration<A>(const IterationTask<A>&); \
-  template std::unique_ptr<PartwiseIteration<A>> blocked_iteration<A>(const IterationTask<A>&, Blocking)
+// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
+#define PLAIT_INSTANTIATE(A)                                                                 \
+  template std::unique_ptr<PartwiseIteration<A>> typical_iteration(const IterationTask<A>&); \
+  template std::unique_ptr<PartwiseIteration<A>> by_rows_iteration(const IterationTask<A>&); \
+  template std::unique_ptr<PartwiseIteration<A>> blocked_iteration(const IterationTask<A>&, Blocking)
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
 #undef PLAIT_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace plait::sinkhorn

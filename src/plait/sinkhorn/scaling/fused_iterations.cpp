@@ -79,13 +79,15 @@ std::unique_ptr<Iteration<A>> in_place_iteration(const IterationTask<T>& task) {
   return std::make_unique<InPlaceIteration<T, A>>(task);
 }
 
-#define PLAIT_INSTANTIATE(T, A)                                                                  \
-  template std::unique_ptr<Iteration<A>> scaling_iteration<T, A>(const IterationTask<const T>&); \
-  template std::unique_ptr<Iteration<A>> in_place_iteration<T, A>(const IterationTask<T>&)
+// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
+#define PLAIT_INSTANTIATE(T, A)                                                            \
+  template std::unique_ptr<Iteration<A>> scaling_iteration(const IterationTask<const T>&); \
+  template std::unique_ptr<Iteration<A>> in_place_iteration(const IterationTask<T>&)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
 #undef PLAIT_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace plait::sinkhorn

@@ -56,9 +56,4 @@ template <class T>
 [[nodiscard]] MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan,
                                              const CheckedMarginals& marginals);
 
-/// The same of diag(u) K diag(v), which is not stored. Collective over `context`.
-template <class T, class A>
-[[nodiscard]] MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> rows, std::span<const A> u,
-                                             std::span<const A> v, const CheckedMarginals& marginals);
-
 }  // namespace plait::sinkhorn

@@ -101,12 +101,14 @@ std::unique_ptr<Iteration<A>> relaxed_iteration(const IterationTask<const T>& ta
   return std::make_unique<RelaxedIteration<T, A>>(task, update);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
 #define PLAIT_INSTANTIATE(T, A) \
-  template std::unique_ptr<Iteration<A>> relaxed_iteration<T, A>(const IterationTask<const T>&, const Update&)
+  template std::unique_ptr<Iteration<A>> relaxed_iteration(const IterationTask<const T>&, const Update&)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
 #undef PLAIT_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace plait::sinkhorn

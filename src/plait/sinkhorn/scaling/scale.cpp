@@ -185,8 +185,8 @@ Scaling<A> scale_in_place(mpi::Context& context, matrix_view<T> rows, const Marg
 #define PLAIT_INSTANTIATE(T, A)                                                                                       \
   template Scaling<A> scale(mpi::Context&, matrix_view<const T>, const Marginals&, const Limits&, std::span<const A>, \
                             const Update&);                                                                           \
-  template Scaling<A> scale_in_place<T, A>(mpi::Context&, matrix_view<T>, const Marginals&, InPlaceForm,              \
-                                           const Limits&, Blocking, ColumnExchange)
+  template Scaling<A> scale_in_place(mpi::Context&, matrix_view<T>, const Marginals&, InPlaceForm, const Limits&,     \
+                                     Blocking, ColumnExchange)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);

@@ -291,18 +291,14 @@ template <class T, class A>
 std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> rows,
                                     std::span<const Marginals> marginals, const Limits& limits, const Update& update,
                                     std::span<const std::vector<A>> starts) {
-  const auto count = static_cast<Index>(marginals.size());
-  const Index most = mpi::all_reduce(context.comm(), count, mpi::Operation::maximum());
   mpi::agreed(context, [&] {
     expect_valid(limits);
     expect_valid(update);
     if (!rows.empty() && rows.order() != StorageOrder::row_major) {
       throw ArgumentError("the matrix is column-major, expected row-major: its transpose is, with marginals exchanged");
     }
-    if (count != most) {
-      throw ArgumentError(fmt::format("{} marginals are given, but {} on another rank", count, most));
-    }
   });
+  expect_as_many(context, marginals.size());
   auto checked = update.is_balanced() ? checked_marginals_of_each(context, rows.rows(), rows.columns(), marginals)
                                       : checked_masses_of_each(context, rows.rows(), rows.columns(), marginals);
   const Index first = mpi::sum_below(context.comm(), rows.rows());
@@ -346,6 +342,7 @@ std::vector<MarginalErrors> marginal_errors_of_each(mpi::Context& context, matri
   return errors_of_each(context, sums);
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
 #define PLAIT_INSTANTIATE(T, A)                                                                                 \
   template std::vector<Scaling<A>> scale_batch(mpi::Context&, matrix_view<const T>, std::span<const Marginals>, \
                                                const Limits&, const Update&, std::span<const std::vector<A>>);  \
@@ -356,5 +353,6 @@ PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 PLAIT_INSTANTIATE(simd::BFloat16, float);
 #undef PLAIT_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace plait::sinkhorn

@@ -16,21 +16,6 @@ namespace plait::sinkhorn {
 
 namespace {
 
-/// Columns without mass have no factor that counts.
-template <class A>
-void expect_factors(std::span<const A> start, std::span<const double> marginals) {
-  if (start.empty()) return;
-  if (start.size() != marginals.size()) {
-    throw ArgumentError(
-        fmt::format("the start has factors for {} columns, expected {}", start.size(), marginals.size()));
-  }
-  for (std::size_t j = 0; j < start.size(); ++j) {
-    if (marginals[j] == 0 || (start[j] > 0 && std::isfinite(start[j]))) continue;
-    throw ArgumentError(
-        fmt::format("the start has the factor {} for column {}, expected a finite one > 0", start[j], j));
-  }
-}
-
 void expect_state(const Limits& limits, std::size_t rows, std::size_t columns) {
   const ScalingCheckpoints& checkpoints = limits.checkpoints;
   if (checkpoints.from == nullptr) return;
@@ -127,11 +112,25 @@ class Run {
 }  // namespace
 
 template <class A>
+void expect_factors(std::span<const A> start, std::span<const double> marginals) {
+  if (start.empty()) return;
+  if (start.size() != marginals.size()) {
+    throw ArgumentError(
+        fmt::format("the start has factors for {} columns, expected {}", start.size(), marginals.size()));
+  }
+  for (std::size_t j = 0; j < start.size(); ++j) {
+    if (marginals[j] == 0 || (start[j] > 0 && std::isfinite(start[j]))) continue;
+    throw ArgumentError(
+        fmt::format("the start has the factor {} for column {}, expected a finite one > 0", start[j], j));
+  }
+}
+
+template <class A>
 Outcome scaling_run(mpi::Context& context, const ScalingTask& task, Iteration<A>& iteration, std::span<const A> start,
                     SumUp<A> sum_over_ranks) {
   const CheckedMarginals& marginals = task.marginals;
   mpi::agreed(context, [&] {
-    expect_factors(start, marginals.columns);
+    expect_factors<A>(start, marginals.columns);
     expect_state(task.limits, marginals.rows.size(), marginals.columns.size());
   });
   for (std::size_t j = 0; j < start.size(); ++j) iteration.v()[j] = marginals.columns[j] > 0 ? start[j] : A{0};
@@ -142,6 +141,9 @@ Outcome scaling_run(mpi::Context& context, const ScalingTask& task, Iteration<A>
   }
   return Run<A>(context, task, iteration, std::move(sum_over_ranks)).to_the_end();
 }
+
+template void expect_factors(std::span<const double>, std::span<const double>);
+template void expect_factors(std::span<const float>, std::span<const double>);
 
 template Outcome scaling_run(mpi::Context&, const ScalingTask&, Iteration<double>&, std::span<const double>,
                              SumUp<double>);

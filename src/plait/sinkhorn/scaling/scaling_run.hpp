@@ -25,6 +25,13 @@ struct ScalingTask {
   std::function<Feasibility(std::span<const double>)> prove;
 };
 
+/// Columns without mass have no factor that counts. For double and float.
+///
+/// \throws ArgumentError  a start of another length than the columns' marginals, or with factors that are not positive
+///                        and finite
+template <class A>
+void expect_factors(std::span<const A> start, std::span<const double> marginals);
+
 /// Beside the sums of the columns: what rows are to sum up to, what they are off by, and how many have no factor.
 inline constexpr Index scaling_riders = 3;
 

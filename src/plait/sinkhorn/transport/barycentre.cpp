@@ -16,7 +16,9 @@
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/bregman_projections.hpp"
-#include "plait/sinkhorn/transport/transport_iterations.hpp"
+#include "plait/sinkhorn/transport/epsilon.hpp"
+#include "plait/sinkhorn/transport/point_checks.hpp"
+#include "plait/sinkhorn/transport/transport_checks.hpp"
 
 namespace plait::sinkhorn {
 
@@ -159,8 +161,7 @@ Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, cons
     if (options.domain == Domain::factors) return without(beyond_factors(highest, last));
   }
 
-  double epsilon =
-      std::max(last, options.first_epsilon > 0 ? options.first_epsilon : chosen_first_epsilon(highest, last));
+  double epsilon = first_epsilon(options.first_epsilon, highest, last);
   while (true) {
     const bool is_last = epsilon <= last;
     in_units(plans, 1 / epsilon);
@@ -196,16 +197,10 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
     }
     expect_histograms(histograms, columns);
   });
-  CheckedMarginals reached = mpi::agreed(context, [&] {
-    CheckedMarginals any;
-    any.rows.resize(static_cast<std::size_t>(costs.rows()));
-    any.columns.resize(static_cast<std::size_t>(columns));
-    for (const auto masses : histograms.masses) {
-      for (std::size_t j = 0; j < masses.size(); ++j) any.columns[j] = std::max(any.columns[j], masses[j]);
-    }
-    return any;
-  });
-  reached.first_row = mpi::sum_below(context.comm(), costs.rows());
+  CheckedMarginals reached = zero_marginals(context, costs.rows(), columns);
+  for (const auto masses : histograms.masses) {
+    for (std::size_t j = 0; j < masses.size(); ++j) reached.columns[j] = std::max(reached.columns[j], masses[j]);
+  }
   const double highest = check_costs<T>(context, costs, reached);
   StoredCosts<T, double> stored(costs);
   return barycentre_of(context, stored, histograms, highest, options);

@@ -20,7 +20,7 @@
 #include "plait/sinkhorn/course/stagnation.hpp"
 #include "plait/sinkhorn/marginals/symmetry.hpp"
 #include "plait/sinkhorn/transport/symmetric_potentials.hpp"
-#include "plait/sinkhorn/transport/transport_iterations.hpp"
+#include "plait/sinkhorn/transport/transport_checks.hpp"
 
 namespace plait::sinkhorn {
 
@@ -42,10 +42,11 @@ void expect_shape(std::string_view what, matrix_view<const T> costs, Index all_r
                                   costs.columns(), expected, expected));
 }
 
-template <class T>
-void expect_symmetric_costs(mpi::Context& context, std::string_view what, matrix_view<const T> costs) {
+/// Does what is asked of the costs among the points of one side, and names these where it fails.
+template <class F>
+decltype(auto) naming_side(std::string_view what, const F& f) {
   try {
-    expect_symmetric<T>(context, costs);
+    return f();
   } catch (const ArgumentError& error) {  // the same on all ranks
     throw ArgumentError(fmt::format("the costs among the {}: {}", what, error.what()));
   }
@@ -263,20 +264,23 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
     expect_shape(checked.names.rows(), costs.rows, checked.all_rows, checked.all_rows);
     expect_shape(checked.names.columns(), costs.columns, all_of_columns, costs.between.columns());
   });
-  expect_symmetric_costs<T>(context, checked.names.rows(), costs.rows);
-  expect_symmetric_costs<T>(context, checked.names.columns(), costs.columns);
+  naming_side(checked.names.rows(), [&] { expect_symmetric<T>(context, costs.rows); });
+  naming_side(checked.names.columns(), [&] { expect_symmetric<T>(context, costs.columns); });
   const Part own{static_cast<std::size_t>(mpi::sum_below(context.comm(), costs.columns.rows())),
                  static_cast<std::size_t>(costs.columns.rows())};
   return made_of_transports<A>(context, checked, own, options,
                                [&](Within within, const Marginals& masses, const TransportOptions& how) {
                                  if (within == Within::both)
                                    return transport<T, A>(context, costs.between, masses, how);
-                                 const auto& of = within == Within::rows ? costs.rows : costs.columns;
-                                 StoredCosts<T, A> stored(of);
-                                 return to_themselves<A>(context, stored, masses.rows, how,
-                                                         [&](const TransportOptions& last, std::span<const A> start) {
-                                                           return transport<T, A>(context, of, masses, last, start);
-                                                         });
+                                 const bool is_of_rows = within == Within::rows;
+                                 const auto& of = is_of_rows ? costs.rows : costs.columns;
+                                 return naming_side(is_of_rows ? checked.names.rows() : checked.names.columns(), [&] {
+                                   StoredCosts<T, A> stored(of);
+                                   return to_themselves<A>(context, stored, masses.rows, how,
+                                                           [&](const TransportOptions& last, std::span<const A> start) {
+                                                             return transport<T, A>(context, of, masses, last, start);
+                                                           });
+                                 });
                                });
 }
 

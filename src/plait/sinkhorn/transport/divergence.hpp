@@ -16,7 +16,6 @@ struct CostsOfDivergence {
   matrix_view<const T> between;  // M x N
   matrix_view<const T> rows;     // M x M, symmetric
   matrix_view<const T> columns;  // N x N, symmetric
-  AxisNames names = {};          // for messages
 };
 
 template <class A>

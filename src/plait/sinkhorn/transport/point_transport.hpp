@@ -9,7 +9,6 @@
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/costs/point_clouds.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
-#include "plait/sinkhorn/scaling/plan.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 /// Transport between two clouds of points, the costs of which are made when they are needed and never stored.
@@ -34,12 +33,6 @@ template <class A>
 template <class A>
 void for_each_plan_row(const PointClouds<A>& clouds, double epsilon, std::span<const A> f, std::span<const A> g,
                        const std::function<void(Index, std::span<const A>)>& visit);
-
-/// What the columns' sums of the plan are off by, and those of the rows, in another pass. Collective over `context`.
-template <class A>
-[[nodiscard]] MarginalErrors marginal_errors(mpi::Context& context, const PointClouds<A>& clouds, double epsilon,
-                                             std::span<const A> f, std::span<const A> g,
-                                             const CheckedMarginals& marginals);
 
 /// The barycentric projection: where each point of x goes on the average,
 ///

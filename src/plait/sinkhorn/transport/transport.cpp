@@ -5,12 +5,13 @@
 #include <limits>
 #include <utility>
 
-#include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/sweep/log_sweep.hpp"
+#include "plait/sinkhorn/transport/epsilon.hpp"
+#include "plait/sinkhorn/transport/transport_checks.hpp"
 #include "plait/sinkhorn/transport/transport_iterations.hpp"
 
 namespace plait::sinkhorn {
@@ -45,10 +46,7 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
                        const TransportOptions& options, std::span<const A> start) {
   mpi::agreed(context, [&] {
     expect_suitable(options);
-    if (!costs.empty() && costs.order() != StorageOrder::row_major) {
-      throw ArgumentError(
-          "the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
-    }
+    expect_row_major(costs);
   });
   const CheckedMarginals masses = checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);
   const double highest =
@@ -62,7 +60,8 @@ template <class A>
 CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho, std::span<const A> f,
                                std::span<const A> g) {
   CheckedMarginals wanted =
-      checked_masses(context, static_cast<Index>(f.size()), static_cast<Index>(g.size()), marginals);
+      checked_masses_of(context, static_cast<Index>(f.size()), static_cast<Index>(g.size()), marginals, rho);
+  if (rho.is_balanced()) return wanted;
   const double of_rows = relaxed_total<A>(wanted, rho, f, g);
   wanted.total = mpi::all_reduce(context.comm(), of_rows, mpi::Operation::sum());
   return wanted;
@@ -74,8 +73,8 @@ std::vector<CheckedMarginals> wanted_masses_of_each(mpi::Context& context, std::
   if (found.empty()) return {};
   const auto rows = static_cast<Index>(found.front().f.size());
   const auto columns = static_cast<Index>(found.front().g.size());
-  if (rho.is_balanced()) return checked_marginals_of_each(context, rows, columns, marginals);
-  auto wanted = checked_masses_of_each(context, rows, columns, marginals);
+  auto wanted = checked_masses_of_each(context, rows, columns, marginals, rho);
+  if (rho.is_balanced()) return wanted;
   auto totals = mpi::agreed(context, [&] { return std::vector<double>(wanted.size()); });
   for (std::size_t k = 0; k < wanted.size(); ++k) totals[k] = relaxed_total<A>(wanted[k], rho, found[k].f, found[k].g);
   mpi::all_reduce(context.comm(), std::span<double>(totals), mpi::Operation::sum());
@@ -86,12 +85,7 @@ std::vector<CheckedMarginals> wanted_masses_of_each(mpi::Context& context, std::
 template <class T, class A>
 void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
                        const std::function<void(Index, std::span<const A>)>& visit) {
-  const auto in_units = [epsilon](std::span<const A> potentials) {
-    std::vector<A> units;
-    for (const A potential : potentials) units.push_back(static_cast<A>(static_cast<double>(potential) / epsilon));
-    return units;
-  };
-  LogSweep<T, A>(costs, epsilon).for_each_row(in_units(f), in_units(g), visit);
+  LogSweep<T, A>(costs, epsilon).for_each_row(in_units_of(epsilon, f), in_units_of(epsilon, g), visit);
 }
 
 template <class T, class A>

@@ -112,12 +112,12 @@ template <class T, class A>
 /// What rows and columns are to sum up to with these potentials: the masses, and r[i] exp(-f[i] / rho) where rho is
 /// finite. Collective over `context`.
 ///
-/// \throws ArgumentError  on all ranks: as `checked_masses`
+/// \throws ArgumentError  on all ranks: as `checked_masses`; where sums must not be missed, as `checked_marginals`
 template <class A>
 [[nodiscard]] CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho,
                                              std::span<const A> f, std::span<const A> g);
 
-/// The same of several transports, by as many messages as of one; where sums must not be missed, the masses themselves.
+/// The same of several transports, by as many messages as of one.
 ///
 /// \throws ArgumentError  on all ranks: as `checked_marginals_of_each`, or `checked_masses_of_each`
 template <class A>

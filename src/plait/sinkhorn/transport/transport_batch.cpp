@@ -3,11 +3,14 @@
 #include <cmath>
 #include <utility>
 
-#include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
+#include "plait/sinkhorn/marginals/first_failure.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
+#include "plait/sinkhorn/transport/epsilon.hpp"
+#include "plait/sinkhorn/transport/point_checks.hpp"
+#include "plait/sinkhorn/transport/transport_checks.hpp"
 #include "plait/sinkhorn/transport/transport_iterations.hpp"
 
 namespace plait::sinkhorn {
@@ -49,10 +52,7 @@ std::vector<Transport<A>> transport_batch(mpi::Context& context, matrix_view<con
   const TransportOptions options = without_states(given);
   mpi::agreed(context, [&] {
     expect_suitable(options);
-    if (!costs.empty() && costs.order() != StorageOrder::row_major) {
-      throw ArgumentError(
-          "the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
-    }
+    expect_row_major(costs);
   });
   expect_as_many(context, marginals.size());
   const auto masses = checked_masses_of_each(context, costs.rows(), costs.columns(), marginals, options.rho);
@@ -90,6 +90,7 @@ std::vector<Transport<A>> transport_batch(mpi::Context& context, const PointClou
   return transports_of<A>(context, costs, masses, highest, options, {});
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
 #define PLAIT_INSTANTIATE(T, A)                                                                                       \
   template std::vector<Transport<A>> transport_batch(mpi::Context&, matrix_view<const T>, std::span<const Marginals>, \
                                                      const TransportOptions&)
@@ -97,6 +98,7 @@ PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 #undef PLAIT_INSTANTIATE
+// NOLINTEND(bugprone-macro-parentheses)
 
 template std::vector<Transport<double>> transport_batch(mpi::Context&, const PointClouds<double>&,
                                                         std::span<const Marginals>, const TransportOptions&);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,10 +11,11 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/course/stagnation.hpp"
+#include "plait/sinkhorn/transport/epsilon.hpp"
 #include "plait/sinkhorn/transport/factor_stage.hpp"
 #include "plait/sinkhorn/transport/logarithm_stage.hpp"
 #include "plait/sinkhorn/transport/plan_values.hpp"
+#include "plait/sinkhorn/transport/transport_checks.hpp"
 
 namespace plait::sinkhorn {
 
@@ -60,8 +60,6 @@ std::optional<Outcome> out_of_reach(Index rows, const CheckedMarginals& masses, 
                  infinity,
                  {}};
 }
-
-double exponent(double rho, double epsilon) { return rho == infinity ? 1 : rho / (rho + epsilon); }
 
 template <class A>
 std::vector<A> as_numbers(const std::vector<double>& values) {
@@ -127,7 +125,8 @@ class Transports {
       runs_.front().result.f = as_numbers<A>(from->f);
       runs_.front().result.g = as_numbers<A>(from->g);
     }
-    double epsilon = from != nullptr ? from->epsilon : first_epsilon();
+    double epsilon =
+        from != nullptr ? from->epsilon : first_epsilon(options_.first_epsilon, highest_, options_.epsilon);
     while (true) {
       const bool is_last = epsilon <= options_.epsilon;
       const std::vector<std::size_t> active = who_goes_on();
@@ -166,11 +165,6 @@ class Transports {
       }
     }
     return result;
-  }
-
-  [[nodiscard]] double first_epsilon() const {
-    return std::max(options_.epsilon, options_.first_epsilon > 0 ? options_.first_epsilon
-                                                                 : chosen_first_epsilon(highest_, options_.epsilon));
   }
 
   [[nodiscard]] std::vector<std::size_t> who_goes_on() const {
@@ -234,10 +228,10 @@ class Transports {
       domain = highest_ / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
     mpi::agreed(context_, [&] { costs_.set_epsilon(epsilon, 1); });
-    const Stage<A> stage{
-        costs_,
-        {exponent(options_.rho.rows, epsilon), exponent(options_.rho.columns, epsilon), options_.over_relaxation},
-        highest_ / epsilon};
+    const Stage<A> stage{costs_,
+                         {relaxed_exponent(options_.rho.rows, epsilon), relaxed_exponent(options_.rho.columns, epsilon),
+                          options_.over_relaxation},
+                         highest_ / epsilon};
     Limits limits = limits_of(epsilon, is_last, domain, from);
     std::vector<std::optional<Outcome>> found(active.size());
     if (domain == Domain::factors) found = by_factors(stage, active, limits);
@@ -298,124 +292,6 @@ class Transports {
 
 }  // namespace
 
-void expect_suitable(const TransportOptions& options) {
-  expect_valid(options.limits);
-  if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
-    throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", options.epsilon));
-  }
-  if (options.first_epsilon != 0 && !(options.first_epsilon >= options.epsilon && options.first_epsilon < infinity)) {
-    throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
-                                    options.first_epsilon, options.epsilon));
-  }
-  for (const auto& [rho, of] : {std::pair{options.rho.rows, "rows"}, {options.rho.columns, "columns"}}) {
-    if (!(rho > 0)) {
-      throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
-    }
-    // Where the exponent rounds to 1 sums would have to be the masses, and where it is no number they could be
-    // anything.
-    const double power = exponent(rho, options.epsilon);
-    if (rho == infinity || (power < 1 && std::isfinite(1 / power))) continue;
-    throw ArgumentError(
-        fmt::format("rho of the {} is {} and epsilon is {}: rho / (rho + epsilon) rounds to {}, expected a {} rho{}",
-                    of, rho, options.epsilon, power, power < 1 ? "larger" : "smaller",
-                    power < 1 ? "" : ", or infinity for balanced transport"));
-  }
-  expect_valid(Update{1, 1, options.over_relaxation});
-  if (options.keep_every < 1) {
-    throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", options.keep_every));
-  }
-}
-
-CheckedMarginals checked_masses_of(mpi::Context& context, Index rows, Index columns, const Marginals& marginals,
-                                   const Rho& rho) {
-  return rho.is_balanced() ? checked_marginals(context, rows, columns, marginals)
-                           : checked_masses(context, rows, columns, marginals);
-}
-
-std::vector<CheckedMarginals> checked_masses_of_each(mpi::Context& context, Index rows, Index columns,
-                                                     std::span<const Marginals> problems, const Rho& rho) {
-  return rho.is_balanced() ? checked_marginals_of_each(context, rows, columns, problems)
-                           : checked_masses_of_each(context, rows, columns, problems);
-}
-
-template <class A>
-std::optional<Outcome> beyond_range(double highest, double epsilon) {
-  constexpr auto largest = static_cast<double>(std::numeric_limits<A>::max());
-  constexpr auto* type = std::is_same_v<A, double> ? "double" : "float";
-  constexpr double widest_potential = 1e4;  // in epsilons, beside what the costs make of it: logarithms of masses
-  if (!(2 * (highest / largest) + widest_potential * (epsilon / largest) <= 1)) {
-    return Outcome{
-        Status::numerical_limit,
-        fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: potentials, which may be twice as "
-                    "large as costs and {} epsilons beside, leave the range of {}; smaller numbers are needed",
-                    epsilon, highest, widest_potential, type),
-        0,
-        infinity,
-        {}};
-  }
-  if (1 / epsilon <= largest && highest / epsilon <= largest) {
-    // Nothing comes of plans that are known to a factor of e^1000, however many stages lead to them.
-    constexpr double most_epsilons = 1e3;
-    const double rounding = highest / epsilon * roundoff_of<A>();
-    if (rounding <= most_epsilons) return std::nullopt;
-    return Outcome{Status::numerical_limit,
-                   fmt::format("costs are as large as {:.3g}, which {} round to {:.3g} epsilons of {:.3g}; a larger "
-                               "epsilon is needed",
-                               highest, std::is_same_v<A, double> ? "doubles" : "floats", rounding, epsilon),
-                   0,
-                   infinity,
-                   {}};
-  }
-  return Outcome{
-      Status::numerical_limit,
-      fmt::format("epsilon is {:.3g} and costs are as large as {:.3g}: in units of epsilon they are beyond the "
-                  "range of {}; a larger epsilon is needed",
-                  epsilon, highest, type),
-      0,
-      infinity,
-      {}};
-}
-
-double next_epsilon(double epsilon, double last) {
-  // Within factors of 4 of the costs themselves little is gained.
-  constexpr double step = 0.25;
-  return std::max(last, epsilon * step);
-}
-
-Limits limits_of_stage(const Limits& limits, bool is_last) {
-  Limits of_stage = limits;
-  if (is_last) return of_stage;
-  constexpr double rough = 1e-2;
-  constexpr Index few = 100;
-  of_stage.tolerance = std::max(rough, limits.tolerance);
-  of_stage.most_iterations = std::min(few, limits.most_iterations);
-  return of_stage;
-}
-
-std::vector<CheckedMarginals> masses_that_are_had(mpi::Context& context, std::span<const CheckedMarginals> masses,
-                                                  const Rho& rho) {
-  auto had = mpi::agreed(context, [&] { return std::vector<CheckedMarginals>(masses.begin(), masses.end()); });
-  for (CheckedMarginals& of_problem : had) {
-    if (rho.rows < infinity) std::ranges::fill(of_problem.rows, 0.0);
-    if (rho.columns < infinity) std::ranges::fill(of_problem.columns, 0.0);
-  }
-  return had;
-}
-
-void expect_as_many(mpi::Context& context, std::size_t problems) {
-  const auto count = static_cast<Index>(problems);
-  const Index most = mpi::all_reduce(context.comm(), count, mpi::Operation::maximum());
-  mpi::agreed(context, [&] {
-    if (count == most) return;
-    throw ArgumentError(fmt::format("{} marginals are given, but {} on another rank", count, most));
-  });
-}
-
-double chosen_first_epsilon(double highest, double epsilon) {
-  constexpr double wide = 40;
-  return highest > wide * epsilon ? highest / 10 : epsilon;
-}
-
 template <class A>
 std::vector<Transport<A>> transports_of(mpi::Context& context, CostOperand<A>& costs,
                                         std::span<const CheckedMarginals> masses, double highest,
@@ -429,8 +305,5 @@ template std::vector<Transport<double>> transports_of(mpi::Context&, CostOperand
 template std::vector<Transport<float>> transports_of(mpi::Context&, CostOperand<float>&,
                                                      std::span<const CheckedMarginals>, double, const TransportOptions&,
                                                      std::span<const float>);
-
-template std::optional<Outcome> beyond_range<double>(double, double);
-template std::optional<Outcome> beyond_range<float>(double, double);
 
 }  // namespace plait::sinkhorn
