@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/error.hpp"
 #include "plait/dense/check.hpp"
 #include "plait/dense/multiplication.hpp"
@@ -92,7 +93,7 @@ class MultiplyRun {
     outcome_.predicted_seconds = choice.seconds;
     if (alpha_ == T{0}) return;  // then nothing is multiplied or sent
     outcome_.flops = static_cast<double>(shape.rows) * static_cast<double>(shape.columns) *
-                     static_cast<double>(shape.terms) * (dense::is_complex<T> ? 8 : 2);
+                     static_cast<double>(shape.terms) * (is_complex<T> ? 8 : 2);
     outcome_.received_bytes = most(product.product_traffic().received.bytes);
     outcome_.redistributed_bytes = most(product.redistributed_bytes());
     outcome_.bound_bytes = dense::least_elements_received(shape, context_.size()) * double{sizeof(T)};

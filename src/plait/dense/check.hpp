@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/index.hpp"
 #include "plait/dense/element.hpp"
 #include "plait/layout/distributed_matrix.hpp"

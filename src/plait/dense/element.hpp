@@ -10,9 +10,4 @@ template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
                   std::same_as<T, std::complex<double>>;
 
-template <class T>
-inline constexpr bool is_complex = false;
-template <class T>
-inline constexpr bool is_complex<std::complex<T>> = true;
-
 }  // namespace plait::dense

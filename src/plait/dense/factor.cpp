@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 

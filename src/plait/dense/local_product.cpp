@@ -4,6 +4,7 @@
 #include <complex>
 #include <utility>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/contract.hpp"
 #include "plait/dense/blas/blas.hpp"
 #include "plait/simd/reduce/element_of.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "plait/base/complex.hpp"
 #include "plait/dense/arrangement/in_place.hpp"
 #include "plait/simd/transform/copy.hpp"
 #include "plait/simd/transform/transpose.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "plait/dense/element.hpp"
+#include "plait/base/complex.hpp"
 #include "plait/redistribute/op.hpp"
 #include "plait/redistribute/trapezoid.hpp"
 
@@ -21,7 +21,7 @@ namespace plait::shim::scalapack {
 /// The same on elements of type T: of real numbers, C is T, so that one plan does for both.
 template <class T>
 [[nodiscard]] constexpr redistribute::Op op_on(redistribute::Op op) noexcept {
-  return dense::is_complex<T> || op != redistribute::Op::conjugate_transpose ? op : redistribute::Op::transpose;
+  return is_complex<T> || op != redistribute::Op::conjugate_transpose ? op : redistribute::Op::transpose;
 }
 
 /// \throws PassOn  for a matrix that can't be served; on one process only where its leading dimension is too small: the

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/error.hpp"
 #include "plait/dense/symm/symm_transfers.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -55,13 +56,13 @@ class Whole {
 
  private:
   static T conjugate(T value) {
-    if constexpr (dense::is_complex<T>) return std::conj(value);
+    if constexpr (is_complex<T>) return std::conj(value);
     return value;
   }
   // Between -1 and 1, without symmetry.
   static T element(Index row, Index column) {
     const auto part = [&](Index salt) { return static_cast<double>((row * 37 + column * 101 + salt) % 61 - 30) / 30; };
-    if constexpr (dense::is_complex<T>) {
+    if constexpr (is_complex<T>) {
       using Part = typename T::value_type;
       return T(static_cast<Part>(part(0)), static_cast<Part>(row == column ? 0 : part(17)));
     } else {

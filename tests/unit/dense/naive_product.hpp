@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/base/random.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/redistribute/op.hpp"
 
 namespace plait::test {
@@ -19,7 +19,7 @@ T small_number(std::uint64_t seed, Index row, Index column) {
     const auto counter = static_cast<std::uint64_t>(row) * 1'000'003U + static_cast<std::uint64_t>(column) * 2 + which;
     return static_cast<double>(random_bits(seed, counter) % 7) - 3;
   };
-  if constexpr (dense::is_complex<T>) {
+  if constexpr (is_complex<T>) {
     using Part = typename T::value_type;
     return {static_cast<Part>(part(0)), static_cast<Part>(part(1))};
   } else {
@@ -30,7 +30,7 @@ T small_number(std::uint64_t seed, Index row, Index column) {
 template <class T>
 T element_of(redistribute::Op op, const matrix_view<const T>& matrix, Index row, Index column) {
   const T value = redistribute::transposes(op) ? matrix(column, row) : matrix(row, column);
-  if constexpr (dense::is_complex<T>) {
+  if constexpr (is_complex<T>) {
     return redistribute::conjugates(op) ? std::conj(value) : value;
   } else {
     return value;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/random.hpp"
 #include "plait/simd/reduce/reduce_element.hpp"
 #include "plait/simd/reduce/reduce_reference.hpp"
@@ -33,7 +34,7 @@ T operand(std::uint64_t bits) {
     pair.value = operand<decltype(pair.value)>(bits);
     pair.index = operand<decltype(pair.index)>(random_bits(bits, 0));
     return pair;
-  } else if constexpr (is_complex_number<T>) {
+  } else if constexpr (is_complex<T>) {
     using Real = typename T::value_type;
     return T(operand<Real>(bits), operand<Real>(random_bits(bits, 0)));
   } else if constexpr (std::is_same_v<T, long double>) {

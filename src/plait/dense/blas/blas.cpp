@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/contract.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/dense/blas/blas_routines.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/dense/blas/blas.hpp"
 #include "plait/simd/transform/transpose.hpp"

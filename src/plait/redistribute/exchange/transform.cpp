@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plait/base/complex.hpp"
 #include "plait/simd/scalar.hpp"
 #include "plait/simd/transform/scale.hpp"
 
@@ -39,13 +40,12 @@ Transform Transform::copy(Index element_bytes, simd::Stores stores) {
 
 template <class T>
 Transform Transform::make(T alpha, bool conjugate, T beta, simd::Stores stores) {
-  constexpr bool is_complex = requires(T z) { z.imag(); };
-  if (alpha == T{1} && beta == T{0} && !(conjugate && is_complex)) return copy(Index{sizeof(T)}, stores);
+  if (alpha == T{1} && beta == T{0} && !(conjugate && is_complex<T>)) return copy(Index{sizeof(T)}, stores);
   Transform transform = copy(Index{sizeof(T)}, stores);
   transform.copies_ = false;
   transform.runs_ = Typed<T>::runs;
   transform.transposed_ = Typed<T>::transposed;
-  transform.conjugate_ = conjugate && is_complex;
+  transform.conjugate_ = conjugate && is_complex<T>;
   std::memcpy(transform.alpha_.data(), &alpha, sizeof(T));
   std::memcpy(transform.beta_.data(), &beta, sizeof(T));
   return transform;

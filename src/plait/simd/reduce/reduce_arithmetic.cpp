@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "plait/base/complex.hpp"
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/reduce/reduce_element.hpp"
 #include "plait/simd/reduce/reduce_families.hpp"
@@ -115,7 +116,7 @@ ReduceKernels kernels_of(ReduceOperation operation) {
       case ReduceOperation::prod: return kernels<Product<L>, L>;
       default: break;
     }
-  } else if constexpr (is_complex_number<T>) {
+  } else if constexpr (is_complex<T>) {
     if (operation == ReduceOperation::sum) return kernels<Sum, typename T::value_type, 2>;
   }
   return {};

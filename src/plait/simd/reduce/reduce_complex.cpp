@@ -1,5 +1,6 @@
 #include <cstdint>
 
+#include "plait/base/complex.hpp"
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/reduce/reduce_element.hpp"
 #include "plait/simd/reduce/reduce_families.hpp"
@@ -35,7 +36,7 @@ struct ComplexProduct {
 
 template <class T>
 ReduceKernels kernels_of(ReduceOperation operation) {
-  if constexpr (is_complex_number<T>) {
+  if constexpr (is_complex<T>) {
     using L = typename T::value_type;
     if (operation == ReduceOperation::prod) return kernels<ComplexProduct<L>, L, 2>;
   }

@@ -30,11 +30,6 @@ template <class Value, class Index>
 inline constexpr bool is_pair<ValueAndIndex<Value, Index>> = true;
 
 template <class T>
-inline constexpr bool is_complex_number = false;
-template <class T>
-inline constexpr bool is_complex_number<std::complex<T>> = true;
-
-template <class T>
 inline constexpr bool is_logical = std::is_same_v<T, Boolean> || std::is_same_v<T, Logical>;
 
 /// `function.template operator()<T>()` for the type of an element.

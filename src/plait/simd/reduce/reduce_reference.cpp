@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "plait/base/complex.hpp"
 #include "plait/simd/reduce/reduce_element.hpp"
 
 namespace plait::simd {
@@ -26,7 +27,7 @@ constexpr bool is_defined() {
     case max:
     case min: return std::is_integral_v<T> || is_real<T>;
     case sum:
-    case prod: return std::is_integral_v<T> || is_real<T> || is_complex_number<T>;
+    case prod: return std::is_integral_v<T> || is_real<T> || is_complex<T>;
     case band:
     case bor:
     case bxor: return std::is_integral_v<T>;
@@ -49,7 +50,7 @@ T arithmetic(T a, T b) {
     const std::uint64_t wide_a = static_cast<Bits>(a);  // wraps, and never as a promoted int, which must not overflow
     const std::uint64_t wide_b = static_cast<Bits>(b);
     return static_cast<T>(operation == sum ? wide_a + wide_b : wide_a * wide_b);
-  } else if constexpr (is_complex_number<T>) {
+  } else if constexpr (is_complex<T>) {
     if constexpr (operation == sum) return a + b;
     const auto real = a.real() * b.real() - a.imag() * b.imag();
     const auto imaginary = a.real() * b.imag() + a.imag() * b.real();

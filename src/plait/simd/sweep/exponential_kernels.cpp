@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "plait/simd/dispatch.hpp"
+#include "plait/simd/prefetch.hpp"
 #include "plait/simd/sweep/scaling_reference.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
@@ -14,7 +15,7 @@
 #define HWY_TARGET_INCLUDE "plait/simd/sweep/exponential_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "plait/simd/reduce/element_vectors.inl"
+#include "plait/simd/sweep/element_vectors.inl"
 #include "plait/simd/sweep/exponential.inl"
 // clang-format on
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "plait/simd/dispatch.hpp"
+#include "plait/simd/prefetch.hpp"
 #include "plait/simd/sweep/scaling_reference.hpp"
 
 // clang-format off: Highway includes this file once for each target, then goes on below
@@ -14,7 +15,7 @@
 #define HWY_TARGET_INCLUDE "plait/simd/sweep/scaling_kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include "plait/simd/reduce/element_vectors.inl"
+#include "plait/simd/sweep/element_vectors.inl"
 // clang-format on
 
 #if PLAIT_SIMD_FIXED_LENGTH_VECTORS
@@ -23,6 +24,24 @@ namespace plait::simd::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// Calls f(fetch), where fetch(j, columns) fetches so many columns from the j-th on of the rows ahead: the usual number
+/// of them in straight code, since a loop in a pass over other rows costs 5 % of a sweep.
+template <class T, class F>
+HWY_INLINE void with_fetch(const RowsAhead<T>& ahead, F&& f) {
+  const auto fetch_rows = [&ahead](Index rows, Index j, Index columns) HWY_ATTR {
+    for (Index i = 0; i < rows; ++i) {
+      const T* row = ahead.data + i * ahead.leading_dimension + j;
+      for (Index past = 0; past < columns; past += line_bytes / Index{sizeof(T)}) prefetch(row + past);
+    }
+  };
+  constexpr Index usual = most_rows_at_a_time / 2;
+  if (ahead.rows == usual) {
+    f([&](Index j, Index columns) HWY_ATTR { fetch_rows(usual, j, columns); });
+  } else {
+    f([&](Index j, Index columns) HWY_ATTR { fetch_rows(ahead.rows, j, columns); });
+  }
+}
 
 /// Two accumulators for each row and two vectors of v have to have registers.
 constexpr std::size_t rows_of_sums = HWY_TARGET == HWY_AVX3 ? 8 : 4;
@@ -37,27 +56,30 @@ HWY_INLINE void add_rows(const T* k, Index leading_dimension, Index columns, con
   V odd[rows];
   for (std::size_t i = 0; i < rows; ++i) even[i] = odd[i] = hn::Zero(d);
   Index j = 0;
-  for (; j + 2 * lanes <= columns; j += 2 * lanes) {
-    fetch(ahead, j, 2 * lanes);
-    if constexpr (std::is_same_v<T, BFloat16>) {
-      V v_even;
-      V v_odd;
-      hn::LoadInterleaved2(d, v + j, v_even, v_odd);
-      for (std::size_t i = 0; i < rows; ++i) {
-        const auto elements = load_even_odd(d, k + static_cast<Index>(i) * leading_dimension + j);
-        even[i] = hn::MulAdd(elements.even, v_even, even[i]);
-        odd[i] = hn::MulAdd(elements.odd, v_odd, odd[i]);
-      }
-    } else {
-      const V v0 = hn::LoadU(d, v + j);
-      const V v1 = hn::LoadU(d, v + j + lanes);
-      for (std::size_t i = 0; i < rows; ++i) {
-        const T* row = k + static_cast<Index>(i) * leading_dimension + j;
-        even[i] = hn::MulAdd(load_as(d, row), v0, even[i]);
-        odd[i] = hn::MulAdd(load_as(d, row + lanes), v1, odd[i]);
+  const auto add_all = [&](auto&& fetch) HWY_ATTR {
+    for (; j + 2 * lanes <= columns; j += 2 * lanes) {
+      fetch(j, 2 * lanes);
+      if constexpr (std::is_same_v<T, BFloat16>) {
+        V v_even;
+        V v_odd;
+        hn::LoadInterleaved2(d, v + j, v_even, v_odd);
+        for (std::size_t i = 0; i < rows; ++i) {
+          const auto elements = load_even_odd(d, k + static_cast<Index>(i) * leading_dimension + j);
+          even[i] = hn::MulAdd(elements.even, v_even, even[i]);
+          odd[i] = hn::MulAdd(elements.odd, v_odd, odd[i]);
+        }
+      } else {
+        const V v0 = hn::LoadU(d, v + j);
+        const V v1 = hn::LoadU(d, v + j + lanes);
+        for (std::size_t i = 0; i < rows; ++i) {
+          const T* row = k + static_cast<Index>(i) * leading_dimension + j;
+          even[i] = hn::MulAdd(load_as(d, row), v0, even[i]);
+          odd[i] = hn::MulAdd(load_as(d, row + lanes), v1, odd[i]);
+        }
       }
     }
-  }
+  };
+  with_fetch(ahead, add_all);
   for (std::size_t i = 0; i < rows; ++i) {
     const T* row = k + static_cast<Index>(i) * leading_dimension;
     A sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[i], odd[i])));
@@ -98,10 +120,12 @@ HWY_INLINE void add_columns(const T* k, Index leading_dimension, Index columns, 
     }
   };
   Index j = 0;
-  for (; j + step <= columns; j += step) {
-    fetch(ahead, j, step);
-    add_step(j);
-  }
+  with_fetch(ahead, [&](auto&& fetch) HWY_ATTR {
+    for (; j + step <= columns; j += step) {
+      fetch(j, step);
+      add_step(j);
+    }
+  });
   for (; j + lanes <= columns; j += lanes) add_vector(j);
   for (; j < columns; ++j) {
     A sum = c[j];
@@ -131,10 +155,12 @@ HWY_INLINE void rescale_rows(T* k, Index leading_dimension, Index columns, const
     hn::StoreU(sum, d, c + j);
   };
   Index j = 0;
-  for (; j + step <= columns; j += step) {
-    fetch(ahead, j, step);
-    for (Index past = 0; past < step; past += lanes) rescale_vector(j + past);
-  }
+  with_fetch(ahead, [&](auto&& fetch) HWY_ATTR {
+    for (; j + step <= columns; j += step) {
+      fetch(j, step);
+      for (Index past = 0; past < step; past += lanes) rescale_vector(j + past);
+    }
+  });
   for (; j + lanes <= columns; j += lanes) rescale_vector(j);
   for (; j < columns; ++j) {
     for (std::size_t i = 0; i < rows; ++i) {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "plait/base/complex.hpp"
 #include "plait/simd/cache_lines.hpp"
 #include "plait/simd/dispatch.hpp"
 #include "plait/simd/transform/scale_kernel.hpp"

@@ -3,17 +3,13 @@
 #include <complex>
 #include <type_traits>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/index.hpp"
 
 /// What happens to one element of `scale_add`. For the files of that family only: they are compiled without
 /// contraction, that is, a product is rounded before it is added to anything, so that every instruction set gives the
 /// same bits.
 namespace plait::simd {
-
-template <class T>
-inline constexpr bool is_complex = false;
-template <class T>
-inline constexpr bool is_complex<std::complex<T>> = true;
 
 /// Integers wrap; complex numbers follow the textbook, (ac - bd) + (ad + bc)i, infinities and all.
 template <class T>

@@ -11,7 +11,6 @@
 
 #include "plait/base/index.hpp"
 #include "plait/simd/cache_lines.hpp"
-#include "plait/simd/prefetch.hpp"
 #include "plait/simd/row_block.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -69,15 +68,6 @@ HWY_INLINE EvenOdd<D> load_even_odd(D d, const BFloat16* from) {
   const hn::Repartition<std::uint16_t, D> halves;
   const auto both = hn::BitCast(words, hn::LoadU(halves, reinterpret_cast<const std::uint16_t*>(from)));
   return {hn::BitCast(d, hn::ShiftLeft<16>(both)), hn::BitCast(d, hn::And(both, hn::Set(words, 0xffff0000U)))};
-}
-
-/// Fetches `columns` columns of the rows ahead, from the j-th on,.
-template <class T>
-HWY_INLINE void fetch(const RowsAhead<T>& ahead, Index j, Index columns) {
-  for (Index i = 0; i < ahead.rows; ++i) {
-    const T* row = ahead.data + i * ahead.leading_dimension + j;
-    for (Index past = 0; past < columns; past += line_bytes / Index{sizeof(T)}) prefetch(row + past);
-  }
 }
 
 }  // namespace
