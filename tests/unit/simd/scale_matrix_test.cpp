@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plait/base/rounding.hpp"
 #include "plait/simd/stores.hpp"
 #include "plait/simd/transform/scale.hpp"
 #include "plait/simd/transform/scale_reference.hpp"
@@ -82,7 +83,8 @@ TYPED_TEST(ScaledMatrix, IsAddedColumnByColumnAndKeepsWhatLiesBetween) {
 
 TYPED_TEST(ScaledMatrix, IsAddedTransposedAndKeepsWhatLiesBetween) {
   using T = TypeParam;
-  for (const auto& [rows, columns] : Shapes{{0, 0}, {0, 3}, {3, 0}, {1, 70}, {70, 1}, {5, 7}, {67, 65}, {17, 130}}) {
+  for (const auto& [rows, columns] :
+       Shapes{{0, 0}, {0, 3}, {3, 0}, {1, 70}, {70, 1}, {5, 7}, {67, 65}, {17, 130}, {90, 128}}) {
     const Index source_ld = rows + 3;
     const Index target_ld = std::max(Index{1}, columns + (rows + columns) % 2 * 5);
     this->for_each_scaling([&, rows = rows, columns = columns](T alpha, bool conjugate, T beta) {
@@ -91,10 +93,12 @@ TYPED_TEST(ScaledMatrix, IsAddedTransposedAndKeepsWhatLiesBetween) {
       transpose_scale_add_reference(rows, columns, alpha, source, source_ld, conjugate, beta, operands.expected.data(),
                                     target_ld);
       for (const Isa isa : supported_isas()) {
-        std::vector<T> target = operands.target;
-        transpose_scale_add(rows, columns, alpha, source, alpha == T(0) ? 0 : source_ld, conjugate, beta, target.data(),
-                            target_ld, isa);
-        ASSERT_EQ(first_difference(target, operands.expected), -1) << rows << " x " << columns << ", " << name(isa);
+        for (const Stores stores : {Stores::automatic, Stores::streaming}) {
+          std::vector<T> target = operands.target;
+          transpose_scale_add(rows, columns, alpha, source, alpha == T(0) ? 0 : source_ld, conjugate, beta,
+                              target.data(), target_ld, isa, stores);
+          ASSERT_EQ(first_difference(target, operands.expected), -1) << rows << " x " << columns << ", " << name(isa);
+        }
       }
     });
     if (this->HasFatalFailure()) return;
@@ -111,15 +115,19 @@ TYPED_TEST(LargeScaledMatrix, IsStreamedTransposedToItsTargetOnEveryIsa) {
   const T alpha = factors<T>()[2];
   const Index columns = 530;
   const Index rows = streaming_threshold_bytes() / static_cast<Index>(sizeof(T)) / columns + 1;
-  for (const Index target_ld : {columns, Index{576}}) {  // columns anywhere, and whole lines apart
-    Operands<T> operands(rows * columns, target_ld * rows, alpha, T(0));
-    transpose_scale_add_reference(rows, columns, alpha, operands.source.data(), rows, true, T(0),
-                                  operands.expected.data() + 1, target_ld);
-    for (const Isa isa : supported_isas()) {
-      std::vector<T> target = operands.target;
-      transpose_scale_add(rows, columns, alpha, operands.source.data(), rows, true, T(0), target.data() + 1, target_ld,
-                          isa);
-      ASSERT_EQ(first_difference(target, operands.expected), -1) << name(isa) << ", leading dimension " << target_ld;
+  const Index colliding = rounded_up(rows * Index{sizeof(T)}, 4096) / Index{sizeof(T)};
+  for (const Index source_ld : {rows, colliding}) {
+    for (const Index target_ld : {columns, Index{576}}) {  // columns anywhere, and whole lines apart
+      Operands<T> operands(source_ld * columns, target_ld * rows, alpha, T(0));
+      transpose_scale_add_reference(rows, columns, alpha, operands.source.data(), source_ld, true, T(0),
+                                    operands.expected.data() + 1, target_ld);
+      for (const Isa isa : supported_isas()) {
+        std::vector<T> target = operands.target;
+        transpose_scale_add(rows, columns, alpha, operands.source.data(), source_ld, true, T(0), target.data() + 1,
+                            target_ld, isa);
+        ASSERT_EQ(first_difference(target, operands.expected), -1)
+            << name(isa) << ", leading dimensions " << source_ld << " and " << target_ld;
+      }
     }
   }
 }

@@ -64,6 +64,37 @@ Index first_rows(const Transposition& all) {
   return rows < block_rows<element> ? rows + line : rows;
 }
 
+/// A few rows of a source, transformed before they are transposed: a single call transforms all of them, and what is
+/// transposed goes from registers to memory as ever.
+template <Index element, Index most_columns>
+class TransformedRows {
+ public:
+  explicit TransformedRows(const ElementTransform* transform) : transform_(transform) {}
+
+  /// The same part with its source in the scratch, until the next call; itself if nothing is transformed.
+  HWY_INLINE Transposition of(const Transposition& part) {
+    if (transform_ == nullptr) return part;
+    const Index bytes = part.rows * element;
+    for (Index c = 0; c < part.columns; ++c) {
+      const std::byte* column = part.source + c * part.source_stride;
+      if (bytes == line_bytes) {  // without a call
+        std::memcpy(scratch_ + c * line_bytes, column, std::size_t{line_bytes});
+      } else {
+        std::memcpy(scratch_ + c * bytes, column, static_cast<std::size_t>(bytes));
+      }
+    }
+    transform_->apply(transform_->context, scratch_, part.columns * part.rows);
+    Transposition result = part;
+    result.source = scratch_;
+    result.source_stride = bytes;
+    return result;
+  }
+
+ private:
+  const ElementTransform* transform_;
+  alignas(line_bytes) std::byte scratch_[most_columns * 2 * line_bytes];  // see first_rows
+};
+
 /// Streams a line of each column, or what is left of it, at least a block of rows. All of a row is written at once,
 /// since memory takes long rows best; but colliding columns leave the first-level cache too early for that, and are
 /// read a whole line at a time, where squares of lines fit into registers.
@@ -85,17 +116,19 @@ HWY_INLINE void stream_line_of_columns(const Transposition& all) {
 /// Streams to a target whose columns are whole lines apart: registers go straight to memory. Along a band of columns of
 /// the source, a line of each at a time, so that no line is fetched twice.
 template <Index element, bool colliding>
-void stream_lines(const Transposition& all, std::span<const ElementRun> runs) {
+void stream_lines(const Transposition& all, std::span<const ElementRun> runs, const ElementTransform* transform) {
   constexpr Index line = line_bytes / element;
   constexpr Index most_columns = colliding ? band_columns<element> / 2 : band_columns<element>;
   const Index first_column = std::min(all.columns, elements_to_line<element>(all.target));
   BandFetch<element, lines_together<colliding>> ahead(all, runs, first_column, most_columns);
+  TransformedRows<element, std::max(most_columns, line)> transformed(transform);
   for (Index c = 0; c < all.columns;) {
     const Index columns = c < first_column ? first_column : std::min(most_columns, all.columns - c);
     for (const ElementRun& run : runs) {
       const Transposition band = all.run<element>(run).template part<element>(0, c, run.length, columns);
       if (c < first_column || run.length < block_rows<element>) {
         transpose_cached<element>(band);
+        transform_columns(band, transform);
         continue;
       }
       Index end = first_rows<element>(band);
@@ -103,7 +136,7 @@ void stream_lines(const Transposition& all, std::span<const ElementRun> runs) {
         ahead.next_line();
         end = std::min(end, run.length);
         const Index first = std::max(Index{0}, std::min(r, end - block_rows<element>));
-        stream_line_of_columns<element, colliding>(band.part<element>(first, 0, end - first, columns));
+        stream_line_of_columns<element, colliding>(transformed.of(band.part<element>(first, 0, end - first, columns)));
       }
     }
     c += columns;
@@ -141,9 +174,9 @@ HWY_INLINE void fetch_partial_lines(const Transposition& all, Index row, Index b
   }
 }
 
-/// Streams to a target whose columns begin anywhere in a line, or what is transformed before. A band of the source is
-/// transposed into a scratch, from which each column of the target takes the lines that end in the band. They may begin
-/// up to a line before it: as much of the band before is transposed again.
+/// Streams to a target whose columns begin anywhere in a line. A band of the source is transposed into a scratch, from
+/// which each column of the target takes the lines that end in the band. They may begin up to a line before it: as much
+/// of the band before is transposed again.
 template <Index element, bool colliding>
 void stream_through_scratch(const Transposition& all, std::span<const ElementRun> runs,
                             const ElementTransform* transform) {
@@ -183,8 +216,8 @@ void stream_through_scratch(const Transposition& all, std::span<const ElementRun
 template <Index element, bool colliding>
 void stream_elements(const Transposition& all, std::span<const ElementRun> runs, const ElementTransform* transform,
                      bool lines) {
-  if (lines && transform == nullptr) {
-    stream_lines<element, colliding>(all, runs);
+  if (lines) {
+    stream_lines<element, colliding>(all, runs, transform);
   } else {
     stream_through_scratch<element, colliding>(all, runs, transform);
   }
