@@ -8,6 +8,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/random.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/simd/transform/transpose_reference.hpp"
 
 #include "guarded.hpp"
@@ -85,11 +86,22 @@ TEST(Transpose, AgreesWithTheReferenceAtEveryAlignment) {
 
 TEST(Transpose, AgreesWithTheReferenceOverManyTilesAndBands) {
   for (const Index element : element_sizes) {
-    for (const auto& [rows, columns] : std::vector<std::pair<Index, Index>>{
-             {1, 3000}, {3000, 1}, {2, 700}, {700, 2}, {9, 601}, {601, 9}, {130, 260}, {289, 97}, {97, 289}}) {
-      for (const Index rounded : {1, 64, 512}) {  // leading dimensions: none to spare, whole lines, a power of two
-        const Index source_ld = (rows + rounded - 1) / rounded * rounded;
-        const Index target_ld = (columns + rounded - 1) / rounded * rounded;
+    for (const auto& [rows, columns] : std::vector<std::pair<Index, Index>>{{1, 3000},
+                                                                            {3000, 1},
+                                                                            {2, 700},
+                                                                            {700, 2},
+                                                                            {9, 601},
+                                                                            {601, 9},
+                                                                            {130, 260},
+                                                                            {289, 97},
+                                                                            {97, 289},
+                                                                            {97, 1300}}) {
+      const Index half_page = 2048 / element;
+      // Leading dimensions: none to spare, whole lines, such that columns of the source collide in the caches.
+      for (const auto& [of_source, of_target] : std::vector<std::pair<Index, Index>>{
+               {1, 1}, {64, 64}, {512, 512}, {half_page, 1}, {half_page, 64}, {half_page, 1024}}) {
+        const Index source_ld = rounded_up(rows, of_source);
+        const Index target_ld = rounded_up(columns, of_target);
         expect_transposed({rows, columns, source_ld, target_ld, element, 0, 0});
         expect_transposed({rows, columns, source_ld, target_ld, element, element, 3 * element});
         if (HasFatalFailure()) return;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include <hwy/base.h>
+
 #include "plait/base/index.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/simd/cache_lines.hpp"
@@ -21,49 +23,74 @@ class BandFetch {
  public:
   BandFetch(const Transposition& all, std::span<const ElementRun> runs, Index first_column, Index band)
       : all_(all), runs_(runs), band_(band), column_(first_column) {
-    begin_group();
-    for (Index i = 0; i < lines_ahead; ++i) next_line();
+    begin_run();
+    advance(0);
   }
 
-  /// To be called once for each line that is read of all columns of a band.
-  void next_line() {
-    if (step_ == lines_) next_group();
-    const Index columns = std::min(band_, all_.columns - column_);
-    if constexpr (together == 1) {
-      for (Index c = 0; c < columns; ++c) prefetch(group_ + c * all_.source_stride);
-    } else {
-      for (Index c = columns * step_ / lines_; c < columns * (step_ + 1) / lines_; ++c) {
-        for (Index l = 0; l < lines_; ++l) prefetch(group_ + c * all_.source_stride + l * line_bytes);
-      }
-    }
-    ++step_;
+  /// So many more rows of a run are read now, of all columns of a band.
+  HWY_INLINE void advance(Index rows) {
+    rows_ahead_ -= rows;
+    while (rows_ahead_ < most_rows_ahead && column_ < all_.columns) fetch_line();
   }
 
  private:
-  // The processor does not see by itself that so many columns are read side by side.
-  static constexpr Index lines_ahead = std::max(Index{8}, 2 * together);
   static constexpr Index line = line_bytes / element;
+  // The processor does not see by itself that so many columns are read side by side.
+  static constexpr Index most_rows_ahead = std::max(Index{8}, 2 * together) * line;
 
-  void begin_group() {
-    const ElementRun& run = runs_[run_];
-    group_ = all_.source + (run.source + row_) * element + column_ * all_.source_stride;
-    if constexpr (together > 1) {
-      lines_ = std::clamp(quotient_up(run.length - row_, line), Index{1}, together);  // runs may be empty
+  // A line of all columns, or all lines of the group of as large a share of them.
+  HWY_INLINE void fetch_line() {
+    const Index columns = std::min(band_, all_.columns - column_);
+    const Index first = share_;
+    ++step_;
+    share_ = lines_ == together ? columns * step_ / together : columns * step_ / lines_;  // mostly no division
+    for (Index c = first; c < share_; ++c) {
+      const std::byte* const column = group_ + c * all_.source_stride;
+      for (Index l = 0; l < (together == 1 ? 1 : lines_); ++l) prefetch(column + l * line_bytes);
     }
-    step_ = 0;
+    if (last_byte_ > 0) {
+      for (Index c = first; c < share_; ++c) prefetch(group_ + c * all_.source_stride + last_byte_);
+    }
+    rows_ahead_ += line;
+    if (step_ == lines_) next_group();
   }
 
-  void next_group() {
-    row_ += lines_ * line;
-    if (row_ >= runs_[run_].length) next_run();
+  void begin_run() {
+    row_ = 0;
+    group_ = all_.source + runs_[run_].source * element + column_ * all_.source_stride;
     begin_group();
   }
 
+  HWY_INLINE void begin_group() {
+    step_ = 0;
+    share_ = 0;
+    lines_ = together;
+    last_byte_ = 0;
+    if (runs_[run_].length - row_ <= together * line) begin_last_group();
+  }
+
+  void begin_last_group() {
+    const Index rows = runs_[run_].length - row_;
+    lines_ = std::max(Index{1}, quotient_up(rows, line));  // runs may be empty
+    const bool begins_in_line = all_.source_stride % line_bytes != 0 || bytes_past_line(group_) != 0;
+    if (begins_in_line) last_byte_ = rows * element - 1;
+  }
+
+  HWY_INLINE void next_group() {
+    row_ += lines_ * line;
+    group_ += lines_ * line_bytes;
+    const Index beyond = row_ - runs_[run_].length;
+    if (beyond < 0) return begin_group();
+    rows_ahead_ -= beyond;
+    next_run();
+  }
+
   void next_run() {
-    row_ = 0;
-    if (++run_ < runs_.size()) return;
-    run_ = 0;
-    column_ += band_;
+    if (++run_ == runs_.size()) {
+      run_ = 0;
+      column_ += band_;
+    }
+    begin_run();
   }
 
   Transposition all_;
@@ -71,10 +98,13 @@ class BandFetch {
   Index band_;
   Index column_;
   std::size_t run_ = 0;
-  Index row_ = 0;           // in the run, where a group of lines begins
+  Index row_;               // in the run, where a group of lines begins
   const std::byte* group_;  // its first line, in the first column
-  Index lines_ = 1;         // of each column
-  Index step_;              // of as many: which share of the columns is next
+  Index lines_;             // of each column
+  Index last_byte_;         // of the run, where it may lie on one line more; else 0
+  Index step_;              // of as many as the group has lines
+  Index share_;             // of the columns, that has been fetched by then
+  Index rows_ahead_ = 0;    // fetched, but not yet read
 };
 
 }  // namespace plait::simd

@@ -92,7 +92,7 @@ class FetchAhead {
     const Index bytes = std::min(fetched_at_once, run.bytes - at_);
     if (from != end_) without_gap_ = 0;
     if (without_gap_ < long_run) {
-      for (Index line = 0; line < bytes; line += line_bytes) prefetch(from + line);
+      for (Index line = -bytes_past_line(from); line < bytes; line += line_bytes) prefetch(from + line);
     }
     end_ = from + bytes;
     without_gap_ += bytes;

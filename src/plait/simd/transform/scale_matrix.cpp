@@ -35,11 +35,13 @@ struct ScratchTile {
   alignas(line_bytes) T elements[static_cast<std::size_t>(rows * columns)];
 };
 
-/// Fetches rows × columns elements, columns whole lines and their beginning wherever it is.
+/// Fetches rows × columns elements: all lines in which some of a column lies.
 template <class T>
 void fetch(Index rows, Index columns, const T* elements, Index ld) {
   for (Index c = 0; c < columns; ++c) {
-    for (Index r = 0; r < rows; r += line_bytes / Index{sizeof(T)}) prefetch(elements + r + c * ld);
+    const std::byte* const column = bytes(elements + c * ld);
+    const std::byte* const end = column + rows * Index{sizeof(T)};
+    for (const std::byte* at = column - bytes_past_line(column); at < end; at += line_bytes) prefetch(at);
   }
 }
 

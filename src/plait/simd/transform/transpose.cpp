@@ -30,9 +30,9 @@ namespace plait::simd {
 namespace {
 
 /// Columns of the source that are read side by side while the target is streamed to: as many as make 256 bytes of the
-/// target, where that does not take too many of small elements.
-template <Index element>
-constexpr Index band_columns = std::min(256 / element, Index{64});
+/// target, where that does not take too many of small elements, and half of them where they collide; a line at least.
+template <Index element, bool colliding>
+constexpr Index band_columns = std::max(std::min(256 / element, Index{64}) / (colliding ? 2 : 1), line_bytes / element);
 
 template <bool colliding>
 constexpr Index lines_together = colliding ? 8 : 1;
@@ -118,23 +118,24 @@ HWY_INLINE void stream_line_of_columns(const Transposition& all) {
 template <Index element, bool colliding>
 void stream_lines(const Transposition& all, std::span<const ElementRun> runs, const ElementTransform* transform) {
   constexpr Index line = line_bytes / element;
-  constexpr Index most_columns = colliding ? band_columns<element> / 2 : band_columns<element>;
+  constexpr Index most_columns = band_columns<element, colliding>;
   const Index first_column = std::min(all.columns, elements_to_line<element>(all.target));
   BandFetch<element, lines_together<colliding>> ahead(all, runs, first_column, most_columns);
-  TransformedRows<element, std::max(most_columns, line)> transformed(transform);
+  TransformedRows<element, most_columns> transformed(transform);
   for (Index c = 0; c < all.columns;) {
     const Index columns = c < first_column ? first_column : std::min(most_columns, all.columns - c);
     for (const ElementRun& run : runs) {
       const Transposition band = all.run<element>(run).template part<element>(0, c, run.length, columns);
       if (c < first_column || run.length < block_rows<element>) {
+        if (c >= first_column) ahead.advance(run.length);
         transpose_cached<element>(band);
         transform_columns(band, transform);
         continue;
       }
       Index end = first_rows<element>(band);
       for (Index r = 0; r < run.length; r = end, end += line) {
-        ahead.next_line();
         end = std::min(end, run.length);
+        ahead.advance(end - r);
         const Index first = std::max(Index{0}, std::min(r, end - block_rows<element>));
         stream_line_of_columns<element, colliding>(transformed.of(band.part<element>(first, 0, end - first, columns)));
       }
@@ -182,7 +183,7 @@ void stream_through_scratch(const Transposition& all, std::span<const ElementRun
                             const ElementTransform* transform) {
   const hn::ScalableTag<std::uint8_t> d;
   constexpr Index line = line_bytes / element;
-  constexpr Index band = colliding ? band_columns<element> / 2 : band_columns<element>;
+  constexpr Index band = band_columns<element, colliding>;
   constexpr Index scratch_stride = band * element + line_bytes;
   alignas(line_bytes) std::byte scratch[line * scratch_stride];
   const Index margin = all.target_stride % line_bytes == 0 && bytes_past_line(all.target) == 0 ? 0 : line;
@@ -194,8 +195,8 @@ void stream_through_scratch(const Transposition& all, std::span<const ElementRun
       const Transposition rows = all.run<element>(run);
       Index end = line;
       for (Index r = 0; r < run.length; r = end, end += line) {
-        ahead.next_line();
         end = std::min(end, run.length);
+        ahead.advance(end - r);
         const Index first = std::max(Index{0}, std::min(r, end - block_rows<element>));
         Transposition part = rows.part<element>(first, first_column, end - first, end_column - first_column);
         part.target = scratch;
