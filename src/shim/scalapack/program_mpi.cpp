@@ -1,8 +1,5 @@
 #include "shim/scalapack/program_mpi.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <mpi.h>
 
 #include <algorithm>
@@ -10,11 +7,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "shim/own_rank.hpp"
+#include "shim/scalapack/loaded_libraries.hpp"
 
 namespace plait::shim::scalapack {
 
@@ -26,28 +25,15 @@ constexpr bool built_for_open_mpi = true;
 constexpr bool built_for_open_mpi = false;
 #endif
 
-std::vector<std::string> loaded_libraries() {
-  std::vector<std::string> names;
-  const auto add = [](dl_phdr_info* library, std::size_t /*size*/, void* to) {
-    static_cast<std::vector<std::string>*>(to)->emplace_back(library->dlpi_name);
-    return 0;
-  };
-  dl_iterate_phdr(add, &names);
-  return names;
-}
-
 /// Whether the MPI that a library is, or needs, is of the other family. MPICH and its kin are one, with one binary
 /// interface.
 bool has_other_mpi(const std::string& library) {
-  void* const handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return false;
   // The one function that all MPIs understand alike, but for the length of the text, which is as long as any.
   using LibraryVersion = int(char*, int*);
-  auto* const version = reinterpret_cast<LibraryVersion*>(dlsym(handle, "MPI_Get_library_version"));
+  auto* const version = reinterpret_cast<LibraryVersion*>(address_in(library, "MPI_Get_library_version"));
   std::array<char, 8192> text{};
   int length = 0;
   if (version != nullptr) version(text.data(), &length);
-  dlclose(handle);
   return version != nullptr && std::string_view(text.data()).starts_with("Open MPI") != built_for_open_mpi;
 }
 
