@@ -53,6 +53,7 @@ void agree(Context& context, const std::exception_ptr& failure, std::span<Index>
   const int lowest = static_cast<int>(values[0]);
   if (lowest == comm.size()) return;
 
+  context.catch_up_with_tags();
   Report report;
   if (comm.rank() == lowest) report = describe(failure);
   broadcast(comm, std::span<Report>(&report, 1), lowest);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <utility>
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/model/known_alternatives.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/environment.hpp"
 
 namespace plait::mpi {
@@ -119,6 +121,10 @@ Context::Tags::~Tags() {
   if (context_ == nullptr) return;
   auto& used = context_->used_tags_;
   used.erase(std::find_if(used.begin(), used.end(), [this](const TagRange& range) { return range.first == first_; }));
+}
+
+void Context::catch_up_with_tags() {
+  if (size() > 1) all_reduce(comm_, std::span<Index>(&next_tag_, 1), Operation::maximum());
 }
 
 bool Context::advance() noexcept {

@@ -108,6 +108,8 @@ class Context {
     int count_;
   };
   [[nodiscard]] Tags reserve_tags(int count) { return {*this, count}; }
+  /// Where a failure has kept some ranks from reserving, all go on above what any has reserved. Collective.
+  void catch_up_with_tags();
 
   /// Active work that `advance` moves along. Whoever enlists dismisses before it ends.
   void enlist(Activity& activity) { activities_.push_back(&activity); }

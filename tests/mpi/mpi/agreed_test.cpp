@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -10,6 +11,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "support/ranks.hpp"
@@ -113,6 +115,18 @@ TEST_F(Agreed, leaves_the_context_as_it_was) {
     EXPECT_EQ(agreed(context, [&] { return round; }), round);
   }
   EXPECT_NO_THROW(context.expect_usable());
+}
+
+TEST_F(Agreed, lets_ranks_reserve_the_same_tags_after_a_failure_before_some_could) {
+  const auto tags = [&] {
+    if (rank == last) throw std::bad_alloc();
+    return context.reserve_tags(3);
+  };
+  EXPECT_THROW(static_cast<void>(agreed(context, tags)), plait::OutOfMemory);
+  const auto next = context.reserve_tags(1);
+  std::array<Index, 2> extremes{next.first(), -next.first()};
+  plait::mpi::all_reduce(context.comm(), std::span<Index>(extremes), plait::mpi::Operation::maximum());
+  EXPECT_EQ(extremes[0], -extremes[1]);
 }
 
 TEST_F(Agreed, finds_minima_on_the_way_whether_all_is_well_or_not) {
