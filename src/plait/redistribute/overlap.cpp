@@ -23,11 +23,17 @@ bool ranges_meet(Index begin, Index length, Index other_begin, Index other_lengt
 }
 
 // For two tiles whose spans of memory meet. Exact where both have one leading dimension and order, as submatrices of
-// one array do; otherwise memory between the columns of a tile counts as its own.
+// one array do, or one has a single column only; otherwise memory between the columns of a tile counts as its own.
 bool elements_meet(const TileMemory& a, const TileMemory& b, Index element_bytes) {
-  const Index leading = a.tile.leading_dimension;
+  if (a.major == 1 && b.major == 1) return true;  // nothing lies between
+  const Tile& wide = a.major == 1 ? b.tile : a.tile;
+  const Index leading = wide.leading_dimension;
+  const auto fits = [&](const TileMemory& one) {
+    if (one.major == 1) return one.minor <= leading;
+    return one.tile.leading_dimension == leading && one.tile.order == wide.order;
+  };
   const auto distance = reinterpret_cast<std::intptr_t>(b.tile.data) - reinterpret_cast<std::intptr_t>(a.tile.data);
-  if (leading != b.tile.leading_dimension || a.tile.order != b.tile.order || distance % element_bytes != 0) return true;
+  if (!fits(a) || !fits(b) || distance % element_bytes != 0) return true;
   const Index elements = distance / element_bytes;
   const Index along = ((elements % leading) + leading) % leading;
   const Index across = (elements - along) / leading;
