@@ -131,17 +131,17 @@ struct Multiplication<T>::Plan {
           context.rank()),
         there(planned(brought())),
         back(planned(c_is_there ? std::vector<MatrixPair>() : std::vector<MatrixPair>{{own_c, c}})),
-        product(context,
-                product_graph(context, choice.arrangement, choice.cut, element_kind<T>(), roles.mine, roles.rank_of),
-                "multiply"),
         threads(share_of_cores(context)) {
-    PLAIT_ASSERT(product.staging_bytes() <= workspace_bytes(choice.arrangement, choice.cut, Index{sizeof(T)}),
-                 "what travels is counted in the workspace");
     mpi::agreed(context, [&] {
+      product.emplace(
+          context, product_graph(context, choice.arrangement, choice.cut, element_kind<T>(), roles.mine, roles.rank_of),
+          "multiply");
+      PLAIT_ASSERT(product->staging_bytes() <= workspace_bytes(choice.arrangement, choice.cut, Index{sizeof(T)}),
+                   "what travels is counted in the workspace");
       a.take_memory();
       b.take_memory();
       if (!c_is_there) take_memory_for_c();
-      product.prepare();
+      product->prepare();
       moves.reserve(2);
     });
     context.note_choice(fmt::format("product of {} x {} and {} x {}: {}, {} bytes of workspace", shape().rows,
@@ -241,8 +241,8 @@ struct Multiplication<T>::Plan {
     const std::array bindings{
         schedule::Binding::input(a.sent(operands.a)), schedule::Binding::input(b.sent(operands.b)),
         schedule::Binding::output(sums_up ? std::as_writable_bytes(c_memory.span()) : std::span<std::byte>())};
-    product.start(bindings, &arguments);
-    product.wait();
+    product->start(bindings, &arguments);
+    product->wait();
   }
 
   void bring_back(T alpha, T beta, std::span<const matrix_view<T>> target, Agreement agreement) {
@@ -266,7 +266,7 @@ struct Multiplication<T>::Plan {
   Factor<T> a, b;
   std::vector<redistribute::Operands> moves;        // of the execution under way; here, so that it takes no memory anew
   std::unique_ptr<redistribute::Plan> there, back;  // of what does not lie where it is multiplied
-  schedule::Schedule product;
+  std::optional<schedule::Schedule> product;
   int threads;
   Array<T> c_memory;
 };
