@@ -8,8 +8,9 @@
 
 namespace plait::simd {
 
-/// What is done to the elements of a matrix that is transposed, while they are in the first-level cache: `apply` changes
-/// `count` elements in place, which it gets in any order. It may get one several times, each time as the source has it.
+/// What is done to the elements of a matrix that is transposed, while they are in the first-level cache: `apply`
+/// changes `count` elements in place, which it gets in any order. It may get one several times, each time as the source
+/// has it.
 struct ElementTransform {
   void (*apply)(const void* context, std::byte* elements, Index count);
   const void* context;
