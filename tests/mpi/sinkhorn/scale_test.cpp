@@ -342,6 +342,16 @@ TEST_F(Sinkhorn, ProvesThatMarginalsAreInfeasible) {
   EXPECT_THAT(scaling.outcome.reason, HasSubstr("1 of the rows are to sum up to 0.6"));
 }
 
+TEST_F(Sinkhorn, ProvesItInPlaceAlsoBesideRowsAndColumnsWithoutMass) {
+  // Rows 0 and 1 live in column 0; what row 3 and column 3 have becomes 0, and is no number that got lost.
+  const WholeProblem whole{4, 4, {1, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 0}, {1, 1, 1, 0}};
+  for (const InPlaceForm form : in_place_forms) {
+    OwnRows<double> own(whole);
+    const auto scaling = sinkhorn::scale_in_place<double, double>(context, own.view(), {own.r, whole.c}, form);
+    EXPECT_EQ(scaling.outcome.status, Status::infeasible_marginals) << static_cast<int>(form);
+  }
+}
+
 TEST_F(Sinkhorn, SaysThatItIsSlowWithoutTotalSupport) {
   WholeProblem whole{2, 2, {1, 1, 0, 1}, {1, 1}, {1, 1}};  // the upper right entry has to vanish
   const auto scaling = scaled<double, double>(whole, {.tolerance = 1e-9, .most_iterations = 500});

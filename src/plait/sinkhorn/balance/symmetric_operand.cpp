@@ -23,7 +23,7 @@ template void balance_in_place(matrix_view<float>, Index, std::span<const double
 
 template <class T>
 void DenseSymmetricOperand<T>::expect_symmetric(mpi::Context& context) const {
-  static_cast<void>(check_matrix<T>(context, rows_, zero_marginals(context, rows(), columns(), names())));
+  check_matrix<T>(context, rows_, zero_marginals(context, rows(), columns(), names()));
   sinkhorn::expect_symmetric<T>(context, rows_, names());
 }
 

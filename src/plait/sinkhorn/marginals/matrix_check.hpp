@@ -16,23 +16,16 @@ namespace plait::sinkhorn {
 /// \throws ArgumentError  always: no scaling gives it this marginal
 [[noreturn]] void fail_dead(std::string_view what, Index number, std::string_view dead, double marginal);
 
-/// What was seen of a matrix that is to be scaled.
-struct MatrixCheck {
-  Index positive = 0;  // entries of this rank that are not 0
-};
-
 /// Reads the matrix once. Collective over `context`.
 ///
 /// \throws ArgumentError  on all ranks, naming the first such: an entry that is negative, infinite or no number, a row
 ///                        or column of zeros of which the marginal is not 0
 template <class T>
-[[nodiscard]] MatrixCheck check_matrix(mpi::Context& context, matrix_view<const T> rows,
-                                       const CheckedMarginals& marginals);
+void check_matrix(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals);
 
 /// The same of a sparse matrix, in which what is not named is 0.
 template <class T>
-[[nodiscard]] MatrixCheck check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows,
-                                       const CheckedMarginals& marginals);
+void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals);
 
 /// Reads a cost matrix once: entries may be negative, and +infinity for what is forbidden. Collective over `context`.
 ///

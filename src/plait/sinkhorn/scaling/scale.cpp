@@ -35,13 +35,16 @@ void expect_suitable(matrix_view<T> rows, const Limits& limits) {
   expect_valid(limits);
 }
 
+/// Of rows and columns that are to have a sum: in others all become 0 in place, as they should.
 template <class T>
-Index positive_entries(matrix_view<const T> rows) {
+Index positive_entries(matrix_view<const T> rows, const CheckedMarginals& marginals) {
   Index positive = 0;
   for (Index i = 0; i < rows.rows(); ++i) {
+    if (marginals.rows[static_cast<std::size_t>(i)] == 0) continue;
     const T* row = rows.data() + i * rows.leading_dimension();
     for (Index j = 0; j < rows.columns(); ++j) {
-      positive += static_cast<Index>(simd::widened<simd::FloatOf<T>>(row[j]) > 0);
+      positive += static_cast<Index>(simd::widened<simd::FloatOf<T>>(row[j]) > 0 &&
+                                     marginals.columns[static_cast<std::size_t>(j)] > 0);
     }
   }
   return positive;
@@ -52,14 +55,15 @@ void expect_no_state(const Limits& limits) {
   throw ArgumentError("a state of a matrix that is scaled in place is wanted, expected scaling vectors");
 }
 
-/// Looks for a proof while the zeros of the matrix are those that it came with.
+/// Looks for a proof while the zeros of the matrix are those that it has now, before it is scaled.
 template <class T>
-auto prove(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals, const MatrixCheck& seen) {
+auto prove(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals) {
   using Element = std::remove_const_t<T>;
-  return [&context, rows, &marginals, seen](std::span<const double> heights) -> Feasibility {
+  const Index before = std::is_const_v<T> ? 0 : positive_entries<Element>(rows, marginals);
+  return [&context, rows, &marginals, before](std::span<const double> heights) -> Feasibility {
     if constexpr (!std::is_const_v<T>) {
-      const Index lost =
-          mpi::all_reduce(context.comm(), seen.positive - positive_entries<Element>(rows), mpi::Operation::maximum());
+      const Index lost = mpi::all_reduce(context.comm(), before - positive_entries<Element>(rows, marginals),
+                                         mpi::Operation::maximum());
       if (lost > 0) return {};
     }
     return feasibility<Element>(context, rows, Support::positive, marginals, heights);
@@ -83,13 +87,14 @@ Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& m
                                        ? checked_marginals(context, rows.rows(), rows.columns(), marginals)
                                        : checked_masses(context, rows.rows(), rows.columns(), marginals);
   if constexpr (!std::is_const_v<T>) mpi::agreed(context, [&] { expect_no_state(limits); });
-  const MatrixCheck seen = check_matrix<Element>(context, rows, checked);
+  check_matrix<Element>(context, rows, checked);
+  const auto proof = prove<T>(context, rows, checked);
   const auto iteration =
       mpi::agreed(context, [&] { return make(IterationTask<T>{rows, checked.rows, checked.columns}); });
   const double rounding = std::max(roundoff_of<A>(), std::is_const_v<T> ? 0 : roundoff_of<Element>());
   auto sums = shared<A>(SumOverRanks<A>(context, rows.columns() + scaling_riders, way));
-  Outcome outcome = scaling_run<A>(context, {checked, limits, update, rounding, prove<T>(context, rows, checked, seen)},
-                                   *iteration, start, std::move(sums));
+  Outcome outcome =
+      scaling_run<A>(context, {checked, limits, update, rounding, proof}, *iteration, start, std::move(sums));
   return {std::move(outcome), std::move(iteration->u()), std::move(iteration->v())};
 }
 
@@ -116,14 +121,14 @@ Scaling<A> scaled_by_algorithm(mpi::Context& context, matrix_view<A> rows, const
     expect_no_state(limits);
   });
   CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.columns(), marginals);
-  MatrixCheck seen = check_matrix<A>(context, rows, checked);
+  check_matrix<A>(context, rows, checked);
   std::optional<DealtRows<A>> dealt;
   if (exchange.leader_rows == LeaderRows::dealt) {
     dealt.emplace(context, rows, checked.rows);
     rows = dealt->rows();
     checked.rows = dealt->marginals();
-    seen.positive = positive_entries<A>(rows);
   }
+  const auto proof = prove<A>(context, rows, checked);
   const auto iteration =
       mpi::agreed(context, [&] { return make_algorithm<A>(form, {rows, checked.rows, checked.columns}, blocking); });
   auto sums = exchange.meanwhile == Meanwhile::rescale
@@ -132,8 +137,7 @@ Scaling<A> scaled_by_algorithm(mpi::Context& context, matrix_view<A> rows, const
                   : shared<A>(SumOverRanks<A>(context, rows.columns() + scaling_riders, exchange.way));
   const Update plain;
   Outcome outcome =
-      scaling_run<A>(context, {checked, limits, plain, roundoff_of<A>(), prove<A>(context, rows, checked, seen)},
-                     *iteration, {}, std::move(sums));
+      scaling_run<A>(context, {checked, limits, plain, roundoff_of<A>(), proof}, *iteration, {}, std::move(sums));
   if (iteration->has_rescaled()) {  // rows are to have their sums
     auto unused = mpi::agreed(context, [&] { return std::vector<A>(checked.columns.size()); });
     iteration->rows(unused);

@@ -303,7 +303,7 @@ std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> 
                                       : checked_masses_of_each(context, rows.rows(), rows.columns(), marginals);
   const Index first = mpi::sum_below(context.comm(), rows.rows());
   const auto largest = mpi::agreed(context, [&] { return largest_of(checked, rows.rows(), rows.columns(), first); });
-  static_cast<void>(check_matrix<T>(context, rows, largest));
+  check_matrix<T>(context, rows, largest);
   auto problems = mpi::agreed(context, [&] {
     Limits silent = limits;
     silent.listener = {};

@@ -49,7 +49,7 @@ Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const
                  const Limits& limits, std::span<const A> start) {
   mpi::agreed(context, [&] { expect_valid(limits); });
   const CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.shape.columns, marginals);
-  static_cast<void>(check_matrix(context, rows, checked));
+  check_matrix(context, rows, checked);
   auto iteration = mpi::agreed(context, [&] { return SparseIteration<T, A>(rows, checked); });
   SparseSupport<T> support(rows, limits.most_support_bytes);
   const auto prove = [&](std::span<const double> heights) { return support.feasibility(context, checked, heights); };
