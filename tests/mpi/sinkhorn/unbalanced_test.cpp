@@ -306,6 +306,17 @@ TEST_F(Unbalanced, RefusesAnyOtherRho) {
   }
 }
 
+TEST_F(Unbalanced, OverRelaxationGoesOnWhereItsErrorGrowsForAWhile) {
+  // One cost is so large that rounding may be to blame for errors of 1e-7, through which this run comes and goes.
+  const WholeProblem whole{
+      3, 3, {0.361, 0.703, 0.86, 0.641, 0.548, 0.762, 0.716, 0.467, 1e7}, {0.482, 0.093, 0.425}, {0.431, 0.257, 0.312}};
+  const OwnRows<double> own(whole);
+  const auto found = sinkhorn::transport<double, double>(
+      context, own.const_view(), {own.r, whole.c},
+      {.epsilon = 0.05, .domain = Domain::logarithmic, .first_epsilon = 0.05, .over_relaxation = 1.95});
+  EXPECT_EQ(found.outcome.status, Status::converged) << found.outcome.reason;
+}
+
 TEST_F(Unbalanced, OverRelaxationIsQuickerWhereTheIterationIsSlowAndEndsAtTheSamePlan) {
   // Two blocks that hardly know each other.
   WholeProblem whole = random_problem(16, 16, 7);

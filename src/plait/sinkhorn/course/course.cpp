@@ -9,7 +9,8 @@
 
 namespace plait::sinkhorn {
 
-Course::Course(const Limits& limits, double rounding, double span) : limits_(limits), rounding_(rounding), span_(span) {
+Course::Course(const Limits& limits, double rounding, double span, bool is_plain)
+    : limits_(limits), rounding_(rounding), span_(span), is_plain_(is_plain) {
   if (const ScalingState* from = limits.checkpoints.from) {
     outcome_.errors = from->errors;
     outcome_.iterations = static_cast<Index>(from->errors.size());
@@ -46,7 +47,9 @@ bool Course::is_slow() const { return sinkhorn::is_slow(outcome_.errors); }
 
 bool Course::is_rounding() const {
   if (outcome_.errors.empty() || !std::isfinite(outcome_.error)) return false;
-  return is_as_good_as_it_gets(outcome_.errors, rounding_) || is_lost_in_rounding(outcome_.errors, rounding_, span_);
+  if (is_as_good_as_it_gets(outcome_.errors, rounding_)) return true;
+  return is_plain_ ? is_lost_in_rounding(outcome_.errors, rounding_, span_)
+                   : is_lost_though_it_may_grow(outcome_.errors, rounding_, span_);
 }
 
 bool Course::is_proof(const Feasibility& found, const CheckedMarginals& marginals) {

@@ -15,7 +15,8 @@ class Course {
  public:
   /// \param rounding  the difference between 1 and the next number of those that are computed with
   /// \param span      how large the terms of exponents are: in logarithms, costs in units of epsilon
-  Course(const Limits& limits, double rounding, double span = 0);
+  /// \param is_plain  whether the update is: see `Update`
+  Course(const Limits& limits, double rounding, double span = 0, bool is_plain = true);
 
   /// Notes what is left of the error after one more iteration, and tells the listener.
   void took(double error);
@@ -49,6 +50,7 @@ class Course {
   Limits limits_;
   double rounding_;
   double span_;
+  bool is_plain_;
   Outcome outcome_;
 };
 

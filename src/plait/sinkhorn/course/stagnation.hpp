@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -28,7 +29,8 @@ template <class T>
 }
 
 /// The same where terms are `span` times as large as the logarithms that they add up to, so that these are off by so
-/// many roundings, each its own way. Sums of a plan then come and go, while in exact numbers the error does not grow.
+/// many roundings, each its own way. Sums of a plan then come and go, while in exact numbers the error of a plain
+/// update does not grow.
 [[nodiscard]] inline bool is_lost_in_rounding(std::span<const double> errors, double roundoff, double span) {
   constexpr std::size_t patience = 20;
   constexpr int few = 4;
@@ -39,6 +41,15 @@ template <class T>
     not_less += static_cast<int>(errors[k] >= errors[k - 1]);
   }
   return not_less > few;
+}
+
+/// The same of updates that are not plain, as with over-relaxation: in exact numbers, too, their error comes and goes
+/// while it falls, so that it takes as many iterations again without a smaller one to tell.
+[[nodiscard]] inline bool is_lost_though_it_may_grow(std::span<const double> errors, double roundoff, double span) {
+  constexpr std::size_t patience = 256;
+  if (errors.size() < patience || errors.back() > 4 * span * roundoff) return false;
+  const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
+  return *std::min_element(middle, errors.end()) > 0.9 * *std::min_element(errors.begin(), middle);
 }
 
 /// Asked after 64, 128, 256... iterations: whether half of them have not even halved the error. At other times false.

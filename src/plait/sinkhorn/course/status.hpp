@@ -23,8 +23,8 @@ enum class Status : unsigned char {
 /// What came of a run beside its numbers. The same on all ranks.
 ///
 /// An *error* is the sum over all columns of |sum of the plan's column - sum that it is to have|, divided by the sum of
-/// all marginals. The rows have their sums, up to rounding. From iteration to iteration it does not grow, up to
-/// rounding.
+/// all marginals. With a plain update (see `Update`) the rows have their sums, and the error does not grow from
+/// iteration to iteration, both up to rounding; others count what the rows are off by, too, and may grow for a while.
 struct Outcome {
   Status status = Status::converged;
   std::string reason;  // in words and numbers, for people

@@ -41,7 +41,7 @@ class Logarithms {
       Limits silent = limits;
       silent.listener = {};
       for (const StageProblem<A>& problem : problems) {
-        runs_.push_back({&problem, Course(silent, roundoff_of<A>(), stage.span)});
+        runs_.push_back({&problem, Course(silent, roundoff_of<A>(), stage.span, stage.update.is_plain())});
       }
     });
   }
