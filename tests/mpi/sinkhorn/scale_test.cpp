@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
 #include "plait/sinkhorn/sweep/filled_parts.hpp"
 
@@ -350,6 +352,25 @@ TEST_F(Sinkhorn, ProvesItInPlaceAlsoBesideRowsAndColumnsWithoutMass) {
     const auto scaling = sinkhorn::scale_in_place<double, double>(context, own.view(), {own.r, whole.c}, form);
     EXPECT_EQ(scaling.outcome.status, Status::infeasible_marginals) << static_cast<int>(form);
   }
+}
+
+TEST_F(Sinkhorn, IsTightOnlyWhereEntriesHaveToVanishForTheSumsOfOthers) {
+  const auto is_tight = [&](const WholeProblem& whole, const std::vector<double>& heights) {
+    const OwnRows<double> own(whole);
+    const auto checked = sinkhorn::checked_marginals(context, own.rows, whole.columns, {own.r, whole.c});
+    const auto found = sinkhorn::feasibility<double>(
+        context, own.const_view(), sinkhorn::Support::positive, checked,
+        std::span(heights).subspan(static_cast<std::size_t>(own.rows == 0 ? 0 : own.first),
+                                   static_cast<std::size_t>(own.rows)));
+    EXPECT_FALSE(found.is_infeasible);
+    return found.is_tight;
+  };
+  EXPECT_TRUE(is_tight({2, 2, {1, 0, 1, 1}, {1, 1}, {1, 1}}, {2, 1}));
+  // Two blocks, which share a column that is to be empty.
+  EXPECT_FALSE(is_tight({2, 3, {1, 0, 1, 0, 1, 1}, {1, 1}, {1, 1, 0}}, {2, 1}));
+  // Small sums are no rounding of large ones, neither of these rows nor of the others.
+  EXPECT_FALSE(is_tight({2, 2, {1, 0, 1, 1}, {1e-10, 1 - 1e-10}, {5e-10, 1 - 5e-10}}, {2, 1}));
+  EXPECT_FALSE(is_tight({2, 2, {1, 1, 0, 1}, {5e-10, 1 - 5e-10}, {1e-10, 1 - 1e-10}}, {1, 2}));
 }
 
 TEST_F(Sinkhorn, SaysThatItIsSlowWithoutTotalSupport) {

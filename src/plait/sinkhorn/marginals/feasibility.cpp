@@ -40,8 +40,7 @@ struct Column {
 Feasibility among_highest(std::vector<Weighted> rows, std::vector<Column> columns, double total) {
   std::ranges::sort(rows, is_higher);
   std::ranges::sort(columns, [](const Column& a, const Column& b) { return a.height > b.height; });
-  constexpr double tolerance = 1e-9;  // of the sum of all: marginals were rounded
-  const double slack = tolerance * total;
+  const double slack = marginals_rounding * total;
   Feasibility found;
   Bottleneck here;
   double lowest_below = utmost;
@@ -53,14 +52,16 @@ Feasibility among_highest(std::vector<Weighted> rows, std::vector<Column> column
     for (; column < columns.size() && columns[column].height >= rows[i].height; ++column) {
       here.room += columns[column].weight;
       here.columns += 1;
-      lowest_below = std::min(lowest_below, columns[column].lowest);
+      // Of a column without a sum all entries vanish, and no others for it.
+      if (columns[column].weight > 0) lowest_below = std::min(lowest_below, columns[column].lowest);
     }
     const double excess = here.need - here.room;
     if (excess > slack && (!found.is_infeasible || excess > found.bottleneck.need - found.bottleneck.room)) {
       found = {true, false, here};
     }
     const bool others_reach_them = lowest_below < rows[i].height;
-    if (!found.is_infeasible && !found.is_tight && std::abs(excess) <= slack && others_reach_them) {
+    if (!found.is_infeasible && !found.is_tight && others_reach_them && here.is_full() &&
+        Bottleneck{0, 0, total - here.room, total - here.need}.is_full()) {
       found = {false, true, here};
     }
   }
@@ -189,6 +190,8 @@ Feasibility feasibility(mpi::Context& context, const layout::SparseRows<T>& rows
                        })
       .front();
 }
+
+bool Bottleneck::is_full() const noexcept { return std::abs(need - room) <= marginals_rounding * std::max(need, room); }
 
 std::string describe(const Bottleneck& bottleneck, const AxisNames& names) {
   return fmt::format("{} of the {} are to sum up to {:.6g}, and all their entries lie in {} {}, which {} {:.6g}",

@@ -12,12 +12,18 @@
 
 namespace plait::sinkhorn {
 
+/// The share of a sum of marginals by which it may be off, as they were rounded.
+inline constexpr double marginals_rounding = 1e-9;
+
 /// Some rows, and the columns in which these have entries: all that the rows sum up to has to be there.
 struct Bottleneck {
   Index rows = 0;
   Index columns = 0;
   double need = 0;  // the sum of the rows' marginals
   double room = 0;  // that of the columns'
+
+  /// Whether the rows need all of the room, up to what rounding of the marginals changes.
+  [[nodiscard]] bool is_full() const noexcept;
 };
 
 /// Why a matrix can't have its marginals, or has them only in the limit.
