@@ -185,6 +185,22 @@ TEST_F(Sparse, HasTheSupportThatAllPermutationsTell) {
   for (const int count : kinds) EXPECT_GT(count, 3);
 }
 
+TEST_F(Sparse, HasRoomInManyColumnsThatHaveNextToNone) {
+  // The second row has only columns that all but vanish beside the last one; the first row has all of them.
+  constexpr Index n = 1001;  // so that 1000 of them have 1e-9
+  const auto found_of = [&](double need) {
+    WholeProblem whole{2, n, std::vector<double>(2 * n, 1), {1, need}, std::vector<double>(n, 1e-12)};
+    whole(1, n - 1) = 0;
+    whole.c.back() = 1 + need - 1e-9;
+    const auto rows = sparse<double>(whole);
+    const OwnRows<double> own(whole);
+    const auto checked = sinkhorn::checked_marginals(context, rows.rows(), n, {own.r, whole.c});
+    return sinkhorn::support_of(context, rows, checked).kind;
+  };
+  EXPECT_EQ(found_of(5e-10), SupportKind::total);
+  EXPECT_EQ(found_of(1e-8), SupportKind::none);
+}
+
 TEST_F(Sparse, GoesOnWithTheSameBits) {
   const WholeProblem whole = thin_problem(31, 31, 14);
   const auto rows = sparse<double>(whole);

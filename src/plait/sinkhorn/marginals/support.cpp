@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -31,7 +32,13 @@ class Flow {
         level_(rows_ + columns_),
         next_(rows_ + columns_) {
     const double total = std::accumulate(excess_.begin(), excess_.end(), 0.0);
-    tiny_ = 1e-12 * total;
+    const auto is_whole = [](double marginal) { return marginal == std::floor(marginal); };
+    const bool are_whole =
+        total < 0x1p53 && std::ranges::all_of(excess_, is_whole) && std::ranges::all_of(room_, is_whole);
+    if (!are_whole) {
+      tiny_ = 1e-12 * total;
+      slack_ = marginals_rounding * total;
+    }
     for (std::size_t i = 0; i < rows_; ++i) {
       std::fill(rows_of_entries_.begin() + pattern.starts[i], rows_of_entries_.begin() + pattern.starts[i + 1],
                 static_cast<Index>(i));
@@ -54,7 +61,9 @@ class Flow {
     for (const double excess : excess_) missing += is_some(excess) ? excess : 0;
     if (missing > 0) {
       find_levels();  // reaches no room any more: all entries of the rows that are reached lie in the columns that are
-      return {SupportKind::none, reached(), 0, 0, 0};
+      // Room that is too little to count may add up to all that is missing.
+      const Bottleneck cut = reached();
+      if (cut.need - cut.room > slack_) return {SupportKind::none, cut, 0, 0, 0};
     }
     return vanishing();
   }
@@ -224,7 +233,7 @@ class Flow {
       const auto i = static_cast<std::size_t>(rows_of_entries_[e]);
       const std::size_t j = pattern_.columns[e];
       if (is_some(carried_[e]) || component[i] == component[rows_ + j]) continue;
-      if (pattern_.row_marginals[i] == 0 || pattern_.column_marginals[j] == 0) continue;
+      if (!is_some(pattern_.row_marginals[i]) || !is_some(pattern_.column_marginals[j])) continue;
       if (result.vanishing++ > 0) continue;
       result.kind = SupportKind::partial;
       result.row = static_cast<Index>(i);
@@ -246,6 +255,8 @@ class Flow {
       });
     }
     result.bottleneck = reached();
+    // Entries that carry too little to count are no proof.
+    if (!result.bottleneck.is_full()) return {};
     return result;
   }
 
@@ -260,7 +271,8 @@ class Flow {
   std::vector<Index> next_;  // arc of each node
   std::vector<Index> column_starts_;
   std::vector<Index> by_column_;
-  double tiny_ = 0;
+  double tiny_ = 0;   // what is no more than this is nothing; whole numbers are exact
+  double slack_ = 0;  // that rows may need beyond the room of their columns
 };
 
 template <class U>

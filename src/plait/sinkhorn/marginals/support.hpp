@@ -42,7 +42,7 @@ struct SupportFound {
 /// Decides it: a largest flow from rows to columns through the entries (Dinic's algorithm, which is Hopcroft and Karp's
 /// for ones), then the strongly connected components of what it leaves (Tarjan's). An entry without flow between two
 /// components carries none in any largest flow: for ones, it is in no perfect matching. Marginals that are all alike
-/// are dealt with exactly, others to 1e-12 of their sum.
+/// or whole numbers are dealt with exactly, others to 1e-9 of their sum.
 ///
 /// Sources: Sinkhorn, Knopp, 1967; Hopcroft, Karp, 1973; Tarjan, 1972; Dulmage, Mendelsohn, 1958.
 [[nodiscard]] SupportFound support_of(const Pattern& pattern);
