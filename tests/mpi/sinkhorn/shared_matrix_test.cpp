@@ -119,6 +119,15 @@ TEST_F(Batch, NamesTheMarginalsThatAreWrong) {
       ThrowsMessage<ArgumentError>(AllOf(HasSubstr("marginals 1: "), HasSubstr("the marginal of column 1 is -1"))));
 }
 
+TEST_F(Batch, NamesRowsAndColumnsAsTheOwnerOfATransposeDoes) {
+  WholeProblem whole = random_problem(6, 4, 3);
+  whole(5, 2) = -1;
+  const OwnRows<double> own(whole);
+  const std::vector<Marginals> marginals{{own.r, whole.c, sinkhorn::AxisNames::of_transpose()}};
+  EXPECT_THAT([&] { static_cast<void>(sinkhorn::scale_batch<double, double>(context, own.const_view(), marginals)); },
+              ThrowsMessage<ArgumentError>(HasSubstr("the entry in row 2, column 5 is -1")));
+}
+
 /// The textbook's iterative Bregman projections, in long double.
 std::vector<long double> reference_barycentre(const WholeProblem& costs, const std::vector<std::vector<double>>& masses,
                                               const std::vector<double>& weights, double epsilon, Index iterations) {

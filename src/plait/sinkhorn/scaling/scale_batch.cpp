@@ -264,6 +264,7 @@ CheckedMarginals largest_of(const std::vector<CheckedMarginals>& all, Index rows
   largest.rows.resize(static_cast<std::size_t>(rows));
   largest.columns.resize(static_cast<std::size_t>(columns));
   largest.first_row = first_row;
+  if (!all.empty()) largest.names = all.front().names;
   const auto raise = [](std::vector<double>& to, const std::vector<double>& from) {
     std::ranges::transform(to, from, to.begin(), [](double a, double b) { return std::max(a, b); });
   };
