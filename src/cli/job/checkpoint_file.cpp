@@ -15,6 +15,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/io/file.hpp"
+#include "plait/io/hdf5/hdf5.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/io/text/strict_json.hpp"
 #include "plait/io/text/text_file.hpp"
@@ -98,6 +99,13 @@ std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
   });
   for (const std::uint64_t other : mpi::all_gather(context.comm(), std::exchange(sum, 0))) sum += other;
   return sum + shuffled(static_cast<std::uint64_t>(size), ~0ULL - 1);
+}
+
+std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path) {
+  const io::Hdf5Name name = io::parse_hdf5_name(path);
+  const std::uint64_t of_file = checksum_of_file(context, name.file);
+  const bool is_hdf5 = io::told_by_rank_zero(context, [&] { return io::is_hdf5(io::File::open_to_read(name.file)); });
+  return is_hdf5 ? of_file + checksum(io::read_hdf5_header(context, name).data_set) : of_file;
 }
 
 std::string next_contents(const std::string& path, const std::string& before) {

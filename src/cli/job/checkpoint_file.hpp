@@ -23,6 +23,12 @@ namespace plait::cli {
 /// \throws FileError  on every rank: it can't be read
 [[nodiscard]] std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path);
 
+/// The same of what a job reads: of an HDF5 file not only its bytes count, but also which data set `path` names, or
+/// which is the only one. Collective over `context`.
+///
+/// \throws FileError  on every rank: it can't be read
+[[nodiscard]] std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path);
+
 /// The name of the contents that come after those called `before`, which may be empty.
 [[nodiscard]] std::string next_contents(const std::string& path, const std::string& before);
 

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/io/file_kind.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/npy/npy_rows.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -33,7 +32,7 @@ ScaledCheckpoint::ScaledCheckpoint(mpi::Context& context, const ScaledOptions& o
   if (options.checkpoint.empty()) return;
   identity_["files"] = json::array();
   for (const std::string& path : inputs) {
-    identity_["files"].push_back(path.empty() ? json() : json(checksum_of_file(context, io::file_of(path))));
+    identity_["files"].push_back(path.empty() ? json() : json(checksum_of_input(context, path)));
   }
   look_for_one();
 }

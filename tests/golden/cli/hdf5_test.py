@@ -65,6 +65,15 @@ class Hdf5(CommandTest):
         self.succeed(0, "generate", "30x20", "-o", "M.npy", "--quiet")
         np.testing.assert_array_equal(self.h5("M.h5")["m"][...], self.load("M.npy"))
 
+    def test_a_checkpoint_is_of_one_data_set(self):
+        no_support = np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]])
+        with self.h5("K.h5", "w") as file:
+            file["a"], file["b"] = no_support, 2 * no_support
+        rest = ("-o", "P.npy", "--checkpoint", "state", "--checkpoint-every", "12")
+        self.assertIn("no support", self.run_plait(0, "sinkhorn", "K.h5:/a", *rest).stderr)
+        self.assertIn("the files that are read differ", self.run_plait(2, "sinkhorn", "K.h5:/b", *rest, "--resume").stderr)
+        self.assertIn("no support", self.run_plait(2, "sinkhorn", "K.h5:a", *rest, "--resume").stderr)
+
     def test_errors_are_told_once_and_harm_no_file(self):
         with self.h5("H.h5", "w") as file:
             file["H"], file["S"], file["v"] = np.eye(3), np.eye(3), np.ones(3)
