@@ -39,7 +39,7 @@ json checkpoint_json(const PurifyCheckpoint& checkpoint) {
   json iterates = json::array();
   for (const Iterate& iterate : state.iterates) iterates.push_back(iterate_json(iterate));
   return {{"contents", checkpoint.matrix},
-          {"fingerprint", checkpoint.fingerprint},
+          {"checksums", checkpoint.checksums},
           {"ranks", checkpoint.ranks},
           {"method", name(state.problem.method)},
           {"occupied", state.problem.occupied},
@@ -57,7 +57,7 @@ PurifyCheckpoint checkpoint_of(const std::string& path, const json& value) {
   PurifyCheckpoint result;
   try {
     result.matrix = value.at("contents");
-    result.fingerprint = value.at("fingerprint").get<std::vector<double>>();
+    result.checksums = value.at("checksums").get<std::vector<std::uint64_t>>();
     result.ranks = value.at("ranks");
     State& state = result.state;
     state.problem.method = purify::parse_method(value.at("method").get<std::string>());

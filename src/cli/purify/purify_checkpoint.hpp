@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +13,8 @@ namespace plait::cli {
 
 /// Where a purification was. Its contents (see checkpoint_file.hpp) are the iterate.
 struct PurifyCheckpoint {
-  std::string matrix;               // the name of the file with the iterate, in the folder of the checkpoint
-  std::vector<double> fingerprint;  // of H, and of S where there is one
+  std::string matrix;                    // the name of the file with the iterate, in the folder of the checkpoint
+  std::vector<std::uint64_t> checksums;  // of the files of H, S and Z, as far as they are given: see checksum_of_input
   int ranks = 0;
   purify::State state;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -144,8 +145,7 @@ class PurifyRun {
     auto slab = io::with_dtype(file.dtype, [&]<class File>() { return read_as<File>(path, file); });
     purify::expect_finite(context_, slab, path);
     purify::make_hermitian(context_, slab, path);
-    fingerprint_.push_back(purify::trace(context_, slab));
-    fingerprint_.push_back(purify::inner_product(context_, slab, slab));
+    if (!options_.checkpoint.empty()) checksums_.push_back(checksum_of_input(context_, path));
     auto result = moved(slab, products_.layout());
     outcome_.read_seconds += slowest(context_, watch.seconds());
     return result;
@@ -209,7 +209,7 @@ class PurifyRun {
       const auto refuse = [&](const std::string& why) {
         throw FileError(fmt::format("{}: is a checkpoint of another job: {}", options_.checkpoint, why));
       };
-      if (checkpoint.fingerprint != fingerprint_) refuse("the matrices differ");
+      if (checkpoint.checksums != checksums_) refuse("the matrices differ");
       if (problem.occupied != task_.occupied) {
         refuse(fmt::format("{} states were occupied, now {} are", problem.occupied, task_.occupied));
       }
@@ -255,7 +255,7 @@ class PurifyRun {
       if (!options_.checkpoint.empty() && steps % every == 0) {
         const Index received_in_steps = received_by_rank(context_) - received_before;
         last_checkpoint_ = write_checkpoint(context_, options_.checkpoint, last_checkpoint_,
-                                            {{}, fingerprint_, context_.size(), purification.state()},
+                                            {{}, checksums_, context_.size(), purification.state()},
                                             moved(purification.density(), slab_));
         received_before = received_by_rank(context_) - received_in_steps;
       }
@@ -366,7 +366,7 @@ class PurifyRun {
   purify::DenseProducts<T> products_;
   purify::CountedProducts<T> counted_;
   std::optional<Matrix<T>> s_, z_, h_given_;
-  std::vector<double> fingerprint_;
+  std::vector<std::uint64_t> checksums_;  // of what was read, for checkpoints
   std::string last_checkpoint_;
   PurifyOutcome outcome_;
   double density_norm_ = 1;  // Frobenius, of D where a basis that is nearly dependent makes its elements large

@@ -196,6 +196,10 @@ class Purify(CommandTest):
         self.assertIn("C.json", self.files())
         other = ["purify", "H.npy", "--electrons", "58", "--method", "tc2", "--checkpoint", "C.json", "--resume"]
         self.assertIn("is a checkpoint of another job", self.run_plait(0, *other).errors[0])
+        order = np.random.default_rng(3).permutation(60)  # has the same trace and norm
+        self.save("other.npy", c60()[np.ix_(order, order)])
+        other = ["purify", "other.npy", *job[2:], "--resume", "-o", "D.npy"]
+        self.assertIn("is a checkpoint of another job: the matrices differ", self.run_plait(0, *other).errors[0])
         report = json.loads(self.succeed(2, *job, "--resume", "-o", "D.npy", "--json"))
         self.assertEqual(report["resumed_at"], 6)
         self.assert_density("D.npy", density(c60(), 30)[0])
