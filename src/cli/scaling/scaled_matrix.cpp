@@ -100,7 +100,8 @@ void write_column_vector(mpi::Context& context, const std::string& path, std::sp
   write_vector(context, path, layout, own == 0 ? nullptr : all.data() + axis.global_of(context.rank(), 0));
 }
 
-void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options, std::vector<NamedFile> kept) {
+void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options, std::vector<NamedFile> kept,
+                             const std::vector<NamedFile>& also_written) {
   const auto named = [](std::vector<NamedFile>& files, const std::string& path, const std::string& role) {
     if (!path.empty()) files.push_back({path, role});
   };
@@ -118,6 +119,7 @@ void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options
     named(written, options.checkpoint, "the file of --checkpoint");
     for (const char* turn : {".a.npy", ".b.npy"}) named(written, options.checkpoint + turn, "a state of --checkpoint");
   }
+  written.insert(written.end(), also_written.begin(), also_written.end());
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
     expect_different_files(plan, kept);
@@ -128,6 +130,7 @@ void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options
          {&options.checkpoint, &options.page, &options.output, &options.of_rows, &options.of_columns}) {
       if (!path->empty()) io::AsideFile::try_out(*path);
     }
+    for (const NamedFile& file : also_written) io::AsideFile::try_out(file.path);
   });
   kept.insert(kept.end(), written.begin(), written.end());
   expect_writable_trace(context, options.trace, kept);

@@ -171,7 +171,9 @@ void write_vectors(mpi::Context& context, const ScaledOptions& options, const st
 
 /// What would stop the output from being written is looked for before hours have passed. Collective over `context`.
 ///
-/// \param kept  files beside those of the options that a trace must not replace
-void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options, std::vector<NamedFile> kept = {});
+/// \param kept          what is read beside the files of `options`, and replaced by none
+/// \param also_written  what is written beside them
+void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options, std::vector<NamedFile> kept = {},
+                             const std::vector<NamedFile>& also_written = {});
 
 }  // namespace plait::cli

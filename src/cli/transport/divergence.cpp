@@ -102,14 +102,7 @@ DivergenceJob prepared_divergence(mpi::Context& context, const DivergenceOptions
     static_cast<PointsJob&>(job) = described_points(context, options, options.precision);
     for (const std::string& path : options.points) read.push_back({path, "a file of --points"});
   }
-  // Gradients take the place of none of these.
-  std::vector<NamedFile> written;
-  if (!options.of_rows.empty()) written.push_back({options.of_rows, "the file of --row-gradient"});
-  if (!options.of_columns.empty()) written.push_back({options.of_columns, "the file of --column-gradient"});
-  mpi::agreed(context, [&] {
-    if (context.rank() == 0) expect_different_files(written, read);
-  });
-  expect_writable_outputs(context, options, read);
+  expect_writable_outputs(context, options, std::move(read));
   job.memory = options.points.empty() ? memory_of(context, job, options.domain != sinkhorn::Domain::logarithmic)
                                       : memory_of_points(context, job);
   if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "plait/io/aside_file.hpp"
 #include "plait/io/npy/npy_rows.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/transport/point_transport.hpp"
@@ -34,19 +33,11 @@ void prepare_points(mpi::Context& context, const TransportJobOptions& options, I
     throw ArgumentError(fmt::format(
         "--map is given, but the marginals have {} columns, which are as many problems; expected vectors", problems));
   });
-  const std::vector<NamedFile> read{{options.points[0], "a file of --points"},
-                                    {options.points[1], "a file of --points"}};
-  expect_writable_outputs(context, options, read);
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0 || options.map.empty()) return;
-    std::vector<NamedFile> taken = read;
-    for (const std::string* path : {&options.rows, &options.columns, &options.start, &options.output, &options.of_rows,
-                                    &options.of_columns, &options.page, &options.checkpoint, &options.trace}) {
-      if (!path->empty()) taken.push_back({*path, "another file of the job"});
-    }
-    expect_different_files({{options.map, "the file of --map"}}, taken);
-    io::AsideFile::try_out(options.map);
-  });
+  std::vector<NamedFile> written;
+  if (!options.map.empty()) written.push_back({options.map, "the file of --map"});
+  expect_writable_outputs(context, options,
+                          {{options.points[0], "a file of --points"}, {options.points[1], "a file of --points"}},
+                          written);
   const Index number = job.precision == Precision::f32 ? 4 : 8;
   const Index coordinates = job.x.shape.columns;
   const Index rows = job.x.shape.rows / context.size() + 1;

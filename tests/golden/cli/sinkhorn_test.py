@@ -297,6 +297,7 @@ class Sinkhorn(CommandTest):
             (("sinkhorn", "K.npy", "-o", "W.npy", "--row-factors", "./W.npy"), "--output and the file of --row-factors"),
             (("sinkhorn", "K.npy", "-o", "Q.a.npy", "--checkpoint", "Q"), "--output and a state of --checkpoint"),
             (("sinkhorn", "Q.a.npy", "-o", "P.npy", "--checkpoint", "Q"), "IN and a state of --checkpoint"),
+            (("transport", "--points", "K.npy", "K.npy", "--epsilon", "1", "--map", "Q.a.npy", "--checkpoint", "Q"), "a state of --checkpoint and the file of --map"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--column-factors", "K.npy"), "IN and the file of --column-factors"),
             (("sinkhorn", "K.npy", "-o", "r.npy", "--rows", "r.npy", "--cols", "r.npy"), "--rows and the file of --output"),
             (("transport", "K.npy", "--epsilon", "1", "-o", "P.npy", "--row-potentials", "K.npy"), "IN and the file of --row-potentials"),
