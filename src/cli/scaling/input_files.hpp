@@ -19,8 +19,8 @@ struct InputFile {
 /// Those that all jobs may have. Jobs that have more of them have an overload for their options.
 [[nodiscard]] std::vector<InputFile> inputs_of(const ScaledOptions& options);
 
-/// The error with the file that it is about in front, unless it begins with that already, or is about none of them:
-/// that of the first words that it has.
+/// The error with the file that it is about in front, that of the first words that it has; as it is, if it names one of
+/// them already, behind a rank perhaps, or is about none.
 [[nodiscard]] std::string naming_file(std::string_view error, const std::vector<InputFile>& inputs);
 
 /// Does the work. Errors about what is in a file name it: as arguments' errors, they are the same on all ranks.

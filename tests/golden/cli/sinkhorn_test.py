@@ -426,6 +426,10 @@ class Sinkhorn(CommandTest):
                 result = self.run_plait(3 if number % 3 == 0 else 0, *words)
                 self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
                 self.assertRegex(result.errors[0], f"^plait: error: {path}: (rank \\d: )?{complaint}")
+        wide = broken("wide.npy", np.ones((7, 7)), (6, 6), 1e99)
+        for ranks in (0, 3):
+            result = self.run_plait(ranks, *divergence, "--among-rows", wide, "--among-columns", "B.npy", "--precision", "f32")
+            self.assertRegex(result.errors[0], rf"^plait: error: (rank \d: )?{wide}: the entry in row 6, column 6 is 1e\+99, beyond")
 
     def test_epsilons_that_the_precision_does_not_tell_apart(self):
         self.save("C.npy", np.random.default_rng(14).random((6, 4)))
