@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int format_number = 2;
+constexpr int format_number = 3;
 constexpr Index most_bytes = Index{64} << 20;
 constexpr Index word_bytes = 8;
 constexpr std::string_view checksum_key = "\"checksum\": \"";
@@ -108,13 +108,10 @@ std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path) 
   return is_hdf5 ? of_file + checksum(io::read_hdf5_header(context, name).data_set) : of_file;
 }
 
-std::string next_contents(const std::string& path, const std::string& before) {
-  const std::string name = fs::path(path).filename().string();
-  return before == name + ".a.npy" ? name + ".b.npy" : name + ".a.npy";
-}
+std::string next_contents(std::string_view before) { return before == "a" ? "b" : "a"; }
 
 std::string contents_path(const std::string& path, const std::string& contents) {
-  return (fs::path(path).parent_path() / contents).string();
+  return path + "." + contents + ".npy";
 }
 
 std::optional<json> read_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job) {
@@ -134,7 +131,7 @@ std::optional<json> read_checkpoint_file(mpi::Context& context, const std::strin
     const std::string found = take_checksum(text);
     if (found != in_digits(checksum(text))) fail("its checksum is another one: it is not as it was written");
     const std::string contents = parsed.value("contents", "");
-    if (contents.empty() || fs::path(contents).filename() != contents) fail("it names no contents");
+    if (contents != "a" && contents != "b") fail("it tells of no contents");
     return parsed;
   });
   const std::string contents = contents_path(path, value["contents"].get<std::string>());
@@ -168,7 +165,7 @@ void remove_checkpoint(mpi::Context& context, const std::string& path) {
   fs::remove(path, ignored);
   std::string contents;
   for (int turn = 0; turn < 2; ++turn) {
-    contents = next_contents(path, contents);
+    contents = next_contents(contents);
     fs::remove(contents_path(path, contents), ignored);
   }
 }

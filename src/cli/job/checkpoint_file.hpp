@@ -10,9 +10,9 @@
 #include "plait/mpi/context.hpp"
 
 /// What the checkpoints of all jobs have in common. A checkpoint is a small text, and lets a file of numbers beside it,
-/// its contents, be one of two by turns; it names the one that was complete before it got its own name, so that a kill
-/// at any moment leaves a checkpoint that can be gone on from. Both have checksums: a byte that is not as it was
-/// written is an error.
+/// its contents, be one of two by turns, a and b; it tells the one that was complete before it got its own name, so
+/// that a kill at any moment leaves a checkpoint that can be gone on from. Both have checksums: a byte that is not as
+/// it was written is an error.
 namespace plait::cli {
 
 /// Of bytes, 8 at a time; any change of one byte changes it.
@@ -29,10 +29,10 @@ namespace plait::cli {
 /// \throws FileError  on every rank: it can't be read
 [[nodiscard]] std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path);
 
-/// The name of the contents that come after those called `before`, which may be empty.
-[[nodiscard]] std::string next_contents(const std::string& path, const std::string& before);
+/// "a" or "b": which contents come after those of `before`, which may be empty.
+[[nodiscard]] std::string next_contents(std::string_view before);
 
-/// Where contents of this name are.
+/// Where these contents are. The checkpoint does not name the file, as names may be any bytes, but not in JSON.
 [[nodiscard]] std::string contents_path(const std::string& path, const std::string& contents);
 
 /// The checkpoint in a file; nothing, if there is no such file. Its contents are looked at, too. Collective over
@@ -44,7 +44,7 @@ namespace plait::cli {
 [[nodiscard]] std::optional<nlohmann::json> read_checkpoint_file(mpi::Context& context, const std::string& path,
                                                                  std::string_view job);
 
-/// Writes a checkpoint whose contents lie there under the name that `checkpoint["contents"]` tells. Collective over
+/// Writes a checkpoint whose contents, a or b as `checkpoint["contents"]` tells, lie there. Collective over
 /// `context`.
 ///
 /// \throws FileError  on every rank; the checkpoint that was there is as it was

@@ -86,7 +86,7 @@ std::optional<PurifyCheckpoint> read_checkpoint(mpi::Context& context, const std
 template <class T>
 std::string write_checkpoint(mpi::Context& context, const std::string& path, const std::string& before,
                              PurifyCheckpoint checkpoint, const layout::DistributedMatrix<T>& slab) {
-  checkpoint.matrix = next_contents(path, before);
+  checkpoint.matrix = next_contents(before);
   io::write_npy(context, contents_path(path, checkpoint.matrix), slab);
   write_checkpoint_file(context, path, job, checkpoint_json(checkpoint));
   return checkpoint.matrix;

@@ -13,7 +13,7 @@ namespace plait::cli {
 
 /// Where a purification was. Its contents (see checkpoint_file.hpp) are the iterate.
 struct PurifyCheckpoint {
-  std::string matrix;                    // the name of the file with the iterate, in the folder of the checkpoint
+  std::string matrix;                    // which of both contents the iterate is
   std::vector<std::uint64_t> checksums;  // of the files of H, S and Z, as far as they are given: see checksum_of_input
   int ranks = 0;
   purify::State state;
@@ -27,7 +27,7 @@ struct PurifyCheckpoint {
 /// Writes the iterate, a slab of it on each rank, then the checkpoint. Returns what it wrote, for the next turn.
 /// Collective over `context`.
 ///
-/// \param before  the name of the iterate that the last checkpoint names, empty if there is none
+/// \param before  the iterate of the last checkpoint, empty if there is none
 /// \throws FileError  on every rank; the checkpoint that was there is as it was
 template <class T>
 std::string write_checkpoint(mpi::Context& context, const std::string& path, const std::string& before,

@@ -106,7 +106,7 @@ void ScaledCheckpoint::read(const json& checkpoint) {
 void ScaledCheckpoint::keep(json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
                             const std::vector<const std::vector<double>*>& of_columns,
                             const std::vector<double>& errors) {
-  contents_ = next_contents(options_.checkpoint, contents_);
+  contents_ = next_contents(contents_);
   const auto vectors = static_cast<Index>(of_rows.size());
   const auto iterations = static_cast<Index>(errors.size());
   io::NpyRows<double> file(context_, contents_path(options_.checkpoint, contents_),

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import re
 
 import numpy as np
@@ -313,6 +314,13 @@ class Sinkhorn(CommandTest):
                 self.assertEqual(result.status, 1, result.stderr)
                 self.assertIn(f"{roles}, expected different files", result.stderr)
                 self.assertEqual(self.files(), before)
+
+    def test_a_checkpoint_may_have_any_name(self):
+        self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
+        job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--checkpoint", os.fsdecode(b"state\xff"), "--checkpoint-every", "12")
+        for more in ((), ("--resume",)):
+            self.assertIn("no support", self.run_plait(0, *job, *more).stderr)
+        self.assertTrue({os.fsdecode(b"state\xff" + end) for end in (b"", b".a.npy", b".b.npy")} <= self.files())
 
     def test_vectors_that_make_no_plan_are_no_success(self):
         random = np.random.default_rng(11)
