@@ -246,7 +246,7 @@ report::Trace parse_trace(std::string_view text, const std::string& path) {
   try {
     const json rest = json::parse(text, look);
     if (!rest.is_object()) reader.fail_foreign();
-  } catch (const json::parse_error& error) {
+  } catch (const json::exception& error) {  // numbers beyond their range are of another kind than syntax
     const std::string_view what = error.what();
     const auto end_of_id = what.find("] ");  // "[json.exception.parse_error.101] parse error at line ..."
     throw FileError(fmt::format("{}: is no JSON, or truncated: {}", path,

@@ -104,6 +104,7 @@ class Trace(CommandTest):
         whole = (self.folder / "small.json").read_text()
         (self.folder / "half.json").write_text(whole[: len(whole) // 2])
         (self.folder / "foreign.json").write_text('{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2, "pid": 3}]}')
+        (self.folder / "large.json").write_text('{"traceEvents": [1e999]}')
         (self.folder / "text.json").write_text("hello, world\n")
         (self.folder / "folder.html").mkdir()
         files = self.files()
@@ -111,6 +112,7 @@ class Trace(CommandTest):
             (["trace", "none.json"], 1, "none.json: can't be opened: No such file"),
             (["trace", "half.json"], 1, r"half.json: is no JSON, or truncated: parse error at line \d+"),
             (["trace", "text.json"], 1, "text.json: is no JSON, or truncated: parse error at line 1, column 1"),
+            (["trace", "large.json"], 1, "large.json: is no JSON, or truncated: number overflow parsing '1e999'"),
             (["trace", "foreign.json"], 1, "foreign.json: is no trace of plait"),
             (["trace", "foreign.json", "--report", "r.html"], 1, "foreign.json: is no trace of plait"),
             (["trace", "small.json", "--report", "folder.html"], 1, "folder.html: is a directory"),
