@@ -173,13 +173,16 @@ template <class A>
 
 /// Reads the file of --start.
 ///
-/// \throws ArgumentError  on all ranks: the file of the matrix is in Fortran order, so that what is scaled is the
+/// \throws ArgumentError  on all ranks: the file of the matrix is kept by columns, so that what is scaled is the
 ///                        transpose, which begins with its own columns
 template <class A>
 [[nodiscard]] std::vector<A> read_start(mpi::Context& context, const ScaledOptions& options, bool is_transposed) {
   mpi::agreed(context, [&] {
     if (options.start.empty() || !is_transposed) return;
-    throw ArgumentError(fmt::format("--start: {} is in Fortran order, expected C order", options.input));
+    throw ArgumentError(
+        fmt::format("--start: {} is kept by columns, as arrays in Fortran order and Matrix Market files "
+                    "of dense matrices are; expected a .npy file in C order",
+                    options.input));
   });
   if (options.start.empty()) return {};
   const auto start = io::read_npy_vector(context, options.start);

@@ -62,6 +62,7 @@ struct ScaledWords {
   const char* marginals_help;
   AddOutput add_output;
   const char* output_help;
+  bool has_stages;  // whether epsilon falls in some
 };
 
 /// The tolerance that was given, or what suits the precision.
@@ -71,9 +72,9 @@ struct ScaledWords {
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words);
 
 /// Some of them, for commands that have no others: what a matrix is stored in and computed with, of which `precisions`
-/// are known; when iterations end; what is told, and the machine.
+/// are known; when iterations end, in each stage if epsilon falls in some; what is told, and the machine.
 void add_precision_option(CLI::App& command, ScaledOptions& options, const char* precisions);
-void add_limit_options(CLI::App& command, ScaledOptions& options);
+void add_limit_options(CLI::App& command, ScaledOptions& options, bool has_stages);
 void add_report_and_machine_options(CLI::App& command, ScaledOptions& options);
 
 /// \throws UsageError  --resume or --checkpoint-every without --checkpoint

@@ -20,7 +20,8 @@ constexpr ScaledWords sinkhorn_words{
     "K: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0",
     "What the rows are to sum up to: a .npy file of a vector;\n1 each without --rows and --cols, else alike",
     add_plan_path,
-    "Where the plan goes, as a .npy file, or of a sparse K\nas a Matrix Market file .mtx; may be IN itself"};
+    "Where the plan goes, as a .npy file, or of a sparse K\nas a Matrix Market file .mtx; may be IN itself",
+    false};
 
 constexpr Index most_grid_ranks = 1'000'000;
 
@@ -102,7 +103,8 @@ void expect_consistent(const SinkhornOptions& options) {
 
 constexpr const char* sinkhorn_footer =
     R"(P = diag(u) K diag(v), with the factors u of the rows and v of the columns that give P its sums. Where no
-factors do, it is said why, and nothing is written. A Matrix Market file of the coordinate format stays sparse.
+factors do, it is said why, and nothing is written. A Matrix Market file of the coordinate format stays sparse,
+but with several marginals, --grid, --over-relaxation, another --form than scaling, or --precision bf16.
 
 A job that is stopped, however, goes on from its last checkpoint if the same command is given again with --resume, and
 gives the same bits on as many ranks.

@@ -22,7 +22,8 @@ constexpr ScaledWords transport_words{
     "C, the costs: a NumPy .npy, Matrix Market or HDF5 file;\n+infinity forbids an entry",
     "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows",
     add_npy_path,
-    "Where the plan goes, as a .npy file; may be IN itself"};
+    "Where the plan goes, as a .npy file; may be IN itself",
+    true};
 
 /// "RHO", or "RHO,RHO" of which one may be inf.
 sinkhorn::Rho parse_rho(std::string_view text) {

@@ -582,6 +582,8 @@ class Sinkhorn(CommandTest):
         self.assertIn("the entry in row 0, column 1 and 2 others are in no such matrix", result.stderr)
         result = self.run_plait(0, "sinkhorn", "K.npy", "-o", "P.mtx")
         self.assertIn("P.mtx would be a sparse plan, but K.npy is dealt with as a dense matrix", result.stderr)
+        dense = ("sinkhorn", "K.mtx", "-o", "P.npy", "--start", "v.npy", "--over-relaxation", "1.1")
+        self.assertIn("--start: K.mtx is kept by columns, as arrays in Fortran order and Matrix Market", self.run_plait(0, *dense).stderr)
 
     def test_jobs_that_are_killed_at_any_moment_go_on_with_the_same_bits(self):
         random = np.random.default_rng(6)
