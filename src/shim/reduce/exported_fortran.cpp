@@ -17,8 +17,8 @@
 
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): Open MPI's names
 
-// MPI_IN_PLACE and MPI_BOTTOM are common blocks in Fortran, known by their addresses in whatever spelling the program's
-// compiler has for them. None exists in a program without Fortran.
+// MPI_IN_PLACE and MPI_BOTTOM are common blocks in Fortran, known by their addresses. libmpi itself defines them in the
+// spelling of the compiler that it was built with, often in no other: the addresses of the others are null then.
 extern "C" {
 [[gnu::weak]] extern int mpi_fortran_in_place;
 [[gnu::weak]] extern int mpi_fortran_in_place_;
@@ -35,6 +35,7 @@ namespace {
 namespace reduce = plait::shim::reduce;
 
 void* in_c(void* buffer) {
+  if (buffer == nullptr) return buffer;  // of what is not allocated, and the address of spellings that don't exist
   if (buffer == &mpi_fortran_in_place || buffer == &mpi_fortran_in_place_ || buffer == &mpi_fortran_in_place__ ||
       buffer == &MPI_FORTRAN_IN_PLACE) {
     return MPI_IN_PLACE;
@@ -44,13 +45,6 @@ void* in_c(void* buffer) {
     return MPI_BOTTOM;
   }
   return buffer;
-}
-
-// Whether the addresses above are known. They are not where Fortran came into the process after this library, as in a
-// module of Python: nothing is served then.
-bool is_fortran_known() noexcept {
-  return &mpi_fortran_in_place != nullptr || &mpi_fortran_in_place_ != nullptr || &mpi_fortran_in_place__ != nullptr ||
-         &MPI_FORTRAN_IN_PLACE != nullptr;
 }
 
 int find_fortran_layer(dl_phdr_info* library, std::size_t /*size*/, void* path) {
@@ -104,12 +98,12 @@ std::optional<int> unserved(reduce::Routine routine, const MPI_Fint* type, const
   static auto* const of_mpi = reinterpret_cast<void(*) parameters>(of_fortran_layer("pmpi_" #lower "_"))
 
 // A routine of these parameters, which `attempt` may serve, and MPI itself otherwise.
-#define PLAIT_FORTRAN(lower, UPPER, parameters, arguments, attempt)                     \
-  extern "C" void ompi_##lower##_f parameters {                                         \
-    if (is_fortran_known() && reduce::mpi_is_running() && told(attempt, error)) return; \
-    PLAIT_FORTRAN_OF_MPI(lower, parameters);                                            \
-    of_mpi arguments;                                                                   \
-  }                                                                                     \
+#define PLAIT_FORTRAN(lower, UPPER, parameters, arguments, attempt) \
+  extern "C" void ompi_##lower##_f parameters {                     \
+    if (reduce::mpi_is_running() && told(attempt, error)) return;   \
+    PLAIT_FORTRAN_OF_MPI(lower, parameters);                        \
+    of_mpi arguments;                                               \
+  }                                                                 \
   PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)
 
 // Routines that only tell plait something: each spelling goes on to whoever intercepts it next, such as a profiler.

@@ -54,9 +54,30 @@ subroutine reduce_by_mpif(rank, ranks)
   numbers = rank + 1
   call MPI_Reduce_scatter(numbers, sums, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
   call expect(all(sums(1:counts(rank + 1)) == whole), 'mpif.h: MPI_Reduce_scatter')
+  call reduce_to_nothing(rank, ranks)
   call MPI_Reduce_local(numbers, sums, 1, MPI_REAL, MPI_BAND, error)
   call expect(error /= MPI_SUCCESS, 'mpif.h: an operation that is not defined')
 end subroutine reduce_by_mpif
+
+! Ranks that get nothing have allocated no place for it.
+subroutine reduce_to_nothing(rank, ranks)
+  use expectations
+  implicit none
+  include 'mpif.h'
+  integer, intent(in) :: rank, ranks
+  integer :: error, counts(ranks)
+  integer, allocatable :: numbers(:), prefix(:), last(:)
+  allocate (numbers(n))
+  numbers = 1
+  if (rank > 0) allocate (prefix(n))
+  call MPI_Exscan(numbers, prefix, n, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+  if (rank > 0) call expect(all(prefix == rank), 'MPI_Exscan to nothing')
+  counts = 0
+  counts(ranks) = n
+  if (rank == ranks - 1) allocate (last(n))
+  call MPI_Reduce_scatter(numbers, last, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+  if (rank == ranks - 1) call expect(all(last == ranks), 'MPI_Reduce_scatter to nothing')
+end subroutine reduce_to_nothing
 
 subroutine reduce_by_mpi(rank, ranks)
   use expectations
