@@ -127,6 +127,8 @@ PLAIT_FORTRAN_TELLING(comm_free, COMM_FREE, (MPI_Fint * comm, MPI_Fint* error), 
                       reduce::NodeGroup::forget_freed())
 PLAIT_FORTRAN_TELLING(comm_disconnect, COMM_DISCONNECT, (MPI_Fint * comm, MPI_Fint* error), (comm, error),
                       reduce::NodeGroup::forget_freed())
+PLAIT_FORTRAN_TELLING(comm_idup, COMM_IDUP, (MPI_Fint * comm, MPI_Fint* duplicate, MPI_Fint* request, MPI_Fint* error),
+                      (comm, duplicate, request, error), reduce::NodeGroup::make_no_more())
 
 #define PLAIT_FORTRAN_COLLECTIVE(lower, UPPER, attempt)                                                            \
   PLAIT_FORTRAN(                                                                                                   \

@@ -133,11 +133,30 @@ subroutine reduce_by_mpi_f08(rank, ranks)
   call expect(all(sums == rank + 1), 'mpi_f08: MPI_Scan')
 end subroutine reduce_by_mpi_f08
 
+! Ranks duplicate a communicator in the background, some before and some after they reduce much on another one.
+subroutine duplicate_meanwhile(rank, ranks, much, length)
+  use expectations
+  use mpi
+  implicit none
+  integer, intent(in) :: rank, ranks, length
+  double precision, intent(inout) :: much(length)
+  integer :: error, other, copy, request
+  call MPI_Comm_dup(MPI_COMM_WORLD, other, error)
+  much = 1
+  if (rank == 0) call MPI_Comm_idup(MPI_COMM_WORLD, copy, request, error)
+  call MPI_Allreduce(MPI_IN_PLACE, much, length, MPI_DOUBLE_PRECISION, MPI_MAX, other, error)
+  call MPI_Allreduce(MPI_IN_PLACE, much, length, MPI_DOUBLE_PRECISION, MPI_SUM, other, error)
+  call expect(all(much == ranks), 'MPI_Allreduce while another communicator is duplicated')
+  if (rank /= 0) call MPI_Comm_idup(MPI_COMM_WORLD, copy, request, error)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+  call MPI_Comm_free(other, error)
+end subroutine duplicate_meanwhile
+
 program reduce_fortran
   use expectations
   use mpi
   implicit none
-  integer :: rank, ranks, error, copy
+  integer :: rank, ranks, error
   double precision, allocatable :: much(:) ! for a library that wants to see much data before it takes an interest
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
@@ -150,8 +169,7 @@ program reduce_fortran
   call reduce_by_mpif(rank, ranks)
   call reduce_by_mpi(rank, ranks)
   call reduce_by_mpi_f08(rank, ranks)
-  call MPI_Comm_dup(MPI_COMM_WORLD, copy, error)
-  call MPI_Comm_free(copy, error)
+  call duplicate_meanwhile(rank, ranks, much, size(much))
   call MPI_Finalize(error)
   if (wrong > 0) error stop 1
 end program reduce_fortran
