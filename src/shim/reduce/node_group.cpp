@@ -38,9 +38,13 @@ constexpr Index bytes_of_call = 4096;
 constexpr int most_reducers = 64;
 constexpr int most_reproducible = 512;
 
-// How long others of a node may take to come to their first reduction before they are taken to lack the library. Of
-// those that do nobody waits again.
+// How long others of a node may take to announce themselves before they are taken to lack the library. Whoever waited
+// so long for one waits for none again.
 constexpr double longest_wait_seconds = 10;
+
+constexpr std::string_view at_odds = "PLAIT_REPRODUCIBLE differs between ranks: sums among those are not reproducible";
+constexpr std::string_view not_in_time =
+    "ranks lack libplait_reduce.so, or began 10 s later than others: sums among those are not reproducible";
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): as MPI's own state, there is one of them in a process
 std::atomic<int> reducers = 0;
@@ -156,13 +160,28 @@ bool NodeGroup::have_all_announced() const noexcept {
   }
 }
 
+// Of ranks of one node; alike on all of them that have the library.
+bool NodeGroup::wait_for_all(const std::vector<int>& ranks) const {
+  static std::atomic<bool> some_lack_it = false;
+  const mpi::Communicator comm = mpi::Communicator::borrowed(comm_);
+  const Stopwatch waiting;
+  Backoff backoff;
+  for (;;) {
+    const std::optional<int> absent = first_absent(ranks);
+    if (!absent) return true;
+    if (is_any_given_up(ranks)) return false;
+    if (waiting.seconds() > longest_wait_seconds) some_lack_it = true;
+    if (some_lack_it && give_up_on(*absent)) return false;
+    mpi::progress(comm);
+    backoff.idle();
+  }
+}
+
 // Processes that were not started together can't find out about each other, as all of them see. Over several nodes it
 // was found out for all processes at once. On one node the others are asked for without communication, which a rank
 // that lacks the library or the wish would not take part in. Those that have it are on their way to this call, and may
 // need this rank's progress to get there.
 NodeGroup::Wish NodeGroup::wish_of_all() {
-  constexpr std::string_view at_odds =
-      "PLAIT_REPRODUCIBLE differs between ranks: sums among those are not reproducible";
   const std::vector<int> ranks = world_ranks_of(comm_);
   if (std::ranges::find(ranks, -1) != ranks.end()) {
     if (rank_ == 0) {
@@ -174,24 +193,15 @@ NodeGroup::Wish NodeGroup::wish_of_all() {
   if (!is_job_on_one_node()) {
     const WorldWish wish = wish_of_world();
     if (wish == WorldWish::of_all) return Wish::of_all;
-    const bool was_told = wish == WorldWish::of_some;
-    if (rank_ == 0 && !was_told) Log::of_program().tell_at_odds(at_odds);
+    if (rank_ == 0 && wish == WorldWish::unknown) Log::of_program().tell_at_odds(at_odds);
     return Wish::of_some;
   }
-  static std::atomic<bool> some_lack_it = false;
-  const mpi::Communicator comm = mpi::Communicator::borrowed(comm_);
-  const Stopwatch waiting;
-  Backoff backoff;
-  while (!are_present(ranks) && !some_lack_it) {
-    if (waiting.seconds() > longest_wait_seconds) some_lack_it = true;
-    mpi::progress(comm);
-    backoff.idle();
-  }
-  if (want_reproducible(ranks)) return Wish::of_all;
-  for (int lower = 0; lower < rank_; ++lower) {
-    if (wants_reproducible(ranks[static_cast<std::size_t>(lower)])) return Wish::of_some;
-  }
-  Log::of_program().tell_at_odds(at_odds);
+  const bool all_came = wait_for_all(ranks);
+  if (all_came && want_reproducible(ranks)) return Wish::of_all;
+  const auto wants = [](int rank) { return wants_reproducible(rank); };
+  const bool others_say_it = is_any_given_up({ranks[static_cast<std::size_t>(rank_)]}) ||
+                             std::any_of(ranks.begin(), ranks.begin() + rank_, wants);
+  if (!others_say_it) Log::of_program().tell_at_odds(all_came ? at_odds : not_in_time);
   return Wish::of_some;
 }
 

@@ -22,7 +22,7 @@ namespace plait::shim::reduce {
 /// What reducing needs (a context, so two communicators, and a few hundred KB of shared memory) is made when a
 /// communicator's calls have reduced so much that it pays, so that many communicators that are used once or twice cost
 /// next to nothing; for reproducible sums it is made at once, also over several nodes. All decisions are alike on all
-/// ranks of the communicator.
+/// ranks of the communicator that have the library: a rank that the others did not wait for knows that, too.
 class NodeGroup {
  public:
   /// That of a communicator, made when it is first asked for; where PLAIT_REPRODUCIBLE is set it may wait for the other
@@ -81,6 +81,7 @@ class NodeGroup {
 
   [[nodiscard]] bool agree(bool fine) const noexcept;
   [[nodiscard]] bool have_all_announced() const noexcept;
+  [[nodiscard]] bool wait_for_all(const std::vector<int>& ranks) const;
   [[nodiscard]] Wish wish_of_all();
   void make_reducer();
   void begin() noexcept;

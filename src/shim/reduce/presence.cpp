@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
@@ -41,6 +42,10 @@ std::string job() {
 
 constexpr std::string_view has_library = "plait-reduce";
 constexpr std::string_view has_wish = "plait-reduce.reproducible";
+// One process alone can have a name: the first one that takes a rank's turn either announces it, being itself, or gives
+// up on it.
+constexpr std::string_view turn = "plait-reduce.turn";
+constexpr std::string_view is_given_up = "plait-reduce.late";
 
 // A name of sockets that is in no file system, and so is gone with its process however that ends.
 bool name_socket(std::string_view what, int world_rank, sockaddr_un& address, socklen_t& length) {
@@ -56,27 +61,50 @@ bool name_socket(std::string_view what, int world_rank, sockaddr_un& address, so
   return true;
 }
 
-/// A socket with this name, or -1. It stays open as long as the process lives.
-int announce(std::string_view what, int world_rank) noexcept {
-  try {
-    sockaddr_un address{};
-    socklen_t length = 0;
-    if (!name_socket(what, world_rank, address, length)) return -1;
-    const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (made >= 0 && bind(made, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
-      close(made);
-      return -1;
-    }
-    return made;
-  } catch (const std::exception&) {
-    return -1;
+int make_socket() noexcept { return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); }
+
+/// Sockets with names, each open as long as the process lives unless it is closed before. They are made before any of
+/// them gets its name, so that those who run out of descriptors do so before others see anything.
+class NamedSockets {
+ public:
+  explicit NamedSockets(std::size_t count) noexcept : count_(count) {
+    for (std::size_t i = 0; i < count_; ++i) sockets_[i] = make_socket();
   }
-}
+  NamedSockets(const NamedSockets&) = delete;
+  NamedSockets& operator=(const NamedSockets&) = delete;
+  ~NamedSockets() {
+    for (const int made : sockets_) {
+      if (made >= 0) close(made);
+    }
+  }
+
+  [[nodiscard]] bool are_made() const noexcept {
+    return std::ranges::all_of(sockets_.begin(), sockets_.begin() + count_, [](int made) { return made >= 0; });
+  }
+
+  /// Whether socket `i` has the name now, which no other has then.
+  [[nodiscard]] bool name(std::size_t i, std::string_view what, int world_rank) noexcept {
+    try {
+      sockaddr_un address{};
+      socklen_t length = 0;
+      return name_socket(what, world_rank, address, length) &&
+             bind(sockets_[i], reinterpret_cast<const sockaddr*>(&address), length) == 0;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  void keep() noexcept { sockets_.fill(-1); }
+
+ private:
+  std::array<int, 3> sockets_{-1, -1, -1};
+  std::size_t count_;
+};
 
 /// Looks for the sockets of others. It is there before this process announces itself: one that could not look any more,
 /// as it has no descriptors left, would decide otherwise than the others do.
 int looking_socket() noexcept {
-  static const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  static const int made = make_socket();
   return made;
 }
 
@@ -99,9 +127,28 @@ bool have_announced(std::string_view what, const std::vector<int>& world_ranks) 
 
 void announce_presence(int world_rank, bool wants_reproducible) noexcept {
   if (looking_socket() < 0) return;
+  NamedSockets sockets(wants_reproducible ? 3 : 2);
+  if (!sockets.are_made() || !sockets.name(0, turn, world_rank)) return;
   // The wish first, so that whoever finds the process knows it.
-  if (wants_reproducible && announce(has_wish, world_rank) < 0) return;
-  static_cast<void>(announce(has_library, world_rank));
+  if (wants_reproducible && !sockets.name(2, has_wish, world_rank)) return;
+  if (sockets.name(1, has_library, world_rank)) sockets.keep();
+}
+
+bool give_up_on(int world_rank) noexcept {
+  NamedSockets sockets(2);
+  if (!sockets.are_made()) return true;  // without a word to the others, as there is no way to say it
+  if (!sockets.name(0, turn, world_rank)) return !has_announced(turn, world_rank);
+  if (sockets.name(1, is_given_up, world_rank)) sockets.keep();
+  return true;
+}
+
+bool is_any_given_up(const std::vector<int>& world_ranks) noexcept {
+  return std::ranges::any_of(world_ranks, [](int rank) { return has_announced(is_given_up, rank); });
+}
+
+std::optional<int> first_absent(const std::vector<int>& world_ranks) noexcept {
+  const auto found = std::ranges::find_if_not(world_ranks, [](int rank) { return has_announced(has_library, rank); });
+  return found == world_ranks.end() ? std::nullopt : std::optional(*found);
 }
 
 bool are_present(const std::vector<int>& world_ranks) noexcept { return have_announced(has_library, world_ranks); }

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <vector>
 
 namespace plait::shim::reduce {
@@ -10,6 +11,8 @@ namespace plait::shim::reduce {
 /// to some of the ranks only (mpirun of Open MPI keeps LD_PRELOAD from other nodes, and its programs may have
 /// environments of their own); what the ranks of a communicator do together they may do only where all of them have it,
 /// and those that lack it can't be asked.
+///
+/// Nothing is announced where others have given up on this process.
 ///
 /// \param world_rank          of this process
 /// \param wants_reproducible  what it asks sums to be
@@ -20,6 +23,18 @@ void announce_presence(int world_rank, bool wants_reproducible) noexcept;
 [[nodiscard]] bool are_present(const std::vector<int>& world_ranks) noexcept;
 [[nodiscard]] bool want_reproducible(const std::vector<int>& world_ranks) noexcept;
 [[nodiscard]] bool wants_reproducible(int world_rank) noexcept;
+
+/// The first of them that has not announced itself.
+[[nodiscard]] std::optional<int> first_absent(const std::vector<int>& world_ranks) noexcept;
+
+/// Waits no longer for a process that has not announced itself. From then on it can't, so that all who look decide
+/// alike, whenever they do.
+/// \return  false if it is about to announce itself just now, or another process to give up on it: one of these is seen
+///          in a moment
+[[nodiscard]] bool give_up_on(int world_rank) noexcept;
+
+/// Whether somebody has given up on one of them.
+[[nodiscard]] bool is_any_given_up(const std::vector<int>& world_ranks) noexcept;
 
 /// Whether all processes of this job are on this node, as far as the launcher tells.
 [[nodiscard]] bool is_job_on_one_node() noexcept;

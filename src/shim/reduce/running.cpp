@@ -60,7 +60,9 @@ void refuse_other_mpi() noexcept {
 
 }  // namespace
 
-void end() noexcept { phase.store(Phase::ended, std::memory_order_release); }
+void end() noexcept {
+  if (phase.exchange(Phase::ended, std::memory_order_acq_rel) == Phase::running) stop_learning_wish();
+}
 
 // MPI_Finalize deletes the attributes of MPI_COMM_SELF before it does anything else: that is noticed also where the
 // program calls it by another name than those that are intercepted.

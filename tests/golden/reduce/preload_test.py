@@ -123,7 +123,7 @@ class Preload(unittest.TestCase):
         if done.returncode == 125:
             self.skipTest(done.stderr)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr.count("is not on all ranks: sums are not reproducible"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("was not on all ranks in 10 s: sums are not reproducible"), 1, done.stderr)
 
     def test_what_can_not_be_reproducible_is_said_once_and_counted(self):
         for part, counted in (
@@ -141,6 +141,17 @@ class Preload(unittest.TestCase):
         on_rank = 'PLAIT_REPRODUCIBLE=${OMPI_COMM_WORLD_RANK:-$PMI_RANK} exec "$0" results'
         log = self.with_library(2, "sh", "-c", on_rank, self.program)[1]
         self.assertEqual(log.count("PLAIT_REPRODUCIBLE differs between ranks"), 1, log)
+
+    def test_a_rank_that_comes_too_late_decides_as_the_others_do(self):
+        several_nodes = ["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE", "-u", "MPI_LOCALNRANKS", self.program, "few-sums"]
+        late = {"PROFILER_SECONDS": "12", "LD_PRELOAD": f"{self.library}:{self.profiler}", "PLAIT_REPRODUCIBLE": "1"}
+        for words, complaint in (
+            ([self.program, "few-sums"], "ranks lack libplait_reduce.so, or began 10 s later than others"),
+            (several_nodes, "was not on all ranks in 10 s"),
+        ):
+            log = self.with_library(2, *words, **late)[1]
+            self.assertEqual(self.calls(log), {})
+            self.assertEqual(log.count(complaint), 1, log)
 
     def test_sums_of_ranks_that_were_started_apart_are_said_not_to_be_reproducible(self):
         if not self.is_open_mpi():

@@ -27,6 +27,7 @@ void reduce_at_exit();  // part "reduce-at-exit"
 void check_reproducible();          // part "reproducible"
 void check_reproducible_on_many();  // part "reproducible-on-many"
 void check_not_reproducible();      // part "not-reproducible"
+void check_few_sums();              // part "few-sums"
 
 /// Says on stderr what is wrong.
 void complain(const std::string& what);

@@ -165,3 +165,22 @@ void check_not_reproducible() {
   MPI_Iallreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
+
+// From the beginning, on communicators of all ranks; they are exact also if they are rounded.
+void check_few_sums() {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const auto check_sum = [&](MPI_Comm comm) {
+    const std::vector<double> in(8, rank + 1);
+    std::vector<double> out(in.size());
+    MPI_Allreduce(in.data(), out.data(), 8, MPI_DOUBLE, MPI_SUM, comm);
+    if (out != std::vector<double>(8, ranks * (ranks + 1) / 2)) complain("one of a few sums");
+  };
+  for (int i = 0; i < 2; ++i) check_sum(MPI_COMM_WORLD);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  check_sum(comm);
+  MPI_Comm_free(&comm);
+}
