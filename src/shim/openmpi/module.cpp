@@ -27,21 +27,15 @@ void reduce(const void* in, void* inout, int* count, ompi_datatype_t** datatype,
   const Index n = padded ? Index{*count} - 1 : *count;
   if constexpr (padded) {
     if (n < 0) return;
-    module.last[type](n, in, inout, inout);
+    module.last[type](n, in, inout);
   }
   module.reduce[type_of<type>(datatype)](n, in, inout);
 }
 
-template <std::size_t type, bool padded>
+template <std::size_t type>
 void combine(const void* a, const void* b, void* out, int* count, ompi_datatype_t** datatype,
              ompi_op_base_module_t* base) noexcept {
-  const Module& module = module_at(base);
-  const Index n = padded ? Index{*count} - 1 : *count;
-  if constexpr (padded) {
-    if (n < 0) return;
-    module.last[type](n, a, b, out);
-  }
-  module.combine[type_of<type>(datatype)](n, a, b, out);
+  module_at(base).combine[type_of<type>(datatype)](*count, a, b, out);
 }
 
 template <std::size_t type, bool padded>
@@ -51,23 +45,11 @@ void counted_reduce(const void* in, void* inout, int* count, ompi_datatype_t** d
   reduce<type, padded>(in, inout, count, datatype, module);
 }
 
-template <std::size_t type, bool padded>
+template <std::size_t type>
 void counted_combine(const void* a, const void* b, void* out, int* count, ompi_datatype_t** datatype,
                      ompi_op_base_module_t* module) noexcept {
   module_at(module).counts[type_of<type>(datatype)].add(*count);
-  combine<type, padded>(a, b, out, count, datatype, module);
-}
-
-// The functions for elements of one kind, in the forms of which Open MPI's tables get one.
-struct Functions {
-  ompi_op_base_handler_fn_t reduce;
-  ompi_op_base_3buff_handler_fn_t combine;
-};
-
-template <std::size_t type, bool padded>
-constexpr Functions functions(bool counted) {
-  return counted ? Functions{counted_reduce<type, padded>, counted_combine<type, padded>}
-                 : Functions{reduce<type, padded>, combine<type, padded>};
+  combine<type>(a, b, out, count, datatype, module);
 }
 
 template <std::size_t type>
@@ -75,16 +57,19 @@ void fill(Module& module, const Operation& operation, simd::Isa isa, bool counte
   const auto element = element_of(type);
   if (!element || ompi_op_base_functions[operation.row][type] == nullptr) return;
   module.last[type] = one_padded(operation.operation, *element);
-  const Functions chosen =
-      module.last[type] != nullptr ? functions<type, true>(counted) : functions<type, false>(counted);
   if (auto* const kernel = simd::reduce_kernel(operation.operation, *element, isa)) {
     module.reduce[type] = kernel;
-    module.base.opm_fns[type] = chosen.reduce;
+    if (module.last[type] != nullptr) {
+      module.base.opm_fns[type] = counted ? counted_reduce<type, true> : reduce<type, true>;
+    } else {
+      module.base.opm_fns[type] = counted ? counted_reduce<type, false> : reduce<type, false>;
+    }
   }
-  if (ompi_op_base_3buff_functions[operation.row][type] == nullptr) return;
+  // With three buffers, a kernel would write padding that it did not find there: Open MPI's own functions don't.
+  if (ompi_op_base_3buff_functions[operation.row][type] == nullptr || is_padded(*element)) return;
   if (auto* const kernel = simd::combine_kernel(operation.operation, *element, isa)) {
     module.combine[type] = kernel;
-    module.base.opm_3buff_fns[type] = chosen.combine;
+    module.base.opm_3buff_fns[type] = counted ? counted_combine<type> : combine<type>;
   }
 }
 

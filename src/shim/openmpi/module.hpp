@@ -36,7 +36,7 @@ struct Module {
 };
 
 /// Makes the module of an operation: kernels for all that Open MPI has functions for, and nothing else, for it takes a
-/// difference for an error.
+/// difference for an error. Only functions of three buffers on pairs with padding stay Open MPI's.
 ///
 /// \param module   all zero. It is never to be released: Open MPI releases modules more often than it retained them
 /// \param counted  whether calls are to be counted

@@ -11,21 +11,20 @@ struct ValueAndIndex {
 };
 
 template <class Value, bool maximum>
-void better_of_two(Index i, const void* a, const void* b, void* out) noexcept {
-  const auto& first = static_cast<const ValueAndIndex<Value>*>(a)[i];
-  const auto& second = static_cast<const ValueAndIndex<Value>*>(b)[i];
-  auto& result = static_cast<ValueAndIndex<Value>*>(out)[i];
-  const bool better = maximum ? first.value > second.value : first.value < second.value;
-  const auto& best = better || (first.value == second.value && first.index < second.index) ? first : second;
-  result.value = best.value;
-  result.index = best.index;
+void take_better(Index i, const void* in, void* inout) noexcept {
+  const auto& first = static_cast<const ValueAndIndex<Value>*>(in)[i];
+  auto& result = static_cast<ValueAndIndex<Value>*>(inout)[i];
+  const bool better = maximum ? first.value > result.value : first.value < result.value;
+  if (!better && !(first.value == result.value && first.index < result.index)) return;
+  result.value = first.value;
+  result.index = first.index;
 }
 
 template <class Value>
 OneOf* one_of(simd::ReduceOperation operation) noexcept {
   switch (operation) {
-    case simd::ReduceOperation::maxloc: return better_of_two<Value, true>;
-    case simd::ReduceOperation::minloc: return better_of_two<Value, false>;
+    case simd::ReduceOperation::maxloc: return take_better<Value, true>;
+    case simd::ReduceOperation::minloc: return take_better<Value, false>;
     default: return nullptr;
   }
 }

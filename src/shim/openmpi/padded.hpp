@@ -6,11 +6,11 @@
 
 namespace plait::shim::openmpi {
 
-/// out[i] = a[i] op b[i] for one i, without the padding at the end of the elements. `out` may be a or b.
-using OneOf = void(Index i, const void* a, const void* b, void* out) noexcept;
+/// inout[i] = in[i] op inout[i] for one i, without the padding at the end of the elements.
+using OneOf = void(Index i, const void* in, void* inout) noexcept;
 
-/// Kernels read and write all of an element, but Open MPI takes memory for n of them without the padding of the last
-/// one, which therefore is for this function.
+/// Kernels read and write all of an element, if only to leave its padding as it is, but Open MPI takes memory for n of
+/// them without the padding of the last one, which therefore is for this function.
 ///
 /// \return  null for elements that don't end in padding, and for those that the operation is not defined on
 [[nodiscard]] OneOf* one_padded(simd::ReduceOperation operation, simd::Element element) noexcept;

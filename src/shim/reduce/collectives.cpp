@@ -35,6 +35,7 @@ struct Remembered {
   const Combine* combine;
   const Combine* exact_sum;  // null where it is none, or there is none
   bool depends_on_order;
+  bool is_padded;
 };
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local constinit Remembered last{};
@@ -45,7 +46,12 @@ bool find_combine(MPI_Op operation, MPI_Datatype type) noexcept {
   const auto reduction = mpi::predefined_reduction(operation, type);
   const Combine* const combine = reduction ? combine_of(*reduction) : nullptr;
   if (combine == nullptr) return false;
-  last = {operation, type, combine, exact_sum_of(*reduction), depends_on_order(reduction)};
+  last = {operation,
+          type,
+          combine,
+          exact_sum_of(*reduction),
+          depends_on_order(reduction),
+          simd::is_padded(reduction->element)};
   return true;
 }
 
@@ -83,6 +89,7 @@ std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type
     return std::nullopt;
   }
   const Remembered reduction = last;
+  if (reduction.is_padded) return pass(Outcome::padding);  // operands and results are delivered as whole bytes
   if (count <= 0) return pass(Outcome::arguments);
   NodeGroup* const group = NodeGroup::of(comm);
   if (group == nullptr || group->size() == 0) {

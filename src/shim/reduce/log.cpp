@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, outcome_count> reasons{
     "",
     "plait has no such routine",
     "plait has no such operation on this type",
+    "pairs with padding, which stays as it is with MPI",
     "nothing to combine, or arguments that MPI judges",
     "too little data, or not enough calls yet, to gain time",
     "several nodes, two groups of ranks, or ranks without plait",

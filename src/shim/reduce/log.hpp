@@ -36,6 +36,7 @@ enum class Outcome : unsigned char {
   served,
   not_served,     ///< the routine never is
   reduction,      ///< an operation, or a type, that is not predefined or not defined on each other
+  padding,        ///< elements in which a program may keep something between what is reduced
   arguments,      ///< nothing to do, or what MPI may want to complain of
   size,           ///< so little data, or so few calls, that MPI is as fast
   communicator,   ///< of ranks that share no memory, between two groups, or with ranks that lack the library
@@ -46,7 +47,7 @@ enum class Outcome : unsigned char {
   irreproducible_communicator,  ///< between two groups
   irreproducible_memory,        ///< too little of it, or too many communicators that sum up so
 };
-inline constexpr std::size_t outcome_count = 11;
+inline constexpr std::size_t outcome_count = 12;
 
 /// What became of the calls of this process. `PLAIT_LOG=summary` in the environment prints it to stderr when rank 0 of
 /// all processes ends; without it, nothing is counted. Any thread may count.

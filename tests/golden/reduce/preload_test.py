@@ -47,6 +47,12 @@ class Preload(unittest.TestCase):
         environment = {"LD_PRELOAD": self.library, "PLAIT_LOG": "summary", **environment}
         return self.run_program(ranks, program, *arguments, **environment)
 
+    def component(self) -> str:
+        return os.path.join(os.path.dirname(self.library), "plait/openmpi")
+
+    def with_component(self) -> dict[str, str]:
+        return {"OMPI_MCA_mca_base_component_path": f"SYSTEM_DEFAULT:{self.component()}:USER_DEFAULT"}
+
     def calls(self, log: str) -> dict[str, int]:
         """How often each routine was served."""
         self.assertEqual(len(re.findall(r"^plait served MPI's reductions of rank 0 with \w+:$", log, re.M)), 1, log)
@@ -68,6 +74,12 @@ class Preload(unittest.TestCase):
 
     def test_what_a_program_defines_is_passed_on(self):
         self.assertEqual(self.calls(self.with_library(3, self.program, "pass-on")[1]), {})
+
+    def test_padding_of_pairs_stays_as_it_is(self):
+        served = self.calls(self.with_library(3, self.program, "padding")[1])
+        self.assertEqual(served, {"MPI_Reduce_local": 4, "MPI_Allreduce": 1})
+        if os.path.isdir(self.component()):
+            self.run_program(3, self.program, "padding", **self.with_component())
 
     def test_what_reaches_over_nodes_is_passed_on(self):
         if not self.cluster:
@@ -235,9 +247,7 @@ class Preload(unittest.TestCase):
         self.assertIn("PMPI_Allreduce", symbols)
 
     def test_a_wrong_setting_is_said_once(self):
-        component = os.path.join(os.path.dirname(self.library), "plait/openmpi")
-        both = {"OMPI_MCA_mca_base_component_path": f"SYSTEM_DEFAULT:{component}:USER_DEFAULT"}
-        for others in {}, both if os.path.isdir(component) else {}:
+        for others in {}, self.with_component() if os.path.isdir(self.component()) else {}:
             log = self.with_library(2, self.program, "pass-on", PLAIT_ISA="mmx", PLAIT_LOG="all", **others)[1]
             self.assertEqual(log.count("PLAIT_ISA"), 1, log)
             self.assertEqual(log.count("PLAIT_LOG is 'all', expected 'summary', 'choices'"), 1, log)

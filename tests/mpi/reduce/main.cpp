@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   const std::map<std::string, void (*)()> parts{{"results", check_results},
                                                 {"errors", print_errors},
                                                 {"pass-on", check_pass_on},
+                                                {"padding", check_padding},
                                                 {"integers", check_integers},
                                                 {"communicators", check_communicators},
                                                 {"spawned", check_spawned},

@@ -1,6 +1,7 @@
 // What is left to MPI: a program's own operations and types, two groups of ranks, nothing to reduce.
 #include <mpi.h>
 
+#include <string>
 #include <vector>
 
 #include "mpi/reduce/program.hpp"
@@ -72,7 +73,67 @@ void check_nothing(int rank, int ranks) {
   if (untouched != 3.0) complain("nothing to reduce");
 }
 
+template <class Pair>
+void check_other(const std::string& what, const std::vector<Pair>& pairs, int best, int other) {
+  for (const Pair& pair : pairs) {
+    if (pair.value != best || pair.index != best) return complain(what);
+    if (pair.other != other) return complain(what + ": padding");
+  }
+}
+
+// Pair has a member `other` that MPI's type has no part for: a program may keep something there.
+template <class Pair>
+void check_pairs(const std::string& name, MPI_Datatype type, int rank, int ranks) {
+  const auto pairs = [](int number, int other) {
+    Pair pair;
+    pair.value = static_cast<decltype(pair.value)>(number);
+    pair.index = number;
+    pair.other = static_cast<decltype(pair.other)>(other);
+    return std::vector<Pair>(1001, pair);
+  };
+  const int size = 1001;
+  auto in = pairs(rank, 100 + rank);
+  auto out = pairs(-1, 200 + rank);
+  MPI_Allreduce(in.data(), out.data(), size, type, MPI_MAXLOC, MPI_COMM_WORLD);
+  check_other(name + ", MPI_Allreduce", out, ranks - 1, 200 + rank);
+  MPI_Scan(in.data(), out.data(), size, type, MPI_MINLOC, MPI_COMM_WORLD);
+  check_other(name + ", MPI_Scan", out, 0, 200 + rank);
+  MPI_Allreduce(in.data(), out.data(), size, type, MPI_MAXLOC, MPI_COMM_SELF);
+  check_other(name + ", MPI_Allreduce of one rank", out, rank, 200 + rank);
+  MPI_Allreduce(MPI_IN_PLACE, in.data(), size, type, MPI_MINLOC, MPI_COMM_WORLD);
+  check_other(name + ", MPI_Allreduce in place", in, 0, 100 + rank);
+  in = pairs(5, 100);
+  MPI_Reduce_local(in.data(), out.data(), size, type, MPI_MAXLOC);
+  check_other(name + ", MPI_Reduce_local", out, 5, 200 + rank);
+}
+
+template <class Value>
+struct OtherAtEnd {
+  Value value;
+  int index, other;
+};
+struct OtherBetween {
+  short value, other;
+  int index;
+};
+
 }  // namespace
+
+void check_padding() {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  // More than a library may want to see before it takes an interest.
+  std::vector<double> much(std::size_t{1} << 21);
+  for (int i = 0; i < 2; ++i) {
+    MPI_Allreduce(MPI_IN_PLACE, much.data(), static_cast<int>(much.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  check_pairs<OtherAtEnd<double>>("MPI_DOUBLE_INT", MPI_DOUBLE_INT, rank, ranks);
+  check_pairs<OtherAtEnd<long>>("MPI_LONG_INT", MPI_LONG_INT, rank, ranks);
+  check_pairs<OtherAtEnd<long double>>("MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, rank, ranks);
+  check_pairs<OtherBetween>("MPI_SHORT_INT", MPI_SHORT_INT, rank, ranks);
+}
 
 void check_pass_on() {
   int rank = 0;

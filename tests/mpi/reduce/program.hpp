@@ -9,6 +9,7 @@
 void check_results();         // part "results"
 void print_errors();          // part "errors"
 void check_pass_on();         // part "pass-on"
+void check_padding();         // part "padding"
 void check_integers();        // part "integers"
 void check_communicators();   // part "communicators"
 void check_spawned();         // part "spawned"

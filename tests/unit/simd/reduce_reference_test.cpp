@@ -128,6 +128,39 @@ TEST(ReduceReference, TakesThePairOfTheLowerIndexWhereValuesAreEqual) {
   expect(minloc, {a[0], b[1], a[2], b[3], b[4]});
 }
 
+template <class Value>
+struct WithOther {
+  Value value;
+  std::int32_t index;
+  std::int32_t other;  // the program's own, where MPI's type has nothing
+};
+
+TEST(ReduceReference, LeavesThePaddingOfPairsAlone) {
+  using Pair = WithOther<double>;
+  const std::vector<Pair> taken = combined(maxloc, Element::double_int, std::vector<Pair>{{2, 1, 7}, {1, 1, 7}},
+                                           std::vector<Pair>{{1, 2, 8}, {2, 2, 9}});
+  EXPECT_EQ(taken[0].value, 2);
+  EXPECT_EQ(taken[0].index, 1);
+  EXPECT_EQ(taken[0].other, 8);
+  EXPECT_EQ(taken[1].index, 2);
+  EXPECT_EQ(taken[1].other, 9);
+  std::vector<Pair> a{{2, 1, 7}};
+  const Pair b{1, 2, 8};
+  reduce_reference(maxloc, Element::double_int).combine(1, a.data(), &b, a.data());
+  EXPECT_EQ(a[0].index, 1);
+  EXPECT_EQ(a[0].other, 8);
+
+  struct ShortAndOther {
+    std::int16_t value, other;
+    std::int32_t index;
+  };
+  const auto shorts = combined(minloc, Element::short_int, std::vector<ShortAndOther>{{1, 7, 1}},
+                               std::vector<ShortAndOther>{{2, 8, 2}});
+  EXPECT_EQ(shorts[0].value, 1);
+  EXPECT_EQ(shorts[0].other, 8);
+  EXPECT_EQ(shorts[0].index, 1);
+}
+
 TEST(ReduceReference, RoundsSumsOf16BitFloats) {
   const std::vector<Float16> one{to_float16(1)};
   const std::vector<Float16> last{to_float16(0x1p-11F)};  // a half of the last bit of 1
@@ -163,6 +196,15 @@ TEST(Element, HasTheSizeThatCGivesIt) {
   EXPECT_EQ(size_in_bytes(Element::complex64), 8);
   EXPECT_EQ(size_in_bytes(Element::double_int), 16);
   EXPECT_EQ(name(Element::double_int), "double_int");
+}
+
+TEST(Element, IsPaddedWhereItsFieldsDoNotFillIt) {
+  std::vector<Element> padded;
+  for (const Element element : elements()) {
+    if (is_padded(element)) padded.push_back(element);
+  }
+  EXPECT_EQ(padded,
+            (std::vector{Element::double_int, Element::long_int, Element::short_int, Element::long_double_int}));
 }
 
 }  // namespace

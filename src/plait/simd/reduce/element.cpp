@@ -39,4 +39,8 @@ Index size_in_bytes(Element element) noexcept {
   return with_type_of(element, []<class T>() { return static_cast<Index>(sizeof(T)); });
 }
 
+bool is_padded(Element element) noexcept {
+  return with_type_of(element, []<class T>() { return has_padding<T>; });
+}
+
 }  // namespace plait::simd

@@ -57,4 +57,8 @@ inline constexpr std::size_t element_count = 25;
 /// From one element of an array to the next, padding included.
 [[nodiscard]] Index size_in_bytes(Element element) noexcept;
 
+/// Whether there are bytes in or after an element that belong to nothing in it, as in pairs whose index is shorter than
+/// what C aligns the pair to. A program may keep something there.
+[[nodiscard]] bool is_padded(Element element) noexcept;
+
 }  // namespace plait::simd

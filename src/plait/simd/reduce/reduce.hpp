@@ -53,7 +53,7 @@ using CombineKernel = void(Index n, const void* a, const void* b, void* out) noe
 ///   or equal (NaN, zeros of either sign), but for the sign and payload of a NaN that `sum` and `prod` give;
 /// - logical operations take all that is not 0 for true, and give 1 or 0;
 /// - `maxloc` and `minloc` take one of the two pairs as it is, that of the lower index where the values are equal, and
-///   b where they are unordered or the indices equal; padding comes from either;
+///   b where they are unordered or the indices equal; padding is always b's, so that a `ReduceKernel` leaves it alone;
 /// - complex products follow the textbook, (ac - bd) + (ad + bc)i, each step rounded by itself;
 /// - `replace` gives a, `no_op` b.
 ///

@@ -29,6 +29,13 @@ inline constexpr bool is_pair = false;
 template <class Value, class Index>
 inline constexpr bool is_pair<ValueAndIndex<Value, Index>> = true;
 
+/// Whether an element has bytes that are of neither its value nor its index.
+template <class T>
+inline constexpr bool has_padding = false;
+template <class Value, class Index>
+inline constexpr bool has_padding<ValueAndIndex<Value, Index>> = sizeof(ValueAndIndex<Value, Index>) >
+                                                                 sizeof(Value) + sizeof(Index);
+
 template <class T>
 inline constexpr bool is_logical = std::is_same_v<T, Boolean> || std::is_same_v<T, Logical>;
 

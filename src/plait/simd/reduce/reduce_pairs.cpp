@@ -21,7 +21,15 @@ HWY_BEFORE_NAMESPACE();
 namespace plait::simd::HWY_NAMESPACE {
 namespace {
 
-// MAXLOC and MINLOC: of every two pairs, one is taken as a whole.
+// MAXLOC and MINLOC: of every two pairs, one is taken as a whole, but for the padding, which is b's.
+
+/// a where a bit of `fields` is set, which is all of a byte or nothing, else b.
+template <class D, class V, class Fields>
+HWY_INLINE V fields_of(D d, Fields fields, V a, V b) {
+  const hn::Repartition<std::uint8_t, D> bytes;
+  const auto are_fields = hn::MaskFromVec(hn::BitCast(bytes, fields));
+  return hn::BitCast(d, hn::IfThenElse(are_fields, hn::BitCast(bytes, a), hn::BitCast(bytes, b)));
+}
 
 /// Pairs of integers in 8 bytes: both make one of 64 bits, the value above the index, which counts downwards where the
 /// largest is wanted.
@@ -52,6 +60,10 @@ struct IntegersInOne {
     const auto order_a = in_order(d, a);
     const auto order_b = in_order(d, b);
     const auto taken = maximum ? hn::Gt(order_a, order_b) : hn::Lt(order_a, order_b);
+    if constexpr (sizeof(Value) == 2) {
+      const hn::RepartitionToWide<hn::RebindToUnsigned<D>> both;
+      a = fields_of(d, hn::Set(both, 0xffffffff0000ffffU), a, b);
+    }
     return hn::BitCast(d, hn::IfThenElse(taken, hn::BitCast(order, a), hn::BitCast(order, b)));
   }
 };
@@ -114,6 +126,18 @@ HWY_INLINE V odd_lanes(D d, V v0, V v1) {
 }
 #endif
 
+/// Lanes of 64 bits, of which all hold the index of a pair with padding, or the odd ones.
+template <class D, class V>
+HWY_INLINE V indices_of(D d, V a, V b) {
+  const hn::RebindToUnsigned<D> bits;
+  return fields_of(d, hn::Set(bits, 0xffffffffU), a, b);
+}
+template <class D, class V>
+HWY_INLINE V values_and_indices_of(D d, V a, V b) {
+  const hn::RebindToUnsigned<D> bits;
+  return fields_of(d, hn::OddEven(hn::Set(bits, 0xffffffffU), hn::Set(bits, ~std::uint64_t{0})), a, b);
+}
+
 /// Pairs of two lanes: the even one is compared, the odd one where these are equal.
 template <class Pair, bool maximum>
 struct InTwoLanes {
@@ -132,6 +156,7 @@ struct InTwoLanes {
     const V value_a = hn::DupEven(a);
     const V value_b = hn::DupEven(b);
     const auto tie_won = less_index<PairIndex>(d, hn::Eq(value_a, value_b), hn::DupOdd(a), hn::DupOdd(b));
+    if constexpr (has_padding<Pair>) a = values_and_indices_of(d, a, b);
     return hn::IfThenElse(hn::Or(before(value_a, value_b), tie_won), a, b);
   }
 
@@ -161,7 +186,9 @@ struct InTwoLanes {
     const auto won = before(value_a, value_b);
     const auto tie_won = less_index<PairIndex>(d, hn::Eq(value_a, value_b), index_a, index_b);
     const V value = chosen(won, tie_won, value_a, value_b);
-    const V index = chosen(won, tie_won, index_a, index_b);
+    V index_or_padding = index_a;
+    if constexpr (has_padding<Pair>) index_or_padding = indices_of(d, index_a, index_b);
+    const V index = chosen(won, tie_won, index_or_padding, index_b);
     out0 = hn::InterleaveLower(d, value, index);
     out1 = hn::InterleaveUpper(d, value, index);
   }

@@ -1,5 +1,6 @@
 #include "plait/simd/reduce/reduce_reference.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -109,6 +110,23 @@ bool takes_first(const T& a, const T& b) {
   return operation == maxloc ? a.value > b.value : a.value < b.value;
 }
 
+template <std::size_t begin, std::size_t end>
+void copy_bytes(const std::byte* from, std::byte* to) {
+  if (from != to) std::memcpy(to + begin, from + begin, end - begin);
+}
+
+/// A pair with the padding of another one; the result's place may be that of either.
+template <class T>
+void take(const std::byte* pair, const std::byte* padding, std::byte* result) {
+  constexpr std::size_t end_of_value = sizeof(T::value);
+  constexpr std::size_t index = offsetof(T, index);
+  constexpr std::size_t end_of_index = index + sizeof(T::index);
+  copy_bytes<end_of_value, index>(padding, result);
+  copy_bytes<end_of_index, sizeof(T)>(padding, result);
+  copy_bytes<0, end_of_value>(pair, result);
+  copy_bytes<index, end_of_index>(pair, result);
+}
+
 /// The bytes of a number that count: the rest of the x87's long double is padding.
 template <class T>
 constexpr std::size_t bytes_of_value =
@@ -128,9 +146,11 @@ void combine(Index n, const void* a, const void* b, void* out) noexcept {
       T y;
       std::memcpy(&x, first, sizeof(T));  // any alignment will do
       std::memcpy(&y, second, sizeof(T));
-      if constexpr (is_pair<T>) {
+      if constexpr (has_padding<T>) {
+        take<T>(takes_first<operation>(x, y) ? first : second, second, result);
+      } else if constexpr (is_pair<T>) {
         const std::byte* taken = takes_first<operation>(x, y) ? first : second;
-        if (taken != result) std::memcpy(result, taken, sizeof(T));  // with the padding
+        if (taken != result) std::memcpy(result, taken, sizeof(T));
       } else {
         const T value = reduced<operation>(x, y);
         std::memcpy(result, &value, bytes_of_value<T>);
