@@ -55,17 +55,19 @@ bool find_combine(MPI_Op operation, MPI_Datatype type) noexcept {
   return true;
 }
 
-// Where MPI calls it an error if results are to overwrite operands without being told to; elsewhere it is in place.
-bool may_be_same([[maybe_unused]] Routine routine) noexcept {
+// Where MPI calls it an error if results are to overwrite operands without being told to; elsewhere it is in place, on
+// some ranks perhaps.
+bool may_be_same([[maybe_unused]] Routine routine, [[maybe_unused]] Index count) noexcept {
 #if defined(MPICH_VERSION)
   return false;
 #else
-  return routine != Routine::allreduce && routine != Routine::reduce;
+  return routine != Routine::reduce && (routine != Routine::allreduce || count == 1);
 #endif
 }
 
-bool are_buffers(Routine routine, const void* send, const void* receive) noexcept {
-  return send != nullptr && receive != nullptr && receive != MPI_IN_PLACE && (send != receive || may_be_same(routine));
+bool are_buffers(Routine routine, const void* send, const void* receive, Index count) noexcept {
+  return send != nullptr && receive != nullptr && receive != MPI_IN_PLACE &&
+         (send != receive || may_be_same(routine, count));
 }
 
 /// What is reduced how, and by whom.
@@ -158,7 +160,7 @@ std::optional<int> prefix(Routine routine, const void* send, void* receive, Inde
   const NodeGroup& group = *call->group;
   if (call->is_exact) return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
   const bool gets_nothing = routine == Routine::exscan && group.rank() == 0;
-  const bool are_fine = are_buffers(routine, send, receive) ||
+  const bool are_fine = are_buffers(routine, send, receive, count) ||
                         (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
   return serve(routine, comm, *call, count * call->combine->element_bytes(), Buffers{send, receive, are_fine},
                [&](auto& reducer, const void* in) {
@@ -175,7 +177,7 @@ std::optional<int> allreduce(const void* send, void* receive, Index count, MPI_D
   if (!call) return std::nullopt;
   const Combine& combine = *call->combine;
   return serve(routine, comm, *call, count * combine.element_bytes(),
-               Buffers{send, receive, are_buffers(routine, send, receive)},
+               Buffers{send, receive, are_buffers(routine, send, receive, count)},
                [&](auto& reducer, const void* in) { reducer.allreduce(in, receive, count, combine); });
 }
 
@@ -188,7 +190,7 @@ std::optional<int> reduce(const void* send, void* receive, Index count, MPI_Data
   const NodeGroup& group = *call->group;
   if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
   const bool is_root = group.rank() == root;
-  const bool are_fine = is_root ? are_buffers(routine, send, receive) : send != nullptr && send != MPI_IN_PLACE;
+  const bool are_fine = is_root ? are_buffers(routine, send, receive, count) : send != nullptr && send != MPI_IN_PLACE;
   return serve(routine, comm, *call, count * combine.element_bytes(), Buffers{send, receive, are_fine},
                [&](auto& reducer, const void* in) { reducer.reduce(in, receive, count, root, combine); });
 }
@@ -201,7 +203,7 @@ std::optional<int> reduce_scatter_block(const void* send, void* receive, Index c
   const Combine& combine = *call->combine;
   const NodeGroup& group = *call->group;
   return serve(routine, comm, *call, count * group.size() * combine.element_bytes(),
-               Buffers{send, receive, are_buffers(routine, send, receive)},
+               Buffers{send, receive, are_buffers(routine, send, receive, count)},
                [&](auto& reducer, const void* in) { reducer.reduce_scatter_block(in, receive, count, combine); });
 }
 
@@ -246,7 +248,7 @@ std::optional<int> reduce_scatter(const void* send, void* receive, const Count* 
   }
   // A rank that gets nothing needs no place for it.
   const bool gets_nothing = group.counts()[static_cast<std::size_t>(group.rank())] == 0;
-  const bool are_fine = are_buffers(routine, send, receive) ||
+  const bool are_fine = are_buffers(routine, send, receive, sum) ||
                         (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
   return serve(routine, comm, *call, sum * combine.element_bytes(), Buffers{send, receive, are_fine},
                [&](auto& reducer, const void* in) { reducer.reduce_scatter(in, receive, group.counts(), combine); });
