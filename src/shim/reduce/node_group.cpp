@@ -210,10 +210,8 @@ void NodeGroup::begin() noexcept {
   why_not_ = Outcome::shared_memory;
   const bool has_room =
       reducers.fetch_add(1, std::memory_order_relaxed) < (is_reproducible() ? most_reproducible : most_reducers);
-  if (!agree(has_room && !duplicates_in_background.load(std::memory_order_relaxed))) {
-    reducers.fetch_sub(1, std::memory_order_relaxed);
-    return;
-  }
+  is_counted_ = true;
+  if (!agree(has_room && !duplicates_in_background.load(std::memory_order_relaxed))) return end();
   bool fine = false;
   try {
     make_reducer();
@@ -246,7 +244,8 @@ void NodeGroup::make_reducer() {
 void NodeGroup::end() noexcept {
   reducer_.reset();
   messages_.reset();
-  if (std::exchange(context_, nullptr)) reducers.fetch_sub(1, std::memory_order_relaxed);
+  context_.reset();
+  if (std::exchange(is_counted_, false)) reducers.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace plait::shim::reduce

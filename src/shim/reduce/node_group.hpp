@@ -95,6 +95,7 @@ class NodeGroup {
   Index reduced_bytes_ = 0;  // while it may come to pay
   bool have_all_met_ = false;
   bool is_decided_ = false;
+  bool is_counted_ = false;  // among those of which there may be but so many
   Outcome why_not_ = Outcome::size;
   std::unique_ptr<mpi::Context> context_;
   // After the context, which they use; one of them at most.

@@ -178,6 +178,11 @@ class Preload(unittest.TestCase):
     def test_communicators_come_and_go(self):
         self.assertGreater(self.calls(self.with_library(2, self.program, "communicators")[1])["MPI_Allreduce"], 64)
 
+    def test_what_could_not_be_made_takes_nothing_from_others(self):
+        failing = {"PROFILER_FAILURES": "70", "LD_PRELOAD": f"{self.library}:{self.profiler}"}
+        log = self.with_library(2, self.program, "communicators", **failing)[1]
+        self.assertGreater(self.calls(log)["MPI_Allreduce"], 64)
+
     def test_a_rank_without_descriptors_decides_as_the_others_do(self):
         self.calls(self.with_library(2, self.program, "no-descriptors")[1])
 
