@@ -113,7 +113,8 @@ bool has_announced(std::string_view what, int world_rank) noexcept {
     sockaddr_un address{};
     socklen_t length = 0;
     if (!name_socket(what, world_rank, address, length)) return false;
-    return connect(looking_socket(), reinterpret_cast<const sockaddr*>(&address), length) == 0;
+    const int looking = looking_socket();
+    return looking >= 0 && connect(looking, reinterpret_cast<const sockaddr*>(&address), length) == 0;
   } catch (const std::exception&) {
     return false;
   }
