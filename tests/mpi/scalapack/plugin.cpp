@@ -1,4 +1,5 @@
 // A plug-in that brings its own ScaLAPACK, as extension modules of Python do.
+#include <cstddef>
 #include <vector>
 
 #include "tests/mpi/scalapack/scalapack.hpp"
@@ -14,7 +15,7 @@ extern "C" __attribute__((visibility("default"))) int wrong_elements() {
   const int one = 1;
   const int n = 3 * size;
   const std::vector<int> desc{1, context, n, n, 3, 3, 0, 0, 3};  // 3 rows each
-  const auto elements = static_cast<std::size_t>(3 * n);
+  const auto elements = 3 * static_cast<std::size_t>(n);
   std::vector<double> a(elements);
   for (std::size_t i = 0; i < elements; ++i) a[i] = static_cast<double>(i);
   std::vector<double> b(elements);
