@@ -63,7 +63,7 @@ void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledW
   add_path(command, "--start", options.start, "FILE.npy",
            fmt::format("Begin with these {} of the columns, of a run before", words.vectors));
   add_precision_option(command, options, words.precisions);
-  add_limit_options(command, options, words.has_stages);
+  add_limit_options(command, options, words.most_iterations);
   add_value(
       command, "--over-relaxation",
       [&options](const std::string& text) { options.over_relaxation = parse_over_relaxation(text); }, "NUMBER",
@@ -90,16 +90,14 @@ void add_precision_option(CLI::App& command, ScaledOptions& options, const char*
                   precisions));
 }
 
-void add_limit_options(CLI::App& command, ScaledOptions& options, bool has_stages) {
+void add_limit_options(CLI::App& command, ScaledOptions& options, const char* most_iterations) {
   add_value(
       command, "--tolerance", [&options](const std::string& text) { options.tolerance = parse_tolerance(text); },
       "NUMBER",
       "What the sums may be off by, relative to that of all:\n1e-9 by default, 1e-6 where numbers are floats");
   add_value(
       command, "--iterations", [&options](const std::string& text) { options.most_iterations = parse_count(text); },
-      "COUNT",
-      has_stages ? "The most there may be with each epsilon, of which large ones\nmay come first; 10000 by default"
-                 : "The most there may be; 10000 by default");
+      "COUNT", fmt::format("{}; 10000 by default", most_iterations));
 }
 
 void add_report_and_machine_options(CLI::App& command, ScaledOptions& options) {

@@ -52,6 +52,11 @@ struct ScaledOptions {
 /// Adds an option for the file that a plan is written to.
 using AddOutput = CLI::Option* (*)(CLI::App&, const std::string&, std::string&, const std::string&, const std::string&);
 
+/// How many iterations there may be: in the words of a help text.
+inline constexpr const char* most_in_all = "The most there may be";
+inline constexpr const char* most_with_each_epsilon =
+    "The most there may be with each epsilon, of which large ones\nmay come first";
+
 /// What the options call the vectors of a plan, and which precisions there are.
 struct ScaledWords {
   const char* vectors;     // "factors"
@@ -62,7 +67,7 @@ struct ScaledWords {
   const char* marginals_help;
   AddOutput add_output;
   const char* output_help;
-  bool has_stages;  // whether epsilon falls in some
+  const char* most_iterations;
 };
 
 /// The tolerance that was given, or what suits the precision.
@@ -72,9 +77,9 @@ struct ScaledWords {
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words);
 
 /// Some of them, for commands that have no others: what a matrix is stored in and computed with, of which `precisions`
-/// are known; when iterations end, in each stage if epsilon falls in some; what is told, and the machine.
+/// are known; when iterations end; what is told, and the machine.
 void add_precision_option(CLI::App& command, ScaledOptions& options, const char* precisions);
-void add_limit_options(CLI::App& command, ScaledOptions& options, bool has_stages);
+void add_limit_options(CLI::App& command, ScaledOptions& options, const char* most_iterations);
 void add_report_and_machine_options(CLI::App& command, ScaledOptions& options);
 
 /// \throws UsageError  --resume or --checkpoint-every without --checkpoint

@@ -36,7 +36,7 @@ void add_balance(CLI::App& program, BalanceOptions& options) {
       command, "--sum", [&options](const std::string& text) { options.sum = parse_positive_number(text); }, "NUMBER",
       "What each row of B is to sum up to; 1 by default");
   add_precision_option(command, options, "f64 or mixed");
-  add_limit_options(command, options, false);
+  add_limit_options(command, options, most_in_all);
   add_report_and_machine_options(command, options);
   command.footer(balance_footer);
   command.final_callback([&options] {

@@ -21,7 +21,7 @@ constexpr ScaledWords sinkhorn_words{
     "What the rows are to sum up to: a .npy file of a vector;\n1 each without --rows and --cols, else alike",
     add_plan_path,
     "Where the plan goes, as a .npy file, or of a sparse K\nas a Matrix Market file .mtx; may be IN itself",
-    false};
+    most_in_all};
 
 constexpr Index most_grid_ranks = 1'000'000;
 

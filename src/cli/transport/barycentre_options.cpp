@@ -46,7 +46,7 @@ void add_barycentre(CLI::App& program, BarycentreOptions& options) {
                "Where the masses go, as a column (M x 1) in a .npy file")
       ->required();
   add_precision_option(command, options, "f64 or mixed");
-  add_limit_options(command, options, true);
+  add_limit_options(command, options, most_with_each_epsilon);
   add_report_and_machine_options(command, options);
   command.footer(footer);
   command.final_callback([&options] {

@@ -72,7 +72,7 @@ void add_divergence(CLI::App& program, DivergenceOptions& options) {
                "Write what S changes by with the masses of the rows,\nas a column (M x 1)");
   add_npy_path(command, "--column-gradient", options.of_columns, "FILE", "Likewise of the columns, as a row (1 x N)");
   add_precision_option(command, options, "f64, f32 or mixed");
-  add_limit_options(command, options, true);
+  add_limit_options(command, options, most_with_each_epsilon);
   add_report_and_machine_options(command, options);
   command.footer(divergence_footer);
   command.final_callback([&options] {

@@ -23,7 +23,7 @@ constexpr ScaledWords transport_words{
     "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows",
     add_npy_path,
     "Where the plan goes, as a .npy file; may be IN itself",
-    true};
+    most_with_each_epsilon};
 
 /// "RHO", or "RHO,RHO" of which one may be inf.
 sinkhorn::Rho parse_rho(std::string_view text) {
