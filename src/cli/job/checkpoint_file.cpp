@@ -77,10 +77,10 @@ std::string take_checksum(std::string& text) {
   return found;
 }
 
-}  // namespace
-
+/// Any change of one byte changes it.
 std::uint64_t checksum(std::string_view bytes) { return sum_of_words(bytes, 0) + shuffled(bytes.size(), ~0ULL - 1); }
 
+/// The `checksum` of all bytes of a file, each rank reading its part.
 std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
   const io::File file = mpi::agreed(context, [&] { return io::File::open_to_read(path); });
   const Index size = io::told_by_rank_zero(context, [&] { return file.size(); });
@@ -100,6 +100,8 @@ std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
   for (const std::uint64_t other : mpi::all_gather(context.comm(), std::exchange(sum, 0))) sum += other;
   return sum + shuffled(static_cast<std::uint64_t>(size), ~0ULL - 1);
 }
+
+}  // namespace
 
 std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path) {
   const io::Hdf5Name name = io::parse_hdf5_name(path);

@@ -15,16 +15,8 @@
 /// it was written is an error.
 namespace plait::cli {
 
-/// Of bytes, 8 at a time; any change of one byte changes it.
-[[nodiscard]] std::uint64_t checksum(std::string_view bytes);
-
-/// The same of a file, of which each rank reads a share. Collective over `context`.
-///
-/// \throws FileError  on every rank: it can't be read
-[[nodiscard]] std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path);
-
-/// The same of what a job reads: of an HDF5 file not only its bytes count, but also which data set `path` names, or
-/// which is the only one. Collective over `context`.
+/// The checksum of what a job reads: of all bytes of the file, each rank reading its part, and of an HDF5 file also of
+/// which data set `path` names, or which is the only one. Any change of one byte changes it. Collective over `context`.
 ///
 /// \throws FileError  on every rank: it can't be read
 [[nodiscard]] std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path);
