@@ -7,6 +7,8 @@ Their names are words: what is done, a size such as 16K, and the part of the map
 import re
 from statistics import median
 
+import benchmark_goals
+
 SIZE = re.compile(r" ([0-9]{1,4}[BKMG]) ")
 UNITS = "BKMG"
 FEWEST_CASES = 150  # of fewer, a table shows each
@@ -42,11 +44,6 @@ def picture_options(plot: str, report: dict) -> list[tuple[str, str]]:
     return [(f"{SIZE.pattern}{part}$", picture_name(plot, part)) for part in parts(report)]
 
 
-def met(records: list[dict], goal: str) -> str:
-    asked = [record[goal]["met"] for record in records if record[goal] is not None]
-    return f"{sum(asked)} of {len(asked)}" if asked else "–"
-
-
 def of_memcpy(record: dict) -> float:
     return median(record["samples"]["memcpy"]) / record["seconds"]
 
@@ -64,8 +61,8 @@ def row(part: str, size: str, records: list[dict]) -> str:
         f"{median(copies):.2f}" if copies else "–",
         f"{median(peers):.2f}" if peers else "–",
         f"{min(peers):.2f}" if peers else "–",
-        met(records, "gate"),
-        met(records, "aim"),
+        benchmark_goals.met(records, "gate"),
+        benchmark_goals.met(records, "aim"),
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import benchmark_goals
 import benchmark_place
 from benchmark_place import Place
 
@@ -205,6 +206,7 @@ def section(report: dict, mpi: str, warning: str) -> str:
         "",
         f"{machine['cpu']}, {machine['cores']} cores; {report['mpi']}; plait at `{report['commit']}`;"
         f" load average {report['load_average']:.1f} when it began.{warning}",
+        *benchmark_goals.lines(report),
     ]
     drawn = {name for _, name in pictures(report, mpi)}
     for place in of_report:
