@@ -1,4 +1,4 @@
-"""Which folder may include which. The table is the picture of the layers, one row for each layer, the lowest last."""
+"""Which folder may include which, and that what is included is there. The table is the picture of the layers, one row for each layer, the lowest last."""
 
 from pathlib import Path
 
@@ -66,6 +66,18 @@ def check_layers(root: Path, files: list[Path]) -> list[Violation]:
             why = reasons(include, quoted)
             if why:
                 violations.append(Violation(str(path), line, why))
+    return violations
+
+
+def check_headers(root: Path, files: list[Path]) -> list[Violation]:
+    """Sources that few machines compile name headers of the project that are there, too."""
+    folders = {path.name for path in (root / "src").glob("*")} | {"bench", "tests"}
+    violations = []
+    for path in files:
+        for line, include, quoted in includes_of(code_of((root / path).read_text(errors="replace"))):
+            ways = (root / "src", root, root / "tests", root / path.parent)
+            if quoted and include.split("/")[0] in folders and not any((way / include).exists() for way in ways):
+                violations.append(Violation(str(path), line, f'there is no "{include}"'))
     return violations
 
 

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 from format import check_format
-from layers import LEVEL, PART_LEVEL, TOP, check_layers
+from layers import LEVEL, PART_LEVEL, TOP, check_headers, check_layers
 from source import code_of, cpp_files
 from tidy import check_tidy, whole_of
 from words import check_words
@@ -81,6 +81,12 @@ class Layers(Tree):
     def test_a_header_of_the_project_is_named_from_src(self):
         self.write("src/plait/mpi/b.hpp", "#pragma once\n")
         self.assertIn("name it by its path", self.found_in("src/plait/base/a.cpp", '"../mpi/b.hpp"')[0])
+
+    def test_a_header_that_is_included_is_there(self):
+        self.write("src/plait/mpi/context.hpp", "#pragma once\n")
+        self.write("bench/a.cpp", '#include "plait/mpi/context.hpp"\n#include "fmt/core.h"\n')
+        self.write("bench/b.cpp", '#include <vector>\n#include "plait/context.hpp"\n')
+        self.assertEqual(self.found(check_headers), ['bench/b.cpp:2: there is no "plait/context.hpp"'])
 
     def test_a_comment_includes_nothing(self):
         self.write("src/plait/base/a.cpp", '// #include "plait/mpi/b.hpp"\n/*\n#include "plait/mpi/b.hpp"\n*/\n')

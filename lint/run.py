@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 from format import check_format
-from layers import check_layers
+from layers import check_headers, check_layers
 from source import cpp_files
 from tidy import check_tidy, dependencies
 from words import check_words
@@ -66,7 +66,7 @@ def main() -> int:
         formatted = [path for path in files if path in changed]
         tidied = [path for path in tidied if changed & {path, *dependencies(ROOT, path)}]
 
-    violations = check_layers(ROOT, files) + check_words(ROOT, files) + check_format(ROOT, formatted)
+    violations = check_layers(ROOT, files) + check_headers(ROOT, files) + check_words(ROOT, files) + check_format(ROOT, formatted)
     violations += check_tidy(ROOT, ROOT / arguments.build, tidied)
     for violation in sorted(violations):
         print(violation)

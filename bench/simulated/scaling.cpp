@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/column_sums.hpp"
-#include "plait/sinkhorn/iteration.hpp"
-#include "plait/sinkhorn/overlapped_sums.hpp"
-#include "plait/sinkhorn/scaling_run.hpp"
+#include "plait/sinkhorn/exchange/column_sums.hpp"
+#include "plait/sinkhorn/scaling/iteration.hpp"
+#include "plait/sinkhorn/scaling/overlapped_sums.hpp"
+#include "plait/sinkhorn/scaling/scaling_run.hpp"
 
 #include "bench/simulated/measure.hpp"
 

@@ -15,7 +15,7 @@ class Simulated(CommandTest):
     def simulated(self, *words):
         result = self.run_words([self.mpiexec, "--ranks", "9", "--bytes", "100000", "--check", *words])
         self.assertEqual(result.status, 0, result.stdout + result.stderr)
-        self.assertRegex(result.stdout, "^(chosen: .*\n)?simulated: .* 9 ranks, 100000 bytes, .*, checked\n$")
+        self.assertRegex(result.stdout, "^simulated: .* 9 ranks, 100000 bytes, .*, checked\n(chosen: .*\n)?$")
         return float(re.search(r"([0-9.]+) bytes/bandwidth", result.stdout)[1])
 
     def test_data_arrive_and_take_at_least_the_time_of_the_bound(self):
@@ -32,3 +32,15 @@ class Simulated(CommandTest):
                     self.assertGreaterEqual(
                         self.simulated("--operation", operation, "--algorithm", algorithm), round(bound, 3)
                     )
+
+    def test_squares_and_cubes_and_scaling_are_simulated_too(self):
+        for words, told in [
+            (["square-cube", "--ranks", "8", "--n", "500"], r"simulated: own plait\*\d+, 8 ranks, n = 500: [0-9.]+ ms, "),
+            (["square-cube", "--ranks", "8", "--n", "500", "--algorithm", "algorithm-6"], "simulated: algorithm-6 "),
+            (["scaling", "--ranks", "3", "--n", "2000"], "simulated: scaling fused chosen wait, 3 ranks, n = 2000: "),
+            (["scaling", "--ranks", "3", "--n", "2000", "--form", "blocked", "--way", "coffee"], "simulated: scaling blocked"),
+        ]:
+            with self.subTest(words=words):
+                result = self.run_words([self.mpiexec, *words])
+                self.assertEqual(result.status, 0, result.stdout + result.stderr)
+                self.assertRegex(result.stdout, f"^{told}")
