@@ -21,27 +21,26 @@ void DisjointTiles::Tiles::add(std::size_t pair, std::span<const TileMemory> til
   }
 }
 
-void DisjointTiles::Tiles::add(const Tiles& others) {
-  memory.insert(memory.end(), others.memory.begin(), others.memory.end());
-  places.insert(places.end(), others.places.begin(), others.places.end());
-}
-
 void DisjointTiles::expect(std::span<const Operands> operands, int rank) {
   sources_.clear();
   targets_.clear();
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Operands& its = operands[i];
-    own_targets_.clear();
-    own_targets_.add(i, its.target(), its.element_bytes());
-    expect_none_with_targets(own_targets_, "target", operands.size(), rank);
-    targets_.add(own_targets_);
+    targets_.add(i, its.target(), its.element_bytes());
     if (its.reads_source()) sources_.add(i, its.source(), its.element_bytes());
   }
-  expect_none_with_targets(sources_, "source", operands.size(), rank);
+  const auto are_of_different_pairs = [this](std::size_t one, std::size_t other) {
+    return targets_.places[one].pair > targets_.places[other].pair;
+  };
+  if (operands.size() > 1) {
+    expect_none(search_.find(targets_.memory, targets_.memory, 1, are_of_different_pairs), targets_, "target",
+                operands.size(), rank);
+  }
+  expect_none(search_.find(sources_.memory, targets_.memory, 1), sources_, "source", operands.size(), rank);
 }
 
-void DisjointTiles::expect_none_with_targets(const Tiles& tiles, const char* which, std::size_t pairs, int rank) {
-  const Overlap overlap = search_.find(tiles.memory, targets_.memory, 1);
+void DisjointTiles::expect_none(const Overlap& overlap, const Tiles& tiles, const char* which, std::size_t pairs,
+                                int rank) const {
   if (overlap.source < 0) return;
   const auto describe = [pairs](const char* name, const Place& place) {
     return std::string(name) + " tile " + std::to_string(place.tile) +

@@ -29,11 +29,10 @@ class DisjointTiles {
 
     void clear();
     void add(std::size_t pair, std::span<const TileMemory> tiles, Index element_bytes);
-    void add(const Tiles& others);
   };
-  void expect_none_with_targets(const Tiles& tiles, const char* which, std::size_t pairs, int rank);
+  void expect_none(const Overlap& overlap, const Tiles& tiles, const char* which, std::size_t pairs, int rank) const;
 
-  Tiles sources_, targets_, own_targets_;
+  Tiles sources_, targets_;
   OverlapSearch search_;
 };
 

@@ -52,8 +52,8 @@ bool have_common_memory(const TileMemory& a, const TileMemory& b, Index element_
   return std::max(first.begin, second.begin) < std::min(first.end, second.end) && elements_meet(a, b, element_bytes);
 }
 
-Overlap OverlapSearch::find(std::span<const TileMemory> source, std::span<const TileMemory> target,
-                            Index element_bytes) {
+Overlap OverlapSearch::find(std::span<const TileMemory> source, std::span<const TileMemory> target, Index element_bytes,
+                            const std::function<bool(std::size_t, std::size_t)>& concerns) {
   if (source.empty() || target.empty()) return {};
   order_.resize(target.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -73,7 +73,7 @@ Overlap OverlapSearch::find(std::span<const TileMemory> source, std::span<const 
     const auto reaching = static_cast<std::size_t>(after - order_.begin());
     for (std::size_t back = 1; back <= reaching && reach_[reaching - back] > mine.begin; ++back) {
       const std::size_t other = order_[reaching - back];
-      if (have_common_memory(source[s], target[other], element_bytes)) {
+      if ((!concerns || concerns(s, other)) && have_common_memory(source[s], target[other], element_bytes)) {
         return {static_cast<Index>(s), static_cast<Index>(other)};
       }
     }

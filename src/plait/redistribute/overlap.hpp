@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct Overlap {
 /// Searches for overlaps, in memory that it keeps from one search to the next.
 class OverlapSearch {
  public:
+  /// \param concerns  tells by their numbers which source and target must not meet; none: all of them
   [[nodiscard]] Overlap find(std::span<const TileMemory> source, std::span<const TileMemory> target,
-                             Index element_bytes);
+                             Index element_bytes,
+                             const std::function<bool(std::size_t source, std::size_t target)>& concerns = nullptr);
 
  private:
   std::vector<std::size_t> order_;    // of the targets, by where they begin

@@ -56,5 +56,23 @@ TEST(CommonMemory, IsFoundExactlyInSubmatricesOfOneArrayAndSingleColumns) {
   EXPECT_LT(met, 4500);
 }
 
+TEST(OverlapSearch, LooksAtThosePairsAloneThatItIsToldConcernIt) {
+  std::vector<std::byte> memory(100 * element);
+  const auto column = [&](Index first, Index length) {
+    return TileMemory{{memory.data() + first * element, length, StorageOrder::column_major}, length, 1};
+  };
+  const std::vector<TileMemory> tiles{column(0, 10), column(5, 10), column(40, 5), column(12, 3)};
+  OverlapSearch search;
+  EXPECT_EQ(search.find(tiles, tiles, element).source, 0) << "each meets itself";
+  const auto later = search.find(tiles, tiles, element, [](std::size_t a, std::size_t b) { return a > b; });
+  EXPECT_EQ(later.source, 1);
+  EXPECT_EQ(later.target, 0);
+  const auto last = search.find(tiles, tiles, element, [](std::size_t a, std::size_t b) { return a > b && a > 1; });
+  EXPECT_EQ(last.source, 3);
+  EXPECT_EQ(last.target, 1);
+  const auto none = search.find(tiles, tiles, element, [](std::size_t a, std::size_t b) { return a > b && b > 1; });
+  EXPECT_EQ(none.source, -1);
+}
+
 }  // namespace
 }  // namespace plait::redistribute
