@@ -1,5 +1,7 @@
 #include "plait/redistribute/element_operation.hpp"
 
+#include <cstdint>
+#include <cstring>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -87,6 +89,30 @@ TEST(ElementOperation, TakesMatricesAloneAndInABatch) {
   EXPECT_EQ(wrong(2), 0);
   EXPECT_THAT([&] { plan.execute<double>(with_place, b, larger); },
               ThrowsMessage<LayoutError>(HasSubstr("as planned")));
+}
+
+TEST(ElementOperation, IsGivenElementsThatAreAlignedBesideThoseOfOtherSizes) {
+  mpi::Context context(test_comm());
+  const Layout rows = Layout::rows({37, 29}, ranks());
+  const Layout columns = Layout::columns({37, 29}, ranks());
+  layout::DistributedMatrix<std::int8_t> small_b(rows, rank()), small_a(columns, rank());
+  layout::DistributedMatrix<double> b(rows, rank()), a(columns, rank());
+  small_b.for_each_element([](Index i, Index j, std::int8_t& value) { value = element<std::int8_t>(1, i, j); });
+  b.for_each_element([](Index i, Index j, double& value) { value = element<double>(2, i, j); });
+  Index not_aligned = 0;
+  const ElementOperation<double> copy = [&](matrix_view<const double> from, matrix_view<double> to, Index, Index) {
+    not_aligned += reinterpret_cast<std::uintptr_t>(from.data()) % alignof(double) == 0 ? 0 : 1;
+    for (Index i = 0; i < to.rows(); ++i) {
+      for (Index j = 0; j < to.columns(); ++j) std::memcpy(&to(i, j), &from(i, j), sizeof(double));
+    }
+  };
+  for (const auto within_node : {redistribute::WithinNode::messages, redistribute::WithinNode::shared_memory}) {
+    redistribute::Batch batch(context, {{rows, columns}, {rows, columns}},
+                              {.chunk_bytes = 101, .within_node = within_node});
+    batch.execute(
+        {redistribute::Operands(std::int8_t{1}, small_b, std::int8_t{0}, small_a), redistribute::Operands(copy, b, a)});
+  }
+  EXPECT_EQ(not_aligned, 0);
 }
 
 TEST(ElementOperation, DoesNotGoWithAnOpThatConjugates) {

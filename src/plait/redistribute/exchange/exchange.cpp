@@ -18,7 +18,8 @@ constexpr Index step_bytes = Index{1} << 20;      // about 0.2 ms of copying bet
 constexpr Index shared_chunk = Index{512} << 10;  // through memory: several of them stay in the caches
 // What was read for a chunk and lies between its runs is to be in a core's own cache when it is moved itself.
 constexpr Index interleaved_chunk = Index{256} << 10;
-constexpr Index most_under_way = 32;  // messages in each direction; MPI looks at all of them again and again
+constexpr Index longest_element = 16;  // blocks of staging memory begin where any lies aligned, as in its chunk
+constexpr Index most_under_way = 32;   // messages in each direction; MPI looks at all of them again and again
 
 }  // namespace
 
@@ -109,7 +110,7 @@ Index Exchange::message_blocks() const {
       if (by_message(stream)) longest = std::max(longest, stream.longest_chunk());
     }
   }
-  return std::max(Index{1}, options_.memory_budget / 2 / longest);
+  return std::max(Index{1}, options_.memory_budget / 2 / rounded_up(longest, longest_element));
 }
 
 void Exchange::add_messages(schedule::Graph& graph) {
@@ -128,7 +129,7 @@ schedule::PoolId Exchange::add_pool(schedule::Graph& graph, std::span<const Stre
     longest = std::max(longest, stream.longest_chunk());
     count += static_cast<Index>(stream.chunks.size());
   }
-  return graph.pool(longest, std::clamp(count, Index{1}, blocks));
+  return graph.pool(rounded_up(longest, longest_element), std::clamp(count, Index{1}, blocks));
 }
 
 void Exchange::add_messages_out(schedule::Graph& graph, Index blocks) {
