@@ -168,9 +168,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
         kind.targets_are_shared =
             kind.targets_are_shared && matrices_[i].is_target_shared && !operands[i].is_operation();
       }
-      for (auto& [other, known] : exchanges_) {
-        if (other.element_bytes == kind.element_bytes) known->schedule().prepare();
-      }
+      take_staging(kind.element_bytes);
       // Whether or not ranks found their tiles in shared memory, as they know only of themselves.
       if (agreement != Agreement::reached && !knows(kind.element_bytes)) cut = cut_exchange(kind);
       if (cut) longest_chunk = cut->longest_chunk_in_node();
@@ -200,6 +198,7 @@ void Plan::begin(const ExchangeKind& kind, std::span<const Operands> operands, s
     if (sizes[i] == 0) scale_target(matrices_[i], operands[i]);
   }
   if (std::all_of(sizes.begin(), sizes.end(), [](Index bytes) { return bytes == 0; })) return;
+  give_back_staging();  // for the exchange that begins, which takes it again
   const auto known = exchanges_.find(kind);
   active_ =
       known != exchanges_.end() ? known->second.get() : &new_exchange(kind, std::move(cut), longest_chunk, agreement);
@@ -305,6 +304,22 @@ std::unique_ptr<Exchange> Plan::cut_exchange(const ExchangeKind& kind) {
   const auto takes_part = [](Index bytes) { return bytes != 0; };
   if (std::ranges::none_of(kind.element_bytes, takes_part)) return nullptr;
   return std::make_unique<Exchange>(context_, matrices_, kind.element_bytes, options_);
+}
+
+// As much as any exchange for elements of these sizes needs, as which of them begins is not known before the agreement.
+void Plan::take_staging(const std::vector<Index>& element_bytes) {
+  give_back_staging();
+  schedule::Schedule* largest = nullptr;
+  for (auto& [kind, known] : exchanges_) {
+    if (kind.element_bytes != element_bytes) continue;
+    schedule::Schedule& its = known->schedule();
+    if (largest == nullptr || its.staging_bytes() > largest->staging_bytes()) largest = &its;
+  }
+  if (largest != nullptr) largest->prepare();
+}
+
+void Plan::give_back_staging() noexcept {
+  for (auto& [kind, known] : exchanges_) known->schedule().give_back();
 }
 
 // Whether there is an exchange for elements of these sizes, wherever tiles lie: the same on all ranks.

@@ -45,6 +45,8 @@ class Plan {
   void agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure,
                          Index& longest_chunk);
   static void scale_target(const PlannedMatrix& matrix, const Operands& operands);
+  void take_staging(const std::vector<Index>& element_bytes);
+  void give_back_staging() noexcept;
   [[nodiscard]] bool knows(const std::vector<Index>& element_bytes) const;
   [[nodiscard]] std::unique_ptr<Exchange> cut_exchange(const ExchangeKind& kind);
   Exchange& new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, Index longest_chunk,

@@ -114,6 +114,10 @@ void Executor::prepare() {
   if (staging_.size() < graph_.staging_bytes) staging_ = context_.staging().lease(graph_.staging_bytes);
 }
 
+void Executor::give_back() noexcept {
+  if (!active_) staging_ = {};
+}
+
 void Executor::begin_run(std::span<const Binding> bindings, const void* arguments) {
   const auto known = context_.counters().find(label_);
   traffic_ = known != context_.counters().end() ? &known->second : &context_.counters()[label_];

@@ -31,6 +31,7 @@ class Executor final : public mpi::Activity, public Run {
   ~Executor() override;
 
   void prepare();
+  void give_back() noexcept;
   void start(std::span<const Binding> bindings, const void* arguments);
   bool progress();
   void wait();

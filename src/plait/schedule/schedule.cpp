@@ -48,6 +48,7 @@ void Schedule::start(std::span<const Binding> bindings, const void* arguments) {
   executor_->start(bindings, arguments);
 }
 void Schedule::prepare() { executor_->prepare(); }
+void Schedule::give_back() noexcept { executor_->give_back(); }
 bool Schedule::progress() { return executor_->progress(); }
 void Schedule::wait() { executor_->wait(); }
 bool Schedule::active() const noexcept { return executor_->active(); }

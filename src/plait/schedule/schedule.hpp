@@ -58,6 +58,8 @@ class Schedule {
   /// Takes the staging memory of the next run now, so that `start` can't fail for lack of it.
   /// \throws std::bad_alloc
   void prepare();
+  /// Gives back what `prepare` took, if no run has begun.
+  void give_back() noexcept;
 
   /// Begins a run; returns after posting what can be posted.
   ///
