@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,7 +49,7 @@ struct plait_plan {
     std::vector<plait::layout::TileExtent> target;
   };
   std::vector<Tiles> tiles;
-  std::optional<plait::redistribute::Plan> plan;
+  std::unique_ptr<plait::redistribute::Plan> plan;
 };
 
 namespace plait::capi {

@@ -52,7 +52,7 @@ void create(plait_context* context, const plait_pair* given, plait_index count, 
     }
     return result;
   });
-  made->plan.emplace(*its.context, std::move(pairs), options_of(options));
+  made->plan = Plan::agreed(*its.context, [&] { return std::move(pairs); }, options_of(options));
   *plan = made.release();
 }
 

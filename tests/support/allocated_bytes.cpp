@@ -1,6 +1,7 @@
 #include "support/allocated_bytes.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 
@@ -9,9 +10,15 @@
 
 namespace {
 
+constexpr std::ptrdiff_t never = -1;
+
 std::atomic<std::size_t> bytes_so_far = 0;
+std::atomic<std::ptrdiff_t> left_until_failure = never;
+
+bool fails_now() noexcept { return left_until_failure != never && left_until_failure-- == 0; }
 
 void* allocate(std::size_t bytes) noexcept {
+  if (fails_now()) return nullptr;
   bytes_so_far += bytes;
   return std::malloc(bytes);
 }
@@ -27,6 +34,7 @@ void* operator new(std::size_t bytes) { return expect_memory(allocate(bytes)); }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto line = static_cast<std::size_t>(alignment);
+  if (fails_now()) throw std::bad_alloc();
   bytes_so_far += bytes;
   return expect_memory(std::aligned_alloc(line, (bytes + line - 1) / line * line));
 }
@@ -39,5 +47,9 @@ void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std
 namespace plait::test {
 
 std::size_t allocated_bytes() noexcept { return bytes_so_far; }
+
+void fail_allocation_after(std::size_t others) noexcept { left_until_failure = static_cast<std::ptrdiff_t>(others); }
+
+bool has_failed_allocation() noexcept { return left_until_failure.exchange(never) == never; }
 
 }  // namespace plait::test

@@ -8,4 +8,10 @@ namespace plait::test {
 /// given back or not. What the MPI library takes by malloc does not count.
 [[nodiscard]] std::size_t allocated_bytes() noexcept;
 
+/// Lets operator new fail once, after so many times more that it does not.
+void fail_allocation_after(std::size_t others) noexcept;
+
+/// Takes that back. Whether it has failed.
+bool has_failed_allocation() noexcept;
+
 }  // namespace plait::test

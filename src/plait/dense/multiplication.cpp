@@ -161,8 +161,8 @@ struct Multiplication<T>::Plan {
   /// Nothing, where nothing moves.
   [[nodiscard]] std::unique_ptr<redistribute::Plan> planned(std::vector<MatrixPair> pairs) const {
     if (pairs.empty()) return nullptr;
-    return std::make_unique<redistribute::Plan>(context, std::move(pairs),
-                                                redistribute::Options{.memory_budget = choice.redistribution_bytes});
+    return redistribute::Plan::agreed(
+        context, [&] { return std::move(pairs); }, redistribute::Options{.memory_budget = choice.redistribution_bytes});
   }
   void take_memory_for_c() {
     const Index elements = tile_elements(choice.arrangement, roles.mine).c;

@@ -6,8 +6,8 @@ namespace plait::redistribute {
 enum class Agreement : unsigned char {
   /// Whatever one rank gets wrong, all of them throw.
   needed,
-  /// For callers whose ranks can't differ but in what fails on them. Planning communicates nothing, and tells what went
-  /// wrong when the first execution starts: in one all-reduce, with the same error on all ranks. What fails on a rank
+  /// For callers whose ranks can't differ but in what fails on them. What went wrong in planning is told when the first
+  /// execution starts: in one all-reduce, with the same error on all ranks. What fails on a rank
   /// after that, memory for its graph and for staging included, `wait` throws on that rank alone, while the others wait
   /// for it: the caller ends the program.
   once,

@@ -8,7 +8,7 @@
 namespace plait::redistribute {
 
 Batch::Batch(mpi::Context& context, std::vector<MatrixPair> pairs, Options options)
-    : plan_(std::make_unique<Plan>(context, std::move(pairs), std::move(options))) {}
+    : plan_(Plan::agreed(context, [&] { return std::move(pairs); }, std::move(options))) {}
 Batch::Batch(Batch&&) noexcept = default;
 Batch& Batch::operator=(Batch&&) noexcept = default;
 Batch::~Batch() = default;

@@ -68,10 +68,9 @@ void for_each_column_within(const Trapezoid& part, const layout::Axis& rows, Ind
 
 }  // namespace
 
-Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options, Agreement agreement)
+Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options)
     : context_(context), options_(std::move(options)), pairs_(std::move(pairs)) {
   context.expect_usable();
-  std::exception_ptr failure;
   try {
     static_cast<void>(simd::selected_isa());  // an unknown PLAIT_ISA is told here, not under way
     expect_at_least("memory_budget", options_.memory_budget, least_budget);
@@ -79,12 +78,7 @@ Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options
     for (const MatrixPair& pair : pairs_) expect_layouts(pair);
     for (const MatrixPair& pair : pairs_) matrices_.emplace_back(pair, context.rank());
   } catch (...) {
-    failure = std::current_exception();
-  }
-  if (agreement == Agreement::once) {
-    unplanned_ = failure;
-  } else {
-    agree_on_options(failure);
+    unplanned_ = std::current_exception();
   }
   options_.chunk_bytes = std::min({options_.chunk_bytes, mpi::longest_message, options_.memory_budget / 4});
 }
@@ -114,24 +108,27 @@ void Plan::expect_layouts(const MatrixPair& pair) const {
 }
 
 // One all-reduce: who failed, the least of the limits, and whether all ranks mean the same redistribution.
-void Plan::agree_on_options(const std::exception_ptr& failure) {
-  const Index identity = identity_of(pairs_);
-  std::array<Index, 5> minima{options_.memory_budget, options_.chunk_bytes, identity, -identity,
-                              static_cast<Index>(options_.within_node)};
-  mpi::agree(context_, failure, minima);
+void Plan::agree(mpi::Context& context, Plan* plan, const std::exception_ptr& failure) {
+  std::array<Index, 5> minima{};
+  if (plan != nullptr) {
+    const Options& options = plan->options_;
+    const Index identity = identity_of(plan->pairs_);
+    minima = {options.memory_budget, options.chunk_bytes, identity, -identity, static_cast<Index>(options.within_node)};
+  }
+  mpi::agree(context, failure, minima);
   if (minima[2] != -minima[3]) {
     std::string mine;
-    for (const auto& [from, to, op, part] : pairs_) {
+    for (const auto& [from, to, op, part] : plan->pairs_) {
       mine +=
           (mine.empty() ? "" : "; ") + layout::describe(from) + " to " + layout::describe(to) + ", " + to_string(op);
       if (part) mine += ", " + part_text(*part);
     }
-    throw ArgumentError("the ranks plan different redistributions; rank " + std::to_string(context_.rank()) +
-                        ": from " + mine);
+    throw ArgumentError("the ranks plan different redistributions; rank " + std::to_string(context.rank()) + ": from " +
+                        mine);
   }
-  options_.memory_budget = minima[0];
-  options_.within_node = static_cast<WithinNode>(minima[4]);
-  options_.chunk_bytes = minima[1];
+  plan->options_.memory_budget = minima[0];
+  plan->options_.chunk_bytes = minima[1];
+  plan->options_.within_node = static_cast<WithinNode>(minima[4]);
 }
 
 Volume Plan::volume(std::size_t pair) const {

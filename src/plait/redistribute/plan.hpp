@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plait/mpi/context.hpp"
@@ -24,8 +25,25 @@ namespace plait::redistribute {
 /// sizes there is a schedule, made when it is first used.
 class Plan {
  public:
-  /// \param agreement  `needed` or `once`
-  Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options, Agreement agreement = Agreement::needed);
+  /// Local: what went wrong is told when the first execution starts.
+  Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options);
+
+  /// A plan that all ranks have. Whatever one of them gets wrong or lacks, the memory for the plan and for what
+  /// `make_pairs` returns included, all of them throw. Collective.
+  template <class MakePairs>
+  [[nodiscard]] static std::unique_ptr<Plan> agreed(mpi::Context& context, MakePairs&& make_pairs, Options options) {
+    context.expect_usable();
+    std::unique_ptr<Plan> plan;
+    std::exception_ptr failure;
+    try {
+      plan = std::make_unique<Plan>(context, std::forward<MakePairs>(make_pairs)(), std::move(options));
+      failure = plan->unplanned_;
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    agree(context, plan.get(), failure);
+    return plan;
+  }
 
   /// \param failure  what kept this rank from making its operands, for all ranks to throw
   void start(std::span<const Operands> operands, std::exception_ptr failure = nullptr,
@@ -39,7 +57,8 @@ class Plan {
   [[nodiscard]] Volume volume(std::size_t pair) const;
 
  private:
-  void agree_on_options(const std::exception_ptr& failure);
+  /// \param plan  null where there is none for want of memory
+  static void agree(mpi::Context& context, Plan* plan, const std::exception_ptr& failure);
   void expect_layouts(const MatrixPair& pair) const;
   void expect_fitting(std::span<const Operands> operands) const;
   void agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure,

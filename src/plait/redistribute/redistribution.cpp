@@ -7,8 +7,9 @@
 namespace plait::redistribute {
 
 Redistribution::Redistribution(mpi::Context& context, layout::Layout from, layout::Layout to, Op op, Options options)
-    : plan_(std::make_unique<Plan>(context, std::vector<MatrixPair>{{std::move(from), std::move(to), op}},
-                                   std::move(options))) {}
+    : plan_(Plan::agreed(
+          context, [&] { return std::vector<MatrixPair>{{std::move(from), std::move(to), op}}; }, std::move(options))) {
+}
 Redistribution::Redistribution(Redistribution&&) noexcept = default;
 Redistribution& Redistribution::operator=(Redistribution&&) noexcept = default;
 Redistribution::~Redistribution() = default;

@@ -29,7 +29,7 @@ Index runs(const layout::Axis& from, const layout::Axis& to) {
 }  // namespace
 
 CachedPlan::CachedPlan(mpi::Context& context, redistribute::MatrixPair pair)
-    : plan(context, {std::move(pair)}, redistribute::Options{.label = "scalapack"}, redistribute::Agreement::once) {}
+    : plan(context, {std::move(pair)}, redistribute::Options{.label = "scalapack"}) {}
 
 Index estimated_bytes(const redistribute::MatrixPair& pair) {
   const layout::Layout from = pair.op_from();

@@ -1,13 +1,15 @@
-// A program of its own, since operator new is counted in all of its code: an execution that was done before allocates
-// nothing, where ranks have a tile each.
+// A program of its own, since operator new is counted, and fails, in all of its code: an execution that was done before
+// allocates nothing, where ranks have a tile each, and a plan that one rank has no memory for is made on none.
 #include <complex>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "plait/base/error.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/text.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
@@ -48,6 +50,26 @@ TEST(Allocation, OfARepeatedExecutionIsNone) {
     EXPECT_EQ(allocated_by_repeated_executions<std::complex<double>>(plan, {1, 2}, {3, 4}), 0U);
     EXPECT_EQ(allocated_by_repeated_executions<std::complex<double>>(plan, 0, 2), 0U);
   }
+}
+
+TEST(Allocation, ThatFailsOnOneRankIsToldToAllThatPlan) {
+  mpi::Context context(test_comm());
+  const auto whole = Layout::rows({64, 40}, ranks());
+  const auto blocks = Layout::block_cyclic({40, 64}, 3, 5, layout::Owners::grid(1, ranks()));
+  bool is_made = false;
+  for (std::size_t others = 0; !is_made && others < 1000; ++others) {
+    if (rank() == ranks() - 1) fail_allocation_after(others);
+    try {
+      const Redistribution plan(context, whole, blocks, Op::transpose);
+      is_made = true;
+    } catch (const OutOfMemory&) {
+    }
+    if (rank() == ranks() - 1) {
+      EXPECT_EQ(has_failed_allocation(), !is_made) << others;
+    }
+    EXPECT_EQ(mpi::all_reduce(context.comm(), is_made ? 1 : 0, mpi::Operation::sum()), is_made ? ranks() : 0) << others;
+  }
+  EXPECT_TRUE(is_made);
 }
 
 }  // namespace
