@@ -95,6 +95,7 @@ void Plan::expect_layouts(const MatrixPair& pair) const {
                         layout::to_string(to.shape()) + ": from " + layout::describe(from) + " to " +
                         layout::describe(to));
   }
+  static_cast<void>(layout::elements(to.shape()));  // packages and volumes count them
   for (const auto& [which, layout] : {std::pair("from", &from), std::pair("to", &to)}) {
     if (layout->ranks() <= context_.size()) continue;
     throw LayoutError(name + which + ": " + layout::describe(*layout) + " needs " + std::to_string(layout->ranks()) +

@@ -215,6 +215,16 @@ TEST(RedistributionContract, CountsWhatItMovesExactly) {
   EXPECT_EQ(counted.sent_to(PeerClass::network), Traffic{});
 }
 
+TEST(RedistributionContract, CountsTheElementsOfAllMatricesThatItPlans) {
+  mpi::Context context(test_comm());
+  const Index many = Index{1} << 40;
+  EXPECT_EQ(Redistribution(context, Layout::rows({many, 1 << 20}, 1), Layout::rows({many, 1 << 20}, 1)).volume().kept,
+            rank() == 0 ? many << 20 : 0);
+  EXPECT_EQ(Redistribution(context, Layout::rows({many, 0}, ranks()), Layout::columns({many, 0}, 1)).volume().kept, 0);
+  EXPECT_THAT([&] { Redistribution(context, Layout::rows({many, many}, ranks()), Layout::rows({many, many}, 1)); },
+              ThrowsMessage<LayoutError>(HasSubstr("more than can be counted")));
+}
+
 TEST(RedistributionContract, StaysWithinItsBudgetOfStagingMemory) {
   mpi::Context context(test_comm());
   const Layout from = Layout::rows({512, 512}, ranks());
