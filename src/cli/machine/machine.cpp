@@ -79,7 +79,7 @@ void add_machine(CLI::App& program, MachineOptions& options) {
 
 void run_machine(mpi::Context& context, const MachineOptions& options) {
   mpi::agreed(context, [&] {
-    if (context.rank() == 0) io::AsideFile::expect_replaceable(options.output);  // before a minute is spent
+    if (context.rank() == 0) io::AsideFile::try_out(options.output);  // before a minute is spent
   });
   const Stopwatch watch;
   Meter meter(context, options.report.meter());

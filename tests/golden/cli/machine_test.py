@@ -65,8 +65,9 @@ class Machine(CommandTest):
 
     def test_the_file_is_replaced_at_the_end_or_not_at_all(self):
         for output, complaint in [("none/m.json", "can't be written into the folder none"), ("/proc/m.json", "/proc/m.json")]:
-            result = self.run_plait(2, "machine", "--quick", "-o", output)
+            result = self.run_plait(2, "machine", "--quick", "--progress", "-o", output)
             self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
             self.assertIn(complaint, result.errors[0])
+            self.assertNotIn("measuring", result.stderr)  # it is known before
         self.assertEqual(self.run_plait(0, "machine").status, 2)
         self.assertEqual(self.files(), set())
