@@ -42,13 +42,15 @@ std::string path_in(const std::string& folder, const std::string& name) { return
 // Another program's layout.json has none.
 std::set<std::string> listed_parts(const std::string& folder) {
   static const std::regex part("rank-[0-9]{4,}(-tile-[0-9]{4,})?\\.npy");
+  constexpr std::size_t longest_name = 255;  // of a file; the library's matching takes stack for every character
   std::ifstream file(path_in(folder, description_name));
   const auto description = ordered_json::parse(file, nullptr, false);
   std::set<std::string> names;
   if (!description.is_object() || !description.contains("files")) return names;
   for (const auto& entry : description["files"]) {
     if (!entry.is_object() || !entry.contains("file") || !entry["file"].is_string()) continue;
-    if (auto name = entry["file"].get<std::string>(); std::regex_match(name, part)) names.insert(std::move(name));
+    auto name = entry["file"].get<std::string>();
+    if (name.size() <= longest_name && std::regex_match(name, part)) names.insert(std::move(name));
   }
   return names;
 }

@@ -200,8 +200,9 @@ class Redistribute(CommandTest):
         (self.folder / "parts/rank-0005.npy").mkdir(parents=True)
         (self.folder / "rank-0006.npy").touch()
         entries = [7, {"file": 8}, {"file": "../rank-0006.npy"}, {"file": "rank-0005.npy"}, {"file": "../B.npy"}]
-        for text in ("", "no JSON", "[]", '{"files": 3}', json.dumps({"files": entries})):
-            with self.subTest(text):
+        endless = [{"file": f"rank-{'0' * 1000000}.npy"}]
+        for text in ("", "no JSON", "[]", '{"files": 3}', json.dumps({"files": entries}), json.dumps({"files": endless})):
+            with self.subTest(text[:99]):
                 (self.folder / "parts/layout.json").write_text(text)
                 self.moved(2, "--per-rank", "parts")
                 assert_same(self.reassembled("parts"), b)
