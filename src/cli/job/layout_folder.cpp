@@ -43,7 +43,7 @@ std::string path_in(const std::string& folder, const std::string& name) { return
 std::set<std::string> listed_parts(const std::string& folder) {
   static const std::regex part("rank-[0-9]{4,}(-tile-[0-9]{4,})?\\.npy");
   constexpr std::size_t longest_name = 255;  // of a file; the library's matching takes stack for every character
-  std::ifstream file(path_in(folder, description_name));
+  std::ifstream file(description_in(folder));
   const auto description = ordered_json::parse(file, nullptr, false);
   std::set<std::string> names;
   if (!description.is_object() || !description.contains("files")) return names;
@@ -104,7 +104,7 @@ void expect_writable_folder(mpi::Context& context, const std::string& folder, co
     if (context.rank() != 0) return;
     MadeFolders made(folder);
     made.make();
-    io::AsideFile::try_out(path_in(folder, description_name));
+    io::AsideFile::try_out(description_in(folder));
     if (!made.was_there()) return;
     std::set<std::string> names = listed_parts(folder);
     names.merge(file_names(layout));
@@ -120,6 +120,8 @@ void expect_writable_folder(mpi::Context& context, const std::string& folder, co
     }
   });
 }
+
+std::string description_in(const std::string& folder) { return path_in(folder, description_name); }
 
 std::string folder_description(const layout::Layout& layout, io::DType dtype) {
   ordered_json files = ordered_json::array();
@@ -163,8 +165,7 @@ void write_folder(mpi::Context& context, const std::string& folder, const layout
       done += tiles[i].rows() * tiles[i].columns() * Index{sizeof(T)};
     }
     if (context.rank() == 0) {
-      description.emplace(
-          text_aside(path_in(folder, description_name), folder_description(matrix.layout(), io::dtype_of<T>())));
+      description.emplace(text_aside(description_in(folder), folder_description(matrix.layout(), io::dtype_of<T>())));
     }
   });
   // All is on the disk. From here on the folder is no longer what it was, and has no layout.json until it is complete.

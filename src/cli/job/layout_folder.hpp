@@ -36,6 +36,9 @@ void write_folder(mpi::Context& context, const std::string& folder, const layout
 void expect_writable_folder(mpi::Context& context, const std::string& folder, const layout::Layout& layout,
                             const std::vector<NamedFile>& kept);
 
+/// The name of layout.json in such a folder.
+[[nodiscard]] std::string description_in(const std::string& folder);
+
 /// The text of layout.json: the matrix, the words of its layout if it has any (a custom one has not), the ranges
 /// [begin, end) of rows that each row part of the layout holds and those of columns, and for each file the rank and the
 /// two parts of which it is the product.

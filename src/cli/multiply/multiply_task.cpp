@@ -11,6 +11,7 @@
 
 #include "cli/job/traced_job.hpp"
 #include "cli/options/option_words.hpp"
+#include "cli/options/machine_option.hpp"
 
 namespace plait::cli {
 
@@ -95,7 +96,8 @@ MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options) {
     return made;
   });
   io::expect_writable_matrix(context, options.output);
-  std::vector<NamedFile> kept{{options.a, "A"}, {options.b, "B"}, {options.output, "the file of -o"}};
+  std::vector<NamedFile> kept = machine_file(options.machine);
+  kept.insert(kept.end(), {{options.a, "A"}, {options.b, "B"}, {options.output, "the file of -o"}});
   if (into) kept.push_back({options.into, "the file of --into"});
   expect_writable_trace(context, options.trace, kept);
   return task;

@@ -14,6 +14,15 @@
 
 namespace plait::cli {
 
+namespace {
+
+std::string default_machine_path() {
+  const char* const setting = std::getenv("PLAIT_MACHINE");
+  return setting == nullptr ? "" : setting;
+}
+
+}  // namespace
+
 void add_machine_option(CLI::App& command, std::string& path) {
   add_path(command, "--machine", path, "FILE",
            "What the machine can do, as 'plait machine' measured it; PLAIT_MACHINE by default");
@@ -21,14 +30,20 @@ void add_machine_option(CLI::App& command, std::string& path) {
 
 void use_machine(mpi::Context& context, const std::string& path) {
   if (!path.empty()) return context.use_machine(io::read_machine(context, path));
-  const char* const setting = std::getenv("PLAIT_MACHINE");
-  const std::string default_path = io::text_of_rank_zero(context, setting == nullptr ? "" : setting);
+  const std::string default_path = io::text_of_rank_zero(context, default_machine_path());
   if (default_path.empty()) return;
   try {
     context.use_machine(io::read_machine(context, default_path));
   } catch (const FileError& error) {
     throw FileError(fmt::format("environment variable PLAIT_MACHINE: {}", error.what()));
   }
+}
+
+std::vector<NamedFile> machine_file(const std::string& path) {
+  if (!path.empty()) return {{path, "the file of --machine"}};
+  const std::string default_path = default_machine_path();
+  if (default_path.empty()) return {};
+  return {{default_path, "the file that PLAIT_MACHINE names"}};
 }
 
 void tell_choices_if_wanted(mpi::Context& context) {

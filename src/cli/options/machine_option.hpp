@@ -1,8 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "plait/mpi/context.hpp"
+
+#include "cli/options/named_file.hpp"
 
 namespace CLI {
 class App;
@@ -18,6 +21,9 @@ void add_machine_option(CLI::App& command, std::string& path);
 ///
 /// \throws FileError  on every rank: the file can't be read, or is no description of a machine
 void use_machine(mpi::Context& context, const std::string& path);
+
+/// The file that `use_machine` read, if any, on the rank that calls: one that a job must not replace. Local.
+[[nodiscard]] std::vector<NamedFile> machine_file(const std::string& path);
 
 /// PLAIT_LOG=choices: rank 0 tells on stderr how operations are carried out, once for each way. Local.
 void tell_choices_if_wanted(mpi::Context& context);

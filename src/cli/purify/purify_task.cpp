@@ -15,6 +15,7 @@
 
 #include "cli/job/traced_job.hpp"
 
+#include "cli/options/machine_option.hpp"
 namespace plait::cli {
 
 namespace {
@@ -42,7 +43,7 @@ void expect_writable(mpi::Context& context, const PurifyOptions& options) {
   for (const std::string& path : {options.output, options.energy_weighted}) {
     if (!path.empty()) io::expect_writable_matrix(context, path);
   }
-  std::vector<NamedFile> kept;
+  std::vector<NamedFile> kept = machine_file(options.machine);
   const auto keep = [&kept](const std::string& path, const char* role) {
     if (!path.empty()) kept.push_back({path, role});
   };

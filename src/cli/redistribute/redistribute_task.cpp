@@ -14,6 +14,7 @@
 #include "cli/job/traced_job.hpp"
 #include "cli/options/layout_argument.hpp"
 #include "cli/options/op_name.hpp"
+#include "cli/options/machine_option.hpp"
 
 namespace plait::cli {
 
@@ -40,7 +41,8 @@ void expect_fitting(const RedistributeOptions& options, const io::MatrixFile& in
 }
 
 std::vector<NamedFile> files_read(const RedistributeOptions& options) {
-  std::vector<NamedFile> files{{options.input, "IN"}};
+  std::vector<NamedFile> files = machine_file(options.machine);
+  files.push_back({options.input, "IN"});
   if (!options.into.empty()) files.push_back({options.into, "the file of --into"});
   if (options.from && !options.from->path.empty()) files.push_back({options.from->path, "the file of --from"});
   if (options.to && !options.to->path.empty()) files.push_back({options.to->path, "the file of --to"});
@@ -55,7 +57,11 @@ void expect_writable(mpi::Context& context, const RedistributeOptions& options, 
     io::expect_writable_matrix(context, options.output);
   }
   auto kept = files_read(options);
-  if (!options.output.empty()) kept.push_back({options.output, "the file of -o"});
+  if (options.output.empty()) {
+    kept.push_back({description_in(options.per_rank_folder), "layout.json in the folder of --per-rank"});
+  } else {
+    kept.push_back({options.output, "the file of -o"});
+  }
   expect_writable_trace(context, options.trace, kept);
 }
 

@@ -11,6 +11,7 @@
 #include "plait/mpi/collectives.hpp"
 
 #include "cli/job/traced_job.hpp"
+#include "cli/options/machine_option.hpp"
 #include "cli/options/named_file.hpp"
 
 namespace plait::cli {
@@ -106,6 +107,7 @@ void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options
     if (!path.empty()) files.push_back({path, role});
   };
   const auto file_of = [](const char* option) { return fmt::format("the file of {}", option); };
+  for (const NamedFile& file : machine_file(options.machine)) kept.push_back(file);
   named(kept, options.rows, "the file of --rows");
   named(kept, options.columns, "the file of --cols");
   named(kept, options.start, "the file of --start");

@@ -138,3 +138,29 @@ class Trace(CommandTest):
             self.assertRegex(result.stderr, message)
             self.assertEqual((self.folder / "t.json").read_text(), before)
             self.assertEqual(self.files(), {"B.npy", "t.json"})
+
+    def test_a_trace_replaces_neither_the_machine_nor_the_description_of_the_parts(self):
+        self.save("B.npy", np.ones((10, 8)))
+        self.succeed(1, "machine", "--quick", "-o", "m.json", "--quiet")
+        self.succeed(1, "redistribute", "B.npy", "--per-rank", "parts", "--quiet")
+        before = {name: (self.folder / name).read_bytes() for name in ("m.json", "parts/layout.json")}
+        files = self.files()
+        to_a, machine = ["-o", "A.npy"], ["--machine", "m.json"]
+        for words, environment, message in [
+            (["redistribute", "B.npy", *to_a, *machine, "--trace", "m.json"], {}, "it is the file of --machine"),
+            (["redistribute", "B.npy", *to_a, "--trace", "m.json"], {"PLAIT_MACHINE": "./m.json"},
+             "it is the file that PLAIT_MACHINE names"),
+            (["multiply", "B.npy", "B.npy", "--op-a", "transpose", *to_a, *machine, "--trace", "m.json"], {},
+             "it is the file of --machine"),
+            (["sinkhorn", "B.npy", *to_a, *machine, "--trace", "m.json"], {}, "it is the file of --machine"),
+            (["redistribute", "B.npy", "--per-rank", "parts", "--trace", "parts/layout.json"], {},
+             "it is layout.json in the folder of --per-rank"),
+            (["redistribute", "B.npy", "--per-rank", "new", "--trace", "new/layout.json"], {},
+             "it is layout.json in the folder of --per-rank"),
+        ]:  # fmt: skip
+            with self.subTest(words):
+                result = self.run_words(self.words(0, *words), environment)
+                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertIn(message, result.errors[0])
+                self.assertEqual({name: (self.folder / name).read_bytes() for name in before}, before)
+                self.assertEqual(self.files(), files)
