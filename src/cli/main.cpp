@@ -65,6 +65,17 @@ int after_rank_zero(const Launch& launch, int status) {
   return status;
 }
 
+// The other ranks have ended by then: what goes wrong is not for `run_under_mpi`, which would wait for them.
+int print_text(const Launch& launch, const Text& text) {
+  if (launch.rank != 0 && launch.is_own) return 0;
+  try {
+    print_result(text.text);
+    return 0;
+  } catch (...) {
+    return print_failure(std::current_exception());
+  }
+}
+
 // What needs neither MPI nor other ranks, where there are any.
 template <class Options>
 int run_alone(const Launch& launch, void (*job)(const Options&), const Options& options) {
@@ -107,10 +118,7 @@ int main(int argc, char** argv) {
   std::exception_ptr misuse;
   try {
     command = parse_command_line(argc, argv);
-    if (const auto* text = std::get_if<Text>(&*command)) {
-      if (launch.rank == 0 || !launch.is_own) print_result(text->text);
-      return 0;
-    }
+    if (const auto* text = std::get_if<Text>(&*command)) return print_text(launch, *text);
     if (const auto* plan = std::get_if<PlanOptions>(&*command)) return run_alone(launch, run_plan, *plan);
     if (const auto* trace = std::get_if<TraceOptions>(&*command)) return run_alone(launch, run_trace, *trace);
     if (const auto* exec = std::get_if<ExecOptions>(&*command)) return run_exec_on(launch, *exec);

@@ -228,6 +228,9 @@ class Errors(CommandTest):
     def test_progress_that_nobody_can_be_told_ends_no_job(self):
         job = ["redistribute", "B.npy", "-o", "C.npy", "--progress", "--op", "transpose"]
         for ranks, script in [
+        for word in ("--help", "--version"):  # for which the other ranks are not needed, and end at once
+            words = [self.mpiexec, "2", "sh", "-c", 'exec "$@" >/dev/full', "sh", self.plait, word]
+            self.expect_one_error(self.run_words(words), FAILED, "standard output: can't be written: No space left on device")
             (1, 'exec "$0" "$@" 2>/dev/full'),
             (2, 'exec "$0" "$@" 2>/dev/full'),
             (1, 'exec "$0" "$@" 2>&-'),
