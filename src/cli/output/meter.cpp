@@ -87,14 +87,13 @@ void Meter::tell(Index done) {
 
 void Meter::draw_bar(double seconds, Index done) {
   constexpr int width = 30;
-  if (own_bytes_ <= 0) {
-    print_aside(fmt::format("\r{}  {:.0f} s\033[K", what_, seconds));
-    drawn_ = true;
-    return;
+  std::string bar;
+  if (own_bytes_ > 0) {
+    const int full = percent(done, own_bytes_) * width / 100;
+    bar = fmt::format("[{:=<{}}{: <{}}] {:3} %  ", "", full, "", width - full, percent(done, own_bytes_));
   }
-  const int full = percent(done, own_bytes_) * width / 100;
-  print_aside(fmt::format("\r[{:=<{}}{: <{}}] {:3} %  {}  {:.0f} s\033[K", "", full, "", width - full,
-                          percent(done, own_bytes_), what_, seconds));
+  // What is longer than the terminal is wide must not go on in its next line, to which no \r comes back.
+  print_aside(fmt::format("\033[?7l\r{}{}  {:.0f} s\033[K\033[?7h", bar, what_, seconds));
   drawn_ = true;
 }
 

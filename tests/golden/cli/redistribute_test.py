@@ -315,3 +315,6 @@ class Redistribute(CommandTest):
         self.assertEqual(process.returncode, 0)
         self.assertRegex(drawn, r"\r\[=* *\] +\d+ %  reading B.npy  0 s")
         self.assertTrue(drawn.endswith("\r\x1b[K"), repr(drawn[-40:]))
+        # Unless the terminal is told so, what is too long for its line goes on in the next one.
+        self.assertEqual(re.findall(r"\x1b\[\?7[lh]|\[=* *\]|reading B.npy", drawn)[:4],
+                         ["\x1b[?7l", "[                              ]", "reading B.npy", "\x1b[?7h"])  # fmt: skip
