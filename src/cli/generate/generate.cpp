@@ -125,8 +125,9 @@ void run_generate(mpi::Context& context, const GenerateOptions& options) {
   io::expect_writable_matrix(context, options.output);
   const auto layout = io::slab_layout(options.shape, options.order, context.size());
   const Index element_bytes = io::bytes(options.dtype);
+  const Index own_bytes = mpi::agreed(context, [&] { return bytes_of_rank(layout, context.rank(), element_bytes); });
   const Index bytes = layout::elements(options.shape) * element_bytes;
-  const MemoryEstimate memory = estimate_memory(context, {layout.elements_of(context.rank()) * element_bytes});
+  const MemoryEstimate memory = estimate_memory(context, {own_bytes});
   if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
 
   const Stopwatch watch;

@@ -1,5 +1,7 @@
 #include "cli/multiply/multiply.hpp"
 
+#include "plait/mpi/agreed.hpp"
+
 #include "cli/job/memory_estimate.hpp"
 #include "cli/job/traced_job.hpp"
 #include "cli/multiply/multiply_report.hpp"
@@ -12,7 +14,8 @@ namespace plait::cli {
 
 void run_multiply(mpi::Context& context, const MultiplyOptions& options) {
   const MultiplyTask task = prepare(context, options);
-  const MemoryEstimate memory = estimate_memory(context, memory_of_phases(context, task));
+  const MemoryEstimate memory =
+      estimate_memory(context, mpi::agreed(context, [&] { return memory_of_phases(context, task); }));
   if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
 
   Meter meter(context, options.report.meter());

@@ -9,9 +9,10 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
 
+#include "cli/job/memory_estimate.hpp"
 #include "cli/job/traced_job.hpp"
-#include "cli/options/option_words.hpp"
 #include "cli/options/machine_option.hpp"
+#include "cli/options/option_words.hpp"
 
 namespace plait::cli {
 
@@ -105,7 +106,7 @@ MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options) {
 
 std::vector<Index> memory_of_phases(const mpi::Context& context, const MultiplyTask& task) {
   const auto bytes = [&](const Layout& layout) {
-    return layout::place_tiles(layout, context.rank(), io::bytes(task.a.dtype)).bytes;
+    return bytes_of_rank(layout, context.rank(), io::bytes(task.a.dtype));
   };
   return {bytes(task.factors.a) + bytes(task.factors.b) + bytes(task.c) + task.workspace_bytes};
 }

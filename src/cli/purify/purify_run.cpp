@@ -71,8 +71,10 @@ class PurifyRun {
 
   PurifyOutcome all() {
     const Stopwatch watch;
-    outcome_.memory = estimate_memory(
-        context_, memory_of_phases(context_, options_, task_, products_.layout(), products_.workspace_bytes()));
+    outcome_.memory = estimate_memory(context_, mpi::agreed(context_, [&] {
+                                        return memory_of_phases(context_, options_, task_, products_.layout(),
+                                                                products_.workspace_bytes());
+                                      }));
     if (context_.rank() == 0 && !outcome_.memory.warning.empty()) print_warning(outcome_.memory.warning);
     std::optional<report::Tracing> tracing;
     tracing.emplace(context_,

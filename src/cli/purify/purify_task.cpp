@@ -13,9 +13,10 @@
 #include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/purification.hpp"
 
+#include "cli/job/memory_estimate.hpp"
 #include "cli/job/traced_job.hpp"
-
 #include "cli/options/machine_option.hpp"
+
 namespace plait::cli {
 
 namespace {
@@ -96,9 +97,7 @@ PurifyTask prepare(mpi::Context& context, const PurifyOptions& options) {
 
 std::vector<Index> memory_of_phases(const mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
                                     const layout::Layout& layout, Index workspace_bytes) {
-  const auto bytes = [&](const layout::Layout& of) {
-    return layout::place_tiles(of, context.rank(), task.element_bytes()).bytes;
-  };
+  const auto bytes = [&](const layout::Layout& of) { return bytes_of_rank(of, context.rank(), task.element_bytes()); };
   const Index slab = bytes(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context.size()));
   const Index matrix = bytes(layout);
   const Index kept = (task.overlap ? 2 : 0) + (!options.energy_weighted.empty() && task.overlap ? 1 : 0);  // S, Z, H

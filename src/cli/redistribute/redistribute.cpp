@@ -1,5 +1,7 @@
 #include "cli/redistribute/redistribute.hpp"
 
+#include "plait/mpi/agreed.hpp"
+
 #include "cli/job/memory_estimate.hpp"
 #include "cli/job/traced_job.hpp"
 #include "cli/output/meter.hpp"
@@ -12,7 +14,8 @@ namespace plait::cli {
 
 void run_redistribute(mpi::Context& context, const RedistributeOptions& options) {
   const RedistributeTask task = prepare(context, options);
-  const MemoryEstimate memory = estimate_memory(context, memory_of_phases(context, options, task));
+  const MemoryEstimate memory =
+      estimate_memory(context, mpi::agreed(context, [&] { return memory_of_phases(context, options, task); }));
   if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
 
   Meter meter(context, options.report.meter());

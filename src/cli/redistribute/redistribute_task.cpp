@@ -11,10 +11,11 @@
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/job/layout_folder.hpp"
+#include "cli/job/memory_estimate.hpp"
 #include "cli/job/traced_job.hpp"
 #include "cli/options/layout_argument.hpp"
-#include "cli/options/op_name.hpp"
 #include "cli/options/machine_option.hpp"
+#include "cli/options/op_name.hpp"
 
 namespace plait::cli {
 
@@ -111,7 +112,7 @@ RedistributeTask prepare(mpi::Context& context, const RedistributeOptions& optio
 std::vector<Index> memory_of_phases(const mpi::Context& context, const RedistributeOptions& options,
                                     const RedistributeTask& task) {
   const auto bytes = [&](const Layout& layout) {
-    return layout::place_tiles(layout, context.rank(), io::bytes(task.input.dtype)).bytes;
+    return bytes_of_rank(layout, context.rank(), io::bytes(task.input.dtype));
   };
   const Index source = bytes(task.from);
   const Index target = bytes(task.to);

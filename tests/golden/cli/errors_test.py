@@ -67,6 +67,14 @@ ROWS = [
     Row("3-D", ("redistribute", "cube.npy", *TO_A), FAILED, r"cube.npy: has 3 dimensions; a matrix has 2"),
     Row("bad entry", ("redistribute", "bad.mtx", *TO_A), FAILED, "bad.mtx:4: "),
     Row("more than a symmetry", ("redistribute", "more.mtx", *TO_A), FAILED, 'more.mtx:1: "sparse" follows the symmetry'),
+    Row("more than can be counted on rank 0", ("redistribute", "vast.mtx", *TO_A, "--to", "rows@1"), FAILED,
+        "rank 0 would hold 9.00 EB of cols@2 .*, more than a processor can address; use more ranks\n"),
+    Row("more than can be addressed on rank 0", ("redistribute", "large.mtx", *TO_A, "--to", "rows@1"), FAILED,
+        "rank 0 would hold 180 PB of rows@1 .*, more than a processor can address; use more ranks\n"),
+    Row("more than can be addressed", ("redistribute", "vast.mtx", *TO_A), FAILED,
+        "rank 0 would hold 9.00 EB of cols@2 .*, more than a processor can address; use more ranks\n"),
+    Row("more than can be addressed, of random numbers", ("generate", "1000000000x1000000000", *TO_A), FAILED,
+        "rank 0 would hold 4.00 EB of .*, more than a processor can address; use more ranks\n"),
     Row("more than all memory", ("redistribute", "huge.npy", *TO_A), FAILED, "needs .*TB on the node of rank 0"),
     # Layouts.
     Row("malformed layout", (*MOVE_B, *TO_A, "--to", "blocks@2y2"), USAGE, r"error: --to: .*\nblocks@2y2\n {8}\^\n"),
@@ -130,6 +138,9 @@ class Errors(CommandTest):
         (self.folder / "empty").touch()
         (self.folder / "text").write_text("hello, world\n")
         (self.folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 5\n4 1 5\n")
+        for name, extent in (("vast.mtx", 1500000000), ("large.mtx", 150000000)):
+            text = f"%%MatrixMarket matrix coordinate real general\n{extent} {extent} 1\n1 1 5\n"
+            (self.folder / name).write_text(text)
         (self.folder / "more.mtx").write_text("%%MatrixMarket matrix array real general sparse\n1 1\n1\n")
         tiling = {"row_splits": [0, 9], "column_splits": [0, 9], "owners": [[0]]}
         (self.folder / "9x9.json").write_text(json.dumps(tiling))
@@ -217,6 +228,9 @@ class Errors(CommandTest):
     def test_standard_output_that_takes_nothing(self):
         result = self.run_words(["sh", "-c", 'exec "$@" >/dev/full', "sh", *self.words(0, "info")])
         self.expect_one_error(result, FAILED, "standard output: can't be written: No space left on device")
+        for word in ("--help", "--version"):  # for which the other ranks are not needed, and end at once
+            words = [self.mpiexec, "2", "sh", "-c", 'exec "$@" >/dev/full', "sh", self.plait, word]
+            self.expect_one_error(self.run_words(words), FAILED, "standard output: can't be written: No space left on device")
 
     def test_standard_streams_that_are_closed(self):
         result = self.run_words(["sh", "-c", 'exec "$@" >&-', "sh", *self.words(0, "info")])
@@ -228,9 +242,6 @@ class Errors(CommandTest):
     def test_progress_that_nobody_can_be_told_ends_no_job(self):
         job = ["redistribute", "B.npy", "-o", "C.npy", "--progress", "--op", "transpose"]
         for ranks, script in [
-        for word in ("--help", "--version"):  # for which the other ranks are not needed, and end at once
-            words = [self.mpiexec, "2", "sh", "-c", 'exec "$@" >/dev/full', "sh", self.plait, word]
-            self.expect_one_error(self.run_words(words), FAILED, "standard output: can't be written: No space left on device")
             (1, 'exec "$0" "$@" 2>/dev/full'),
             (2, 'exec "$0" "$@" 2>/dev/full'),
             (1, 'exec "$0" "$@" 2>&-'),
