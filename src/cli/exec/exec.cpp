@@ -47,7 +47,8 @@ std::optional<fs::path> executable_of(const std::string& command) {
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const fs::path candidate = fs::path(folder.empty() ? "." : folder) / command;
-    if (access(candidate.c_str(), X_OK) == 0) return std::optional(candidate);
+    std::error_code none;
+    if (fs::is_regular_file(candidate, none) && access(candidate.c_str(), X_OK) == 0) return std::optional(candidate);
   }
   return std::nullopt;
 }

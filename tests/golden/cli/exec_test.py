@@ -113,7 +113,9 @@ class Exec(CommandTest):
         name, other = ("mpiexec.hydra", "MPICH") if self.family == "Open MPI" else ("orterun", "Open MPI")
         self.script(name, "echo launched")
         (self.folder / "mpirun").symlink_to(name)
-        result = self.run_words([self.plait, "exec", "--", "mpirun"], {"PATH": f"{self.folder}:{os.environ['PATH']}"})
+        (self.folder / "before/mpirun").mkdir(parents=True)  # a folder is no program
+        path = f"{self.folder / 'before'}:{self.folder}:{os.environ['PATH']}"
+        result = self.run_words([self.plait, "exec", "--", "mpirun"], {"PATH": path})
         self.assertEqual((result.status, result.stdout, len(result.errors)), (1, "", 1))
         self.assertIn(f"mpirun is the launcher of {other}, but this plait was built with {self.family}", result.stderr)
 
