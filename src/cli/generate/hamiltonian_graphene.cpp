@@ -15,6 +15,7 @@ namespace plait::cli {
 namespace {
 
 constexpr double usual_gap_of_sublattices = 0.25;
+constexpr double largest_gap_of_sublattices = 1e30;  // half of it fits a float, and its square a double
 
 // The sides of the torus, a <= b, with a · b cells; a is 1 if there is no other way.
 struct Torus {
@@ -57,9 +58,9 @@ Hamiltonian make_graphene(const HamiltonianRequest& request) {
   const Torus torus = torus_of(size / 2);
   const double level = least_level(torus);
   const double gap = request.gap.value_or(std::hypot(2 * level, usual_gap_of_sublattices));
-  if (!(gap >= 2 * level && std::isfinite(gap))) {
-    throw ArgumentError(fmt::format("--gap: graphene of {} x {} cells has none of {}, expected at least {:.6g}",
-                                    torus.a, torus.b, gap, 2 * level));
+  if (!(gap >= 2 * level && gap <= largest_gap_of_sublattices)) {
+    throw ArgumentError(fmt::format("--gap: graphene of {} x {} cells has none of {}, expected {:.6g} to {}", torus.a,
+                                    torus.b, gap, 2 * level, largest_gap_of_sublattices));
   }
   const double mass = std::sqrt(std::max(0.0, gap * gap / 4 - level * level));
   Hamiltonian result;
