@@ -12,6 +12,7 @@
 #include "plait/mpi/context.hpp"
 
 #include "mpi/collective/operands.hpp"
+#include "mpi/mpi/pretended_nodes.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -44,6 +45,14 @@ TEST_F(NodeReducers, share_memory_where_there_is_somebody_to_share_it_with) {
   EXPECT_EQ(reducer.ranks(), ranks());
   EXPECT_EQ(reducer.rank(), rank());
   EXPECT_EQ(reducer.shares_memory(), ranks() > 1);
+}
+
+TEST(NodeReducersOnNodes, reduce_each_by_itself_though_one_has_a_single_rank) {
+  const PretendedNodes nodes({ranks() - 1, 1});
+  mpi::Context context(test_comm());
+  NodeReducer reducer(context);
+  const bool is_alone = rank() == ranks() - 1;
+  EXPECT_EQ(reducer.allreduce(1, ReduceOperation::sum), is_alone ? 1 : ranks() - 1);
 }
 
 TEST_F(NodeReducers, give_all_ranks_the_result_in_the_order_of_ranks) {

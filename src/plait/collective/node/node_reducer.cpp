@@ -29,9 +29,10 @@ NodeReducer::NodeReducer(mpi::Context& context, simd::Isa isa)
       wait_(context),
       begins_(static_cast<std::size_t>(ranks_) + 1),
       arguments_(static_cast<std::size_t>(ranks_)) {
-  if (ranks_ == 1) return;
-  board_ = NodeBoard::make(context);
+  if (ranks_ > 1) board_ = NodeBoard::make(context);
+  // Of all nodes, one with a single rank among them.
   mpi::agreed(context, [&] {
+    if (ranks_ == 1) return;
     if (board_) {
       slots_.emplace(*board_, wait_);
       rounds_.emplace(context, *board_, wait_, isa);
