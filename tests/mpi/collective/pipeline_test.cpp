@@ -1,5 +1,7 @@
 #include "plait/collective/pipeline.hpp"
 
+#include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -165,6 +167,21 @@ TEST(PipelinesOnNodes, go_through_shared_memory_inside_of_them_where_that_is_bes
       expected += level;
     }
     EXPECT_EQ(exchanged(context, "by nodes"), expected);
+  }
+}
+
+// As those write it who want none cut.
+TEST_F(Pipelines, have_messages_as_long_as_the_vector_where_longer_ones_are_wanted) {
+  std::uint64_t seed = 900;
+  for (const Index length : {Index{0}, n}) {
+    for (const Index longest : {Index{1} << 40, std::numeric_limits<Index>::max()}) {
+      Pipeline pipeline(context, length, word, {.segment_bytes = longest});
+      pipeline.allreduce(all, sum).broadcast(all, 0);
+      Schedule schedule = pipeline.schedule("long messages");
+      Words data = operands(++seed, rank(), length);
+      run(schedule, data);
+      EXPECT_EQ(data, combined(seed, everyone, 0, length, std::plus<>()));
+    }
   }
 }
 
