@@ -11,12 +11,22 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/environment.hpp"
+#include "plait/mpi/error.hpp"
 
 namespace plait::mpi {
 
 namespace {
 
 constexpr int first_schedule_tag = 16;  // those below serve plait's own control messages
+
+// The ranks of an intercommunicator would send to those of the other group only.
+MPI_Comm of_one_group(MPI_Comm comm) {
+  int joins_groups = 0;
+  // SMPI knows neither these nor the call.
+  if constexpr (!is_simulated) check(MPI_Comm_test_inter(comm, &joins_groups), "MPI_Comm_test_inter");
+  if (joins_groups != 0) throw ArgumentError("comm: is an intercommunicator, expected one of a single group");
+  return comm;
+}
 
 // Simulated ranks are one process and need but one of them, which among thousands takes milliseconds to fill.
 std::shared_ptr<model::KnownAlternatives> known_alternatives() {
@@ -30,7 +40,7 @@ std::shared_ptr<model::KnownAlternatives> known_alternatives() {
 }  // namespace
 
 Context::Context(MPI_Comm comm)
-    : comm_(Communicator::duplicate(comm)),
+    : comm_(Communicator::duplicate(of_one_group(comm))),
       topology_(comm_),
       alternatives_(known_alternatives()),
       shared_staging_(topology_.node()),

@@ -40,6 +40,7 @@ namespace plait::mpi {
 class Context {
  public:
   /// Duplicates `comm` and finds the nodes. Collective over `comm`.
+  /// \throws ArgumentError  `comm` is an intercommunicator; nothing has been communicated
   explicit Context(MPI_Comm comm);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -91,6 +91,17 @@ TEST(Contexts, live_on_parts_of_the_ranks) {
   EXPECT_EQ(context.topology().node().size(), context.size());
 }
 
+TEST(Contexts, are_not_made_of_communicators_that_join_two_groups) {
+  if (plait::test::ranks() < 2) return;
+  const Communicator all = Communicator::borrowed(test_comm());
+  const int own = all.rank() % 2;
+  const Communicator part = all.split(own, all.rank());
+  MPI_Comm joining = MPI_COMM_NULL;
+  MPI_Intercomm_create(part.handle(), 0, all.handle(), 1 - own, 0, &joining);
+  EXPECT_THROW(Context{joining}, plait::ArgumentError);
+  MPI_Comm_free(&joining);
+}
+
 TEST(Contexts, live_on_a_single_rank) {
   Context context(MPI_COMM_SELF);
   EXPECT_EQ(context.rank(), 0);
