@@ -14,8 +14,13 @@ constexpr std::ptrdiff_t never = -1;
 
 std::atomic<std::size_t> bytes_so_far = 0;
 std::atomic<std::ptrdiff_t> left_until_failure = never;
+std::atomic<bool> has_failed = false;
 
-bool fails_now() noexcept { return left_until_failure != never && left_until_failure-- == 0; }
+bool fails_now() noexcept {
+  if (left_until_failure == never || left_until_failure-- > 0) return false;
+  has_failed = true;
+  return true;
+}
 
 void* allocate(std::size_t bytes) noexcept {
   if (fails_now()) return nullptr;
@@ -50,6 +55,9 @@ std::size_t allocated_bytes() noexcept { return bytes_so_far; }
 
 void fail_allocation_after(std::size_t others) noexcept { left_until_failure = static_cast<std::ptrdiff_t>(others); }
 
-bool has_failed_allocation() noexcept { return left_until_failure.exchange(never) == never; }
+bool has_failed_allocation() noexcept {
+  left_until_failure = never;
+  return has_failed.exchange(false);
+}
 
 }  // namespace plait::test

@@ -57,11 +57,19 @@ void Context::note_choice(const std::string& line) {
 }
 
 SharedMemory Context::allocate_shared(Index bytes) {
-  agreed(*this, [&] { expect_at_least("bytes", bytes, 0); });
+  std::erase_if(shared_memories_, [](const auto& known) { return known.second.expired(); });
+  std::shared_ptr<SharedWindow> window;
+  agreed(*this, [&] {
+    expect_at_least("bytes", bytes, 0);
+    window = std::make_shared<SharedWindow>();
+    shared_memories_[allocated_shared_] = window;
+  });
+  ++allocated_shared_;
   SharedMemory result;
   bool shares = true;
   try {
-    result.window_ = std::make_shared<SharedWindow>(topology_.node(), bytes);
+    *window = SharedWindow(topology_.node(), bytes);
+    result.window_ = std::move(window);
     result.bytes_ = result.window_->segment(topology_.node().rank());
   } catch (const OutOfMemory&) {  // on all ranks of the node
     shares = false;
@@ -71,8 +79,6 @@ SharedMemory Context::allocate_shared(Index bytes) {
     result.ordinary_ = Buffer(bytes);
     result.bytes_ = result.ordinary_.bytes();
   });
-  std::erase_if(shared_memories_, [](const auto& known) { return known.second.expired(); });
-  shared_memories_.emplace(allocated_shared_++, result.window_);
   return result;
 }
 

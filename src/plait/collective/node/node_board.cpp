@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plait/base/error.hpp"
+#include "plait/mpi/node/memory_on_all_ranks.hpp"
 
 namespace plait::collective {
 
@@ -37,6 +38,7 @@ NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
   mpi::SharedPool& pool = context.shared_staging();
   if (bytes > pool.capacity() / ranks) throw OutOfMemory("shared memory of the node: too little to reduce through");
   // All of it written once, so that the first calls do not wait for the pages.
+  mpi::with_memory_on_all_ranks(context.topology().node(), [&] { segments_.reserve(static_cast<std::size_t>(ranks)); });
   memory_ = pool.lease(bytes, bytes);
   for (int rank = 0; rank < ranks; ++rank) segments_.push_back(memory_.segment(rank).data());
 }

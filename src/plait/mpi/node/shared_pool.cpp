@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/node/memory_on_all_ranks.hpp"
 
 namespace plait::mpi {
 
@@ -32,7 +33,7 @@ SharedPool::SharedPool(const Communicator& node, Index plenty)
 
 std::vector<Index> SharedPool::idle_on_all_ranks() const {
   std::vector<Index> idle;
-  idle.reserve(entries_.size());
+  with_memory_on_all_ranks(*node_, [&] { idle.reserve(entries_.size()); });
   for (const auto& entry : entries_) idle.push_back(entry->idle ? 1 : 0);
   all_reduce(*node_, std::span<Index>(idle), Operation::minimum());
   return idle;
@@ -65,7 +66,11 @@ SharedPool::Lease SharedPool::lease(Index bytes, Index zeroed) {
   if (smallest == entries_.end()) {
     // Of no use for this lease, so probably for the next ones, too.
     if (other != entries_.end()) entries_.erase(other);
-    auto entry = std::make_unique<Entry>();
+    std::unique_ptr<Entry> entry;
+    with_memory_on_all_ranks(*node_, [&] {
+      entry = std::make_unique<Entry>();
+      entries_.reserve(entries_.size() + 1);
+    });
     entry->window = SharedWindow(*node_, rounded(bytes));
     entries_.push_back(std::move(entry));
     smallest = entries_.end() - 1;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/mpi/node/memory_on_all_ranks.hpp"
 
 namespace plait::mpi {
 
@@ -45,9 +47,18 @@ Index free_shared_memory() {
 
 SharedWindow::SharedWindow(const Communicator& node, Index bytes) {
   PLAIT_ASSERT(bytes >= 0, "a segment has no negative size");
+  using SizeAndFree = std::array<Index, 2>;
+  std::vector<SizeAndFree> of_ranks;
   std::vector<Index> sizes;
+  with_memory_on_all_ranks(node, [&] {
+    const auto ranks = static_cast<std::size_t>(node.size());
+    of_ranks.resize(ranks);
+    sizes.reserve(ranks);
+  });
+  const SizeAndFree own{bytes, free_shared_memory()};
+  all_gather_bytes(node, std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(of_ranks)));
   Index available = std::numeric_limits<Index>::max();
-  for (const auto& [size, free] : all_gather(node, std::array{bytes, free_shared_memory()})) {
+  for (const auto& [size, free] : of_ranks) {
     sizes.push_back(size);
     available = std::min(available, free);
   }
@@ -63,8 +74,12 @@ SharedWindow::SharedWindow(const Communicator& node, Index bytes) {
 
 // Everybody makes a segment, then opens those of the others, then nobody needs the files any more.
 std::string SharedWindow::map(const Communicator& node, const std::vector<Index>& sizes, SharedFile (*make)()) {
+  std::vector<SharedFile::Address> addresses;
   segments_.clear();
-  segments_.resize(sizes.size());
+  with_memory_on_all_ranks(node, [&] {
+    segments_.resize(sizes.size());
+    addresses.resize(sizes.size());
+  });
   Outcome outcome = made;
   std::string failure;
   const auto attempt = [&](int rank, auto&& open) {
@@ -89,7 +104,7 @@ std::string SharedWindow::map(const Communicator& node, const std::vector<Index>
     return file;
   };
   const SharedFile own = attempt(node.rank(), make);
-  const std::vector<SharedFile::Address> addresses = all_gather(node, own.address());
+  all_gather_bytes(node, std::as_bytes(std::span(&own.address(), 1)), std::as_writable_bytes(std::span(addresses)));
   for (int rank = 0; rank < node.size(); ++rank) {
     const auto of_other = [&] { return SharedFile::of_other(addresses[static_cast<std::size_t>(rank)]); };
     if (rank != node.rank()) static_cast<void>(attempt(rank, of_other));
