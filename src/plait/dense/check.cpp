@@ -14,10 +14,27 @@ namespace {
 constexpr double standard_deviations = 16;
 constexpr std::uint64_t seed = 0x706c616974;
 
+/// Sums of squares, which would be 0 or infinite as doubles where energies, say, come in other units.
+using Squares = long double;
+
+Squares square_of(double value) { return Squares{value} * value; }
+Squares square_of(const std::complex<double>& value) { return square_of(value.real()) + square_of(value.imag()); }
+
 template <class Wide>
 void add_over_ranks(const mpi::Context& context, std::vector<Wide>& vector) {
   const std::span parts(reinterpret_cast<double*>(vector.data()), vector.size() * sizeof(Wide) / sizeof(double));
   mpi::all_reduce(context.comm(), parts, mpi::Operation::sum());
+}
+
+/// The Euclidean norm of what all ranks have, each of which gives the sum of its squares.
+double norm_over_ranks(const mpi::Context& context, Squares squares) {
+  const auto own = static_cast<double>(std::sqrt(squares));
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double largest =
+      mpi::all_reduce(context.comm(), std::isfinite(own) ? own : infinity, mpi::Operation::maximum());
+  if (largest == 0 || largest == infinity) return largest;
+  const double part = own / largest;
+  return largest * std::sqrt(mpi::all_reduce(context.comm(), part * part, mpi::Operation::sum()));
 }
 
 }  // namespace
@@ -35,17 +52,18 @@ auto ProductCheck<T>::applied(Op op, const layout::DistributedMatrix<T>& matrix,
   Applied result{Vector(static_cast<std::size_t>(shape.rows)), 0};
   const bool swaps = redistribute::transposes(op);
   const bool conjugated = redistribute::conjugates(op);
+  Squares squares = 0;
   matrix.for_each_element([&](Index i, Index j, const T& element) {
     Wide value(element);
     if constexpr (is_complex<T>) value = conjugated ? std::conj(value) : value;
     const auto row = static_cast<std::size_t>(swaps ? j : i);
     const auto column = static_cast<std::size_t>(swaps ? i : j);
     result.product[row] += value * x[column];
-    result.squares += std::norm(value);
+    squares += square_of(value);
   });
   static_cast<void>(conjugated);
   add_over_ranks(context_, result.product);
-  result.squares = mpi::all_reduce(context_.comm(), result.squares, mpi::Operation::sum());
+  result.norm = norm_over_ranks(context_, squares);
   return result;
 }
 
@@ -58,7 +76,7 @@ void ProductCheck<T>::read_factors(const layout::DistributedMatrix<T>& a, const 
   Applied both = applied(op_a_, a, right.product);
   for (Wide& value : both.product) value *= Wide(alpha_);
   expected_ = std::move(both.product);
-  size_ += std::abs(Wide(alpha_)) * std::sqrt(both.squares * right.squares);
+  size_ += static_cast<double>(Squares{std::abs(Wide(alpha_))} * both.norm * right.norm);
 }
 
 template <Element T>
@@ -67,20 +85,20 @@ void ProductCheck<T>::read_before(const layout::DistributedMatrix<T>& c) {
   Applied old = applied(Op::identity, c, signs(c.layout().shape().columns));
   for (Wide& value : old.product) value *= Wide(beta_);
   before_ = std::move(old.product);
-  size_ += std::abs(Wide(beta_)) * std::sqrt(old.squares);
+  size_ += std::abs(Wide(beta_)) * old.norm;
 }
 
 template <Element T>
 Residual ProductCheck<T>::residual(const layout::DistributedMatrix<T>& c) {
   const Applied now = applied(Op::identity, c, signs(c.layout().shape().columns));
-  double squares = 0;
+  Squares squares = 0;
   for (std::size_t i = 0; i < now.product.size(); ++i) {
     Wide difference = now.product[i];
     if (!expected_.empty()) difference -= expected_[i];
     if (!before_.empty()) difference -= before_[i];
-    squares += std::norm(difference);
+    squares += square_of(difference);
   }
-  const double distance = std::sqrt(squares);
+  const auto distance = static_cast<double>(std::sqrt(squares));
   using Real = decltype(std::abs(T{}));
   // The rounding errors of a sum add up as a random walk of its partial sums; those of the check itself likewise.
   const auto steps = static_cast<double>(terms_ + c.layout().shape().columns + 1);

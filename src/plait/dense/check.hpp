@@ -47,10 +47,10 @@ class ProductCheck {
   using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
   using Vector = std::vector<Wide>;
 
-  /// op(M)·x on every rank, and the sum of the squares of M's elements.
+  /// op(M)·x on every rank, and the Frobenius norm of M.
   struct Applied {
     Vector product;
-    double squares = 0;
+    double norm = 0;
   };
   [[nodiscard]] Applied applied(Op op, const layout::DistributedMatrix<T>& matrix, const Vector& x) const;
   [[nodiscard]] static Vector signs(Index count);

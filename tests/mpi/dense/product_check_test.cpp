@@ -67,5 +67,41 @@ TYPED_TEST(ProductChecks, PassProductsAndFailChangedOnes) {
             Residual::Verdict::undecided);
 }
 
+/// The verdict on alpha·A·B, where the elements of A are `scale` at most, after `change` was made to it.
+template <class T, class F>
+Residual::Verdict verdict_on_scaled(double scale, double alpha, F&& change) {
+  mpi::Context context(test_comm());
+  const Layout layout = Layout::blocks({30, 30}, 1, ranks());
+  auto a = random_numbers<T>(layout, 4);
+  a.for_each_element([&](Index, Index, T& element) { element *= scale; });
+  const auto b = random_numbers<T>(layout, 5);
+  auto c = DistributedMatrix<T>(layout, rank());
+  ProductCheck<T> check(context, Op::identity, Op::identity, T(alpha), T(0));
+  check.read_factors(a, b);
+  Multiplication<T> product(context, {layout, layout}, layout);
+  product.execute(T(alpha), a, b, T(0), c);
+  c.for_each_element([&](Index i, Index j, T& element) { change(i, j, element); });
+  return check.residual(c).verdict;
+}
+
+template <class T>
+void expect_verdicts_on_scaled(double scale, double alpha) {
+  EXPECT_EQ(verdict_on_scaled<T>(scale, alpha, [](Index, Index, T&) {}), Residual::Verdict::passed) << scale;
+  EXPECT_EQ(verdict_on_scaled<T>(scale, alpha,
+                                 [](Index i, Index j, T& element) {
+                                   if (i == 17 && j == 29) element *= 1.25;
+                                 }),
+            Residual::Verdict::failed)
+      << scale;
+}
+
+TEST(ProductCheck, TellRightFromWrongWhereSquaresAreTooSmallOrTooLargeForTheElementsType) {
+  for (const double scale : {1e-250, 1e-170, 1e170, 1e250}) {
+    expect_verdicts_on_scaled<double>(scale, 1);
+    expect_verdicts_on_scaled<double>(scale, 1 / scale);
+    expect_verdicts_on_scaled<std::complex<double>>(scale, 1);
+  }
+}
+
 }  // namespace
 }  // namespace plait::test
