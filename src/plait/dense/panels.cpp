@@ -139,7 +139,7 @@ Cut chosen_cut(const Arrangement& arrangement, const model::Machine& machine, co
     const Index bytes = best_segment(machine, placement, ranks, all * element_bytes);
     return std::max(Index{1}, std::min(bytes, mpi::longest_message) / element_bytes);
   };
-  return {.panel_terms = panel_terms > 0 ? panel_terms : usual_panel,
+  return {.panel_terms = panel_terms > 0 ? std::min(panel_terms, std::max(Index{1}, terms)) : usual_panel,
           .a_segment = elements(mesh.columns, rows * terms),
           .b_segment = elements(mesh.rows, columns * terms),
           .c_segment = elements(mesh.layers, rows * columns)};

@@ -134,6 +134,17 @@ TEST(Multiplication, IsTheProductForRandomShapesLayoutsOpsAndMethods) {
   expect_random_products<std::complex<double>>(14, 4);
 }
 
+TEST(Multiplication, TakesPanelsThatAreLongerThanThereAreTerms) {
+  mpi::Context context(test_comm());
+  const Layout a = Layout::rows({12, 9}, ranks());
+  const Layout b = Layout::rows({9, 7}, ranks());
+  const Layout c = Layout::columns({12, 7}, ranks());
+  for (const Index panel_terms : {Index{1000}, Index{1} << 40, std::numeric_limits<Index>::max()}) {
+    const MultiplicationOptions options{.method = Method::summa, .panel_terms = panel_terms};
+    expect_product<double>(context, {{a, b}, c, options}, 1, 0, "panels of " + std::to_string(panel_terms));
+  }
+}
+
 TEST(Multiplication, IsTheProductOnEveryMesh) {
   mpi::Context context(test_comm());
   const Layout a = Layout::rows({23, 31}, ranks());
