@@ -256,6 +256,28 @@ TEST_F(SymmSquareCubes, come_into_tiles_that_lie_anyhow) {
     EXPECT_EQ(rows[static_cast<std::size_t>((row + 1) * (tile.columns + 3) - 1)], -7);
 }
 
+TEST_F(SymmSquareCubes, come_into_tiles_that_lie_one_above_the_other_in_one_array) {
+  SquareCubes<double> run(context, 19, {});
+  const std::size_t tiles = run.d.tiles().size();
+  const Index rows = tiles > 0 ? run.d.tiles()[0].rows() : 0;
+  const Index columns = tiles > 0 ? run.d.tiles()[0].columns() : 0;
+  std::vector<double> array(static_cast<std::size_t>(3 * rows * columns), -7);
+  const matrix_view<double> all(array.data(), 3 * rows, columns, std::max(Index{1}, 3 * rows));
+  const matrix_view<double> d = all.part(0, 0, rows, columns);
+  const matrix_view<double> d2 = all.part(rows, 0, rows, columns);
+  const matrix_view<double> d3 = all.part(2 * rows, 0, rows, columns);
+  for (Index i = 0; i < rows * columns; ++i) d(i % rows, i / rows) = run.d.tiles()[0](i % rows, i / rows);
+  const matrix_view<const double> source = d;
+  const std::span<const matrix_view<double>> squares(&d2, tiles);
+  const std::span<const matrix_view<double>> cubes(&d3, tiles);
+  run.kernel.square_cube(std::span(&source, tiles), squares, cubes);
+  run.kernel.square_cube(run.d, run.d2, run.d3);
+  for (Index i = 0; i < rows * columns; ++i) {
+    ASSERT_EQ(d2(i % rows, i / rows), run.d2.tiles()[0](i % rows, i / rows));
+    ASSERT_EQ(d3(i % rows, i / rows), run.d3.tiles()[0](i % rows, i / rows));
+  }
+}
+
 TEST_F(SymmSquareCubes, are_refused_alike_on_all_ranks_where_arguments_are_wrong) {
   EXPECT_THROW(SymmSquareCube<double>(context, -1), ArgumentError);
   EXPECT_THROW(SymmSquareCube<double>(context, 5, {.strands = 0}), ArgumentError);

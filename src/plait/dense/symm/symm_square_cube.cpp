@@ -14,6 +14,8 @@
 #include "plait/dense/blas/blas_threads.hpp"
 #include "plait/dense/symm/symm_plan.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/redistribute/overlap.hpp"
+#include "plait/redistribute/tile.hpp"
 
 namespace plait::dense {
 
@@ -57,14 +59,9 @@ matrix_view<T> only(std::span<const matrix_view<T>> tiles) {
 }
 
 template <class T>
-bool overlap(matrix_view<const T> a, matrix_view<const T> b) {
-  const std::less<> before;
-  return !a.empty() && !b.empty() && before(a.data(), b.data() + b.span()) && before(b.data(), a.data() + a.span());
-}
-
-template <class T>
 void expect_apart(matrix_view<const T> a, const char* name_a, matrix_view<const T> b, const char* name_b) {
-  if (!overlap(a, b)) return;
+  if (!redistribute::have_common_memory(redistribute::memory_of(a), redistribute::memory_of(b), Index{sizeof(T)}))
+    return;
   throw ArgumentError(fmt::format("{}: has memory in common with {}, expected memory of its own", name_b, name_a));
 }
 
