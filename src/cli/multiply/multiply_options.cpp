@@ -45,6 +45,9 @@ void check_together(const MultiplyOptions& options) {
   if (!options.into.empty() && options.beta.is_zero()) {
     throw UsageError("--into is given, but --beta is 0: C would not be read");
   }
+  if (options.method == dense::Method::in_place && options.layers > 1) {
+    throw UsageError(fmt::format("--layers is {}, but --method in-place has one layer only", options.layers));
+  }
 }
 
 constexpr const char* multiply_footer =

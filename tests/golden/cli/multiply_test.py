@@ -130,6 +130,8 @@ class Multiply(CommandTest):
             (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--layers", "3"), 1, "--layers: 3 layers of 1 x 1 are too many for 2 ranks"),
             (("A.npy", "A.npy"), 2, "-o is missing: where does the product go"),
             (("A.npy", "A.npy", *to_c, "--method", "strassen"), 2, "--method: 'strassen' is no method; expected ring, "),
+            (("A.npy", "A.npy", "--op-b", "transpose", *to_c, "--layers", "2", "--method", "in-place"), 2,
+             "--layers is 2, but --method in-place has one layer only"),
             (("A.npy", "A.npy", *to_c, "--layers", "0"), 2, "--layers: '0' is no number of layers"),
             (("A.npy", "A.npy", *to_c, "--beta", "2"), 2, "--beta is 2, but --into is missing"),
             (("A.npy", "A.npy", *to_c, "--into", "A.npy"), 2, "--into is given, but --beta is 0"),
