@@ -42,9 +42,6 @@ using purify::Matrix;
 
 constexpr Index most_trace_bytes = Index{64} << 20;
 
-constexpr std::array option_words{OptionWord{"chemical_potential", "--chemical-potential"},
-                                  OptionWord{"overlap", "--overlap"}};
-
 double slowest(const mpi::Context& context, double seconds) {
   return mpi::all_reduce(context.comm(), seconds, mpi::Operation::maximum());
 }
@@ -65,6 +62,7 @@ class PurifyRun {
         options_(options),
         task_(task),
         meter_(meter),
+        option_words_{{{"h", options.input}, {"chemical_potential", "--chemical-potential"}, {"overlap", "--overlap"}}},
         slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context.size())),
         products_(context, task.states, task.squares),
         counted_(products_) {}
@@ -180,7 +178,7 @@ class PurifyRun {
       try {
         outcome_.root = purify::inverse_root(counted_, copy, *z_);
       } catch (const ArgumentError& error) {
-        throw ArgumentError(in_option_words(error.what(), option_words));
+        throw ArgumentError(in_option_words(error.what(), option_words_));
       }
     }
     meter_.stage("making the basis orthonormal", 0, 0);
@@ -195,13 +193,11 @@ class PurifyRun {
     if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
     meter_.stage("bounding the spectrum", 0, 0);
     purify::Problem problem{task_.method, task_.occupied, {}, options_.chemical_potential, options_.most_steps};
-    if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, options_.bounds);
     try {
+      if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, options_.bounds);
       return {counted_, h, problem};
     } catch (const ArgumentError& error) {
-      const std::string text = in_option_words(error.what(), option_words);
-      if (text.starts_with("--")) throw ArgumentError(text);
-      throw ArgumentError(fmt::format("--method {}: {}", name(task_.method), text));
+      throw ArgumentError(in_option_words(error.what(), option_words_));
     }
   }
 
@@ -278,11 +274,11 @@ class PurifyRun {
     return std::move(purification.density());
   }
 
-  static bool advance(purify::Purification<T>& purification) {
+  bool advance(purify::Purification<T>& purification) {
     try {
       return purification.advance();
     } catch (const ArgumentError& error) {
-      throw ArgumentError(in_option_words(error.what(), option_words));
+      throw ArgumentError(in_option_words(error.what(), option_words_));
     }
   }
 
@@ -364,6 +360,7 @@ class PurifyRun {
   const PurifyOptions& options_;
   const PurifyTask& task_;
   Meter& meter_;
+  std::array<OptionWord, 3> option_words_;  // what the library's words are to who gave the command
   Layout slab_;
   purify::DenseProducts<T> products_;
   purify::CountedProducts<T> counted_;

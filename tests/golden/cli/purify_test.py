@@ -145,6 +145,7 @@ class Purify(CommandTest):
         self.save("spiral.npy", np.diag([1.0, 2.0, 3.0 + 1j]))
         self.save("long.npy", np.ones((3, 4)))
         self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
+        self.save("huge.npy", np.diag([1e150, 2e150]))
         cases = [
             (["H.npy"], "--electrons is missing"),
             (["H.npy", "--electrons", "61"], "has two in each state; --per-state 1 if only one is in each"),
@@ -159,6 +160,9 @@ class Purify(CommandTest):
             (["H.npy", "--electrons", "60", "--method", "mcweeny"], "--chemical-potential is missing"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny", "--chemical-potential", "-1.5"],
              "--chemical-potential: -1.5 has"),
+            (["H.npy", "--electrons", "60", "--chemical-potential", "9"],
+             "rank 0: --chemical-potential: is 9, expected one within the spectrum"),
+            (["huge.npy", "--electrons", "2"], "huge.npy: its energies are 2e+150 at most"),
             (["H.npy", "--electrons", "60", "--method", "best"], "'best' is no method"),
             (["H.npy", "--electrons", "60", "--resume"], "--checkpoint is missing"),
             (["H.npy", "--electrons", "60", "--checkpoint", "./H.npy"], "./H.npy: is IN and the file of --checkpoint"),
@@ -167,7 +171,7 @@ class Purify(CommandTest):
         ]  # fmt: skip
         for i, (words, complaint) in enumerate(cases):
             with self.subTest(words):
-                result = self.run_plait(2 if i in (4, 5) else 0, "purify", *words, "-o", "D.npy")
+                result = self.run_plait(2 if i in (4, 5) or "rank 0" in complaint else 0, "purify", *words, "-o", "D.npy")
                 self.assertNotEqual(result.status, 0)
                 self.assertEqual(len(result.errors), 1, result.stderr)
                 self.assertIn(complaint, result.errors[0])
