@@ -66,6 +66,16 @@ class Purify(CommandTest):
                 self.assertLess(low, high)
                 self.assertLess(high, energies[30] + 1e-6)
 
+    def test_a_small_gap_costs_no_more_digits_than_rounding_takes(self):
+        values = np.concatenate([np.linspace(-1, -1e-7, 30), np.linspace(1e-7, 1, 10)])
+        h = self.save("H.npy", prescribed(values, 6))
+        for method in ("tc2", "trs4", "canonical"):
+            for ranks in (0, 2):
+                with self.subTest(method=method, ranks=ranks):
+                    job = ["purify", "H.npy", "--electrons", "30", "--per-state", "1", "--method", method]
+                    self.succeed(ranks, *job, "-o", "D.npy")
+                    self.assert_density("D.npy", density(h, 30)[0], 2e-8)
+
     def test_other_files_and_types(self):
         h = prescribed(np.linspace(-1, 1, 24), 1)
         for kind, stored in (("f4", h.astype("f4")), ("F", np.asfortranarray(h)), (">", h.astype(">f8"))):
