@@ -68,8 +68,9 @@ Pipeline::Pipeline(mpi::Context& context, Index elements, Index element_bytes, P
                                     std::numeric_limits<Index>::max() / element_bytes, element_bytes));
   }
   // A message holds no more than the vector, whose length can be multiplied.
-  if (options_.segment_bytes)
+  if (options_.segment_bytes) {
     options_.segment_bytes = std::min(*options_.segment_bytes, std::max<Index>(elements * element_bytes, 1));
+  }
 }
 
 void Pipeline::expect_suitable(const Combine& combine) const {

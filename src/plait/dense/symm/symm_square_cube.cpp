@@ -60,9 +60,9 @@ matrix_view<T> only(std::span<const matrix_view<T>> tiles) {
 
 template <class T>
 void expect_apart(matrix_view<const T> a, const char* name_a, matrix_view<const T> b, const char* name_b) {
-  if (!redistribute::have_common_memory(redistribute::memory_of(a), redistribute::memory_of(b), Index{sizeof(T)}))
-    return;
-  throw ArgumentError(fmt::format("{}: has memory in common with {}, expected memory of its own", name_b, name_a));
+  if (redistribute::have_common_memory(redistribute::memory_of(a), redistribute::memory_of(b), Index{sizeof(T)})) {
+    throw ArgumentError(fmt::format("{}: has memory in common with {}, expected memory of its own", name_b, name_a));
+  }
 }
 
 struct GivenLayout {
