@@ -15,7 +15,7 @@ namespace plait::cli {
 void run_multiply(mpi::Context& context, const MultiplyOptions& options) {
   const MultiplyTask task = prepare(context, options);
   const MemoryEstimate memory =
-      estimate_memory(context, mpi::agreed(context, [&] { return memory_of_phases(context, task); }));
+      estimate_memory(context, mpi::agreed(context, [&] { return memory_of_phases(context, options, task); }));
   if (context.rank() == 0 && !memory.warning.empty()) print_warning(memory.warning);
 
   Meter meter(context, options.report.meter());

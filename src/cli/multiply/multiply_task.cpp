@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "plait/dense/check.hpp"
 #include "plait/io/matrix_output.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/distributed_matrix.hpp"
@@ -104,11 +105,14 @@ MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options) {
   return task;
 }
 
-std::vector<Index> memory_of_phases(const mpi::Context& context, const MultiplyTask& task) {
+std::vector<Index> memory_of_phases(const mpi::Context& context, const MultiplyOptions& options,
+                                    const MultiplyTask& task) {
   const auto bytes = [&](const Layout& layout) {
     return bytes_of_rank(layout, context.rank(), io::bytes(task.a.dtype));
   };
-  return {bytes(task.factors.a) + bytes(task.factors.b) + bytes(task.c) + task.workspace_bytes};
+  const Index check = with_field(options.a, task.a.dtype,
+                                 [&]<class T>() { return dense::ProductCheck<T>::memory_bytes(task.shape()); });
+  return {bytes(task.factors.a) + bytes(task.factors.b) + bytes(task.c) + task.workspace_bytes + check};
 }
 
 }  // namespace plait::cli

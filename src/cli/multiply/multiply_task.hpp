@@ -38,7 +38,8 @@ struct MultiplyTask {
 [[nodiscard]] MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options);
 
 /// The bytes that this rank needs at the same time in each phase of the task, for `estimate_memory`.
-[[nodiscard]] std::vector<Index> memory_of_phases(const mpi::Context& context, const MultiplyTask& task);
+[[nodiscard]] std::vector<Index> memory_of_phases(const mpi::Context& context, const MultiplyOptions& options,
+                                                  const MultiplyTask& task);
 
 /// Calls `f.template operator()<T>()` with the C++ type of elements that can be multiplied.
 /// \throws ArgumentError  naming the file, if they can't

@@ -1,10 +1,12 @@
 #include "plait/dense/check.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
 
 #include "plait/base/random.hpp"
+#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::dense {
@@ -40,8 +42,21 @@ double norm_over_ranks(const mpi::Context& context, Squares squares) {
 }  // namespace
 
 template <Element T>
-auto ProductCheck<T>::signs(Index count) -> Vector {
-  Vector x(static_cast<std::size_t>(count));
+Index ProductCheck<T>::memory_bytes(const ProductShape& shape) {
+  constexpr Index countable = Index{1} << 50;  // far more than any memory, and little enough to be added up
+  const Index rows = std::min(shape.rows, countable);
+  const Index others = std::min(shape.columns, countable) + std::min(shape.terms, countable);
+  return (3 * rows + others) * Index{sizeof(Wide)};  // C x as it is, was and is expected to be; x; op(B) x
+}
+
+template <Element T>
+auto ProductCheck<T>::vector(Index count) const -> Vector {
+  return mpi::agreed(context_, [count] { return Vector(static_cast<std::size_t>(count)); });
+}
+
+template <Element T>
+auto ProductCheck<T>::signs(Index count) const -> Vector {
+  Vector x = vector(count);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_bits(seed, i) % 2 == 0 ? 1.0 : -1.0;
   return x;
 }
@@ -49,7 +64,7 @@ auto ProductCheck<T>::signs(Index count) -> Vector {
 template <Element T>
 auto ProductCheck<T>::applied(Op op, const layout::DistributedMatrix<T>& matrix, const Vector& x) const -> Applied {
   const layout::Shape shape = redistribute::apply(op, matrix.layout().shape());
-  Applied result{Vector(static_cast<std::size_t>(shape.rows)), 0};
+  Applied result{vector(shape.rows), 0};
   const bool swaps = redistribute::transposes(op);
   const bool conjugated = redistribute::conjugates(op);
   Squares squares = 0;

@@ -8,6 +8,7 @@
 #include "plait/base/complex.hpp"
 #include "plait/base/index.hpp"
 #include "plait/dense/element.hpp"
+#include "plait/dense/product.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/op.hpp"
@@ -27,9 +28,10 @@ struct Residual {
 
 /// Checks that C became alpha·op(A)·op(B) + beta·C, at the cost of reading each matrix once, wherever its elements lie,
 /// for a vector x of random signs. An element that is wrong by more than the tolerance, absolutely, is found with a
-/// probability of at least a half, and a wrong block with much more. A rank needs memory for some vectors.
+/// probability of at least a half, and a wrong block with much more.
 ///
 /// All is collective over the context.
+/// \throws OutOfMemory  on all ranks: one has too little for `memory_bytes`
 ///
 /// Source: Freivalds, "Probabilistic machines can use less running time", 1977.
 template <Element T>
@@ -37,6 +39,9 @@ class ProductCheck {
  public:
   ProductCheck(mpi::Context& context, Op op_a, Op op_b, T alpha, T beta)
       : context_(context), op_a_(op_a), op_b_(op_b), alpha_(alpha), beta_(beta) {}
+
+  /// What each rank takes for vectors, as long as rows, columns and terms: at most so many bytes. Local.
+  [[nodiscard]] static Index memory_bytes(const ProductShape& shape);
 
   /// Reads the factors; C, before it is written to. What is multiplied by 0 is not read.
   void read_factors(const layout::DistributedMatrix<T>& a, const layout::DistributedMatrix<T>& b);
@@ -53,7 +58,8 @@ class ProductCheck {
     double norm = 0;
   };
   [[nodiscard]] Applied applied(Op op, const layout::DistributedMatrix<T>& matrix, const Vector& x) const;
-  [[nodiscard]] static Vector signs(Index count);
+  [[nodiscard]] Vector vector(Index count) const;
+  [[nodiscard]] Vector signs(Index count) const;
 
   mpi::Context& context_;
   Op op_a_, op_b_;

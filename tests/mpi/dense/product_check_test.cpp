@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 #include "plait/dense/check.hpp"
 #include "plait/dense/multiplication.hpp"
@@ -101,6 +102,21 @@ TEST(ProductCheck, TellRightFromWrongWhereSquaresAreTooSmallOrTooLargeForTheElem
     expect_verdicts_on_scaled<double>(scale, 1 / scale);
     expect_verdicts_on_scaled<std::complex<double>>(scale, 1);
   }
+}
+
+TEST(ProductChecksOfLongVectors, CountTheirMemory) {
+  EXPECT_EQ(ProductCheck<double>::memory_bytes({.rows = 10, .columns = 5, .terms = 7}), 8 * (3 * 10 + 5 + 7));
+  EXPECT_EQ(ProductCheck<std::complex<float>>::memory_bytes({.rows = 10, .columns = 0, .terms = 0}), 16 * 3 * 10);
+  EXPECT_GT(ProductCheck<double>::memory_bytes({.rows = Index{1} << 61, .columns = 0, .terms = Index{1} << 61}),
+            Index{1} << 50);
+}
+
+TEST(ProductChecksOfLongVectors, ThrowWhereThereIsNoMemoryForThem) {
+  mpi::Context context(test_comm());
+  const DistributedMatrix<double> a(Layout::rows({3, 0}, ranks()), rank());
+  const DistributedMatrix<double> b(Layout::columns({0, Index{1} << 50}, ranks()), rank());
+  ProductCheck<double> check(context, Op::identity, Op::identity, 1, 0);
+  EXPECT_THROW(check.read_factors(a, b), OutOfMemory);
 }
 
 }  // namespace
