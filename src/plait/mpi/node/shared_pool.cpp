@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <new>
 
+#include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/mpi/node/memory_on_all_ranks.hpp"
 
 namespace plait::mpi {
 
@@ -29,14 +30,28 @@ Index rounded(Index bytes) {
 SharedPool::SharedPool(const Communicator& node, Index plenty)
     : node_(&node),
       plenty_(plenty),
-      capacity_(all_reduce(node, free_shared_memory() / share_of_free, Operation::minimum())) {}
+      capacity_(all_reduce(node, free_shared_memory() / share_of_free, Operation::minimum())) {
+  idle_.reserve(1);
+}
 
-std::vector<Index> SharedPool::idle_on_all_ranks() const {
-  std::vector<Index> idle;
-  with_memory_on_all_ranks(*node_, [&] { idle.reserve(entries_.size()); });
-  for (const auto& entry : entries_) idle.push_back(entry->idle ? 1 : 0);
-  all_reduce(*node_, std::span<Index>(idle), Operation::minimum());
-  return idle;
+bool SharedPool::has_room_for_another() noexcept {
+  try {
+    if (!spare_) spare_ = std::make_unique<Entry>();
+    entries_.reserve(entries_.size() + 1);
+    idle_.reserve(entries_.size() + 2);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+std::span<const Index> SharedPool::idle_on_all_ranks() {
+  const bool has_room = has_room_for_another();
+  idle_.assign(1, has_room ? 1 : 0);  // within what was reserved when the last entry came
+  for (const auto& entry : entries_) idle_.push_back(entry->idle ? 1 : 0);
+  all_reduce(*node_, std::span<Index>(idle_), Operation::minimum());
+  if (idle_.front() == 0) throw OutOfMemory("shared memory of the node: a rank has no memory to keep track of it");
+  return std::span<const Index>(idle_).subspan(1);
 }
 
 Index SharedPool::held_bytes() const noexcept {
@@ -50,7 +65,7 @@ Index SharedPool::held_bytes() const noexcept {
 SharedPool::Lease SharedPool::lease(Index bytes, Index zeroed) {
   const auto size = [](const auto& entry) { return static_cast<Index>(entry->window.segment(0).size()); };
   // Ranks may have given back different ones; from here on they decide alike.
-  const std::vector<Index> idle = idle_on_all_ranks();
+  const std::span<const Index> idle = idle_on_all_ranks();
   auto smallest = entries_.end();
   auto other = entries_.end();
   const Index longest = held_bytes() < plenty_ ? std::numeric_limits<Index>::max() : most_excess * rounded(bytes);
@@ -66,13 +81,8 @@ SharedPool::Lease SharedPool::lease(Index bytes, Index zeroed) {
   if (smallest == entries_.end()) {
     // Of no use for this lease, so probably for the next ones, too.
     if (other != entries_.end()) entries_.erase(other);
-    std::unique_ptr<Entry> entry;
-    with_memory_on_all_ranks(*node_, [&] {
-      entry = std::make_unique<Entry>();
-      entries_.reserve(entries_.size() + 1);
-    });
-    entry->window = SharedWindow(*node_, rounded(bytes));
-    entries_.push_back(std::move(entry));
+    spare_->window = SharedWindow(*node_, rounded(bytes));
+    entries_.push_back(std::move(spare_));
     smallest = entries_.end() - 1;
   }
   Entry& entry = **smallest;

@@ -60,12 +60,17 @@ class SharedPool {
   [[nodiscard]] Index held_bytes() const noexcept;
 
  private:
-  [[nodiscard]] std::vector<Index> idle_on_all_ranks() const;
+  /// Whether there is memory to keep track of one entry more.
+  [[nodiscard]] bool has_room_for_another() noexcept;
+  /// Of each entry, whether it is idle everywhere.
+  [[nodiscard]] std::span<const Index> idle_on_all_ranks();
 
   const Communicator* node_;
   Index plenty_;
   Index capacity_;
   std::vector<std::unique_ptr<Entry>> entries_;  // in the same order on all ranks
+  std::unique_ptr<Entry> spare_;                 // the next one, so that no rank alone can lack memory for it
+  std::vector<Index> idle_;                      // room for what a lease asks of all ranks, taken before it is needed
 };
 
 }  // namespace plait::mpi

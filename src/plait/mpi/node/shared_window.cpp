@@ -50,10 +50,13 @@ SharedWindow::SharedWindow(const Communicator& node, Index bytes) {
   using SizeAndFree = std::array<Index, 2>;
   std::vector<SizeAndFree> of_ranks;
   std::vector<Index> sizes;
+  std::vector<SharedFile::Address> addresses;
   with_memory_on_all_ranks(node, [&] {
     const auto ranks = static_cast<std::size_t>(node.size());
     of_ranks.resize(ranks);
     sizes.reserve(ranks);
+    addresses.resize(ranks);
+    segments_.resize(ranks);
   });
   const SizeAndFree own{bytes, free_shared_memory()};
   all_gather_bytes(node, std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(of_ranks)));
@@ -68,18 +71,15 @@ SharedWindow::SharedWindow(const Communicator& node, Index bytes) {
                       std::to_string(available) + " free in /dev/shm");
   }
 
-  if (map(node, sizes, SharedFile::without_name).empty()) return;
-  if (const std::string reason = map(node, sizes, SharedFile::with_name); !reason.empty()) throw OutOfMemory(reason);
+  if (map(node, sizes, addresses, SharedFile::without_name).empty()) return;
+  const std::string reason = map(node, sizes, addresses, SharedFile::with_name);
+  if (!reason.empty()) throw OutOfMemory(reason);
 }
 
 // Everybody makes a segment, then opens those of the others, then nobody needs the files any more.
-std::string SharedWindow::map(const Communicator& node, const std::vector<Index>& sizes, SharedFile (*make)()) {
-  std::vector<SharedFile::Address> addresses;
-  segments_.clear();
-  with_memory_on_all_ranks(node, [&] {
-    segments_.resize(sizes.size());
-    addresses.resize(sizes.size());
-  });
+std::string SharedWindow::map(const Communicator& node, std::span<const Index> sizes,
+                              std::span<SharedFile::Address> addresses, SharedFile (*make)()) {
+  for (SharedMapping& segment : segments_) segment = {};
   Outcome outcome = made;
   std::string failure;
   const auto attempt = [&](int rank, auto&& open) {
@@ -104,7 +104,7 @@ std::string SharedWindow::map(const Communicator& node, const std::vector<Index>
     return file;
   };
   const SharedFile own = attempt(node.rank(), make);
-  all_gather_bytes(node, std::as_bytes(std::span(&own.address(), 1)), std::as_writable_bytes(std::span(addresses)));
+  all_gather_bytes(node, std::as_bytes(std::span(&own.address(), 1)), std::as_writable_bytes(addresses));
   for (int rank = 0; rank < node.size(); ++rank) {
     const auto of_other = [&] { return SharedFile::of_other(addresses[static_cast<std::size_t>(rank)]); };
     if (rank != node.rank()) static_cast<void>(attempt(rank, of_other));

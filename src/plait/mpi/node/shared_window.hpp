@@ -42,8 +42,10 @@ class SharedWindow {
   }
 
  private:
-  // Of files made by that function. Empty, or why a rank could not reach them.
-  [[nodiscard]] std::string map(const Communicator& node, const std::vector<Index>& sizes, SharedFile (*make)());
+  // Of files made by that function; `addresses` is room for one of each rank. Empty, or why a rank could not reach
+  // them.
+  [[nodiscard]] std::string map(const Communicator& node, std::span<const Index> sizes,
+                                std::span<SharedFile::Address> addresses, SharedFile (*make)());
 
   std::vector<SharedMapping> segments_;
 };
