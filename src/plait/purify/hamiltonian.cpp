@@ -12,8 +12,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/purify/allocate.hpp"
-#include "plait/purify/elementwise.hpp"
-#include "plait/redistribute/redistribution.hpp"
+#include "plait/purify/hermitian_part.hpp"
 
 namespace plait::purify {
 
@@ -69,8 +68,7 @@ void expect_finite(mpi::Context& context, const Matrix<T>& matrix, std::string_v
 template <class T>
 void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view what) {
   auto mirrored = allocate<T>(context, matrix.layout());
-  redistribute::Redistribution(context, matrix.layout(), matrix.layout(), redistribute::Op::conjugate_transpose)
-      .execute(matrix, mirrored);
+  take_adjoint(context, matrix, mirrored);
   std::array<double, 2> worst{};  // difference, element
   Place own;
   T found{};
@@ -113,7 +111,7 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
                                       text(found), column, row, text(conjugated(other))));
     });
   }
-  blend<T>(0, {{0.5, &matrix}, {0.5, &mirrored}}, matrix);
+  take_hermitian_part(matrix, mirrored);
 }
 
 #define PLAIT_INSTANTIATE(T)                                                      \

@@ -13,8 +13,8 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
+#include "plait/purify/hermitian_part.hpp"
 #include "plait/purify/steps.hpp"
-#include "plait/redistribute/redistribution.hpp"
 
 namespace plait::purify {
 
@@ -188,9 +188,8 @@ void Purification<T>::take(const Polynomial& step, bool has_cube) {
     blend<T>(step[2], {{step[3], &x_}, {fourth, &x2_}}, *x3_);
     products_.multiply(x2_, *x3_, x_);
     // It is Hermitian to rounding only, and products that rely on it would magnify that in each step of a small gap.
-    redistribute::Redistribution(products_.context(), x_.layout(), x_.layout(), redistribute::Op::conjugate_transpose)
-        .execute(x_, *x3_);
-    blend<T>(0, {{0.5, &x_}, {0.5, &*x3_}}, x_);
+    take_adjoint(products_.context(), x_, *x3_);
+    take_hermitian_part(x_, *x3_);
     return;
   }
   const double k = step[3] / (2 * fourth);

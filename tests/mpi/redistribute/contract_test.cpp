@@ -108,9 +108,7 @@ TEST(RedistributionContract, TilesOfTheWrongShapeOnOneRankAreReportedOnAll) {
   EXPECT_THAT([&] { plan.execute<double>(1, tiles, 0, target.tiles()); },
               ThrowsMessage<ShapeMismatch>(HasSubstr("19")));
   plan.execute(source, target);  // and the plan is as good as before
-  Index wrong = 0;
-  target.for_each_element([&](Index i, Index j, double& value) { wrong += value == element<double>(1, i, j) ? 0 : 1; });
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(wrong_elements(target, 1), 0);
 }
 
 TEST(RedistributionContract, AMatrixOfAnotherRanksTilesIsReportedOnAll) {

@@ -147,9 +147,7 @@ TEST(ElementOperation, ThatThrowsEndsTheExecutionAndNotTheJob) {
 
   b.for_each_element([](Index i, Index j, double& value) { value = element<double>(1, i, j); });
   plan.execute(b, a);
-  Index wrong = 0;
-  a.for_each_element([&](Index i, Index j, double& value) { wrong += value == element<double>(1, i, j) ? 0 : 1; });
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(wrong_elements(a, 1), 0);
 }
 
 }  // namespace

@@ -36,10 +36,7 @@ TEST(PlansOfSeveralNodes, StayWithinTheirBudgetWhetherOrNotTilesAreShared) {
       DistributedMatrix<double>& source = round / 2 == 1 ? shared : own;
       source.for_each_element([&](Index i, Index j, double& value) { value = element<double>(round, i, j); });
       plan.execute(source, target);
-      Index wrong = 0;
-      target.for_each_element(
-          [&](Index i, Index j, double& value) { wrong += value == element<double>(round, i, j) ? 0 : 1; });
-      EXPECT_EQ(wrong, 0) << "round " << round;
+      EXPECT_EQ(wrong_elements(target, round), 0) << "round " << round;
     }
   }
   EXPECT_LE(context.staging().held_bytes(), options.memory_budget);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plait/base/matrix_view.hpp"
+#include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/redistribute/op.hpp"
 
@@ -35,6 +36,14 @@ T element(std::uint64_t seed, Index i, Index j) {
   } else {
     return static_cast<T>(small);
   }
+}
+
+/// How many elements of this rank's tiles are others than these.
+template <class T>
+Index wrong_elements(const layout::DistributedMatrix<T>& matrix, std::uint64_t seed) {
+  Index wrong = 0;
+  matrix.for_each_element([&](Index i, Index j, const T& value) { wrong += value == element<T>(seed, i, j) ? 0 : 1; });
+  return wrong;
 }
 
 template <class T>

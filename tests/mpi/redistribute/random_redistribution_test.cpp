@@ -128,9 +128,7 @@ TEST(Redistribution, ThereAndBackGivesTheSameMatrix) {
     Redistribution(context, from, to, op).execute(original, there);
     Redistribution(context, to, from, op).execute(there, back);
 
-    Index wrong = 0;
-    back.for_each_element([&](Index i, Index j, T& value) { wrong += value == element<T>(3, i, j) ? 0 : 1; });
-    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(wrong_elements(back, 3), 0);
   }
 }
 

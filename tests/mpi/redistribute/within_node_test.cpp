@@ -155,10 +155,7 @@ Index computations(const Layout& from, const Layout& to, bool source_is_shared, 
   context.timeline().start();
   plan.execute(source.matrix, target.matrix);
   context.timeline().stop();
-  Index wrong = 0;
-  target.matrix.for_each_element(
-      [&](Index i, Index j, double& value) { wrong += value == element<double>(1, i, j) ? 0 : 1; });
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(wrong_elements(target.matrix, 1), 0);
   return std::ranges::count(context.timeline().take().operations, OperationKind::compute, &TimedOperation::kind);
 }
 
@@ -209,10 +206,7 @@ TEST(PlansOfOneContext, MayEndInAnotherOrderOnEachRank) {
     plans.push_back(std::make_unique<Redistribution>(context, rows, columns));
     b.for_each_element([&](Index i, Index j, double& value) { value = element<double>(round, i, j); });
     plans.back()->execute(b, a);
-    Index wrong = 0;
-    a.for_each_element(
-        [&](Index i, Index j, double& value) { wrong += value == element<double>(round, i, j) ? 0 : 1; });
-    ASSERT_EQ(wrong, 0) << "round " << round;
+    ASSERT_EQ(wrong_elements(a, round), 0) << "round " << round;
     while (uniform(random, 0, 5) < static_cast<Index>(plans.size()) - 3) {
       plans.erase(plans.begin() + uniform(random, 0, static_cast<Index>(plans.size()) - 1));
     }
@@ -233,10 +227,7 @@ TEST(TilesOfOnePlan, MayBeSharedOrNotFromExecutionToExecution) {
     DistributedMatrix<double>& a = (are_shared(round / 3 % 3) ? shared_columns : own_columns).matrix;
     b.for_each_element([&](Index i, Index j, double& value) { value = element<double>(round, i, j); });
     plan.execute(b, a);
-    Index wrong = 0;
-    a.for_each_element(
-        [&](Index i, Index j, double& value) { wrong += value == element<double>(round, i, j) ? 0 : 1; });
-    EXPECT_EQ(wrong, 0) << "round " << round;
+    EXPECT_EQ(wrong_elements(a, round), 0) << "round " << round;
   }
 }
 
