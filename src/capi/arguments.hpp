@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "plait/base/error.hpp"
@@ -30,14 +33,14 @@ const T& expect_input(const T* input, const char* argument, const char* what) {
 
 /// \throws ArgumentError  if an array is NULL that has entries, or has a negative number of them
 template <class T>
-std::span<T> expect_array(T* array, Index count, const char* argument) {
+auto expect_array(T* array, Index count, const char* argument) {
   if (count < 0) {
     throw ArgumentError(std::string(argument) + ": has " + std::to_string(count) + " entries, expected at least 0");
   }
   if (count > 0 && array == nullptr) {
     throw ArgumentError(std::string(argument) + ": is NULL, expected " + std::to_string(count) + " entries");
   }
-  return {array, static_cast<std::size_t>(count)};
+  if constexpr (!std::is_void_v<T>) return std::span<T>(array, static_cast<std::size_t>(count));
 }
 
 /// \throws Failure  if the value is less than `least`
@@ -53,6 +56,21 @@ void expect_below(const std::string& argument, Index value, Index end) {
   if (value >= 0 && value < end) return;
   throw Failure(argument + ": is " + std::to_string(value) + ", expected at least 0 and less than " +
                 std::to_string(end));
+}
+
+/// The bytes of `count` elements.
+///
+/// \throws ArgumentError  if there are none that are needed, or more than can be addressed
+template <class T>
+auto expect_elements(T* memory, Index count, Index element_bytes, const char* argument) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+  const Index most = std::numeric_limits<Index>::max() / element_bytes;
+  if (count > most) {
+    throw ArgumentError(std::string(argument) + ": has " + std::to_string(count) + " elements, expected at most " +
+                        std::to_string(most) + " of " + std::to_string(element_bytes) + " bytes");
+  }
+  expect_array(memory, count, argument);
+  return std::span<Byte>(static_cast<Byte*>(memory), static_cast<std::size_t>(count * element_bytes));
 }
 
 /// What f returns; if it throws, the text begins with what it was about.

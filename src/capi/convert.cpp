@@ -3,6 +3,7 @@
 #include <string>
 
 #include "plait/base/error.hpp"
+#include "plait/simd/reduce/element_of.hpp"
 
 #include "capi/handle.hpp"
 
@@ -32,6 +33,29 @@ redistribute::Op op(plait_op op) {
   }
   throw ArgumentError("op: is " + std::to_string(op) +
                       ", expected PLAIT_IDENTITY, PLAIT_TRANSPOSE, PLAIT_CONJUGATE or PLAIT_CONJUGATE_TRANSPOSE");
+}
+
+io::DType dtype(plait_type type) {
+  static_assert(PLAIT_COMPLEX_DOUBLE == static_cast<int>(io::DType::c128), "both count alike");
+  if (type >= PLAIT_INT8 && type <= PLAIT_COMPLEX_DOUBLE) return static_cast<io::DType>(type);
+  throw ArgumentError("type: is " + std::to_string(type) + ", expected PLAIT_INT8 to PLAIT_COMPLEX_DOUBLE");
+}
+
+simd::Element element(plait_type type) {
+  using simd::Element;
+  static_assert(PLAIT_BOOL == static_cast<int>(Element::boolean), "both count alike from here on");
+  static_assert(PLAIT_DOUBLE_DOUBLE == static_cast<int>(Element::double_double));
+  if (type >= PLAIT_BOOL && type <= PLAIT_DOUBLE_DOUBLE) return static_cast<Element>(type);
+  switch (type) {
+    case PLAIT_FLOAT16: return Element::float16;
+    case PLAIT_BFLOAT16: return Element::bfloat16;
+    case PLAIT_LONG_DOUBLE: return Element::long_double;
+    default: break;
+  }
+  if (type >= PLAIT_INT8 && type <= PLAIT_COMPLEX_DOUBLE) {
+    return io::with_dtype(dtype(type), []<class T>() { return simd::element_of<T>(); });
+  }
+  throw ArgumentError("type: is " + std::to_string(type) + ", expected PLAIT_INT8 to PLAIT_DOUBLE_DOUBLE");
 }
 
 redistribute::MatrixPair matrix_pair(const plait_pair& pair) {

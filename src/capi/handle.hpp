@@ -19,7 +19,15 @@ namespace plait::capi {
 enum class HandleKind : std::uint64_t {
   context = 0x706c6169'74637478,
   layout = 0x706c6169'746c6179,
-  plan = 0x706c6169'74706c6e
+  plan = 0x706c6169'74706c6e,
+  request = 0x706c6169'74726571,
+  pipeline = 0x706c6169'74706970,
+  shared = 0x706c6169'74736872,
+  node = 0x706c6169'746e6f64,
+  summation = 0x706c6169'7473756d,
+  product = 0x706c6169'74707264,
+  matrix_vector = 0x706c6169'746d7665,
+  symm = 0x706c6169'7473796d
 };
 
 }  // namespace plait::capi

@@ -22,27 +22,6 @@ namespace {
 using layout::TileExtent;
 using redistribute::Operands;
 
-/// Calls f(T{}) with the C++ type of elements.
-template <class F>
-auto with_element_type(plait_type type, F&& f) {
-  switch (type) {
-    case PLAIT_INT8: return f(std::int8_t{});
-    case PLAIT_INT16: return f(std::int16_t{});
-    case PLAIT_INT32: return f(std::int32_t{});
-    case PLAIT_INT64: return f(std::int64_t{});
-    case PLAIT_UINT8: return f(std::uint8_t{});
-    case PLAIT_UINT16: return f(std::uint16_t{});
-    case PLAIT_UINT32: return f(std::uint32_t{});
-    case PLAIT_UINT64: return f(std::uint64_t{});
-    case PLAIT_FLOAT: return f(float{});
-    case PLAIT_DOUBLE: return f(double{});
-    case PLAIT_COMPLEX_FLOAT: return f(std::complex<float>{});
-    case PLAIT_COMPLEX_DOUBLE: return f(std::complex<double>{});
-    default: break;
-  }
-  throw ArgumentError("type: is " + std::to_string(type) + ", expected PLAIT_INT8 to PLAIT_COMPLEX_DOUBLE");
-}
-
 template <class T>
 T scalar(const void* given, T otherwise) {
   if (given != nullptr) std::memcpy(&otherwise, given, sizeof(T));
@@ -86,7 +65,7 @@ std::vector<View> views(std::span<const GivenTile> given, std::span<const TileEx
 }
 
 Operands operands_of(const plait_operands& given, const plait_plan::Tiles& planned) {
-  return with_element_type(given.type, [&]<class T>(T) {
+  return io::with_dtype(dtype(given.type), [&]<class T>() {
     const T alpha = scalar(given.alpha, T{1});
     std::vector<matrix_view<const T>> source;
     if (alpha != T{0}) {

@@ -23,13 +23,20 @@ module plait
   end enum
   enum, bind(C)
     enumerator :: PLAIT_INT8 = 0, PLAIT_INT16, PLAIT_INT32, PLAIT_INT64, PLAIT_UINT8, PLAIT_UINT16, PLAIT_UINT32, &
-      PLAIT_UINT64, PLAIT_FLOAT, PLAIT_DOUBLE, PLAIT_COMPLEX_FLOAT, PLAIT_COMPLEX_DOUBLE
+      PLAIT_UINT64, PLAIT_FLOAT, PLAIT_DOUBLE, PLAIT_COMPLEX_FLOAT, PLAIT_COMPLEX_DOUBLE, PLAIT_FLOAT16, &
+      PLAIT_BFLOAT16, PLAIT_LONG_DOUBLE, PLAIT_BOOL, PLAIT_LOGICAL, PLAIT_FLOAT_INT, PLAIT_DOUBLE_INT, PLAIT_LONG_INT, &
+      PLAIT_SHORT_INT, PLAIT_INT_INT, PLAIT_LONG_DOUBLE_INT, PLAIT_FLOAT_FLOAT, PLAIT_DOUBLE_DOUBLE
   end enum
   enum, bind(C)
     enumerator :: PLAIT_COST_VOLUME = 0, PLAIT_COST_NODE, PLAIT_COST_LINK, PLAIT_COST_CUSTOM
   end enum
   enum, bind(C)
     enumerator :: PLAIT_ASSIGNMENT_AUTO = 0, PLAIT_ASSIGNMENT_EXACT, PLAIT_ASSIGNMENT_GREEDY
+  end enum
+
+  enum, bind(C)
+    enumerator :: PLAIT_OWN = 0, PLAIT_MAX, PLAIT_MIN, PLAIT_SUM, PLAIT_PROD, PLAIT_BAND, PLAIT_BOR, PLAIT_BXOR, &
+      PLAIT_LAND, PLAIT_LOR, PLAIT_LXOR, PLAIT_MAXLOC, PLAIT_MINLOC, PLAIT_REPLACE, PLAIT_NO_OP, PLAIT_EXACT_SUM
   end enum
 
   type, bind(C) :: plait_block_cyclic
@@ -78,6 +85,16 @@ module plait
     integer(c_int64_t) :: target_count = 0
   end type
 
+  ! plait_reduction(PLAIT_DOUBLE, PLAIT_SUM), say.
+  type, bind(C) :: plait_reduction
+    integer(c_int) :: type = PLAIT_DOUBLE
+    integer(c_int) :: operation = PLAIT_OWN
+    type(c_funptr) :: function = c_null_funptr ! see plait_combine_function
+    type(c_ptr) :: data = c_null_ptr
+    integer(c_int64_t) :: element_bytes = 0
+    integer(c_int) :: commutes = 0
+  end type
+
   type, bind(C) :: plait_package
     integer(c_int64_t) :: bytes = 0, transformed_bytes = 0
   end type
@@ -99,6 +116,15 @@ module plait
   type, bind(C) :: plait_relabeling
     integer(c_int64_t) :: cost_before = 0, cost_after = 0
   end type
+
+  abstract interface
+    ! out(i) = a(i) op b(i), of n elements each, which c_f_pointer makes arrays of; 0, if that succeeds.
+    integer(c_int) function plait_combine_function(n, a, b, out, data) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      integer(c_int64_t), value :: n
+      type(c_ptr), value :: a, b, out, data
+    end function
+  end interface
 
   interface
     integer(c_int) function plait_context_create(comm, context) bind(C, name="plait_context_create_f")
@@ -259,6 +285,118 @@ module plait
       integer(c_int), intent(in) :: rank_of(*)
       integer(c_int64_t), value :: count
       integer(c_int), intent(out) :: permuted
+    end function
+
+    ! Collective operations: arrays of any type and rank, without gaps. What is started keeps to its array, which is a
+    ! target or asynchronous, until plait_request_wait.
+    integer(c_int) function plait_broadcast(context, data, count, type, root) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      type(*), intent(inout) :: data(*)
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: type, root
+    end function
+    integer(c_int) function plait_reduce(context, data, count, reduction, root) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: context
+      type(*), intent(inout) :: data(*)
+      integer(c_int64_t), value :: count
+      type(plait_reduction), intent(in) :: reduction
+      integer(c_int), value :: root
+    end function
+    integer(c_int) function plait_allreduce(context, data, count, reduction) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: context
+      type(*), intent(inout) :: data(*)
+      integer(c_int64_t), value :: count
+      type(plait_reduction), intent(in) :: reduction
+    end function
+    integer(c_int) function plait_reduce_scatter(context, in, out, counts, reduction) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: context
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), intent(in) :: counts(*)
+      type(plait_reduction), intent(in) :: reduction
+    end function
+    integer(c_int) function plait_allgather(context, own, all, counts, type) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      type(*), intent(in) :: own(*)
+      type(*), intent(inout) :: all(*)
+      integer(c_int64_t), intent(in) :: counts(*)
+      integer(c_int), value :: type
+    end function
+    integer(c_int) function plait_alltoall(context, in, send_counts, out, receive_counts, type) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      type(*), intent(in) :: in(*)
+      integer(c_int64_t), intent(in) :: send_counts(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), intent(in) :: receive_counts(*)
+      integer(c_int), value :: type
+    end function
+    integer(c_int) function plait_start_broadcast(context, data, count, type, root, request) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      type(*), intent(inout) :: data(*)
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: type, root
+      type(c_ptr), intent(out) :: request
+    end function
+    integer(c_int) function plait_start_reduce(context, data, count, reduction, root, request) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: context
+      type(*), intent(inout) :: data(*)
+      integer(c_int64_t), value :: count
+      type(plait_reduction), intent(in) :: reduction
+      integer(c_int), value :: root
+      type(c_ptr), intent(out) :: request
+    end function
+    integer(c_int) function plait_start_allreduce(context, data, count, reduction, request) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: context
+      type(*), intent(inout) :: data(*)
+      integer(c_int64_t), value :: count
+      type(plait_reduction), intent(in) :: reduction
+      type(c_ptr), intent(out) :: request
+    end function
+    integer(c_int) function plait_start_reduce_scatter(context, in, out, counts, reduction, request) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: context
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), intent(in) :: counts(*)
+      type(plait_reduction), intent(in) :: reduction
+      type(c_ptr), intent(out) :: request
+    end function
+    integer(c_int) function plait_start_allgather(context, own, all, counts, type, request) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      type(*), intent(in) :: own(*)
+      type(*), intent(inout) :: all(*)
+      integer(c_int64_t), intent(in) :: counts(*)
+      integer(c_int), value :: type
+      type(c_ptr), intent(out) :: request
+    end function
+    integer(c_int) function plait_start_alltoall(context, in, send_counts, out, receive_counts, type, request) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      type(*), intent(in) :: in(*)
+      integer(c_int64_t), intent(in) :: send_counts(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), intent(in) :: receive_counts(*)
+      integer(c_int), value :: type
+      type(c_ptr), intent(out) :: request
+    end function
+    integer(c_int) function plait_request_progress(request, done) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: request
+      integer(c_int), intent(out), optional :: done
+    end function
+    integer(c_int) function plait_request_wait(request) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: request
     end function
   end interface
 

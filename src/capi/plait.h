@@ -1,12 +1,13 @@
 #pragma once
 
-/// The C API of plait: moves and transforms distributed matrices between MPI ranks,  A ← alpha·op(B) + beta·A.
+/// The C API of plait: moves and transforms distributed matrices between MPI ranks,  A ← alpha·op(B) + beta·A, carries
+/// out collective operations and pipelines of them, and multiplies distributed matrices.
 ///
 /// Everything in it holds from C and, by `plait.f90`, from Fortran.
 ///
-/// Handles (`plait_context`, `plait_layout`, `plait_plan`) are opaque. Who creates one frees it; the order does not
-/// matter: a plan keeps the context and the layouts that it was made of. Freeing NULL does nothing, and a freed handle
-/// becomes NULL.
+/// Handles (`plait_context`, `plait_layout`, `plait_plan` and so on) are opaque. Who creates one frees it; the order
+/// does not matter: what was made from a context or a layout keeps what it needs of it. Freeing NULL does nothing, and
+/// a freed handle becomes NULL.
 ///
 /// Every function but the three that tell of errors and versions returns PLAIT_SUCCESS or an error code, and then
 /// `plait_last_error()` tells in words what is wrong. Nothing is written through output pointers then, but that a
@@ -208,7 +209,8 @@ typedef struct plait_volume {
 } plait_volume;
 int plait_plan_volume(const plait_plan* plan, plait_index pair, plait_volume* volume);
 
-/// Element types. Complex numbers are two neighbours, real and imaginary part. Integers wrap.
+/// Element types. Complex numbers are two neighbours, real and imaginary part. Integers wrap. Matrices have those up to
+/// PLAIT_COMPLEX_DOUBLE; the others are for collective operations.
 typedef int plait_type;
 enum {
   PLAIT_INT8 = 0,
@@ -222,7 +224,21 @@ enum {
   PLAIT_FLOAT = 8,
   PLAIT_DOUBLE = 9,
   PLAIT_COMPLEX_FLOAT = 10,
-  PLAIT_COMPLEX_DOUBLE = 11
+  PLAIT_COMPLEX_DOUBLE = 11,
+  PLAIT_FLOAT16 = 12,   ///< IEEE binary16; computed with as float, rounded to nearest
+  PLAIT_BFLOAT16 = 13,  ///< the upper half of a float, likewise
+  PLAIT_LONG_DOUBLE = 14,
+  PLAIT_BOOL = 15,     ///< C's bool
+  PLAIT_LOGICAL = 16,  ///< Fortran's default logical: 4 bytes, true where they are not 0
+  // A value and the index that PLAIT_MAXLOC and PLAIT_MINLOC carry along, as C lays out struct { value; int; }
+  PLAIT_FLOAT_INT = 17,
+  PLAIT_DOUBLE_INT = 18,
+  PLAIT_LONG_INT = 19,
+  PLAIT_SHORT_INT = 20,
+  PLAIT_INT_INT = 21,
+  PLAIT_LONG_DOUBLE_INT = 22,
+  PLAIT_FLOAT_FLOAT = 23,  ///< Fortran's, whose index is a floating-point number too
+  PLAIT_DOUBLE_DOUBLE = 24
 };
 
 /// Your memory of a tile of rows × columns: element (i, j) lies at data[i + j * leading_dimension] in column-major and
@@ -268,6 +284,100 @@ int plait_progress(plait_plan* plan, int* done);
 
 /// Ends an execution; does nothing if none is under way. If it fails, A is undefined. Collective.
 int plait_wait(plait_plan* plan);
+
+// ---- Collective operations ----
+
+/// MPI's predefined operations, on the types that MPI defines them on. Results are the same bits on all ranks.
+typedef int plait_operation;
+enum {
+  PLAIT_OWN = 0,  ///< none of these but a function of yours
+  PLAIT_MAX = 1,
+  PLAIT_MIN = 2,
+  PLAIT_SUM = 3,
+  PLAIT_PROD = 4,
+  PLAIT_BAND = 5,
+  PLAIT_BOR = 6,
+  PLAIT_BXOR = 7,
+  PLAIT_LAND = 8,
+  PLAIT_LOR = 9,
+  PLAIT_LXOR = 10,
+  PLAIT_MAXLOC = 11,
+  PLAIT_MINLOC = 12,
+  PLAIT_REPLACE = 13,
+  PLAIT_NO_OP = 14,
+  PLAIT_EXACT_SUM = 15  ///< the exact sum of all operands, rounded once; of real and complex numbers, for
+                        ///< `plait_node_allreduce`, `plait_node_reduce` and `plait_node_reduce_scatter` only
+};
+
+/// out[i] ← a[i] op b[i],  0 <= i < n. `out` is `a`, `b`, or overlaps neither. Returns 0, or anything else to fail;
+/// then the operation ends with PLAIT_ERROR_ARGUMENT on this rank and PLAIT_ERROR_PEER_FAILED on the others.
+typedef int (*plait_combine_function)(plait_index n, const void* a, const void* b, void* out, void* data);
+
+/// How elements of all ranks become one: {PLAIT_DOUBLE, PLAIT_SUM}, say, or an associative function of yours. The same
+/// on all ranks, but for `data`.
+typedef struct plait_reduction {
+  plait_type type;                  ///< not looked at if element_bytes > 0
+  plait_operation operation;        ///< PLAIT_OWN: `function`
+  plait_combine_function function;  ///< of PLAIT_OWN; else NULL
+  void* data;                       ///< given to the function
+  plait_index element_bytes;        ///< of PLAIT_OWN: of one element; 0: those of `type`
+  int commutes;                     ///< of PLAIT_OWN: not 0, if operands may be exchanged; else they keep their order
+} plait_reduction;
+
+/// data of all ranks ← data of rank `root`. All of these are collective, and arguments are the same on all ranks but
+/// for the memory, and for the counts of `plait_alltoall`.
+///
+/// \param count  of elements in data, >= 0, 64 bits as everywhere
+int plait_broadcast(plait_context* context, void* data, plait_index count, plait_type type, int root);
+
+/// data of rank `root` ← data[0] op data[1] op … of all ranks; what the others have stays as it is.
+int plait_reduce(plait_context* context, void* data, plait_index count, const plait_reduction* reduction, int root);
+
+/// data of all ranks ← data[0] op data[1] op …
+int plait_allreduce(plait_context* context, void* data, plait_index count, const plait_reduction* reduction);
+
+/// out ← this rank's block of in[0] op in[1] op …
+///
+/// \param in      all blocks, one behind the other; stays as it is
+/// \param counts  for each rank, the elements of its block: `plait_context_size` entries
+int plait_reduce_scatter(plait_context* context, const void* in, void* out, const plait_index* counts,
+                         const plait_reduction* reduction);
+
+/// all ← the blocks of all ranks, one behind the other; `own` is this rank's, apart from `all`.
+///
+/// \param counts  as above
+int plait_allgather(plait_context* context, const void* own, void* all, const plait_index* counts, plait_type type);
+
+/// out ← the blocks that all ranks have for this one. The i-th block of `in` is for rank i; that of `out` from rank i.
+///
+/// \param send_counts, receive_counts  elements of each block; what one rank sends, the other expects
+int plait_alltoall(plait_context* context, const void* in, const plait_index* send_counts, void* out,
+                   const plait_index* receive_counts, plait_type type);
+
+/// One of these operations under way.
+typedef struct plait_request plait_request;
+
+/// The same operations, begun: `plait_request_wait` ends them. In between, `plait_request_progress` moves them along.
+/// Memory stays untouched until then; counts and reductions may go at once. Collective.
+int plait_start_broadcast(plait_context* context, void* data, plait_index count, plait_type type, int root,
+                          plait_request** request);
+int plait_start_reduce(plait_context* context, void* data, plait_index count, const plait_reduction* reduction,
+                       int root, plait_request** request);
+int plait_start_allreduce(plait_context* context, void* data, plait_index count, const plait_reduction* reduction,
+                          plait_request** request);
+int plait_start_reduce_scatter(plait_context* context, const void* in, void* out, const plait_index* counts,
+                               const plait_reduction* reduction, plait_request** request);
+int plait_start_allgather(plait_context* context, const void* own, void* all, const plait_index* counts,
+                          plait_type type, plait_request** request);
+int plait_start_alltoall(plait_context* context, const void* in, const plait_index* send_counts, void* out,
+                         const plait_index* receive_counts, plait_type type, plait_request** request);
+
+/// Does what can be done without waiting. `done` becomes 1 when this rank is done, else 0; it may be NULL. Local.
+int plait_request_progress(plait_request* request, int* done);
+
+/// Ends the operation and frees the request, whether it succeeds or not; for NULL nothing is done. Collective. After
+/// MPI_Finalize the operation is left undone.
+int plait_request_wait(plait_request** request);
 
 // ---- Relabeling ----
 

@@ -73,6 +73,16 @@ int main(int argc, char** argv) {
   relabeling_finds_where_data_is();
   costs_are_what_users_say();
   wrong_relabelings_are_explained();
+  broadcasts_bring_what_the_root_has();
+  reductions_combine_what_all_ranks_have();
+  every_operation_of_mpi_is_there();
+  every_type_is_added_up();
+  blocks_go_where_they_belong();
+  blocks_are_exchanged();
+  own_operations_keep_their_order();
+  own_operations_that_fail_end_on_all_ranks();
+  operations_go_on_in_the_background();
+  wrong_collective_operations_fail_on_all_ranks();
 
   plait_layout* layout = layout_of("rows@{P}", 4, 4);
   plait_plan* plan = NULL;

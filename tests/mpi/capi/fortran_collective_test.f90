@@ -1,0 +1,197 @@
+! Collective operations of the module plait, called from Fortran on any number of ranks. What the functions do is tested
+! in C; this holds the interfaces to plait.h.
+module fortran_collective_functions
+  use plait
+  implicit none
+
+contains
+
+  ! The product of 2 x 2 matrices, which does not commute.
+  integer(c_int) function matrix_product(n, a, b, out, data) bind(C)
+    integer(c_int64_t), value :: n
+    type(c_ptr), value :: a, b, out, data
+    integer(c_int32_t), pointer :: left(:, :, :), right(:, :, :), result(:, :, :)
+    integer(c_int64_t) :: i
+    call c_f_pointer(a, left, [2_c_int64_t, 2_c_int64_t, n])
+    call c_f_pointer(b, right, [2_c_int64_t, 2_c_int64_t, n])
+    call c_f_pointer(out, result, [2_c_int64_t, 2_c_int64_t, n])
+    do i = 1, n
+      result(:, :, i) = matmul(left(:, :, i), right(:, :, i))
+    end do
+    matrix_product = merge(7, 0, c_associated(data))
+  end function
+
+end module fortran_collective_functions
+
+program fortran_collective_test
+  use fortran_collective_functions
+  use mpi
+  use plait
+  implicit none
+
+  integer(c_int64_t), parameter :: n = 300
+  integer :: failures = 0, error, rank, ranks, i
+  type(c_ptr) :: context
+  type(plait_reduction) :: sum_of_reals
+
+  call MPI_Init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+  sum_of_reals = plait_reduction(PLAIT_DOUBLE, PLAIT_SUM)
+  call succeeds(plait_context_create(MPI_COMM_WORLD, context), 'context')
+  call whole_vectors()
+  call blocks()
+  call own_operations()
+  call in_the_background()
+  call succeeds(plait_context_free(context), 'free')
+  call MPI_Allreduce(MPI_IN_PLACE, failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+  call MPI_Finalize(error)
+  if (failures /= 0) stop 1
+
+contains
+
+  subroutine expect(holds, what)
+    logical, intent(in) :: holds
+    character(*), intent(in) :: what
+    if (holds) return
+    failures = failures + 1
+    print '("rank ", i0, " of ", i0, ": ", a, " does not hold")', rank, ranks, what
+  end subroutine
+
+  subroutine succeeds(code, what)
+    integer(c_int), intent(in) :: code
+    character(*), intent(in) :: what
+    if (code /= PLAIT_SUCCESS) call expect(.false., what // ': ' // plait_error_name(code) // ': ' // plait_last_error())
+  end subroutine
+
+  subroutine fails(code, expected, part)
+    integer(c_int), intent(in) :: code, expected
+    character(*), intent(in) :: part
+    call expect(code == expected, plait_error_name(code) // ' is ' // plait_error_name(expected))
+    call expect(index(plait_last_error(), part) > 0, plait_last_error() // ' has ' // part)
+  end subroutine
+
+  integer(c_int) function last()
+    last = ranks - 1
+  end function
+
+  ! 1 + 2 + ... + ranks
+  real(c_double) function sum_of_ranks()
+    sum_of_ranks = ranks * (ranks + 1) / 2.0_c_double
+  end function
+
+  subroutine whole_vectors()
+    integer(c_int32_t) :: numbers(n)
+    real(c_double) :: reals(10, n / 10)
+    complex(c_float_complex) :: total(1)
+    logical :: flags(3)
+    real(c_double) :: largest(2, 1)
+    numbers = merge([(i, i=1, int(n))], 0, rank == last())
+    call succeeds(plait_broadcast(context, numbers, n, PLAIT_INT32, last()), 'broadcast')
+    call expect(all(numbers == [(i, i=1, int(n))]), 'all ranks have the numbers of the last one')
+
+    reals = rank + 1
+    call succeeds(plait_reduce(context, reals, n, sum_of_reals, 0), 'reduce')
+    call expect(all(abs(reals - merge(sum_of_ranks(), rank + 1.0_c_double, rank == 0)) <= 0), 'the root has the sum')
+    reals = rank + 1
+    call succeeds(plait_allreduce(context, reals, n, sum_of_reals), 'allreduce')
+    call expect(all(abs(reals - sum_of_ranks()) <= 0), 'all have the sum')
+
+    total = cmplx(rank + 1, 1, c_float_complex)
+    call succeeds(plait_allreduce(context, total, 1_c_int64_t, plait_reduction(PLAIT_COMPLEX_FLOAT, PLAIT_SUM)), 'complex')
+    call expect(abs(total(1) - cmplx(sum_of_ranks(), ranks, c_float_complex)) <= 0, 'complex numbers are added up')
+    flags = [.true., rank == 0, .false.]
+    call succeeds(plait_allreduce(context, flags, 3_c_int64_t, plait_reduction(PLAIT_LOGICAL, PLAIT_LAND)), 'logical')
+    call expect(all(flags .eqv. [.true., ranks == 1, .false.]), 'logicals are combined')
+    largest(:, 1) = [1.0_c_double, real(rank, c_double)]
+    call succeeds(plait_allreduce(context, largest, 1_c_int64_t, plait_reduction(PLAIT_DOUBLE_DOUBLE, PLAIT_MAXLOC)), 'max')
+    call expect(nint(largest(2, 1)) == 0, 'the first rank has the first of the largest')
+    call fails(plait_allreduce(context, reals, merge(-1_c_int64_t, n, rank == last()), sum_of_reals), PLAIT_ERROR_ARGUMENT, &
+      'data: has -1')
+  end subroutine
+
+  ! Rank r has blocks of r + 1 elements.
+  subroutine blocks()
+    integer(c_int64_t) :: counts(ranks)
+    real(c_double), allocatable :: terms(:), own(:), all_of_them(:)
+    integer(c_int64_t), allocatable :: sent(:), received(:)
+    integer :: total, first
+    counts = [(i, i=1, ranks)]
+    total = int(sum(counts))
+    first = rank * (rank + 1) / 2
+    allocate (terms(total), own(rank + 1), all_of_them(total))
+    terms = [(real(i * (rank + 1), c_double), i=1, total)]
+    call succeeds(plait_reduce_scatter(context, terms, own, counts, sum_of_reals), 'reduce-scatter')
+    call expect(all(abs(own - [(i * sum_of_ranks(), i=first + 1, first + rank + 1)]) <= 0), 'blocks of the sum')
+    call succeeds(plait_allgather(context, own, all_of_them, counts, PLAIT_DOUBLE), 'allgather')
+    call expect(all(abs(all_of_them - [(i * sum_of_ranks(), i=1, total)]) <= 0), 'all blocks')
+
+    ! To each rank r this one sends r + 1 times its number.
+    allocate (sent(total), received(ranks * (rank + 1)))
+    sent = rank
+    call succeeds(plait_alltoall(context, sent, counts, received, [(int(rank + 1, c_int64_t), i=1, ranks)], PLAIT_INT64), &
+      'alltoall')
+    call expect(all(received == [((i - 1) / (rank + 1), i=1, ranks * (rank + 1))]), 'blocks of all ranks in their order')
+    call fails(plait_allgather(context, own, all_of_them, [(-1_c_int64_t, i=1, ranks)], PLAIT_DOUBLE), &
+      PLAIT_ERROR_ARGUMENT, 'counts[0]: is -1')
+  end subroutine
+
+  subroutine own_operations()
+    type(plait_reduction) :: product
+    integer(c_int32_t) :: matrices(2, 2, n), expected(2, 2)
+    integer, target :: fails_here
+    product = plait_reduction(function=c_funloc(matrix_product), element_bytes=16)
+    expected = matrix_of(0)
+    do i = 1, ranks - 1
+      expected = matmul(expected, matrix_of(i))
+    end do
+    matrices = spread(matrix_of(rank), 3, int(n))
+    call succeeds(plait_allreduce(context, matrices, n, product), 'own operation')
+    call expect(all(matrices == spread(expected, 3, int(n))), 'matrices are multiplied in the order of ranks')
+    if (ranks == 1) return
+    if (rank == last()) product%data = c_loc(fails_here)
+    call fails(plait_allreduce(context, matrices, n, product), &
+      merge(PLAIT_ERROR_ARGUMENT, PLAIT_ERROR_PEER_FAILED, rank == last()), 'function: returned 7')
+  end subroutine
+
+  function matrix_of(r) result(matrix)
+    integer, intent(in) :: r
+    integer(c_int32_t) :: matrix(2, 2)
+    matrix = reshape([1, r, mod(r, 3), 1], [2, 2])
+  end function
+
+  subroutine in_the_background()
+    real(c_double), asynchronous :: a(n), b(n), c(n * ranks), own(n)
+    integer(c_int64_t), asynchronous :: d(ranks), e(ranks)
+    type(c_ptr) :: requests(6)
+    integer(c_int) :: done
+    integer(c_int64_t) :: ones(ranks), lengths(ranks)
+    ones = 1
+    lengths = n
+    a = 1
+    b = rank
+    c = rank + 1
+    d = rank
+    call succeeds(plait_start_allreduce(context, a, n, sum_of_reals, requests(1)), 'start allreduce')
+    call succeeds(plait_start_broadcast(context, b, n, PLAIT_DOUBLE, last(), requests(2)), 'start broadcast')
+    call succeeds(plait_start_reduce_scatter(context, c, own, lengths, sum_of_reals, requests(3)), 'start reduce-scatter')
+    call succeeds(plait_start_alltoall(context, d, ones, e, ones, PLAIT_INT64, requests(4)), 'start alltoall')
+    done = 0
+    do while (done == 0)
+      call succeeds(plait_request_progress(requests(1), done), 'progress')
+    end do
+    do i = 1, 4
+      call succeeds(plait_request_wait(requests(i)), 'wait')
+      call expect(.not. c_associated(requests(i)), 'a request that is over is null')
+    end do
+    call expect(all(nint(a) == ranks) .and. all(nint(b) == last()), 'sum and broadcast')
+    call expect(all(abs(own - sum_of_ranks()) <= 0) .and. all(e == [(i, i=0, ranks - 1)]), 'blocks')
+    call succeeds(plait_start_allgather(context, own, c, lengths, PLAIT_DOUBLE, requests(5)), 'start allgather')
+    call succeeds(plait_start_reduce(context, a, n, sum_of_reals, 0, requests(6)), 'start reduce')
+    call succeeds(plait_request_wait(requests(5)), 'wait')
+    call succeeds(plait_request_wait(requests(6)), 'wait')
+    call expect(all(abs(c - sum_of_ranks()) <= 0), 'all blocks')
+    call expect(all(nint(a) == merge(ranks**2, ranks, rank == 0)), 'the root has the sum')
+  end subroutine
+
+end program fortran_collective_test
