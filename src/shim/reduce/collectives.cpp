@@ -1,12 +1,17 @@
 #include "shim/reduce/collectives.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/node_group.hpp"
+#include "shim/reduce/posted_request.hpp"
 #include "shim/reduce/reproducible.hpp"
 #include "shim/reduce/running.hpp"
 
@@ -14,9 +19,14 @@ namespace plait::shim::reduce {
 
 namespace {
 
+using collective::Deliver;
 using collective::NodeReducer;
+using collective::PostedReductions;
 using collective::SlicedMessages;
 using schedule::Combine;
+
+// Shorter operands MPI reduces in about the time that it takes to leave them for others.
+constexpr Index least_posted_bytes = Index{16} << 10;
 
 std::optional<int> pass_on(Routine routine, Outcome why) noexcept {
   Log::of_program().count(routine, why, 0);
@@ -65,7 +75,10 @@ bool may_be_same([[maybe_unused]] Routine routine, [[maybe_unused]] Index count)
 #endif
 }
 
-bool are_buffers(Routine routine, const void* send, const void* receive, Index count) noexcept {
+// A rank that gets nothing needs no place for it.
+bool are_buffers(Routine routine, const void* send, const void* receive, Index count,
+                 bool gets_nothing = false) noexcept {
+  if (gets_nothing && receive == nullptr) return send != nullptr && send != MPI_IN_PLACE;
   return send != nullptr && receive != nullptr && receive != MPI_IN_PLACE &&
          (send != receive || may_be_same(routine, count));
 }
@@ -159,13 +172,84 @@ std::optional<int> prefix(Routine routine, const void* send, void* receive, Inde
   if (!call) return std::nullopt;
   const NodeGroup& group = *call->group;
   if (call->is_exact) return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
-  const bool gets_nothing = routine == Routine::exscan && group.rank() == 0;
-  const bool are_fine = are_buffers(routine, send, receive, count) ||
-                        (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
+  const bool are_fine = are_buffers(routine, send, receive, count, routine == Routine::exscan && group.rank() == 0);
   return serve(routine, comm, *call, count * call->combine->element_bytes(), Buffers{send, receive, are_fine},
                [&](auto& reducer, const void* in) {
                  if constexpr (std::is_same_v<decltype(reducer), NodeReducer&>) run(reducer, in, *call->combine);
                });
+}
+
+/// Into `group.counts()`.
+/// \return  their sum, or -1 where MPI may want to complain of them
+template <class Count>
+Index take_counts(NodeGroup& group, const Count* counts) noexcept {
+  if (counts == nullptr) return -1;
+  Index sum = 0;
+  for (std::size_t rank = 0; rank < group.counts().size(); ++rank) {
+    if (counts[rank] < 0) return -1;
+    group.counts()[rank] = counts[rank];
+    sum += counts[rank];
+  }
+  return sum;
+}
+
+/// Begins what `look_at` found of a non-blocking call, as `serve` does with others.
+/// \param begins  the slices of a result that is scattered
+std::optional<int> start(Routine routine, MPI_Comm comm, const Call& call, Index n, Deliver deliver, int root,
+                         std::span<const Index> begins, const Buffers& buffers, MPI_Request* request) noexcept {
+  NodeGroup& group = *call.group;
+  const Index bytes = n * call.combine->element_bytes();
+  if (bytes == 0 || !buffers.are_fine || request == nullptr) return pass_on(routine, Outcome::arguments);
+  PostedReductions* const posted = group.size() == 1 ? nullptr : group.posted(bytes);
+  const bool is_exact_prefix =
+      call.is_exact && (deliver == Deliver::up_to_itself || deliver == Deliver::up_to_the_last);
+  if (call.is_exact && (posted == nullptr || is_exact_prefix)) {
+    return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
+  }
+  if (posted == nullptr) return pass_on(routine, group.size() == 1 ? Outcome::size : group.why_not());
+  if (bytes < least_posted_bytes && !call.is_exact) return pass_on(routine, Outcome::size);
+  if (bytes > posted->longest_operand()) return pass_on(routine, Outcome::shared_memory);
+  const void* const in = buffers.send == MPI_IN_PLACE ? buffers.receive : buffers.send;
+  int code = MPI_ERR_NO_MEM;
+  try {
+    code = make_request(posted->post({call.combine, static_cast<const std::byte*>(in),
+                                      static_cast<std::byte*>(buffers.receive), n, deliver, root, begins}),
+                        request);
+  } catch (const std::exception&) {
+    code = MPI_ERR_NO_MEM;
+  }
+  if (code != MPI_SUCCESS) {
+    MPI_Comm_call_errhandler(comm, code);
+    return code;
+  }
+  Log::of_program().count(routine, Outcome::served, bytes);
+  return MPI_SUCCESS;
+}
+
+/// Of what each rank, or one of them, gets all.
+std::optional<int> start_whole(Routine routine, const void* send, void* receive, Index count, MPI_Datatype type,
+                               MPI_Op operation, MPI_Comm comm, Deliver deliver, MPI_Request* request) noexcept {
+  const auto call = look_at(routine, operation, type, count, comm);
+  if (!call) return std::nullopt;
+  const bool gets_nothing = deliver == Deliver::up_to_the_last && call->group->rank() == 0;
+  return start(routine, comm, *call, count, deliver, 0, {},
+               Buffers{send, receive, are_buffers(routine, send, receive, count, gets_nothing)}, request);
+}
+
+/// By the counts of the group.
+std::optional<int> start_scattered(Routine routine, const void* send, void* receive, const Call& call, MPI_Comm comm,
+                                   MPI_Request* request) noexcept {
+  NodeGroup& group = *call.group;
+  try {
+    std::vector<Index> begins(group.counts().size() + 1);
+    collective::divide_by_counts(group.counts(), begins);
+    const bool gets_nothing = group.counts()[static_cast<std::size_t>(group.rank())] == 0;
+    return start(routine, comm, call, begins.back(), Deliver::to_owners, 0, begins,
+                 Buffers{send, receive, are_buffers(routine, send, receive, begins.back(), gets_nothing)}, request);
+  } catch (const std::bad_alloc&) {
+    MPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+  }
 }
 
 }  // namespace
@@ -222,42 +306,76 @@ std::optional<int> exscan(const void* send, void* receive, Index count, MPI_Data
                 });
 }
 
-void pass_on_unserved(Routine routine, MPI_Datatype type, MPI_Op operation) noexcept {
-  if (!mpi_is_running()) return;
-  if (is_reproducible_wanted() && depends_on_order(mpi::predefined_reduction(operation, type))) {
-    not_reproducible(routine, Outcome::irreproducible_routine);
-  } else {
-    pass_on(routine, Outcome::not_served);
-  }
-}
-
 template <class Count>
 std::optional<int> reduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
                                   MPI_Op operation, MPI_Comm comm) noexcept {
   constexpr Routine routine = Routine::reduce_scatter;
   const auto call = look_at(routine, operation, type, 1, comm);
   if (!call) return std::nullopt;
-  const Combine& combine = *call->combine;
   NodeGroup& group = *call->group;
-  if (counts == nullptr) return pass_on(routine, Outcome::arguments);
-  Index sum = 0;
-  for (std::size_t rank = 0; rank < group.counts().size(); ++rank) {
-    if (counts[rank] < 0) return pass_on(routine, Outcome::arguments);
-    group.counts()[rank] = counts[rank];
-    sum += counts[rank];
-  }
-  // A rank that gets nothing needs no place for it.
+  const Index sum = take_counts(group, counts);
+  if (sum < 0) return pass_on(routine, Outcome::arguments);
   const bool gets_nothing = group.counts()[static_cast<std::size_t>(group.rank())] == 0;
-  const bool are_fine = are_buffers(routine, send, receive, sum) ||
-                        (gets_nothing && receive == nullptr && send != nullptr && send != MPI_IN_PLACE);
-  return serve(routine, comm, *call, sum * combine.element_bytes(), Buffers{send, receive, are_fine},
-               [&](auto& reducer, const void* in) { reducer.reduce_scatter(in, receive, group.counts(), combine); });
+  return serve(
+      routine, comm, *call, sum * call->combine->element_bytes(),
+      Buffers{send, receive, are_buffers(routine, send, receive, sum, gets_nothing)},
+      [&](auto& reducer, const void* in) { reducer.reduce_scatter(in, receive, group.counts(), *call->combine); });
+}
+
+std::optional<int> iallreduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
+                              MPI_Comm comm, MPI_Request* request) noexcept {
+  return start_whole(Routine::iallreduce, send, receive, count, type, operation, comm, Deliver::to_all, request);
+}
+
+std::optional<int> ireduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation, int root,
+                           MPI_Comm comm, MPI_Request* request) noexcept {
+  constexpr Routine routine = Routine::ireduce;
+  const auto call = look_at(routine, operation, type, count, comm);
+  if (!call) return std::nullopt;
+  const NodeGroup& group = *call->group;
+  if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
+  const bool are_fine =
+      group.rank() == root ? are_buffers(routine, send, receive, count) : send != nullptr && send != MPI_IN_PLACE;
+  return start(routine, comm, *call, count, Deliver::to_root, root, {}, Buffers{send, receive, are_fine}, request);
+}
+
+std::optional<int> ireduce_scatter_block(const void* send, void* receive, Index count, MPI_Datatype type,
+                                         MPI_Op operation, MPI_Comm comm, MPI_Request* request) noexcept {
+  constexpr Routine routine = Routine::ireduce_scatter_block;
+  const auto call = look_at(routine, operation, type, count, comm);
+  if (!call) return std::nullopt;
+  std::ranges::fill(call->group->counts(), count);
+  return start_scattered(routine, send, receive, *call, comm, request);
+}
+
+template <class Count>
+std::optional<int> ireduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
+                                   MPI_Op operation, MPI_Comm comm, MPI_Request* request) noexcept {
+  constexpr Routine routine = Routine::ireduce_scatter;
+  const auto call = look_at(routine, operation, type, 1, comm);
+  if (!call) return std::nullopt;
+  if (take_counts(*call->group, counts) < 0) return pass_on(routine, Outcome::arguments);
+  return start_scattered(routine, send, receive, *call, comm, request);
+}
+
+std::optional<int> iscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
+                         MPI_Comm comm, MPI_Request* request) noexcept {
+  return start_whole(Routine::iscan, send, receive, count, type, operation, comm, Deliver::up_to_itself, request);
+}
+
+std::optional<int> iexscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
+                           MPI_Comm comm, MPI_Request* request) noexcept {
+  return start_whole(Routine::iexscan, send, receive, count, type, operation, comm, Deliver::up_to_the_last, request);
 }
 
 template std::optional<int> reduce_scatter(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm) noexcept;
+template std::optional<int> ireduce_scatter(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm,
+                                            MPI_Request*) noexcept;
 #if MPI_VERSION >= 4
 template std::optional<int> reduce_scatter(const void*, void*, const MPI_Count*, MPI_Datatype, MPI_Op,
                                            MPI_Comm) noexcept;
+template std::optional<int> ireduce_scatter(const void*, void*, const MPI_Count*, MPI_Datatype, MPI_Op, MPI_Comm,
+                                            MPI_Request*) noexcept;
 #endif
 
 }  // namespace plait::shim::reduce

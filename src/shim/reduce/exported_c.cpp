@@ -8,11 +8,10 @@
 #include "shim/reduce/local.hpp"
 #include "shim/reduce/log.hpp"
 #include "shim/reduce/node_group.hpp"
+#include "shim/reduce/posted_request.hpp"
 #include "shim/reduce/running.hpp"
 
 using plait::shim::reduce::Log;
-using plait::shim::reduce::pass_on_unserved;
-using plait::shim::reduce::Routine;
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
 
@@ -89,44 +88,61 @@ extern "C" int MPI_Exscan(const void* send, void* receive, int count, MPI_Dataty
 
 extern "C" int MPI_Ireduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
                            MPI_Comm comm, MPI_Request* request) {
-  pass_on_unserved(Routine::ireduce, type, op);
+  if (const auto code = plait::shim::reduce::ireduce(send, receive, count, type, op, root, comm, request)) return *code;
   return PMPI_Ireduce(send, receive, count, type, op, root, comm, request);
 }
 
 extern "C" int MPI_Iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                               MPI_Request* request) {
-  pass_on_unserved(Routine::iallreduce, type, op);
+  if (const auto code = plait::shim::reduce::iallreduce(send, receive, count, type, op, comm, request)) return *code;
   return PMPI_Iallreduce(send, receive, count, type, op, comm, request);
 }
 
 extern "C" int MPI_Ireduce_scatter(const void* send, void* receive, const int* counts, MPI_Datatype type, MPI_Op op,
                                    MPI_Comm comm, MPI_Request* request) {
-  pass_on_unserved(Routine::ireduce_scatter, type, op);
+  if (const auto code = plait::shim::reduce::ireduce_scatter(send, receive, counts, type, op, comm, request))
+    return *code;
   return PMPI_Ireduce_scatter(send, receive, counts, type, op, comm, request);
 }
 
 extern "C" int MPI_Ireduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                                          MPI_Comm comm, MPI_Request* request) {
-  pass_on_unserved(Routine::ireduce_scatter_block, type, op);
+  if (const auto code = plait::shim::reduce::ireduce_scatter_block(send, receive, count, type, op, comm, request))
+    return *code;
   return PMPI_Ireduce_scatter_block(send, receive, count, type, op, comm, request);
 }
 
 extern "C" int MPI_Iscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                          MPI_Request* request) {
-  pass_on_unserved(Routine::iscan, type, op);
+  if (const auto code = plait::shim::reduce::iscan(send, receive, count, type, op, comm, request)) return *code;
   return PMPI_Iscan(send, receive, count, type, op, comm, request);
 }
 
 extern "C" int MPI_Iexscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                            MPI_Request* request) {
-  pass_on_unserved(Routine::iexscan, type, op);
+  if (const auto code = plait::shim::reduce::iexscan(send, receive, count, type, op, comm, request)) return *code;
   return PMPI_Iexscan(send, receive, count, type, op, comm, request);
+}
+
+// Behind it all ranks are there, so that what reducing needs may be made.
+extern "C" int MPI_Barrier(MPI_Comm comm) {
+  const int code = next("MPI_Barrier", PMPI_Barrier)(comm);
+  if (code == MPI_SUCCESS && plait::shim::reduce::mpi_is_running()) plait::shim::reduce::NodeGroup::met(comm);
+  return code;
 }
 
 extern "C" int MPI_Finalize() {
   plait::shim::reduce::stop_serving();
   return next("MPI_Finalize", PMPI_Finalize)();
 }
+
+#if defined(MPICH_VERSION)
+// The one question about a request in which MPICH does not ask who made it.
+extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  plait::shim::reduce::advance_posted();
+  return next("MPI_Request_get_status", PMPI_Request_get_status)(request, flag, status);
+}
+#endif
 
 #if defined(OPEN_MPI)
 extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* duplicate, MPI_Request* request) {
@@ -176,6 +192,44 @@ extern "C" int MPI_Exscan_c(const void* send, void* receive, MPI_Count count, MP
                             MPI_Comm comm) {
   if (const auto code = plait::shim::reduce::exscan(send, receive, count, type, op, comm)) return *code;
   return PMPI_Exscan_c(send, receive, count, type, op, comm);
+}
+
+extern "C" int MPI_Ireduce_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+                             MPI_Comm comm, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::ireduce(send, receive, count, type, op, root, comm, request)) return *code;
+  return PMPI_Ireduce_c(send, receive, count, type, op, root, comm, request);
+}
+
+extern "C" int MPI_Iallreduce_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                MPI_Comm comm, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::iallreduce(send, receive, count, type, op, comm, request)) return *code;
+  return PMPI_Iallreduce_c(send, receive, count, type, op, comm, request);
+}
+
+extern "C" int MPI_Ireduce_scatter_c(const void* send, void* receive, const MPI_Count* counts, MPI_Datatype type,
+                                     MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::ireduce_scatter(send, receive, counts, type, op, comm, request))
+    return *code;
+  return PMPI_Ireduce_scatter_c(send, receive, counts, type, op, comm, request);
+}
+
+extern "C" int MPI_Ireduce_scatter_block_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                                           MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::ireduce_scatter_block(send, receive, count, type, op, comm, request))
+    return *code;
+  return PMPI_Ireduce_scatter_block_c(send, receive, count, type, op, comm, request);
+}
+
+extern "C" int MPI_Iscan_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::iscan(send, receive, count, type, op, comm, request)) return *code;
+  return PMPI_Iscan_c(send, receive, count, type, op, comm, request);
+}
+
+extern "C" int MPI_Iexscan_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::iexscan(send, receive, count, type, op, comm, request)) return *code;
+  return PMPI_Iexscan_c(send, receive, count, type, op, comm, request);
 }
 
 #endif

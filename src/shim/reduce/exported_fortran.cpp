@@ -79,9 +79,15 @@ std::optional<int> reduce_local(const void* in, void* inout, int count, MPI_Data
   return std::nullopt;
 }
 
-std::optional<int> unserved(reduce::Routine routine, const MPI_Fint* type, const MPI_Fint* op) {
-  reduce::pass_on_unserved(routine, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op));
-  return std::nullopt;
+// The request, in Fortran's form, of what was begun.
+std::optional<int> told_request(std::optional<int> code, MPI_Request made, MPI_Fint* request) {
+  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
+  return code;
+}
+
+// Behind a barrier, as in C.
+void meet(const MPI_Fint* comm) {
+  if (reduce::mpi_is_running()) reduce::NodeGroup::met(PMPI_Comm_f2c(*comm));
 }
 
 }  // namespace
@@ -162,22 +168,33 @@ PLAIT_FORTRAN_COLLECTIVE(exscan, EXSCAN,
                          reduce::exscan(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
                                         PMPI_Comm_f2c(*comm)))
 
-#define PLAIT_FORTRAN_NON_BLOCKING(lower, UPPER)                                                           \
+PLAIT_FORTRAN_TELLING(barrier, BARRIER, (MPI_Fint * comm, MPI_Fint* error), (comm, error), meet(comm))
+
+#define PLAIT_FORTRAN_NON_BLOCKING(lower, UPPER, counts)                                                   \
   PLAIT_FORTRAN(lower, UPPER,                                                                              \
                 (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* comm, \
                  MPI_Fint* request, MPI_Fint* error),                                                      \
-                (send, receive, count, type, op, comm, request, error), unserved(reduce::Routine::lower, type, op))
+                (send, receive, count, type, op, comm, request, error), [&] {                              \
+                  MPI_Request made = MPI_REQUEST_NULL;                                                     \
+                  const auto code = reduce::lower(in_c(send), in_c(receive), counts, PMPI_Type_f2c(*type), \
+                                                  PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &made);          \
+                  return told_request(code, made, request);                                                \
+                }())
 
 PLAIT_FORTRAN(ireduce, IREDUCE,
               (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* root, MPI_Fint* comm,
                MPI_Fint* request, MPI_Fint* error),
-              (send, receive, count, type, op, root, comm, request, error),
-              unserved(reduce::Routine::ireduce, type, op))
-PLAIT_FORTRAN_NON_BLOCKING(iallreduce, IALLREDUCE)
-PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter, IREDUCE_SCATTER)
-PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK)
-PLAIT_FORTRAN_NON_BLOCKING(iscan, ISCAN)
-PLAIT_FORTRAN_NON_BLOCKING(iexscan, IEXSCAN)
+              (send, receive, count, type, op, root, comm, request, error), [&] {
+                MPI_Request made = MPI_REQUEST_NULL;
+                const auto code = reduce::ireduce(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type),
+                                                  PMPI_Op_f2c(*op), *root, PMPI_Comm_f2c(*comm), &made);
+                return told_request(code, made, request);
+              }())
+PLAIT_FORTRAN_NON_BLOCKING(iallreduce, IALLREDUCE, *count)
+PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter, IREDUCE_SCATTER, count)
+PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK, *count)
+PLAIT_FORTRAN_NON_BLOCKING(iscan, ISCAN, *count)
+PLAIT_FORTRAN_NON_BLOCKING(iexscan, IEXSCAN, *count)
 
 #undef PLAIT_FORTRAN_NON_BLOCKING
 #undef PLAIT_FORTRAN_COLLECTIVE

@@ -28,7 +28,6 @@ constexpr std::array<std::string_view, routine_count> names{"MPI_Reduce_local",
                                                             "MPI_Iexscan"};
 constexpr std::array<std::string_view, outcome_count> reasons{
     "",
-    "plait has no such routine",
     "plait has no such operation on this type",
     "pairs with padding, which stays as it is with MPI",
     "nothing to combine, or arguments that MPI judges",

@@ -34,7 +34,6 @@ inline constexpr std::size_t routine_count = 13;
 /// What became of a call.
 enum class Outcome : unsigned char {
   served,
-  not_served,     ///< the routine never is
   reduction,      ///< an operation, or a type, that is not predefined or not defined on each other
   padding,        ///< elements in which a program may keep something between what is reduced
   arguments,      ///< nothing to do, or what MPI may want to complain of
@@ -42,12 +41,12 @@ enum class Outcome : unsigned char {
   communicator,   ///< of ranks that share no memory, between two groups, or with ranks that lack the library
   shared_memory,  ///< too little of it, or too many communicators that use it
   // Of calls that PLAIT_REPRODUCIBLE=1 is about, and whose order shows in their results:
-  irreproducible_routine,       ///< the routine never is served
+  irreproducible_routine,       ///< the routine has no exact form, or not yet
   irreproducible_reduction,     ///< of an operation, or a type, of the program's own, or without an exact form
   irreproducible_communicator,  ///< between two groups
   irreproducible_memory,        ///< too little of it, or too many communicators that sum up so
 };
-inline constexpr std::size_t outcome_count = 12;
+inline constexpr std::size_t outcome_count = 11;
 
 /// What became of the calls of this process. `PLAIT_LOG=summary` in the environment prints it to stderr when rank 0 of
 /// all processes ends; without it, nothing is counted. Any thread may count.

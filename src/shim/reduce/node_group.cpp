@@ -18,6 +18,7 @@
 #include "plait/mpi/returned_errors.hpp"
 
 #include "shim/reduce/kernels.hpp"
+#include "shim/reduce/posted_request.hpp"
 #include "shim/reduce/presence.hpp"
 #include "shim/reduce/reproducible.hpp"
 #include "shim/reduce/running.hpp"
@@ -41,6 +42,7 @@ constexpr int most_reproducible = 512;
 // How long others of a node may take to announce themselves before they are taken to lack the library. Whoever waited
 // so long for one waits for none again.
 constexpr double longest_wait_seconds = 10;
+constexpr double longest_wait_of_first_call_seconds = 1;
 
 constexpr std::string_view at_odds = "PLAIT_REPRODUCIBLE differs between ranks: sums among those are not reproducible";
 constexpr std::string_view not_in_time =
@@ -130,17 +132,30 @@ NodeGroup::~NodeGroup() { end(); }
 collective::NodeReducer* NodeGroup::reducer(Index bytes, bool all_meet) noexcept {
   if (!is_decided_) {
     reduced_bytes_ += bytes + bytes_of_call;
-    if (reduced_bytes_ >= bytes_to_begin && have_all_met_ && all_meet) {
-      if (have_all_announced()) {
-        begin();
-      } else {
-        is_decided_ = true;
-        why_not_ = Outcome::communicator;
-      }
-    }
+    if (!have_all_met_ && all_meet && bytes >= bytes_to_begin) have_all_met_ = have_all_come();
+    if (have_all_met_ && all_meet) begin_if_it_pays();
     have_all_met_ = have_all_met_ || all_meet;
   }
   return reducer_.get();
+}
+
+collective::PostedReductions* NodeGroup::posted(Index bytes) noexcept {
+  if (!is_decided_) reduced_bytes_ += bytes + bytes_of_call;
+  return posted_.get();
+}
+
+void NodeGroup::met(MPI_Comm comm) noexcept {
+  NodeGroup* group = nullptr;
+  if (!mpi::is_communicator(comm) || !find(comm, group) || group == nullptr || group->is_decided_) return;
+  group->have_all_met_ = true;
+  group->begin_if_it_pays();
+}
+
+void NodeGroup::begin_if_it_pays() noexcept {
+  if (size_ < 2 || reduced_bytes_ < bytes_to_begin) return;
+  if (have_all_announced()) return begin();
+  is_decided_ = true;
+  why_not_ = Outcome::communicator;
 }
 
 void NodeGroup::begin_reproducible() noexcept {
@@ -160,8 +175,19 @@ bool NodeGroup::have_all_announced() const noexcept {
   }
 }
 
+// Those of a first call that is worth a wait: they come out of MPI_Init at about the same time.
+bool NodeGroup::have_all_come() const noexcept {
+  try {
+    const std::vector<int> ranks = world_ranks_of(comm_);
+    if (!is_job_on_one_node() || std::ranges::find(ranks, -1) != ranks.end()) return false;
+    return wait_for_all(ranks, longest_wait_of_first_call_seconds);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 // Of ranks of one node; alike on all of them that have the library.
-bool NodeGroup::wait_for_all(const std::vector<int>& ranks) const {
+bool NodeGroup::wait_for_all(const std::vector<int>& ranks, double longest_seconds) const {
   static std::atomic<bool> some_lack_it = false;
   const mpi::Communicator comm = mpi::Communicator::borrowed(comm_);
   const Stopwatch waiting;
@@ -170,7 +196,7 @@ bool NodeGroup::wait_for_all(const std::vector<int>& ranks) const {
     const std::optional<int> absent = first_absent(ranks);
     if (!absent) return true;
     if (is_any_given_up(ranks)) return false;
-    if (waiting.seconds() > longest_wait_seconds) some_lack_it = true;
+    if (waiting.seconds() > longest_seconds) some_lack_it = true;
     if (some_lack_it && give_up_on(*absent)) return false;
     mpi::progress(comm);
     backoff.idle();
@@ -196,7 +222,7 @@ NodeGroup::Wish NodeGroup::wish_of_all() {
     if (rank_ == 0 && wish == WorldWish::unknown) Log::of_program().tell_at_odds(at_odds);
     return Wish::of_some;
   }
-  const bool all_came = wait_for_all(ranks);
+  const bool all_came = wait_for_all(ranks, longest_wait_seconds);
   if (all_came && want_reproducible(ranks)) return Wish::of_all;
   const auto wants = [](int rank) { return wants_reproducible(rank); };
   const bool others_say_it = is_any_given_up({ranks[static_cast<std::size_t>(rank_)]}) ||
@@ -235,6 +261,8 @@ void NodeGroup::make_reducer() {
   if (context_->topology().nodes() == 1) {
     reducer_ = std::make_unique<collective::NodeReducer>(*context_, isa_of_program());
     if (!reducer_->shares_memory()) reducer_.reset();
+    if (reducer_ && agree(can_make_requests())) posted_ = std::make_unique<collective::PostedReductions>(*context_);
+    if (posted_ && !posted_->shares_memory()) posted_.reset();
   } else {
     why_not_ = Outcome::communicator;
   }
@@ -242,6 +270,7 @@ void NodeGroup::make_reducer() {
 }
 
 void NodeGroup::end() noexcept {
+  posted_.reset();
   reducer_.reset();
   messages_.reset();
   context_.reset();

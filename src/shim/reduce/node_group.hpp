@@ -9,6 +9,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/posted_reductions.hpp"
 #include "plait/collective/node/sliced_messages.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -50,12 +51,20 @@ class NodeGroup {
   /// arguments.
   /// \param all_meet  no rank gets through this call before all have come to it. Only then may they wait for each other
   ///                  to make what reducing needs, and only after one such call it is sure that who has not announced
-  ///                  itself lacks the library.
+  ///                  itself lacks the library. A first call with much data waits for that for a second at most.
   /// \pre  size() >= 2
   /// \return  null where it does not pay yet, where the ranks share no memory, and where some of them lack the library:
   ///          see `why_not`
   [[nodiscard]] collective::NodeReducer* reducer(Index bytes, bool all_meet) noexcept;
   [[nodiscard]] Outcome why_not() const noexcept { return why_not_; }
+
+  /// How to begin a reduction of `bytes` bytes of operands that is waited for later. Collective over the communicator.
+  /// \return  null as above: what it takes is made with what `reducer` gives, for a rank that posts waits for none
+  [[nodiscard]] collective::PostedReductions* posted(Index bytes) noexcept;
+
+  /// All ranks have come out of a barrier of the communicator, in which `reducer` might have made what reducing needs,
+  /// too. Does nothing for communicators that nothing was reduced on.
+  static void met(MPI_Comm comm) noexcept;
 
   /// Whether its sums are to be reproducible: all its ranks ask for it, and there are several.
   [[nodiscard]] bool is_reproducible() const noexcept { return wish_ == Wish::of_all; }
@@ -81,7 +90,9 @@ class NodeGroup {
 
   [[nodiscard]] bool agree(bool fine) const noexcept;
   [[nodiscard]] bool have_all_announced() const noexcept;
-  [[nodiscard]] bool wait_for_all(const std::vector<int>& ranks) const;
+  [[nodiscard]] bool have_all_come() const noexcept;
+  [[nodiscard]] bool wait_for_all(const std::vector<int>& ranks, double longest_seconds) const;
+  void begin_if_it_pays() noexcept;
   [[nodiscard]] Wish wish_of_all();
   void make_reducer();
   void begin() noexcept;
@@ -98,9 +109,10 @@ class NodeGroup {
   bool is_counted_ = false;  // among those of which there may be but so many
   Outcome why_not_ = Outcome::size;
   std::unique_ptr<mpi::Context> context_;
-  // After the context, which they use; one of them at most.
+  // After the context, which they use; one of the first two at most, and the third with the first.
   std::unique_ptr<collective::NodeReducer> reducer_;
   std::unique_ptr<collective::SlicedMessages> messages_;
+  std::unique_ptr<collective::PostedReductions> posted_;
 };
 
 }  // namespace plait::shim::reduce

@@ -25,6 +25,8 @@ int main(int argc, char** argv) {
                                                 {"pass-on", check_pass_on},
                                                 {"padding", check_padding},
                                                 {"integers", check_integers},
+                                                {"nonblocking", check_nonblocking},
+                                                {"first-call", check_first_call},
                                                 {"communicators", check_communicators},
                                                 {"spawned", check_spawned},
                                                 {"no-descriptors", check_no_descriptors},

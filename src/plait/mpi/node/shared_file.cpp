@@ -68,6 +68,8 @@ SharedFile SharedFile::with_name() {
   return file;
 }
 
+SharedFile SharedFile::of_memory() { return opened(::memfd_create("plait", MFD_CLOEXEC)); }
+
 // Another file than the one that is meant is not even opened: that may be a device, which would notice.
 SharedFile SharedFile::of_other(const Address& address) {
   if (address.name[0] != '\0') return opened(::shm_open(address.name.data(), O_RDWR, for_this_user));

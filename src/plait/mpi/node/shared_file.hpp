@@ -37,6 +37,8 @@ class SharedFile {
   // Each is a file that is not open where it can't be had; errno tells why.
   [[nodiscard]] static SharedFile without_name();
   [[nodiscard]] static SharedFile with_name();
+  /// Not in /dev/shm, which may be small: of as much memory as the node has.
+  [[nodiscard]] static SharedFile of_memory();
   [[nodiscard]] static SharedFile of_other(const Address& address);
 
   [[nodiscard]] bool is_open() const noexcept { return address_.descriptor >= 0; }
