@@ -1,6 +1,5 @@
 #include <array>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -8,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "plait/base/random.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -16,6 +14,7 @@
 #include "capi/arguments.hpp"
 #include "capi/communicator.hpp"
 #include "capi/convert.hpp"
+#include "capi/counts.hpp"
 #include "capi/error.hpp"
 #include "capi/handle.hpp"
 #include "capi/plait.h"
@@ -28,7 +27,7 @@ using plait::collective::Pending;
 struct plait_request {
   static constexpr const char* name = "a request";
   static constexpr HandleKind own_kind = HandleKind::request;
-  HandleKind kind = own_kind;
+  Registration registration{own_kind};
   std::shared_ptr<plait::mpi::Context> context;  // outlives what is under way
   std::optional<Reduction> reduction;
   std::optional<Pending> pending;
@@ -91,31 +90,6 @@ int blocking(Start&& start) {
   plait_request* request = nullptr;
   const int code = start(&request);
   return code == PLAIT_SUCCESS ? plait_request_wait(&request) : code;
-}
-
-/// One count for each rank of the context.
-struct Counts {
-  std::span<const Index> of_rank;
-  Index total = 0;
-  Index checksum = 0;
-};
-Counts counts_of(const plait_context& context, const plait_index* given, Index element_bytes, const std::string& name) {
-  Counts counts{.of_rank = expect_array(given, context.context->size(), name.c_str())};
-  const Index most = std::numeric_limits<Index>::max() / element_bytes;
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < counts.of_rank.size(); ++i) {
-    const std::string entry = name + "[" + std::to_string(i) + "]";
-    const Index count = counts.of_rank[i];
-    expect_at_least(entry, count, 0);
-    if (count > most - counts.total) {
-      throw plait::ArgumentError(entry + ": is " + std::to_string(count) + ", expected no more than " +
-                                 std::to_string(most) + " elements in all");
-    }
-    counts.total += count;
-    bits = plait::random_bits(bits, static_cast<std::uint64_t>(count));
-  }
-  counts.checksum = static_cast<Index>(bits >> 1);
-  return counts;
 }
 
 Index own_count(const plait_context& context, const Counts& counts) {
@@ -198,7 +172,7 @@ int plait_start_reduce_scatter(plait_context* context, const void* in, void* out
       Call::reduce_scatter, context, request,
       [&](plait_request& made) {
         const Reduction& its = made.reduction.emplace(reduction);
-        blocks = counts_of(*context, counts, its.element_bytes(), "counts");
+        blocks = Counts(counts, context->context->size(), its.element_bytes(), "counts");
         from = expect_elements(in, blocks.total, its.element_bytes(), "in");
         to = expect_elements(out, own_count(*context, blocks), its.element_bytes(), "out");
         Alike own = alike(its);
@@ -220,7 +194,7 @@ int plait_start_allgather(plait_context* context, const void* own, void* all, co
       Call::allgather, context, request,
       [&](plait_request&) {
         bytes = plait::simd::size_in_bytes(element(type));
-        blocks = counts_of(*context, counts, bytes, "counts");
+        blocks = Counts(counts, context->context->size(), bytes, "counts");
         from = expect_elements(own, own_count(*context, blocks), bytes, "own");
         to = expect_elements(all, blocks.total, bytes, "all");
         return Alike{.type = type, .counts = blocks.checksum};
@@ -240,8 +214,8 @@ int plait_start_alltoall(plait_context* context, const void* in, const plait_ind
       Call::alltoall, context, request,
       [&](plait_request&) {
         bytes = plait::simd::size_in_bytes(element(type));
-        sent = counts_of(*context, send_counts, bytes, "send_counts");
-        received = counts_of(*context, receive_counts, bytes, "receive_counts");
+        sent = Counts(send_counts, context->context->size(), bytes, "send_counts");
+        received = Counts(receive_counts, context->context->size(), bytes, "receive_counts");
         from = expect_elements(in, sent.total, bytes, "in");
         to = expect_elements(out, received.total, bytes, "out");
         return Alike{.type = type};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,41 +14,55 @@
 
 namespace plait::capi {
 
-/// What a handle is of, in its first bytes: all handles are alike in Fortran.
-enum class HandleKind : std::uint64_t {
-  context = 0x706c6169'74637478,
-  layout = 0x706c6169'746c6179,
-  plan = 0x706c6169'74706c6e,
-  request = 0x706c6169'74726571,
-  pipeline = 0x706c6169'74706970,
-  shared = 0x706c6169'74736872,
-  node = 0x706c6169'746e6f64,
-  summation = 0x706c6169'7473756d,
-  product = 0x706c6169'74707264,
-  matrix_vector = 0x706c6169'746d7665,
-  symm = 0x706c6169'7473796d
+enum class HandleKind : unsigned char {
+  context,
+  layout,
+  plan,
+  request,
+  pipeline,
+  shared_memory,
+  node,
+  summation,
+  product,
+  matrix_vector,
+  symm
 };
+
+/// Knows the handles that live, and of what they are: what is freed, or never was one, is told from these without being
+/// looked at. The first member of each handle, whose address it has.
+class Registration {
+ public:
+  explicit Registration(HandleKind kind);
+  Registration(Registration&& other) : Registration(other.kind_) {}
+  Registration& operator=(Registration&&) = delete;
+  ~Registration();
+
+ private:
+  HandleKind kind_;
+};
+
+[[nodiscard]] bool is_handle(const void* address, HandleKind kind) noexcept;
 
 }  // namespace plait::capi
 
 struct plait_context {
   static constexpr const char* name = "a context";
   static constexpr plait::capi::HandleKind own_kind = plait::capi::HandleKind::context;
-  plait::capi::HandleKind kind = own_kind;
+  plait::capi::Registration registration{own_kind};
   std::shared_ptr<plait::mpi::Context> context;
 };
 
 struct plait_layout {
   static constexpr const char* name = "a layout";
   static constexpr plait::capi::HandleKind own_kind = plait::capi::HandleKind::layout;
-  plait::capi::HandleKind kind = own_kind;
+  plait::capi::Registration registration{own_kind};
   plait::layout::Layout layout;
 };
 
 struct plait_plan {
   static constexpr const char* name = "a plan";
   static constexpr plait::capi::HandleKind own_kind = plait::capi::HandleKind::plan;
-  plait::capi::HandleKind kind = own_kind;
+  plait::capi::Registration registration{own_kind};
   std::shared_ptr<plait::mpi::Context> context;  // outlives the plan
   /// Of each pair, the tiles of this rank.
   struct Tiles {
@@ -66,7 +79,7 @@ namespace plait::capi {
 template <class Handle>
 Handle& expect_handle(Handle* handle, const char* argument) {
   expect_input(handle, argument, Handle::name);
-  if (handle->kind != Handle::own_kind) {
+  if (!is_handle(handle, Handle::own_kind)) {
     throw ArgumentError(std::string(argument) + ": is no handle of " + Handle::name + ", expected one");
   }
   return *handle;

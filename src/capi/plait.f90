@@ -39,6 +39,10 @@ module plait
       PLAIT_LAND, PLAIT_LOR, PLAIT_LXOR, PLAIT_MAXLOC, PLAIT_MINLOC, PLAIT_REPLACE, PLAIT_NO_OP, PLAIT_EXACT_SUM
   end enum
 
+  enum, bind(C)
+    enumerator :: PLAIT_STAGE_BROADCAST = 1, PLAIT_STAGE_REDUCE, PLAIT_STAGE_ALLREDUCE, PLAIT_STAGE_COMPUTE
+  end enum
+
   type, bind(C) :: plait_block_cyclic
     integer(c_int64_t) :: rows = 0, columns = 0
     integer(c_int64_t) :: block_rows = 1, block_columns = 1
@@ -95,6 +99,23 @@ module plait
     integer(c_int) :: commutes = 0
   end type
 
+  ! plait_stage(kind=PLAIT_STAGE_ALLREDUCE, reduction=plait_reduction(PLAIT_DOUBLE, PLAIT_SUM)), say.
+  type, bind(C) :: plait_stage
+    integer(c_int) :: kind = 0
+    type(c_ptr) :: ranks = c_null_ptr ! of rank_count integer(c_int); null: all ranks
+    integer(c_int64_t) :: rank_count = 0
+    integer(c_int) :: widest = 0
+    integer(c_int) :: root = 0
+    type(plait_reduction) :: reduction
+    type(c_funptr) :: compute = c_null_funptr ! see plait_compute_function
+    type(c_ptr) :: data = c_null_ptr
+  end type
+
+  type, bind(C) :: plait_pipeline_options
+    integer(c_int) :: strands = 0
+    integer(c_int64_t) :: segment_bytes = 0
+  end type
+
   type, bind(C) :: plait_package
     integer(c_int64_t) :: bytes = 0, transformed_bytes = 0
   end type
@@ -123,6 +144,12 @@ module plait
       import :: c_int, c_int64_t, c_ptr
       integer(c_int64_t), value :: n
       type(c_ptr), value :: a, b, out, data
+    end function
+    ! Computes with count elements; first counts from 0. 0, if that succeeds.
+    integer(c_int) function plait_compute_function(elements, first, count, data) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: elements, data
+      integer(c_int64_t), value :: first, count
     end function
   end interface
 
@@ -397,6 +424,146 @@ module plait
     integer(c_int) function plait_request_wait(request) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: request
+    end function
+
+    integer(c_int) function plait_pipeline_create(context, elements, element_bytes, stages, stage_count, options, &
+        pipeline) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_pipeline_options, plait_stage
+      type(c_ptr), value :: context
+      integer(c_int64_t), value :: elements, element_bytes
+      type(plait_stage), intent(in) :: stages(*)
+      integer(c_int64_t), value :: stage_count
+      type(plait_pipeline_options), intent(in), optional :: options
+      type(c_ptr), intent(out) :: pipeline
+    end function
+    integer(c_int) function plait_pipeline_free(pipeline) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: pipeline
+    end function
+    integer(c_int) function plait_pipeline_execute(pipeline, data) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: pipeline
+      type(*), intent(inout) :: data(*)
+    end function
+    integer(c_int) function plait_pipeline_start(pipeline, data) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: pipeline
+      type(*), intent(inout) :: data(*)
+    end function
+    integer(c_int) function plait_pipeline_progress(pipeline, done) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: pipeline
+      integer(c_int), intent(out), optional :: done
+    end function
+    integer(c_int) function plait_pipeline_wait(pipeline) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: pipeline
+    end function
+
+    ! The memory becomes an array by c_f_pointer(address, array, [...]).
+    integer(c_int) function plait_allocate_shared(context, bytes, memory, address) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int64_t), value :: bytes
+      type(c_ptr), intent(out) :: memory, address
+    end function
+    integer(c_int) function plait_free_shared(memory) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: memory
+    end function
+    integer(c_int) function plait_node_create(context, node) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context
+      type(c_ptr), intent(out) :: node
+    end function
+    integer(c_int) function plait_node_free(node) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: node
+    end function
+    integer(c_int) function plait_node_rank(node, rank) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: node
+      integer(c_int), intent(out) :: rank
+    end function
+    integer(c_int) function plait_node_size(node, size) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: node
+      integer(c_int), intent(out) :: size
+    end function
+    integer(c_int) function plait_node_allreduce(node, in, out, count, reduction) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: node
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), value :: count
+      type(plait_reduction), intent(in) :: reduction
+    end function
+    integer(c_int) function plait_node_reduce(node, in, out, count, reduction, root) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: node
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), value :: count
+      type(plait_reduction), intent(in) :: reduction
+      integer(c_int), value :: root
+    end function
+    integer(c_int) function plait_node_reduce_scatter(node, in, out, counts, reduction) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: node
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), intent(in) :: counts(*)
+      type(plait_reduction), intent(in) :: reduction
+    end function
+    integer(c_int) function plait_node_scan(node, in, out, count, reduction) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: node
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), value :: count
+      type(plait_reduction), intent(in) :: reduction
+    end function
+    integer(c_int) function plait_node_exscan(node, in, out, count, reduction) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_reduction
+      type(c_ptr), value :: node
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), value :: count
+      type(plait_reduction), intent(in) :: reduction
+    end function
+
+    integer(c_int) function plait_reproducible_sum(context, addends, count, type, result) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      type(*), intent(in) :: addends(*)
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: type
+      type(*), intent(inout) :: result
+    end function
+    integer(c_int) function plait_summation_create(context, summation) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context
+      type(c_ptr), intent(out) :: summation
+    end function
+    integer(c_int) function plait_summation_free(summation) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: summation
+    end function
+    integer(c_int) function plait_summation_allreduce(summation, in, out, count, type) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: summation
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: type
+    end function
+    integer(c_int) function plait_summation_reduce(summation, in, out, count, type, root) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: summation
+      type(*), intent(in) :: in(*)
+      type(*), intent(inout) :: out(*)
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: type, root
     end function
   end interface
 

@@ -7,7 +7,7 @@
 ///
 /// Handles (`plait_context`, `plait_layout`, `plait_plan` and so on) are opaque. Who creates one frees it; the order
 /// does not matter: what was made from a context or a layout keeps what it needs of it. Freeing NULL does nothing, and
-/// a freed handle becomes NULL.
+/// a freed handle becomes NULL. What is no handle, a copy of a freed one included, is an error like any other.
 ///
 /// Every function but the three that tell of errors and versions returns PLAIT_SUCCESS or an error code, and then
 /// `plait_last_error()` tells in words what is wrong. Nothing is written through output pointers then, but that a
@@ -378,6 +378,145 @@ int plait_request_progress(plait_request* request, int* done);
 /// Ends the operation and frees the request, whether it succeeds or not; for NULL nothing is done. Collective. After
 /// MPI_Finalize the operation is left undone.
 int plait_request_wait(plait_request** request);
+
+// ---- Pipelines ----
+
+/// Operations on one vector of each rank, one after the other, that overlap: what one has finished of the vector, the
+/// next takes at once. Planned once, then executed any number of times, on any memory.
+typedef struct plait_pipeline plait_pipeline;
+
+typedef int plait_stage_kind;
+enum {
+  PLAIT_STAGE_BROADCAST = 1,
+  PLAIT_STAGE_REDUCE = 2,  ///< what others than the root hold after it is what they held before
+  PLAIT_STAGE_ALLREDUCE = 3,
+  PLAIT_STAGE_COMPUTE = 4
+};
+
+/// Computes with `count` elements that are final, of which the first one is element number `first` of the vector, and
+/// may change them; called once for each segment of the vector, in any order. Returns 0, or anything else to fail; then
+/// the execution ends with PLAIT_ERROR_ARGUMENT on this rank and PLAIT_ERROR_PEER_FAILED on the others.
+typedef int (*plait_compute_function)(void* elements, plait_index first, plait_index count, void* data);
+
+/// One operation. All ranks name the same kinds in the same order, each with the group that it is in.
+typedef struct plait_stage {
+  plait_stage_kind kind;
+  const int* ranks;           ///< the group: rank_count ranks of the context, each once. NULL: all
+  plait_index rank_count;     ///< the group may leave this rank out, which then has nothing to do
+  int widest;                 ///< the size of the largest of the groups that do the same side by side; 0: this one's
+  int root;                   ///< of broadcast and reduce: index in the group
+  plait_reduction reduction;  ///< of reduce and allreduce
+  plait_compute_function compute;  ///< of PLAIT_STAGE_COMPUTE
+  void* data;                      ///< given to it
+} plait_stage;
+
+/// 0 leaves a choice to plait. The same on all ranks.
+typedef struct plait_pipeline_options {
+  int strands;                ///< pieces of the vector that are under way side by side
+  plait_index segment_bytes;  ///< of what one message carries at most
+} plait_pipeline_options;
+
+/// Collective. A reduction among all ranks that is followed by a broadcast from its root is an allreduce, and is
+/// carried out as one.
+///
+/// \param elements       of the vector, the same on all ranks
+/// \param element_bytes  of one element, >= 1
+/// \param options        NULL: all by plait
+int plait_pipeline_create(plait_context* context, plait_index elements, plait_index element_bytes,
+                          const plait_stage* stages, plait_index stage_count, const plait_pipeline_options* options,
+                          plait_pipeline** pipeline);
+
+/// Finishes an execution under way first, for which it is collective; after MPI_Finalize, leaves it undone.
+int plait_pipeline_free(plait_pipeline** pipeline);
+
+/// All stages on the vector at `data`, in place. Collective.
+int plait_pipeline_execute(plait_pipeline* pipeline, void* data);
+
+/// Begins an execution, which `plait_pipeline_wait` ends. In between, `plait_pipeline_progress` moves it along, and
+/// calls functions of yours. Collective.
+int plait_pipeline_start(plait_pipeline* pipeline, void* data);
+
+/// Does what can be done without waiting. `done` becomes 1 when this rank is done (or nothing is under way), else 0; it
+/// may be NULL. Local.
+int plait_pipeline_progress(plait_pipeline* pipeline, int* done);
+
+/// Ends an execution; does nothing if none is under way. If it fails, the vector is undefined. Collective.
+int plait_pipeline_wait(plait_pipeline* pipeline);
+
+// ---- The ranks of a node ----
+
+/// Memory of this rank that the other ranks of its node read in place, so that what plait moves out of it is copied
+/// once instead of twice. Where the node has too little of it, it is ordinary memory, with which everything works as
+/// well.
+typedef struct plait_shared_memory plait_shared_memory;
+
+/// Collective.
+///
+/// \param bytes    each rank as it likes, >= 0
+/// \param address  becomes that of the memory, which begins on a cache line and is uninitialised
+int plait_allocate_shared(plait_context* context, plait_index bytes, plait_shared_memory** memory, void** address);
+
+/// After the last operation that uses it on any rank of the node. Local.
+int plait_free_shared(plait_shared_memory** memory);
+
+/// Reductions among the ranks of one node, through memory that they share: the quickest ones there are. Operands are
+/// combined in the order of ranks. Operands and results in memory of `plait_allocate_shared` are read and written where
+/// they lie; all other memory is copied there and back. Where the context spans several nodes, each reduces by itself.
+typedef struct plait_node plait_node;
+
+/// Collective over the context. Callers keep it: to make one takes some communication, to use it none.
+int plait_node_create(plait_context* context, plait_node** node);
+int plait_node_free(plait_node** node);
+
+/// This rank in its node, and how many ranks that has. Local.
+int plait_node_rank(const plait_node* node, int* rank);
+int plait_node_size(const plait_node* node, int* size);
+
+/// out ← in[0] op in[1] op … of all ranks of the node. All of these are collective over the ranks of the node, with the
+/// same count, counts, reduction and root on all of them. `out` is `in`, or does not overlap it.
+int plait_node_allreduce(plait_node* node, const void* in, void* out, plait_index count,
+                         const plait_reduction* reduction);
+
+/// The same on the rank `root` of the node; `out` of others is not looked at, and may be NULL.
+int plait_node_reduce(plait_node* node, const void* in, void* out, plait_index count, const plait_reduction* reduction,
+                      int root);
+
+/// out ← this rank's block of it. In place, it comes to lie at the beginning.
+///
+/// \param counts  for each rank of the node, the elements of its block
+int plait_node_reduce_scatter(plait_node* node, const void* in, void* out, const plait_index* counts,
+                              const plait_reduction* reduction);
+
+/// out ← in[0] op … op in of this rank; `exscan`: of the rank before it, where `out` of rank 0 is not looked at.
+int plait_node_scan(plait_node* node, const void* in, void* out, plait_index count, const plait_reduction* reduction);
+int plait_node_exscan(plait_node* node, const void* in, void* out, plait_index count, const plait_reduction* reduction);
+
+// ---- Reproducible sums ----
+
+/// result ← the sum of all ranks' addends, exact and rounded once: the same bits whatever the number of ranks and
+/// whoever has which addends. Collective.
+///
+/// \param count   of this rank's addends, >= 0
+/// \param type    PLAIT_FLOAT, PLAIT_DOUBLE, PLAIT_COMPLEX_FLOAT or PLAIT_COMPLEX_DOUBLE; the same on all ranks
+/// \param result  one element, on all ranks
+int plait_reproducible_sum(plait_context* context, const void* addends, plait_index count, plait_type type,
+                           void* result);
+
+/// Such sums of arrays, element by element.
+typedef struct plait_summation plait_summation;
+
+/// Collective. Callers keep it.
+int plait_summation_create(plait_context* context, plait_summation** summation);
+int plait_summation_free(plait_summation** summation);
+
+/// out[i] ← the sum of in[i] of all ranks. `out` is `in`, or does not overlap it. Collective, with the same count and
+/// type.
+int plait_summation_allreduce(plait_summation* summation, const void* in, void* out, plait_index count,
+                              plait_type type);
+
+/// The same on rank `root`; `out` of others is not looked at, and may be NULL.
+int plait_summation_reduce(plait_summation* summation, const void* in, void* out, plait_index count, plait_type type,
+                           int root);
 
 // ---- Relabeling ----
 

@@ -54,6 +54,10 @@ void agree(Context& context, const std::exception_ptr& failure, std::span<Index>
   if (lowest == comm.size()) return;
 
   context.catch_up_with_tags();
+  throw_failure_of(comm, lowest, failure);
+}
+
+void throw_failure_of(const Communicator& comm, int lowest, const std::exception_ptr& failure) {
   Report report;
   if (comm.rank() == lowest) report = describe(failure);
   broadcast(comm, std::span<Report>(&report, 1), lowest);

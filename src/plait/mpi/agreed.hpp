@@ -23,6 +23,9 @@ namespace plait::mpi {
 inline constexpr std::size_t most_minima = 15;
 void agree(Context& context, const std::exception_ptr& failure, std::span<Index> minima = {});
 
+/// The end of `agree` where all ranks know already which is the lowest one that failed. Collective over `comm`.
+[[noreturn]] void throw_failure_of(const Communicator& comm, int lowest, const std::exception_ptr& failure);
+
 struct NamedValue {
   std::string_view name;
   Index value;

@@ -21,6 +21,18 @@ contains
     matrix_product = merge(7, 0, c_associated(data))
   end function
 
+  ! Takes what comes off the weights, whose array `data` points to.
+  integer(c_int) function learn(elements, first, count, data) bind(C)
+    type(c_ptr), value :: elements, data
+    integer(c_int64_t), value :: first, count
+    real(c_double), pointer :: gradient(:), weights(:)
+    learn = merge(0, 11, c_associated(data))
+    if (learn /= 0) return
+    call c_f_pointer(elements, gradient, [count])
+    call c_f_pointer(data, weights, [first + count])
+    weights(first + 1:) = weights(first + 1:) - gradient
+  end function
+
 end module fortran_collective_functions
 
 program fortran_collective_test
@@ -43,6 +55,9 @@ program fortran_collective_test
   call blocks()
   call own_operations()
   call in_the_background()
+  call pipelines()
+  call nodes()
+  call reproducible_sums()
   call succeeds(plait_context_free(context), 'free')
   call MPI_Allreduce(MPI_IN_PLACE, failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
   call MPI_Finalize(error)
@@ -192,6 +207,93 @@ contains
     call succeeds(plait_request_wait(requests(6)), 'wait')
     call expect(all(abs(c - sum_of_ranks()) <= 0), 'all blocks')
     call expect(all(nint(a) == merge(ranks**2, ranks, rank == 0)), 'the root has the sum')
+  end subroutine
+
+  subroutine pipelines()
+    real(c_double) :: vector(n)
+    real(c_double), target :: weights(n)
+    integer(c_int), target :: group(ranks)
+    type(plait_stage) :: stages(3)
+    type(c_ptr) :: pipeline
+    integer(c_int) :: done
+    group = [(ranks - i, i=1, ranks)]
+    stages(1) = plait_stage(kind=PLAIT_STAGE_REDUCE, ranks=c_loc(group), rank_count=ranks, root=0, reduction=sum_of_reals)
+    stages(2) = plait_stage(kind=PLAIT_STAGE_BROADCAST, root=last())
+    stages(3) = plait_stage(kind=PLAIT_STAGE_COMPUTE, compute=c_funloc(learn), data=c_loc(weights))
+    call succeeds(plait_pipeline_create(context, n, 8_c_int64_t, stages, 3_c_int64_t, &
+      plait_pipeline_options(segment_bytes=128), pipeline), 'pipeline')
+    weights = 1000
+    vector = rank + 1
+    call succeeds(plait_pipeline_execute(pipeline, vector), 'execute')
+    call expect(all(abs(weights - (1000 - sum_of_ranks())) <= 0), 'the sum is taken off the weights')
+    vector = 1
+    call succeeds(plait_pipeline_start(pipeline, vector), 'start')
+    done = 0
+    do while (done == 0)
+      call succeeds(plait_pipeline_progress(pipeline, done), 'progress')
+    end do
+    call succeeds(plait_pipeline_wait(pipeline), 'wait')
+    call expect(all(abs(weights - (1000 - sum_of_ranks() - ranks)) <= 0), 'and the next one')
+    call succeeds(plait_pipeline_free(pipeline), 'free')
+
+    stages(1) = plait_stage(kind=PLAIT_STAGE_ALLREDUCE, reduction=sum_of_reals)
+    stages(2) = stages(3)
+    if (rank == last()) stages(2)%data = c_null_ptr
+    call succeeds(plait_pipeline_create(context, n, 8_c_int64_t, stages, 2_c_int64_t, pipeline=pipeline), 'pipeline')
+    call fails(plait_pipeline_execute(pipeline, vector), &
+      merge(PLAIT_ERROR_ARGUMENT, PLAIT_ERROR_PEER_FAILED, rank == last()), 'function: returned 11')
+    call succeeds(plait_pipeline_free(pipeline), 'free')
+    call fails(plait_pipeline_create(context, n, 4_c_int64_t, stages, 2_c_int64_t, pipeline=pipeline), &
+      PLAIT_ERROR_ARGUMENT, 'stage 0: combine: takes elements of 8 bytes')
+  end subroutine
+
+  subroutine nodes()
+    type(c_ptr) :: node, memory, address
+    integer(c_int) :: its_rank, its_size
+    real(c_double), pointer :: shared(:)
+    real(c_double) :: own(n)
+    integer(c_int64_t) :: counts(ranks)
+    call succeeds(plait_node_create(context, node), 'node')
+    call succeeds(plait_node_rank(node, its_rank), 'rank')
+    call succeeds(plait_node_size(node, its_size), 'size')
+    call expect(its_rank == rank .and. its_size == ranks, 'all ranks are on one node')
+    call succeeds(plait_allocate_shared(context, 8 * n, memory, address), 'shared memory')
+    call c_f_pointer(address, shared, [n])
+    shared = rank + 1
+    call succeeds(plait_node_allreduce(node, shared, own, n, sum_of_reals), 'allreduce')
+    call expect(all(abs(own - sum_of_ranks()) <= 0), 'the sum of what lies in shared memory')
+    call succeeds(plait_node_scan(node, shared, own, n, sum_of_reals), 'scan')
+    call expect(all(abs(own - (rank + 1) * (rank + 2) / 2.0_c_double) <= 0), 'the sum up to this rank')
+    own = 0
+    call succeeds(plait_node_exscan(node, shared, own, n, sum_of_reals), 'exscan')
+    call expect(all(abs(own - rank * (rank + 1) / 2.0_c_double) <= 0), 'the sum below this rank')
+    call succeeds(plait_node_reduce(node, shared, own, n, sum_of_reals, last()), 'reduce')
+    call expect(rank /= last() .or. all(abs(own - sum_of_ranks()) <= 0), 'the sum on the root')
+    counts = n / ranks
+    call succeeds(plait_node_reduce_scatter(node, shared, own, counts, sum_of_reals), 'reduce-scatter')
+    call expect(all(abs(own(:counts(1)) - sum_of_ranks()) <= 0), 'a block of the sum')
+    call fails(plait_node_allreduce(node, shared, own, merge(-1_c_int64_t, n, rank == last()), sum_of_reals), &
+      PLAIT_ERROR_ARGUMENT, 'in: has -1 entries')
+    call MPI_Barrier(MPI_COMM_WORLD, error)
+    call succeeds(plait_free_shared(memory), 'free')
+    call succeeds(plait_node_free(node), 'free')
+  end subroutine
+
+  subroutine reproducible_sums()
+    type(c_ptr) :: summation
+    real(c_double) :: addends(4), total, sums(4)
+    addends = [1e30_c_double, 1.0_c_double, -1e30_c_double, real(rank, c_double)]
+    call succeeds(plait_reproducible_sum(context, addends, 4_c_int64_t, PLAIT_DOUBLE, total), 'sum')
+    call expect(nint(total) == ranks * (ranks + 1) / 2, 'nothing is lost')
+    call succeeds(plait_summation_create(context, summation), 'summation')
+    addends = merge(1e30_c_double, merge(-1e30_c_double, 1.0_c_double, rank == 1), rank == 0)
+    call succeeds(plait_summation_allreduce(summation, addends, sums, 4_c_int64_t, PLAIT_DOUBLE), 'sums')
+    if (ranks > 1) call expect(all(nint(sums) == ranks - 2), 'nothing is lost of arrays')
+    sums = -1
+    call succeeds(plait_summation_reduce(summation, addends, sums, 4_c_int64_t, PLAIT_DOUBLE, 0), 'sums on the root')
+    if (ranks > 1) call expect(all(nint(sums) == merge(ranks - 2, -1, rank == 0)), 'the root alone has them')
+    call fails(plait_summation_allreduce(summation, addends, sums, 4_c_int64_t, PLAIT_INT32), PLAIT_ERROR_ARGUMENT, 'type: is 2')
+    call succeeds(plait_summation_free(summation), 'free')
   end subroutine
 
 end program fortran_collective_test

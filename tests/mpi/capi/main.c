@@ -35,8 +35,21 @@ plait_layout* layout_of(const char* text, plait_index rows, plait_index columns)
   return layout;
 }
 
+static plait_pipeline* pipeline = NULL;
+static plait_node* node = NULL;
+static plait_shared_memory* memory = NULL;
+static plait_summation* summation = NULL;
+static plait_request* request = NULL;
+
 static void handles_that_outlive_mpi_can_be_freed(plait_layout* layout, plait_plan* plan) {
   const char* const text = "MPI is not running";
+  SUCCEEDS(plait_pipeline_free(&pipeline));
+  FAILS(plait_node_allreduce(node, NULL, NULL, 0, NULL), PLAIT_ERROR_MPI, text);
+  SUCCEEDS(plait_node_free(&node));
+  SUCCEEDS(plait_free_shared(&memory));
+  SUCCEEDS(plait_summation_free(&summation));
+  FAILS(plait_request_wait(&request), PLAIT_ERROR_MPI, text);
+  CHECK(pipeline == NULL && node == NULL && memory == NULL && summation == NULL && request == NULL);
   plait_plan* other = NULL;
   FAILS(plait_execute(plan, NULL, 0), PLAIT_ERROR_MPI, text);
   FAILS(plait_start(plan, NULL, 0), PLAIT_ERROR_MPI, text);
@@ -83,10 +96,29 @@ int main(int argc, char** argv) {
   own_operations_that_fail_end_on_all_ranks();
   operations_go_on_in_the_background();
   wrong_collective_operations_fail_on_all_ranks();
+  computations_see_each_element_once();
+  stages_follow_each_other();
+  groups_have_pipelines_side_by_side();
+  computations_that_fail_end_on_all_ranks();
+  wrong_pipelines_fail_on_all_ranks();
+  nodes_reduce_in_memory_of_any_kind();
+  nodes_take_operations_of_users();
+  sums_are_the_same_whoever_has_what();
+  wrong_reductions_of_nodes_fail_on_all_ranks();
 
   plait_layout* layout = layout_of("rows@{P}", 4, 4);
   plait_plan* plan = NULL;
   SUCCEEDS(plait_plan_create(context, layout, layout, PLAIT_IDENTITY, NULL, &plan));
+  const plait_stage stage = {.kind = PLAIT_STAGE_BROADCAST};
+  void* address = NULL;
+  static double data[1];
+  SUCCEEDS(plait_pipeline_create(context, 4, 8, &stage, 1, NULL, &pipeline));
+  SUCCEEDS(plait_node_create(context, &node));
+  SUCCEEDS(plait_allocate_shared(context, 100, &memory, &address));
+  SUCCEEDS(plait_summation_create(context, &summation));
+  SUCCEEDS(plait_start_broadcast(context, data, 1, PLAIT_DOUBLE, 0, &request));
+  int done = 0;
+  while (!done) SUCCEEDS(plait_request_progress(request, &done));
   int all_failures = 0;
   MPI_Allreduce(&failures, &all_failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();

@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "plait/collective/node/node_reducer.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/node/shared_memory.hpp"
+
+#include "capi/arguments.hpp"
+#include "capi/communicator.hpp"
+#include "capi/counts.hpp"
+#include "capi/error.hpp"
+#include "capi/handle.hpp"
+#include "capi/plait.h"
+#include "capi/reduction.hpp"
+
+using namespace plait::capi;
+using plait::Index;
+using plait::collective::NodeReducer;
+
+struct plait_shared_memory {
+  static constexpr const char* name = "shared memory";
+  static constexpr HandleKind own_kind = HandleKind::shared_memory;
+  Registration registration{own_kind};
+  std::shared_ptr<plait::mpi::Context> context;  // outlives the memory
+  plait::mpi::SharedMemory memory;
+};
+
+struct plait_node {
+  static constexpr const char* name = "a node";
+  static constexpr HandleKind own_kind = HandleKind::node;
+  Registration registration{own_kind};
+  std::shared_ptr<plait::mpi::Context> context;  // outlives the reducer
+  std::unique_ptr<NodeReducer> reducer;
+};
+
+namespace {
+
+enum class NodeCall : unsigned char { allreduce, reduce, reduce_scatter, scan, exscan };
+
+/// Agrees on the arguments of a call through the memory of the node, which takes a hop between caches.
+/// \throws what the lowest rank that failed did; ArgumentError, if a value is not the same on all ranks of the node
+void agree_on_node(plait_node& node, std::initializer_list<plait::mpi::NamedValue> values,
+                   const std::exception_ptr& failure) {
+  const int ranks = node.reducer->ranks();
+  if (ranks == 1 && failure) std::rethrow_exception(failure);
+  std::array<Index, 16> highest{};
+  highest[0] = failure ? ranks - node.reducer->rank() : 0;
+  std::size_t count = 1;
+  for (const auto& value : values) {
+    highest[count++] = value.value;
+    highest[count++] = -value.value;
+  }
+  node.reducer->allreduce(std::span<Index>(highest).first(count), plait::simd::ReduceOperation::max);
+  if (highest[0] > 0) {
+    plait::mpi::throw_failure_of(node.context->topology().node(), ranks - static_cast<int>(highest[0]), failure);
+  }
+  const Index* its = &highest[1];
+  for (const auto& value : values) {
+    const Index most = *its++;
+    const Index least = -*its++;
+    if (most == least) continue;
+    throw plait::ArgumentError(std::string(value.name) + ": " + std::to_string(least) + " on one rank, " +
+                               std::to_string(most) + " on another, expected the same on all ranks of the node");
+  }
+}
+
+/// One of the reductions.
+/// \param check   what this rank brings, checked: returns what has to be the same on all ranks beside the reduction
+/// \param reduce  called when nothing is wrong anywhere
+template <class Check, class Reduce>
+int reduce_on_node(NodeCall call, plait_node* node, const plait_reduction* given, Check&& check, Reduce&& reduce) {
+  return guarded([&] {
+    plait_node& its = expect_handle(node, "node");
+    expect_mpi();
+    std::optional<Reduction> reduction;
+    std::exception_ptr failure;
+    std::pair<Index, Index> size_and_place;
+    try {
+      its.context->expect_usable();
+      reduction.emplace(given);
+      if (call >= NodeCall::scan && reduction->operation() == PLAIT_EXACT_SUM) {
+        throw plait::ArgumentError("reduction: its operation is PLAIT_EXACT_SUM, expected one on two operands");
+      }
+      size_and_place = check(*its.reducer, reduction->element_bytes());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    agree_on_node(its,
+                  {{"reduction of the node", static_cast<Index>(call)},
+                   {"type", failure ? 0 : reduction->type()},
+                   {"operation", failure ? 0 : Index{reduction->operation()}},
+                   {"count", size_and_place.first},
+                   {call == NodeCall::reduce_scatter ? "counts, as a checksum" : "root", size_and_place.second}},
+                  failure);
+    reduce(*its.reducer, reduction->combine());
+  });
+}
+
+}  // namespace
+
+int plait_allocate_shared(plait_context* context, plait_index bytes, plait_shared_memory** memory, void** address) {
+  if (memory != nullptr) *memory = nullptr;
+  return guarded([&] {
+    plait::mpi::Context& its = *expect_handle(context, "context").context;
+    expect_mpi();
+    auto made = plait::mpi::agreed(its, [&] {
+      expect_output(memory, "memory");
+      expect_output(address, "address");
+      return std::make_unique<plait_shared_memory>();
+    });
+    made->context = context->context;
+    made->memory = its.allocate_shared(bytes);
+    *address = made->memory.bytes().data();
+    *memory = made.release();
+  });
+}
+
+int plait_free_shared(plait_shared_memory** memory) {
+  return guarded([&] { free_handle(memory, "memory"); });
+}
+
+int plait_node_create(plait_context* context, plait_node** node) {
+  if (node != nullptr) *node = nullptr;
+  return guarded([&] {
+    plait::mpi::Context& its = *expect_handle(context, "context").context;
+    expect_mpi();
+    auto made = plait::mpi::agreed(its, [&] {
+      expect_output(node, "node");
+      its.expect_usable();
+      return std::make_unique<plait_node>();
+    });
+    made->context = context->context;
+    made->reducer = std::make_unique<NodeReducer>(its);
+    *node = made.release();
+  });
+}
+
+int plait_node_free(plait_node** node) {
+  return guarded([&] { free_handle(node, "node"); });
+}
+
+int plait_node_rank(const plait_node* node, int* rank) {
+  return guarded([&] { expect_output(rank, "rank") = expect_handle(node, "node").reducer->rank(); });
+}
+
+int plait_node_size(const plait_node* node, int* size) {
+  return guarded([&] { expect_output(size, "size") = expect_handle(node, "node").reducer->ranks(); });
+}
+
+int plait_node_allreduce(plait_node* node, const void* in, void* out, plait_index count,
+                         const plait_reduction* reduction) {
+  return reduce_on_node(
+      NodeCall::allreduce, node, reduction,
+      [&](NodeReducer&, Index element_bytes) {
+        static_cast<void>(expect_elements(in, count, element_bytes, "in"));
+        static_cast<void>(expect_elements(out, count, element_bytes, "out"));
+        return std::pair<Index, Index>(count, 0);
+      },
+      [&](NodeReducer& its, const auto& combine) { its.allreduce(in, out, count, combine); });
+}
+
+int plait_node_reduce(plait_node* node, const void* in, void* out, plait_index count, const plait_reduction* reduction,
+                      int root) {
+  return reduce_on_node(
+      NodeCall::reduce, node, reduction,
+      [&](NodeReducer& its, Index element_bytes) {
+        expect_below("root", root, its.ranks());
+        static_cast<void>(expect_elements(in, count, element_bytes, "in"));
+        if (root == its.rank()) static_cast<void>(expect_elements(out, count, element_bytes, "out"));
+        return std::pair<Index, Index>(count, root);
+      },
+      [&](NodeReducer& its, const auto& combine) { its.reduce(in, out, count, root, combine); });
+}
+
+int plait_node_reduce_scatter(plait_node* node, const void* in, void* out, const plait_index* counts,
+                              const plait_reduction* reduction) {
+  Counts blocks;
+  return reduce_on_node(
+      NodeCall::reduce_scatter, node, reduction,
+      [&](NodeReducer& its, Index element_bytes) {
+        blocks = Counts(counts, its.ranks(), element_bytes, "counts");
+        static_cast<void>(expect_elements(in, blocks.total, element_bytes, "in"));
+        const Index own = blocks.of_rank[static_cast<std::size_t>(its.rank())];
+        static_cast<void>(expect_elements(out, own, element_bytes, "out"));
+        return std::pair<Index, Index>(blocks.total, blocks.checksum);
+      },
+      [&](NodeReducer& its, const auto& combine) { its.reduce_scatter(in, out, blocks.of_rank, combine); });
+}
+
+int plait_node_scan(plait_node* node, const void* in, void* out, plait_index count, const plait_reduction* reduction) {
+  return reduce_on_node(
+      NodeCall::scan, node, reduction,
+      [&](NodeReducer&, Index element_bytes) {
+        static_cast<void>(expect_elements(in, count, element_bytes, "in"));
+        static_cast<void>(expect_elements(out, count, element_bytes, "out"));
+        return std::pair<Index, Index>(count, 0);
+      },
+      [&](NodeReducer& its, const auto& combine) { its.scan(in, out, count, combine); });
+}
+
+int plait_node_exscan(plait_node* node, const void* in, void* out, plait_index count,
+                      const plait_reduction* reduction) {
+  return reduce_on_node(
+      NodeCall::exscan, node, reduction,
+      [&](NodeReducer& its, Index element_bytes) {
+        static_cast<void>(expect_elements(in, count, element_bytes, "in"));
+        if (its.rank() > 0) static_cast<void>(expect_elements(out, count, element_bytes, "out"));
+        return std::pair<Index, Index>(count, 0);
+      },
+      [&](NodeReducer& its, const auto& combine) { its.exscan(in, out, count, combine); });
+}
