@@ -110,9 +110,9 @@ class Offers {
 
 Command parse_command_line(int argc, const char* const* argv) {
   CLI::App program("Moves and multiplies distributed matrices at the least cost. Alone or under mpirun -n P.", "plait");
-  program.set_version_flag("--version", "plait " PLAIT_VERSION);
+  program.set_version_flag("-V,--version", "plait " PLAIT_VERSION);
   program.require_subcommand(1);
-  program.footer("'plait COMMAND --help' tells about a command.");
+  program.footer("'plait COMMAND --help', or 'plait help COMMAND', tells about a command.");
   program.get_formatter()->column_width(30);
   Offers offers(program);
   offers.add(add_redistribute);
@@ -137,9 +137,21 @@ Command parse_command_line(int argc, const char* const* argv) {
                        chosen.empty() ? "" : " " + chosen[0]->get_name());
   };
   const Line line = cut(argc, argv);
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + line.argc);
+  std::string explained;
+  if (!words.empty() && words[0] == "help") {  // plait help COMMAND
+    words.erase(words.begin());
+    if (!words.empty()) explained = words[0];
+    words.emplace_back("--help");
+  }
+  std::ranges::reverse(words);  // as CLI11 takes them
   try {
-    program.parse(line.argc, argv);
+    program.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
+    if (!explained.empty() && program.get_subcommands().empty()) {
+      throw UsageError(
+          with_help(or_nearest("there is no command " + explained, explained, names_of_commands(program))));
+    }
     return Text{program.help()};
   } catch (const CLI::CallForVersion&) {
     return Text{program.version() + "\n"};

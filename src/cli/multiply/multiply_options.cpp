@@ -68,7 +68,7 @@ void add_multiply(CLI::App& program, MultiplyOptions& options) {
                   "Where C goes: a .npy or HDF5 file; may be A, B or --into");
   add_value(
       command, "--op-a", [&options](const std::string& text) { options.op_a = parse_op(text); }, "OP",
-      "identity (the default), transpose, conjugate or conjugate-transpose");
+      "identity (the default), transpose, conjugate or conjugate-transpose; or N, T, C, H");
   add_value(
       command, "--op-b", [&options](const std::string& text) { options.op_b = parse_op(text); }, "OP", "Likewise of B");
   add_value(

@@ -11,7 +11,8 @@ namespace plait::cli {
 Index parse_byte_count(std::string_view text) {
   constexpr std::string_view units = "KMGT";
   const auto fail = [&] {
-    throw ArgumentError(fmt::format("'{}' is no number of bytes; expected one such as 4096, 512K, 64M or 2G", text));
+    throw ArgumentError(
+        fmt::format("'{}' is no number of bytes; expected one such as 4096, 512K, 64M, 64MB or 2G", text));
   };
   Index count = 0;
   const auto [rest_begin, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -21,8 +22,11 @@ Index parse_byte_count(std::string_view text) {
   const auto unit = units.find(rest.front());
   if (unit == std::string_view::npos) fail();
   rest.remove_prefix(1);
-  if (!rest.empty() && rest != "iB") fail();
-  if (__builtin_mul_overflow(count, Index{1} << (10 * (unit + 1)), &count)) fail();
+  const bool is_decimal = rest == "B";
+  if (!is_decimal && !rest.empty() && rest != "iB") fail();
+  for (std::size_t power = 0; power <= unit; ++power) {
+    if (__builtin_mul_overflow(count, Index{is_decimal ? 1000 : 1024}, &count)) fail();
+  }
   return count;
 }
 

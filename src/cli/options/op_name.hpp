@@ -9,6 +9,7 @@ namespace plait::cli {
 /// "identity", "transpose", "conjugate", "conjugate-transpose"
 [[nodiscard]] std::string_view name(redistribute::Op op);
 
+/// Also of "N", "T", "C" and "H", in this order: "C" conjugates without transposing.
 /// \throws ArgumentError  naming the text and all that it could be
 [[nodiscard]] redistribute::Op parse_op(std::string_view text);
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
 #include "plait/io/hdf5/hdf5_name.hpp"
@@ -59,17 +62,28 @@ inline bool ends_like(std::string_view name, std::string_view ending) {
   return std::ranges::equal(name.substr(name.size() - std::min(name.size(), ending.size())), ending, is_lower_or_upper);
 }
 
-/// Adds an option for the name of a file to write, .npy or HDF5 (see io/matrix_output.hpp). Any name will do but that
-/// of a Matrix Market file.
+/// A name of a matrix file to write, of kinds that end in `endings`. Any other name will do, too, but one that would
+/// say that the file is of a kind which is not written there.
+/// \throws ArgumentError
+inline std::string parse_written_path(const std::string& text, std::initializer_list<std::string_view> endings) {
+  constexpr std::array<std::string_view, 13> kinds{".mtx", ".h5",   ".hdf5", ".npz",  ".csv",  ".tsv", ".txt",
+                                                   ".mat", ".json", ".svg",  ".html", ".xlsx", ".png"};
+  const std::string file = io::is_hdf5_name(text) ? io::parse_hdf5_name(text).file : text;
+  const auto ends_in = [&](std::string_view ending) { return ends_like(file, ending); };
+  const auto kind = std::ranges::find_if(kinds, ends_in);
+  if (kind != kinds.end() && std::ranges::none_of(endings, ends_in)) {
+    throw ArgumentError(fmt::format("{} would be a file of another kind, expected a name that ends in {}", text,
+                                    fmt::join(endings, " or ")));
+  }
+  return parse_path(text);
+}
+
+/// Adds an option for the name of a file to write, .npy or HDF5 (see io/matrix_output.hpp).
 inline CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, std::string& path,
                                     const std::string& placeholder, const std::string& help) {
   const auto read = [&path](const std::string& text) {
-    if (ends_like(text, ".mtx")) {
-      throw ArgumentError(
-          fmt::format("{} would be a Matrix Market file, expected the name of a .npy or .h5 file", text));
-    }
     static_cast<void>(io::parse_hdf5_name(text));
-    path = parse_path(text);
+    path = parse_written_path(text, {".npy", ".h5", ".hdf5"});
   };
   return add_value(command, name, read, placeholder, help);
 }
@@ -77,25 +91,14 @@ inline CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, 
 /// Adds an option for the name of a file to write, .npy or, of a sparse matrix, Matrix Market.
 inline CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
                                   const std::string& placeholder, const std::string& help) {
-  const auto read = [&path](const std::string& text) {
-    if (io::is_hdf5_name(text)) {
-      throw ArgumentError(
-          fmt::format("{} would be a file of another kind, expected the name of a .npy or .mtx file", text));
-    }
-    path = parse_path(text);
-  };
+  const auto read = [&path](const std::string& text) { path = parse_written_path(text, {".npy", ".mtx"}); };
   return add_value(command, name, read, placeholder, help);
 }
 
-/// Adds an option for the name of a .npy file to write. Any name will do but that of a file of another kind.
+/// Adds an option for the name of a .npy file to write.
 inline CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path,
                                  const std::string& placeholder, const std::string& help) {
-  const auto read = [&path](const std::string& text) {
-    if (ends_like(text, ".mtx") || io::is_hdf5_name(text)) {
-      throw ArgumentError(fmt::format("{} would be a file of another kind, expected the name of a .npy file", text));
-    }
-    path = parse_path(text);
-  };
+  const auto read = [&path](const std::string& text) { path = parse_written_path(text, {".npy"}); };
   return add_value(command, name, read, placeholder, help);
 }
 

@@ -47,7 +47,7 @@ void add_plan(CLI::App& program, PlanOptions& options) {
       fmt::format("{}; f64 by default", io::all_dtype_names()));
   add_value(
       command, "--op", [&options](const std::string& text) { options.op = parse_op(text); }, "OP",
-      "identity (the default), transpose, conjugate or conjugate-transpose");
+      "identity (the default), transpose, conjugate or conjugate-transpose; or N, T, C, H");
   add_relabel_option(command, options.relabel);
   add_value(
       command, "--ranks-per-node", [&options](const std::string& text) { options.ranks_per_node = parse_count(text); },

@@ -69,7 +69,7 @@ void add_redistribute(CLI::App& program, RedistributeOptions& options) {
            "Instead of -o: every rank writes the tiles that it holds, and layout.json tells which they are");
   add_value(
       command, "--op", [&options](const std::string& text) { options.op = parse_op(text); }, "OP",
-      "identity (the default), transpose, conjugate or conjugate-transpose");
+      "identity (the default), transpose, conjugate or conjugate-transpose; or N, T, C, H");
   add_value(
       command, "--from", [&options](const std::string& text) { options.from = layout::LayoutSpec::parse(text); },
       "LAYOUT", "How the ranks hold B before");

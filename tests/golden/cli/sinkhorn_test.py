@@ -129,6 +129,7 @@ class Sinkhorn(CommandTest):
         self.save("K4.npy", np.ones((4, 4)))
         self.save("short.npy", np.ones(3))
         self.save("large.npy", np.full(4, 2.0))
+        self.save("no_mass.npy", np.zeros(4))
         self.save("wide.npy", np.arange(0.1, 1.3, 0.1).reshape(4, 3))
         cases = [
             (2, ("sinkhorn", "no_support.npy"), "no support: 2 of the rows are to sum up to 2, .* 1 columns.*; nothing was written"),
@@ -137,6 +138,7 @@ class Sinkhorn(CommandTest):
             (0, ("sinkhorn", "complex.npy"), "complex.npy has elements of c128, expected real ones"),
             (2, ("sinkhorn", "K4.npy", "--rows", "short.npy"), "--rows: short.npy has 3 elements, expected 4"),
             (0, ("sinkhorn", "K4.npy", "--rows", "large.npy", "--cols", "short.npy"), "--cols: short.npy has 3 elements"),
+            (2, ("sinkhorn", "K4.npy", "--rows", "no_mass.npy"), "the marginals of all rows and columns are 0, expected some mass"),
             (0, ("sinkhorn", "K.npy", "--cols", "K.npy"), "--cols: K.npy is 37 x 23, expected a vector of 23 elements, or a matrix"),
             (0, ("sinkhorn", "K.npy", "--rows", "none.npy"), "none.npy: can't be opened"),
             (0, ("transport", "negative.npy", "--epsilon", "1", "--rows", "large.npy"), "--rows: large.npy has 4 elements"),

@@ -84,8 +84,13 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
            {{"redistribute", "B", "-o"}, "--output"},
            {{"redistribute", "B", "-o", "--json"}, "--output: is --json, expected a name"},
            {{"redistribute", "B", "-o", ""}, "--output: is empty, expected a name"},
-           {{"redistribute", "B", "-o", "A.mtx"}, "A.mtx would be a Matrix Market file"},
-           {{"redistribute", "B", "-o", "A", "--op", "T"}, "--op: 'T' is no operation; expected identity"},
+           {{"redistribute", "B", "-o", "A.mtx"},
+            "A.mtx would be a file of another kind, expected a name that ends in .npy or .h5"},
+           {{"redistribute", "B", "-o", "A.csv"}, "A.csv would be a file of another kind"},
+           {{"sinkhorn", "B", "-o", "A.npz"},
+            "A.npz would be a file of another kind, expected a name that ends in .npy"},
+           {{"redistribute", "B", "-o", "A", "--op", "t"}, "--op: 't' is no operation; expected identity"},
+           {{"help", "redistibute"}, "there is no command redistibute; did you mean redistribute?"},
            {{"redistribute", "B", "-o", "A", "--from", "rows@x"}, "--from: expected the number of ranks"},
            {{"redistribute", "B", "-o", "A", "--from", "rows@x"}, "\nrows@x\n     ^"},
            {{"redistribute", "B", "-o", "A", "--to", "blocks@2"}, "--to: "},
@@ -93,7 +98,7 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
            {{"redistribute", "B", "-o", "A", "--beta", "2"}, "--beta is 2, but --into is missing"},
            {{"redistribute", "B", "-o", "A", "--into", "C"}, "--into is given, but --beta is 0"},
            {{"redistribute", "B", "-o", "A", "--into", "C", "--beta", "0.0"}, "--into is given, but --beta is 0"},
-           {{"redistribute", "B", "-o", "A", "--memory", "64MB"}, "--memory: '64MB' is no number of bytes"},
+           {{"redistribute", "B", "-o", "A", "--memory", "64MX"}, "--memory: '64MX' is no number of bytes"},
            {{"redistribute", "B", "-o", "A", "--memory", "4095"},
             "--memory: 4095 is 4095 bytes, expected at least 4096"},
            {{"generate", "8x", "-o", "f"}, "SHAPE: '8x' is no shape"},
@@ -129,6 +134,19 @@ TEST(CommandLine, help_mentions_every_option_of_a_command) {
   EXPECT_THAT(help({"--help"}), testing::AllOf(testing::HasSubstr("redistribute"), testing::HasSubstr("generate"),
                                                testing::HasSubstr("info")));
   EXPECT_EQ(help({"--version"}), "plait " PLAIT_VERSION "\n");
+  EXPECT_EQ(help({"-V"}), help({"--version"}));
+  EXPECT_EQ(help({"help"}), help({"--help"}));
+  EXPECT_EQ(help({"help", "generate"}), help({"generate", "--help"}));
+}
+
+TEST(CommandLine, operations_have_letters) {
+  const auto op = [](const char* letter) {
+    return std::get<RedistributeOptions>(parsed({"redistribute", "B", "-o", "A", "--op", letter})).op;
+  };
+  EXPECT_EQ(op("N"), redistribute::Op::identity);
+  EXPECT_EQ(op("T"), redistribute::Op::transpose);
+  EXPECT_EQ(op("C"), redistribute::Op::conjugate);
+  EXPECT_EQ(op("H"), redistribute::Op::conjugate_transpose);
 }
 
 }  // namespace

@@ -125,6 +125,10 @@ void make_totals_one(mpi::Context& context, std::vector<CheckedMarginals>& all, 
     const CheckedMarginals& checked = all[k];
     const double of_rows = checked.total;
     const double of_columns = sum_of(checked.columns);
+    if (of_rows == 0 && of_columns == 0 && checked.all_rows > 0 && !checked.columns.empty()) {
+      throw ArgumentError(fmt::format("the marginals of all {} and {} are 0, expected some mass to share out",
+                                      checked.names.rows(), checked.names.columns()));
+    }
     if (std::abs(of_rows - of_columns) <= sums_tolerance * std::max(of_rows, of_columns)) return;
     throw ArgumentError(
         fmt::format("the marginals of all {} sum up to {}, those of all {} to {}, expected sums "

@@ -47,7 +47,7 @@ void expect_as_many(mpi::Context& context, std::size_t problems);
 ///
 /// \param columns  of the matrix, of which this rank has `rows` rows
 /// \throws ArgumentError  on all ranks: a length that is not the matrix's, a marginal that is negative, infinite or no
-///                        number, sums that differ, numbers of columns that differ from rank to rank
+///                        number, none but zeros, sums that differ, numbers of columns that differ from rank to rank
 [[nodiscard]] CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns,
                                                  const Marginals& marginals);
 
