@@ -19,6 +19,7 @@
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/job/memory_estimate.hpp"
+#include "cli/options/machine_option.hpp"
 #include "cli/output/json_line.hpp"
 #include "cli/output/meter.hpp"
 #include "cli/output/print.hpp"
@@ -122,7 +123,7 @@ void print_summary(const mpi::Context& context, const GenerateOptions& options, 
 }  // namespace
 
 void run_generate(mpi::Context& context, const GenerateOptions& options) {
-  io::expect_writable_matrix(context, options.output);
+  expect_writable_output(context, options.output, machine_file(options.machine));
   const auto layout = io::slab_layout(options.shape, options.order, context.size());
   const Index element_bytes = io::bytes(options.dtype);
   const Index own_bytes = mpi::agreed(context, [&] { return bytes_of_rank(layout, context.rank(), element_bytes); });

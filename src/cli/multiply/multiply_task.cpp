@@ -97,7 +97,7 @@ MultiplyTask prepare(mpi::Context& context, const MultiplyOptions& options) {
     made.workspace_bytes = choose(context, made).workspace_bytes;
     return made;
   });
-  io::expect_writable_matrix(context, options.output);
+  expect_writable_output(context, options.output, machine_file(options.machine));
   std::vector<NamedFile> kept = machine_file(options.machine);
   kept.insert(kept.end(), {{options.a, "A"}, {options.b, "B"}, {options.output, "the file of -o"}});
   if (into) kept.push_back({options.into, "the file of --into"});

@@ -41,12 +41,17 @@ void expect_fitting(const RedistributeOptions& options, const io::MatrixFile& in
   }
 }
 
-std::vector<NamedFile> files_read(const RedistributeOptions& options) {
+std::vector<NamedFile> settings_read(const RedistributeOptions& options) {
   std::vector<NamedFile> files = machine_file(options.machine);
-  files.push_back({options.input, "IN"});
-  if (!options.into.empty()) files.push_back({options.into, "the file of --into"});
   if (options.from && !options.from->path.empty()) files.push_back({options.from->path, "the file of --from"});
   if (options.to && !options.to->path.empty()) files.push_back({options.to->path, "the file of --to"});
+  return files;
+}
+
+std::vector<NamedFile> files_read(const RedistributeOptions& options) {
+  std::vector<NamedFile> files = settings_read(options);
+  files.push_back({options.input, "IN"});
+  if (!options.into.empty()) files.push_back({options.into, "the file of --into"});
   return files;
 }
 
@@ -55,7 +60,7 @@ void expect_writable(mpi::Context& context, const RedistributeOptions& options, 
   if (options.output.empty()) {
     expect_writable_folder(context, options.per_rank_folder, to, files_read(options));
   } else {
-    io::expect_writable_matrix(context, options.output);
+    expect_writable_output(context, options.output, settings_read(options));
   }
   auto kept = files_read(options);
   if (options.output.empty()) {

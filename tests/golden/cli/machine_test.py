@@ -71,3 +71,23 @@ class Machine(CommandTest):
             self.assertNotIn("measuring", result.stderr)  # it is known before
         self.assertEqual(self.run_plait(0, "machine").status, 2)
         self.assertEqual(self.files(), set())
+
+    def test_no_matrix_replaces_the_file_of_a_setting(self):
+        self.succeed(0, "machine", "--quick", "-o", "m.json", "--quiet")
+        (self.folder / "m.json").rename(self.folder / "m")
+        (self.folder / "tiling").write_text('{"row_splits": [0, 8], "column_splits": [0, 8], "owners": [[0]]}')
+        self.succeed(0, "generate", "8x8", "-o", "B.npy", "--quiet")
+        before = {name: (self.folder / name).read_bytes() for name in ("m", "tiling")}
+        machine = ["-o", "./m", "--machine", "m"]
+        for words, role in [
+            (["redistribute", "B.npy", *machine], "the file of --machine"),
+            (["redistribute", "B.npy", "-o", "./tiling", "--to", "custom:tiling"], "the file of --to"),
+            (["redistribute", "B.npy", "-o", "./tiling", "--from", "custom:tiling"], "the file of --from"),
+            (["multiply", "B.npy", "B.npy", *machine], "the file of --machine"),
+            (["generate", "8x8", *machine], "the file of --machine"),
+        ]:
+            with self.subTest(words):
+                result = self.run_plait(0, *words)
+                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertIn(f"is {role} and the file of -o, expected different files", result.errors[0])
+                self.assertEqual({name: (self.folder / name).read_bytes() for name in before}, before)
