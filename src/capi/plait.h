@@ -1,7 +1,7 @@
 #pragma once
 
-/// The C API of plait: moves and transforms distributed matrices between MPI ranks,  A ← alpha·op(B) + beta·A, carries
-/// out collective operations and pipelines of them, and multiplies distributed matrices.
+/// The C API of plait: moves and transforms distributed matrices between MPI ranks,  A ← alpha·op(B) + beta·A, and
+/// carries out collective operations and pipelines of them.
 ///
 /// Everything in it holds from C and, by `plait.f90`, from Fortran.
 ///
