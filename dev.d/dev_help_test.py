@@ -43,3 +43,12 @@ class Benchmarks(unittest.TestCase):
                 done = subprocess.run([DEV, "bench", "nonsense", *more], capture_output=True, text=True, check=False)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(done.stderr, "there is no benchmark 'nonsense', but: .*redistribute")
+
+
+class Tests(unittest.TestCase):
+    @unittest.skipUnless((DEV.parent / "build/openmpi/build.ninja").exists(), "nothing is configured here")
+    def test_an_unknown_one_is_told_before_anything_is_built(self):
+        words = [DEV, "test", "--mpi", "openmpi", "no_such_test"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, "no test matches 'no_such_test'; ctest .* lists them")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 ALLOWED_SKIPS = Path("tests/allowed_skips.txt")
 LINES_SHOWN = 150  # of the output of a program that failed
+SLOWEST_SHOWN = 10
 
 
 @dataclass
@@ -89,6 +90,12 @@ def show_failure(case: xml.Element) -> None:
     print("\n".join(lines[-LINES_SHOWN:]))
 
 
+def slowest(cases: list[xml.Element]) -> str:
+    """The programs that took longest, each with its seconds."""
+    times = sorted(((float(case.get("time", 0)), case.get("name")) for case in cases), reverse=True)
+    return ", ".join(f"{name} {seconds:.0f} s" for seconds, name in times[:SLOWEST_SHOWN])
+
+
 def description(build: Path) -> str:
     cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE))
     mpi = {"openmpi": "Open MPI", "mpich": "MPICH"}.get(cache.get("PLAIT_MPI", ""), "unnamed MPI")
@@ -97,13 +104,13 @@ def description(build: Path) -> str:
 
 def of_build(build: Path, allowed: list[str]) -> Outcome:
     results = build / "tests/results"
-    total, programs, seconds = Outcome(), 0, 0.0
+    total = Outcome()
+    cases: list[xml.Element] = []
     log = (build / "test.log").read_text(errors="replace") if (build / "test.log").exists() else ""
     reasons = dict(re.findall(r"Test +#\d+: (\S+) \.*\*\*\*(.*?) +[\d.]+ sec", log))
     if (results / "ctest.junit").exists():
-        for case in xml.parse(results / "ctest.junit").getroot().iter("testcase"):
-            programs += 1
-            seconds += float(case.get("time", 0))
+        cases = list(xml.parse(results / "ctest.junit").getroot().iter("testcase"))
+        for case in cases:
             outcome = of_program(case, reasons.get(case.get("name"), "failed"), results)
             if outcome.failed:
                 show_failure(case)
@@ -114,7 +121,9 @@ def of_build(build: Path, allowed: list[str]) -> Outcome:
         if not any(fnmatch.fnmatchcase(test, pattern) for pattern in allowed):
             total.skipped.remove((test, reason))
             total.failed.append(f"{test} was skipped, which {ALLOWED_SKIPS} does not allow: {reason}")
-    print(f"{description(build)}: {programs} programs, {seconds:.0f} s: {total.counts()}")
+    seconds = sum(float(case.get("time", 0)) for case in cases)
+    print(f"{description(build)}: {len(cases)} programs, {seconds:.0f} s: {total.counts()}")
+    print(f"  slowest: {slowest(cases)}")
     for test, reason in total.skipped:
         print(f"  skipped {test}: {reason}")
     for failure in total.failed:

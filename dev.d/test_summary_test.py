@@ -39,6 +39,12 @@ class Summary(unittest.TestCase):
         self.assertEqual(outcome.failed, ["p@2:S.b"])
         self.assertEqual(outcome.skipped, [("p@2:S.c", "no such vectors")])
 
+    def test_the_slowest_programs_are_named(self):
+        cases = [test_summary.xml.Element("testcase", name=f"p@{i}", time=f"{i}.2") for i in range(12)]
+        text = test_summary.slowest(cases)
+        self.assertTrue(text.startswith("p@11 11 s, p@10 10 s, p@9 9 s, "), text)
+        self.assertEqual(text.count(","), 9)
+
     def test_a_skip_that_is_not_allowed_fails(self):
         self.gtest("p", GTEST.replace('<failure message="x"/>', ""))
         self.assertEqual(self.ran('<testcase name="p" status="run"/>').counts(), "2 passed, 1 failed, 0 skipped")
