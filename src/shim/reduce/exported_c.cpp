@@ -126,7 +126,8 @@ extern "C" int MPI_Iexscan(const void* send, void* receive, int count, MPI_Datat
 
 // Behind it all ranks are there, so that what reducing needs may be made.
 extern "C" int MPI_Barrier(MPI_Comm comm) {
-  const int code = next("MPI_Barrier", PMPI_Barrier)(comm);
+  static auto* const of_next = next("MPI_Barrier", PMPI_Barrier);
+  const int code = of_next(comm);
   if (code == MPI_SUCCESS && plait::shim::reduce::mpi_is_running()) plait::shim::reduce::NodeGroup::met(comm);
   return code;
 }
@@ -140,7 +141,8 @@ extern "C" int MPI_Finalize() {
 // The one question about a request in which MPICH does not ask who made it.
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   plait::shim::reduce::advance_posted();
-  return next("MPI_Request_get_status", PMPI_Request_get_status)(request, flag, status);
+  static auto* const of_next = next("MPI_Request_get_status", PMPI_Request_get_status);
+  return of_next(request, flag, status);
 }
 #endif
 

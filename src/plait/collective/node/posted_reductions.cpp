@@ -333,20 +333,22 @@ std::unique_ptr<PostedReductions::Running> PostedReductions::post(const NodeRedu
   const int ranks = memory.ranks();
   const bool is_scattered = reduction.deliver == Deliver::to_owners;
   const auto self = static_cast<std::size_t>(memory.rank);
-  auto running = std::make_unique<Reduction>(
-      memory_, memory.call, reduction, operands_of(memory.rank, ranks, reduction),
-      is_scattered ? reduction.begins[self] : 0, is_scattered ? reduction.slice_size(memory.rank) : reduction.n);
-
   const int readers = readers_of(memory.rank, ranks, reduction);
-  if (readers == 0) return running;
   const Index piece = Reduction::piece_length(*reduction.combine);
   const bool is_home = reduction.deliver == Deliver::to_all && memory.rank == 0;
+  std::unique_ptr<Reduction> running;
   try {
-    memory.leave(reduction.in, reduction.n * reduction.combine->element_bytes(),
-                 is_home ? (reduction.n + piece - 1) / piece : 0, readers);
-  } catch (...) {
+    running = std::make_unique<Reduction>(memory_, memory.call, reduction, operands_of(memory.rank, ranks, reduction),
+                                          is_scattered ? reduction.begins[self] : 0,
+                                          is_scattered ? reduction.slice_size(memory.rank) : reduction.n);
+    if (readers > 0) {
+      memory.leave(reduction.in, reduction.n * reduction.combine->element_bytes(),
+                   is_home ? (reduction.n + piece - 1) / piece : 0, readers);
+    }
+  } catch (...) {  // those who wait for the operand are told, this rank among them
     Directory& own = memory.directory(memory.rank);
     if (own.failed.load(std::memory_order_relaxed) == 0) own.failed.store(memory.call, std::memory_order_release);
+    if (running == nullptr) throw;
   }
   return running;
 }
