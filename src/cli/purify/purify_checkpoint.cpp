@@ -1,5 +1,6 @@
 #include "cli/purify/purify_checkpoint.hpp"
 
+#include <cmath>
 #include <complex>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,9 @@ Iterate iterate_of(const json& value) {
   return {value.at(0), value.at(1), value.at(2), value.at(3), value.at(4), value.at(5), value.at(6)};
 }
 
+/// Energy and error, or null where nothing is known of the state yet.
+json level_json(double energy, double error) { return std::isfinite(error) ? json{energy, error} : json(); }
+
 // Doubles are written with as many digits as tell them from their neighbours, and so come back with the same bits.
 json checkpoint_json(const PurifyCheckpoint& checkpoint) {
   const State& state = checkpoint.state;
@@ -47,6 +51,8 @@ json checkpoint_json(const PurifyCheckpoint& checkpoint) {
           {"chemical_potential", state.problem.chemical_potential ? json(*state.problem.chemical_potential) : json()},
           {"shift", state.shift},
           {"slope", state.slope},
+          {"highest_occupied", level_json(state.frontier.highest_occupied, state.frontier.occupied_error)},
+          {"lowest_empty", level_json(state.frontier.lowest_empty, state.frontier.empty_error)},
           {"iterates", std::move(iterates)}};
 }
 
@@ -66,6 +72,14 @@ PurifyCheckpoint checkpoint_of(const std::string& path, const json& value) {
     if (!value.at("chemical_potential").is_null()) state.problem.chemical_potential = value.at("chemical_potential");
     state.shift = value.at("shift");
     state.slope = value.at("slope");
+    if (const json& level = value.at("highest_occupied"); !level.is_null()) {
+      state.frontier.highest_occupied = level.at(0);
+      state.frontier.occupied_error = level.at(1);
+    }
+    if (const json& level = value.at("lowest_empty"); !level.is_null()) {
+      state.frontier.lowest_empty = level.at(0);
+      state.frontier.empty_error = level.at(1);
+    }
     for (const json& iterate : value.at("iterates")) state.iterates.push_back(iterate_of(iterate));
   } catch (const json::exception& error) {
     fail(error.what());

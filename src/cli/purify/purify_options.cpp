@@ -38,6 +38,13 @@ purify::Bounds parse_bounds(std::string_view text) {
   return text == "lanczos" ? purify::Bounds::lanczos : purify::Bounds::gershgorin;
 }
 
+purify::Triangle parse_triangle(std::string_view text) {
+  if (text != "lower" && text != "upper") {
+    throw ArgumentError(fmt::format("'{}' is no triangle of a matrix; expected lower or upper", text));
+  }
+  return text == "lower" ? purify::Triangle::lower : purify::Triangle::upper;
+}
+
 void check_together(const PurifyOptions& options) {
   if (!options.electrons) throw UsageError("--electrons is missing: how many states are occupied?");
   if (options.method == purify::Method::mcweeny && !options.chemical_potential) {
@@ -85,6 +92,9 @@ void add_purify(CLI::App& program, PurifyOptions& options) {
   add_value(
       command, "--per-state", [&options](const std::string& text) { options.per_state = parse_per_state(text); }, "1|2",
       "Electrons in each occupied state: 2 (a closed shell, the default) or 1");
+  add_value(
+      command, "--symmetric", [&options](const std::string& text) { options.symmetric = parse_triangle(text); },
+      "lower|upper", "The files hold this triangle of each matrix; what is in the other one is not looked at");
   add_path(command, "--overlap", options.overlap, "FILE", "S: the overlap of the basis, where it is not orthonormal");
   add_path(command, "--inverse-root", options.inverse_root, "FILE", "S^(-1/2), if it is known; otherwise it is found");
   add_value(

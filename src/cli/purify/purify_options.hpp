@@ -4,6 +4,7 @@
 #include <string>
 
 #include "plait/base/index.hpp"
+#include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/method.hpp"
 #include "plait/purify/spectrum.hpp"
 
@@ -20,9 +21,10 @@ inline constexpr Index usual_steps_between_checkpoints = 10;
 
 /// The command line of `plait purify`.
 struct PurifyOptions {
-  std::string input;         // H
-  std::string overlap;       // S; empty: the basis is orthonormal
-  std::string inverse_root;  // Z = S^(-1/2); empty: found by iteration
+  std::string input;                          // H
+  std::string overlap;                        // S; empty: the basis is orthonormal
+  std::optional<purify::Triangle> symmetric;  // which triangle of each matrix is read alone
+  std::string inverse_root;                   // Z = S^(-1/2); empty: found by iteration
   std::optional<Index> electrons;
   int per_state = 2;
   std::optional<purify::Method> method;  // empty: auto

@@ -63,7 +63,7 @@ std::string head(const PurifyOptions& options, const PurifyTask& task, const Pur
                                  name(task.method), counted(static_cast<Index>(outcome.trace.ranks.size()), "rank"));
   text += "<div class=\"tiles\">\n" + tile(fmt::format("{:.10g}", outcome.energy), "energy");
   if (task.occupied > 0 && task.occupied < task.states) {
-    text += tile(fmt::format("{:.6g}", outcome.frontier.gap()), "gap");
+    text += tile(gap_text(outcome), "gap");
   }
   text += tile(fmt::format("{}", outcome.state.iterates.size() - 1), "steps");
   text += tile(flops_text(outcome), "in products");
@@ -75,8 +75,8 @@ std::string results(const PurifyTask& task, const PurifyOutcome& outcome) {
   std::vector<std::vector<std::string>> rows{{"", "value"}};
   rows.push_back({"tr(DH), times the electrons of a state", fmt::format("{:.12g}", outcome.energy)});
   if (task.occupied > 0 && task.occupied < task.states) {
-    rows.push_back({"highest occupied state", fmt::format("{:.8g}", outcome.frontier.highest_occupied)});
-    rows.push_back({"lowest empty state", fmt::format("{:.8g}", outcome.frontier.lowest_empty)});
+    rows.push_back({"highest occupied state", highest_occupied_text(outcome)});
+    rows.push_back({"lowest empty state", lowest_empty_text(outcome)});
     rows.push_back({"chemical potential", fmt::format("{:.8g} to {:.8g}", outcome.chemical_potentials.low,
                                                       outcome.chemical_potentials.high)});
   }

@@ -64,6 +64,23 @@ std::string volume_text(const PurifyOutcome& outcome) {
   return fmt::format("{:.3g}", static_cast<double>(outcome.received_bytes) / outcome.least_bytes);
 }
 
+std::string gap_text(const PurifyOutcome& outcome) {
+  const Interval gap = outcome.frontier.gap();
+  return is_gap_resolved(outcome) ? fmt::format("{:.8g}", gap.high) : interval_text(gap);
+}
+
+std::string highest_occupied_text(const PurifyOutcome& outcome) {
+  const purify::Frontier& frontier = outcome.frontier;
+  if (is_gap_resolved(outcome)) return fmt::format("{:.8g}", frontier.highest_occupied);
+  return interval_text({frontier.highest_occupied, frontier.highest_occupied + frontier.occupied_error});
+}
+
+std::string lowest_empty_text(const PurifyOutcome& outcome) {
+  const purify::Frontier& frontier = outcome.frontier;
+  if (is_gap_resolved(outcome)) return fmt::format("{:.8g}", frontier.lowest_empty);
+  return interval_text({frontier.lowest_empty - frontier.empty_error, frontier.lowest_empty});
+}
+
 std::string summary(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
   std::string text = fmt::format("{}: {} electrons in {} of {} states, by {}\n", options.input, *options.electrons,
                                  task.occupied, task.states, name(task.method));
@@ -73,8 +90,9 @@ std::string summary(const PurifyOptions& options, const PurifyTask& task, const 
   };
   line("energy", fmt::format("{:.12g}{}", outcome.energy, options.per_state == 2 ? " = 2 tr(D H)" : " = tr(D H)"));
   if (is_split(task)) {
-    line("gap", fmt::format("{:.8g}: highest occupied {:.8g}, lowest empty {:.8g}", outcome.frontier.gap(),
-                            outcome.frontier.highest_occupied, outcome.frontier.lowest_empty));
+    line("gap", fmt::format("{}: highest occupied {}, lowest empty {}{}", gap_text(outcome),
+                            highest_occupied_text(outcome), lowest_empty_text(outcome),
+                            is_gap_resolved(outcome) ? "" : "; bounds, as Lanczos did not resolve these states"));
     line("mu", fmt::format("{}: any chemical potential between is right", interval_text(outcome.chemical_potentials)));
   }
   line("check",
@@ -117,6 +135,8 @@ std::string json_report(const mpi::Context& context, const PurifyOptions& option
                      {"seconds", iterate.seconds}});
   }
   const bool split = is_split(task);
+  const bool resolved = is_gap_resolved(outcome);
+  const Interval gap = outcome.frontier.gap();
   const report::RankOverlap all = outcome.overlap.sum();
   ordered_json report{
       {"command", "purify"},
@@ -138,10 +158,11 @@ std::string json_report(const mpi::Context& context, const PurifyOptions& option
       {"spectrum", {outcome.state.problem.spectrum.low, outcome.state.problem.spectrum.high}},
       {"chemical_potential",
        split ? ordered_json{outcome.chemical_potentials.low, outcome.chemical_potentials.high} : ordered_json()},
-      // infinite where the spectrum has no such state
-      {"highest_occupied", number_or_null(outcome.frontier.highest_occupied)},
-      {"lowest_empty", number_or_null(outcome.frontier.lowest_empty)},
-      {"gap", number_or_null(outcome.frontier.gap())},
+      // null where only bounds are known, or where the spectrum has no such state
+      {"highest_occupied", resolved ? number_or_null(outcome.frontier.highest_occupied) : ordered_json()},
+      {"lowest_empty", resolved ? number_or_null(outcome.frontier.lowest_empty) : ordered_json()},
+      {"gap", resolved ? number_or_null(gap.high) : ordered_json()},
+      {"gap_bounds", split ? ordered_json{gap.low, gap.high} : ordered_json()},
       {"check", "passed"},
       {"trace_error", outcome.trace_error},
       {"idempotency_error", outcome.idempotency_error},

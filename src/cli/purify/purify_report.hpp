@@ -17,6 +17,11 @@ namespace plait::cli {
 [[nodiscard]] std::string json_report(const mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
                                       const PurifyOutcome& outcome);
 
+/// What is known of the gap and the states at it: numbers, or intervals where these are not resolved.
+[[nodiscard]] std::string gap_text(const PurifyOutcome& outcome);
+[[nodiscard]] std::string highest_occupied_text(const PurifyOutcome& outcome);
+[[nodiscard]] std::string lowest_empty_text(const PurifyOutcome& outcome);
+
 /// "53.2 GFlop/s", "-" where nothing was multiplied.
 [[nodiscard]] std::string flops_text(const PurifyOutcome& outcome);
 /// "63.2 %", "-" where nothing was under way.

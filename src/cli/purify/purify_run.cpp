@@ -143,8 +143,13 @@ class PurifyRun {
     meter_.stage("reading " + path, slab_.elements_of(context_.rank()) * io::bytes(file.dtype),
                  task_.states * task_.states * io::bytes(file.dtype));
     auto slab = io::with_dtype(file.dtype, [&]<class File>() { return read_as<File>(path, file); });
+    if (options_.symmetric) purify::fill_from_triangle(context_, slab, *options_.symmetric);
     purify::expect_finite(context_, slab, path);
-    purify::make_hermitian(context_, slab, path);
+    try {
+      purify::make_hermitian(context_, slab, path);
+    } catch (const purify::OneTriangle& error) {
+      throw ArgumentError(fmt::format("{}; --symmetric {} takes these twice", error.what(), name(error.triangle())));
+    }
     if (!options_.checkpoint.empty()) checksums_.push_back(checksum_of_input(context_, path));
     auto result = moved(slab, products_.layout());
     outcome_.read_seconds += slowest(context_, watch.seconds());
@@ -242,6 +247,7 @@ class PurifyRun {
     outcome_.loop_begin = steady_nanoseconds();
     meter_.stage("step 1", 0, 0);
     while (advance(purification)) {
+      purification.follow_frontier();
       const auto& iterates = purification.state().iterates;
       const auto steps = static_cast<Index>(iterates.size());
       meter_.stage(
@@ -271,6 +277,10 @@ class PurifyRun {
                            dense::least_elements_received({task_.states, task_.states, task_.states}, context_.size());
     outcome_.state = purification.state();
     outcome_.chemical_potentials = outcome_.state.chemical_potentials();
+    if (task_.states > 0) {
+      meter_.stage("finding the states at the gap", 0, 0);
+      outcome_.frontier = purification.frontier();
+    }
     return std::move(purification.density());
   }
 
@@ -284,14 +294,13 @@ class PurifyRun {
 
   /// What can be told of h and d in an orthonormal basis.
   void look_at(const Matrix<T>& h, const Matrix<T>& d) {
-    meter_.stage("finding the states at the gap", 0, 0);
+    meter_.stage("checking the density matrix", 0, 0);
     const purify::Iterate& last = outcome_.state.iterates.back();
     outcome_.energy = options_.per_state * last.energy;
     outcome_.trace_error = last.trace - static_cast<double>(task_.occupied);
     outcome_.idempotency_error = last.idempotency_error;
     const double width = outcome_.state.problem.spectrum.width();
     if (task_.states == 0) return;
-    outcome_.frontier = purify::frontier_of(context_, h, d, 1e-6 * width);
     outcome_.commutator_error = width > 0 ? purify::commutator_error(context_, h, d) / width : 0;
   }
 

@@ -52,6 +52,11 @@ struct PurifyOutcome {
   MatrixPicture picture;  // for --report
 };
 
+/// Whether the states at the gap are known, or only bounds of them.
+[[nodiscard]] inline bool is_gap_resolved(const PurifyOutcome& outcome) {
+  return outcome.frontier.is_resolved(outcome.state.problem.spectrum.width());
+}
+
 /// Does it; the result is checked, and nothing is written if that fails. Collective over `context`.
 ///
 /// \throws Error  on every rank

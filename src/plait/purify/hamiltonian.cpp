@@ -32,6 +32,20 @@ struct Place {
   Index number = std::numeric_limits<Index>::max();  // row · columns + column
 };
 
+/// Calls f(row, column, element, element of the mirror image) for all that this rank holds.
+template <class T, class F>
+void for_each_with_image(Matrix<T>& matrix, const Matrix<T>& mirrored, F&& f) {
+  const auto extents = matrix.layout().tiles_of(matrix.rank());
+  for (std::size_t t = 0; t < extents.size(); ++t) {
+    const auto& tile = matrix.tiles()[t];
+    const auto& image = mirrored.const_tiles()[t];
+    layout::for_each_index(matrix.layout(), extents[t].position, tile.order(),
+                           [&](Index row, Index column, Index local_row, Index local_column) {
+                             f(row, column, tile(local_row, local_column), image(local_row, local_column));
+                           });
+  }
+}
+
 }  // namespace
 
 Index occupied_states(Index electrons, int per_state, Index states) {
@@ -65,35 +79,50 @@ void expect_finite(mpi::Context& context, const Matrix<T>& matrix, std::string_v
   });
 }
 
+std::string_view name(Triangle triangle) noexcept { return triangle == Triangle::lower ? "lower" : "upper"; }
+
+template <class T>
+void fill_from_triangle(mpi::Context& context, Matrix<T>& matrix, Triangle triangle) {
+  auto mirrored = allocate<T>(context, matrix.layout());
+  take_adjoint(context, matrix, mirrored);
+  for_each_with_image(matrix, mirrored, [&](Index row, Index column, T& element, const T& image) {
+    if (triangle == Triangle::lower ? row < column : row > column) element = image;
+  });
+}
+
 template <class T>
 void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view what) {
   auto mirrored = allocate<T>(context, matrix.layout());
   take_adjoint(context, matrix, mirrored);
-  std::array<double, 2> worst{};  // difference, element
+  std::array<double, 4> worst{};  // difference, element; elements below and above the diagonal
   Place own;
   T found{};
   T other{};
   const Index columns = matrix.layout().shape().columns;
-  const auto tiles = matrix.const_tiles();
-  const auto extents = matrix.layout().tiles_of(matrix.rank());
-  for (std::size_t t = 0; t < tiles.size(); ++t) {
-    const auto& image = mirrored.const_tiles()[t];
-    layout::for_each_index(matrix.layout(), extents[t].position, tiles[t].order(),
-                           [&](Index row, Index column, Index local_row, Index local_column) {
-                             const T& element = tiles[t](local_row, local_column);
-                             const double difference = std::abs(element - image(local_row, local_column));
-                             worst[1] = std::max(worst[1], std::abs(element));
-                             const Index number = row * columns + column;
-                             if (difference < worst[0] || (difference == worst[0] && number > own.number)) return;
-                             worst[0] = difference;
-                             own.number = number;
-                             found = element;
-                             other = image(local_row, local_column);
-                           });
-  }
+  for_each_with_image(matrix, mirrored, [&](Index row, Index column, const T& element, const T& image) {
+    const double difference = std::abs(element - image);
+    const double size = std::abs(element);
+    worst[1] = std::max(worst[1], size);
+    if (row > column) worst[2] = std::max(worst[2], size);
+    if (row < column) worst[3] = std::max(worst[3], size);
+    const Index number = row * columns + column;
+    if (difference < worst[0] || (difference == worst[0] && number > own.number)) return;
+    worst[0] = difference;
+    own.number = number;
+    found = element;
+    other = image;
+  });
   const double own_worst = worst[0];
   mpi::all_reduce(context.comm(), worst, mpi::Operation::maximum());
   if (worst[0] > most_asymmetry * worst[1]) {
+    const char* const kind = std::is_same_v<T, double> ? "symmetric" : "Hermitian";
+    if ((worst[2] == 0) != (worst[3] == 0)) {
+      const Triangle triangle = worst[3] == 0 ? Triangle::lower : Triangle::upper;
+      throw OneTriangle(
+          fmt::format("{}: is not {}: all elements {} the diagonal are 0, but not those {} it", what, kind,
+                      triangle == Triangle::lower ? "above" : "below", triangle == Triangle::lower ? "below" : "above"),
+          triangle);
+    }
     if (own_worst != worst[0]) own = {};
     const Index first = mpi::all_reduce(context.comm(), own.number, mpi::Operation::minimum());
     mpi::agreed(context, [&] {
@@ -107,14 +136,14 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
                         what, row, column, text(found)));
       }
       throw ArgumentError(fmt::format("{}: is not {}: element ({}, {}), counted from 0, is {}, but ({}, {}) is {}",
-                                      what, std::is_same_v<T, double> ? "symmetric" : "Hermitian", row, column,
-                                      text(found), column, row, text(conjugated(other))));
+                                      what, kind, row, column, text(found), column, row, text(conjugated(other))));
     });
   }
   take_hermitian_part(matrix, mirrored);
 }
 
 #define PLAIT_INSTANTIATE(T)                                                      \
+  template void fill_from_triangle(mpi::Context&, Matrix<T>&, Triangle);          \
   template void expect_finite(mpi::Context&, const Matrix<T>&, std::string_view); \
   template void make_hermitian(mpi::Context&, Matrix<T>&, std::string_view);
 PLAIT_INSTANTIATE(double)

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/purify/products.hpp"
 
@@ -18,9 +19,30 @@ namespace plait::purify {
 template <class T>
 void expect_finite(mpi::Context& context, const Matrix<T>& matrix, std::string_view what);
 
+enum class Triangle : unsigned char { lower, upper };
+
+/// "lower", "upper".
+[[nodiscard]] std::string_view name(Triangle triangle) noexcept;
+
+/// A matrix has nothing but this triangle where a whole one is expected.
+class OneTriangle : public ArgumentError {
+ public:
+  OneTriangle(const std::string& text, Triangle triangle) : ArgumentError(text), triangle_(triangle) {}
+  [[nodiscard]] Triangle triangle() const noexcept { return triangle_; }
+
+ private:
+  Triangle triangle_;
+};
+
+/// Fills the other triangle with the (conjugated) mirror image of this one, whatever is there. Takes as much memory as
+/// the matrix again. Collective over the context.
+template <class T>
+void fill_from_triangle(mpi::Context& context, Matrix<T>& matrix, Triangle triangle);
+
 /// Makes the matrix Hermitian to the last bit, (A + Aᴴ)/2, after checking that it is to 1e-10 of its largest element.
 /// Takes as much memory as the matrix again. Collective over the context.
 ///
+/// \throws OneTriangle    on all ranks: all elements beside one triangle are 0, but not those in it
 /// \throws ArgumentError  on all ranks, naming the element that differs most from its mirror image, and both values
 template <class T>
 void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view what);

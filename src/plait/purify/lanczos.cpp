@@ -127,7 +127,7 @@ std::vector<T> random_vector(Index n) {
 }  // namespace
 
 template <class T>
-RitzValues lanczos(Index n, Index most_steps, double tolerance,
+RitzValues lanczos(Index n, Index most_steps, const std::function<bool(const RitzValues&)>& is_enough,
                    const std::function<void(std::span<const T> x, std::span<T> y)>& apply,
                    const std::function<void(std::span<T> x)>& project) {
   std::vector<std::vector<T>> basis;
@@ -167,18 +167,17 @@ RitzValues lanczos(Index n, Index most_steps, double tolerance,
     result.coupling = is_whole ? 0 : length;
     result.low_residual = result.coupling * last_component(diagonal, coupling, result.low);
     result.high_residual = result.coupling * last_component(diagonal, coupling, result.high);
-    if (is_whole || step >= most_steps || std::max(result.low_residual, result.high_residual) <= tolerance) {
-      return result;
-    }
+    result.steps = step;
+    if (is_whole || step >= most_steps || (is_enough && is_enough(result))) return result;
     coupling.push_back(length);
   }
 }
 
-template RitzValues lanczos(Index, Index, double,
+template RitzValues lanczos(Index, Index, const std::function<bool(const RitzValues&)>&,
                             const std::function<void(std::span<const double>, std::span<double>)>&,
                             const std::function<void(std::span<double>)>&);
 template RitzValues lanczos(
-    Index, Index, double,
+    Index, Index, const std::function<bool(const RitzValues&)>&,
     const std::function<void(std::span<const std::complex<double>>, std::span<std::complex<double>>)>&,
     const std::function<void(std::span<std::complex<double>>)>&);
 

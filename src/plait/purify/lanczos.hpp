@@ -14,6 +14,7 @@ struct RitzValues {
   double high = 0;           ///< not above the highest one
   double low_residual = 0;   ///< an eigenvalue lies at most that far from `low`
   double high_residual = 0;  ///< likewise
+  Index steps = 0;           ///< products with the operator
   double coupling = 0;  ///< of the last vector: by which the extreme eigenvalues may lie outside, at most, in practice
   bool empty = false;   ///< the operator has no vector to begin with
 };
@@ -23,9 +24,9 @@ struct RitzValues {
 /// rounding does not lead out of the subspace.
 ///
 /// Collective, if `apply` and `project` are, which then give the same bits on all ranks. It ends after `most_steps`, or
-/// when both ends are known to `tolerance`, or where the subspace ends.
+/// when `is_enough` (asked every five steps; never without it), or where the subspace ends.
 template <class T>
-[[nodiscard]] RitzValues lanczos(Index n, Index most_steps, double tolerance,
+[[nodiscard]] RitzValues lanczos(Index n, Index most_steps, const std::function<bool(const RitzValues&)>& is_enough,
                                  const std::function<void(std::span<const T> x, std::span<T> y)>& apply,
                                  const std::function<void(std::span<T> x)>& project = {});
 

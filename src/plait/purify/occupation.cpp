@@ -30,7 +30,9 @@ double Occupation::energy_of(double occupation, Interval spectrum) const noexcep
 Interval unsettled_energies(const Occupation& occupation, double idempotency_error, double missing_trace,
                             Interval spectrum) noexcept {
   if (missing_trace <= 0) return {spectrum.high, spectrum.low};
-  const double least = std::min(0.25, idempotency_error * idempotency_error / missing_trace);
+  // Near 1/2, x(1 - x) is so flat that rounding hides x: an interval without width would tell nothing of the energy.
+  constexpr double flat = 0.2;
+  const double least = std::min(flat, idempotency_error * idempotency_error / missing_trace);
   const double low = (1 - std::sqrt(1 - 4 * least)) / 2;
   return {occupation.energy_of(1 - low, spectrum), occupation.energy_of(low, spectrum)};
 }

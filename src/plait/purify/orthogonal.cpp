@@ -34,7 +34,7 @@ InverseRoot inverse_root(Products<T>& products, Matrix<T>& s, Matrix<T>& z) {
   mpi::Context& context = products.context();
   const Index n = products.layout().shape().rows;
   if (n == 0) return {};
-  const RitzValues ends = lanczos<T>(n, 40, 0, [&](std::span<const T> x, std::span<T> y) { apply(context, s, x, y); });
+  const RitzValues ends = lanczos<T>(n, 40, {}, [&](std::span<const T> x, std::span<T> y) { apply(context, s, x, y); });
   const auto refused = [&](std::string_view why) {
     return ArgumentError(
         fmt::format("overlap: {}, expected a positive definite matrix; its lowest eigenvalue is at most "

@@ -20,8 +20,9 @@ namespace plait::purify {
 
 namespace {
 
-/// Energies that are this close, in units of the width of the spectrum, are one to double precision.
-constexpr double resolution = 1e-12;
+/// Energies that are this close, in units of the width of the spectrum, are one to double precision: a gap of 1e-12 is
+/// some 4,500 times the distance between two doubles.
+constexpr double resolution = 3e-13;
 
 void expect_valid(const Problem& problem, Index states) {
   if (problem.occupied < 0 || problem.occupied > states) {
@@ -112,11 +113,13 @@ void Purification<T>::expect_gap(const Iterate& iterate) const {
   const bool is_resolved =
       iterate.idempotency_error > halfway && std::abs(energies.width()) < resolution * problem.spectrum.width();
   if (!is_resolved && steps < problem.most_iterations) return;
-  throw NoGap(fmt::format("no gap for {} occupied states of {}: after {} steps of {} there are partly occupied states "
-                          "between {:.12g} and {:.12g}{}",
-                          problem.occupied, h_.layout().shape().rows, steps, name(problem.method), energies.low,
-                          energies.high, is_resolved ? "" : ", and no further steps were allowed"),
-              energies);
+  throw NoGap(
+      fmt::format("no gap{} for {} occupied states of {}: after {} steps of {} there are partly occupied states "
+                  "between {:.12g} and {:.12g}{}",
+                  is_resolved ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
+                  name(problem.method), energies.low, energies.high,
+                  is_resolved ? "" : ", and no further steps were allowed"),
+      energies);
 }
 
 // Only McWeeny's purification does not bring about the trace that is wanted.
@@ -169,6 +172,33 @@ bool Purification<T>::advance() {
   take(step, has_cube);
   iterates.back().seconds = watch.seconds();
   return true;
+}
+
+template <class T>
+void Purification<T>::follow_frontier() {
+  constexpr double clear = 0.03;  // each x(1 - x) is at most twice that after the next step, and told apart
+  const Iterate& last = state_.iterates.back();
+  if (!last.settled || last.idempotency_error > clear || is_next_to_last(state_.iterates)) return;
+  if (state_.frontier.is_resolved(state_.problem.spectrum.width())) return;
+  Occupation occupation = state_.occupation();
+  occupation.steps.push_back(last.step);
+  improve(state_.frontier, frontier_of_iterate(products_.context(), x_, occupation, state_.problem.spectrum));
+}
+
+template <class T>
+Frontier Purification<T>::frontier() {
+  const Interval none = state_.chemical_potentials();
+  const double width = state_.problem.spectrum.width();
+  if (!state_.frontier.is_resolved(width)) {
+    const double tolerance = std::max(1e-7 * none.width(), 1e-15 * width);
+    improve(state_.frontier, frontier_of_density(products_.context(), h_, x_, tolerance));
+  }
+  Frontier result = state_.frontier;
+  if (none.low <= none.high) {
+    result.occupied_error = std::clamp(none.low - result.highest_occupied, 0.0, result.occupied_error);
+    result.empty_error = std::clamp(result.lowest_empty - none.high, 0.0, result.empty_error);
+  }
+  return result;
 }
 
 template <class T>

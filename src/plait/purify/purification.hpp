@@ -7,6 +7,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/purify/convergence.hpp"
+#include "plait/purify/frontier.hpp"
 #include "plait/purify/method.hpp"
 #include "plait/purify/occupation.hpp"
 #include "plait/purify/products.hpp"
@@ -39,6 +40,7 @@ struct State {
   double shift = 0;  ///< X was shift + slope·H at first
   double slope = 0;
   std::vector<Iterate> iterates{};  ///< of all but the last one the step that led to the next
+  Frontier frontier{};              ///< as far as iterates told it
 
   [[nodiscard]] Occupation occupation() const;
   /// What all iterates together tell of the energies without states between the occupied and the empty ones: any
@@ -50,7 +52,7 @@ struct State {
 /// polynomials of H alone.
 ///
 ///     Purification<double> purification(products, h, problem);
-///     while (purification.advance()) {}
+///     while (purification.advance()) purification.follow_frontier();
 ///     use(purification.density());
 ///
 /// Each step costs one or two products; the iteration ends where rounding does (`is_converged`). Everything is
@@ -75,6 +77,13 @@ class Purification {
   ///                        rounding error, or for `most_iterations`
   /// \throws ArgumentError  there are more or fewer than `occupied` states below the chemical potential
   bool advance();
+
+  /// To be called after each `advance`, if the `frontier` is wanted: the few iterates in which the states at the gap
+  /// stand out tell them at the cost of some products with vectors; afterwards it may take thousands.
+  void follow_frontier();
+  /// The states at the gap, with bounds of their errors that never contradict `chemical_potentials`.
+  /// \pre  `advance` has returned false
+  [[nodiscard]] Frontier frontier();
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
   /// The iterate: D, once `advance` has returned false.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,9 +17,7 @@ namespace plait::purify {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Index steps_for_bounds = 30;
-constexpr Index steps_for_frontier = 80;
 constexpr double least_energy = 1e-140;  // whose squares can be summed up
 constexpr double highest_energy = 1e140;
 
@@ -37,40 +34,13 @@ Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
   }
   Interval result{discs.low, discs.high};
   if (bounds == Bounds::lanczos) {
-    const RitzValues found = lanczos<T>(h.layout().shape().rows, steps_for_bounds, 0,
+    const RitzValues found = lanczos<T>(h.layout().shape().rows, steps_for_bounds, {},
                                         [&](std::span<const T> x, std::span<T> y) { apply(context, h, x, y); });
     const double rounding = 1e-12 * std::max(1e-300, largest);
     result.low = std::max(result.low, found.low - found.coupling - rounding);
     result.high = std::min(result.high, found.high + found.coupling + rounding);
   }
   return result;
-}
-
-template <class T>
-Frontier frontier_of(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, double tolerance) {
-  const Index n = h.layout().shape().rows;
-  const auto times_h = [&](std::span<const T> x, std::span<T> y) { apply(context, h, x, y); };
-  std::vector<T> projected(static_cast<std::size_t>(n));
-  const auto into_occupied = [&](std::span<T> x) {
-    apply(context, d, std::span<const T>(x.data(), x.size()), std::span<T>(projected));
-    std::ranges::copy(projected, x.begin());
-  };
-  const auto into_empty = [&](std::span<T> x) {
-    apply(context, d, std::span<const T>(x.data(), x.size()), std::span<T>(projected));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] -= projected[i];
-  };
-  const RitzValues occupied = lanczos<T>(n, steps_for_frontier, tolerance, times_h, into_occupied);
-  const RitzValues empty = lanczos<T>(n, steps_for_frontier, tolerance, times_h, into_empty);
-  Frontier frontier{-infinity, 0, infinity, 0};
-  if (!occupied.empty) {
-    frontier.highest_occupied = occupied.high;
-    frontier.occupied_error = occupied.high_residual;
-  }
-  if (!empty.empty) {
-    frontier.lowest_empty = empty.low;
-    frontier.empty_error = empty.low_residual;
-  }
-  return frontier;
 }
 
 template <class T>
@@ -92,9 +62,8 @@ double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<
   return length > 0 ? std::sqrt(difference / length) : 0;
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                \
-  template Interval spectrum_of(mpi::Context&, const Matrix<T>&, Bounds);                   \
-  template Frontier frontier_of(mpi::Context&, const Matrix<T>&, const Matrix<T>&, double); \
+#define PLAIT_INSTANTIATE(T)                                              \
+  template Interval spectrum_of(mpi::Context&, const Matrix<T>&, Bounds); \
   template double commutator_error(mpi::Context&, const Matrix<T>&, const Matrix<T>&);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)

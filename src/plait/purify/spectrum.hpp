@@ -21,20 +21,6 @@ enum class Bounds : unsigned char {
 template <class T>
 [[nodiscard]] Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds);
 
-/// The highest occupied and the lowest empty state.
-struct Frontier {
-  double highest_occupied = 0;  ///< not above the true one, by at most its error
-  double occupied_error = 0;
-  double lowest_empty = 0;  ///< not below the true one, by at most its error
-  double empty_error = 0;
-  [[nodiscard]] double gap() const noexcept { return lowest_empty - highest_occupied; }
-};
-
-/// By Lanczos in the space of the occupied states, onto which d projects, and in that of the others, to about
-/// `tolerance` or as far as some steps lead. Infinite, where there is no such state. Collective over the context.
-template <class T>
-[[nodiscard]] Frontier frontier_of(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, double tolerance);
-
 /// ‖(hd - dh)v‖ / ‖v‖ of a random vector v: 0 up to rounding, if d is a function of h. Collective over the context.
 template <class T>
 [[nodiscard]] double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d);

@@ -76,6 +76,61 @@ class Purify(CommandTest):
                     self.succeed(ranks, *job, "-o", "D.npy")
                     self.assert_density("D.npy", density(h, 30)[0], 2e-8)
 
+    def test_the_gap_is_right_or_bounded_in_wide_spectra(self):
+        wide = np.concatenate([np.linspace(-750, -0.25, 150), np.linspace(0.25, 750, 150)])
+        far = np.concatenate([[-1e5], np.linspace(-1, -0.1, 149), np.linspace(0.1, 1, 150)])
+        ill = prescribed(np.geomspace(1e-6, 1, 300), 4)
+        cases = [(prescribed(wide, 1), None), (prescribed(far, 2), None), (prescribed(np.linspace(-2, 2, 300), 3), ill)]
+        for i, (h, s) in enumerate(cases):
+            with self.subTest(i):
+                self.save("H.npy", h)
+                if s is not None:
+                    self.save("S.npy", s)
+                energies = density(h, 150, s)[2]
+                gap = energies[150] - energies[149]
+                job = ["purify", "H.npy", "--electrons", "300", *([] if s is None else ["--overlap", "S.npy"])]
+                report = json.loads(self.succeed(2, *job, "--json"))
+                rounding = 1e-13 * (energies[-1] - energies[0]) * (1 if s is None else 1e3)  # that of S^(-1/2)
+                self.assertAlmostEqual(report["gap"], gap, delta=1e-6 * gap + rounding)
+                self.assertAlmostEqual(report["highest_occupied"], energies[149], delta=1e-6 * gap + rounding)
+                low, high = report["gap_bounds"]
+                self.assertLessEqual(low, gap + rounding)
+                self.assertGreaterEqual(high, gap - rounding)
+                self.assertIn(f"gap       {report['gap']:.8g}: highest occupied ", self.succeed(2, *job))
+        # Next to the highest occupied state, so that the lowest empty one never stands out.
+        band = 1 + 5000 * np.linspace(0, 1, 400) ** 2
+        self.save("H.npy", prescribed(np.concatenate([np.linspace(-1, 0, 20), band]), 3))
+        job = ["purify", "H.npy", "--electrons", "40", "--chemical-potential", "1e-5"]
+        report = json.loads(self.succeed(1, *job, "--json"))
+        self.assertEqual([report[key] for key in ("gap", "highest_occupied", "lowest_empty")], 3 * [None])
+        low, high = report["gap_bounds"]
+        self.assertLessEqual(low, 1)
+        self.assertLessEqual(1 - 1e-9, high)
+        mu = report["chemical_potential"]
+        self.assertLessEqual(mu[1] - mu[0], high)
+        self.assertRegex(self.succeed(1, *job), r"(?m)^  gap       \S+ to \S+: .*; bounds, as Lanczos did not resolve")
+
+    def test_one_triangle_is_enough_if_that_is_said(self):
+        for kind in (float, complex):
+            h = prescribed(np.linspace(-1, 1, 25), 1, kind)
+            s = prescribed(np.linspace(0.5, 2, 25), 2, kind)
+            expected = density(h, 5, s)[0]
+            for name, part in (("lower", np.tril), ("upper", np.triu)):
+                with self.subTest(kind=kind, triangle=name):
+                    self.save("H.npy", part(h))
+                    self.save("S.npy", part(s))
+                    job = ["purify", "H.npy", "--overlap", "S.npy", "--electrons", "10", "-o", "D.npy"]
+                    refused = self.run_plait(2, *job)
+                    self.assertIn(f"H.npy: is not {'symmetric' if kind is float else 'Hermitian'}", refused.errors[0])
+                    self.assertIn(f"; --symmetric {name} takes these twice", refused.errors[0])
+                    self.succeed(3, *job, "--symmetric", name)
+                    self.assert_density("D.npy", expected, 1e-8)
+            self.save("H.npy", np.tril(h) + np.triu(np.full((25, 25), np.nan), 1))
+            self.save("S.npy", np.tril(s))
+            self.succeed(2, *job, "--symmetric", "lower")
+            self.assert_density("D.npy", expected, 1e-8)
+        self.assertIn("'left' is no triangle", self.run_plait(0, *job, "--symmetric", "left").errors[0])
+
     def test_other_files_and_types(self):
         h = prescribed(np.linspace(-1, 1, 24), 1)
         for kind, stored in (("f4", h.astype("f4")), ("F", np.asfortranarray(h)), (">", h.astype(">f8"))):

@@ -53,41 +53,5 @@ TEST(Spectrum, IsRefusedWhereSquaresLeaveTheRangeOfNumbers) {
   }
 }
 
-template <class T>
-void expect_frontier(mpi::Context& context, const test::Whole<T>& whole, Index occupied) {
-  const auto states = test::eigenstates(whole);
-  const Layout layout = Layout::columns({whole.n, whole.n}, context.size());
-  const auto h = test::distributed(context, layout, whole);
-  const auto d = test::distributed(context, layout, test::density_of(states, occupied));
-  const Frontier frontier = frontier_of(context, h, d, 1e-8);
-  const auto at = [&](Index k) { return states.values[static_cast<std::size_t>(k)]; };
-  constexpr double rounding = 1e-9;
-  if (occupied > 0) {
-    EXPECT_LE(frontier.highest_occupied, at(occupied - 1) + rounding);
-    EXPECT_GE(frontier.highest_occupied + frontier.occupied_error, at(occupied - 1) - rounding);
-    EXPECT_NEAR(frontier.highest_occupied, at(occupied - 1), 1e-3);
-  } else {
-    EXPECT_EQ(frontier.highest_occupied, -INFINITY);
-  }
-  if (occupied < whole.n) {
-    EXPECT_GE(frontier.lowest_empty, at(occupied) - rounding);
-    EXPECT_LE(frontier.lowest_empty - frontier.empty_error, at(occupied) + rounding);
-    EXPECT_NEAR(frontier.lowest_empty, at(occupied), 1e-3);
-  } else {
-    EXPECT_EQ(frontier.lowest_empty, INFINITY);
-  }
-}
-
-TEST(Spectrum, HasItsFrontierFound) {
-  mpi::Context context(test::test_comm());
-  expect_frontier(context, test::c60(), 30);
-  expect_frontier(context, test::gapped_graphene(6, 6), 36);
-  for (const Index occupied : {0, 1, 4, 29, 30}) {
-    expect_frontier(context, test::prescribed<double>(test::spectrum_with_gap(30, std::max(Index{1}, occupied), 0.1)),
-                    occupied);
-  }
-  expect_frontier(context, test::prescribed<std::complex<double>>(test::spectrum_with_gap(25, 7, 0.1)), 7);
-}
-
 }  // namespace
 }  // namespace plait::purify

@@ -1,0 +1,138 @@
+#include "plait/purify/frontier.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <vector>
+
+#include "plait/purify/elementwise.hpp"
+#include "plait/purify/lanczos.hpp"
+
+namespace plait::purify {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double relative_error = 1e-6;  // of the gap
+constexpr double rounding = 1e-14;       // of the width of the spectrum
+
+/// The a in [0, 0.21) whose (1 - 2a) a (1 - a) is f: how far a state is from 1, if f is an eigenvalue of
+/// (2X - I)(X - X²), or from 0, if -f is. The function increases up to there.
+double distance_of(double f) {
+  double low = 0;
+  double high = (1 - 1 / std::sqrt(3.0)) / 2;
+  for (int halvings = 0; halvings < 1100; ++halvings) {  // a may be tiny, and is then told as well
+    const double middle = low + (high - low) / 2;
+    if (middle <= low || middle >= high) break;
+    ((1 - 2 * middle) * middle * (1 - middle) < f ? low : high) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+Interval Frontier::gap() const noexcept {
+  const double widest = lowest_empty - highest_occupied;
+  return {std::max(0.0, widest - occupied_error - empty_error), widest};
+}
+
+bool Frontier::is_resolved(double width) const noexcept {
+  return occupied_error + empty_error <= std::max(relative_error * gap().low, rounding * width);
+}
+
+void improve(Frontier& frontier, const Frontier& other) noexcept {
+  if (other.occupied_error < frontier.occupied_error) {
+    frontier.highest_occupied = other.highest_occupied;
+    frontier.occupied_error = other.occupied_error;
+  }
+  if (other.empty_error < frontier.empty_error) {
+    frontier.lowest_empty = other.lowest_empty;
+    frontier.empty_error = other.empty_error;
+  }
+}
+
+template <class T>
+Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Occupation& occupation,
+                             Interval spectrum) {
+  // Energies differ by g (df / f) / (2 log(1 / f)) at most, where f < 0.1 differs by df, and g is the gap.
+  constexpr double enough = 2e-6;
+  constexpr Index most_steps = 150;
+  constexpr double noise = 1e-15;  // of the eigenvalues of an iterate
+  constexpr double least = 1e-9;   // what is nearer to 0 is hidden by noise
+  constexpr double most = 0.09;    // and what is further away is not told apart
+  const auto n = static_cast<std::size_t>(x.layout().shape().rows);
+  std::vector<T> first(n);
+  std::vector<T> second(n);
+  const auto times_signed_error = [&](std::span<const T> v, std::span<T> result) {
+    apply(context, x, v, std::span<T>(first));
+    apply(context, x, std::span<const T>(first), std::span<T>(second));
+    for (std::size_t i = 0; i < n; ++i) first[i] -= second[i];
+    apply(context, x, std::span<const T>(first), std::span<T>(second));
+    for (std::size_t i = 0; i < n; ++i) result[i] = 2.0 * second[i] - first[i];
+  };
+  const auto is_known = [&](double end, double residual) {
+    return (end > least && residual <= enough * end) || (end <= least && residual <= least);
+  };
+  const RitzValues found = lanczos<T>(
+      static_cast<Index>(n), most_steps,
+      [&](const RitzValues& ritz) {
+        return is_known(ritz.high, ritz.high_residual) && is_known(-ritz.low, ritz.low_residual);
+      },
+      times_signed_error);
+  Frontier frontier;
+  if (found.high > least && found.high < most) {
+    const double error = found.high_residual + noise;
+    frontier.highest_occupied = occupation.energy_of(1 - distance_of(found.high), spectrum);
+    if (found.high + error < most) {
+      frontier.occupied_error =
+          occupation.energy_of(1 - distance_of(found.high + error), spectrum) - frontier.highest_occupied;
+    }
+  }
+  if (-found.low > least && -found.low < most) {
+    const double error = found.low_residual + noise;
+    frontier.lowest_empty = occupation.energy_of(distance_of(-found.low), spectrum);
+    if (-found.low + error < most) {
+      frontier.empty_error = frontier.lowest_empty - occupation.energy_of(distance_of(-found.low + error), spectrum);
+    }
+  }
+  return frontier;
+}
+
+template <class T>
+Frontier frontier_of_density(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, double tolerance) {
+  constexpr Index most_steps = 150;
+  const Index n = h.layout().shape().rows;
+  const auto times_h = [&](std::span<const T> x, std::span<T> y) { apply(context, h, x, y); };
+  std::vector<T> projected(static_cast<std::size_t>(n));
+  const auto into_occupied = [&](std::span<T> x) {
+    apply(context, d, std::span<const T>(x.data(), x.size()), std::span<T>(projected));
+    std::ranges::copy(projected, x.begin());
+  };
+  const auto into_empty = [&](std::span<T> x) {
+    apply(context, d, std::span<const T>(x.data(), x.size()), std::span<T>(projected));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] -= projected[i];
+  };
+  const RitzValues occupied = lanczos<T>(
+      n, most_steps, [&](const RitzValues& ritz) { return ritz.high_residual <= tolerance; }, times_h, into_occupied);
+  const RitzValues empty = lanczos<T>(
+      n, most_steps, [&](const RitzValues& ritz) { return ritz.low_residual <= tolerance; }, times_h, into_empty);
+  Frontier frontier{-infinity, 0, infinity, 0};
+  if (!occupied.empty) {
+    frontier.highest_occupied = occupied.high;
+    frontier.occupied_error = occupied.high_residual;
+  }
+  if (!empty.empty) {
+    frontier.lowest_empty = empty.low;
+    frontier.empty_error = empty.low_residual;
+  }
+  return frontier;
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                           \
+  template Frontier frontier_of_iterate(mpi::Context&, const Matrix<T>&, const Occupation&, Interval); \
+  template Frontier frontier_of_density(mpi::Context&, const Matrix<T>&, const Matrix<T>&, double);
+PLAIT_INSTANTIATE(double)
+PLAIT_INSTANTIATE(std::complex<double>)
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::purify
