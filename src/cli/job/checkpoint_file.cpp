@@ -23,6 +23,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
+#include "cli/output/print.hpp"
 #include "cli/output/text_aside.hpp"
 
 namespace plait::cli {
@@ -159,6 +160,17 @@ void write_checkpoint_file(mpi::Context& context, const std::string& path, std::
     text.replace(place, digits, in_digits(checksum(text)));
     text_aside(path, text).publish();
   });
+}
+
+void CheckpointAttempts::make(const mpi::Context& context, const std::function<void()>& write) {
+  try {
+    write();
+    has_failed_ = false;
+  } catch (const FileError& error) {
+    const bool is_first = !std::exchange(has_failed_, true);
+    if (!is_first || context.rank() != 0) return;
+    print_warning(fmt::format("no checkpoint was written: {}; the job goes on, and the last one stays", error.what()));
+  }
 }
 
 void remove_checkpoint(mpi::Context& context, const std::string& path) {

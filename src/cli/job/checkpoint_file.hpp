@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,17 @@ namespace plait::cli {
 /// \throws FileError  on every rank; the checkpoint that was there is as it was
 void write_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job,
                            nlohmann::json checkpoint);
+
+/// Checkpoints that a job tries to write as it goes on.
+class CheckpointAttempts {
+ public:
+  /// `write` writes one. Where the disk does not take it, rank 0 warns, once until it does again: the last one is as it
+  /// was, and the job goes on. Collective over `context`, as `write` is.
+  void make(const mpi::Context& context, const std::function<void()>& write);
+
+ private:
+  bool has_failed_ = false;
+};
 
 /// Removes a checkpoint whose job is done. Collective over `context`.
 void remove_checkpoint(mpi::Context& context, const std::string& path);

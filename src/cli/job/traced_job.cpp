@@ -12,6 +12,7 @@
 
 #include "cli/job/link_rate.hpp"
 #include "cli/options/option_value.hpp"
+#include "cli/output/print.hpp"
 #include "cli/output/text_aside.hpp"
 
 namespace plait::cli {
@@ -42,12 +43,16 @@ TracedJob::TracedJob(mpi::Context& context, std::string path, const std::string&
 
 report::Trace TracedJob::write() {
   if (!tracing_) return {};
-  report::Trace trace = tracing_->gather();
-  mpi::agreed(context_, [&] {
-    if (context_.rank() != 0 || path_.empty()) return;
-    trace.link_bits_per_second = emulated_link_rate();
-    text_aside(path_, report::chrome_json(trace)).publish();
-  });
+  report::Trace trace;
+  try {
+    trace = tracing_->gather();
+  } catch (const OutOfMemory& error) {
+    if (context_.rank() == 0) print_warning(fmt::format("there is no trace: {}", error.what()));
+    return {};
+  }
+  if (context_.rank() != 0 || path_.empty()) return trace;
+  trace.link_bits_per_second = emulated_link_rate();
+  write_beside_result(path_, [&] { return report::chrome_json(trace); });
   return trace;
 }
 

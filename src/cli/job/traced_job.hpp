@@ -30,8 +30,8 @@ class TracedJob {
  public:
   explicit TracedJob(mpi::Context& context, std::string path, const std::string& page = {});
 
-  /// Writes what was recorded since, aside and renamed, where --trace asks for it. Returns it on rank 0.
-  /// \throws FileError, OutOfMemory  on every rank
+  /// Writes what was recorded since, aside and renamed, where --trace asks for it. Returns it on rank 0. Where there is
+  /// no room for it a warning says so: a result is worth more than its trace. Collective.
   report::Trace write();
 
  private:

@@ -1,7 +1,5 @@
 #include "cli/purify/purify.hpp"
 
-#include "plait/mpi/agreed.hpp"
-
 #include "cli/output/meter.hpp"
 #include "cli/output/print.hpp"
 #include "cli/output/text_aside.hpp"
@@ -16,12 +14,10 @@ void run_purify(mpi::Context& context, const PurifyOptions& options) {
   const PurifyTask task = prepare(context, options);
   Meter meter(context, options.report.meter());
   const PurifyOutcome outcome = run(context, options, task, meter);
-  mpi::agreed(context, [&] {
-    if (context.rank() == 0 && !options.page.empty()) {
-      text_aside(options.page, purify_page(options, task, outcome)).publish();
-    }
-  });
   if (context.rank() != 0) return;
+  if (!options.page.empty()) {
+    write_beside_result(options.page, [&] { return purify_page(options, task, outcome); });
+  }
   if (options.report.json) {
     print_result(json_report(context, options, task, outcome));
   } else if (!options.report.quiet) {

@@ -258,9 +258,11 @@ class PurifyRun {
       const Index every = options_.checkpoint_every.value_or(usual_steps_between_checkpoints);
       if (!options_.checkpoint.empty() && steps % every == 0) {
         const Index received_in_steps = received_by_rank(context_) - received_before;
-        last_checkpoint_ = write_checkpoint(context_, options_.checkpoint, last_checkpoint_,
-                                            {{}, checksums_, context_.size(), purification.state()},
-                                            moved(purification.density(), slab_));
+        checkpoints_.make(context_, [&] {
+          last_checkpoint_ = write_checkpoint(context_, options_.checkpoint, last_checkpoint_,
+                                              {{}, checksums_, context_.size(), purification.state()},
+                                              moved(purification.density(), slab_));
+        });
         received_before = received_by_rank(context_) - received_in_steps;
       }
     }
@@ -340,11 +342,10 @@ class PurifyRun {
   }
 
   void write_trace() {
-    mpi::agreed(context_, [&] {
-      if (context_.rank() != 0) return;
-      outcome_.trace.link_bits_per_second = emulated_link_rate();
-      if (!options_.trace.empty()) text_aside(options_.trace, report::chrome_json(outcome_.trace)).publish();
-    });
+    if (context_.rank() != 0) return;
+    outcome_.trace.link_bits_per_second = emulated_link_rate();
+    if (options_.trace.empty()) return;
+    write_beside_result(options_.trace, [&] { return report::chrome_json(outcome_.trace); });
   }
 
   void draw(const Matrix<T>& d) {
@@ -376,6 +377,7 @@ class PurifyRun {
   std::optional<Matrix<T>> s_, z_, h_given_;
   std::vector<std::uint64_t> checksums_;  // of what was read, for checkpoints
   std::string last_checkpoint_;
+  CheckpointAttempts checkpoints_;
   PurifyOutcome outcome_;
   double density_norm_ = 1;  // Frobenius, of D where a basis that is nearly dependent makes its elements large
 };

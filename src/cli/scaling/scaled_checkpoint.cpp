@@ -103,13 +103,13 @@ void ScaledCheckpoint::read(const json& checkpoint) {
   });
 }
 
-void ScaledCheckpoint::keep(json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
+void ScaledCheckpoint::write(json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
                             const std::vector<const std::vector<double>*>& of_columns,
                             const std::vector<double>& errors) {
-  contents_ = next_contents(contents_);
+  const std::string contents = next_contents(contents_);
   const auto vectors = static_cast<Index>(of_rows.size());
   const auto iterations = static_cast<Index>(errors.size());
-  io::NpyRows<double> file(context_, contents_path(options_.checkpoint, contents_),
+  io::NpyRows<double> file(context_, contents_path(options_.checkpoint, contents),
                            {vectors * (all_rows_ + columns_) + iterations, 1});
   mpi::agreed(context_, [&] {
     Index begin = 0;
@@ -126,10 +126,17 @@ void ScaledCheckpoint::keep(json checkpoint, const std::vector<const std::vector
   });
   file.commit();
   checkpoint["iterations"] = iterations;
-  checkpoint["contents"] = contents_;
+  checkpoint["contents"] = contents;
   checkpoint["job"] = identity_;
   checkpoint["ranks"] = context_.size();
   write_checkpoint_file(context_, options_.checkpoint, job_, std::move(checkpoint));
+  contents_ = contents;
+}
+
+void ScaledCheckpoint::keep(const json& checkpoint, const std::vector<const std::vector<double>*>& of_rows,
+                            const std::vector<const std::vector<double>*>& of_columns,
+                            const std::vector<double>& errors) {
+  attempts_.make(context_, [&] { write(checkpoint, of_rows, of_columns, errors); });
 }
 
 sinkhorn::ScalingCheckpoints ScaledCheckpoint::of_scaling() {

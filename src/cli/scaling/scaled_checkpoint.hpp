@@ -11,6 +11,7 @@
 #include "plait/sinkhorn/course/state.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
+#include "cli/job/checkpoint_file.hpp"
 #include "cli/scaling/scaled_options.hpp"
 
 namespace plait::cli {
@@ -42,7 +43,9 @@ class ScaledCheckpoint {
  private:
   void look_for_one();
   void read(const nlohmann::json& checkpoint);
-  void keep(nlohmann::json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
+  void write(nlohmann::json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
+             const std::vector<const std::vector<double>*>& of_columns, const std::vector<double>& errors);
+  void keep(const nlohmann::json& checkpoint, const std::vector<const std::vector<double>*>& of_rows,
             const std::vector<const std::vector<double>*>& of_columns, const std::vector<double>& errors);
 
   mpi::Context& context_;
@@ -53,7 +56,8 @@ class ScaledCheckpoint {
   Index first_row_;
   Index all_rows_;
   Index columns_;
-  std::string contents_;
+  std::string contents_;  // of the last one that was written
+  CheckpointAttempts attempts_;
   std::optional<sinkhorn::TransportState> state_;  // of a scaling, only that part
 };
 

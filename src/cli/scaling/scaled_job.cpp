@@ -49,7 +49,7 @@ ScaledJob prepared(mpi::Context& context, const ScaledOptions& options,
 void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
                        const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace) {
   const std::string headline = summary.substr(0, summary.find('\n'));
-  text_aside(options.page, scaled_page(context, options, headline, outcome, facts, trace)).publish();
+  write_beside_result(options.page, [&] { return scaled_page(context, options, headline, outcome, facts, trace); });
 }
 
 ScaledJob prepared_sparse(mpi::Context& context, const ScaledOptions& options, const io::MatrixFile& file) {

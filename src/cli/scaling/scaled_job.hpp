@@ -87,7 +87,7 @@ struct ScaledJob {
 /// \throws ArgumentError  the output is to be a Matrix Market file, but IN is dealt with as a dense matrix
 void expect_dense_output(const ScaledOptions& options, std::string_view option, std::string_view what);
 
-/// Writes the page of --report aside, and renames it. Local.
+/// Writes the page of --report (see write_beside_result). Local.
 void write_scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& summary,
                        const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace);
 
@@ -106,11 +106,8 @@ void carry_out(mpi::Context& context, const Options& options, const Work& work, 
   const auto outcome = naming_files(inputs_of(options), [&] { return work(meter); });
   meter.finish();
   const report::Trace trace = traced.write();
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0 || options.page.empty()) return;
-    write_scaled_page(context, options, summary(outcome), outcome, facts(outcome), trace);
-  });
   if (context.rank() != 0) return;
+  if (!options.page.empty()) write_scaled_page(context, options, summary(outcome), outcome, facts(outcome), trace);
   if (const auto text = warning(outcome.outcome); !text.empty()) print_warning(text);
   if (options.report.json) {
     print_result(json_line(report(outcome)));
