@@ -1,7 +1,5 @@
 #include "cli/output/meter.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +15,7 @@ namespace {
 constexpr double bar_from_seconds = 0.5;
 constexpr double bar_every_seconds = 0.1;
 constexpr double lines_from_seconds = 2;
-constexpr double lines_every_seconds = 5;
+constexpr double lines_every_seconds = 3;
 constexpr int calls_between_clocks = 32;  // waiting asks much more often than anybody looks
 
 int percent(Index done, Index bytes) {
@@ -29,10 +27,10 @@ int percent(Index done, Index bytes) {
 Meter::Meter(mpi::Context& context, When when)
     : context_(context),
       tells_(context.rank() == 0 && when != When::never),
-      is_terminal_(::isatty(STDERR_FILENO) == 1),
       every_stage_(when == When::from_the_start) {
   if (!tells_) return;
-  if (!every_stage_) next_seconds_ = is_terminal_ ? bar_from_seconds : lines_from_seconds;
+  if (!terminal_.emplace()) terminal_.reset();
+  if (!every_stage_) next_seconds_ = terminal_ ? bar_from_seconds : lines_from_seconds;
   context_.enlist(*this);
 }
 
@@ -47,6 +45,7 @@ void Meter::stage(std::string what, Index own_bytes, Index all_bytes, std::funct
   own_bytes_ = own_bytes;
   all_bytes_ = all_bytes;
   done_ = std::move(done);
+  stage_seconds_ = since_start_.seconds();
   if (every_stage_) next_seconds_ = 0;
   if (tells_) tell(0);
 }
@@ -63,7 +62,7 @@ io::Progress Meter::progress() {
 }
 
 void Meter::finish() {
-  if (drawn_) print_aside("\r\033[K");
+  if (drawn_) terminal_->draw("\r\033[K");
   drawn_ = false;
   done_ = {};
 }
@@ -81,8 +80,18 @@ bool Meter::advance() noexcept {
 void Meter::tell(Index done) {
   const double seconds = since_start_.seconds();
   if (seconds < next_seconds_) return;
-  next_seconds_ = seconds + (is_terminal_ ? bar_every_seconds : lines_every_seconds);
-  is_terminal_ ? draw_bar(seconds, done) : write_line(seconds, done);
+  next_seconds_ = seconds + (terminal_ ? bar_every_seconds : lines_every_seconds);
+  terminal_ ? draw_bar(seconds, done) : write_line(seconds, done);
+}
+
+// ", 1.2 GB/s, 34 s left", or nothing where too little was done to tell.
+std::string Meter::pace(double seconds, Index done) const {
+  const double in_stage = seconds - stage_seconds_;
+  if (own_bytes_ <= 0 || done <= 0 || in_stage < bar_every_seconds) return {};
+  const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(own_bytes_));
+  return fmt::format(", {}, {:.0f} s left",
+                     rate_text(static_cast<Index>(part * static_cast<double>(all_bytes_)), in_stage),
+                     in_stage * (1 - part) / part);
 }
 
 void Meter::draw_bar(double seconds, Index done) {
@@ -93,7 +102,7 @@ void Meter::draw_bar(double seconds, Index done) {
     bar = fmt::format("[{:=<{}}{: <{}}] {:3} %  ", "", full, "", width - full, percent(done, own_bytes_));
   }
   // What is longer than the terminal is wide must not go on in its next line, to which no \r comes back.
-  print_aside(fmt::format("\033[?7l\r{}{}  {:.0f} s\033[K\033[?7h", bar, what_, seconds));
+  terminal_->draw(fmt::format("\033[?7l\r{}{}  {:.0f} s{}\033[K\033[?7h", bar, what_, seconds, pace(seconds, done)));
   drawn_ = true;
 }
 
@@ -102,7 +111,7 @@ void Meter::write_line(double seconds, Index done) {
   const std::string all = bytes_text(all_bytes_);
   const std::string how_far =
       done > 0 && own_bytes_ > 0 ? fmt::format("{} % of {}", percent(done, own_bytes_), all) : all;
-  print_aside(fmt::format("plait: {:.1f} s: {}, {}\n", seconds, what_, how_far));
+  print_aside(fmt::format("plait: {:.1f} s: {}, {}{}\n", seconds, what_, how_far, pace(seconds, done)));
 }
 
 }  // namespace plait::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "plait/base/index.hpp"
@@ -9,10 +10,12 @@
 #include "plait/mpi/activity.hpp"
 #include "plait/mpi/context.hpp"
 
+#include "cli/output/terminal.hpp"
+
 namespace plait::cli {
 
-/// Tells on stderr how far a job is: a bar where that is a terminal, else a line now and then, so that a log stays
-/// short. Rank 0 tells, of the whole as it judges by its own part; other ranks have a meter that does nothing.
+/// Tells how far a job is: a bar where there is a terminal, else a line on stderr every few seconds. Rank 0 tells, of
+/// the whole as it judges by its own part; other ranks have a meter that does nothing.
 ///
 /// A job goes through stages, each of a number of bytes. A stage tells how many are done through `progress()`, or is
 /// asked whenever the context waits.
@@ -41,14 +44,16 @@ class Meter : private mpi::Activity {
  private:
   bool advance() noexcept override;
   void tell(Index done);
+  [[nodiscard]] std::string pace(double seconds, Index done) const;
   void draw_bar(double seconds, Index done);
   void write_line(double seconds, Index done);
 
   mpi::Context& context_;
   bool tells_ = false;
-  bool is_terminal_ = false;
+  std::optional<Terminal> terminal_;  // none: lines
   bool every_stage_ = false;
   double next_seconds_ = 0;
+  double stage_seconds_ = 0;  // when the stage began
   int calls_ = 0;
   Stopwatch since_start_;
   std::string what_;

@@ -120,20 +120,23 @@ void carry_out(mpi::Context& context, const Options& options, const Work& work, 
 /// their schedules are recorded for a trace, or as many as the page shows.
 [[nodiscard]] inline sinkhorn::Limits limits_of(mpi::Context& context, const ScaledOptions& options,
                                                 Precision precision, Meter& meter, IterationLog& log) {
-  const auto listener = [&context, &options, &meter, &log](Index iteration, double error) {
-    meter.say([&] { return fmt::format("iteration {}, the error is {:.2e}", iteration, error); });
+  const double tolerance = tolerance_of(options, precision);
+  const auto listener = [&context, &options, &meter, &log, tolerance](Index iteration, double error) {
+    meter.say(
+        [&] { return fmt::format("iteration {}, the error is {:.2e}, wanted {:.2e}", iteration, error, tolerance); });
     if (options.page.empty()) return;
     log.took(iteration, error);
     if (options.trace.empty() && log.shown == IterationLog::most_shown) context.timeline().stop();
   };
-  return {tolerance_of(options, precision), options.most_iterations, listener};
+  return {tolerance, options.most_iterations, listener};
 }
 
 /// Reads a dense matrix, and tells so. Collective over `context`.
 template <class T>
 [[nodiscard]] ScaledMatrix<T> read_and_tell(mpi::Context& context, const std::string& path, const io::MatrixFile& file,
                                             Meter& meter) {
-  meter.stage("reading " + path, 0, layout::elements(file.shape) * io::bytes(file.dtype));
+  const Index bytes = layout::elements(file.shape) * io::bytes(file.dtype);
+  meter.stage("reading " + path, bytes / context.size(), bytes);
   return read_scaled<T>(context, path, file, meter.progress());
 }
 

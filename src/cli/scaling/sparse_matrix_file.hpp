@@ -45,7 +45,7 @@ template <class T>
                                                          const io::MatrixFile& file, Meter& meter,
                                                          NarrowedEntries& narrowed) {
   const io::MatrixMarketHeader& header = *sparse_header(file);
-  meter.stage("reading " + path, 0, text_bytes(header));
+  meter.stage("reading " + path, text_bytes(header) / context.size(), text_bytes(header));
   return read_sparse<T>(context, path, header, meter.progress(), narrowed);
 }
 

@@ -45,7 +45,8 @@ void tell_points(nlohmann::ordered_json& json, const PointOptions& options);
 template <class A>
 [[nodiscard]] layout::DistributedMatrix<A> read_points(mpi::Context& context, const std::string& path,
                                                        const io::MatrixFile& file, Meter& meter) {
-  meter.stage("reading " + path, 0, layout::elements(file.shape) * io::bytes(file.dtype));
+  const Index bytes = layout::elements(file.shape) * io::bytes(file.dtype);
+  meter.stage("reading " + path, bytes / context.size(), bytes);
   return read_rows<A>(context, path, file, meter.progress());
 }
 
@@ -53,7 +54,8 @@ template <class A>
 template <class A>
 [[nodiscard]] std::vector<A> read_all_points(mpi::Context& context, const std::string& path, const io::MatrixFile& file,
                                              Meter& meter) {
-  meter.stage("reading " + path, 0, layout::elements(file.shape) * io::bytes(file.dtype));
+  const Index bytes = layout::elements(file.shape) * io::bytes(file.dtype);
+  meter.stage("reading " + path, bytes, bytes);
   return read_all_rows<A>(context, path, file, meter.progress());
 }
 
