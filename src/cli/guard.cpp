@@ -17,6 +17,7 @@
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/error.hpp"
 
+#include "cli/job/stop.hpp"
 #include "cli/options/usage_error.hpp"
 #include "cli/output/print.hpp"
 
@@ -31,6 +32,7 @@ struct Failure {
   std::string text;
   int status = 0;
   bool is_consequence = false;  // another rank knows the reason
+  bool is_error = true;
 };
 
 Failure describe(const std::exception_ptr& failure) {
@@ -38,15 +40,17 @@ Failure describe(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const UsageError& error) {
-    return {error.what(), status_usage, false};
+    return {error.what(), status_usage};
+  } catch (const Stopped& stop) {
+    return {stop.what(), stop.status(), false, false};
   } catch (const PeerFailed& error) {
     return {error.what(), status_failed, true};
   } catch (const std::bad_alloc&) {
-    return {"out of memory", status_failed, false};
+    return {"out of memory", status_failed};
   } catch (const std::exception& error) {
-    return {error.what(), status_failed, false};
+    return {error.what(), status_failed};
   } catch (...) {
-    return {"an exception of unknown type", status_failed, false};
+    return {"an exception of unknown type", status_failed};
   }
 }
 
@@ -55,6 +59,10 @@ struct Verdict {
   int reporter = -1;  // no rank failed
   int status = 0;
 };
+
+void print(const Failure& failure) {
+  failure.is_error ? print_error(failure.text) : print_aside(fmt::format("plait: {}\n", failure.text));
+}
 
 // Nothing if not all ranks came to it in time, which only a rank that failed looks at.
 std::optional<Verdict> agree_on_verdict(const mpi::Communicator& comm, const Failure& failure) {
@@ -78,7 +86,7 @@ std::optional<Verdict> agree_on_verdict(const mpi::Communicator& comm, const Fai
 
 int print_failure(const std::exception_ptr& failure) {
   const Failure described = describe(failure);
-  print_error(described.text);
+  print(described);
   return described.status;
 }
 
@@ -99,7 +107,7 @@ int run_guarded(const std::function<void(mpi::Context&)>& job) {
     std::this_thread::sleep_for(time_to_be_read);
     MPI_Abort(MPI_COMM_WORLD, status_failed);
   }
-  if (verdict->reporter == context.rank()) print_error(failure.text);
+  if (verdict->reporter == context.rank()) print(failure);
   return verdict->status;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/generate/generate.hpp"
 #include "cli/guard.hpp"
 #include "cli/job/node.hpp"
+#include "cli/job/stop.hpp"
 #include "cli/machine/machine.hpp"
 #include "cli/multiply/multiply.hpp"
 #include "cli/options/machine_option.hpp"
@@ -98,8 +99,10 @@ int run_exec_on(const Launch& launch, const ExecOptions& options) {
   }
 }
 
-int run_under_mpi(int argc, char** argv, const std::optional<Command>& command, const std::exception_ptr& misuse) {
+int run_under_mpi(const Launch& launch, int argc, char** argv, const std::optional<Command>& command,
+                  const std::exception_ptr& misuse) {
   const mpi::Environment environment(argc, argv, MPI_COMM_WORLD);
+  catch_stop_signals(launch.rank == 0);
   return run_guarded([&](mpi::Context& context) {
     expect_same_arguments(context, argc, argv);
     if (misuse) std::rethrow_exception(misuse);
@@ -127,7 +130,7 @@ int main(int argc, char** argv) {
     if (launch.size == 1) return print_failure(misuse);
   }
   try {
-    return run_under_mpi(argc, argv, command, misuse);
+    return run_under_mpi(launch, argc, argv, command, misuse);
   } catch (...) {
     const auto failure = std::current_exception();
     return after_rank_zero(launch, launch.rank == 0 ? print_failure(failure) : status_failed);

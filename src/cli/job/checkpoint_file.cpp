@@ -23,6 +23,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
+#include "cli/job/stop.hpp"
 #include "cli/output/print.hpp"
 #include "cli/output/text_aside.hpp"
 
@@ -144,6 +145,7 @@ std::optional<json> read_checkpoint_file(mpi::Context& context, const std::strin
     throw FileError(
         fmt::format("{}: is not as it was written: its checksum is not the one that {} tells", contents, path));
   });
+  note_resumable();
   return value;
 }
 
@@ -166,6 +168,7 @@ void CheckpointAttempts::make(const mpi::Context& context, const std::function<v
   try {
     write();
     has_failed_ = false;
+    note_resumable();
   } catch (const FileError& error) {
     const bool is_first = !std::exchange(has_failed_, true);
     if (!is_first || context.rank() != 0) return;

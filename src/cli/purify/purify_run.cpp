@@ -28,6 +28,7 @@
 
 #include "cli/job/checkpoint_file.hpp"
 #include "cli/job/link_rate.hpp"
+#include "cli/job/stop.hpp"
 #include "cli/options/option_words.hpp"
 #include "cli/output/print.hpp"
 #include "cli/output/text_aside.hpp"
@@ -246,6 +247,8 @@ class PurifyRun {
     const Stopwatch watch;
     outcome_.loop_begin = steady_nanoseconds();
     meter_.stage("step 1", 0, 0);
+    std::optional<StopRequest> stop;
+    if (!options_.checkpoint.empty()) stop.emplace(context_);
     while (advance(purification)) {
       purification.follow_frontier();
       const auto& iterates = purification.state().iterates;
@@ -255,8 +258,9 @@ class PurifyRun {
                       iterates.back().idempotency_error, iterates.back().trace - static_cast<double>(task_.occupied),
                       options_.per_state * iterates.back().energy),
           0, 0);
+      const int signal = stop ? stop->signal() : 0;
       const Index every = options_.checkpoint_every.value_or(usual_steps_between_checkpoints);
-      if (!options_.checkpoint.empty() && steps % every == 0) {
+      if (!options_.checkpoint.empty() && (signal != 0 || steps % every == 0)) {
         const Index received_in_steps = received_by_rank(context_) - received_before;
         checkpoints_.make(context_, [&] {
           last_checkpoint_ = write_checkpoint(context_, options_.checkpoint, last_checkpoint_,
@@ -265,6 +269,7 @@ class PurifyRun {
         });
         received_before = received_by_rank(context_) - received_in_steps;
       }
+      if (signal != 0) throw Stopped(signal, options_.checkpoint);
     }
     outcome_.loop_end = steady_nanoseconds();
     outcome_.purify_seconds = slowest(context_, watch.seconds());

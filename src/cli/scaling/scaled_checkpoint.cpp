@@ -104,8 +104,8 @@ void ScaledCheckpoint::read(const json& checkpoint) {
 }
 
 void ScaledCheckpoint::write(json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
-                            const std::vector<const std::vector<double>*>& of_columns,
-                            const std::vector<double>& errors) {
+                             const std::vector<const std::vector<double>*>& of_columns,
+                             const std::vector<double>& errors) {
   const std::string contents = next_contents(contents_);
   const auto vectors = static_cast<Index>(of_rows.size());
   const auto iterations = static_cast<Index>(errors.size());
@@ -137,18 +137,26 @@ void ScaledCheckpoint::keep(const json& checkpoint, const std::vector<const std:
                             const std::vector<const std::vector<double>*>& of_columns,
                             const std::vector<double>& errors) {
   attempts_.make(context_, [&] { write(checkpoint, of_rows, of_columns, errors); });
+  if (signal_ != 0) throw Stopped(signal_, options_.checkpoint);
+}
+
+bool ScaledCheckpoint::is_due(Index iterations) {
+  signal_ = stop_->signal();
+  return signal_ != 0 || iterations % options_.checkpoint_every.value_or(usual_checkpoint_every) == 0;
 }
 
 sinkhorn::ScalingCheckpoints ScaledCheckpoint::of_scaling() {
   if (options_.checkpoint.empty()) return {};
-  return {options_.checkpoint_every.value_or(usual_checkpoint_every),
+  stop_.emplace(context_);
+  return {[this](Index iterations) { return is_due(iterations); },
           [this](const ScalingState& state) { keep(json::object(), {&state.u}, {&state.v}, state.errors); },
           state_ ? &state_->scaling : nullptr};
 }
 
 void ScaledCheckpoint::put_into(sinkhorn::TransportOptions& options) {
   if (options_.checkpoint.empty()) return;
-  options.keep_every = options_.checkpoint_every.value_or(usual_checkpoint_every);
+  stop_.emplace(context_);
+  options.is_due = [this](Index iterations) { return is_due(iterations); };
   options.from = state_ ? &*state_ : nullptr;
   options.keep = [this](const TransportState& state) {
     json stages = json::array();
@@ -171,6 +179,7 @@ Index ScaledCheckpoint::resumed_at() const noexcept {
 }
 
 void ScaledCheckpoint::remove() {
+  stop_.reset();
   if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
 }
 

@@ -12,6 +12,7 @@
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/job/checkpoint_file.hpp"
+#include "cli/job/stop.hpp"
 #include "cli/scaling/scaled_options.hpp"
 
 namespace plait::cli {
@@ -42,6 +43,7 @@ class ScaledCheckpoint {
 
  private:
   void look_for_one();
+  [[nodiscard]] bool is_due(Index iterations);
   void read(const nlohmann::json& checkpoint);
   void write(nlohmann::json checkpoint, const std::vector<const std::vector<double>*>& of_rows,
              const std::vector<const std::vector<double>*>& of_columns, const std::vector<double>& errors);
@@ -58,6 +60,8 @@ class ScaledCheckpoint {
   Index columns_;
   std::string contents_;  // of the last one that was written
   CheckpointAttempts attempts_;
+  std::optional<StopRequest> stop_;
+  int signal_ = 0;                                 // that this job is to stop for
   std::optional<sinkhorn::TransportState> state_;  // of a scaling, only that part
 };
 

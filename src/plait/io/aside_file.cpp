@@ -156,7 +156,11 @@ void sync_folder(const std::string& path, const fs::path& folder) {
 }  // namespace
 
 AsideFile::AsideFile(File file, std::string target, std::string aside, bool created)
-    : file_(std::move(file)), target_(std::move(target)), aside_(std::move(aside)), remove_(created) {}
+    : file_(std::move(file)),
+      target_(std::move(target)),
+      aside_(std::move(aside)),
+      remove_(created),
+      unfinished_(aside_) {}
 
 AsideFile AsideFile::create(const std::string& path, Index bytes) {
   PLAIT_ASSERT(bytes >= 0, "a file has no negative size");
@@ -180,7 +184,8 @@ AsideFile::AsideFile(AsideFile&& other) noexcept
     : file_(std::move(other.file_)),
       target_(std::move(other.target_)),
       aside_(std::move(other.aside_)),
-      remove_(std::exchange(other.remove_, false)) {}
+      remove_(std::exchange(other.remove_, false)),
+      unfinished_(std::move(other.unfinished_)) {}
 
 AsideFile::~AsideFile() {
   if (remove_) ::unlink(aside_.c_str());
@@ -199,6 +204,7 @@ void AsideFile::publish() {
     throw system_error(file_.path(), fmt::format("{} can't be renamed to it", aside_), errno);
   }
   remove_ = false;
+  unfinished_ = {};
   sync_folder(file_.path(), folder_of(target_));
 }
 

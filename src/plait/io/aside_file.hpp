@@ -6,11 +6,14 @@
 
 #include "plait/base/index.hpp"
 #include "plait/io/file.hpp"
+#include "plait/io/unfinished_file.hpp"
 
 namespace plait::io {
 
 /// A file that is written under a temporary name in its folder and gets its own name only once all of it is on the
 /// disk. Whatever goes wrong before, a file that had the name stays as it was, and the temporary one is removed.
+///
+/// So does a signal that ends a process that wrote to it (see remove_unfinished_files).
 ///
 /// One process creates it, others may join in writing. Symbolic links are followed, so that the link stays one.
 /// All throw FileError, beginning with `path`.
@@ -71,6 +74,7 @@ class AsideFile {
   std::string target_;
   std::string aside_;
   bool remove_;
+  UnfinishedFile unfinished_;
 };
 
 }  // namespace plait::io

@@ -24,10 +24,11 @@ class Course {
   /// Keeps the state that comes before the next iteration, if it is time to.
   template <class State>
   void keep(State&& state) const {
-    if (!limits_.checkpoints.keep || outcome_.iterations % limits_.checkpoints.every != 0) return;
+    const ScalingCheckpoints& checkpoints = limits_.checkpoints;
+    if (!checkpoints.keep || !checkpoints.is_due || !checkpoints.is_due(outcome_.iterations)) return;
     ScalingState kept = state();
     kept.errors = outcome_.errors;
-    limits_.checkpoints.keep(kept);
+    checkpoints.keep(kept);
   }
 
   /// Whether that is what was wanted, or what rounding leaves. The outcome says which.

@@ -24,9 +24,6 @@ void expect_valid(const Limits& limits) {
     throw ArgumentError(
         fmt::format("the memory of the support is limited to {} bytes, expected >= 0", limits.most_support_bytes));
   }
-  if (limits.checkpoints.every < 1) {
-    throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", limits.checkpoints.every));
-  }
 }
 
 }  // namespace plait::sinkhorn

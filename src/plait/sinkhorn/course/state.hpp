@@ -16,7 +16,9 @@ struct ScalingState {
 
 /// How a scaling that may be stopped is kept, and gone on with.
 struct ScalingCheckpoints {
-  Index every = 1;  // iterations
+  /// Asked on all ranks before each iteration but the first, with how many there were: whether the state is to be kept,
+  /// with the same answer on all of them; empty: never.
+  std::function<bool(Index iterations)> is_due = {};
   /// Called on all ranks; what it throws on one of them has to be thrown on all. May be empty.
   std::function<void(const ScalingState&)> keep = {};
   /// To go on from; none: from the beginning. The same on all ranks.

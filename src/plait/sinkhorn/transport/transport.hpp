@@ -58,10 +58,9 @@ struct TransportOptions {
   Limits limits = {};
   Rho rho = {};                // unbalanced transport, where one of them is finite
   double over_relaxation = 1;  // see `Update`; 1 for none
-  /// Called on all ranks after every `keep_every` iterations of a stage; what it throws on one of them has to be thrown
-  /// on all. May be empty. The checkpoints of `limits` are not looked at.
+  /// As those of `ScalingCheckpoints`, of the iterations of a stage. The checkpoints of `limits` are not looked at.
+  std::function<bool(Index iterations)> is_due = {};
   std::function<void(const TransportState&)> keep = {};
-  Index keep_every = 1;
   /// To go on from; none: from the beginning. The same stage on all ranks.
   const TransportState* from = nullptr;
 };

@@ -37,9 +37,6 @@ void expect_suitable(const TransportOptions& options) {
                     power < 1 ? "" : ", or infinity for balanced transport"));
   }
   expect_valid(Update{1, 1, options.over_relaxation});
-  if (options.keep_every < 1) {
-    throw ArgumentError(fmt::format("a state is kept every {} iterations, expected >= 1", options.keep_every));
-  }
 }
 
 template <class T>

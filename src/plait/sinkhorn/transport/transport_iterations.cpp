@@ -195,7 +195,7 @@ class Transports {
 
   [[nodiscard]] Limits limits_of(double epsilon, bool is_last, Domain domain, const TransportState* from) {
     Limits limits = limits_of_stage(options_.limits, is_last);
-    limits.checkpoints = {options_.keep_every, {}, from != nullptr ? &from->scaling : nullptr};
+    limits.checkpoints = {options_.is_due, {}, from != nullptr ? &from->scaling : nullptr};
     if (options_.keep) {
       limits.checkpoints.keep = [this, epsilon, domain](const ScalingState& scaling) {
         const Transport<A>& result = runs_.front().result;

@@ -1,0 +1,106 @@
+"""Jobs that are told to stop: with a checkpoint they go on with the same bits, and nothing unfinished is left."""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+from harness import TIME_LIMIT_SECONDS, CommandTest
+from purify_test import prescribed
+
+OWN_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGUSR1: 75, signal.SIGUSR2: 75}
+
+
+class Signals(CommandTest):
+    def started(self, ranks: int, *arguments: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            self.words(ranks, *arguments), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            stdin=subprocess.DEVNULL, preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in OWN_STATUS],
+        )  # fmt: skip
+
+    def signalled_when(self, condition, number: signal.Signals, ranks: int, *arguments: str) -> tuple[int, str]:
+        """The exit status, and what was said; with several ranks it is the launcher that gets the signal."""
+        with self.started(ranks, *arguments) as process:
+            end = time.monotonic() + TIME_LIMIT_SECONDS
+            while not condition():
+                self.assertIsNone(process.poll(), "the job ended before it could be stopped")
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.002)
+            os.kill(process.pid, number)
+            _, said = process.communicate(timeout=TIME_LIMIT_SECONDS)
+        self.end_ranks()
+        return process.returncode, said
+
+    def has(self, *names: str) -> bool:
+        return set(names) <= self.files()
+
+    def test_a_job_with_a_checkpoint_stops_after_a_step_and_goes_on(self):
+        values = np.concatenate([np.linspace(0, 0.3, 240), np.linspace(0.3 + 1e-7, 1, 560)])
+        self.save("H.npy", prescribed(values, 5))
+        cost = np.random.default_rng(6).random((200, 200))
+        self.save("K.npy", np.exp(-500 * cost))
+        self.save("cost.npy", cost)
+        stopping = ("--checkpoint", "C.json", "--checkpoint-every", "5", "-o", "D.npy", "--quiet")
+        jobs = [
+            ("purify", "H.npy", "--electrons", "480", "--method", "tc2"),
+            ("sinkhorn", "K.npy", "--tolerance", "1e-14", "--iterations", "6000"),
+            ("transport", "cost.npy", "--epsilon", "0.002", "--tolerance", "1e-14", "--iterations", "4000"),
+        ]
+        later = (signal.SIGUSR1,)
+        for job, ranks, numbers in [
+            (jobs[0], 0, OWN_STATUS), (jobs[0], 2, (signal.SIGTERM, signal.SIGUSR2)), (jobs[1], 2, later), (jobs[2], 0, later),
+        ]:  # fmt: skip
+            self.assertEqual(self.run_plait(ranks, *job, "-o", "expected.npy", "--quiet").status, 0)
+            for number in numbers:
+                with self.subTest(job=job[0], ranks=ranks, signal=number.name):
+                    status, said = self.signalled_when(lambda: self.has("C.json"), number, ranks, *job, *stopping)
+                    self.assertNotEqual(status, 0)
+                    if ranks == 0:
+                        self.assertEqual(status, OWN_STATUS[number])
+                    self.assertFalse(self.has("D.npy"))
+                    self.assertEqual([name for name in self.files() if ".tmp-" in name], [])
+                    if ranks == 0 or number in (signal.SIGUSR1, signal.SIGUSR2):  # launchers hand on others, or kill
+                        self.assertIn(f"stopped by {number.name}; --resume goes on from C.json", said)
+                    self.assertEqual(self.run_plait(ranks, *job, *stopping, "--resume").status, 0)
+                    np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"))
+                    (self.folder / "D.npy").unlink()
+
+    def test_other_jobs_remove_what_they_had_not_finished(self):
+        self.save("B.npy", np.zeros((4000, 4000)))
+        job = ("redistribute", "B.npy", "-o", "A.npy", "--op", "transpose", "--quiet")
+        for ranks in (0, 2):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+                with self.subTest(ranks=ranks, signal=number.name):
+                    is_writing = lambda: any(".tmp-" in name for name in self.files())  # noqa: E731
+                    status, said = self.signalled_when(is_writing, number, ranks, *job)
+                    self.assertNotEqual(status, 0)
+                    if ranks == 0:
+                        self.assertEqual(status, 128 + number)
+                        self.assertIn(f"stopped by {number.name} before it was done", said)
+                        self.assertEqual(self.files(), {"B.npy"})
+                    else:
+                        self.succeed(0, "generate", "2x2", "-o", "other.npy")  # where the launcher killed the ranks
+                        self.assertEqual(self.files(), {"B.npy", "other.npy"})
+                        (self.folder / "other.npy").unlink()
+
+    def test_a_full_disk_costs_a_checkpoint_and_no_result(self):
+        values = np.concatenate([np.linspace(0, 0.3, 30), np.linspace(0.3 + 1e-5, 1, 70)])
+        self.save("H.npy", prescribed(values, 5))
+        self.succeed(0, "purify", "H.npy", "--electrons", "60", "-o", "expected.npy")
+        (self.folder / "C.json.b.npy/file").mkdir(parents=True)  # so that every other one can't be written
+        job = ("purify", "H.npy", "--electrons", "60", "-o", "D.npy", "--checkpoint", "C.json", "--checkpoint-every", "1")
+        for ranks in (0, 2):
+            result = self.run_plait(ranks, *job)
+            self.assertEqual(result.status, 0, result.stderr)
+            self.assertEqual(result.stderr.count("plait: warning: no checkpoint was written: "), 1, result.stderr)
+            self.assertIn("the job goes on, and the last one stays", result.stderr)
+            np.testing.assert_allclose(self.load("D.npy"), self.load("expected.npy"), atol=1e-12)
+        # A checkpoint of 12 kB where files may have 4 or 8.
+        self.save("K.npy", np.random.default_rng(3).random((1500, 4)))
+        words = self.words(0, "sinkhorn", "K.npy", "--column-factors", "V.npy", "--checkpoint", "S.json", "--checkpoint-every", "1")
+        limited = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *words]
+        result = subprocess.run(limited, cwd=self.folder, capture_output=True, text=True, timeout=TIME_LIMIT_SECONDS)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stderr.count("plait: warning: no checkpoint was written: "), 1, result.stderr)
+        self.assertTrue((self.folder / "V.npy").exists())
