@@ -84,21 +84,3 @@ class Signals(CommandTest):
                         self.succeed(0, "generate", "2x2", "-o", "other.npy")  # where the launcher killed the ranks
                         self.assertEqual(self.files(), {"B.npy", "other.npy"})
                         (self.folder / "other.npy").unlink()
-
-    def test_a_full_disk_costs_a_checkpoint_and_no_result(self):
-        values = np.concatenate([np.linspace(0, 0.3, 30), np.linspace(0.3 + 1e-5, 1, 70)])
-        self.save("H.npy", prescribed(values, 5))
-        self.succeed(0, "purify", "H.npy", "--electrons", "60", "-o", "expected.npy")
-        (self.folder / "C.json.b.npy/file").mkdir(parents=True)  # so that every other one can't be written
-        job = ("purify", "H.npy", "--electrons", "60", "-o", "D.npy", "--checkpoint", "C.json", "--checkpoint-every", "1")
-        for ranks in (0, 2):
-            result = self.run_plait(ranks, *job)
-            self.assertEqual(result.status, 0, result.stderr)
-            self.assertEqual(result.stderr.count("plait: warning: no checkpoint was written: "), 1, result.stderr)
-            self.assertIn("the job goes on, and the last one stays", result.stderr)
-            np.testing.assert_allclose(self.load("D.npy"), self.load("expected.npy"), atol=1e-12)
-        self.save("K.npy", np.random.default_rng(3).random((150, 40)))
-        result = self.run_plait(2, "sinkhorn", "K.npy", "-o", "P.npy", "--checkpoint", "C.json", "--checkpoint-every", "1")
-        self.assertEqual(result.status, 0, result.stderr)
-        self.assertEqual(result.stderr.count("plait: warning: no checkpoint was written: "), 1, result.stderr)
-        self.assertTrue((self.folder / "P.npy").exists())
