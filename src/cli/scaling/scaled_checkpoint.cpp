@@ -153,7 +153,8 @@ sinkhorn::ScalingCheckpoints ScaledCheckpoint::of_scaling() {
           state_ ? &state_->scaling : nullptr};
 }
 
-void ScaledCheckpoint::put_into(sinkhorn::TransportOptions& options) {
+template <class Options>
+void ScaledCheckpoint::put(Options& options) {
   if (options_.checkpoint.empty()) return;
   stop_.emplace(context_);
   options.is_due = [this](Index iterations) { return is_due(iterations); };
@@ -173,6 +174,9 @@ void ScaledCheckpoint::put_into(sinkhorn::TransportOptions& options) {
          of_rows, of_columns, state.scaling.errors);
   };
 }
+
+template void ScaledCheckpoint::put(sinkhorn::TransportOptions&);
+template void ScaledCheckpoint::put(sinkhorn::BarycentreOptions&);
 
 Index ScaledCheckpoint::resumed_at() const noexcept {
   return state_ ? static_cast<Index>(state_->scaling.errors.size()) : 0;

@@ -9,6 +9,7 @@
 
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/course/state.hpp"
+#include "plait/sinkhorn/transport/barycentre.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/job/checkpoint_file.hpp"
@@ -17,7 +18,7 @@
 
 namespace plait::cli {
 
-/// Keeps where `plait sinkhorn` or `plait transport` is, for --checkpoint, and finds where one was, for --resume. The
+/// Keeps where a job of scaling or transport is, for --checkpoint, and finds where one was, for --resume. The
 /// contents of a checkpoint are the vectors, one after the other: those of all rows, those of all columns, and the
 /// error after each iteration, which may be millions. Nothing happens where no checkpoint is asked for.
 class ScaledCheckpoint {
@@ -33,7 +34,8 @@ class ScaledCheckpoint {
 
   /// To be used as long as this lives.
   [[nodiscard]] sinkhorn::ScalingCheckpoints of_scaling();
-  void put_into(sinkhorn::TransportOptions& options);
+  void put_into(sinkhorn::TransportOptions& options) { put(options); }
+  void put_into(sinkhorn::BarycentreOptions& options) { put(options); }
 
   /// Iterations that the checkpoint had, of the stage under way; 0 without one.
   [[nodiscard]] Index resumed_at() const noexcept;
@@ -42,6 +44,8 @@ class ScaledCheckpoint {
   void remove();
 
  private:
+  template <class Options>
+  void put(Options& options);
   void look_for_one();
   [[nodiscard]] bool is_due(Index iterations);
   void read(const nlohmann::json& checkpoint);

@@ -69,13 +69,7 @@ void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledW
       [&options](const std::string& text) { options.over_relaxation = parse_over_relaxation(text); }, "NUMBER",
       fmt::format(
           "Go so many times as far, below 2: may be quicker where it\nis slow, and may not converge. By default 1"));
-  add_path(command, "--checkpoint", options.checkpoint, "FILE",
-           "Write now and then how far the job is, there and into\nFILE.a.npy and FILE.b.npy");
-  add_value(
-      command, "--checkpoint-every",
-      [&options](const std::string& text) { options.checkpoint_every = parse_count(text); }, "COUNT",
-      "How often: after so many iterations; 100 by default");
-  command.add_flag("--resume", options.resume, "Go on from the checkpoint, if there is one");
+  add_checkpoint_options(command, options);
   add_report_and_machine_options(command, options);
 }
 
@@ -98,6 +92,16 @@ void add_limit_options(CLI::App& command, ScaledOptions& options, const char* mo
   add_value(
       command, "--iterations", [&options](const std::string& text) { options.most_iterations = parse_count(text); },
       "COUNT", fmt::format("{}; 10000 by default", most_iterations));
+}
+
+void add_checkpoint_options(CLI::App& command, ScaledOptions& options) {
+  add_path(command, "--checkpoint", options.checkpoint, "FILE",
+           "Write now and then how far the job is, there and into\nFILE.a.npy and FILE.b.npy");
+  add_value(
+      command, "--checkpoint-every",
+      [&options](const std::string& text) { options.checkpoint_every = parse_count(text); }, "COUNT",
+      "How often: after so many iterations; 100 by default");
+  command.add_flag("--resume", options.resume, "Go on from the checkpoint, if there is one");
 }
 
 void add_report_and_machine_options(CLI::App& command, ScaledOptions& options) {

@@ -77,9 +77,11 @@ struct ScaledWords {
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words);
 
 /// Some of them, for commands that have no others: what a matrix is stored in and computed with, of which `precisions`
-/// are known; when iterations end; what is told, and the machine.
+/// are known; when iterations end; checkpoints; what is told, and
+/// the machine.
 void add_precision_option(CLI::App& command, ScaledOptions& options, const char* precisions);
 void add_limit_options(CLI::App& command, ScaledOptions& options, const char* most_iterations);
+void add_checkpoint_options(CLI::App& command, ScaledOptions& options);
 void add_report_and_machine_options(CLI::App& command, ScaledOptions& options);
 
 /// \throws UsageError  --resume or --checkpoint-every without --checkpoint

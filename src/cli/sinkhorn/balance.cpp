@@ -11,6 +11,7 @@
 #include "plait/sinkhorn/scaling/sparse.hpp"
 
 #include "cli/job/joint_stopwatch.hpp"
+#include "cli/scaling/scaled_checkpoint.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/scaling/sparse_matrix_file.hpp"
 #include "cli/sinkhorn/balance_report.hpp"
@@ -58,12 +59,17 @@ template <class Apply, class Write>
 void balance_and_tell(mpi::Context& context, const BalanceOptions& options, Meter& meter, const JointStopwatch& all,
                       sinkhorn::SymmetricOperand& operand, BalanceOutcome& result, const Apply& apply,
                       const Write& write) {
+  ScaledCheckpoint checkpoint(context, options, "plait balance", {options.input},
+                              {{"precision", name(result.precision)}, {"sum", options.sum}}, operand.rows(),
+                              operand.columns());
+  result.resumed_at = checkpoint.resumed_at();
   result.read_seconds = all.seconds();
 
   meter.stage("balancing", 0, 0);
   const JointStopwatch iterating(context);
-  const auto found = sinkhorn::balance(context, operand, options.sum,
-                                       limits_of(context, options, result.precision, meter, result.log));
+  auto limits = limits_of(context, options, result.precision, meter, result.log);
+  limits.checkpoints = checkpoint.of_scaling();
+  const auto found = sinkhorn::balance(context, operand, options.sum, limits);
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
   result.iterations = found.outcome.iterations;
@@ -75,6 +81,7 @@ void balance_and_tell(mpi::Context& context, const BalanceOptions& options, Mete
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   write(wanted);
   write_factors(context, options, found.x, wanted.first_row, operand.rows());
+  checkpoint.remove();
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
 }

@@ -37,9 +37,11 @@ void add_balance(CLI::App& program, BalanceOptions& options) {
       "What each row of B is to sum up to; 1 by default");
   add_precision_option(command, options, "f64 or mixed");
   add_limit_options(command, options, most_in_all);
+  add_checkpoint_options(command, options);
   add_report_and_machine_options(command, options);
   command.footer(balance_footer);
   command.final_callback([&options] {
+    expect_checkpoint(options);
     if (options.of_rows.empty() && options.output.empty()) {
       throw UsageError("-o and --matrix are missing: where does the result go?");
     }

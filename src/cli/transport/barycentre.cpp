@@ -1,6 +1,7 @@
 #include "cli/transport/barycentre.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 
 #include "cli/job/joint_stopwatch.hpp"
 #include "cli/scaling/matrix_rows.hpp"
+#include "cli/scaling/scaled_checkpoint.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/transport/point_files.hpp"
 
@@ -82,19 +84,34 @@ PageFacts facts_of(const BarycentreOptions& options, const BarycentreOutcome& ou
 /// What comes after reading the costs, or points.
 ///
 /// \param all    since the job began
+/// \param rows   of this rank
 /// \param solve  called with the histograms and options, returns the barycentre
 template <class Solve>
 void find_and_tell(mpi::Context& context, const BarycentreOptions& options, const BarycentreJob& job, Meter& meter,
-                   const JointStopwatch& all, BarycentreOutcome& result, const Solve& solve) {
+                   const JointStopwatch& all, BarycentreOutcome& result, Index rows, const Solve& solve) {
   const auto masses = read_histograms(context, options.histograms, job.histograms, job.file.shape.columns);
   const auto weights = options.weights.empty() ? std::vector<double>() : io::read_npy_vector(context, options.weights);
+  const auto count = static_cast<Index>(masses.size());
+  std::vector<std::string> inputs{options.histograms, options.weights};
+  if (options.points.empty()) inputs.push_back(options.input);
+  std::ranges::copy(options.points, std::back_inserter(inputs));
+  ScaledCheckpoint checkpoint(context, options, "plait barycentre", inputs,
+                              {{"precision", name(result.precision)},
+                               {"epsilon", options.epsilon},
+                               {"first epsilon", options.first_epsilon},
+                               {"domain", name(options.domain)},
+                               {"metric", name(options.metric)},
+                               {"p", options.p.value_or(2)}},
+                              count * rows, count * job.file.shape.columns);
+  result.resumed_at = checkpoint.resumed_at();
   result.read_seconds = all.seconds();
 
   meter.stage("finding the barycentre", 0, 0);
   const JointStopwatch iterating(context);
   const sinkhorn::Histograms histograms{{masses.begin(), masses.end()}, weights};
-  const sinkhorn::BarycentreOptions how{options.epsilon, options.domain, options.first_epsilon,
-                                        limits_of(context, options, job.precision, meter, result.log)};
+  sinkhorn::BarycentreOptions how{options.epsilon, options.domain, options.first_epsilon,
+                                  limits_of(context, options, job.precision, meter, result.log)};
+  checkpoint.put_into(how);
   const sinkhorn::Barycentre found = solve(histograms, how);
   result.iterate_seconds = iterating.seconds();
   result.outcome = found.outcome;
@@ -109,6 +126,7 @@ void find_and_tell(mpi::Context& context, const BarycentreOptions& options, cons
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (!options.page.empty()) result.masses = sketch_of_masses(context, found.masses, job.file.shape.rows);
   write_row_vector(context, options.of_rows, found.masses, false);
+  checkpoint.remove();
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
 }
@@ -126,7 +144,7 @@ BarycentreOutcome barycentre_of_costs(mpi::Context& context, const BarycentreOpt
     throw ArgumentError(fmt::format("{} is in Fortran order, expected C order", options.input));
   });
   const matrix_view<T> rows = matrix.rows();
-  find_and_tell(context, options, job, meter, all, result,
+  find_and_tell(context, options, job, meter, all, result, rows.rows(),
                 [&](const sinkhorn::Histograms& histograms, const sinkhorn::BarycentreOptions& how) {
                   return sinkhorn::barycentre<T>(context, rows, histograms, how);
                 });
@@ -141,7 +159,7 @@ BarycentreOutcome barycentre_of_points(mpi::Context& context, const BarycentreOp
   result.precision = job.precision;
   const JointStopwatch all(context);
   const PointsRead<double> points(context, options, job, meter);
-  find_and_tell(context, options, job, meter, all, result,
+  find_and_tell(context, options, job, meter, all, result, points.clouds().x.rows(),
                 [&](const sinkhorn::Histograms& histograms, const sinkhorn::BarycentreOptions& how) {
                   return sinkhorn::barycentre(context, points.clouds(), histograms, how);
                 });

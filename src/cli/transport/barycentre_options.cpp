@@ -47,9 +47,11 @@ void add_barycentre(CLI::App& program, BarycentreOptions& options) {
       ->required();
   add_precision_option(command, options, "f64 or mixed");
   add_limit_options(command, options, most_with_each_epsilon);
+  add_checkpoint_options(command, options);
   add_report_and_machine_options(command, options);
   command.footer(footer);
   command.final_callback([&options] {
+    expect_checkpoint(options);
     expect_points(options, options, options, "f64");
     expect_epsilons(options);
   });

@@ -34,6 +34,8 @@ class Balancer {
                                      })),
         course_(limits, roundoff_of<double>()) {
     mpi::agreed(context, [&] {
+      from_ = limits.checkpoints.from;
+      if (from_ != nullptr) expect_state(*from_, limits.most_iterations, matrix.columns());
       const auto own = static_cast<std::size_t>(matrix.rows());
       const auto all = static_cast<std::size_t>(matrix.columns());
       x_.assign(all, 1.0);
@@ -50,6 +52,7 @@ class Balancer {
   [[nodiscard]] Balance to_the_end() {
     multiply();
     mask();
+    if (from_ != nullptr) x_ = from_->v;
     while (!course_.is_at_limit() && !is_over()) {
     }
     if (course_.outcome().reason.empty()) at_limit();
@@ -59,6 +62,12 @@ class Balancer {
   }
 
  private:
+  static void expect_state(const ScalingState& from, Index most_iterations, Index columns) {
+    expect_fewer(from, most_iterations);
+    if (static_cast<Index>(from.v.size()) == columns) return;
+    throw ArgumentError(fmt::format("the state has factors for {} rows, expected {}", from.v.size(), columns));
+  }
+
   void multiply() {
     matrix_.multiply(x_, own_);
     products_of_all_.start({{Binding::input(std::as_bytes(std::span(own_))),
@@ -95,6 +104,10 @@ class Balancer {
       x_[i] = std::sqrt(sum_ * x_[i] / products_[i]);
       if (!(x_[i] > 0) || !std::isfinite(x_[i])) return out_of_range();
     }
+    course_.keep([this] {
+      const auto own = std::span(x_).subspan(static_cast<std::size_t>(first_), own_.size());
+      return ScalingState{{own.begin(), own.end()}, x_, {}};
+    });
     return false;
   }
 
@@ -125,6 +138,7 @@ class Balancer {
   Index first_;
   schedule::Schedule products_of_all_;
   Course course_;
+  const ScalingState* from_ = nullptr;
   CheckedMarginals marginals_;
   std::vector<double> x_;
   std::vector<double> products_;  // A x

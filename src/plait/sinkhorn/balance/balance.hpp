@@ -34,7 +34,8 @@ struct Balance {
 /// Collective over `context`.
 ///
 /// \param sum  what each row is to sum up to
-/// \throws ArgumentError  on all ranks: a sum that is not positive and finite, limits that are none; as
+/// \throws ArgumentError  on all ranks: a sum that is not positive and finite, limits that are none; a state to go on
+///                        from that does not fit; as
 ///                        SymmetricOperand::expect_symmetric
 ///
 /// Source: Knight, Ruiz, Uçar, "A symmetry preserving algorithm for matrix scaling", 2014.

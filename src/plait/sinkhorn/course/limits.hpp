@@ -13,7 +13,7 @@ struct Limits {
   Index most_iterations = 10'000;
   /// Called on all ranks after each iteration; what it throws on one of them has to be thrown on all.
   std::function<void(Index iteration, double error)> listener = {};
-  ScalingCheckpoints checkpoints = {};  // of `scale`
+  ScalingCheckpoints checkpoints = {};  // of `scale` and `balance`
   /// The most memory that rank 0 takes to decide whether a sparse matrix has support: see `SparseSupport`.
   Index most_support_bytes = Index{4} << 30;
 };

@@ -93,6 +93,51 @@ void in_units(BarycentrePlans& plans, double factor) {
   }
 }
 
+/// By rows: the same whatever rows a rank has.
+std::vector<double> potentials_of_rows(const BarycentrePlans& plans) {
+  const std::size_t count = plans.f.size();
+  std::vector<double> result(count * plans.barycentre.size());
+  for (std::size_t n = 0; n < result.size(); ++n) result[n] = plans.f[n % count][n / count];
+  return result;
+}
+
+std::vector<double> potentials_of_columns(const BarycentrePlans& plans) {
+  std::vector<double> result;
+  for (const auto& of_histogram : plans.g) result.insert(result.end(), of_histogram.begin(), of_histogram.end());
+  return result;
+}
+
+/// Puts the potentials of a state back.
+void take_potentials(const TransportState& from, double epsilon, BarycentrePlans& plans) {
+  const std::size_t count = plans.f.size();
+  const std::size_t columns = plans.g.front().size();
+  const std::size_t factors = from.domain == Domain::factors ? count * columns : from.scaling.v.size();
+  if (from.f.size() != count * plans.barycentre.size() || from.g.size() != count * columns ||
+      from.scaling.v.size() != factors) {
+    throw ArgumentError(fmt::format("the state has {} potentials of rows and {} of columns, expected {} and {}",
+                                    from.f.size(), from.g.size(), count * plans.barycentre.size(), count * columns));
+  }
+  if (!(from.epsilon >= epsilon)) {
+    throw ArgumentError(fmt::format("the state has come to epsilon {}, expected {} at least", from.epsilon, epsilon));
+  }
+  for (std::size_t n = 0; n < from.f.size(); ++n) plans.f[n % count][n / count] = from.f[n];
+  for (std::size_t n = 0; n < from.g.size(); ++n) plans.g[n / columns][n % columns] = from.g[n];
+}
+
+/// Those of a stage, with its checkpoints.
+Limits limits_of(const BarycentreOptions& options, const Limits& of_stage, const TransportState* from,
+                 const std::vector<TransportStage>& stages, double epsilon, Domain domain,
+                 const BarycentrePlans& plans) {
+  Limits limits = of_stage;
+  limits.checkpoints = {options.is_due, {}, from != nullptr ? &from->scaling : nullptr};
+  if (options.keep) {
+    limits.checkpoints.keep = [&options, &stages, &plans, epsilon, domain](const ScalingState& scaling) {
+      options.keep({stages, epsilon, domain, potentials_of_rows(plans), potentials_of_columns(plans), scaling});
+    };
+  }
+  return limits;
+}
+
 Barycentre no_barycentre(Barycentre result, Outcome outcome, std::size_t rows, std::size_t histograms) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   result.outcome = std::move(outcome);
@@ -144,13 +189,21 @@ Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, cons
     });
   };
   if (auto beyond = beyond_range<double>(highest, last)) return without(std::move(*beyond));
+  const TransportState* from = options.from;
+  mpi::agreed(context, [&] {
+    if (from == nullptr) return;
+    take_potentials(*from, last, plans);
+    result.stages = from->stages;
+  });
 
   const bool is_narrow = highest <= widest_factors<double> * last;
-  if (options.domain == Domain::factors || (options.domain == Domain::automatic && is_narrow)) {
+  const bool was_by_logarithms = from != nullptr && from->domain == Domain::logarithmic;
+  if (!was_by_logarithms && (options.domain == Domain::factors || (options.domain == Domain::automatic && is_narrow))) {
     std::optional<Outcome> outcome;
     if (is_narrow) {
       mpi::agreed(context, [&] { costs.set_epsilon(last, 1); });
-      outcome = project_by_factors(context, costs, plans, options.limits);
+      outcome = project_by_factors(
+          context, costs, plans, limits_of(options, options.limits, from, result.stages, last, Domain::factors, plans));
     }
     if (outcome) {
       result.stages.push_back({last, outcome->iterations, Domain::factors});
@@ -159,15 +212,18 @@ Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, cons
       return result;
     }
     if (options.domain == Domain::factors) return without(beyond_factors(highest, last));
+    from = nullptr;
   }
 
-  double epsilon = first_epsilon(options.first_epsilon, highest, last);
+  double epsilon = from != nullptr ? from->epsilon : first_epsilon(options.first_epsilon, highest, last);
   while (true) {
     const bool is_last = epsilon <= last;
-    in_units(plans, 1 / epsilon);
+    if (from == nullptr) in_units(plans, 1 / epsilon);
     mpi::agreed(context, [&] { costs.set_epsilon(epsilon, together); });
-    Outcome outcome =
-        project_by_logarithms(context, costs, plans, highest / epsilon, limits_of_stage(options.limits, is_last));
+    Outcome outcome = project_by_logarithms(context, costs, plans, highest / epsilon,
+                                            limits_of(options, limits_of_stage(options.limits, is_last), from,
+                                                      result.stages, epsilon, Domain::logarithmic, plans));
+    from = nullptr;
     result.stages.push_back({epsilon, outcome.iterations, Domain::logarithmic});
     if (!std::isfinite(outcome.error)) return without(std::move(outcome));
     if (is_last) {

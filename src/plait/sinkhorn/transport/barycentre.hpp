@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,7 +23,12 @@ struct BarycentreOptions {
   double epsilon = 0;  // of the costs' unit
   Domain domain = Domain::automatic;
   double first_epsilon = 0;  // see `TransportOptions`; logarithms only
-  Limits limits = {};        // without checkpoints
+  Limits limits = {};
+  /// As those of `TransportOptions`; f has a potential of each histogram for each of this rank's rows, one row after
+  /// the other, and g those of all columns, one histogram after the other.
+  std::function<bool(Index iterations)> is_due = {};
+  std::function<void(const TransportState&)> keep = {};
+  const TransportState* from = nullptr;
 };
 
 struct Barycentre {
@@ -50,7 +56,8 @@ struct Barycentre {
 ///
 /// \throws ArgumentError  on all ranks: no histogram, one of another length or with a mass that is negative or no
 ///                        number, totals that differ; weights that are not positive or do not add up to 1; an epsilon
-///                        that is not positive and finite, a first one below it; limits that are none; as `check_costs`
+///                        that is not positive and finite, a first one below it; limits that are none; a state to go
+///                        on from that does not fit; as `check_costs`
 ///
 /// Source: Benamou et al., "Iterative Bregman projections for regularized transportation problems", 2015.
 template <class T>

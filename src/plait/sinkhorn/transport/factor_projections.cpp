@@ -26,9 +26,11 @@ class FactorProjections {
     const Index leading_dimension = std::max(Index{1}, costs.columns());
     const auto rows = static_cast<std::size_t>(costs.rows());
     mpi::agreed(context, [&] {
+      if (const ScalingState* from = limits.checkpoints.from) expect_fewer(*from, limits.most_iterations);
       kernel_ = Array<double>(costs.rows() * leading_dimension);
       shift_.resize(rows);
       v_.assign(count_ * stride_, 1.0);
+      if (limits.checkpoints.from != nullptr) v_ = limits.checkpoints.from->v;
       u_.assign(count_ * rows, 1.0);
       sums_.resize(count_ * stride_ + 1);
       of_block_.resize(count_);
@@ -52,6 +54,7 @@ class FactorProjections {
       if (course_.is_over()) return ended();
       if (course_.is_at_limit()) break;
       if (!move_columns()) return std::nullopt;
+      course_.keep([this] { return ScalingState{std::vector<double>(u_.size()), v_, {}}; });  // v gives u
     }
     course_.at_limit();
     return ended();

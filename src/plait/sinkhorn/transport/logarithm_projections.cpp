@@ -27,6 +27,7 @@ class LogarithmProjections {
         course_(limits, roundoff_of<double>(), span),
         span_(span) {
     mpi::agreed(context, [&] {
+      if (const ScalingState* from = limits.checkpoints.from) expect_fewer(*from, limits.most_iterations);
       sums_.resize(count_ * stride_);
       log_masses_.resize(plans.barycentre.size());
       for (std::size_t k = 0; k < count_; ++k) {
@@ -51,6 +52,7 @@ class LogarithmProjections {
       for (std::size_t k = 0; k < count_; ++k) {
         if (lost[k]) return out_of_reach(k, *lost[k]);
       }
+      course_.keep([] { return ScalingState(); });
     }
     course_.at_limit();
     return ended();

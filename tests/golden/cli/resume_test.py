@@ -1,0 +1,88 @@
+"""`plait balance` and `plait barycentre` that were killed go on from their checkpoints with the same bits."""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+from harness import TIME_LIMIT_SECONDS, CommandTest
+
+
+class Resume(CommandTest):
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(8)
+        n = 300
+        # Entries below the antidiagonal have to vanish, so that the error falls like 1 / iterations.
+        self.save("A.npy", np.fliplr(np.tril(random.random((n, n)) + 0.5)) + np.fliplr(np.tril(np.ones((n, n)))).T)
+        a = self.load("A.npy")
+        self.save("A.npy", a + a.T)
+        x = np.sort(random.random(150))
+        self.save("X.npy", x)
+        self.save("C.npy", np.subtract.outer(x, x[::-1]) ** 2)
+        h = random.random((150, 3))
+        self.save("B.npy", h / h.sum(0))
+        histograms = ("--histograms", "B.npy", "--tolerance", "1e-15", "--iterations")
+        self.jobs = {
+            "balance": ("balance", "A.npy", "--tolerance", "1e-15", "--iterations", "6000"),
+            "factors": ("barycentre", "C.npy", "--epsilon", "0.01", *histograms, "4000"),
+            "logarithms": ("barycentre", "C.npy", "--epsilon", "0.0005", "--domain", "logarithmic", *histograms, "300"),
+            "points": ("barycentre", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", *histograms, "300"),
+        }  # fmt: skip
+
+    def test_killed_jobs_end_with_the_same_bits(self):
+        for ranks, name in ((2, "balance"), (0, "factors"), (2, "logarithms"), (0, "points")):
+            with self.subTest(name, ranks=ranks):
+                job = self.jobs[name]
+                self.assertEqual(self.run_plait(ranks, *job, "-o", "expected.npy", "--quiet").status, 0)
+                kept = ("--checkpoint", "state", "--checkpoint-every", "10", "--resume")
+                kills = self.finish_despite_kills(ranks, "state", *job, *kept, "-o", "a.npy")
+                np.testing.assert_array_equal(self.load("a.npy"), self.load("expected.npy"), f"after {kills} kills")
+                self.assertFalse({"state", "state.a.npy", "state.b.npy"} & self.files())
+
+    def test_another_number_of_ranks_goes_on(self):
+        for name, job in self.jobs.items():
+            with self.subTest(name):
+                self.assertEqual(self.run_plait(0, *job, "-o", "expected.npy", "--quiet").status, 0)
+                kept = (*job, "-o", "a.npy", "--checkpoint", "state", "--checkpoint-every", "10")
+                process = subprocess.Popen(
+                    self.words(2, *kept), cwd=self.folder, start_new_session=True, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
+                )  # fmt: skip
+                while not (self.folder / "state").exists():
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.001)
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait(TIME_LIMIT_SECONDS)
+                self.end_ranks()
+                changed = list(kept)
+                changed[changed.index("--tolerance") + 1] = "1e-14"  # may be another one
+                result = self.run_plait(3, *changed, "--resume", "--json")
+                self.assertEqual(result.status, 0, result.stderr)
+                self.assertRegex(result.stdout, r'"resumed_at": ?[1-9]')
+                np.testing.assert_allclose(self.load("a.npy"), self.load("expected.npy"), rtol=1e-6)
+
+    def test_a_checkpoint_of_another_job_is_refused(self):
+        # There is no balance, which is found out after many iterations: the checkpoint stays.
+        self.save("no_support.npy", np.array([[1.0, 1, 1], [1, 0, 0], [1, 0, 0]]))
+        job = ("balance", "no_support.npy", "-o", "x.npy", "--checkpoint", "state")
+        self.assertEqual(self.run_plait(0, *job, "--checkpoint-every", "5").status, 1)
+        self.assertIn("state", self.files())
+        for words, why in (
+            (("--sum", "2"), "its sum was 1.0, now it is 2.0"),
+            (("--precision", "mixed"), "its precision was"),
+        ):
+            errors = self.run_plait(2, *job, *words, "--resume").errors
+            self.assertEqual(len(errors), 1)
+            self.assertIn(f"state: is a checkpoint of another job: {why}", errors[0])
+        self.assertIn("state: is no checkpoint of plait barycentre",
+                      self.run_plait(0, *self.jobs["factors"], "-o", "a.npy", "--checkpoint", "state", "--resume").errors[0])  # fmt: skip
+        for name in ("balance", "factors"):
+            for words, why in (
+                (("--resume",), "--resume is given, but --checkpoint is missing"),
+                (("--checkpoint-every", "3"), "--checkpoint-every is given, but --checkpoint is missing"),
+            ):
+                result = self.run_plait(0, *self.jobs[name], "-o", "a.npy", *words)
+                self.assertEqual(result.status, 2)
+                self.assertIn(why, result.stderr)
