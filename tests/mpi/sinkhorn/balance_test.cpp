@@ -311,5 +311,29 @@ TEST_F(Balancing, RefusesWhatIsNotSymmetricOrNoMatrixOfThisKind) {
               ThrowsMessage<ArgumentError>(HasSubstr("rows are to sum up to 0, expected a finite number > 0")));
 }
 
+TEST_F(Balancing, GoesOnWithTheSameBits) {
+  WholeProblem whole = symmetric_problem(23, 11);
+  for (Index i = 0; i < 23; ++i) whole(i, 9) = whole(9, i) = 0;  // is masked
+  const Balance expected = balanced(whole);
+  ASSERT_GT(expected.outcome.iterations, 7);
+  sinkhorn::ScalingState kept;
+  Limits limits{.tolerance = 1e-13, .most_iterations = 7};
+  limits.checkpoints.is_due = [](Index iterations) { return iterations % 3 == 0; };
+  limits.checkpoints.keep = [&](const sinkhorn::ScalingState& state) { kept = state; };
+  static_cast<void>(balanced(whole, 1, limits));
+  ASSERT_EQ(kept.errors.size(), 6U);
+  Limits on{.tolerance = 1e-13};
+  on.checkpoints.from = &kept;
+  const Balance resumed = balanced(whole, 1, on);
+  EXPECT_EQ(resumed.x, expected.x);
+  EXPECT_EQ(resumed.outcome.errors, expected.outcome.errors);
+  EXPECT_EQ(resumed.masked, 1);
+  EXPECT_THAT([&] { static_cast<void>(balanced(symmetric_problem(3, 10), 1, on)); },
+              ThrowsMessage<ArgumentError>(HasSubstr("the state has factors for 23 rows, expected 3")));
+  on.most_iterations = 6;
+  EXPECT_THAT([&] { static_cast<void>(balanced(whole, 1, on)); },
+              ThrowsMessage<ArgumentError>(HasSubstr("limited to 6, expected more than the 6 that were done")));
+}
+
 }  // namespace
 }  // namespace plait::test

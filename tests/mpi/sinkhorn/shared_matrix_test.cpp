@@ -263,6 +263,42 @@ TEST_F(Barycentres, RefuseWhatMakesNoSense) {
   EXPECT_THAT(found.outcome.reason, HasSubstr("0.002 of the largest cost"));
 }
 
+TEST_F(Barycentres, GoOnWithTheSameBitsFromAnyState) {
+  const WholeProblem costs = costs_of(points(9, 1), points(14, 2));
+  const OwnRows<double> own(costs);
+  const std::vector<double> left = random_problem(14, 14, 31).c;
+  const std::vector<double> right = random_problem(14, 14, 32).c;
+  const Histograms histograms{{left, right}};
+  for (const auto& [epsilon, domain] : {std::pair(0.1, Domain::factors), std::pair(0.02, Domain::logarithmic)}) {
+    sinkhorn::BarycentreOptions options{.epsilon = epsilon, .domain = domain, .first_epsilon = 16 * epsilon};
+    options.limits.tolerance = 1e-10;
+    std::vector<sinkhorn::TransportState> states;
+    options.is_due = [](Index iterations) { return iterations % 4 == 0; };
+    options.keep = [&](const sinkhorn::TransportState& state) { states.push_back(state); };
+    const auto expected = sinkhorn::barycentre<double>(context, own.const_view(), histograms, options);
+    ASSERT_GT(states.size(), 2U);
+    const auto kept = std::move(states);
+    options.keep = {};
+    for (const sinkhorn::TransportState& state : kept) {
+      SCOPED_TRACE(state.epsilon);
+      options.from = &state;
+      const auto resumed = sinkhorn::barycentre<double>(context, own.const_view(), histograms, options);
+      EXPECT_EQ(resumed.masses, expected.masses);
+      EXPECT_EQ(resumed.costs, expected.costs);
+      EXPECT_EQ(resumed.outcome.errors, expected.outcome.errors);
+      EXPECT_EQ(resumed.stages.size(), expected.stages.size());
+    }
+    options.epsilon *= 100;
+    options.first_epsilon = 0;
+    EXPECT_THAT(
+        [&] {
+          options.from = &kept.back();
+          static_cast<void>(sinkhorn::barycentre<double>(context, own.const_view(), histograms, options));
+        },
+        ThrowsMessage<ArgumentError>(HasSubstr("the state has come to epsilon")));
+  }
+}
+
 /// Its value and gradients by the library; r and c are those of all points.
 struct Divergences : ::testing::Test {
   mpi::Context context{test_comm()};
