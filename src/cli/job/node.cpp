@@ -1,7 +1,6 @@
 #include "cli/job/node.hpp"
 
 #include <omp.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,8 +10,6 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
-
-#include "plait/mpi/collectives.hpp"
 
 namespace plait::cli {
 
@@ -71,16 +68,7 @@ NodeProcessors node_processors() {
 
 void share_cores(const mpi::Context& context) {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
-  cpu_set_t own;
-  CPU_ZERO(&own);
-  if (sched_getaffinity(0, sizeof own, &own) != 0) return;
-  const auto all = mpi::all_gather(context.topology().node(), own);
-  const auto overlap = [&](cpu_set_t other) {
-    CPU_AND(&other, &other, &own);
-    return CPU_COUNT(&other) > 0;
-  };
-  const auto sharing = std::max<std::ptrdiff_t>(1, std::count_if(all.begin(), all.end(), overlap));
-  omp_set_num_threads(std::max(1, CPU_COUNT(&own) / static_cast<int>(sharing)));
+  omp_set_num_threads(context.topology().fair_threads());
 }
 
 }  // namespace plait::cli

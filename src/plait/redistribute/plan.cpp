@@ -150,7 +150,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
   kind.element_bytes.clear();
   kind.sources_are_shared = kind.targets_are_shared = options_.within_node == WithinNode::shared_memory;
   std::unique_ptr<Exchange> cut;
-  Index longest_chunk = 0;
+  NodeTraffic traffic;
   try {
     if (unplanned_) std::rethrow_exception(unplanned_);
     if (!failure) {
@@ -169,20 +169,20 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
       take_staging(kind.element_bytes);
       // Whether or not ranks found their tiles in shared memory, as they know only of themselves.
       if (agreement != Agreement::reached && !knows(kind.element_bytes)) cut = cut_exchange(kind);
-      if (cut) longest_chunk = cut->longest_chunk_in_node();
+      if (cut) traffic = cut->traffic_in_node();
     }
   } catch (...) {
     failure = std::current_exception();
   }
   if (agreement != Agreement::reached) {
-    agree_on_operands(kind, operands, failure, longest_chunk);
+    agree_on_operands(kind, operands, failure, traffic);
   } else if (failure) {
     std::rethrow_exception(failure);
   } else {
     kind.sources_are_shared = kind.targets_are_shared = false;  // only an agreement could tell
   }
   try {
-    begin(kind, operands, std::move(cut), longest_chunk, agreement);
+    begin(kind, operands, std::move(cut), traffic, agreement);
   } catch (...) {
     if (agreement != Agreement::once) throw;
     unbegun_ = std::current_exception();
@@ -190,7 +190,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
 }
 
 void Plan::begin(const ExchangeKind& kind, std::span<const Operands> operands, std::unique_ptr<Exchange> cut,
-                 Index longest_chunk, Agreement agreement) {
+                 NodeTraffic traffic, Agreement agreement) {
   const std::vector<Index>& sizes = kind.element_bytes;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) scale_target(matrices_[i], operands[i]);
@@ -198,8 +198,7 @@ void Plan::begin(const ExchangeKind& kind, std::span<const Operands> operands, s
   if (std::all_of(sizes.begin(), sizes.end(), [](Index bytes) { return bytes == 0; })) return;
   give_back_staging();  // for the exchange that begins, which takes it again
   const auto known = exchanges_.find(kind);
-  active_ =
-      known != exchanges_.end() ? known->second.get() : &new_exchange(kind, std::move(cut), longest_chunk, agreement);
+  active_ = known != exchanges_.end() ? known->second.get() : &new_exchange(kind, std::move(cut), traffic, agreement);
   calls_users_ = agreement == Agreement::needed &&
                  std::any_of(operands.begin(), operands.end(), [](const Operands& one) { return one.is_operation(); });
   active_->schedule().start();
@@ -253,7 +252,7 @@ void Plan::expect_fitting(std::span<const Operands> operands) const {
 }
 
 void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure,
-                             Index& longest_chunk) {
+                             NodeTraffic& traffic) {
   std::uint64_t state = kind.element_bytes.size();
   for (std::size_t i = 0; i < kind.element_bytes.size(); ++i) {
     state = random_bits(state, static_cast<std::uint64_t>(kind.element_bytes[i]));
@@ -261,12 +260,16 @@ void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> opera
     state = random_bits(state, operands[i].is_operation() ? 1 : 0);
   }
   const auto meaning = static_cast<Index>(state >> 1);
-  std::array<Index, 5> minima{meaning, -meaning, kind.sources_are_shared ? 1 : 0, kind.targets_are_shared ? 1 : 0,
-                              -longest_chunk};
+  std::array<Index, 6> minima{meaning,
+                              -meaning,
+                              kind.sources_are_shared ? 1 : 0,
+                              kind.targets_are_shared ? 1 : 0,
+                              -traffic.longest_chunk,
+                              -traffic.most_chunks};
   mpi::agree(context_, failure, minima);
   kind.sources_are_shared = minima[2] == 1;
   kind.targets_are_shared = minima[3] == 1;
-  longest_chunk = -minima[4];
+  traffic = {-minima[4], -minima[5]};
   if (minima[0] == -minima[1]) return;
   std::string mine;
   for (std::size_t i = 0; i < kind.element_bytes.size(); ++i) {
@@ -326,22 +329,22 @@ bool Plan::knows(const std::vector<Index>& element_bytes) const {
 }
 
 // Collective; on failure no rank keeps it.
-Exchange& Plan::new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, Index longest_chunk,
+Exchange& Plan::new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, NodeTraffic traffic,
                              Agreement agreement) {
   const bool is_cut = agreement != Agreement::reached && !knows(kind.element_bytes);
   if (!is_cut) {
     std::exception_ptr failure;
     try {
       if (!cut) cut = cut_exchange(kind);
-      longest_chunk = cut->longest_chunk_in_node();
+      traffic = cut->traffic_in_node();
     } catch (...) {
       failure = std::current_exception();
     }
-    std::array<Index, 1> minima{-longest_chunk};
+    std::array<Index, 2> minima{-traffic.longest_chunk, -traffic.most_chunks};
     mpi::agree(context_, failure, minima);
-    longest_chunk = -minima[0];
+    traffic = {-minima[0], -minima[1]};
   }
-  cut->share_memory(kind, longest_chunk);
+  cut->share_memory(kind, traffic);
   const auto keep = [&] {
     cut->build();
     exchanges_.emplace(kind, std::move(cut));

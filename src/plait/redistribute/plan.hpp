@@ -62,16 +62,16 @@ class Plan {
   void expect_layouts(const MatrixPair& pair) const;
   void expect_fitting(std::span<const Operands> operands) const;
   void agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure,
-                         Index& longest_chunk);
+                         NodeTraffic& traffic);
   static void scale_target(const PlannedMatrix& matrix, const Operands& operands);
   void take_staging(const std::vector<Index>& element_bytes);
   void give_back_staging() noexcept;
   [[nodiscard]] bool knows(const std::vector<Index>& element_bytes) const;
   [[nodiscard]] std::unique_ptr<Exchange> cut_exchange(const ExchangeKind& kind);
-  Exchange& new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, Index longest_chunk,
+  Exchange& new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, NodeTraffic traffic,
                          Agreement agreement);
   void begin(const ExchangeKind& kind, std::span<const Operands> operands, std::unique_ptr<Exchange> cut,
-             Index longest_chunk, Agreement agreement);
+             NodeTraffic traffic, Agreement agreement);
   /// "pair 3: " where there are several.
   [[nodiscard]] std::string name_of(std::size_t pair) const;
 

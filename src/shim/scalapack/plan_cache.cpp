@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "plait/redistribute/exchange/node_rings.hpp"
-
 namespace plait::shim::scalapack {
 
 namespace {
@@ -13,10 +11,10 @@ constexpr Index bytes_per_plan = 4096;
 constexpr Index bytes_per_run = 96;    // a run of an overlay, and its share of the pieces that are cut from it
 constexpr Index bytes_per_peer = 512;  // packages, messages and operations
 constexpr Index bytes_per_step = 640;  // a panel that was cut along a diagonal, at both ends, and the pieces of that
-// What a plan may hold of the memory that a node shares, which is scarce in containers: the slots of each pair of
-// ranks, as long as their package if that is short, of elements of 16 bytes at most.
+// What a plan may hold of the memory that a node shares, which is scarce in containers: slots for what is sent, of
+// elements of 16 bytes at most, in segments of up to twice their length.
 constexpr Index most_shared_bytes = Index{16} << 20;
-constexpr Index shared_bytes_per_element = redistribute::NodeRings::slots * 16;
+constexpr Index shared_bytes_per_element = 2 * 16;
 
 // Runs that a part of one of the axes has: one for each block of either that crosses what the part holds.
 Index runs(const layout::Axis& from, const layout::Axis& to) {

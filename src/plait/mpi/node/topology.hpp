@@ -26,6 +26,8 @@ class NodeTopology {
   [[nodiscard]] int domain_of(int rank) const { return domain_of_[static_cast<std::size_t>(rank)]; }
   /// The how-manieth of its node a rank is, in the order of `comm`.
   [[nodiscard]] int node_rank_of(int rank) const { return node_rank_of_[static_cast<std::size_t>(rank)]; }
+  /// How many threads this rank can have without taking cores from others of its node that may run on the same ones.
+  [[nodiscard]] int fair_threads() const noexcept { return fair_threads_; }
   [[nodiscard]] PeerClass class_of(int rank) const {
     if (rank == own_rank_) return PeerClass::self;
     return node_of(rank) == node_of(own_rank_) ? PeerClass::node : PeerClass::network;
@@ -39,6 +41,7 @@ class NodeTopology {
   int own_rank_;
   int nodes_ = 0;
   int ranks_per_node_ = 0;
+  int fair_threads_ = 1;
 };
 
 }  // namespace plait::mpi

@@ -43,7 +43,8 @@ Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, s
     const PlannedMatrix& matrix = matrices_[i];
     const Packages& packages = matrix.packages;
     const StorageOrder packed = matrix.op_from.storage();
-    movers_[i].emplace(matrix.pair.to, packed, packages.most_runs(), step / sizes[i]);
+    movers_[i].emplace(matrix.pair.to, packed, packages.most_runs(), step / sizes[i],
+                       context.topology().fair_threads());
     const auto to_cut = [&](const Package& package) {
       return PackageToCut{&package, i, sizes[i], packed, packed != matrix.pair.to.storage()};
     };
@@ -83,12 +84,14 @@ std::vector<Stream> Exchange::streams(const PackagesByPeer& packages, bool outgo
   return result;
 }
 
-Index Exchange::longest_chunk_in_node() const {
-  Index longest = 0;
+NodeTraffic Exchange::traffic_in_node() const {
+  NodeTraffic most;
   for (const Stream& stream : outgoing_) {
-    if (is_neighbour(stream.peer)) longest = std::max(longest, stream.longest_chunk());
+    if (!is_neighbour(stream.peer)) continue;
+    most.longest_chunk = std::max(most.longest_chunk, stream.longest_chunk());
+    most.most_chunks = std::max(most.most_chunks, std::ssize(stream.chunks));
   }
-  return longest;
+  return most;
 }
 
 void Exchange::build() {

@@ -42,11 +42,11 @@ class Exchange {
   /// \param element_bytes  by matrix, as in `ExchangeKind`
   Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, std::vector<Index> element_bytes,
            const Options& options);
-  /// In bytes, of what this rank sends to others of its node.
-  [[nodiscard]] Index longest_chunk_in_node() const;
+  /// What this rank sends to others of its node.
+  [[nodiscard]] NodeTraffic traffic_in_node() const;
   /// Takes the memory that ranks of a node share. Collective over the context.
-  /// \param longest_chunk  at least that of each rank of the node, and the same on all of them
-  void share_memory(const ExchangeKind& kind, Index longest_chunk);
+  /// \param traffic  at least that of each rank of the node, and the same on all of them
+  void share_memory(const ExchangeKind& kind, NodeTraffic traffic);
   /// Makes the schedule. Local.
   void build();
 
@@ -58,7 +58,7 @@ class Exchange {
   [[nodiscard]] bool is_neighbour(int peer) const;
   [[nodiscard]] bool by_message(const Stream& stream) const;
   [[nodiscard]] std::vector<Stream> streams(const PackagesByPeer& packages, bool outgoing) const;
-  void share_rings(Index longest_chunk);
+  void share_rings(NodeTraffic traffic);
   void share_tiles(const ExchangeKind& kind);
 
   [[nodiscard]] schedule::PoolId add_pool(schedule::Graph& graph, std::span<const Stream> streams, Index blocks) const;

@@ -20,27 +20,27 @@ using schedule::Position;
 namespace {
 
 // What a chunk that goes through a slot waits for: that the one before it in that slot is out of it.
-schedule::Dependencies slot_emptied(const std::vector<OperationId>& emptied, Index number) {
-  if (number < NodeRings::slots) return {};
-  return {emptied[static_cast<std::size_t>(number - NodeRings::slots)]};
+schedule::Dependencies slot_emptied(const NodeRings& rings, const std::vector<OperationId>& emptied, Index number) {
+  if (number < rings.slots()) return {};
+  return {emptied[static_cast<std::size_t>(number - rings.slots())]};
 }
 
 }  // namespace
 
 // Without memory for it, which all ranks of a node find alike, messages do as well.
-void Exchange::share_memory(const ExchangeKind& kind, Index longest_chunk) {
+void Exchange::share_memory(const ExchangeKind& kind, NodeTraffic traffic) {
   try {
-    kind.sources_are_shared || kind.targets_are_shared ? share_tiles(kind) : share_rings(longest_chunk);
+    kind.sources_are_shared || kind.targets_are_shared ? share_tiles(kind) : share_rings(traffic);
   } catch (const OutOfMemory&) {
     rings_.reset();
     in_place_.reset();
   }
 }
 
-void Exchange::share_rings(Index longest_chunk) {
-  if (slot_bytes_ == 0 || longest_chunk == 0) return;
-  rings_.emplace(context_, longest_chunk);
-  into_slots_.emplace(NodeRings::slots * longest_chunk);
+void Exchange::share_rings(NodeTraffic traffic) {
+  if (slot_bytes_ == 0 || traffic.longest_chunk == 0) return;
+  rings_.emplace(context_, traffic);
+  into_slots_.emplace(rings_->slots() * traffic.longest_chunk);
 }
 
 void Exchange::add_rings(schedule::Graph& graph) {
@@ -67,7 +67,7 @@ void Exchange::add_ring_out(schedule::Graph& graph, const Stream& stream) {
           into_slots_->took(chunk.bytes, watch.seconds());
           if (step + 1 == chunk.steps()) stream.count(run, chunk);
         },
-        {}, slot_emptied(emptied, number));
+        {}, slot_emptied(*rings_, emptied, number));
     const OperationId filled = graph.signal(position, flags, rings_->filled(to, number), 1, {packed});
     emptied.push_back(graph.await(position_of_emptying(number, from, to, context_.size()), flags,
                                   rings_->emptied(to, number), {filled}));
@@ -82,7 +82,8 @@ void Exchange::add_ring_in(schedule::Graph& graph, const Stream& stream) {
   for (Index number = 0; const Chunk& chunk : chunks) {
     const Position position = position_of_delivery(number, from, to, context_.size());
     // Earlier than that it is not looked for: few flags are polled at a time.
-    const OperationId filled = graph.await(position, flags, rings_->filled(to, number), slot_emptied(emptied, number));
+    const OperationId filled =
+        graph.await(position, flags, rings_->filled(to, number), slot_emptied(*rings_, emptied, number));
     const std::byte* slot = rings_->slot(from, to, number);
     const OperationId unpacked = graph.compute(position, chunk.steps(),
                                                [this, &stream, &chunk, slot](const schedule::Run& run, Index step) {

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -14,6 +15,13 @@ namespace {
 constexpr Index band = 128;
 // Below this many elements a second thread costs more than it helps.
 constexpr Index least_parallel = 1 << 14;
+
+// Whether somebody said how many threads a rank has: without that OpenMP takes all cores that it may run on, on each
+// rank, and threads that wait for each other keep the cores from other ranks.
+bool has_chosen_threads() {
+  static const bool is_named = std::getenv("OMP_NUM_THREADS") != nullptr;
+  return is_named || omp_get_max_threads() != omp_get_num_procs();
+}
 
 // A stretch whose elements are neighbours in the matrix too, from `global` on.
 struct Placed {
@@ -46,8 +54,8 @@ Tile tile_at(const Tile& tile, Index row, Index column, Index element_bytes) {
 
 }  // namespace
 
-Mover::Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements)
-    : to_(std::move(to)), packed_(packed) {
+Mover::Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements, int fair_threads)
+    : to_(std::move(to)), packed_(packed), fair_threads_(fair_threads) {
   const std::size_t cuts = static_cast<std::size_t>(piece_elements / band) + 2;
   rows_.reserve(most_runs + cuts);
   columns_.reserve(most_runs + cuts);
@@ -92,12 +100,19 @@ void Mover::move(const Piece& piece, const Tile& source, const Tile& target, con
   move_product(piece, source, End::tile, target, End::tile, transform, gaps);
 }
 
+int Mover::threads_for(const Piece& piece) const {
+  if (piece.rows * piece.columns < least_parallel) return 1;
+  const int most = omp_get_max_threads();
+  return has_chosen_threads() ? most : std::min(most, fair_threads_);
+}
+
 void Mover::move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
                          const Transform& transform, simd::Gaps gaps) {
   if (transform.needs_place()) return move_rectangles(piece, source, source_end, target, transform);
   // Minor and major are the directions of the destination: along its columns and across them, if it is column-major.
   const bool by_columns = target.order == StorageOrder::column_major;
-  const bool parallel = omp_get_max_threads() > 1 && piece.rows * piece.columns >= least_parallel;
+  const int threads = threads_for(piece);
+  const bool parallel = threads > 1;
   stretches(*piece.panel->rows, piece.row, piece.rows, source_end, target_end,
             by_columns || !parallel ? piece.rows : band, rows_);
   stretches(*piece.panel->columns, piece.column, piece.columns, source_end, target_end,
@@ -107,7 +122,7 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
   const Index bytes = transform.element_bytes();
   const bool same_order = source.order == target.order;
   if (!same_order && transform.copies()) {
-    return transpose_product(source, target, transform, major, minor, parallel);
+    return transpose_product(source, target, transform, major, minor, threads);
   }
   const bool copies_columns = same_order && transform.copies();
   if (copies_columns) {
@@ -142,7 +157,7 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
     for (const Stretch& across : major) move_across(across);
     return;
   }
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads)
   for (std::size_t b = 0; b < major.size(); ++b) {  // NOLINT(modernize-loop-convert): as OpenMP wants it
     move_across(major[b]);
   }
@@ -150,15 +165,15 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
 
 /// Each thread its rows of the source, which are columns of the target.
 void Mover::transpose_product(const Tile& source, const Tile& target, const Transform& transform,
-                              std::span<const Stretch> rows, std::span<const Stretch> columns, bool parallel) {
-  const auto transpose_share = [&](std::size_t thread, std::size_t threads) {
-    const std::size_t begin = rows.size() * thread / threads;
-    const std::size_t end = rows.size() * (thread + 1) / threads;
+                              std::span<const Stretch> rows, std::span<const Stretch> columns, int threads) {
+  const auto transpose_share = [&](std::size_t thread, std::size_t of) {
+    const std::size_t begin = rows.size() * thread / of;
+    const std::size_t end = rows.size() * (thread + 1) / of;
     simd::transpose_runs(rows.subspan(begin, end - begin), columns, source.data, source.leading_dimension, target.data,
                          target.leading_dimension, transform.element_bytes(), transform.isa(), transform.stores());
   };
-  if (!parallel) return transpose_share(0, 1);
-#pragma omp parallel
+  if (threads == 1) return transpose_share(0, 1);
+#pragma omp parallel num_threads(threads)
   transpose_share(static_cast<std::size_t>(omp_get_thread_num()), static_cast<std::size_t>(omp_get_num_threads()));
 }
 
@@ -170,10 +185,10 @@ void Mover::move_rectangles(const Piece& piece, const Tile& source, End source_e
   const std::vector<Placed> rows = placed(rows_, to_.rows(), row_part);
   const std::vector<Placed> columns = placed(columns_, to_.columns(), column_part);
   const Index bytes = transform.element_bytes();
-  const bool parallel = omp_get_max_threads() > 1 && piece.rows * piece.columns >= least_parallel;
+  const int threads = threads_for(piece);
   std::exception_ptr failure;
 
-#pragma omp parallel for collapse(2) schedule(static) if (parallel)
+#pragma omp parallel for collapse(2) schedule(static) num_threads(threads) if (threads > 1)
   for (std::size_t c = 0; c < columns.size(); ++c) {  // NOLINT(modernize-loop-convert): as OpenMP wants it
     for (std::size_t r = 0; r < rows.size(); ++r) {   // NOLINT(modernize-loop-convert): as OpenMP wants it
       try {

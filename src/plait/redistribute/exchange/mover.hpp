@@ -15,14 +15,16 @@
 
 namespace plait::redistribute {
 
-/// Moves pieces of one matrix between tiles and messages, with as many OpenMP threads as the rank has. Destinations are
-/// written in the order of their memory: whole columns (rows) across all runs, however short the runs are.
+/// Moves pieces of one matrix between tiles and messages, with as many OpenMP threads as the rank is told to have, or
+/// else its share of the node's cores. Destinations are written in the order of their memory: whole columns (rows)
+/// across all runs, however short the runs are.
 class Mover {
  public:
   /// \param to         the layout of the target tiles
   /// \param packed     the order of elements within a piece of a message
   /// \param most_runs  the largest number of runs of a panel: room is made once, moving allocates nothing
-  Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements);
+  /// \param fair_threads  this rank's share of the cores, unless OMP_NUM_THREADS or omp_set_num_threads says otherwise
+  Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements, int fair_threads);
 
   /// From a source tile into a message that begins at `message`; a plain copy.
   void pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes,
@@ -43,13 +45,15 @@ class Mover {
   void move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,
                     const Transform& transform, simd::Gaps gaps);
   static void transpose_product(const Tile& source, const Tile& target, const Transform& transform,
-                                std::span<const Stretch> rows, std::span<const Stretch> columns, bool parallel);
+                                std::span<const Stretch> rows, std::span<const Stretch> columns, int threads);
   void move_rectangles(const Piece& piece, const Tile& source, End source_end, const Tile& target,
                        const Transform& transform);
+  [[nodiscard]] int threads_for(const Piece& piece) const;
   [[nodiscard]] Tile message_tile(const Piece& piece, std::byte* message) const;
 
   layout::Layout to_;
   StorageOrder packed_;
+  int fair_threads_;
   std::vector<Stretch> rows_, columns_;
   std::vector<simd::CopiedRun> runs_;
 };
