@@ -114,9 +114,12 @@ struct Multiplication<T>::Plan {
       : context(in),
         factors(given),
         c(std::move(given_c)),
-        choice(mpi::agreed(
-            context,
-            [&] { return choose(factors, c, context.machine(), context.placement(), Index{sizeof(T)}, options); })),
+        choice(mpi::agreed(context,
+                           [&](mpi::Alike& arguments) {
+                             arguments.add_type<T>();
+                             return choose(factors, c, context.machine(), context.placement(), Index{sizeof(T)},
+                                           options);
+                           })),
         roles(factors, c, choice.arrangement, Index{sizeof(T)}, context.size(), context.rank()),
         own_c(choice.arrangement.c_layout().relabeled(roles.rank_of)),
         c_is_there(choice.arrangement.mesh().layers == 1 && lies_as(c, own_c)),
@@ -289,7 +292,12 @@ void Multiplication<T>::execute(T alpha, redistribute::SourceTiles<T> a, redistr
   Plan& plan = *plan_;
   const bool multiplies = alpha != T{0};
   const auto checked = [&] { return plan.operands(multiplies, a.memory().all(), b.memory().all(), c); };
-  const auto operands = agreement == Agreement::needed ? mpi::agreed(plan.context, checked) : checked();
+  const auto with_scalars = [&](mpi::Alike& arguments) {
+    arguments.add("alpha", alpha);
+    arguments.add("beta", beta);
+    return checked();
+  };
+  const auto operands = agreement == Agreement::needed ? mpi::agreed(plan.context, with_scalars) : checked();
   if (!multiplies) {
     if (plan.c_is_there) return scale(beta, operands.c);
     return plan.bring_back(alpha, beta, c, agreement);

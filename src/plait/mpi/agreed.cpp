@@ -65,6 +65,12 @@ void throw_failure_of(const Communicator& comm, int lowest, const std::exception
   throw_error(static_cast<ErrorKind>(report.kind), where + report.text.data(), report.peer);
 }
 
+void agree(Context& context, const std::exception_ptr& failure, const Alike& arguments) {
+  std::array<Index, 2> extremes{arguments.digest(), -arguments.digest()};
+  agree(context, failure, extremes);
+  if (extremes[0] != -extremes[1]) arguments.throw_difference(context);
+}
+
 void expect_alike(Context& context, std::initializer_list<NamedValue> values, const std::exception_ptr& failure) {
   PLAIT_ASSERT(2 * values.size() <= most_minima, "only a few values ride along");
   std::array<Index, most_minima> extremes{};

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/distributed_matrix.hpp"
+#include "plait/mpi/alike.hpp"
 #include "plait/redistribute/element_operation.hpp"
 #include "plait/redistribute/exchange/transform.hpp"
 #include "plait/redistribute/tile.hpp"
@@ -62,6 +65,11 @@ class Operands {
     static_assert(sizeof(T) <= sizeof(Scalar));
     std::memcpy(alpha_.data(), &alpha, sizeof(T));
     std::memcpy(beta_.data(), &beta, sizeof(T));
+    name_scalars_ = [](const Scalar& of_source, const Scalar& of_target, const std::string& pair,
+                       mpi::Alike& arguments) {
+      arguments.add(pair + "alpha", value<T>(of_source));
+      arguments.add(pair + "beta", value<T>(of_target));
+    };
   }
 
   template <class T>
@@ -87,6 +95,12 @@ class Operands {
     name_parts(source, target);
   }
 
+  /// Adds what all ranks have to give alike: the element type, and alpha and beta or that there is an operation.
+  /// \param pair  "pair 3: " where there are several
+  void name_arguments(const std::string& pair, mpi::Alike& arguments) const {
+    arguments.add(pair + "element type", type_);
+    if (name_scalars_ != nullptr) name_scalars_(alpha_, beta_, pair, arguments);
+  }
   [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
   [[nodiscard]] bool reads_source() const noexcept { return reads_source_; }
   [[nodiscard]] bool is_operation() const noexcept { return operation_.has_value(); }
@@ -101,22 +115,29 @@ class Operands {
 
  private:
   using Scalar = std::array<std::byte, 16>;  // of whatever type
+  using NameScalars = void (*)(const Scalar& alpha, const Scalar& beta, const std::string& pair, mpi::Alike& arguments);
   using Make = Transform (*)(const Scalar& alpha, bool conjugate, const Scalar& beta, simd::Stores stores);
 
   template <class T>
   Operands(TileList source, std::span<const matrix_view<T>> target, bool reads_source)
-      : element_bytes_(sizeof(T)), reads_source_(reads_source), make_(make<T>), source_(std::move(source)) {
+      : element_bytes_(sizeof(T)),
+        type_(mpi::type_name<T>()),
+        reads_source_(reads_source),
+        make_(make<T>),
+        source_(std::move(source)) {
     for (const auto& tile : target) target_.add(memory_of(tile));
   }
 
   template <class T>
   static Transform make(const Scalar& alpha, bool conjugate, const Scalar& beta, simd::Stores stores) {
-    const auto value = [](const Scalar& bytes) {
-      T result;
-      std::memcpy(&result, bytes.data(), sizeof(T));
-      return result;
-    };
-    return Transform::make(value(alpha), conjugate, value(beta), stores);
+    return Transform::make(value<T>(alpha), conjugate, value<T>(beta), stores);
+  }
+
+  template <class T>
+  static T value(const Scalar& bytes) {
+    T result;
+    std::memcpy(&result, bytes.data(), sizeof(T));
+    return result;
   }
 
   template <class T>
@@ -126,8 +147,10 @@ class Operands {
   }
 
   Index element_bytes_;
+  std::string_view type_;
   bool reads_source_;
   Make make_;
+  NameScalars name_scalars_ = nullptr;
   Scalar alpha_{}, beta_{};
   std::optional<Transform> operation_;
   TileList source_, target_;

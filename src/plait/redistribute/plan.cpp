@@ -151,6 +151,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
   kind.sources_are_shared = kind.targets_are_shared = options_.within_node == WithinNode::shared_memory;
   std::unique_ptr<Exchange> cut;
   NodeTraffic traffic;
+  mpi::Alike arguments;
   try {
     if (unplanned_) std::rethrow_exception(unplanned_);
     if (!failure) {
@@ -166,6 +167,9 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
         kind.targets_are_shared =
             kind.targets_are_shared && matrices_[i].is_target_shared && !operands[i].is_operation();
       }
+      if (agreement != Agreement::reached) {
+        for (std::size_t i = 0; i < operands.size(); ++i) operands[i].name_arguments(name_of(i), arguments);
+      }
       take_staging(kind.element_bytes);
       // Whether or not ranks found their tiles in shared memory, as they know only of themselves.
       if (agreement != Agreement::reached && !knows(kind.element_bytes)) cut = cut_exchange(kind);
@@ -175,7 +179,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
     failure = std::current_exception();
   }
   if (agreement != Agreement::reached) {
-    agree_on_operands(kind, operands, failure, traffic);
+    agree_on_operands(kind, arguments, failure, traffic);
   } else if (failure) {
     std::rethrow_exception(failure);
   } else {
@@ -251,17 +255,10 @@ void Plan::expect_fitting(std::span<const Operands> operands) const {
   }
 }
 
-void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure,
+void Plan::agree_on_operands(ExchangeKind& kind, const mpi::Alike& arguments, const std::exception_ptr& failure,
                              NodeTraffic& traffic) {
-  std::uint64_t state = kind.element_bytes.size();
-  for (std::size_t i = 0; i < kind.element_bytes.size(); ++i) {
-    state = random_bits(state, static_cast<std::uint64_t>(kind.element_bytes[i]));
-    state = random_bits(state, static_cast<std::uint64_t>(operands[i].element_bytes()));
-    state = random_bits(state, operands[i].is_operation() ? 1 : 0);
-  }
-  const auto meaning = static_cast<Index>(state >> 1);
-  std::array<Index, 6> minima{meaning,
-                              -meaning,
+  std::array<Index, 6> minima{arguments.digest(),
+                              -arguments.digest(),
                               kind.sources_are_shared ? 1 : 0,
                               kind.targets_are_shared ? 1 : 0,
                               -traffic.longest_chunk,
@@ -270,15 +267,7 @@ void Plan::agree_on_operands(ExchangeKind& kind, std::span<const Operands> opera
   kind.sources_are_shared = minima[2] == 1;
   kind.targets_are_shared = minima[3] == 1;
   traffic = {-minima[4], -minima[5]};
-  if (minima[0] == -minima[1]) return;
-  std::string mine;
-  for (std::size_t i = 0; i < kind.element_bytes.size(); ++i) {
-    mine += (mine.empty() ? "" : ", ") + name_of(i) + "alpha " + (kind.element_bytes[i] != 0 ? "!=" : "==") +
-            " 0 and elements of " + std::to_string(operands[i].element_bytes()) + " bytes" +
-            (operands[i].is_operation() ? " for an operation" : "");
-  }
-  throw ArgumentError("alpha or the element type: the ranks execute a redistribution with different ones; rank " +
-                      std::to_string(context_.rank()) + " has " + mine);
+  if (minima[0] != -minima[1]) arguments.throw_difference(context_);
 }
 
 // A ← beta·A, for alpha == 0: no rank reads B, so there is nothing to send.

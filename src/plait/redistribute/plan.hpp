@@ -61,7 +61,7 @@ class Plan {
   static void agree(mpi::Context& context, Plan* plan, const std::exception_ptr& failure);
   void expect_layouts(const MatrixPair& pair) const;
   void expect_fitting(std::span<const Operands> operands) const;
-  void agree_on_operands(ExchangeKind& kind, std::span<const Operands> operands, const std::exception_ptr& failure,
+  void agree_on_operands(ExchangeKind& kind, const mpi::Alike& arguments, const std::exception_ptr& failure,
                          NodeTraffic& traffic);
   static void scale_target(const PlannedMatrix& matrix, const Operands& operands);
   void take_staging(const std::vector<Index>& element_bytes);

@@ -34,6 +34,21 @@ TEST_F(MultiplicationErrors, FactorsThatDoNotFitAreNamed) {
               ThrowsMessage<ShapeMismatch>(AllOf(HasSubstr("op(A) is 30 x 20"), HasSubstr("op(B) is 30 x 20"))));
 }
 
+TEST_F(MultiplicationErrors, RanksThatGiveDifferentScalarsAllHearOfIt) {
+  if (ranks() == 1) return;
+  Multiplication<double> product(context, {square, square}, square);
+  DistributedMatrix<double> a(square, rank());
+  DistributedMatrix<double> c(square, rank());
+  a.for_each_element([](Index, Index, double& value) { value = 1; });
+  c.for_each_element([](Index, Index, double& value) { value = 1; });
+  EXPECT_THAT([&] { product.execute(rank() == 1 ? 2 : 1, a, a, 0, c); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: alpha: is 2, but 1 on rank 0")));
+  EXPECT_THAT([&] { product.execute(0, a, a, rank() == 1 ? 2 : 1, c); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: beta: is 2, but 1 on rank 0")));
+  product.execute(1, a, a, 0, c);
+  c.for_each_element([](Index, Index, double& value) { EXPECT_EQ(value, 30); });
+}
+
 TEST_F(MultiplicationErrors, AProductThatDoesNotFitIsNamed) {
   EXPECT_THAT([&] { Multiplication<double>(context, {tall, tall, Op::transpose}, square); },
               ThrowsMessage<ShapeMismatch>(AllOf(HasSubstr("20 x 20"), HasSubstr("C is 30 x 30"))));

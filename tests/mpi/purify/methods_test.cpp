@@ -213,6 +213,24 @@ TEST(PurificationMethods, RefuseAChemicalPotentialThatDoesNotFit) {
   }
 }
 
+TEST(PurificationMethods, HearOfRanksThatMeanDifferentProblems) {
+  if (test::ranks() == 1) return;
+  mpi::Context context(test::test_comm());
+  const Layout layout = blocks(20, context.size());
+  ReplicatedProducts<double> products(context, layout);
+  const auto h = distributed(context, layout, test::prescribed<double>(test::spectrum_with_gap(20, 10, 0.1)));
+  const Interval spectrum = spectrum_of(context, h, Bounds::lanczos);
+  const auto begin = [&](Method method, Index occupied) {
+    Purification<double> purification(products, h, {method, occupied, spectrum});
+  };
+  const bool differs = context.rank() == 1;
+  EXPECT_THAT([&] { begin(differs ? Method::tc2 : Method::trs4, 10); },
+              ::testing::ThrowsMessage<ArgumentError>(
+                  ::testing::HasSubstr("rank 1: method: is tc2, but trs4 on rank 0; expected the same on all ranks")));
+  EXPECT_THAT([&] { begin(Method::tc2, differs ? 9 : 10); },
+              ::testing::ThrowsMessage<ArgumentError>(::testing::HasSubstr("occupied: is 9, but 10 on rank 0")));
+}
+
 TEST(PurificationMethods, GoOnFromAnyIterateWithTheSameBits) {
   mpi::Context context(test::test_comm());
   const Layout layout = blocks(40, context.size());

@@ -140,6 +140,30 @@ TEST(RedistributionContract, RanksThatExecuteDifferentTypesAllHearOfIt) {
   run(0.0);
 }
 
+TEST(RedistributionContract, RanksThatGiveDifferentScalarsOrTypesOfOneSizeAllHearOfIt) {
+  if (ranks() == 1) return;
+  mpi::Context context(test_comm());
+  const Layout layout = Layout::rows({30, 20}, ranks());
+  Redistribution plan(context, layout, Layout::columns({30, 20}, ranks()));
+  const auto run = [&](auto alpha, auto beta) {
+    using T = decltype(alpha);
+    DistributedMatrix<T> source(layout, rank());
+    DistributedMatrix<T> target(plan.to(), rank());
+    source.for_each_element([](Index, Index, T& value) { value = T{2}; });
+    target.for_each_element([](Index, Index, T& value) { value = T{1}; });
+    plan.execute(alpha, source, beta, target);
+  };
+  const bool is_last = rank() == ranks() - 1;
+  const std::string last = "rank " + std::to_string(ranks() - 1);
+  EXPECT_THAT([&] { run(is_last ? 0.25 : 0.5, 1.0); },
+              ThrowsMessage<ArgumentError>(HasSubstr(last + ": alpha: is 0.25, but 0.5 on rank 0")));
+  EXPECT_THAT([&] { run(0.5, is_last ? 1.0 : -1.0); },
+              ThrowsMessage<ArgumentError>(HasSubstr(last + ": beta: is 1, but -1 on rank 0")));
+  EXPECT_THAT([&] { is_last ? run(std::int64_t{1}, std::int64_t{0}) : run(1.0, 0.0); },
+              ThrowsMessage<ArgumentError>(HasSubstr(last + ": element type: is i64, but f64 on rank 0")));
+  run(0.5, 1.0);
+}
+
 TEST(RedistributionContract, SourceAndTargetInTheSameMemoryAreRefused) {
   mpi::Context context(test_comm());
   const Layout layout = Layout::rows({30, 20}, ranks());

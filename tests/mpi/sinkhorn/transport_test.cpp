@@ -125,6 +125,23 @@ TEST_F(OptimalTransport, FindsThePlanOfTheReferenceInBothDomains) {
   }
 }
 
+TEST_F(OptimalTransport, HearsOfRanksThatMeanDifferentProblems) {
+  if (ranks() == 1) return;
+  const WholeProblem whole = points_problem(9, 8, 5);
+  const bool differs = rank() == 1;
+  EXPECT_THAT(([&] { static_cast<void>(transported<double, double>(whole, {.epsilon = differs ? 0.2 : 0.1})); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: epsilon: is 0.2, but 0.1 on rank 0")));
+  TransportOptions options{.epsilon = 0.1};
+  options.limits.tolerance = differs ? 1e-6 : 1e-9;
+  EXPECT_THAT(([&] { static_cast<void>(transported<double, double>(whole, options)); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: tolerance: is 1e-06, but 1e-09 on rank 0")));
+  EXPECT_THAT(([&] {
+                if (differs) return static_cast<void>(transported<float, double>(whole, {.epsilon = 0.1}));
+                static_cast<void>(transported<double, double>(whole, {.epsilon = 0.1}));
+              }),
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: element type: is f32, but f64 on rank 0")));
+}
+
 TEST_F(OptimalTransport, FindsItInEveryPrecision) {
   const WholeProblem whole = points_problem(19, 26, 2);
   const auto reference = reference_transport(whole, 0.1, 300);

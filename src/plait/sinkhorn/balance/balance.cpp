@@ -149,7 +149,9 @@ class Balancer {
 }  // namespace
 
 Balance balance(mpi::Context& context, SymmetricOperand& matrix, double sum, const Limits& limits) {
-  mpi::agreed(context, [&] {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add("sum", sum);
+    name_arguments(limits, arguments);
     expect_valid(limits);
     if (sum > 0 && std::isfinite(sum)) return;
     throw ArgumentError(fmt::format("rows are to sum up to {}, expected a finite number > 0", sum));

@@ -12,6 +12,14 @@ void expect_fewer(const ScalingState& from, Index most_iterations) {
                                   most_iterations, from.errors.size()));
 }
 
+void name_arguments(const Limits& limits, mpi::Alike& arguments) {
+  arguments.add("tolerance", limits.tolerance);
+  arguments.add("number of iterations", limits.most_iterations);
+  arguments.add("listener", limits.listener != nullptr);
+  arguments.add("checkpoints", limits.checkpoints.keep != nullptr);
+  arguments.add("state to go on from", limits.checkpoints.from != nullptr);
+}
+
 void expect_valid(const Limits& limits) {
   if (!(limits.tolerance >= 0)) {
     throw ArgumentError(fmt::format("the tolerance is {}, expected a number >= 0", limits.tolerance));

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "plait/base/index.hpp"
+#include "plait/mpi/alike.hpp"
 #include "plait/sinkhorn/course/state.hpp"
 
 namespace plait::sinkhorn {
@@ -24,5 +25,8 @@ void expect_fewer(const ScalingState& from, Index most_iterations);
 
 /// \throws ArgumentError  a tolerance or a number of iterations below 0
 void expect_valid(const Limits& limits);
+
+/// Adds what all ranks have to give alike.
+void name_arguments(const Limits& limits, mpi::Alike& arguments);
 
 }  // namespace plait::sinkhorn

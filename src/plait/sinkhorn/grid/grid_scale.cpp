@@ -126,7 +126,13 @@ Scaling<A> scale_by_rows(mpi::Context& context, const BlockPlace& place, matrix_
 template <class T, class A>
 Scaling<A> scale_on_grid(mpi::Context& context, const Grid& grid, layout::Shape shape, matrix_view<const T> block,
                          const Marginals& marginals, const Limits& limits, std::span<const A> start) {
-  const BlockPlace place = mpi::agreed(context, [&] {
+  const BlockPlace place = mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    arguments.add("rows of the grid", grid.rows);
+    arguments.add("columns of the grid", grid.columns);
+    arguments.add("rows of the matrix", shape.rows);
+    arguments.add("columns of the matrix", shape.columns);
+    name_arguments(limits, arguments);
     expect_grid_of(grid, context.size());
     const BlockPlace found = block_place(grid, shape, context.rank());
     expect_block(found, block);

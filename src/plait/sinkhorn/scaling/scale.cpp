@@ -79,7 +79,10 @@ template <class T, class A, class Make>
 Scaling<A> scaled(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals, const Limits& limits,
                   std::span<const A> start, const Update& update, SumWay way, Make make) {
   using Element = std::remove_const_t<T>;
-  mpi::agreed(context, [&] {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<Element>();
+    name_arguments(limits, arguments);
+    name_arguments(update, arguments);
     expect_suitable(rows, limits);
     expect_valid(update);
   });
@@ -112,7 +115,10 @@ std::unique_ptr<PartwiseIteration<A>> make_algorithm(InPlaceForm form, const Ite
 template <class A>
 Scaling<A> scaled_by_algorithm(mpi::Context& context, matrix_view<A> rows, const Marginals& marginals, InPlaceForm form,
                                const Limits& limits, Blocking blocking, const ColumnExchange& exchange) {
-  mpi::agreed(context, [&] {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<A>();
+    arguments.add("form", form);
+    name_arguments(limits, arguments);
     expect_suitable(rows, limits);
     if (blocking.rows < 1 || blocking.columns < 1) {
       throw ArgumentError(

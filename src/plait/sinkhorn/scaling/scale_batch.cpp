@@ -292,7 +292,10 @@ template <class T, class A>
 std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> rows,
                                     std::span<const Marginals> marginals, const Limits& limits, const Update& update,
                                     std::span<const std::vector<A>> starts) {
-  mpi::agreed(context, [&] {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    name_arguments(limits, arguments);
+    name_arguments(update, arguments);
     expect_valid(limits);
     expect_valid(update);
     if (!rows.empty() && rows.order() != StorageOrder::row_major) {

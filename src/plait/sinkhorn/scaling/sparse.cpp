@@ -47,7 +47,11 @@ class SparseIteration final : public FactorIteration<A> {
 template <class T, class A>
 Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const Marginals& marginals,
                  const Limits& limits, std::span<const A> start) {
-  mpi::agreed(context, [&] { expect_valid(limits); });
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    name_arguments(limits, arguments);
+    expect_valid(limits);
+  });
   const CheckedMarginals checked = checked_marginals(context, rows.rows(), rows.shape.columns, marginals);
   check_matrix(context, rows, checked);
   auto iteration = mpi::agreed(context, [&] { return SparseIteration<T, A>(rows, checked); });

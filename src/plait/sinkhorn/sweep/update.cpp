@@ -6,6 +6,12 @@
 
 namespace plait::sinkhorn {
 
+void name_arguments(const Update& update, mpi::Alike& arguments) {
+  arguments.add("exponent of the rows", update.row_exponent);
+  arguments.add("exponent of the columns", update.column_exponent);
+  arguments.add("over-relaxation", update.over_relaxation);
+}
+
 void expect_valid(const Update& update) {
   for (const auto& [exponent, of] : {std::pair{update.row_exponent, "rows"}, {update.column_exponent, "columns"}}) {
     if (exponent > 0 && exponent <= 1) continue;

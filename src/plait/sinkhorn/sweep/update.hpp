@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "plait/mpi/alike.hpp"
+
 namespace plait::sinkhorn {
 
 /// How far factors go at a time. Sinkhorn and Knopp's own way is
@@ -27,6 +29,9 @@ struct Update {
 
 /// \throws ArgumentError  an exponent that is not in (0, 1], an over-relaxation that is not in (0, 2)
 void expect_valid(const Update& update);
+
+/// Adds what all ranks have to give alike.
+void name_arguments(const Update& update, mpi::Alike& arguments);
 
 /// The update of one side, of logarithms of factors.
 class LogUpdate {

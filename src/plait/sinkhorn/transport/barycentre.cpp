@@ -242,8 +242,9 @@ template <class T>
 Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const Histograms& histograms,
                       const BarycentreOptions& options) {
   const Index columns = mpi::all_reduce(context.comm(), costs.columns(), mpi::Operation::maximum());
-  mpi::agreed(context, [&] {
-    expect_suitable(transport_options(options));
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    expect_suitable(transport_options(options), arguments);
     if (!costs.empty() && costs.order() != StorageOrder::row_major) {
       throw ArgumentError("the costs are column-major, expected row-major");
     }

@@ -232,8 +232,8 @@ std::vector<A> all_points(mpi::Context& context, matrix_view<const A> own) {
   return of_all_ranks(context, std::span<const A>(numbers));
 }
 
-void expect_one_rho(const TransportOptions& options) {
-  expect_suitable(options);
+void expect_one_rho(const TransportOptions& options, mpi::Alike& arguments) {
+  expect_suitable(options, arguments);
   if (options.rho.rows == options.rho.columns) return;
   throw ArgumentError(
       fmt::format("rho of the rows is {}, that of the columns {}, expected one for both: masses are "
@@ -246,8 +246,9 @@ void expect_one_rho(const TransportOptions& options) {
 template <class T, class A>
 Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& costs, const Marginals& marginals,
                          const TransportOptions& options) {
-  mpi::agreed(context, [&] {
-    expect_one_rho(options);
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    expect_one_rho(options, arguments);
     if (costs.rows.rows() != costs.between.rows()) {
       throw ArgumentError(fmt::format("this rank has {} rows of the costs among the rows, expected {}",
                                       costs.rows.rows(), costs.between.rows()));
@@ -287,7 +288,10 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
 template <class A>
 Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
                          const TransportOptions& options) {
-  mpi::agreed(context, [&] { expect_one_rho(options); });
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<A>();
+    expect_one_rho(options, arguments);
+  });
   const CheckedMarginals checked = checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
   const Index coordinates = clouds.y.columns();
   const auto axis = layout::Axis::even(clouds.y.rows(), context.size());

@@ -77,8 +77,11 @@ double highest_cost(mpi::Context& context, const PointClouds<A>& clouds) {
 template <class A>
 void expect_clouds(mpi::Context& context, const PointClouds<A>& clouds, const TransportOptions& options) {
   const Index first = mpi::sum_below(context.comm(), clouds.x.rows());
-  mpi::agreed(context, [&] {
-    expect_suitable(options);
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<A>();
+    arguments.add("metric", clouds.metric);
+    arguments.add("p", clouds.p);
+    expect_suitable(options, arguments);
     if (options.domain == Domain::factors) {
       throw ArgumentError(
           "the domain is factors, which are stored as a matrix, expected logarithmic or automatic for points");

@@ -44,8 +44,9 @@ double relaxed_total(CheckedMarginals& wanted, const Rho& rho, std::span<const A
 template <class T, class A>
 Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
                        const TransportOptions& options, std::span<const A> start) {
-  mpi::agreed(context, [&] {
-    expect_suitable(options);
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    expect_suitable(options, arguments);
     expect_row_major(costs);
   });
   const CheckedMarginals masses = checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);

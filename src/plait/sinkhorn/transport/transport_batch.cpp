@@ -50,8 +50,9 @@ template <class T, class A>
 std::vector<Transport<A>> transport_batch(mpi::Context& context, matrix_view<const T> costs,
                                           std::span<const Marginals> marginals, const TransportOptions& given) {
   const TransportOptions options = without_states(given);
-  mpi::agreed(context, [&] {
-    expect_suitable(options);
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    expect_suitable(options, arguments);
     expect_row_major(costs);
   });
   expect_as_many(context, marginals.size());

@@ -10,10 +10,20 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/course/limits.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
+#include "plait/sinkhorn/transport/epsilon.hpp"
 
 namespace plait::sinkhorn {
 
-void expect_suitable(const TransportOptions& options) {
+void expect_suitable(const TransportOptions& options, mpi::Alike& arguments) {
+  arguments.add("epsilon", options.epsilon);
+  arguments.add("first epsilon", options.first_epsilon);
+  arguments.add("domain", options.domain);
+  arguments.add("rho of the rows", options.rho.rows);
+  arguments.add("rho of the columns", options.rho.columns);
+  arguments.add("over-relaxation", options.over_relaxation);
+  arguments.add("checkpoints", options.keep != nullptr);
+  arguments.add("state to go on from", options.from != nullptr);
+  name_arguments(options.limits, arguments);
   expect_valid(options.limits);
   if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
     throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", options.epsilon));

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::mpi {
+
+/// "f64", "c128", "i32": what messages call an element type.
+template <class T>
+[[nodiscard]] constexpr std::string_view type_name() {
+  if constexpr (std::is_same_v<T, float>) return "f32";
+  if constexpr (std::is_same_v<T, double>) return "f64";
+  if constexpr (std::is_same_v<T, std::complex<float>>) return "c64";
+  if constexpr (std::is_same_v<T, std::complex<double>>) return "c128";
+  if constexpr (std::is_integral_v<T>) {
+    constexpr std::array<std::string_view, 4> with_sign{"i8", "i16", "i32", "i64"};
+    constexpr std::array<std::string_view, 4> without{"u8", "u16", "u32", "u64"};
+    constexpr std::size_t place = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    return std::is_signed_v<T> ? with_sign[place] : without[place];
+  }
+  return sizeof(T) == 2 ? "bf16" : "another";
+}
+
+/// Arguments that all ranks have to give alike: an element type, scalars, options. Two numbers stand for all of them,
+/// so that they ride along in an agreement that is made anyway (see `agreed`).
+class Alike {
+ public:
+  /// \param value  a number, a bool or an enumerator, which messages show
+  template <class T>
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::complex<float>> ||
+             std::is_same_v<T, std::complex<double>>
+  void add(std::string_view name, const T& value) {
+    if constexpr (std::is_enum_v<T>) {
+      add(name, static_cast<Index>(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      add_bytes<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(name, value);
+    } else {
+      add_bytes<T>(name, value);
+    }
+  }
+  void add(std::string_view name, std::string_view text);
+  template <class T>
+  void add_type() {
+    add("element type", type_name<T>());
+  }
+
+  /// Of names and values, not negative; that of ranks with other ones is another one, but for one case in 2^63.
+  [[nodiscard]] Index digest() const noexcept { return static_cast<Index>(state_ >> 1); }
+
+  /// Collective over the context, where ranks have different digests.
+  /// \throws ArgumentError  on all ranks, naming the first argument that differs from rank 0's, and both values
+  [[noreturn]] void throw_difference(Context& context) const;
+
+ private:
+  using Bytes = std::array<std::byte, 16>;
+  using Describe = std::string (*)(const Bytes&);
+  struct Value {
+    std::string name;
+    Bytes bytes{};
+    Describe describe = nullptr;  // else `text`
+    std::string text{};
+  };
+
+  template <class T>
+  void add_bytes(std::string_view name, const T& value) {
+    Value added{std::string(name), {}, describe<T>};
+    std::memcpy(added.bytes.data(), &value, sizeof(T));
+    take(std::move(added));
+  }
+  template <class T>
+  static std::string describe(const Bytes& bytes);
+  void take(Value value);
+  [[nodiscard]] static std::string text_of(const Value& value);
+
+  std::vector<Value> values_;
+  std::uint64_t state_ = 0;
+};
+
+}  // namespace plait::mpi
