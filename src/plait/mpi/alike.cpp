@@ -45,25 +45,36 @@ std::string Alike::describe(const Bytes& bytes) {
   return number_text(value);
 }
 
-void Alike::add(std::string_view name, std::string_view text) {
-  take({std::string(name), {}, nullptr, std::string(text)});
+void Alike::clear() noexcept {
+  count_ = 0;
+  more_.clear();
+  state_ = 0;
 }
 
-void Alike::take(Value value) {
+void Alike::take(const Value& value) {
+  state_ = random_bits(state_, static_cast<std::uint64_t>(value.pair));
   state_ = mixed(state_, value.name.data(), value.name.size());
   state_ = mixed(state_, value.bytes.data(), value.bytes.size());
   state_ = mixed(state_, value.text.data(), value.text.size());
-  values_.push_back(std::move(value));
+  if (count_ < first_.size()) {
+    first_[count_] = value;
+  } else {
+    more_.push_back(value);
+  }
+  ++count_;
 }
 
 std::string Alike::text_of(const Value& value) {
-  return value.name + ": is " + (value.describe != nullptr ? value.describe(value.bytes) : value.text);
+  return fmt::format("{}{}: is {}", value.pair < 0 ? "" : fmt::format("pair {}: ", value.pair), value.name,
+                     value.describe != nullptr ? value.describe(value.bytes) : value.text);
 }
 
 void Alike::throw_difference(Context& context) const {
   const Communicator& comm = context.comm();
   std::string own;
-  for (const Value& value : values_) own += text_of(value) + '\n';
+  for (std::size_t i = 0; i < count_; ++i) {
+    own += text_of(i < first_.size() ? first_[i] : more_[i - first_.size()]) + '\n';
+  }
   std::string first = own;
   auto length = static_cast<Index>(first.size());
   broadcast(comm, std::span<Index>(&length, 1), 0);

@@ -35,24 +35,29 @@ template <class T>
 /// so that they ride along in an agreement that is made anyway (see `agreed`).
 class Alike {
  public:
+  /// \param name   a literal, which is kept as it is
   /// \param value  a number, a bool or an enumerator, which messages show
+  /// \param pair   the number of the pair of matrices that it belongs to, where there are several
   template <class T>
     requires std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::complex<float>> ||
              std::is_same_v<T, std::complex<double>>
-  void add(std::string_view name, const T& value) {
+  void add(std::string_view name, const T& value, Index pair = -1) {
     if constexpr (std::is_enum_v<T>) {
-      add(name, static_cast<Index>(value));
+      add(name, static_cast<Index>(value), pair);
     } else if constexpr (std::is_integral_v<T>) {
-      add_bytes<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(name, value);
+      add_bytes<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(name, value, pair);
     } else {
-      add_bytes<T>(name, value);
+      add_bytes<T>(name, value, pair);
     }
   }
-  void add(std::string_view name, std::string_view text);
+  /// \param text  a literal, too
+  void add(std::string_view name, std::string_view text, Index pair = -1) { take({name, pair, {}, nullptr, text}); }
   template <class T>
   void add_type() {
     add("element type", type_name<T>());
   }
+  /// As it was at first, but for the memory that it has.
+  void clear() noexcept;
 
   /// Of names and values, not negative; that of ranks with other ones is another one, but for one case in 2^63.
   [[nodiscard]] Index digest() const noexcept { return static_cast<Index>(state_ >> 1); }
@@ -65,24 +70,28 @@ class Alike {
   using Bytes = std::array<std::byte, 16>;
   using Describe = std::string (*)(const Bytes&);
   struct Value {
-    std::string name;
+    std::string_view name;
+    Index pair = -1;
     Bytes bytes{};
     Describe describe = nullptr;  // else `text`
-    std::string text{};
+    std::string_view text{};
   };
 
   template <class T>
-  void add_bytes(std::string_view name, const T& value) {
-    Value added{std::string(name), {}, describe<T>};
+  void add_bytes(std::string_view name, const T& value, Index pair) {
+    Value added{name, pair, {}, describe<T>, {}};
     std::memcpy(added.bytes.data(), &value, sizeof(T));
-    take(std::move(added));
+    take(added);
   }
   template <class T>
   static std::string describe(const Bytes& bytes);
-  void take(Value value);
+  void take(const Value& value);
   [[nodiscard]] static std::string text_of(const Value& value);
 
-  std::vector<Value> values_;
+  // The first ones here, as most calls have few, and an operation that is repeated is to allocate nothing.
+  std::array<Value, 20> first_;
+  std::size_t count_ = 0;
+  std::vector<Value> more_;
   std::uint64_t state_ = 0;
 };
 

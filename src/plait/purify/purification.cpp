@@ -40,6 +40,22 @@ void expect_valid(const Problem& problem, Index states) {
   }
 }
 
+// Before anything is done that depends on the method.
+template <class T>
+const Problem& agreed(mpi::Context& context, const Problem& problem, Index states) {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    arguments.add("method", name(problem.method));
+    arguments.add("occupied", problem.occupied);
+    arguments.add("lower end of the spectrum", problem.spectrum.low);
+    arguments.add("upper end of the spectrum", problem.spectrum.high);
+    if (problem.chemical_potential) arguments.add("chemical_potential", *problem.chemical_potential);
+    arguments.add("most_iterations", problem.most_iterations);
+    expect_valid(problem, states);
+  });
+  return problem;
+}
+
 }  // namespace
 
 Occupation State::occupation() const {
@@ -65,17 +81,8 @@ Interval State::chemical_potentials() const {
 
 template <class T>
 Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem)
-    : Purification(products, h, State{problem}, allocate<T>(products.context(), products.layout())) {
-  mpi::agreed(products_.context(), [&](mpi::Alike& arguments) {
-    arguments.add_type<T>();
-    arguments.add("method", name(problem.method));
-    arguments.add("occupied", problem.occupied);
-    arguments.add("lower end of the spectrum", problem.spectrum.low);
-    arguments.add("upper end of the spectrum", problem.spectrum.high);
-    if (problem.chemical_potential) arguments.add("chemical_potential", *problem.chemical_potential);
-    arguments.add("most_iterations", problem.most_iterations);
-    expect_valid(problem, h.layout().shape().rows);
-  });
+    : Purification(products, h, State{agreed<T>(products.context(), problem, h.layout().shape().rows)},
+                   allocate<T>(products.context(), products.layout())) {
   begin();
 }
 

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -65,10 +64,9 @@ class Operands {
     static_assert(sizeof(T) <= sizeof(Scalar));
     std::memcpy(alpha_.data(), &alpha, sizeof(T));
     std::memcpy(beta_.data(), &beta, sizeof(T));
-    name_scalars_ = [](const Scalar& of_source, const Scalar& of_target, const std::string& pair,
-                       mpi::Alike& arguments) {
-      arguments.add(pair + "alpha", value<T>(of_source));
-      arguments.add(pair + "beta", value<T>(of_target));
+    name_scalars_ = [](const Scalar& of_source, const Scalar& of_target, Index pair, mpi::Alike& arguments) {
+      arguments.add("alpha", value<T>(of_source), pair);
+      arguments.add("beta", value<T>(of_target), pair);
     };
   }
 
@@ -96,9 +94,9 @@ class Operands {
   }
 
   /// Adds what all ranks have to give alike: the element type, and alpha and beta or that there is an operation.
-  /// \param pair  "pair 3: " where there are several
-  void name_arguments(const std::string& pair, mpi::Alike& arguments) const {
-    arguments.add(pair + "element type", type_);
+  /// \param pair  its number where there are several, else -1
+  void name_arguments(Index pair, mpi::Alike& arguments) const {
+    arguments.add("element type", type_, pair);
     if (name_scalars_ != nullptr) name_scalars_(alpha_, beta_, pair, arguments);
   }
   [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
@@ -115,7 +113,7 @@ class Operands {
 
  private:
   using Scalar = std::array<std::byte, 16>;  // of whatever type
-  using NameScalars = void (*)(const Scalar& alpha, const Scalar& beta, const std::string& pair, mpi::Alike& arguments);
+  using NameScalars = void (*)(const Scalar& alpha, const Scalar& beta, Index pair, mpi::Alike& arguments);
   using Make = Transform (*)(const Scalar& alpha, bool conjugate, const Scalar& beta, simd::Stores stores);
 
   template <class T>

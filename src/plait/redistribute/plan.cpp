@@ -151,7 +151,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
   kind.sources_are_shared = kind.targets_are_shared = options_.within_node == WithinNode::shared_memory;
   std::unique_ptr<Exchange> cut;
   NodeTraffic traffic;
-  mpi::Alike arguments;
+  arguments_.clear();
   try {
     if (unplanned_) std::rethrow_exception(unplanned_);
     if (!failure) {
@@ -168,7 +168,8 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
             kind.targets_are_shared && matrices_[i].is_target_shared && !operands[i].is_operation();
       }
       if (agreement != Agreement::reached) {
-        for (std::size_t i = 0; i < operands.size(); ++i) operands[i].name_arguments(name_of(i), arguments);
+        for (std::size_t i = 0; i < operands.size(); ++i)
+          operands[i].name_arguments(operands.size() > 1 ? static_cast<Index>(i) : -1, arguments_);
       }
       take_staging(kind.element_bytes);
       // Whether or not ranks found their tiles in shared memory, as they know only of themselves.
@@ -179,7 +180,7 @@ void Plan::start(std::span<const Operands> operands, std::exception_ptr failure,
     failure = std::current_exception();
   }
   if (agreement != Agreement::reached) {
-    agree_on_operands(kind, arguments, failure, traffic);
+    agree_on_operands(kind, failure, traffic);
   } else if (failure) {
     std::rethrow_exception(failure);
   } else {
@@ -255,19 +256,15 @@ void Plan::expect_fitting(std::span<const Operands> operands) const {
   }
 }
 
-void Plan::agree_on_operands(ExchangeKind& kind, const mpi::Alike& arguments, const std::exception_ptr& failure,
-                             NodeTraffic& traffic) {
-  std::array<Index, 6> minima{arguments.digest(),
-                              -arguments.digest(),
-                              kind.sources_are_shared ? 1 : 0,
-                              kind.targets_are_shared ? 1 : 0,
-                              -traffic.longest_chunk,
-                              -traffic.most_chunks};
+void Plan::agree_on_operands(ExchangeKind& kind, const std::exception_ptr& failure, NodeTraffic& traffic) {
+  std::array<Index, 6> minima{
+      arguments_.digest(),    -arguments_.digest(), kind.sources_are_shared ? 1 : 0, kind.targets_are_shared ? 1 : 0,
+      -traffic.longest_chunk, -traffic.most_chunks};
   mpi::agree(context_, failure, minima);
   kind.sources_are_shared = minima[2] == 1;
   kind.targets_are_shared = minima[3] == 1;
   traffic = {-minima[4], -minima[5]};
-  if (minima[0] != -minima[1]) arguments.throw_difference(context_);
+  if (minima[0] != -minima[1]) arguments_.throw_difference(context_);
 }
 
 // A ← beta·A, for alpha == 0: no rank reads B, so there is nothing to send.

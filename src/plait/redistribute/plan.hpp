@@ -61,8 +61,7 @@ class Plan {
   static void agree(mpi::Context& context, Plan* plan, const std::exception_ptr& failure);
   void expect_layouts(const MatrixPair& pair) const;
   void expect_fitting(std::span<const Operands> operands) const;
-  void agree_on_operands(ExchangeKind& kind, const mpi::Alike& arguments, const std::exception_ptr& failure,
-                         NodeTraffic& traffic);
+  void agree_on_operands(ExchangeKind& kind, const std::exception_ptr& failure, NodeTraffic& traffic);
   static void scale_target(const PlannedMatrix& matrix, const Operands& operands);
   void take_staging(const std::vector<Index>& element_bytes);
   void give_back_staging() noexcept;
@@ -85,6 +84,7 @@ class Plan {
   std::exception_ptr unplanned_;  // why there is no plan on this rank
   std::exception_ptr unbegun_;    // why an execution that was agreed on did not begin on it
   // Of the execution that begins, kept so that repeated ones allocate nothing.
+  mpi::Alike arguments_;  // of the execution that begins
   ExchangeKind beginning_;
   DisjointTiles disjoint_;
   bool calls_users_ = false;  // in the execution under way: what they throw on one rank is told to all
