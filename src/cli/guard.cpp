@@ -4,12 +4,15 @@
 
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <new>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "plait/base/backoff.hpp"
 #include "plait/base/error.hpp"
@@ -19,6 +22,7 @@
 
 #include "cli/job/stop.hpp"
 #include "cli/options/usage_error.hpp"
+#include "cli/output/json_line.hpp"
 #include "cli/output/print.hpp"
 
 namespace plait::cli {
@@ -60,7 +64,16 @@ struct Verdict {
   int status = 0;
 };
 
+std::string json_command;  // empty: text alone is wanted
+
 void print(const Failure& failure) {
+  if (!json_command.empty()) {
+    const nlohmann::ordered_json told{
+        {"command", json_command}, {"error", failure.text}, {"exit_status", failure.status}};
+    const std::string line = json_line(told);
+    std::fwrite(line.data(), 1, line.size(), stdout);  // where that is closed, stderr tells
+    std::fflush(stdout);
+  }
   failure.is_error ? print_error(failure.text) : print_aside(fmt::format("plait: {}\n", failure.text));
 }
 
@@ -83,6 +96,8 @@ std::optional<Verdict> agree_on_verdict(const mpi::Communicator& comm, const Fai
 }
 
 }  // namespace
+
+void print_failures_as_json(std::string command) { json_command = std::move(command); }
 
 int print_failure(const std::exception_ptr& failure) {
   const Failure described = describe(failure);

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <functional>
+#include <string>
 
 #include "plait/mpi/context.hpp"
 
@@ -16,6 +17,9 @@ inline constexpr int status_usage = 2;
 /// A rank that failed waits some seconds for the others to end too. Where they don't, because they know nothing of the
 /// failure and wait for this rank, it says who it is and aborts them all.
 [[nodiscard]] int run_guarded(const std::function<void(mpi::Context&)>& job);
+
+/// From now on failures are also printed to stdout, as a JSON object with `command`, `error` and `exit_status`.
+void print_failures_as_json(std::string command);
 
 /// Prints "plait: error: ..." for a failure and returns the exit status that belongs to it.
 int print_failure(const std::exception_ptr& failure);

@@ -1,7 +1,9 @@
 // The command `plait`: alone or as one of the ranks that a launcher starts.
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <variant>
 
@@ -119,6 +121,10 @@ int main(int argc, char** argv) {
   const Launch launch = launch_from_environment();
   std::optional<Command> command;
   std::exception_ptr misuse;
+  const bool is_exec = argc > 1 && std::string_view(argv[1]) == "exec";  // whose words are those of another command
+  if (argc > 1 && !is_exec && std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc) {
+    print_failures_as_json(argv[1]);
+  }
   try {
     command = parse_command_line(argc, argv);
     if (const auto* text = std::get_if<Text>(&*command)) return print_text(launch, *text);

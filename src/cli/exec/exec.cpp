@@ -116,7 +116,7 @@ std::string in_quotes(const std::string& value) {
 }
 
 std::vector<Setting> settings_of(const ExecOptions& options) {
-  std::vector<Setting> settings = reduction_settings(reduction_libraries());
+  std::vector<Setting> settings = reduction_settings(reduction_libraries(), options.scalapack);
   if (!options.isa.empty()) settings.push_back({"PLAIT_ISA", options.isa});
   if (options.reproducible) settings.push_back({"PLAIT_REPRODUCIBLE", "1"});
   if (options.log) settings.push_back({"PLAIT_LOG", "summary"});
@@ -186,6 +186,8 @@ CLI::App* add_exec(CLI::App& program, ExecOptions& options) {
       "NAME", "Use no better instruction set than that: sets PLAIT_ISA");
   command.add_flag("--reproducible", options.reproducible,
                    "Sums are the same to the last bit for any order of the ranks: sets PLAIT_REPRODUCIBLE=1");
+  command.add_flag("--scalapack", options.scalapack,
+                   "ScaLAPACK's redistributions, sums and products of matrices by plait, too (libplait_scalapack.so)");
   command.add_flag("--log", options.log, "Rank 0 tells on stderr what was served: sets PLAIT_LOG=summary");
   command.add_flag("--print", options.print,
                    "Print the variables, and the command if there is one, for a shell: eval \"$(plait exec --print)\"");

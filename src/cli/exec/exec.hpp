@@ -16,6 +16,7 @@ struct ExecOptions {
   std::string isa;  // none: as it is
   bool reproducible = false;
   bool log = false;
+  bool scalapack = false;
   bool print = false;
   std::vector<std::string> command;
 };

@@ -87,6 +87,7 @@ ordered_json gathered(const mpi::Context& context) {
           {"isas", isas},
           {"isa", simd::name(simd::selected_isa())},
           {"reductions", reductions()},
+          {"scalapack", library(reduction_libraries().scalapack)},
           {"hdf5", hdf5()},
           {"threads_per_rank", omp_get_max_threads()},
           {"memory", {{"total_bytes", memory.total}, {"available_bytes", memory.available}}},
@@ -109,6 +110,7 @@ std::string text_of_info(const ordered_json& info) {
   for (const auto& [what, library] : info["reductions"].items()) {
     if (!library.is_null()) line("reductions", text_of_library(library));
   }
+  if (!info["scalapack"].is_null()) line("ScaLAPACK", text_of_library(info["scalapack"]));
   line("HDF5", info["hdf5"].is_null() ? "not in this build" : info["hdf5"].get<std::string>());
   line("threads", fmt::format("{} per rank", info["threads_per_rank"].get<int>()));
   line("memory", fmt::format("{}, {} available", bytes_text(info["memory"]["total_bytes"].get<Index>()),

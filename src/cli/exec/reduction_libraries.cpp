@@ -1,10 +1,12 @@
 #include "cli/exec/reduction_libraries.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,6 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view component_file = "plait/openmpi/mca_op_plait.so";
 constexpr std::string_view preload_file = "libplait_reduce.so";
+constexpr std::string_view scalapack_file = "libplait_scalapack.so";
 
 // As seen from the folder of this executable: where `cmake --install` puts libraries, and where the build does.
 std::array<fs::path, 2> library_folders() {
@@ -38,11 +41,39 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+bool holds_one_of(const fs::path& path, std::string_view characters) {
+  return path.native().find_first_of(characters) != std::string::npos;
+}
+
+// A link to the folder, whose own name holds none of the separators: always the same one, so that none is left behind.
+std::optional<fs::path> link_without(std::string_view separators, const fs::path& folder) {
+  const std::string cache = environment("XDG_CACHE_HOME");
+  const fs::path links = (cache.empty() ? fs::path(environment("HOME")) / ".cache" : fs::path(cache)) / "plait";
+  if (!links.is_absolute() || holds_one_of(links, separators)) return std::nullopt;
+  const fs::path link = links / fmt::format("libraries-{:016x}", std::hash<std::string>{}(folder.native()));
+  std::error_code failure;
+  if (fs::read_symlink(link, failure) == folder) return link;
+  fs::create_directories(links, failure);
+  const fs::path made = link.native() + fmt::format(".{}", ::getpid());  // jobs may begin at one time
+  fs::create_directory_symlink(folder, made, failure);
+  if (failure) return std::nullopt;
+  fs::rename(made, link, failure);
+  return failure ? std::nullopt : std::optional(link);
+}
+
 // Both variables are lists; neither has a way to write a name that holds what separates them.
-Setting appended(const std::string& name, const std::string& list, const fs::path& entry, std::string_view separators) {
-  if (entry.native().find_first_of(separators) != std::string::npos) {
-    throw ArgumentError(
-        fmt::format("{} can't be told in {}: its name holds a separator of lists", entry.native(), name));
+Setting appended(const std::string& name, const std::string& list, const fs::path& library,
+                 std::string_view separators) {
+  fs::path entry = library;
+  if (holds_one_of(entry, separators)) {
+    const auto link = link_without(separators, entry.parent_path());
+    if (!link || holds_one_of(entry.filename(), separators)) {
+      throw ArgumentError(
+          fmt::format("{} can't be told in {}: its name holds a separator of lists, and no link to it can be "
+                      "made in $XDG_CACHE_HOME or ~/.cache",
+                      entry.native(), name));
+    }
+    entry = *link / entry.filename();
   }
   for (std::size_t begin = 0; begin < list.size();) {
     const std::size_t end = std::min(list.find_first_of(separators, begin), list.size());
@@ -65,23 +96,26 @@ Setting component_setting(const fs::path& component) {
 void expect_found(const std::optional<fs::path>& library, std::string_view file) {
   if (library) return;
   const auto folders = library_folders();
-  throw FileError(
-      fmt::format("{} is not there, nor in {}: programs of {} get the reductions by it, which ./dev build makes",
-                  (folders[0] / file).native(), folders[1].native(), PLAIT_MPI_FAMILY));
+  throw FileError(fmt::format("{} is not there, nor in {}: programs of {} are served by it, and ./dev build makes it",
+                              (folders[0] / file).native(), folders[1].native(), PLAIT_MPI_FAMILY));
 }
 
 }  // namespace
 
 ReductionLibraries reduction_libraries() {
-  return {PLAIT_HAS_COMPONENT != 0 ? found(component_file) : std::nullopt, found(preload_file)};
+  return {PLAIT_HAS_COMPONENT != 0 ? found(component_file) : std::nullopt, found(preload_file), found(scalapack_file)};
 }
 
-std::vector<Setting> reduction_settings(const ReductionLibraries& libraries) {
+std::vector<Setting> reduction_settings(const ReductionLibraries& libraries, bool with_scalapack) {
   if (PLAIT_HAS_COMPONENT != 0) expect_found(libraries.component, component_file);
   expect_found(libraries.preload, preload_file);
   std::vector<Setting> settings;
   if (libraries.component) settings.push_back(component_setting(*libraries.component));
   settings.push_back(appended("LD_PRELOAD", environment("LD_PRELOAD"), *libraries.preload, ": "));
+  if (with_scalapack) {
+    expect_found(libraries.scalapack, scalapack_file);
+    settings.back() = appended("LD_PRELOAD", settings.back().value, *libraries.scalapack, ": ");
+  }
   return settings;
 }
 

@@ -12,6 +12,7 @@ namespace plait::cli {
 struct ReductionLibraries {
   std::optional<std::filesystem::path> component;  ///< mca_op_plait.so, which Open MPI loads
   std::optional<std::filesystem::path> preload;    ///< libplait_reduce.so, which the dynamic linker loads
+  std::optional<std::filesystem::path> scalapack;  ///< libplait_scalapack.so, likewise
 };
 
 [[nodiscard]] ReductionLibraries reduction_libraries();
@@ -24,9 +25,12 @@ struct Setting {
 
 /// The variables that switch the reductions on, in addition to what this process's environment has in them.
 ///
+/// A library whose path can't stand in a list is told by a link to it in the user's cache.
+///
+/// \param with_scalapack  ScaLAPACK's routines, too
 /// \throws FileError      a library that the build makes is missing; says where it was looked for
-/// \throws ArgumentError  a library's path can't stand in a variable
-[[nodiscard]] std::vector<Setting> reduction_settings(const ReductionLibraries& libraries);
+/// \throws ArgumentError  a library's path can't stand in a variable, and no link to it can be made
+[[nodiscard]] std::vector<Setting> reduction_settings(const ReductionLibraries& libraries, bool with_scalapack);
 
 /// Whether this process has loaded a library.
 [[nodiscard]] bool is_loaded(const std::filesystem::path& library);

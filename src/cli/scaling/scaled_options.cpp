@@ -129,6 +129,10 @@ void expect_output(const ScaledOptions& options, const ScaledWords& words) {
     throw UsageError(
         fmt::format("-o, {} and {} are missing: where does the result go?", words.row_option, words.column_option));
   }
+  expect_different_outputs(options, words);
+}
+
+void expect_different_outputs(const ScaledOptions& options, const ScaledWords& words) {
   const auto are_one = [](const std::string& a, const std::string& b) { return !a.empty() && a == b; };
   if (are_one(options.output, options.of_rows) || are_one(options.output, options.of_columns) ||
       are_one(options.of_rows, options.of_columns)) {

@@ -90,4 +90,7 @@ void expect_checkpoint(const ScaledOptions& options);
 /// \throws UsageError  nothing is to be written, or several results into one file
 void expect_output(const ScaledOptions& options, const ScaledWords& words);
 
+/// \throws UsageError  two outputs have one name
+void expect_different_outputs(const ScaledOptions& options, const ScaledWords& words);
+
 }  // namespace plait::cli

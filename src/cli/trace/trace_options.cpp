@@ -28,6 +28,7 @@ void add_trace(CLI::App& program, TraceOptions& options) {
       command, "--rate", [&options](const std::string& text) { options.bits_per_second = parse_link_rate(text); },
       "RATE", "Of a node's link to the others, such as 1gbit; by default what the trace tells, if anything");
   command.add_flag("--json", options.json, "Print the figures as one line of JSON");
+  command.add_flag("--quiet", options.quiet, "Print nothing but errors: for --report");
   command.footer(trace_footer);
 }
 

@@ -14,6 +14,7 @@ struct TraceOptions {
   std::string report;          // empty: none
   double bits_per_second = 0;  // 0: as the trace tells
   bool json = false;
+  bool quiet = false;
 };
 
 /// Adds the command to the program's; parsing fills `options`.

@@ -47,6 +47,8 @@ larger one. Unbalanced, RHO KL(sums | masses) is added, with KL(p | q) = sum p l
 
 Example:
   mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --cols b.npy -o P.npy
+Example: what it costs to move one cloud of points to another
+  mpirun -n 2 plait transport --points X.npy Y.npy --epsilon 0.01
 Example: between two clouds of points, of which only the way of each is wanted
   mpirun -n 2 plait transport --points X.npy Y.npy --epsilon 0.01 --map moved.npy
 Example: what costs more than it is worth stays where it is
@@ -79,7 +81,9 @@ void add_transport(CLI::App& program, TransportJobOptions& options) {
       throw UsageError("--map is given, but --points is missing: what is mapped?");
     }
     expect_checkpoint(options);
-    if (options.map.empty()) expect_output(options, transport_words);
+    // Of points, what the transport costs is worth telling without a plan, which may be far larger than they are.
+    options.points.empty() ? expect_output(options, transport_words)
+                           : expect_different_outputs(options, transport_words);
     expect_epsilons(options);
   });
 }

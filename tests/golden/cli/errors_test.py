@@ -177,6 +177,14 @@ class Errors(CommandTest):
         self.assertEqual(result.status, status, result.stderr)
         self.assertEqual(result.stdout, "")
 
+    def test_errors_are_json_too_where_that_is_asked_for(self):
+        for ranks, words, status in ((0, ("purify", "none.npy", "--electrons", "2"), 1), (2, ("multiply", "none.npy", "none.npy", "-o", "C.npy"), 1), (0, ("sinkhorn", "K.npy", "--nothing"), 2)):
+            with self.subTest(words):
+                result = self.run_plait(ranks, *words, "--json")
+                told = json.loads(result.stdout)
+                self.assertEqual((told["command"], told["exit_status"]), (words[0], status))
+                self.assertEqual(result.errors[0], f"plait: error: {told['error']}")
+
     def test_every_error(self):
         old = (self.folder / "A.npy").read_bytes()
         files = self.files()

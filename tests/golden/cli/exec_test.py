@@ -42,6 +42,33 @@ class Exec(CommandTest):
         for library in self.libraries():
             self.assertIn(str(library.parent if library.name.startswith("mca") else library), str(self.settings()))
 
+    def test_they_work_from_a_path_with_a_space(self):
+        libraries = self.libraries()
+        home = self.folder / "a b: c"
+        (home / "bin").mkdir(parents=True)
+        shutil.copy2(self.plait, home / "bin/plait")
+        (home / "lib").symlink_to(Path(self.plait).parents[1] / "lib")
+        cache = {"XDG_CACHE_HOME": str(self.folder / "cache")}
+        for _ in range(2):
+            result = self.run_words([str(home / "bin/plait"), "exec", "--", "env", "-0"], cache)
+            self.assertEqual((result.status, result.stderr), (0, ""))
+            after = dict(line.split("=", 1) for line in result.stdout.split("\0") if line)
+            told = Path(after["LD_PRELOAD"].split(":")[-1])
+            self.assertTrue(told.is_relative_to(self.folder / "cache/plait"))
+            self.assertIn(told.resolve(), [library.resolve() for library in libraries])
+        (self.folder / "file").write_text("")
+        refused = self.run_words([str(home / "bin/plait"), "exec", "--", "true"], {"XDG_CACHE_HOME": str(self.folder / "file")})
+        self.assertIn("holds a separator of lists, and no link to it can be made", refused.stderr)
+
+    def test_scalapack_is_served_where_that_is_asked_for(self):
+        library = json.loads(self.succeed(0, "info", "--json"))["scalapack"]
+        if library is None:
+            self.assertIn("libplait_scalapack.so is not there", self.run_plait(0, "exec", "--scalapack", "--", "true").stderr)
+            return
+        preloaded = self.settings("--scalapack")["LD_PRELOAD"].split(":")
+        self.assertEqual(preloaded[-2:], [self.settings()["LD_PRELOAD"].split(":")[-1], library["path"]])
+        self.assertIn(f"ScaLAPACK             {library['path']}, not in use", self.succeed(0, "info"))
+
     def test_what_is_in_the_variables_stays(self):
         before = {"OMPI_MCA_mca_base_component_path": "/else/where", "LD_PRELOAD": "libm.so.6"}
         after = self.settings(**before)

@@ -265,6 +265,17 @@ class Sinkhorn(CommandTest):
         self.assertIn("C = sqeuclidean of 37 and 23 points, f32", text)
         self.assertEqual(self.load("M.npy").dtype, np.float32)
 
+    def test_what_points_cost_is_told_without_any_output(self):
+        x = self.save("X.npy", np.random.default_rng(3).random((20, 2)))
+        self.save("Y.npy", x + 0.5)
+        given = ("transport", "--points", "X.npy", "Y.npy", "--epsilon", "0.1")
+        before = self.files()
+        report = json.loads(self.succeed(2, *given, "--json"))
+        self.assertEqual(self.files(), before)
+        self.assertGreater(report["cost"], 0.4)
+        self.assertIn("cost      ", self.succeed(0, *given))
+        self.assertIn("name one file", self.run_plait(0, *given, "-o", "P.npy", "--row-potentials", "P.npy").stderr)
+
     def test_wrong_points_are_refused(self):
         self.save("X.npy", np.ones((4, 3)))
         self.save("flat.npy", np.ones((4, 2)))
@@ -279,7 +290,6 @@ class Sinkhorn(CommandTest):
             (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is no metric"),
             (2, (*points, *rest, "--metric", "minkowski"), "--metric minkowski and --p need each other"),
             (2, (*points, *rest, "--domain", "factors"), "--domain is factors, which are stored"),
-            (2, (*points, "--epsilon", "1"), "are missing: where does the result go"),
             (1, (*points, "--epsilon", "1", "--map", "X.npy"), "X.npy: is a file of --points and the file of --map"),
             (1, ("--points", "X.npy", "flat.npy", *rest), "X.npy have 3 coordinates, those of flat.npy have 2"),
             (1, ("--points", "X.npy", "nan.npy", *rest), "point 1 of Y has nan as coordinate 1"),

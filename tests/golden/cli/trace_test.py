@@ -50,6 +50,9 @@ class Trace(CommandTest):
         self.assertAlmostEqual(figures["links"][0]["achieved_share"], 0.4)
         self.assertAlmostEqual(self.figures("small.json", "--rate", "500mbit")["links"][1]["achieved_share"], 0.8)
 
+    def test_nothing_is_printed_where_that_is_asked_for(self):
+        self.assertEqual(self.succeed(0, "trace", str(SMALL / "small.json"), "--quiet"), "")
+
     def test_the_summary_is_for_people(self):
         self.small()
         text = self.succeed(0, "trace", "small.json")
