@@ -99,8 +99,7 @@ class Core {
   // Those that are there already, or would bring nothing, stay out.
   void join(Index role) {
     std::ranges::sort(joining_);
-    const auto repeated = std::ranges::unique(joining_);
-    joining_.erase(repeated.begin(), repeated.end());
+    joining_.erase(std::unique(joining_.begin(), joining_.end()), joining_.end());
     for (const int rank : joining_) {
       if (savings_(role, rank) == 0 && row_[at(rank)] > 0)
         entries_.push_back({static_cast<int>(role), rank, row_[at(rank)]});

@@ -30,6 +30,8 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;  // clang 14 wants it said
 
 // f(step) for each that is not a computation.
 template <class Steps, class F>

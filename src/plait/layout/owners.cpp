@@ -114,10 +114,12 @@ std::vector<TilePosition> Owners::owned_by(int rank) const {
     return {{number % rows_, number / rows_}};
   }
   const auto rank_of = [this](Index position) { return table_->ranks[static_cast<std::size_t>(position)]; };
-  const auto owned = std::ranges::equal_range(table_->positions, rank, {}, rank_of);
+  const auto& positions = table_->positions;
+  const auto first = std::ranges::lower_bound(positions, rank, {}, rank_of);
+  const auto last = std::ranges::upper_bound(positions, rank, {}, rank_of);
   std::vector<TilePosition> result;
-  result.reserve(owned.size());
-  for (const Index position : owned) result.push_back({position / columns_, position % columns_});
+  result.reserve(static_cast<std::size_t>(last - first));
+  for (auto at = first; at != last; ++at) result.push_back({*at / columns_, *at % columns_});
   return result;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <ranges>
 
 #include "plait/base/contract.hpp"
 #include "plait/base/rounding.hpp"
@@ -28,8 +27,9 @@ std::vector<Index> possible_segments(const BandwidthCurve& bandwidth, Index byte
   constexpr Index shortest = 4'000;
   constexpr Index longest = 1'000'000;
   std::vector<Index> possible{std::max<Index>(1, bytes)};
-  for (const BandwidthCurve::Point& point : std::views::reverse(bandwidth.points())) {
-    const Index size = point.message_bytes;
+  const auto points = bandwidth.points();
+  for (auto point = points.rbegin(); point != points.rend(); ++point) {
+    const Index size = point->message_bytes;
     if (size < bytes && size >= shortest && size <= longest) possible.push_back(size);
   }
   return possible;

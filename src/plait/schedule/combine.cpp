@@ -12,7 +12,7 @@ namespace plait::schedule {
 
 namespace {
 
-constexpr Index block_bytes = Index{8} << 10;
+constexpr Index combined_block_bytes = Index{8} << 10;
 
 }  // namespace
 
@@ -58,8 +58,8 @@ void Combine::by_mpi(Index n, const void* a, const void* b, void* out) const {
     if (out != b && n > 0) std::memcpy(result, right, static_cast<std::size_t>(n * element_bytes_));
     return mpi::reduce_local(left, result, n * element_bytes_, reduction);
   }
-  std::vector<std::byte> block(static_cast<std::size_t>(std::max(block_bytes, element_bytes_)));
-  const Index most = std::max<Index>(block_bytes / element_bytes_, 1) * element_bytes_;
+  std::vector<std::byte> block(static_cast<std::size_t>(std::max(combined_block_bytes, element_bytes_)));
+  const Index most = std::max<Index>(combined_block_bytes / element_bytes_, 1) * element_bytes_;
   for (Index done = 0; done < n * element_bytes_; done += most) {
     const Index bytes = std::min(most, n * element_bytes_ - done);
     std::memcpy(block.data(), right + done, static_cast<std::size_t>(bytes));

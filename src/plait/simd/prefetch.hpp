@@ -9,7 +9,7 @@ inline void prefetch(const void* address) {
 #if defined(__x86_64__)
   // GCC 12 leaves out whole loops of the built-in function, which has no effect as far as it is concerned. An
   // operand in memory would be something that is read, so that whatever it might be is stored before.
-  asm volatile("prefetcht1 %a0" : : "p"(address));
+  asm volatile("prefetcht1 (%0)" : : "r"(address));
 #else
   constexpr int for_reading = 0;
   constexpr int second_level = 2;

@@ -59,8 +59,8 @@ void expect_no_state(const Limits& limits) {
 template <class T>
 auto prove(mpi::Context& context, matrix_view<T> rows, const CheckedMarginals& marginals) {
   using Element = std::remove_const_t<T>;
-  const Index before = std::is_const_v<T> ? 0 : positive_entries<Element>(rows, marginals);
-  return [&context, rows, &marginals, before](std::span<const double> heights) -> Feasibility {
+  [[maybe_unused]] const Index before = std::is_const_v<T> ? 0 : positive_entries<Element>(rows, marginals);
+  return [=, &context, &marginals](std::span<const double> heights) -> Feasibility {
     if constexpr (!std::is_const_v<T>) {
       const Index lost = mpi::all_reduce(context.comm(), before - positive_entries<Element>(rows, marginals),
                                          mpi::Operation::maximum());
