@@ -21,7 +21,9 @@ io::AsideFile text_aside(const std::string& path, const std::string& text) {
 }
 
 void write_beside_result(const std::string& path, const std::function<std::string()>& text) {
-  const auto warn = [](std::string_view why) { print_warning(fmt::format("{}; the result does not depend on it", why)); };
+  const auto warn = [](std::string_view why) {
+    print_warning(fmt::format("{}; the result does not depend on it", why));
+  };
   try {
     text_aside(path, text()).publish();
   } catch (const FileError& error) {
