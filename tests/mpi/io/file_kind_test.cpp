@@ -54,6 +54,15 @@ TEST(MatrixFile, IsReadWhateverItsKind) {
             "T is f32; the header says i64");
 }
 
+TEST(MatrixFile, ThatIsAnArchiveOfArraysIsRefusedAsSuch) {
+  SharedScratch scratch;
+  scratch.write("x.npz", "PK\x03\x04 and more");
+  EXPECT_THAT(
+      text_thrown_alike<FileError>(
+          scratch.context(), [&] { static_cast<void>(describe_matrix_file(scratch.context(), scratch / "x.npz")); }),
+      ::testing::HasSubstr(" is a .npz archive of arrays; expected a file with one"));
+}
+
 TEST(MatrixFile, ThatChangedSinceItWasDescribedIsRefused) {
   SharedScratch scratch;
   auto& context = scratch.context();

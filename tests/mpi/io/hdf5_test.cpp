@@ -3,9 +3,13 @@
 
 #include <hdf5.h>
 
+#include <complex>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -165,6 +169,25 @@ TEST(Hdf5, ThatIsNoneOrDamagedIsRefused) {
   if (context.rank() == 0) std::filesystem::resize_file(scratch / "M.h5", 5000);
   mpi::barrier(context.comm());
   EXPECT_THAT(refused(scratch, "M.h5"), StartsWith("can't be opened as an HDF5 file: truncated file"));
+}
+
+// HDF5 writes a member of a pair as its name, filled up to 8 bytes, and its offset.
+TEST(Hdf5, OfATypeWithPartsBeyondItsEndIsRefused) {
+  SharedScratch scratch;
+  auto& context = scratch.context();
+  using namespace std::literals;
+  const auto second = "i\0\0\0\0\0\0\0\x08"sv;
+  write_matrix_file(context, scratch / "M.h5", example<std::complex<double>>(context, {5, 7}));
+  if (context.rank() == 0) {
+    std::fstream file(scratch / "M.h5", std::ios::in | std::ios::out | std::ios::binary);
+    std::string bytes(std::istreambuf_iterator<char>(file), {});
+    const auto at = bytes.find(second);
+    ASSERT_NE(at, std::string::npos);
+    file.seekp(static_cast<std::streamoff>(at + second.size() - 1));
+    file.put('\x09');
+  }
+  mpi::barrier(context.comm());
+  EXPECT_THAT(refused(scratch, "M.h5"), HasSubstr("a damaged type, of which a part lies beyond its end"));
 }
 
 TEST(Hdf5, IsReadBeyondTwoToThe31Elements) {
