@@ -4,6 +4,8 @@
 #include <hdf5.h>
 
 #include <complex>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -188,6 +190,27 @@ TEST(Hdf5, OfATypeWithPartsBeyondItsEndIsRefused) {
   }
   mpi::barrier(context.comm());
   EXPECT_THAT(refused(scratch, "M.h5"), HasSubstr("a damaged type, of which a part lies beyond its end"));
+}
+
+// The layout of a block is its kind, its address and its size, of 8 bytes each but for the kind.
+TEST(Hdf5, OfABlockTooSmallForItsElementsIsRefused) {
+  SharedScratch scratch;
+  auto& context = scratch.context();
+  constexpr std::uint64_t stored = 77 * 91 * sizeof(double);
+  write_matrix_file(context, scratch / "M.h5", example<double>(context, {77, 91}));
+  if (context.rank() == 0) {
+    std::fstream file(scratch / "M.h5", std::ios::in | std::ios::out | std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    std::string size(sizeof stored, '\0');
+    std::memcpy(size.data(), &stored, sizeof stored);
+    const auto at = bytes.find(size);
+    ASSERT_NE(at, std::string::npos);
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(size[0] - 8));
+  }
+  mpi::barrier(context.comm());
+  EXPECT_THAT(refused(scratch, "M.h5"),
+              HasSubstr("is damaged: 56048 bytes are stored for it, expected 7007 elements of 8"));
 }
 
 TEST(Hdf5, IsReadBeyondTwoToThe31Elements) {

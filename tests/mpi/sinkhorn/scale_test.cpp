@@ -408,6 +408,12 @@ TEST_F(Sinkhorn, HasTheSameFactorsOfColumnsAndErrorsOnAllRanks) {
   EXPECT_EQ(all, of_rank_zero);
 }
 
+TEST_F(Sinkhorn, RefusesMoreColumnsThanCanBeNumbered) {
+  constexpr Index most = std::numeric_limits<Index>::max();
+  EXPECT_THAT([&] { static_cast<void>(sinkhorn::checked_marginals(context, 0, most, {})); },
+              ThrowsMessage<ArgumentError>(HasSubstr("and 9223372036854775807 columns, expected so few that memory")));
+}
+
 TEST(SinkhornOnNodes, FindsThePlanOfTheReferenceByMessagesBetweenThem) {
   if (ranks() < 2) return;
   const PretendedNodes nodes({1, ranks() - 1});

@@ -75,6 +75,20 @@ Hdf5Handle open_data_set(const std::string& path, hid_t file, const std::string&
                 fmt::format("{} can't be opened", data_set));
 }
 
+// HDF5 1.10 reads beyond a block that is smaller than its elements, as a damaged file may have it.
+void expect_stored(const std::string& path, hid_t data_set, const Hdf5DataSet& found) {
+  const Hdf5Handle properties(H5Dget_create_plist(data_set), H5Pclose);
+  const H5D_layout_t kind = H5Pget_layout(properties.id());
+  if (kind != H5D_CONTIGUOUS && kind != H5D_COMPACT) return;
+  const hsize_t stored = H5Dget_storage_size(data_set);
+  if (kind == H5D_CONTIGUOUS && stored == 0) return;  // never written, or in another file
+  const Hdf5Handle type(H5Dget_type(data_set), H5Tclose);
+  const hsize_t elements = found.extents[0] * found.extents[1];
+  if (stored / H5Tget_size(type.id()) >= elements) return;
+  throw FileError(fmt::format("{}: {} is damaged: {} bytes are stored for it, expected {} elements of {} each", path,
+                              found.text(), stored, elements, H5Tget_size(type.id())));
+}
+
 Hdf5Header header_of(const std::string& path, hid_t file, hid_t data_set, const std::string& name) {
   const Hdf5DataSet found = describe_hdf5_data_set(data_set, name);
   if (!found.is_matrix()) {
@@ -87,6 +101,7 @@ Hdf5Header header_of(const std::string& path, hid_t file, hid_t data_set, const 
   } catch (const LayoutError& error) {
     throw FileError(fmt::format("{}: {}: {}", path, found.text(), error.what()));
   }
+  expect_stored(path, data_set, found);
   return header;
 }
 

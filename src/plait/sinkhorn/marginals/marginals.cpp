@@ -52,6 +52,11 @@ CheckedMarginals as_given(Index rows, Index columns, bool has_rows, const Margin
   check_length(names.columns(), marginals.columns.size(), columns);
   check_values(names.row(), marginals.rows, first_row);
   check_values(names.column(), marginals.columns, 0);
+  if (static_cast<std::size_t>(std::max(rows, columns)) > checked.columns.max_size()) {
+    throw ArgumentError(
+        fmt::format("the matrix has {} {} and {} {}, expected so few that memory can hold a number for each", rows,
+                    names.rows(), columns, names.columns()));
+  }
   checked.rows.assign(marginals.rows.begin(), marginals.rows.end());
   checked.columns.assign(marginals.columns.begin(), marginals.columns.end());
   checked.rows.resize(static_cast<std::size_t>(rows), 1);
