@@ -1,4 +1,4 @@
-"""What the times of `./dev bench applications` become in docs/performance.md."""
+"""What the times of `./dev bench applications` become on the page of benchmarks."""
 
 PROGRAM = "applications"
 INTRODUCTION = """Programs of Debian that know nothing of plait, started by `plait exec` and without it, in launches that take

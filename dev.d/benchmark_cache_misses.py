@@ -1,4 +1,4 @@
-"""What the counts of `./dev bench cache-misses` become in docs/performance.md."""
+"""What the counts of `./dev bench cache-misses` become on the page of benchmarks."""
 
 PROGRAM = "cache-misses"
 INTRODUCTION = """The rescaling of the rows of an N x N matrix of doubles, that of its columns by each of COFFEE's algorithms, and whole

@@ -7,6 +7,6 @@ def met(records: list[dict], goal: str) -> str:
 
 
 def lines(report: dict) -> list[str]:
-    """Those of a section that the overview of the page is made from."""
+    """The line that counts them, if there are any."""
     gates, aims = (met(report["records"], goal) for goal in ("gate", "aim"))
     return [] if gates == aims == "–" else ["", f"Gates met: {gates}. Aims met: {aims}."]

@@ -1,4 +1,4 @@
-"""What the counts of `./dev bench instructions` become in docs/performance.md."""
+"""What the counts of `./dev bench instructions` become on the page of benchmarks."""
 
 PROGRAM = "instructions"
 INTRODUCTION = """What one call costs that reduces an array of so many bytes into another one, in instructions, as Valgrind's

@@ -1,4 +1,4 @@
-"""What a report of thousands of cases becomes in docs/performance.md: a picture of each part of the map, a table of what
+"""What a report of thousands of cases becomes on the page of benchmarks: a picture of each part of the map, a table of what
 they come to by size, and the names of those that miss a gate.
 
 Their names are words: what is done, a size such as 16K, and the part of the map, such as `warm ranks=1 kernel`.

@@ -1,4 +1,4 @@
-"""What a report of `./dev bench overlap` becomes in docs/performance.md: for each place where it ran, a table of plait and
+"""What a report of `./dev bench overlap` becomes on the page of benchmarks: for each place where it ran, a table of plait and
 MPI by operation and size, and one of the steps towards a hierarchical allreduce.
 
 Times are in units of n ÷ goodput, of what a ping-pong of the same run gets through a link: of how often the n bytes of a

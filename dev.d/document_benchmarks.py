@@ -1,8 +1,7 @@
-"""document_benchmarks.py --programs FOLDER FILE...: writes docs/performance.md from the JSON files of benchmarks.
+"""document_benchmarks.py --programs FOLDER FILE...: writes build/performance/README.md from the JSON files of benchmarks.
 
-Each file becomes a section with a table, and a picture beside it which the benchmark itself draws; it replaces the one
-that the same command made before, and the sections of other commands stay as they are. The overview and the list of
-commands follow from the sections; all other text before these is written by hand, on the page itself.
+Each file becomes a section with a table of its cases, and pictures beside it, which the benchmark itself draws.
+docs/performance.md is written by hand: it tells the headline cases.
 """
 
 import argparse
@@ -20,9 +19,7 @@ import benchmark_maps
 import benchmark_overlap
 import benchmark_place
 
-DOCS = Path("docs")
-
-OVERVIEW = "## At a glance"
+FOLDER = Path("build/performance")
 
 
 def three_digits(value: float) -> str:
@@ -103,17 +100,6 @@ def command(report: dict) -> str:
     return f"./dev bench {report['program']}{option} --json build/{report['program']}-{mpi}.json"
 
 
-SUBJECTS = (
-    "redistribute batch network plan reduce instructions applications allreduce overlap multiply symm sinkhorn".split()
-)
-
-
-def place(words: str) -> tuple:
-    """Where the section of a command stands: by subject, and Open MPI before MPICH."""
-    name = words.split()[2]
-    return SUBJECTS.index(name) if name in SUBJECTS else len(SUBJECTS), "--mpi" in words, words
-
-
 def warning(report: dict) -> str:
     """Whoever reads the figures has to know if the machine was busy with something else."""
     if report["load_average"] < 0.5 * report["machine"]["cores"]:
@@ -161,51 +147,13 @@ def section(report: dict, plot: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def sections_of(page: str) -> dict[str, str]:
-    """What a page has of each of its commands, which stand in the order of the sections."""
-    commands = [line for line in page.splitlines() if line.startswith("./dev bench ") and "--document" not in line]
-    if not commands:
-        return {}
-    begins = headings(page)[-len(commands) :]
-    return {words: page[begin:end].rstrip() + "\n" for words, begin, end in zip(commands, begins, [*begins[1:], None])}
-
-
-def headings(page: str) -> list[int]:
-    """Where the sections of a page begin."""
-    return [match.start() for match in re.finditer(r"^## ", page, re.MULTILINE)]
-
-
-def link(heading: str) -> str:
-    """To a section, as GitHub and others name it."""
-    return f"[{heading}](#{re.sub(r'[^a-z0-9 -]', '', heading.lower()).replace(' ', '-')})"
-
-
-def overview(sections: list[str]) -> str:
-    """How many goals each benchmark meets."""
-    lines = [OVERVIEW, "", "| | gates met | aims met |", "|---|--:|--:|"]
-    for text in sections:
-        if counts := re.search(r"^Gates met: (.*)\. Aims met: (.*)\.$", text, re.MULTILINE):
-            lines.append(f"| {link(text.splitlines()[0].removeprefix('## '))} | {counts[1]} | {counts[2]} |")
-    return "\n".join(lines) + "\n"
-
-
-def text_by_hand(page: str) -> str:
-    """From behind the overview to the sections of benchmarks."""
-    begins = headings(page)
-    of_overview = begins.index(page.index(OVERVIEW))
-    return page[begins[of_overview + 1] : [*begins, None][len(begins) - len(sections_of(page))]].rstrip() + "\n"
-
-
-def document(reports: list[dict], before: str) -> str:
-    """The page `before` with these reports in the place of what it has of their commands."""
-    sections = sections_of(before) | {command(report): section(report, plot_name(report)) for report in reports}
-    order = sorted(sections, key=place)
-    commands = [*order, "./dev bench --document build/*-*.json   # puts what was run onto this page"]
-    title = before[: before.index(OVERVIEW)].rstrip() + "\n"
-    block = "```sh\n" + "\n".join(commands) + "\n```"
-    text = re.sub(r"^```sh\n.*?^```$", lambda _: block, text_by_hand(before), count=1, flags=re.MULTILINE | re.DOTALL)
-    ordered = [sections[words] for words in order]
-    return "\n".join([title, overview(ordered), text, *ordered])
+def page(reports: list[dict]) -> str:
+    """All of the reports, each under the command that makes it again."""
+    parts = [
+        section(report, plot_name(report)).replace("\n\n", f"\n\n```sh\n{command(report)}\n```\n\n", 1)
+        for report in reports
+    ]
+    return "\n".join(["# Benchmarks\n", *parts])
 
 
 def draw(program: Path, path: Path, report: dict, plot: str) -> None:
@@ -216,15 +164,15 @@ def draw(program: Path, path: Path, report: dict, plot: str) -> None:
     words = [program, "--merge", path]
     if report["program"] == benchmark_overlap.PROGRAM:
         for choice, picture in benchmark_overlap.pictures(report, mpi_preset(report)):
-            subprocess.run([*words, "--filter", choice, "--plot", DOCS / picture], check=True)
+            subprocess.run([*words, "--filter", choice, "--plot", FOLDER / picture], check=True)
         return
     if benchmark_maps.is_map(report):
         for choice, picture in benchmark_maps.picture_options(plot, report):
-            subprocess.run([*words, "--filter", choice, "--heat-map", DOCS / picture], check=True)
+            subprocess.run([*words, "--filter", choice, "--heat-map", FOLDER / picture], check=True)
         return
-    words += ["--plot", DOCS / plot]
+    words += ["--plot", FOLDER / plot]
     if has_extents(report):
-        words += ["--extent-plot", DOCS / extent_plot_name(plot)]
+        words += ["--extent-plot", FOLDER / extent_plot_name(plot)]
     subprocess.run(words, check=True)
 
 
@@ -235,13 +183,14 @@ def main() -> int:
     arguments = parser.parse_args()
 
     reports = [json.loads(path.read_text()) for path in arguments.files]
+    FOLDER.mkdir(parents=True, exist_ok=True)
     for path, report in zip(arguments.files, reports):
         if report["quick"]:
             parser.error(f"{path} is of a quick run, whose figures mean nothing")
         draw(arguments.programs / f"bench_{report['program']}", path, report, plot_name(report))
-    page = DOCS / "performance.md"
-    page.write_text(document(reports, page.read_text()))
-    print(page)
+    written = FOLDER / "README.md"
+    written.write_text(page(reports))
+    print(written)
     return 0
 
 

@@ -114,8 +114,8 @@ Report measure_all(mpi::Context& context, const Benchmark& benchmark, const Opti
                       ? measure_case(context, description, repetitions_for(description, options))
                       : mean_case(description, report.records);
     if (!record) continue;
-    if (have_cores && !options.quick) record->gate = description.gate;
-    if (!options.quick) record->aim = description.aim;
+    if (have_cores && !options.quick) record->gate = measurable(*record, description.gate);
+    if (!options.quick) record->aim = measurable(*record, description.aim);
     say(table_line(*record));
     report.records.push_back(std::move(*record));
   }

@@ -60,9 +60,15 @@ double peer_fraction_of_limit(const Record& record) {
   return record.limit_seconds / record.comparison->seconds;
 }
 
+Goal measurable(const Record& record, Goal goal) {
+  if (!record.comparison) goal.speedup_over_peer.reset();
+  return goal;
+}
+
 bool meets(const Record& record, const Goal& goal) {
+  PLAIT_ASSERT(goal == measurable(record, goal), "a goal over a peer needs one");
   if (goal.fraction_of_limit && record.fraction_of_limit.median < *goal.fraction_of_limit) return false;
-  return !goal.speedup_over_peer || !record.comparison || record.comparison->speedup.median >= *goal.speedup_over_peer;
+  return !goal.speedup_over_peer || record.comparison->speedup.median >= *goal.speedup_over_peer;
 }
 
 }  // namespace plait::bench

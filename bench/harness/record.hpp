@@ -78,7 +78,12 @@ enum class Floor : unsigned char { none, given };
 /// \pre  there is a peer
 [[nodiscard]] double peer_fraction_of_limit(const Record& record);
 
-/// Whether the medians come to the goal. A goal over a peer that was not there is met.
+/// What of a goal the record can show: without a peer, nothing over it.
+[[nodiscard]] Goal measurable(const Record& record, Goal goal);
+
+/// Whether the medians come to the goal.
+///
+/// \pre  goal == measurable(record, goal)
 [[nodiscard]] bool meets(const Record& record, const Goal& goal);
 
 }  // namespace plait::bench

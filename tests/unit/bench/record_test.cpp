@@ -57,10 +57,12 @@ TEST(Record, a_goal_is_met_from_its_number_on) {
   EXPECT_TRUE(meets(record, {}));
 }
 
-TEST(Record, a_goal_over_a_peer_that_is_not_there_is_met) {
-  const Record record = example_record(false);
-  EXPECT_FALSE(record.comparison);
-  EXPECT_TRUE(meets(record, {0.5, 100.0}));
+TEST(Record, a_goal_over_a_peer_that_is_not_there_is_not_measured) {
+  const Record alone = example_record(false);
+  EXPECT_FALSE(alone.comparison);
+  EXPECT_EQ(measurable(alone, {0.5, 3.0}), (Goal{0.5, std::nullopt}));
+  EXPECT_TRUE(measurable(alone, {std::nullopt, 3.0}).empty());
+  EXPECT_EQ(measurable(example_record(), {0.5, 3.0}), (Goal{0.5, 3.0}));
 }
 
 }  // namespace
