@@ -14,6 +14,7 @@ from pathlib import Path
 
 from format import check_format
 from layers import check_headers, check_layers
+from picture import check_picture
 from source import cpp_files
 from tidy import check_tidy, dependencies
 from words import check_words
@@ -66,7 +67,7 @@ def main() -> int:
         formatted = [path for path in files if path in changed]
         tidied = [path for path in tidied if changed & {path, *dependencies(ROOT, path)}]
 
-    violations = check_layers(ROOT, files) + check_headers(ROOT, files) + check_words(ROOT, files) + check_format(ROOT, formatted)
+    violations = check_layers(ROOT, files) + check_headers(ROOT, files) + check_picture(ROOT) + check_words(ROOT, files) + check_format(ROOT, formatted)
     violations += check_tidy(ROOT, ROOT / arguments.build, tidied)
     for violation in sorted(violations):
         print(violation)

@@ -1,0 +1,42 @@
+"""picture.py: writes docs/layers.svg, the picture of the table in layers.py."""
+
+from pathlib import Path
+
+import layers
+from source import Violation
+
+PICTURE = Path("docs/layers.svg")
+COLOURS = ["#e8eef7", "#f6dfe3", "#dcead9", "#dcead9", "#fdf1d3", "#fbe3d6", "#ece3f4", "#e9e9e9"]
+NAMES = {"cli": "command (src/cli)", "capi": "C API (src/capi)", "shim": "drop-ins (src/shim)"}
+WIDTH, HEIGHT, GAP, MARGIN = 720, 44, 14, 20
+
+
+def drawing() -> str:
+    """One row a layer; a folder includes those of the rows under its own."""
+    rows = [[NAMES[top] for top in layers.TOP], *layers.ROWS]
+    height = 2 * MARGIN + len(rows) * (HEIGHT + GAP) - GAP
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}"'
+        ' font-family="sans-serif" font-size="16">',
+        '<rect width="100%" height="100%" fill="#fff"/>',
+    ]
+    for row, (folders, colour) in enumerate(zip(rows, COLOURS, strict=True)):
+        width = (WIDTH - 2 * MARGIN - (len(folders) - 1) * GAP) / len(folders)
+        y = MARGIN + row * (HEIGHT + GAP)
+        for column, folder in enumerate(folders):
+            x = MARGIN + column * (width + GAP)
+            lines += [
+                f'<rect x="{x:g}" y="{y}" width="{width:g}" height="{HEIGHT}" rx="8" fill="{colour}" stroke="#555"/>',
+                f'<text x="{x + width / 2:g}" y="{y + 27}" text-anchor="middle" fill="#222">{folder}</text>',
+            ]
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def check_picture(root: Path) -> list[Violation]:
+    if (root / PICTURE).read_text() == drawing():
+        return []
+    return [Violation(str(PICTURE), 1, "is not the picture of lint/layers.py: run python3 lint/picture.py")]
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(drawing())
