@@ -15,19 +15,9 @@ except ImportError:
     sys.exit(77)  # skipped
 
 
-def symmetric(path: Path) -> np.ndarray:
-    """A symmetric Matrix Market array: the lower triangle by columns."""
-    lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
-    size = int(lines[0].split()[0])
-    matrix = np.zeros((size, size))
-    columns, rows = np.triu_indices(size)
-    matrix[rows, columns] = matrix[columns, rows] = np.array(lines[1:], float)
-    return matrix
-
-
 def main(folder: Path) -> None:
     known = json.loads((folder / "energies.json").read_text())
-    h, s, d = (symmetric(folder / f"{name}.mtx") for name in ("hamiltonian", "overlap", "density"))
+    h, s, d = (np.load(folder / f"{name}.npy") for name in ("hamiltonian", "overlap", "density"))
     inverse = np.linalg.inv(np.linalg.cholesky(s))
     levels, orbitals = np.linalg.eigh(inverse @ h @ inverse.T)
     pairs = known["electrons"] // 2

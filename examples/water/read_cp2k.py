@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""read_cp2k.py OUTPUT FOLDER: makes Matrix Market files and energies.json of what cp2k printed.
+"""read_cp2k.py OUTPUT FOLDER: makes .npy files and energies.json of what cp2k printed.
 
 Of AO_MATRICES with OVERLAP, KOHN_SHAM_MATRIX and DENSITY, and of MO with EIGENVALUES and OCCUPATION_NUMBERS. The last
-matrix of each kind counts. Every number is kept as it was printed.
+matrix of each kind counts.
 """
 
 import json
@@ -10,12 +10,9 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
+
 TITLES = {"OVERLAP MATRIX": "overlap", "KOHN-SHAM MATRIX": "hamiltonian", "DENSITY MATRIX": "density"}
-WHAT = {
-    "overlap": "Overlap of the basis functions",
-    "hamiltonian": "Kohn-Sham matrix, in hartree",
-    "density": "Density matrix: 2 for every occupied orbital, so that tr(D S) is the number of electrons",
-}
 
 
 def matrices(lines: list[str]) -> dict[str, dict[tuple[int, int], str]]:
@@ -53,20 +50,18 @@ def energies(text: str) -> dict:
     }
 
 
-def write(path: Path, what: str, elements: dict[tuple[int, int], str]) -> None:
+def write(path: Path, elements: dict[tuple[int, int], str]) -> None:
     size = max(row for row, _ in elements)
     assert len(elements) == size * size, f"{path}: {len(elements)} elements of {size} x {size}"
-    asymmetric = max(abs(float(elements[i, j]) - float(elements[j, i])) for i, j in elements)
-    assert asymmetric < 1e-12, f"{path}: not symmetric by {asymmetric}"
-    lower = [f"{elements[i, j]}\n" for j in range(1, size + 1) for i in range(j, size + 1)]
-    header = f"%%MatrixMarket matrix array real symmetric\n% {what}. Made by cp2k: see README.md\n{size} {size}\n"
-    path.write_text(header + "".join(lower))
+    matrix = np.array([[float(elements[i, j]) for j in range(1, size + 1)] for i in range(1, size + 1)])
+    assert np.abs(matrix - matrix.T).max() < 1e-12, f"{path}: not symmetric"
+    np.save(path, np.tril(matrix) + np.tril(matrix, -1).T)
 
 
 def main(output: str, folder: str) -> None:
     text = Path(output).read_text()
     for name, elements in matrices(text.splitlines()).items():
-        write(Path(folder) / f"{name}.mtx", WHAT[name], elements)
+        write(Path(folder) / f"{name}.npy", elements)
     (Path(folder) / "energies.json").write_text(json.dumps(energies(text), indent=1) + "\n")
 
 
