@@ -11,7 +11,7 @@ ROWS = [
     ["redistribute", "collective", "report", "io"],
     ["schedule"],
     ["mpi"],
-    ["simd", "layout", "model", "assignment"],
+    ["simd", "layout", "model", "graph"],
     ["base"],
 ]
 NEIGHBOURS = {("redistribute", "collective")}  # first may include second

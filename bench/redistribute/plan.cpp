@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "plait/assignment/dense.hpp"
-#include "plait/assignment/sparse.hpp"
 #include "plait/base/error.hpp"
+#include "plait/graph/assignment/dense.hpp"
+#include "plait/graph/assignment/sparse.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/packages/packages.hpp"
@@ -120,7 +120,7 @@ bench::Job assign_dense(Index ranks) {
   const auto found = std::make_shared<std::vector<int>>();
   bench::Job job;
   job.rewrite = [=] { found->clear(); };
-  job.run = [=] { *found = assignment::assign_dense({savings->data(), ranks, ranks, ranks}); };
+  job.run = [=] { *found = graph::assign_dense({savings->data(), ranks, ranks, ranks}); };
   job.wrong_elements = [=] { return missing_from(*found, ranks); };
   return job;
 }
@@ -128,18 +128,17 @@ bench::Job assign_dense(Index ranks) {
 /// Each role has savings with a few ranks, which are anywhere.
 bench::Job assign_sparse(Index ranks) {
   constexpr Index ranks_of_role = 32;
-  std::vector<assignment::Saving> entries;
+  std::vector<graph::Saving> entries;
   std::mt19937_64 random(1);
   for (Index i = 0; i < ranks * ranks_of_role; ++i) {
     const auto rank = static_cast<int>(random() % static_cast<std::uint64_t>(ranks));
     entries.push_back({static_cast<int>(i / ranks_of_role), rank, static_cast<Index>(1 + random() % 1'000'000)});
   }
-  const auto savings =
-      std::make_shared<const assignment::SparseSavings>(assignment::SparseSavings::from_entries(ranks, entries));
-  const auto found = std::make_shared<assignment::PricedAssignment>();
+  const auto savings = std::make_shared<const graph::SparseSavings>(graph::SparseSavings::from_entries(ranks, entries));
+  const auto found = std::make_shared<graph::PricedAssignment>();
   bench::Job job;
   job.rewrite = [=] { *found = {}; };
-  job.run = [=] { *found = assignment::assign_with_prices(*savings); };
+  job.run = [=] { *found = graph::assign_with_prices(*savings); };
   job.wrong_elements = [=] {
     Index gap = 0;  // between the sum and its upper bound
     for (Index role = 0; role < ranks; ++role) {

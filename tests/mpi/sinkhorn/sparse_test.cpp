@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/marginals/support.hpp"
+#include "plait/sinkhorn/marginals/sparse_support.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -17,10 +17,10 @@
 namespace plait::test {
 namespace {
 
+using graph::SupportKind;
 using layout::SparseRows;
 using sinkhorn::Limits;
 using sinkhorn::Status;
-using sinkhorn::SupportKind;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;

@@ -7,13 +7,13 @@
 #include <string>
 #include <utility>
 
-#include "plait/assignment/core.hpp"
-#include "plait/assignment/dense.hpp"
-#include "plait/assignment/greedy.hpp"
-#include "plait/assignment/sparse.hpp"
-#include "plait/assignment/sparse_savings.hpp"
 #include "plait/base/error.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/graph/assignment/core.hpp"
+#include "plait/graph/assignment/dense.hpp"
+#include "plait/graph/assignment/greedy.hpp"
+#include "plait/graph/assignment/sparse.hpp"
+#include "plait/graph/assignment/sparse_savings.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/redistribute/relabel/incoming.hpp"
 
@@ -21,8 +21,8 @@ namespace plait::redistribute {
 
 namespace {
 
-using assignment::Saving;
-using assignment::SparseSavings;
+using graph::Saving;
+using graph::SparseSavings;
 
 constexpr int most_dense_ranks = 1024;
 constexpr Index most_stored_savings = Index{1} << 25;  // 400 MB
@@ -87,22 +87,22 @@ std::vector<int> assign_few(const SparseSavings& savings) {
       dense[static_cast<std::size_t>(role * ranks + savings.ranks(role)[i])] = savings.savings(role)[i];
     }
   }
-  return assignment::assign_dense({dense.data(), ranks, ranks, std::max(Index{1}, ranks), StorageOrder::row_major});
+  return graph::assign_dense({dense.data(), ranks, ranks, std::max(Index{1}, ranks), StorageOrder::row_major});
 }
 
 std::vector<int> assign_by_nearness(Incoming& incoming, int ranks, const PackageCost& cost, AssignmentMethod method) {
   const bool exact = method == AssignmentMethod::exact;
   const auto savings = stored_savings(incoming, ranks, cost, exact ? most_stored_savings : most_cost);
   if (!savings) {
-    return assignment::assign_by_core(ranks, [&](Index role, std::span<Index> row) {
+    return graph::assign_by_core(ranks, [&](Index role, std::span<Index> row) {
       std::fill(row.begin(), row.end(), Index{0});
       for (const auto& [rank, saving] : savings_of(incoming, static_cast<int>(role), ranks, cost)) {
         row[static_cast<std::size_t>(rank)] = saving;
       }
     });
   }
-  if (!exact) return assignment::assign_greedily(*savings);
-  return ranks <= most_dense_ranks ? assign_few(*savings) : assignment::assign_sparse(*savings);
+  if (!exact) return graph::assign_greedily(*savings);
+  return ranks <= most_dense_ranks ? assign_few(*savings) : graph::assign_sparse(*savings);
 }
 
 /// What it costs if each rank plays each role, less what it costs at most: for any cost.
@@ -125,14 +125,14 @@ std::vector<int> assign_by_all_costs(Incoming& incoming, int ranks, const Packag
     for (Index& each : row) each = highest - each;
   }
   if (method == AssignmentMethod::exact) {
-    return assignment::assign_dense(
+    return graph::assign_dense(
         {savings.data(), ranks, ranks, std::max(Index{1}, Index{ranks}), StorageOrder::row_major});
   }
   std::vector<Saving> entries;
   for (std::size_t i = 0; i < savings.size(); ++i) {
     if (savings[i] > 0) entries.push_back({static_cast<int>(i / n), static_cast<int>(i % n), savings[i]});
   }
-  return assignment::assign_greedily(SparseSavings::from_entries(ranks, entries));
+  return graph::assign_greedily(SparseSavings::from_entries(ranks, entries));
 }
 
 Index cost_of(Incoming& incoming, std::span<const int> rank_of, const PackageCost& cost) {

@@ -5,7 +5,7 @@
 
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/sinkhorn/balance/symmetric_operand.hpp"
-#include "plait/sinkhorn/marginals/support.hpp"
+#include "plait/sinkhorn/marginals/sparse_support.hpp"
 
 namespace plait::sinkhorn {
 

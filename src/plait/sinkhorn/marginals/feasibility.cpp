@@ -40,9 +40,9 @@ struct Column {
 Feasibility among_highest(std::vector<Weighted> rows, std::vector<Column> columns, double total) {
   std::ranges::sort(rows, is_higher);
   std::ranges::sort(columns, [](const Column& a, const Column& b) { return a.height > b.height; });
-  const double slack = marginals_rounding * total;
+  const double slack = graph::marginals_rounding * total;
   Feasibility found;
-  Bottleneck here;
+  graph::Bottleneck here;
   double lowest_below = utmost;
   std::size_t column = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -61,7 +61,7 @@ Feasibility among_highest(std::vector<Weighted> rows, std::vector<Column> column
     }
     const bool others_reach_them = lowest_below < rows[i].height;
     if (!found.is_infeasible && !found.is_tight && others_reach_them && here.is_full() &&
-        Bottleneck{0, 0, total - here.room, total - here.need}.is_full()) {
+        graph::Bottleneck{0, 0, total - here.room, total - here.need}.is_full()) {
       found = {false, true, here};
     }
   }
@@ -191,9 +191,7 @@ Feasibility feasibility(mpi::Context& context, const layout::SparseRows<T>& rows
       .front();
 }
 
-bool Bottleneck::is_full() const noexcept { return std::abs(need - room) <= marginals_rounding * std::max(need, room); }
-
-std::string describe(const Bottleneck& bottleneck, const AxisNames& names) {
+std::string describe(const graph::Bottleneck& bottleneck, const AxisNames& names) {
   return fmt::format("{} of the {} are to sum up to {:.6g}, and all their entries lie in {} {}, which {} {:.6g}",
                      bottleneck.rows, names.rows(), bottleneck.need, bottleneck.columns, names.columns(),
                      bottleneck.need > bottleneck.room ? "may sum up only to" : "sum up to", bottleneck.room);

@@ -6,31 +6,18 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/graph/support.hpp"
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 namespace plait::sinkhorn {
 
-/// The share of a sum of marginals by which it may be off, as they were rounded.
-inline constexpr double marginals_rounding = 1e-9;
-
-/// Some rows, and the columns in which these have entries: all that the rows sum up to has to be there.
-struct Bottleneck {
-  Index rows = 0;
-  Index columns = 0;
-  double need = 0;  // the sum of the rows' marginals
-  double room = 0;  // that of the columns'
-
-  /// Whether the rows need all of the room, up to what rounding of the marginals changes.
-  [[nodiscard]] bool is_full() const noexcept;
-};
-
 /// Why a matrix can't have its marginals, or has them only in the limit.
 struct Feasibility {
-  bool is_infeasible = false;  // need > room
-  bool is_tight = false;       // need == room, and other rows have entries in these columns, which have to vanish
-  Bottleneck bottleneck;       // of either
+  bool is_infeasible = false;    // need > room
+  bool is_tight = false;         // need == room, and other rows have entries in these columns, which have to vanish
+  graph::Bottleneck bottleneck;  // of either
 };
 
 /// Which part of the matrix a rank's rows are: whole rows, or a block of a process grid whose rows other ranks have,
@@ -73,6 +60,6 @@ template <class T>
                                       const CheckedMarginals& marginals, std::span<const double> heights);
 
 /// "3 of the rows are to sum up to ... "
-[[nodiscard]] std::string describe(const Bottleneck& bottleneck, const AxisNames& names);
+[[nodiscard]] std::string describe(const graph::Bottleneck& bottleneck, const AxisNames& names);
 
 }  // namespace plait::sinkhorn

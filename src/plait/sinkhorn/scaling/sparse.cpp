@@ -11,7 +11,7 @@
 #include "plait/sinkhorn/course/stagnation.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/marginals/support.hpp"
+#include "plait/sinkhorn/marginals/sparse_support.hpp"
 #include "plait/sinkhorn/scaling/iteration.hpp"
 #include "plait/sinkhorn/scaling/scaling_run.hpp"
 

@@ -1,12 +1,12 @@
-#include "plait/assignment/greedy.hpp"
+#include "plait/graph/assignment/greedy.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
 
-#include "plait/assignment/leftover_ranks.hpp"
+#include "plait/graph/assignment/leftover_ranks.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 std::vector<int> assign_greedily(const SparseSavings& savings) {
   std::vector<Saving> entries;
@@ -32,4 +32,4 @@ std::vector<int> assign_greedily(const SparseSavings& savings) {
   return rank_of;
 }
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

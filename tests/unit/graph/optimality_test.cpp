@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/assignment/core.hpp"
-#include "plait/assignment/dense.hpp"
-#include "plait/assignment/greedy.hpp"
-#include "plait/assignment/sparse.hpp"
 #include "plait/base/random.hpp"
+#include "plait/graph/assignment/core.hpp"
+#include "plait/graph/assignment/dense.hpp"
+#include "plait/graph/assignment/greedy.hpp"
+#include "plait/graph/assignment/sparse.hpp"
 
 #include "naive_assignment.hpp"
 #include "savings_kinds.hpp"
@@ -17,14 +17,14 @@
 namespace plait::test {
 namespace {
 
-using assignment::assign_by_core;
-using assignment::assign_dense;
-using assignment::assign_greedily;
-using assignment::assign_sparse;
-using assignment::assign_with_prices;
-using assignment::PricedAssignment;
-using assignment::Saving;
-using assignment::SparseSavings;
+using graph::assign_by_core;
+using graph::assign_dense;
+using graph::assign_greedily;
+using graph::assign_sparse;
+using graph::assign_with_prices;
+using graph::PricedAssignment;
+using graph::Saving;
+using graph::SparseSavings;
 
 std::vector<int> dense_of(const Table& savings, StorageOrder order = StorageOrder::row_major) {
   const auto n = static_cast<Index>(savings.size());

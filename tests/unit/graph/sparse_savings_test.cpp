@@ -1,11 +1,11 @@
-#include "plait/assignment/sparse_savings.hpp"
+#include "plait/graph/assignment/sparse_savings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 namespace {
 
 using testing::ElementsAre;
@@ -76,4 +76,4 @@ TEST(SparseSavings, RefuseSumsAboveTwoToThe62) {
 }
 
 }  // namespace
-}  // namespace plait::assignment
+}  // namespace plait::graph

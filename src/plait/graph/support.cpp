@@ -1,19 +1,14 @@
-#include "plait/sinkhorn/marginals/support.hpp"
+#include "plait/graph/support.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
+#include <cstddef>
 #include <numeric>
+#include <vector>
 
-#include <fmt/format.h>
+namespace plait::graph {
 
-#include "plait/collective/calls.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
-#include "plait/simd/row_block.hpp"
-
-namespace plait::sinkhorn {
+bool Bottleneck::is_full() const noexcept { return std::abs(need - room) <= marginals_rounding * std::max(need, room); }
 
 namespace {
 
@@ -275,76 +270,9 @@ class Flow {
   double slack_ = 0;  // that rows may need beyond the room of their columns
 };
 
-template <class U>
-std::vector<U> gathered(mpi::Context& context, const std::vector<U>& own) {
-  const auto counts = mpi::all_gather(context.comm(), static_cast<Index>(own.size()));
-  const Index count = std::accumulate(counts.begin(), counts.end(), Index{0});
-  // To rank 0 alone: to others nothing is sent.
-  std::vector<Index> sends(counts.size(), 0);
-  std::vector<Index> receives(counts.size(), 0);
-  sends[0] = static_cast<Index>(own.size());
-  if (context.rank() == 0) receives = counts;
-  auto all = mpi::agreed(
-      context, [&] { return std::vector<U>(context.rank() == 0 ? static_cast<std::size_t>(count) : std::size_t{0}); });
-  collective::all_to_all(context, std::span<const U>(own), sends, std::span<U>(all), receives);
-  return all;
-}
-
-bool is_positive(double marginal) { return marginal > 0; }
-
 }  // namespace
 
 SupportFound support_of(const Pattern& pattern) { return Flow(pattern).found(); }
-
-template <class T>
-SupportFound support_of(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals) {
-  std::vector<Index> counts;
-  std::vector<std::uint32_t> own;
-  mpi::agreed(context, [&] {
-    for (Index i = 0; i < rows.rows(); ++i) {
-      const auto columns = rows.columns_of(i);
-      const auto values = rows.values_of(i);
-      Index count = 0;
-      for (std::size_t k = 0; k < columns.size(); ++k) {
-        if (!(simd::widened<double>(values[k]) > 0)) continue;
-        own.push_back(columns[k]);
-        ++count;
-      }
-      counts.push_back(count);
-    }
-  });
-  std::vector<Index> starts = gathered(context, counts);
-  const auto columns = gathered(context, own);
-  std::vector<double> of_rows = gathered(context, marginals.rows);
-  std::vector<double> of_columns = mpi::agreed(context, [&] { return marginals.columns; });
-  SupportFound found;
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
-    starts.insert(starts.begin(), 0);
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    if (!marginals.are_uniform || of_rows.empty() || of_columns.empty()) {
-      found = support_of(Pattern{starts, columns, of_rows, of_columns});
-      return;
-    }
-    // Whole numbers in the same proportion; what has no sum keeps none.
-    const auto rows_with_one = std::ranges::count_if(of_rows, is_positive);
-    const auto columns_with_one = std::ranges::count_if(of_columns, is_positive);
-    if (rows_with_one == 0 || columns_with_one == 0) return;
-    const double of_row = *std::ranges::find_if(of_rows, is_positive);
-    const auto divisor = std::gcd(rows_with_one, columns_with_one);
-    const auto unit = static_cast<double>(columns_with_one / divisor);
-    const auto replace = [](std::vector<double>& marginals, double with) {
-      for (double& marginal : marginals) marginal = marginal > 0 ? with : 0;
-    };
-    replace(of_columns, static_cast<double>(rows_with_one / divisor));
-    replace(of_rows, unit);
-    found = support_of(Pattern{starts, columns, of_rows, of_columns});
-    found.bottleneck.need *= of_row / unit;
-    found.bottleneck.room *= of_row / unit;
-  });
-  mpi::broadcast(context.comm(), std::span<SupportFound>(&found, 1), 0);
-  return found;
-}
 
 Index bytes_of_support(Index rows, Index columns, Index entries) noexcept {
   constexpr Index of_entry = 4 + 3 * 8;  // its column, what it carries, its row, its place among those of the column
@@ -352,37 +280,4 @@ Index bytes_of_support(Index rows, Index columns, Index entries) noexcept {
   return of_entry * entries + of_node * (rows + columns);
 }
 
-template <class T>
-Feasibility SparseSupport<T>::feasibility(mpi::Context& context, const CheckedMarginals& marginals,
-                                          std::span<const double> heights) {
-  if (needed_bytes_ == 0) {
-    const Index entries = mpi::all_reduce(context.comm(), rows_.entries(), mpi::Operation::sum());
-    needed_bytes_ = bytes_of_support(marginals.all_rows, static_cast<Index>(marginals.columns.size()), entries);
-  }
-  if (needed_bytes_ > most_bytes_) return sinkhorn::feasibility<T>(context, rows_, marginals, heights);
-  if (!found_) found_ = support_of(context, rows_, marginals);
-  return {found_->kind == SupportKind::none, found_->kind == SupportKind::partial, found_->bottleneck};
-}
-
-template <class T>
-std::string SparseSupport<T>::at_limit() const {
-  if (needed_bytes_ > most_bytes_) {
-    return fmt::format(
-        "; whether entries have to vanish was not decided, which takes {} MiB on rank 0, expected {} at most",
-        needed_bytes_ >> 20, most_bytes_ >> 20);
-  }
-  if (!found_ || found_->kind != SupportKind::partial) return {};
-  return fmt::format("; the entry in row {}, column {} and {} others are in no such matrix", found_->row,
-                     found_->column, found_->vanishing - 1);
-}
-
-template class SparseSupport<double>;
-template class SparseSupport<float>;
-
-#define PLAIT_INSTANTIATE(T) \
-  template SupportFound support_of(mpi::Context&, const layout::SparseRows<T>&, const CheckedMarginals&)
-PLAIT_INSTANTIATE(double);
-PLAIT_INSTANTIATE(float);
-#undef PLAIT_INSTANTIATE
-
-}  // namespace plait::sinkhorn
+}  // namespace plait::graph

@@ -1,4 +1,4 @@
-#include "plait/assignment/sparse_savings.hpp"
+#include "plait/graph/assignment/sparse_savings.hpp"
 
 #include <limits>
 #include <tuple>
@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "plait/assignment/conventions.hpp"
 #include "plait/base/error.hpp"
+#include "plait/graph/assignment/conventions.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 namespace {
 
@@ -122,4 +122,4 @@ SparseSavings SparseSavings::from_rows(std::vector<Index> offsets, std::vector<i
   return made;
 }
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "plait/assignment/sparse_savings.hpp"
 #include "plait/base/index.hpp"
+#include "plait/graph/assignment/sparse_savings.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 /// The best permutation together with the proof that it is: prices with
 ///
@@ -30,4 +30,4 @@ struct PricedAssignment {
 /// As `assign_with_prices`, result[role] = rank.
 [[nodiscard]] std::vector<int> assign_sparse(const SparseSavings& savings);
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

@@ -9,7 +9,7 @@ namespace plait::test {
 
 namespace {
 
-using assignment::Saving;
+using graph::Saving;
 using Entries = std::vector<Saving>;
 
 /// `count` entries in each row, anywhere; what they save is up to the given function of random bits.

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "plait/assignment/sparse_savings.hpp"
+#include "plait/graph/assignment/sparse_savings.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 /// A good permutation, result[role] = rank, at least half as good as the best one: takes the largest saving first (of
 /// equal ones that of the lowest role, then of the lowest rank) and leaves out those whose role or rank is taken. Roles
@@ -13,4 +13,4 @@ namespace plait::assignment {
 /// Takes O(entries log entries) steps.
 [[nodiscard]] std::vector<int> assign_greedily(const SparseSavings& savings);
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

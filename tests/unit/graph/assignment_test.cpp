@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "plait/assignment/core.hpp"
-#include "plait/assignment/dense.hpp"
-#include "plait/assignment/greedy.hpp"
-#include "plait/assignment/sparse.hpp"
 #include "plait/base/error.hpp"
+#include "plait/graph/assignment/core.hpp"
+#include "plait/graph/assignment/dense.hpp"
+#include "plait/graph/assignment/greedy.hpp"
+#include "plait/graph/assignment/sparse.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 namespace {
 
 using testing::ElementsAre;
@@ -134,4 +134,4 @@ TEST(GreedyAssignment, LetsLeftoverRolesKeepTheirRankElseTakeWhatIsLeftInOrder) 
 }
 
 }  // namespace
-}  // namespace plait::assignment
+}  // namespace plait::graph

@@ -1,4 +1,4 @@
-#include "plait/assignment/sparse.hpp"
+#include "plait/graph/assignment/sparse.hpp"
 
 #include <algorithm>
 #include <compare>
@@ -7,11 +7,11 @@
 #include <limits>
 #include <utility>
 
-#include "plait/assignment/conventions.hpp"
-#include "plait/assignment/leftover_ranks.hpp"
-#include "plait/assignment/own_ranks.hpp"
+#include "plait/graph/assignment/conventions.hpp"
+#include "plait/graph/assignment/leftover_ranks.hpp"
+#include "plait/graph/assignment/own_ranks.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 namespace {
 
@@ -230,4 +230,4 @@ PricedAssignment assign_with_prices(const SparseSavings& savings) {
 
 std::vector<int> assign_sparse(const SparseSavings& savings) { return assign_with_prices(savings).rank_of; }
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

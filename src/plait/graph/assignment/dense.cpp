@@ -1,4 +1,4 @@
-#include "plait/assignment/dense.hpp"
+#include "plait/graph/assignment/dense.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "plait/assignment/conventions.hpp"
-#include "plait/assignment/own_ranks.hpp"
 #include "plait/base/error.hpp"
+#include "plait/graph/assignment/conventions.hpp"
+#include "plait/graph/assignment/own_ranks.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 namespace {
 
@@ -268,4 +268,4 @@ std::vector<int> assign_dense(matrix_view<const Index> savings) {
   return rank_of;
 }
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/assignment/sparse.hpp"
 #include "plait/base/random.hpp"
+#include "plait/graph/assignment/sparse.hpp"
 
 #include "savings_kinds.hpp"
 #include "support/allocated_bytes.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 namespace {
 
 constexpr std::size_t limit = 100'000'000;
@@ -47,4 +47,4 @@ TEST(AssignmentMemory, OfSixteenThousandRanksIsBelow100MegabytesBesideTheEntries
 }
 
 }  // namespace
-}  // namespace plait::assignment
+}  // namespace plait::graph

@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "plait/assignment/sparse_savings.hpp"
+#include "plait/graph/assignment/sparse_savings.hpp"
 
 namespace plait::test {
 
 /// Savings of some structure, the same for the same n.
 struct SavingsKind {
   std::string name;
-  std::vector<assignment::Saving> (*make)(int n);
+  std::vector<graph::Saving> (*make)(int n);
 };
 
 /// Those that a solver may find hard, each for its reason.

@@ -1,4 +1,4 @@
-#include "plait/assignment/core.hpp"
+#include "plait/graph/assignment/core.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "plait/assignment/conventions.hpp"
-#include "plait/assignment/sparse.hpp"
-#include "plait/assignment/sparse_savings.hpp"
 #include "plait/base/error.hpp"
+#include "plait/graph/assignment/conventions.hpp"
+#include "plait/graph/assignment/sparse.hpp"
+#include "plait/graph/assignment/sparse_savings.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 namespace {
 
@@ -149,4 +149,4 @@ class Core {
 
 std::vector<int> assign_by_core(Index n, const SavingsOfRole& savings_of) { return Core(n, savings_of).solve(); }
 
-}  // namespace plait::assignment
+}  // namespace plait::graph
