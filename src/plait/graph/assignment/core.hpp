@@ -6,7 +6,7 @@
 
 #include "plait/base/index.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 /// Writes what each rank saves as `role`, all >= 0, into savings[rank]. Must write the same each time.
 using SavingsOfRole = std::function<void(Index role, std::span<Index> savings)>;
@@ -25,4 +25,4 @@ using SavingsOfRole = std::function<void(Index role, std::span<Index> savings)>;
 /// 23 (1996).
 [[nodiscard]] std::vector<int> assign_by_core(Index n, const SavingsOfRole& savings_of);
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

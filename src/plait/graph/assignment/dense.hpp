@@ -5,7 +5,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 /// The permutation with the largest  Σ savings(role, result[role]),  exactly, in integers.
 ///
@@ -20,4 +20,4 @@ namespace plait::assignment {
 /// Computing 38 (1987).
 [[nodiscard]] std::vector<int> assign_dense(matrix_view<const Index> savings);
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace plait::assignment {
+namespace plait::graph {
 
 /// Completes a permutation: roles without a rank (-1) keep their own where it is free, the others take the free ones in
 /// order.
@@ -25,4 +25,4 @@ inline void fill_leftover_ranks(std::vector<int>& rank_of) {
   }
 }
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

@@ -6,7 +6,7 @@
 
 #include "plait/base/index.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 /// Lets roles keep their own rank where that costs nothing: a role that plays on another rank changes places with who
 /// has its own one, if the sum of the two savings stays the same. Takes O(n) calls of `saving(role, rank)`.
@@ -28,4 +28,4 @@ void prefer_own_ranks(std::vector<int>& rank_of, const Saving& saving) {
   }
 }
 
-}  // namespace plait::assignment
+}  // namespace plait::graph

@@ -7,7 +7,7 @@
 
 #include "plait/base/index.hpp"
 
-namespace plait::assignment {
+namespace plait::graph {
 
 /// What is saved if `rank` plays `role`.
 struct Saving {
@@ -65,4 +65,4 @@ class SparseSavings {
   std::vector<Index> savings_;
 };
 
-}  // namespace plait::assignment
+}  // namespace plait::graph
