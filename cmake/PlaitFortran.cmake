@@ -1,5 +1,4 @@
-# Fortran, for the tests and the example of the C API, where there are a compiler and the modules of the same MPI. Sets
-# PLAIT_FORTRAN.
+# Fortran, for tests and examples, where there is a compiler. Sets PLAIT_FORTRAN where it has the modules of the same MPI.
 include(CheckLanguage)
 set(PLAIT_FORTRAN OFF)
 check_language(Fortran)
