@@ -1,43 +1,64 @@
 # What `cmake --install` puts where, for find_package(plait) and pkg-config. The targets are plait::c, the shared C API,
 # and where the project that asks knows C++, plait::plait and plait::c_static as well.
+#
+# Builds for several MPIs go into one prefix: whatever depends on the MPI has its name in its own or its folder's name,
+# and the rest is the same for all.
 include(CMakePackageConfigHelpers)
 
-set(plait_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/plait)
+# The compiler of the MPI, by the name that stays its own when another MPI becomes the system's: what links of the kind of
+# /usr/bin/mpicc lead to. It is no further than where it is still called so, since what lies behind may go by its name.
+find_program(PLAIT_MPICC "${MPI_C_COMPILER}" NO_CACHE)
+set(plait_mpicc_next "${PLAIT_MPICC}")
+while(IS_SYMLINK "${plait_mpicc_next}")
+  get_filename_component(plait_mpicc_folder ${plait_mpicc_next} DIRECTORY)
+  file(READ_SYMLINK ${plait_mpicc_next} plait_mpicc_next)
+  get_filename_component(plait_mpicc_next ${plait_mpicc_next} ABSOLUTE BASE_DIR ${plait_mpicc_folder})
+  if(plait_mpicc_next MATCHES "/mpi[^/]*$")
+    set(PLAIT_MPICC ${plait_mpicc_next})
+  endif()
+endwhile()
+
+set(plait_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/plait-${PLAIT_MPI_NAME})
 
 install(TARGETS plait EXPORT plait_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/plait DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
 install(EXPORT plait_static NAMESPACE plait:: DESTINATION ${plait_config_folder})
 
-if(PLAIT_BUILD_C_API)
+if(PLAIT_BUILD_CAPI)
   install(TARGETS plait_c_static EXPORT plait_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS plait_c EXPORT plait_shared DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES ${PROJECT_SOURCE_DIR}/src/capi/plait.h ${PROJECT_SOURCE_DIR}/src/capi/plait.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT plait_shared NAMESPACE plait:: DESTINATION ${plait_config_folder})
 
-  # The prefix is told from where plait.pc lies, so that what was installed may be moved.
+  # The prefix is told from where the file lies, so that what was installed may be moved.
   file(RELATIVE_PATH plait_prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-  configure_file(${CMAKE_CURRENT_LIST_DIR}/plait.pc.in ${PROJECT_BINARY_DIR}/cmake/plait.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/cmake/plait.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  set(plait_pc plait-${PLAIT_MPI_NAME}.pc)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/plait.pc.in ${PROJECT_BINARY_DIR}/cmake/${plait_pc} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/${plait_pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
-if(PLAIT_BUILD_SCALAPACK)
-  install(TARGETS plait_scalapack DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(PLAIT_BUILD_REDUCE)
-  install(TARGETS plait_reduce DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-
-if(TARGET plait_openmpi)
-  install(TARGETS plait_openmpi DESTINATION ${CMAKE_INSTALL_LIBDIR}/plait/openmpi)
-endif()
+foreach(library plait_reduce plait_scalapack plait_openmpi)
+  if(TARGET ${library})
+    install(TARGETS ${library} DESTINATION ${CMAKE_INSTALL_LIBDIR}/plait/${PLAIT_MPI_NAME})
+  endif()
+endforeach()
 
 if(PLAIT_BUILD_COMMAND)
   install(TARGETS plait_command DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The short name is that of whoever comes first. Packages, which are staged, have other ways to share a name.
+  install(CODE "
+    get_filename_component(plait_link \"${CMAKE_INSTALL_BINDIR}/plait\" ABSOLUTE BASE_DIR \"\${CMAKE_INSTALL_PREFIX}\")
+    if(\"\$ENV{DESTDIR}\" STREQUAL \"\" AND NOT EXISTS \"\${plait_link}\")
+      message(STATUS \"Linking: \${plait_link}\")
+      file(CREATE_LINK plait.${PLAIT_MPI_NAME} \"\${plait_link}\" SYMBOLIC)
+    endif()")
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/plaitConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/plaitConfig.cmake
   INSTALL_DESTINATION ${plait_config_folder})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/plaitConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/plaitVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/plaitConfigVersion.cmake.in
+  ${PROJECT_BINARY_DIR}/cmake/plaitConfigVersion.cmake @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/plaitConfig.cmake ${PROJECT_BINARY_DIR}/cmake/plaitConfigVersion.cmake
-  DESTINATION ${plait_config_folder})
+  ${PROJECT_BINARY_DIR}/cmake/plaitVersion.cmake DESTINATION ${plait_config_folder})

@@ -1,4 +1,5 @@
-# Which MPI was found, told by the macros of its mpi.h. Sets PLAIT_MPI_FAMILY to "Open MPI", "MPICH" or "SMPI".
+# Which MPI was found, told by the macros of its mpi.h. Sets PLAIT_MPI_FAMILY to "Open MPI", "MPICH" or "SMPI", and
+# PLAIT_MPI_NAME to the same as names of files have it: openmpi, mpich or smpi.
 #
 # The presets ask for one of them in PLAIT_MPI; a build folder that has cached the other one would compile against one
 # MPI and be launched by the other, as so many ranks 0 of 1.
@@ -25,10 +26,9 @@ function(plait_detect_mpi family)
 endfunction()
 
 plait_detect_mpi(PLAIT_MPI_FAMILY)
-set(_plait_expected_openmpi "Open MPI")
-set(_plait_expected_mpich "MPICH")
-set(_plait_expected_smpi "SMPI")
-if(PLAIT_MPI AND NOT PLAIT_MPI_FAMILY STREQUAL "${_plait_expected_${PLAIT_MPI}}")
+string(TOLOWER "${PLAIT_MPI_FAMILY}" PLAIT_MPI_NAME)
+string(REPLACE " " "" PLAIT_MPI_NAME "${PLAIT_MPI_NAME}")
+if(PLAIT_MPI AND NOT PLAIT_MPI STREQUAL PLAIT_MPI_NAME)
   message(FATAL_ERROR
     "PLAIT_MPI is ${PLAIT_MPI}, but the mpi.h that was found is of ${PLAIT_MPI_FAMILY} (${MPI_C_COMPILER}). "
     "Remove ${PROJECT_BINARY_DIR} and configure again, or set MPI_C_COMPILER and MPIEXEC_EXECUTABLE.")

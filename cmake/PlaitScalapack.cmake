@@ -1,5 +1,3 @@
 # PLAIT_SCALAPACK: Debian's ScaLAPACK of the MPI in use, which benchmarks and tests compare with. Not by its CMake or
 # pkg-config files: the former names a wrong folder, the latter the MPI that is the system's default.
-string(TOLOWER "scalapack-${PLAIT_MPI_FAMILY}" scalapack_name)
-string(REPLACE " " "" scalapack_name ${scalapack_name})
-find_library(PLAIT_SCALAPACK ${scalapack_name})
+find_library(PLAIT_SCALAPACK scalapack-${PLAIT_MPI_NAME})

@@ -1,7 +1,7 @@
 ! A program that knows nothing of plait: C = A B of order n, again and again, in the blocks that programs usually have.
 !
 !   mpirun -n 4 build/openmpi/bin/example_scalapack_product 2000 5
-!   LD_PRELOAD=$PWD/build/openmpi/lib/libplait_scalapack.so PLAIT_LOG=summary mpirun -n 4 build/openmpi/bin/example_scalapack_product 2000 5
+!   LD_PRELOAD=$PWD/build/openmpi/lib/plait/openmpi/libplait_scalapack.so PLAIT_LOG=summary mpirun -n 4 build/openmpi/bin/example_scalapack_product 2000 5
 program scalapack_product
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none

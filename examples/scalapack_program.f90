@@ -2,7 +2,7 @@
 ! of one library into those of another, adds, transposes and brings it back, again and again.
 !
 !   mpirun -n 4 build/openmpi/bin/example_scalapack_program 2000 20
-!   LD_PRELOAD=$PWD/build/openmpi/lib/libplait_scalapack.so PLAIT_LOG=summary mpirun -n 4 build/openmpi/bin/example_scalapack_program 2000 20
+!   LD_PRELOAD=$PWD/build/openmpi/lib/plait/openmpi/libplait_scalapack.so PLAIT_LOG=summary mpirun -n 4 build/openmpi/bin/example_scalapack_program 2000 20
 program scalapack_program
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none

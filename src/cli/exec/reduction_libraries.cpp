@@ -19,14 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view component_file = "plait/openmpi/mca_op_plait.so";
+constexpr std::string_view component_file = "mca_op_plait.so";
 constexpr std::string_view preload_file = "libplait_reduce.so";
 constexpr std::string_view scalapack_file = "libplait_scalapack.so";
 
 // As seen from the folder of this executable: where `cmake --install` puts libraries, and where the build does.
 std::array<fs::path, 2> library_folders() {
   const fs::path executable = fs::read_symlink("/proc/self/exe").parent_path();
-  return {(executable / PLAIT_LIBRARIES_FROM_COMMAND).lexically_normal(), executable.parent_path() / "lib"};
+  return {(executable / PLAIT_LIBRARIES_FROM_COMMAND).lexically_normal(),
+          (executable / PLAIT_LIBRARIES_OF_BUILD).lexically_normal()};
 }
 
 std::optional<fs::path> found(std::string_view file) {

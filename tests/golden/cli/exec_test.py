@@ -102,15 +102,14 @@ class Exec(CommandTest):
         for missing in self.libraries():
             shutil.rmtree(self.folder / "lib", ignore_errors=True)
             for library in self.libraries():
-                inside = library.parts[-3:] if library.name.startswith("mca") else library.parts[-1:]
-                link = self.folder.joinpath("lib", *inside)
+                link = self.folder.joinpath(*library.parts[-4:])
                 link.parent.mkdir(parents=True, exist_ok=True)
                 if library != missing:
                     link.symlink_to(library)
             result = self.run_words([str(plait), "exec", "--", "true"])
             self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
             self.assertIn(missing.name, result.stderr)
-            self.assertIn(f" is not there, nor in {self.folder}/lib: ", result.stderr)
+            self.assertIn(f" is not there, nor in {link.parent}: ", result.stderr)
 
     def test_the_command_gets_its_arguments_and_gives_its_status(self):
         script = self.script("say", 'for word; do echo "[$word]"; done; exit 42')

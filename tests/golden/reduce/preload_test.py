@@ -48,7 +48,7 @@ class Preload(unittest.TestCase):
         return self.run_program(ranks, program, *arguments, **environment)
 
     def component(self) -> str:
-        return os.path.join(os.path.dirname(self.library), "plait/openmpi")
+        return os.path.dirname(self.library)
 
     def with_component(self) -> dict[str, str]:
         return {"OMPI_MCA_mca_base_component_path": f"SYSTEM_DEFAULT:{self.component()}:USER_DEFAULT"}
