@@ -29,6 +29,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 /// Rows, columns, elements, bytes.
 typedef int64_t plait_index;
@@ -591,6 +594,9 @@ int plait_relabel(const plait_sized_pair* pairs, plait_index count, int ranks, c
 int plait_permute(MPI_Comm comm, const int* rank_of, plait_index count, MPI_Comm* permuted);
 int plait_permute_f(MPI_Fint comm, const int* rank_of, plait_index count, MPI_Fint* permuted);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,8 @@
-"""package_test.py SOURCE BUILD MPICC MPIEXEC: installs what was built into a folder of its own, and builds the examples
-against it as a user would, by CMake and by pkg-config."""
+"""package_test.py SOURCE BUILD MPI MPICC MPIEXEC: installs what was built into a folder of its own, and builds the examples
+against it as a user would, by CMake and by pkg-config. MPI is its name in names of files."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SOURCE, BUILD, MPICC, MPIEXEC = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+SOURCE, BUILD, MPI, MPICC, MPIEXEC = Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:6]
+OTHER_MPI = {"openmpi": "mpich", "mpich": "openmpi"}[MPI]
 
 
 def run(*words, **more) -> str:
@@ -19,30 +21,42 @@ def run(*words, **more) -> str:
     return done.stdout
 
 
-class Package(unittest.TestCase):
+def place(mpicc: str) -> Path:
+    return Path(shutil.which(mpicc) or mpicc).resolve()
+
+
+class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = Path(tempfile.mkdtemp())
         installed = cls.scratch / "installed"
         run("cmake", "--install", BUILD, "--prefix", installed)
         cls.prefix = installed.rename(cls.scratch / "moved")  # nothing depends on where it was put first
-        cls.project = cls.scratch / "project"
-        cls.project.mkdir()
-        shutil.copy(SOURCE / "tests/package/consumer.cmake", cls.project / "CMakeLists.txt")
-        cls.lib = next(cls.prefix.rglob("libplait.so")).parent
+        cls.lib = next(cls.prefix.rglob(f"libplait-{MPI}.so")).parent
 
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(cls.scratch)
+
+
+class Package(Installed):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.project = cls.scratch / "project"
+        cls.project.mkdir()
+        shutil.copy(SOURCE / "tests/package/consumer.cmake", cls.project / "CMakeLists.txt")
 
     def expect_right(self, program: Path):
         for ranks in (1, 2):
             output = run(MPIEXEC, ranks, program)
             self.assertEqual(output.count(": 0 wrong elements"), ranks, output)
 
-    def configure(self, build: Path, *options: str):
+    def configure(self, build: Path, *options: str, prefix: Path | None = None) -> str:
+        """Which folder's package was found."""
         run("cmake", "-S", self.project, "-B", build, "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DEXAMPLES={SOURCE / 'examples'}", *options)
+            f"-DCMAKE_PREFIX_PATH={prefix or self.prefix}", f"-DEXAMPLES={SOURCE / 'examples'}", *options)
+        return Path(re.search("^plait_DIR:PATH=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)[1]).name
 
     def test_cmake_finds_all_three_libraries(self):
         build = self.scratch / "build"
@@ -56,18 +70,42 @@ class Package(unittest.TestCase):
             self.configure(self.scratch / "cpp", "-DLANGUAGES=CXX")
 
     def test_cmake_refuses_another_mpi_than_that_of_the_build(self):
-        for mpicc in ("mpicc.openmpi", "mpicc.mpich"):
-            if mpicc in MPICC or not shutil.which(mpicc):
-                continue
-            with self.assertRaises(AssertionError) as refused:
-                self.configure(self.scratch / mpicc, f"-DMPI_C_COMPILER={mpicc}")
-            text = " ".join(str(refused.exception).split())
-            self.assertIn(f"built with the MPI of {MPICC}, but MPI_C_COMPILER is {mpicc}", text)
+        other = f"mpicc.{OTHER_MPI}"
+        if not shutil.which(other):
+            self.skipTest(f"there is no {other}")
+        with self.assertRaises(AssertionError) as refused:
+            self.configure(self.scratch / "refused", f"-DMPI_C_COMPILER={other}")
+        self.assertRegex(str(refused.exception), rf"version: [0-9.]+ for the MPI of \S+, not of {other}")
+
+    def test_cmake_finds_the_build_for_the_mpi_of_the_project(self):
+        other = f"mpicc.{OTHER_MPI}"
+        if not shutil.which(other):
+            self.skipTest(f"there is no {other}")
+        both = self.scratch / "both"
+        shutil.copytree(self.prefix, both, symlinks=True)
+        packages = self.lib.relative_to(self.prefix) / "cmake"
+        pretended = shutil.copytree(both / packages / f"plait-{MPI}", both / packages / f"plait-{OTHER_MPI}")
+        version = pretended / "plaitConfigVersion.cmake"
+        built_with = re.search(r"for the MPI of (\S+),", version.read_text())[1]
+        version.write_text(version.read_text().replace(built_with, shutil.which(other)))
+        (pretended / "plaitConfig.cmake").write_text("")
+        (self.project / "find").mkdir()
+        (self.project / "find/CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(find LANGUAGES NONE)\nfind_package(plait REQUIRED)\n")
+        system = OTHER_MPI if place("mpicc") == place(other) else MPI
+        for mpi, options in ((MPI, [f"-DMPI_C_COMPILER={MPICC}"]), (OTHER_MPI, [f"-DMPI_C_COMPILER={other}"]), (system, [])):
+            with self.subTest(options):
+                build = Path(tempfile.mkdtemp(dir=self.scratch))
+                if mpi == MPI:
+                    self.assertEqual(self.configure(build, *options, prefix=both), f"plait-{mpi}")
+                else:
+                    run("cmake", "-S", self.project / "find", "-B", build, f"-DCMAKE_PREFIX_PATH={both}", *options)
+                    self.assertIn(f"plait-{mpi}\n", (build / "CMakeCache.txt").read_text())
 
     def test_pkg_config_tells_how_to_compile_and_link(self):
         environment = os.environ | {"PKG_CONFIG_PATH": str(self.lib / "pkgconfig")}
-        flags = run("pkg-config", "--cflags", "--libs", "plait", env=environment).split()
-        self.assertEqual(run("pkg-config", "--variable=mpicc", "plait", env=environment).strip(), MPICC)
+        flags = run("pkg-config", "--cflags", "--libs", f"plait-{MPI}", env=environment).split()
+        self.assertEqual(place(run("pkg-config", "--variable=mpicc", f"plait-{MPI}", env=environment).strip()), place(MPICC))
         program = self.scratch / "by_hand"
         run(MPICC, "-std=c11", SOURCE / "examples/redistribute.c", "-o", program, *flags, f"-Wl,-rpath,{self.lib}")
         self.expect_right(program)
@@ -75,14 +113,64 @@ class Package(unittest.TestCase):
     def test_the_command_finds_the_libraries_beside_it(self):
         libraries = [*self.prefix.rglob("mca_op_plait.so"), *self.prefix.rglob("libplait_reduce.so")]
         self.assertTrue(libraries)
-        text = run(self.prefix / "bin/plait", "exec", "--print")
-        for library in libraries:
-            self.assertIn(str(library.parent), text)
+        for name in ("plait", f"plait.{MPI}"):
+            text = run(self.prefix / "bin" / name, "exec", "--print")
+            for library in libraries:
+                self.assertIn(str(library.parent), text)
 
-    def test_the_shared_library_shows_nothing_but_the_c_api(self):
-        symbols = [line.split()[-1] for line in run("nm", "-D", "--defined-only", self.lib / "libplait.so").splitlines()]
-        self.assertIn("plait_execute", symbols)
-        self.assertEqual([symbol for symbol in symbols if not symbol.startswith("plait_")], [])
+
+class Files(Installed):
+    """What builds for several MPIs install into one prefix."""
+
+    def test_only_files_that_are_the_same_for_all_are_called_the_same(self):
+        for path in self.prefix.rglob("*"):
+            name = path.relative_to(self.prefix)
+            if path.is_dir() or MPI in str(name) or name == Path("bin/plait"):
+                continue
+            folder = "src/capi" if len(name.parts) == 2 else "src"
+            self.assertEqual(path.read_bytes(), (SOURCE / folder / name.relative_to("include")).read_bytes())
+
+    def test_the_short_name_of_the_command_is_that_of_the_first_and_of_none_in_packages(self):
+        link = self.prefix / "bin/plait"
+        self.assertEqual(os.readlink(link), f"plait.{MPI}")
+        taken = self.scratch / "taken"
+        (taken / "bin").mkdir(parents=True)
+        (taken / "bin/plait").write_text("another's")
+        run("cmake", "--install", BUILD, "--prefix", taken)
+        self.assertEqual((taken / "bin/plait").read_text(), "another's")
+        run("cmake", "--install", BUILD, "--prefix", "/usr", env=os.environ | {"DESTDIR": str(self.scratch / "staged")})
+        self.assertEqual([path.name for path in (self.scratch / "staged/usr/bin").iterdir()], [f"plait.{MPI}"])
+
+
+class Symbols(Installed):
+    def shown_by(self, library: Path) -> set[str]:
+        return {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()}
+
+    def test_the_shared_library_shows_the_c_api_and_nothing_else(self):
+        header = re.sub("//.*", "", (self.prefix / "include/plait.h").read_text())
+        self.assertEqual(self.shown_by(self.lib / f"libplait-{MPI}.so"), set(re.findall(r"\b(plait_\w+)\(", header)))
+
+    def test_the_library_of_reductions_shows_what_it_intercepts_and_nothing_else(self):
+        shown = self.shown_by(self.lib / f"plait/{MPI}/libplait_reduce.so")
+        self.assertLess({"MPI_Allreduce", "MPI_Reduce_local", "mpi_allreduce_"}, shown)
+        self.assertEqual({name for name in shown if not re.fullmatch(r"(?i:mpi_\w+)|ompi_\w+_f", name)}, {"plait_tells_settings"})
+
+    def test_the_library_of_scalapack_s_routines_shows_them_and_nothing_else(self):
+        shown = {re.sub("^plait_", "", name.lower()).rstrip("_") for name in self.shown_by(self.lib / f"plait/{MPI}/libplait_scalapack.so")}
+        expected = {c + f"p{t}{name}" for c in ("", "c") for t in "isdcz" for name in ("gemr2d", "trmr2d")}
+        expected |= {f"p{t}{name}" for t in "sdcz" for name in ("geadd", "tradd", "gemm")}
+        self.assertEqual(shown, expected | {"pstran", "pdtran", "pctranu", "pctranc", "pztranu", "pztranc"})
+
+    def test_the_component_of_open_mpi_shows_what_it_looks_up_and_nothing_else(self):
+        for library in self.prefix.rglob("mca_op_plait.so"):
+            self.assertEqual(self.shown_by(library), {"mca_op_plait_component"})
+
+    def test_libraries_that_the_static_ones_are_linked_into_do_not_show_plait(self):
+        for archive in (f"libplait-{MPI}.a", f"libplait_c-{MPI}.a"):
+            symbols = [line.split() for line in run("readelf", "-sW", self.lib / archive).splitlines()]
+            visible = {s[7] for s in symbols if len(s) == 8 and s[4] in ("GLOBAL", "WEAK") and s[5] == "DEFAULT" and s[6] != "UND"}
+            self.assertEqual([name for name in visible if re.match("_Z[A-Z]*N?K?5plait", name)], [])
+            self.assertEqual("plait_execute" in visible, "_c" in archive)
 
 
 if __name__ == "__main__":
