@@ -1,11 +1,6 @@
 # shellcheck shell=bash
 # Running a benchmark on all the numbers of ranks that it wants. Sourced by ./dev.
 
-# cached PRESET NAME: a variable of the build's CMake cache.
-cached() {
-  sed -n "s/^$2:[A-Z]*=//p" "build/$1/CMakeCache.txt"
-}
-
 # commit: what the sources are, for a report.
 commit() {
   git describe --always --dirty --tags 2>/dev/null || echo unknown
@@ -83,6 +78,7 @@ run_benchmark() {
 run_applications() {
   local python=$1 started_by="build/openmpi/tests/mpiexec 2" share=$(($(cores) / 2))
   shift
+  set_up openmpi
   build openmpi plait_command plait_openmpi plait_reduce
   [[ $share == 0 ]] || started_by="mpiexec.openmpi --map-by slot:PE=$share --bind-to core -n 2"
   "$python" bench/applications/run.py --plait build/openmpi/bin/plait --launcher "$started_by" \

@@ -1,12 +1,18 @@
 # shellcheck shell=bash
 # Configuring and building, quietly. Sourced by ./dev.
 
-# logged FILE COMMAND...: the command's output is shown only if it fails, and then ends the script.
+# logged LABEL FILE COMMAND...: the command's output is shown only if it fails, and then ends the script.
 logged() {
-  local log=$1 status=0
-  shift
+  local label=$1 log=$2 status=0 reporter
+  shift 2
   mkdir -p "$(dirname "$log")"
+  : >"$log"
+  report_progress "$label" "$log" $$ &
+  reporter=$!
   "$@" >"$log" 2>&1 </dev/null || status=$?
+  kill "$reporter" 2>/dev/null || true
+  wait "$reporter" 2>/dev/null || true
+  [[ ! -t 1 ]] || printf '\r\033[K'
   [[ $status == 0 ]] && return
   # A build names what went wrong at "FAILED:", after hundreds of lines of progress.
   if grep -q '^FAILED:' "$log"; then
@@ -18,11 +24,45 @@ logged() {
   exit 1
 }
 
-# configure PRESET: only if it never was, or the presets have changed since; ninja sees to all the rest.
+# report_progress LABEL FILE PROCESS: while the process lives, how long it took so far and which step of ninja, whose
+# output is in the file, is done. One changing line on a terminal, else a line every `progress_seconds`.
+report_progress() {
+  local label=$1 log=$2 script=$3 start=$SECONDS next step
+  next=$((start + ${progress_seconds:=15}))
+  while sleep 0.5 && kill -0 "$script" 2>/dev/null; do
+    [[ -t 1 || $SECONDS -ge $next ]] || continue
+    step=$(sed -n 's|^\[\([0-9]*\)/\([0-9]*\)\].*|, step \1 of \2|p' "$log" | tail -n 1)
+    step="$label: $((SECONDS - start)) s$step"
+    if [[ -t 1 ]]; then printf '\r%s\033[K' "$step"; else echo "  $step"; fi
+    next=$((SECONDS + progress_seconds))
+  done
+}
+
+# cached PRESET NAME: a variable of the build's CMake cache.
+cached() {
+  sed -n "s/^$2:[A-Z]*=//p" "build/$1/CMakeCache.txt"
+}
+
+# configure PRESET: if it never was, or for the command alone, or the presets or packages have changed since, or warnings
+# are to be errors and were none; ninja sees to all the rest.
 configure() {
   local folder=build/$1
-  [[ $folder/build.ninja -nt CMakePresets.json ]] && return
-  logged "$folder/configure.log" cmake --preset "$1"
+  if [[ $folder/build.ninja -nt CMakePresets.json && ! build/installed -nt $folder/build.ninja &&
+    ! -e $folder/command_only ]] &&
+    [[ -z ${PLAIT_WERROR:-} || $(cached "$1" CMAKE_COMPILE_WARNING_AS_ERROR) == "$PLAIT_WERROR" ]]; then
+    return
+  fi
+  logged "configuring $1" "$folder/configure.log" cmake --fresh --preset "$1"
+  rm -f "$folder/command_only"
+}
+
+# configure_command PRESET: to build nothing but the command, which needs fewer packages; as it is if it has been before.
+configure_command() {
+  local folder=build/$1
+  [[ -e $folder/build.ninja ]] && return
+  logged "configuring $1" "$folder/configure.log" cmake --preset "$1" -DPLAIT_BUILD_TESTS=OFF -DPLAIT_BUILD_BENCH=OFF \
+    -DPLAIT_BUILD_SHIMS=OFF -DPLAIT_BUILD_CAPI=OFF
+  touch "$folder/command_only"
 }
 
 # How many cores there are; nproc alone says OMP_NUM_THREADS where that is set.
@@ -30,28 +70,12 @@ cores() {
   env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc
 }
 
-# build PRESET [TARGET...]: everything, or only these targets.
+# build PRESET [TARGET...]: everything, or only these targets, once it is configured.
 build() {
-  local preset=$1
+  local preset=$1 start=$SECONDS
   shift
-  configure "$preset"
-  local log=build/$preset/build.log
-  local words=(cmake --build --preset "$preset" --parallel "$(cores)" ${1:+--target "$@"})
-  if [[ -t 1 ]]; then
-    logged "$log" counted "building $preset" "${words[@]}" 3>&1
-    printf '\rbuilt %s\033[K\n' "$preset"
-  else
-    echo "building $preset"
-    logged "$log" "${words[@]}"
-  fi
-}
-
-# counted LABEL COMMAND...: shows on file descriptor 3, a terminal, how many steps of ninja are done: one changing line.
-counted() {
-  local label=$1 line
-  shift
-  "$@" 2>&1 | while IFS= read -r line; do
-    printf '%s\n' "$line"
-    if [[ $line =~ ^\[([0-9]+/[0-9]+)\] ]]; then printf '\r%s %s\033[K' "$label" "${BASH_REMATCH[1]}" >&3; fi
-  done || { printf '\n' >&3 && return 1; }
+  [[ -t 1 ]] || echo "building $preset"
+  logged "building $preset" "build/$preset/build.log" \
+    cmake --build --preset "$preset" --parallel "$(cores)" ${1:+--target "$@"}
+  echo "built $preset in $((SECONDS - start)) s"
 }

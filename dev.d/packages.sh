@@ -1,19 +1,48 @@
 # shellcheck shell=bash disable=SC2034
-# What Debian 12 has to have, and how it is installed. Sourced by ./dev.
+# What Debian 12 has to have for what, and how it is installed. Sourced by ./dev.
 
-build_packages=(
-  cmake ninja-build g++ gfortran pkg-config # Fortran calls the C API, MPI and ScaLAPACK in tests and examples
-  openmpi-bin libopenmpi-dev mpich libmpich-dev
-  libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev
+core_packages=(
+  cmake ninja-build g++ pkg-config
+  libhwy-dev libfmt-dev nlohmann-json3-dev
   libopenblas-dev # any BLAS does; this is a fast one
-  libhdf5-openmpi-dev libhdf5-mpich-dev # matrices in HDF5 files; each MPI has its own build of it
-  libgtest-dev libgmock-dev
-  libscalapack-openmpi-dev libscalapack-mpich-dev # what the benchmarks compare with
-  python3 python3-numpy python3-h5py # the latter writes and reads HDF5 files in tests
-  g++-aarch64-linux-gnu qemu-user # the kernels of another architecture are tested under an emulator
-  iproute2 # ip and tc make the emulated cluster
 )
+command_packages=(libcli11-dev)
+numpy_packages=(python3 python3-numpy)
+test_packages=(
+  libgtest-dev libgmock-dev
+  gfortran # Fortran calls the C API, MPI and ScaLAPACK
+  python3-h5py # writes and reads HDF5 files
+  g++-aarch64-linux-gnu qemu-user # the kernels of another architecture run under an emulator
+)
+cluster_packages=(iproute2) # ip and tc make the emulated cluster
 lint_packages=(clang-format-19 clang-tidy-19 libomp-19-dev) # the last has the omp.h that clang looks for
+
+# mpi_packages PRESET...: the MPIs of presets, openmpi and mpich among them.
+mpi_packages() {
+  local preset
+  for preset in "$@"; do
+    case $preset in
+      openmpi | lint | clang) echo openmpi-bin libopenmpi-dev ;;
+      mpich | debug | asan) echo mpich libmpich-dev ;;
+      simgrid) echo libsimgrid-dev ;;
+    esac
+  done
+}
+
+# packages_of PRESET...: what building everything takes, and running it. Each MPI has its own HDF5, and ScaLAPACK, which
+# tests and benchmarks compare with.
+packages_of() {
+  local preset
+  echo "${core_packages[@]}" "${command_packages[@]}" "${numpy_packages[@]}" "${test_packages[@]}" "${cluster_packages[@]}"
+  mpi_packages "$@"
+  for preset in "$@"; do
+    case $preset in
+      clang) echo clang-19 libomp-19-dev ;;&
+      openmpi | lint | clang) echo libhdf5-openmpi-dev libscalapack-openmpi-dev ;;
+      mpich | debug | asan) echo libhdf5-mpich-dev libscalapack-mpich-dev ;;
+    esac
+  done
+}
 
 installed() {
   [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
@@ -40,7 +69,8 @@ require_packages() {
     fi
   fi
   echo "installing ${missing[*]}"
-  logged build/setup.log "${as_root[@]}" apt-get update
-  logged build/setup.log "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  logged "looking for packages" build/setup.log "${as_root[@]}" apt-get update
+  logged "installing packages" build/setup.log "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install --yes --no-install-recommends "${missing[@]}"
+  touch build/installed # what CMake looked for in vain may be there now
 }
