@@ -1,21 +1,44 @@
-# plait_test(NAME SOURCES a.cpp ... [RANKS 1 2 5] [LIBRARIES ...] [TIMEOUT seconds] [LARGE])
+# plait_add_test(NAME COMMAND ... [RANKS n] [ENVIRONMENT a=b ...] [MPI] [LARGE])
+#
+# A test of any kind. It runs in tests/support/job.cpp, which leaves nothing of it behind and sees to its end: CTest's own
+# limits count seconds of the wall, which say little on a busy machine. RANKS, or an estimate, is what it weighs among the
+# tests that run at a time. A LARGE one takes gigabytes: no two of them run at a time. Exit status 77 skips.
+#
+# plait_test(NAME SOURCES a.cpp ... [RANKS 1 2 5] [LIBRARIES ...] [LARGE])
 #
 # One GoogleTest program. Without RANKS it is a serial test; with them it is run by mpiexec once for each rank count, its
 # main comes from tests/support, and the ranks agree on the verdict. Every run leaves its test cases in
-# build/<preset>/tests/results/NAME[@RANKS].xml. A LARGE one takes gigabytes: no two of them run at a time.
+# build/<preset>/tests/results/NAME[@RANKS].xml.
 
-set(PLAIT_MPIEXEC ${PROJECT_BINARY_DIR}/tests/mpiexec) # RANKS PROGRAM [ARGUMENTS], made by tests/support
+set(PLAIT_TEST_JOB ${PROJECT_BINARY_DIR}/tests/job)     # made by tests/support
+set(PLAIT_MPIEXEC ${PROJECT_BINARY_DIR}/tests/mpiexec) # RANKS PROGRAM [ARGUMENTS], likewise
 set(PLAIT_TEST_RESULTS ${PROJECT_BINARY_DIR}/tests/results)
-set(PLAIT_TEST_ENVIRONMENT OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1)
+set(PLAIT_TEST_ENVIRONMENT OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONUNBUFFERED=1 ASAN_OPTIONS=detect_leaks=0
+  UBSAN_OPTIONS=print_stacktrace=1)
+set(PLAIT_TEST_LIMIT_SECONDS 1800) # for what has no watchdog of its own
 
 # GoogleTest's templates take a third less time to compile like this; what is tested is optimised as ever.
 set(PLAIT_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
 
-function(plait_test name)
-  cmake_parse_arguments(arg "LARGE" "TIMEOUT" "SOURCES;RANKS;LIBRARIES" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+function(plait_add_test name)
+  cmake_parse_arguments(arg "MPI;LARGE" "RANKS" "COMMAND;ENVIRONMENT" ${ARGN})
+  if(NOT arg_RANKS)
+    set(arg_RANKS 1)
   endif()
+  add_test(NAME ${name} COMMAND ${PLAIT_TEST_JOB} --limit ${PLAIT_TEST_LIMIT_SECONDS} ${arg_COMMAND})
+  # ./dev test runs tests of at most three times as many ranks as there are cores at a time, or a single one of more.
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT 0 ENVIRONMENT "${PLAIT_TEST_ENVIRONMENT};${arg_ENVIRONMENT}" PROCESSORS ${arg_RANKS} SKIP_RETURN_CODE 77)
+  if(arg_MPI)
+    set_tests_properties(${name} PROPERTIES LABELS mpi)
+  endif()
+  if(arg_LARGE)
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK memory)
+  endif()
+endfunction()
+
+function(plait_test name)
+  cmake_parse_arguments(arg "LARGE" "" "SOURCES;RANKS;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
   target_link_libraries(${name} PRIVATE plait plait_options GTest::gmock ${arg_LIBRARIES})
@@ -26,19 +49,16 @@ function(plait_test name)
   target_compile_options(${name} PRIVATE ${PLAIT_TEST_OPTIONS})
   if(NOT arg_RANKS)
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
-    add_test(NAME ${name} COMMAND ${name} --gtest_output=xml:${PLAIT_TEST_RESULTS}/${name}.xml)
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${PLAIT_TEST_ENVIRONMENT}")
+    plait_add_test(${name} COMMAND $<TARGET_FILE:${name}> --gtest_output=xml:${PLAIT_TEST_RESULTS}/${name}.xml)
     return()
   endif()
   target_link_libraries(${name} PRIVATE plait_test_support)
+  set(large "")
+  if(arg_LARGE)
+    set(large LARGE)
+  endif()
   foreach(ranks IN LISTS arg_RANKS)
-    add_test(NAME ${name}@${ranks} COMMAND ${PLAIT_MPIEXEC} ${ranks} $<TARGET_FILE:${name}>
+    plait_add_test(${name}@${ranks} MPI RANKS ${ranks} ${large} COMMAND ${PLAIT_MPIEXEC} ${ranks} $<TARGET_FILE:${name}>
       --gtest_output=xml:${PLAIT_TEST_RESULTS}/${name}@${ranks}.xml)
-    # ./dev test runs tests of at most three times as many ranks as there are cores at a time, or a single one of more.
-    set_tests_properties(${name}@${ranks} PROPERTIES
-      TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${PLAIT_TEST_ENVIRONMENT}" PROCESSORS ${ranks} LABELS mpi)
-    if(arg_LARGE)
-      set_tests_properties(${name}@${ranks} PROPERTIES RESOURCE_LOCK memory)
-    endif()
   endforeach()
 endfunction()

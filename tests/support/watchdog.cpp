@@ -7,12 +7,14 @@
 #include <exception>
 #include <utility>
 
+#include "support/job_clock.hpp"
 #include "support/prefixed.hpp"
 
 namespace plait::test {
 namespace {
 
 constexpr int exit_status_of_a_hang = 3;
+constexpr std::chrono::milliseconds between_looks{100};
 
 struct Describers {
   std::mutex mutex;
@@ -50,7 +52,7 @@ Described::~Described() {
 }
 
 std::chrono::seconds Watchdog::limit_from_environment() {
-  constexpr std::chrono::seconds usual{60};
+  constexpr std::chrono::seconds usual{120};
   const char* text = std::getenv("PLAIT_TEST_WATCHDOG_SECONDS");
   if (text == nullptr) return usual;
   const long seconds = std::strtol(text, nullptr, 10);
@@ -58,7 +60,7 @@ std::chrono::seconds Watchdog::limit_from_environment() {
 }
 
 Watchdog::Watchdog(int rank, std::chrono::seconds limit)
-    : rank_(rank), limit_(limit), deadline_(std::chrono::steady_clock::now() + limit), thread_([this] { run(); }) {}
+    : rank_(rank), limit_(limit), deadline_(job_time() + limit), thread_([this] { run(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -70,19 +72,16 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::watch(std::string what) {
-  {
-    const std::lock_guard lock(mutex_);
-    what_ = std::move(what);
-    deadline_ = std::chrono::steady_clock::now() + limit_;
-  }
-  changed_.notify_one();
+  const std::lock_guard lock(mutex_);
+  what_ = std::move(what);
+  deadline_ = job_time() + limit_;
 }
 
 void Watchdog::run() {
   std::unique_lock lock(mutex_);
   while (!done_) {
-    if (std::chrono::steady_clock::now() >= deadline_) expire();
-    changed_.wait_until(lock, deadline_);
+    if (job_time() >= deadline_) expire();
+    changed_.wait_for(lock, between_looks);
   }
 }
 
@@ -90,7 +89,9 @@ void Watchdog::expire() const {
   print_prefixed(rank_,
                  "watchdog: " + what_ + " has run for " + std::to_string(limit_.count()) + " s\n" + descriptions());
   // mpiexec ends all ranks as soon as one has gone: let the others, whose time is up as well, tell what they know.
-  std::this_thread::sleep_for(std::chrono::milliseconds{500});
+  for (const auto end = job_time() + std::chrono::milliseconds{500}; job_time() < end;) {
+    std::this_thread::sleep_for(between_looks);
+  }
   _exit(exit_status_of_a_hang);
 }
 

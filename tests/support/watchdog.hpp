@@ -27,11 +27,12 @@ class Described {
 };
 
 /// Ends a rank that stays for too long in one test, so that a deadlock is a failure with a report and not a job that
-/// hangs. On expiry it prints which test it was and what the `Described` objects tell, and exits with status 3, upon
-/// which mpiexec ends the other ranks.
+/// hangs. The time is that of the job, so that a rank is not taken to hang on a busy machine: see `JobClock`. On expiry
+/// it prints which test it was and what the `Described` objects tell, and exits with status 3, upon which mpiexec ends
+/// the other ranks.
 class Watchdog {
  public:
-  /// `PLAIT_TEST_WATCHDOG_SECONDS`, or 60 seconds.
+  /// `PLAIT_TEST_WATCHDOG_SECONDS`, or 120 seconds.
   [[nodiscard]] static std::chrono::seconds limit_from_environment();
 
   Watchdog(int rank, std::chrono::seconds limit);
@@ -51,7 +52,7 @@ class Watchdog {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string what_ = "start-up";
-  std::chrono::steady_clock::time_point deadline_;
+  std::chrono::nanoseconds deadline_;
   bool done_ = false;
   std::thread thread_;
 };

@@ -14,7 +14,7 @@ class WrongResult(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "a.json"
             run = subprocess.run(
-                [*self.command, "--quick", "--json", path], capture_output=True, text=True, check=False, timeout=60
+                [*self.command, "--quick", "--json", path], capture_output=True, text=True, check=False
             )
             self.assertFalse(path.exists())
         self.assertNotEqual(run.returncode, 0)

@@ -7,7 +7,7 @@ import termios
 import threading
 
 import numpy as np
-from harness import TIME_LIMIT_SECONDS, CommandTest
+from harness import CommandTest
 
 
 class Progress(CommandTest):
@@ -36,11 +36,11 @@ class Progress(CommandTest):
         try:
             process = subprocess.run(
                 words, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,
-                preexec_fn=take_terminal, timeout=TIME_LIMIT_SECONDS, check=False, **({"stderr": end} | streams),
+                preexec_fn=take_terminal, check=False, **({"stderr": end} | streams),
             )  # fmt: skip
         finally:
             os.close(end)
-            reader.join(TIME_LIMIT_SECONDS)
+            reader.join()
             os.close(terminal)
         self.assertEqual(process.returncode, 0)
         return b"".join(drawn).decode()

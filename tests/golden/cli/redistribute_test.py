@@ -308,7 +308,7 @@ class Redistribute(CommandTest):
         self.save("B.npy", np.ones((60, 40)))
         terminal, end = pty.openpty()
         words = self.words(0, "redistribute", "B.npy", "-o", "A.npy", "--progress")
-        process = subprocess.run(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=end, timeout=60)
+        process = subprocess.run(words, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=end)
         os.close(end)
         drawn = os.read(terminal, 100000).decode()
         os.close(terminal)

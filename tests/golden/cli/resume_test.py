@@ -1,12 +1,8 @@
 """`plait balance` and `plait barycentre` that were killed go on from their checkpoints with the same bits."""
 
-import os
-import signal
-import subprocess
-import time
 
 import numpy as np
-from harness import TIME_LIMIT_SECONDS, CommandTest
+from harness import CommandTest
 
 
 class Resume(CommandTest):
@@ -46,16 +42,10 @@ class Resume(CommandTest):
             with self.subTest(name):
                 self.assertEqual(self.run_plait(0, *job, "-o", "expected.npy", "--quiet").status, 0)
                 kept = (*job, "-o", "a.npy", "--checkpoint", "state", "--checkpoint-every", "10")
-                process = subprocess.Popen(
-                    self.words(2, *kept), cwd=self.folder, start_new_session=True, stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                )  # fmt: skip
-                while not (self.folder / "state").exists():
-                    self.assertIsNone(process.poll())
-                    time.sleep(0.001)
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait(TIME_LIMIT_SECONDS)
-                self.end_ranks()
+                while not (self.folder / "state").exists():  # after a job that was done before it could be killed
+                    process = self.start_session(2, *kept)
+                    self.wait_until((self.folder / "state").exists, process)
+                    self.kill_session(process)
                 changed = list(kept)
                 changed[changed.index("--tolerance") + 1] = "1e-14"  # may be another one
                 result = self.run_plait(3, *changed, "--resume", "--json")

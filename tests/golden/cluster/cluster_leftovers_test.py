@@ -9,7 +9,6 @@ import uuid
 from pathlib import Path
 
 from cluster_harness import ClusterTest
-from harness import TIME_LIMIT_SECONDS
 
 NAMESPACES = ("net", "uts", "ipc", "mnt", "pid")
 
@@ -49,14 +48,8 @@ class Leftovers(ClusterTest):
             stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
 
-    def wait_until(self, what: str, condition) -> None:
-        end = time.monotonic() + TIME_LIMIT_SECONDS
-        while not condition():
-            self.assertLess(time.monotonic(), end, f"waited in vain until {what}")
-            time.sleep(0.02)
-
     def expect_nothing_left(self, namespaces: set[str]) -> None:
-        self.wait_until("no process is left", lambda: not self.marked())
+        self.wait_until(lambda: not self.marked())
         for process in processes():
             self.assertFalse(namespaces_of(process) & namespaces, process)
         self.assertNotIn("nsfs", Path("/proc/self/mountinfo").read_text())  # a namespace can be kept by a mount
@@ -65,12 +58,12 @@ class Leftovers(ClusterTest):
 
     def end_by(self, number: signal.Signals) -> int:
         launcher = self.start()
-        self.wait_until("the ranks run", lambda: len(list(self.folder.glob("ready.*"))) == 4)
+        self.wait_until(lambda: len(list(self.folder.glob("ready.*"))) == 4)
         ours = namespaces_of(Path("/proc/self"))
         namespaces = set().union(*map(namespaces_of, self.marked())) - ours
         self.assertGreaterEqual(len(namespaces), 2 * (len(NAMESPACES) - 1))
         launcher.send_signal(number)
-        status = launcher.wait(TIME_LIMIT_SECONDS)
+        status = launcher.wait()
         self.expect_nothing_left(namespaces)
         return status
 

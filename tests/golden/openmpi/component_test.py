@@ -21,7 +21,6 @@ class Component(unittest.TestCase):
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout, done.stderr

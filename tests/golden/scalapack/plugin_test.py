@@ -18,7 +18,6 @@ class Plugin(unittest.TestCase):
             capture_output=True,
             text=True,
             check=False,
-            timeout=100,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"pdgeadd +1 call")

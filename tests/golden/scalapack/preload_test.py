@@ -19,7 +19,6 @@ class Preload(unittest.TestCase):
             capture_output=True,
             text=True,
             check=True,
-            timeout=100,
         )
         return [line for line in done.stdout.splitlines() if not line.startswith("time")], done.stderr
 
