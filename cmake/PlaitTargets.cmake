@@ -14,6 +14,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     # names of one hide those of another.
     target_compile_options(plait_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage -Wno-shadow>)
   endif()
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # libstdc++'s std::stable_sort uses what libstdc++ has deprecated, and it is warned of where it is instantiated
+  target_compile_options(plait_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
 endif()
 target_compile_definitions(plait_options INTERFACE PLAIT_MPI_FAMILY="${PLAIT_MPI_FAMILY}")
 if(PLAIT_SANITIZE)
