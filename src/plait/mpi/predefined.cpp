@@ -29,6 +29,13 @@ struct Type {
   Group group;
 };
 
+// MPICH defines logical operations on more than the standard does; Open MPI refuses them on INTEGER.
+#if defined(MPICH_VERSION)
+constexpr bool takes_all_integers_for_true_or_false = true;
+#else
+constexpr bool takes_all_integers_for_true_or_false = false;
+#endif
+
 bool is_defined(ReduceOperation operation, Group group) {
   switch (operation) {
     case ReduceOperation::max:
@@ -46,7 +53,10 @@ bool is_defined(ReduceOperation operation, Group group) {
              group == Group::multi_language;
     case ReduceOperation::land:
     case ReduceOperation::lor:
-    case ReduceOperation::lxor: return group == Group::c_integer || group == Group::logical;
+    case ReduceOperation::lxor:
+      return group == Group::c_integer || group == Group::logical ||
+             (takes_all_integers_for_true_or_false &&
+              (group == Group::fortran_integer || group == Group::multi_language));
     case ReduceOperation::maxloc:
     case ReduceOperation::minloc: return group == Group::pair;
     case ReduceOperation::replace:

@@ -18,8 +18,9 @@ struct PredefinedReduction {
 };
 
 /// The reduction by a predefined operation of a predefined type of C, C++ or Fortran, where the MPI standard defines
-/// the one on the other (MPI 4.0, section 6.9.2) and `simd::reduce_kernel` has it; nothing for all others, such as
-/// operations and types that a program made. Some ten instructions; any thread may ask, at any time.
+/// the one on the other (MPI 4.0, section 6.9.2), or MPICH does, which takes all integers for logical values, and
+/// `simd::reduce_kernel` has it; nothing for all others, such as operations and types that a program made. Some ten
+/// instructions; any thread may ask, at any time.
 ///
 /// Fortran's default REAL has 4 bytes here, and its INTEGER as many as MPI's own, whatever the options that a program
 /// was compiled with.

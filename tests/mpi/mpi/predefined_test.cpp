@@ -93,6 +93,16 @@ TEST(PredefinedReductions, are_those_that_mpi_defines) {
   EXPECT_EQ(predefined_reduction(MPI_SUM, MPI_DATATYPE_NULL), std::nullopt);
 }
 
+TEST(PredefinedReductions, are_logical_on_all_integers_where_mpich_has_them_so) {
+#if defined(MPICH_VERSION)
+  EXPECT_EQ(predefined_reduction(MPI_LOR, MPI_INTEGER8), (PredefinedReduction{ReduceOperation::lor, Element::int64}));
+  EXPECT_EQ(predefined_reduction(MPI_LXOR, MPI_COUNT), (PredefinedReduction{ReduceOperation::lxor, Element::int64}));
+#else
+  EXPECT_EQ(predefined_reduction(MPI_LOR, MPI_INTEGER8), std::nullopt);
+  EXPECT_EQ(predefined_reduction(MPI_LXOR, MPI_COUNT), std::nullopt);
+#endif
+}
+
 TEST(PredefinedReductions, are_not_what_a_program_makes) {
   MPI_Datatype copy = MPI_DATATYPE_NULL;
   MPI_Type_dup(MPI_DOUBLE, &copy);

@@ -49,7 +49,12 @@ inline bool is_defined(MPI_Op op, Group group) {
                          group == Group::floating_point || group == Group::multi_language;
   if (op == MPI_MAX || op == MPI_MIN) return is_number;
   if (op == MPI_SUM || op == MPI_PROD) return is_number || group == Group::complex;
-  if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR) return group == Group::c_integer || group == Group::logical;
+  if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR) {
+#if defined(MPICH_VERSION)
+    if (group == Group::fortran_integer || group == Group::multi_language) return true;  // beyond the standard
+#endif
+    return group == Group::c_integer || group == Group::logical;
+  }
   if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR) {
     return (is_number && group != Group::floating_point) || group == Group::byte;
   }
