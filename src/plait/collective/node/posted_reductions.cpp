@@ -31,11 +31,27 @@ constexpr Index line = 64;
 constexpr Index page = 4096;
 constexpr Index piece_bytes = Index{128} << 10;
 
+/// What is the same on all ranks of a reduction.
+struct Agreed {
+  Index bytes;  // of an operand
+  Index element_bytes;
+  Deliver deliver;
+  int root;
+
+  explicit Agreed(const NodeReduction& reduction)
+      : bytes(reduction.n * reduction.combine->element_bytes()),
+        element_bytes(reduction.combine->element_bytes()),
+        deliver(reduction.deliver),
+        root(reduction.root) {}
+  friend bool operator==(const Agreed&, const Agreed&) = default;
+};
+
 /// In front of an operand in shared memory; behind it, a flag for each piece that is combined, then the operand.
 struct alignas(line) Block {
   std::atomic<int> readers;       // that have yet to read the operand
   std::atomic<Index> next_piece;  // not yet taken by any rank
   Index flags;                    // how many there are
+  Agreed agreed;
 
   [[nodiscard]] static Index header_bytes(Index flags) {
     return rounded_up(static_cast<Index>(sizeof(Block)) + flags, line);
@@ -54,8 +70,8 @@ struct Directory {
   };
   static constexpr Index most = Index{1} << 12;
 
-  std::atomic<Index> used;            // entries that may be anything else than 0
-  std::atomic<std::uint64_t> failed;  // the first call for which there was no memory, plus 1; 0 for none
+  std::atomic<Index> used;      // entries that may be anything else than 0
+  std::atomic<bool> has_ended;  // there was no memory for an operand: it and what comes later are missing
   std::array<Entry, most> entries;
 };
 
@@ -84,7 +100,6 @@ struct PostedReductions::Memory {
     Index entry;
   };
   std::mutex posting;
-  std::uint64_t call = 0;
   std::vector<Live> live;  // by place
   Index taken = 0;         // bytes of the file that have memory
 
@@ -92,8 +107,8 @@ struct PostedReductions::Memory {
   [[nodiscard]] std::byte* base(int of) const { return mapped[static_cast<std::size_t>(of)].bytes().data(); }
   [[nodiscard]] Directory& directory(int of) const { return *reinterpret_cast<Directory*>(base(of)); }
 
-  [[nodiscard]] Block* find(int of, std::uint64_t wanted) const;
-  Block& leave(const std::byte* operand, Index bytes, Index flags, int readers);
+  [[nodiscard]] Block* find(int of, std::uint64_t call) const;
+  void leave(std::uint64_t call, const std::byte* operand, const Agreed& agreed, Index flags, int readers);
 
  private:
   void forget_what_is_read();
@@ -101,17 +116,16 @@ struct PostedReductions::Memory {
 };
 
 // The operand of that call; null while the rank has not posted it.
-Block* PostedReductions::Memory::find(int of, std::uint64_t wanted) const {
+Block* PostedReductions::Memory::find(int of, std::uint64_t call) const {
   Directory& known = directory(of);
-  if (const auto failed = known.failed.load(std::memory_order_acquire); failed != 0 && failed <= wanted) {
-    throw OutOfMemory("memory of the node: rank " + std::to_string(of) + " has too little for its operand");
-  }
+  const bool has_ended = known.has_ended.load(std::memory_order_acquire);
   const Index used = known.used.load(std::memory_order_acquire);
   for (Index i = 0; i < used; ++i) {
     const Directory::Entry& entry = known.entries[static_cast<std::size_t>(i)];
-    if (entry.call.load(std::memory_order_acquire) == wanted) return reinterpret_cast<Block*>(base(of) + entry.block);
+    if (entry.call.load(std::memory_order_acquire) == call) return reinterpret_cast<Block*>(base(of) + entry.block);
   }
-  return nullptr;
+  if (!has_ended) return nullptr;
+  throw OutOfMemory("memory of the node: rank " + std::to_string(of) + " has too little for its operand");
 }
 
 void PostedReductions::Memory::forget_what_is_read() {
@@ -139,26 +153,27 @@ Index PostedReductions::Memory::place_for(Index bytes, std::vector<Live>::iterat
   return begin;
 }
 
-// Publishes the operand of the present call.
-Block& PostedReductions::Memory::leave(const std::byte* operand, Index bytes, Index flags, int readers) {
-  forget_what_is_read();
+// Publishes the operand of a call.
+void PostedReductions::Memory::leave(std::uint64_t call, const std::byte* operand, const Agreed& agreed, Index flags,
+                                     int readers) {
   Directory& own = directory(rank);
+  if (own.has_ended.load(std::memory_order_relaxed)) return;
+  forget_what_is_read();
   Index entry = 0;
   while (entry < Directory::most && own.entries[static_cast<std::size_t>(entry)].call.load() != 0) ++entry;
   if (entry == Directory::most) throw OutOfMemory("memory of the node: too many reductions are under way at once");
 
   auto before = live.begin();
-  const Index whole = rounded_up(Block::header_bytes(flags) + bytes, line);
+  const Index whole = rounded_up(Block::header_bytes(flags) + agreed.bytes, line);
   const Index begin = place_for(whole, before);
   live.insert(before, {begin, begin + whole, entry});
-  auto* const block = new (base(rank) + begin) Block{readers, 0, flags};
+  auto* const block = new (base(rank) + begin) Block{readers, 0, flags, agreed};
   std::memset(static_cast<void*>(block + 1), 0, static_cast<std::size_t>(flags));
-  std::memcpy(block->operand(), operand, static_cast<std::size_t>(bytes));
+  std::memcpy(block->operand(), operand, static_cast<std::size_t>(agreed.bytes));
 
   own.entries[static_cast<std::size_t>(entry)].block = begin;
   own.entries[static_cast<std::size_t>(entry)].call.store(call, std::memory_order_release);
   if (own.used.load(std::memory_order_relaxed) <= entry) own.used.store(entry + 1, std::memory_order_release);
-  return *block;
 }
 
 namespace {
@@ -172,6 +187,7 @@ class Reduction final : public PostedReductions::Running {
             int operands, Index first, Index n)
       : memory_(std::move(memory)),
         call_(call),
+        agreed_(reduction),
         combine_(*reduction.combine),
         first_(first),
         n_(n),
@@ -191,6 +207,7 @@ class Reduction final : public PostedReductions::Running {
     for (; found_ < blocks_.size(); ++found_) {
       blocks_[found_] = memory_->find(static_cast<int>(found_), call_);
       if (blocks_[found_] == nullptr) return Progress::waiting;
+      if (blocks_[found_]->agreed != agreed_) complain_of(static_cast<int>(found_));
     }
     if (is_for_all_) return advance_for_all();
     if (next_ < pieces()) {
@@ -239,6 +256,13 @@ class Reduction final : public PostedReductions::Running {
     delivered_[static_cast<std::size_t>(piece)] = true;
   }
 
+  // What it has left may be shorter than what would be read.
+  [[noreturn]] void complain_of(int rank) const {
+    throw ArgumentError("reduction: " + std::to_string(agreed_.bytes) + " bytes, and " +
+                        std::to_string(blocks_[static_cast<std::size_t>(rank)]->agreed.bytes) + " on rank " +
+                        std::to_string(rank) + ", expected the same one on all ranks, with the same root");
+  }
+
   Progress end() {
     for (Block* block : blocks_) block->readers.fetch_sub(1, std::memory_order_acq_rel);
     is_done_ = true;
@@ -248,6 +272,7 @@ class Reduction final : public PostedReductions::Running {
 
   std::shared_ptr<PostedReductions::Memory> memory_;
   std::uint64_t call_;
+  Agreed agreed_;
   Combine combine_;
   Index first_;  // element of the operands
   Index n_;
@@ -324,12 +349,20 @@ PostedReductions::~PostedReductions() = default;
 // Several may be under way.
 Index PostedReductions::longest_operand() const noexcept { return longest_mapping(memory_->ranks()) / 4; }
 
-std::unique_ptr<PostedReductions::Running> PostedReductions::post(const NodeReduction& reduction) {
+PostedReductions::Series PostedReductions::new_series() noexcept {
+  constexpr int bits_of_calls = 40;
+  const std::scoped_lock lock(memory_->posting);
+  Series series;
+  series.last_call_ = ++series_ << bits_of_calls;
+  return series;
+}
+
+std::unique_ptr<PostedReductions::Running> PostedReductions::post(const NodeReduction& reduction, Series& series) {
   PLAIT_ASSERT(shares_memory(), "reductions are posted in memory that the ranks share");
   PLAIT_ASSERT(!reduction.combine->may_throw(), "a posted reduction can't fail while it combines");
   Memory& memory = *memory_;
   const std::scoped_lock lock(memory.posting);
-  ++memory.call;
+  const std::uint64_t call = ++series.last_call_;
   const int ranks = memory.ranks();
   const bool is_scattered = reduction.deliver == Deliver::to_owners;
   const auto self = static_cast<std::size_t>(memory.rank);
@@ -338,16 +371,14 @@ std::unique_ptr<PostedReductions::Running> PostedReductions::post(const NodeRedu
   const bool is_home = reduction.deliver == Deliver::to_all && memory.rank == 0;
   std::unique_ptr<Reduction> running;
   try {
-    running = std::make_unique<Reduction>(memory_, memory.call, reduction, operands_of(memory.rank, ranks, reduction),
+    running = std::make_unique<Reduction>(memory_, call, reduction, operands_of(memory.rank, ranks, reduction),
                                           is_scattered ? reduction.begins[self] : 0,
                                           is_scattered ? reduction.slice_size(memory.rank) : reduction.n);
     if (readers > 0) {
-      memory.leave(reduction.in, reduction.n * reduction.combine->element_bytes(),
-                   is_home ? (reduction.n + piece - 1) / piece : 0, readers);
+      memory.leave(call, reduction.in, Agreed(reduction), is_home ? (reduction.n + piece - 1) / piece : 0, readers);
     }
   } catch (...) {  // those who wait for the operand are told, this rank among them
-    Directory& own = memory.directory(memory.rank);
-    if (own.failed.load(std::memory_order_relaxed) == 0) own.failed.store(memory.call, std::memory_order_release);
+    memory.directory(memory.rank).has_ended.store(true, std::memory_order_release);
     if (running == nullptr) throw;
   }
   return running;

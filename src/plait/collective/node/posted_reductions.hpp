@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "plait/base/index.hpp"
@@ -12,7 +13,8 @@ namespace plait::collective {
 /// Non-blocking reductions among the ranks of one node, in the order of ranks as by `NodeReducer`. A rank leaves its
 /// operand in memory that the node shares, and goes on; who wants the result combines what the others have left. So a
 /// reduction ends as soon as all ranks have posted it, whatever they do afterwards: no rank needs another one's
-/// progress. Results that all ranks get are combined once, each rank taking pieces while there are any.
+/// progress. Results that all ranks get are combined once, each rank taking pieces while there are any: of two ranks,
+/// too, for each gets less from the other one's cache so than if it combined all.
 ///
 /// The memory is not that of /dev/shm, which may be small, but the node's own: as much as the longest operands that
 /// were under way at a time, kept until this and all its reductions are gone.
@@ -45,16 +47,31 @@ class PostedReductions {
     [[nodiscard]] virtual Progress advance() = 0;
   };
 
-  /// Begins a reduction; `in` is free again when this returns, `out` when it is done. The ranks make the same calls in
-  /// the same order. Local; costs a copy of `in`. Different threads may call in turn.
+  /// Reductions that the ranks post in the same order, whatever others each of them posts in between.
+  class Series {
+   private:
+    friend class PostedReductions;
+    std::uint64_t last_call_ = 0;
+  };
+
+  /// A series apart from those before. The ranks make the same calls in the same order. Local.
+  /// \pre  shares_memory()
+  [[nodiscard]] Series new_series() noexcept;
+
+  /// Begins the next reduction of a series; `in` is free again when this returns, `out` when it is done. Local; costs a
+  /// copy of `in`. Different threads may call in turn.
   /// \pre  shares_memory(), n * element_bytes <= longest_operand(), and the combination does not throw
   /// \throws std::bad_alloc
-  [[nodiscard]] std::unique_ptr<Running> post(const NodeReduction& reduction);
+  [[nodiscard]] std::unique_ptr<Running> post(const NodeReduction& reduction, Series& series);
+  /// The same with the series of all that have no other.
+  [[nodiscard]] std::unique_ptr<Running> post(const NodeReduction& reduction) { return post(reduction, common_); }
 
   struct Memory;
 
  private:
   std::shared_ptr<Memory> memory_;
+  Series common_;
+  std::uint64_t series_ = 0;  // made
 };
 
 }  // namespace plait::collective
