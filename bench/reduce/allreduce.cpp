@@ -1,6 +1,6 @@
 // out ← the sum of all ranks' arrays, on all of them, within a node: by plait's reducer, and by MPI_Allreduce as
-// programs get it from plait, against the MPI library, over sizes; MPI's other blocking reductions likewise.
-// Reproducible sums against plain ones.
+// programs get it from plait, against the MPI library, over sizes; MPI's other reductions likewise, those that are
+// waited for later also with computing in between. Reproducible sums against plain ones.
 //
 //   ./dev bench allreduce                                              on 2 and 4 ranks
 //   mpirun -n 2 build/openmpi/bin/bench_allreduce --quick              by hand
@@ -217,8 +217,10 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
     pass_first_calls(context);
     all.add_all_sizes({allreduce, Element::float64, 0, Place::private_memory, Way::preload});
     for (const bench::MpiReduction& other : bench::mpi_reductions().subspan(1)) {
+      const Index least = other.blocks ? Index{64} : 16 * kibi;  // from where plait serves it
       for (const Index bytes : {Index{64}, kibi, 16 * kibi, 256 * kibi, 4 * mebi}) {
-        if (!quick || bytes == kibi) all.add({&other, Element::float64, bytes, Place::private_memory, Way::preload});
+        if (bytes >= least && (!quick || bytes == std::max(least, kibi)))
+          all.add({&other, Element::float64, bytes, Place::private_memory, Way::preload});
       }
     }
   }
@@ -236,8 +238,9 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
 constexpr const char* description =
     "Sums up an array of every rank, on all of them, within a node: by plait's interface (node) and by "
     "MPI_Allreduce of a program that plait is linked into (preload), in ordinary memory (private) or in memory "
-    "that the ranks share (shared), against the MPI library's own; then by MPI's other blocking reductions. Short ones "
-    "are called many times in a row, each on an array of its own. A mean is the geometric one of the cases before it. "
+    "that the ranks share (shared), against the MPI library's own; then by MPI's other reductions, of which the last "
+    "ones are waited for later, with computing of about as long in between or not. Short ones are called many times "
+    "in a row, each on an array of its own. A mean is the geometric one of the cases before it. "
     "Reproducible sums are of doubles that cancel, against a plain sum of them by plait";
 
 }  // namespace

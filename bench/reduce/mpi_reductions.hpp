@@ -15,7 +15,7 @@ struct Reduced {
   Index n;
 };
 
-/// A blocking reduction of MPI among several ranks, and how its results lie.
+/// A reduction of MPI among several ranks, and how its results lie.
 struct MpiReduction {
   using Call = int (*)(const void* in, void* out, int n, MPI_Datatype type, MPI_Comm comm);
 
@@ -23,6 +23,7 @@ struct MpiReduction {
   Call call;         // as programs call it: plait's where it is preloaded
   Call library;      // the MPI library's own
   Reduced (*result)(int rank, int ranks, Index n);
+  bool blocks;  // or is begun, and then waited for, with computing in between or not
 };
 
 /// All of them: sums, at rank 0 where there is a root. `n` elements of each rank are summed up; a reduce-scatter wants
