@@ -4,13 +4,16 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/node_group.hpp"
+#include "shim/reduce/padded_results.hpp"
 #include "shim/reduce/posted_request.hpp"
 #include "shim/reduce/reproducible.hpp"
 #include "shim/reduce/running.hpp"
@@ -21,6 +24,7 @@ namespace {
 
 using collective::Deliver;
 using collective::NodeReducer;
+using collective::NodeReduction;
 using collective::PostedReductions;
 using collective::SlicedMessages;
 using schedule::Combine;
@@ -45,7 +49,7 @@ struct Remembered {
   const Combine* combine;
   const Combine* exact_sum;  // null where it is none, or there is none
   bool depends_on_order;
-  bool is_padded;
+  simd::Element element;
 };
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local constinit Remembered last{};
@@ -56,12 +60,7 @@ bool find_combine(MPI_Op operation, MPI_Datatype type) noexcept {
   const auto reduction = mpi::predefined_reduction(operation, type);
   const Combine* const combine = reduction ? combine_of(*reduction) : nullptr;
   if (combine == nullptr) return false;
-  last = {operation,
-          type,
-          combine,
-          exact_sum_of(*reduction),
-          depends_on_order(reduction),
-          simd::is_padded(reduction->element)};
+  last = {operation, type, combine, exact_sum_of(*reduction), depends_on_order(reduction), reduction->element};
   return true;
 }
 
@@ -86,6 +85,7 @@ bool are_buffers(Routine routine, const void* send, const void* receive, Index c
 /// What is reduced how, and by whom.
 struct Call {
   const Combine* combine;
+  simd::Element element;
   NodeGroup* group;
   bool is_exact;
 };
@@ -104,7 +104,6 @@ std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type
     return std::nullopt;
   }
   const Remembered reduction = last;
-  if (reduction.is_padded) return pass(Outcome::padding);  // operands and results are delivered as whole bytes
   if (count <= 0) return pass(Outcome::arguments);
   NodeGroup* const group = NodeGroup::of(comm);
   if (group == nullptr || group->size() == 0) {
@@ -116,18 +115,30 @@ std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type
   if (reduction.depends_on_order && !is_exact && group->is_reproducible()) {
     Log::of_program().tell(routine, Outcome::irreproducible_reduction, group->rank());
   }
-  return Call{is_exact ? reduction.exact_sum : reduction.combine, group, is_exact};
+  return Call{is_exact ? reduction.exact_sum : reduction.combine, reduction.element, group, is_exact};
 }
 
 /// Buffers of a call, of which other ranks know nothing.
 struct Buffers {
   const void* send;
   void* receive;
+  Index results;  // that come to `receive`
   bool are_fine;
+
+  [[nodiscard]] const void* operand() const noexcept { return send == MPI_IN_PLACE ? receive : send; }
 };
 
+void copy_own(const Call& call, const Buffers& buffers) noexcept {
+  if (simd::is_padded(call.element)) {
+    copy_without_padding(call.element, buffers.results, buffers.send, buffers.receive);
+  } else {
+    std::memmove(buffers.receive, buffers.send,
+                 static_cast<std::size_t>(buffers.results * call.combine->element_bytes()));
+  }
+}
+
 /// By the ranks of a group, all of whom come here with the same `bytes` of operands.
-/// \param run  given the reducer, which is a NodeReducer or SlicedMessages, and the operand
+/// \param run  given the reducer, which is a NodeReducer or SlicedMessages, the operand, and where the result goes
 template <class Run>
 std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index bytes, const Buffers& buffers,
                          Run&& run) noexcept {
@@ -135,9 +146,7 @@ std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index
   if (bytes == 0) return pass_on(routine, Outcome::arguments);
   if (!buffers.are_fine) return pass_on(routine, Outcome::arguments);  // the other ranks may not come to such a call
   if (group.size() == 1) {
-    const bool copies = buffers.send != MPI_IN_PLACE && routine != Routine::exscan;
-    if (copies && buffers.receive != nullptr && buffers.send != nullptr)
-      std::memmove(buffers.receive, buffers.send, static_cast<std::size_t>(bytes));
+    if (buffers.send != MPI_IN_PLACE && buffers.results > 0) copy_own(call, buffers);
     Log::of_program().count(routine, Outcome::served, bytes);
     return MPI_SUCCESS;
   }
@@ -150,12 +159,13 @@ std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index
     return pass_on(routine, group.why_not());
   }
   try {
-    const void* const in = buffers.send == MPI_IN_PLACE ? buffers.receive : buffers.send;
+    const Landing results(call.element, buffers.results, buffers.receive);
     if (reducer != nullptr) {
-      run(*reducer, in);
+      run(*reducer, buffers.operand(), results.place());
     } else {
-      run(*messages, in);
+      run(*messages, buffers.operand(), results.place());
     }
+    results.deliver();
   } catch (const std::exception&) {
     MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
@@ -172,10 +182,12 @@ std::optional<int> prefix(Routine routine, const void* send, void* receive, Inde
   if (!call) return std::nullopt;
   const NodeGroup& group = *call->group;
   if (call->is_exact) return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
-  const bool are_fine = are_buffers(routine, send, receive, count, routine == Routine::exscan && group.rank() == 0);
-  return serve(routine, comm, *call, count * call->combine->element_bytes(), Buffers{send, receive, are_fine},
-               [&](auto& reducer, const void* in) {
-                 if constexpr (std::is_same_v<decltype(reducer), NodeReducer&>) run(reducer, in, *call->combine);
+  const bool gets_nothing = routine == Routine::exscan && group.rank() == 0;
+  const Buffers buffers{send, receive, gets_nothing ? 0 : count,
+                        are_buffers(routine, send, receive, count, gets_nothing)};
+  return serve(routine, comm, *call, count * call->combine->element_bytes(), buffers,
+               [&](auto& reducer, const void* in, void* out) {
+                 if constexpr (std::is_same_v<decltype(reducer), NodeReducer&>) run(reducer, in, out, *call->combine);
                });
 }
 
@@ -193,28 +205,88 @@ Index take_counts(NodeGroup& group, const Count* counts) noexcept {
   return sum;
 }
 
+/// A reduction that is posted, once or whenever a request is started.
+struct Posting {
+  std::shared_ptr<PostedReductions> posted;
+  NodeReduction reduction;
+  simd::Element element;
+  Index results;
+  std::vector<Index> begins;  // of a persistent one, whose slices the reduction refers to
+
+  [[nodiscard]] std::unique_ptr<PostedReductions::Running> post(PostedReductions::Series* series) {
+    Landing landed(element, results, reduction.out);
+    NodeReduction landing_first = reduction;
+    landing_first.out = static_cast<std::byte*>(landed.place());
+    auto running = series == nullptr ? posted->post(landing_first) : posted->post(landing_first, *series);
+    return simd::is_padded(element) ? landing(std::move(running), std::move(landed)) : std::move(running);
+  }
+};
+
+/// The request of a reduction that each start of it posts.
+int make_repeated_request(Routine routine, Posting posting, MPI_Request* request) {
+  struct Repeated {
+    Posting posting;
+    PostedReductions::Series series;
+  };
+  const PostedReductions::Series series = posting.posted->new_series();  // before anything that may fail on one rank
+  posting.begins.assign(posting.reduction.begins.begin(), posting.reduction.begins.end());
+  const auto repeated = std::make_shared<Repeated>(Repeated{std::move(posting), series});
+  repeated->posting.reduction.begins = repeated->posting.begins;
+  return make_persistent_request(
+      [=] {
+        const NodeReduction& reduction = repeated->posting.reduction;
+        Log::of_program().count(routine, Outcome::served, reduction.n * reduction.combine->element_bytes());
+        return repeated->posting.post(&repeated->series);
+      },
+      request);
+}
+
+/// What a non-blocking call is to be posted in, if it is to be; nothing, with the reason logged, where it is passed on.
+std::shared_ptr<PostedReductions> posted_reductions(Routine routine, Begin when, const Call& call, Index bytes,
+                                                    bool is_prefix) noexcept {
+  NodeGroup& group = *call.group;
+  const bool is_small = bytes < least_posted_bytes && !call.is_exact;
+  std::shared_ptr<PostedReductions> posted;
+  Outcome why = Outcome::size;
+  if (when == Begin::at_each_start && !can_make_persistent_requests()) {
+    why = Outcome::requests;
+  } else if (group.size() > 1 && !(when == Begin::at_each_start && is_small)) {
+    posted = when == Begin::at_once ? group.posted(bytes) : group.posted_again(call.is_exact);
+    if (posted == nullptr) why = group.why_not();
+  }
+  if (call.is_exact && (posted == nullptr || is_prefix)) {
+    not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
+    return nullptr;
+  }
+  if (posted != nullptr && bytes > posted->longest_operand()) why = Outcome::shared_memory;
+  if (posted == nullptr || is_small || why == Outcome::shared_memory) {
+    pass_on(routine, is_small && posted != nullptr ? Outcome::size : why);
+    return nullptr;
+  }
+  return posted;
+}
+
 /// Begins what `look_at` found of a non-blocking call, as `serve` does with others.
 /// \param begins  the slices of a result that is scattered
-std::optional<int> start(Routine routine, MPI_Comm comm, const Call& call, Index n, Deliver deliver, int root,
-                         std::span<const Index> begins, const Buffers& buffers, MPI_Request* request) noexcept {
-  NodeGroup& group = *call.group;
+std::optional<int> start(Routine routine, Begin when, MPI_Comm comm, const Call& call, Index n, Deliver deliver,
+                         int root, std::span<const Index> begins, const Buffers& buffers,
+                         MPI_Request* request) noexcept {
   const Index bytes = n * call.combine->element_bytes();
   if (bytes == 0 || !buffers.are_fine || request == nullptr) return pass_on(routine, Outcome::arguments);
-  PostedReductions* const posted = group.size() == 1 ? nullptr : group.posted(bytes);
-  const bool is_exact_prefix =
-      call.is_exact && (deliver == Deliver::up_to_itself || deliver == Deliver::up_to_the_last);
-  if (call.is_exact && (posted == nullptr || is_exact_prefix)) {
-    return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
-  }
-  if (posted == nullptr) return pass_on(routine, group.size() == 1 ? Outcome::size : group.why_not());
-  if (bytes < least_posted_bytes && !call.is_exact) return pass_on(routine, Outcome::size);
-  if (bytes > posted->longest_operand()) return pass_on(routine, Outcome::shared_memory);
-  const void* const in = buffers.send == MPI_IN_PLACE ? buffers.receive : buffers.send;
+  const NodeReduction reduction{call.combine,
+                                static_cast<const std::byte*>(buffers.operand()),
+                                static_cast<std::byte*>(buffers.receive),
+                                n,
+                                deliver,
+                                root,
+                                begins};
+  auto posted = posted_reductions(routine, when, call, bytes, reduction.is_prefix());
+  if (posted == nullptr) return std::nullopt;
   int code = MPI_ERR_NO_MEM;
   try {
-    code = make_request(posted->post({call.combine, static_cast<const std::byte*>(in),
-                                      static_cast<std::byte*>(buffers.receive), n, deliver, root, begins}),
-                        request);
+    Posting posting{std::move(posted), reduction, call.element, buffers.results, {}};
+    code = when == Begin::at_once ? make_request(posting.post(nullptr), request)
+                                  : make_repeated_request(routine, std::move(posting), request);
   } catch (const std::exception&) {
     code = MPI_ERR_NO_MEM;
   }
@@ -222,30 +294,32 @@ std::optional<int> start(Routine routine, MPI_Comm comm, const Call& call, Index
     MPI_Comm_call_errhandler(comm, code);
     return code;
   }
-  Log::of_program().count(routine, Outcome::served, bytes);
+  if (when == Begin::at_once) Log::of_program().count(routine, Outcome::served, bytes);
   return MPI_SUCCESS;
 }
 
 /// Of what each rank, or one of them, gets all.
-std::optional<int> start_whole(Routine routine, const void* send, void* receive, Index count, MPI_Datatype type,
-                               MPI_Op operation, MPI_Comm comm, Deliver deliver, MPI_Request* request) noexcept {
+std::optional<int> start_whole(Routine routine, Begin when, const void* send, void* receive, Index count,
+                               MPI_Datatype type, MPI_Op operation, MPI_Comm comm, Deliver deliver,
+                               MPI_Request* request) noexcept {
   const auto call = look_at(routine, operation, type, count, comm);
   if (!call) return std::nullopt;
   const bool gets_nothing = deliver == Deliver::up_to_the_last && call->group->rank() == 0;
-  return start(routine, comm, *call, count, deliver, 0, {},
-               Buffers{send, receive, are_buffers(routine, send, receive, count, gets_nothing)}, request);
+  const Buffers buffers{send, receive, gets_nothing ? 0 : count,
+                        are_buffers(routine, send, receive, count, gets_nothing)};
+  return start(routine, when, comm, *call, count, deliver, 0, {}, buffers, request);
 }
 
 /// By the counts of the group.
-std::optional<int> start_scattered(Routine routine, const void* send, void* receive, const Call& call, MPI_Comm comm,
-                                   MPI_Request* request) noexcept {
+std::optional<int> start_scattered(Routine routine, Begin when, const void* send, void* receive, const Call& call,
+                                   MPI_Comm comm, MPI_Request* request) noexcept {
   NodeGroup& group = *call.group;
   try {
     std::vector<Index> begins(group.counts().size() + 1);
     collective::divide_by_counts(group.counts(), begins);
-    const bool gets_nothing = group.counts()[static_cast<std::size_t>(group.rank())] == 0;
-    return start(routine, comm, call, begins.back(), Deliver::to_owners, 0, begins,
-                 Buffers{send, receive, are_buffers(routine, send, receive, begins.back(), gets_nothing)}, request);
+    const Index own = group.counts()[static_cast<std::size_t>(group.rank())];
+    const Buffers buffers{send, receive, own, are_buffers(routine, send, receive, begins.back(), own == 0)};
+    return start(routine, when, comm, call, begins.back(), Deliver::to_owners, 0, begins, buffers, request);
   } catch (const std::bad_alloc&) {
     MPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
     return MPI_ERR_NO_MEM;
@@ -261,8 +335,8 @@ std::optional<int> allreduce(const void* send, void* receive, Index count, MPI_D
   if (!call) return std::nullopt;
   const Combine& combine = *call->combine;
   return serve(routine, comm, *call, count * combine.element_bytes(),
-               Buffers{send, receive, are_buffers(routine, send, receive, count)},
-               [&](auto& reducer, const void* in) { reducer.allreduce(in, receive, count, combine); });
+               Buffers{send, receive, count, are_buffers(routine, send, receive, count)},
+               [&](auto& reducer, const void* in, void* out) { reducer.allreduce(in, out, count, combine); });
 }
 
 std::optional<int> reduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation, int root,
@@ -275,8 +349,9 @@ std::optional<int> reduce(const void* send, void* receive, Index count, MPI_Data
   if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
   const bool is_root = group.rank() == root;
   const bool are_fine = is_root ? are_buffers(routine, send, receive, count) : send != nullptr && send != MPI_IN_PLACE;
-  return serve(routine, comm, *call, count * combine.element_bytes(), Buffers{send, receive, are_fine},
-               [&](auto& reducer, const void* in) { reducer.reduce(in, receive, count, root, combine); });
+  return serve(routine, comm, *call, count * combine.element_bytes(),
+               Buffers{send, receive, is_root ? count : 0, are_fine},
+               [&](auto& reducer, const void* in, void* out) { reducer.reduce(in, out, count, root, combine); });
 }
 
 std::optional<int> reduce_scatter_block(const void* send, void* receive, Index count, MPI_Datatype type,
@@ -286,23 +361,25 @@ std::optional<int> reduce_scatter_block(const void* send, void* receive, Index c
   if (!call) return std::nullopt;
   const Combine& combine = *call->combine;
   const NodeGroup& group = *call->group;
-  return serve(routine, comm, *call, count * group.size() * combine.element_bytes(),
-               Buffers{send, receive, are_buffers(routine, send, receive, count)},
-               [&](auto& reducer, const void* in) { reducer.reduce_scatter_block(in, receive, count, combine); });
+  return serve(
+      routine, comm, *call, count * group.size() * combine.element_bytes(),
+      Buffers{send, receive, count, are_buffers(routine, send, receive, count)},
+      [&](auto& reducer, const void* in, void* out) { reducer.reduce_scatter_block(in, out, count, combine); });
 }
 
 std::optional<int> scan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
                         MPI_Comm comm) noexcept {
-  return prefix(
-      Routine::scan, send, receive, count, type, operation, comm,
-      [&](NodeReducer& reducer, const void* in, const Combine& combine) { reducer.scan(in, receive, count, combine); });
+  return prefix(Routine::scan, send, receive, count, type, operation, comm,
+                [&](NodeReducer& reducer, const void* in, void* out, const Combine& combine) {
+                  reducer.scan(in, out, count, combine);
+                });
 }
 
 std::optional<int> exscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
                           MPI_Comm comm) noexcept {
   return prefix(Routine::exscan, send, receive, count, type, operation, comm,
-                [&](NodeReducer& reducer, const void* in, const Combine& combine) {
-                  reducer.exscan(in, receive, count, combine);
+                [&](NodeReducer& reducer, const void* in, void* out, const Combine& combine) {
+                  reducer.exscan(in, out, count, combine);
                 });
 }
 
@@ -315,67 +392,72 @@ std::optional<int> reduce_scatter(const void* send, void* receive, const Count* 
   NodeGroup& group = *call->group;
   const Index sum = take_counts(group, counts);
   if (sum < 0) return pass_on(routine, Outcome::arguments);
-  const bool gets_nothing = group.counts()[static_cast<std::size_t>(group.rank())] == 0;
-  return serve(
-      routine, comm, *call, sum * call->combine->element_bytes(),
-      Buffers{send, receive, are_buffers(routine, send, receive, sum, gets_nothing)},
-      [&](auto& reducer, const void* in) { reducer.reduce_scatter(in, receive, group.counts(), *call->combine); });
+  const Index own = group.counts()[static_cast<std::size_t>(group.rank())];
+  return serve(routine, comm, *call, sum * call->combine->element_bytes(),
+               Buffers{send, receive, own, are_buffers(routine, send, receive, sum, own == 0)},
+               [&](auto& reducer, const void* in, void* out) {
+                 reducer.reduce_scatter(in, out, group.counts(), *call->combine);
+               });
 }
 
 std::optional<int> iallreduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                              MPI_Comm comm, MPI_Request* request) noexcept {
-  return start_whole(Routine::iallreduce, send, receive, count, type, operation, comm, Deliver::to_all, request);
+                              MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
+  return start_whole(when == Begin::at_once ? Routine::iallreduce : Routine::allreduce_init, when, send, receive, count,
+                     type, operation, comm, Deliver::to_all, request);
 }
 
 std::optional<int> ireduce(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation, int root,
-                           MPI_Comm comm, MPI_Request* request) noexcept {
-  constexpr Routine routine = Routine::ireduce;
+                           MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
+  const Routine routine = when == Begin::at_once ? Routine::ireduce : Routine::reduce_init;
   const auto call = look_at(routine, operation, type, count, comm);
   if (!call) return std::nullopt;
   const NodeGroup& group = *call->group;
   if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
-  const bool are_fine =
-      group.rank() == root ? are_buffers(routine, send, receive, count) : send != nullptr && send != MPI_IN_PLACE;
-  return start(routine, comm, *call, count, Deliver::to_root, root, {}, Buffers{send, receive, are_fine}, request);
+  const bool is_root = group.rank() == root;
+  const bool are_fine = is_root ? are_buffers(routine, send, receive, count) : send != nullptr && send != MPI_IN_PLACE;
+  const Buffers buffers{send, receive, is_root ? count : 0, are_fine};
+  return start(routine, when, comm, *call, count, Deliver::to_root, root, {}, buffers, request);
 }
 
 std::optional<int> ireduce_scatter_block(const void* send, void* receive, Index count, MPI_Datatype type,
-                                         MPI_Op operation, MPI_Comm comm, MPI_Request* request) noexcept {
-  constexpr Routine routine = Routine::ireduce_scatter_block;
+                                         MPI_Op operation, MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
+  const Routine routine = when == Begin::at_once ? Routine::ireduce_scatter_block : Routine::reduce_scatter_block_init;
   const auto call = look_at(routine, operation, type, count, comm);
   if (!call) return std::nullopt;
   std::ranges::fill(call->group->counts(), count);
-  return start_scattered(routine, send, receive, *call, comm, request);
+  return start_scattered(routine, when, send, receive, *call, comm, request);
 }
 
 template <class Count>
 std::optional<int> ireduce_scatter(const void* send, void* receive, const Count* counts, MPI_Datatype type,
-                                   MPI_Op operation, MPI_Comm comm, MPI_Request* request) noexcept {
-  constexpr Routine routine = Routine::ireduce_scatter;
+                                   MPI_Op operation, MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
+  const Routine routine = when == Begin::at_once ? Routine::ireduce_scatter : Routine::reduce_scatter_init;
   const auto call = look_at(routine, operation, type, 1, comm);
   if (!call) return std::nullopt;
   if (take_counts(*call->group, counts) < 0) return pass_on(routine, Outcome::arguments);
-  return start_scattered(routine, send, receive, *call, comm, request);
+  return start_scattered(routine, when, send, receive, *call, comm, request);
 }
 
 std::optional<int> iscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                         MPI_Comm comm, MPI_Request* request) noexcept {
-  return start_whole(Routine::iscan, send, receive, count, type, operation, comm, Deliver::up_to_itself, request);
+                         MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
+  return start_whole(when == Begin::at_once ? Routine::iscan : Routine::scan_init, when, send, receive, count, type,
+                     operation, comm, Deliver::up_to_itself, request);
 }
 
 std::optional<int> iexscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
-                           MPI_Comm comm, MPI_Request* request) noexcept {
-  return start_whole(Routine::iexscan, send, receive, count, type, operation, comm, Deliver::up_to_the_last, request);
+                           MPI_Comm comm, MPI_Request* request, Begin when) noexcept {
+  return start_whole(when == Begin::at_once ? Routine::iexscan : Routine::exscan_init, when, send, receive, count, type,
+                     operation, comm, Deliver::up_to_the_last, request);
 }
 
 template std::optional<int> reduce_scatter(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm) noexcept;
 template std::optional<int> ireduce_scatter(const void*, void*, const int*, MPI_Datatype, MPI_Op, MPI_Comm,
-                                            MPI_Request*) noexcept;
+                                            MPI_Request*, Begin) noexcept;
 #if MPI_VERSION >= 4
 template std::optional<int> reduce_scatter(const void*, void*, const MPI_Count*, MPI_Datatype, MPI_Op,
                                            MPI_Comm) noexcept;
 template std::optional<int> ireduce_scatter(const void*, void*, const MPI_Count*, MPI_Datatype, MPI_Op, MPI_Comm,
-                                            MPI_Request*) noexcept;
+                                            MPI_Request*, Begin) noexcept;
 #endif
 
 }  // namespace plait::shim::reduce

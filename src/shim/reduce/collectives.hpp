@@ -33,23 +33,31 @@ template <class Count>
 [[nodiscard]] std::optional<int> exscan(const void* send, void* receive, Index count, MPI_Datatype type,
                                         MPI_Op operation, MPI_Comm comm) noexcept;
 
-// The non-blocking ones, among the ranks of one node: what a call costs is a copy of the operand, and `request` is one
-// of MPI's own.
+/// When a non-blocking reduction begins: in the call, or whenever its persistent request is started.
+enum class Begin : unsigned char { at_once, at_each_start };
+
+// The non-blocking ones, among the ranks of one node: what a beginning costs is a copy of the operand, and `request` is
+// one of MPI's own.
 
 [[nodiscard]] std::optional<int> iallreduce(const void* send, void* receive, Index count, MPI_Datatype type,
-                                            MPI_Op operation, MPI_Comm comm, MPI_Request* request) noexcept;
+                                            MPI_Op operation, MPI_Comm comm, MPI_Request* request,
+                                            Begin when = Begin::at_once) noexcept;
 [[nodiscard]] std::optional<int> ireduce(const void* send, void* receive, Index count, MPI_Datatype type,
-                                         MPI_Op operation, int root, MPI_Comm comm, MPI_Request* request) noexcept;
+                                         MPI_Op operation, int root, MPI_Comm comm, MPI_Request* request,
+                                         Begin when = Begin::at_once) noexcept;
 [[nodiscard]] std::optional<int> ireduce_scatter_block(const void* send, void* receive, Index count, MPI_Datatype type,
-                                                       MPI_Op operation, MPI_Comm comm, MPI_Request* request) noexcept;
+                                                       MPI_Op operation, MPI_Comm comm, MPI_Request* request,
+                                                       Begin when = Begin::at_once) noexcept;
 /// \tparam Count  int or MPI_Count
 template <class Count>
 [[nodiscard]] std::optional<int> ireduce_scatter(const void* send, void* receive, const Count* counts,
                                                  MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
-                                                 MPI_Request* request) noexcept;
+                                                 MPI_Request* request, Begin when = Begin::at_once) noexcept;
 [[nodiscard]] std::optional<int> iscan(const void* send, void* receive, Index count, MPI_Datatype type,
-                                       MPI_Op operation, MPI_Comm comm, MPI_Request* request) noexcept;
+                                       MPI_Op operation, MPI_Comm comm, MPI_Request* request,
+                                       Begin when = Begin::at_once) noexcept;
 [[nodiscard]] std::optional<int> iexscan(const void* send, void* receive, Index count, MPI_Datatype type,
-                                         MPI_Op operation, MPI_Comm comm, MPI_Request* request) noexcept;
+                                         MPI_Op operation, MPI_Comm comm, MPI_Request* request,
+                                         Begin when = Begin::at_once) noexcept;
 
 }  // namespace plait::shim::reduce

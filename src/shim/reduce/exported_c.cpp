@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 
 #include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
 
 #include "shim/reduce/collectives.hpp"
 #include "shim/reduce/local.hpp"
@@ -11,6 +14,7 @@
 #include "shim/reduce/posted_request.hpp"
 #include "shim/reduce/running.hpp"
 
+using plait::shim::reduce::Begin;
 using plait::shim::reduce::Log;
 
 // NOLINTBEGIN(readability-identifier-naming): MPI's names
@@ -124,6 +128,70 @@ extern "C" int MPI_Iexscan(const void* send, void* receive, int count, MPI_Datat
   return PMPI_Iexscan(send, receive, count, type, op, comm, request);
 }
 
+// Persistent ones, which Open MPI had before the standard.
+// NOLINTBEGIN(cppcoreguidelines-macro-usage): names are made of pieces
+#if MPI_VERSION >= 4
+#define PLAIT_PERSISTENT(name) MPI_##name##_init
+#define PLAIT_PERSISTENT_OF_MPI(name) PMPI_##name##_init
+#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define PLAIT_PERSISTENT(name) MPIX_##name##_init
+#define PLAIT_PERSISTENT_OF_MPI(name) PMPIX_##name##_init
+#endif
+// NOLINTEND(cppcoreguidelines-macro-usage)
+
+#if defined(PLAIT_PERSISTENT)
+
+extern "C" int PLAIT_PERSISTENT(Reduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                        int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code =
+          plait::shim::reduce::ireduce(send, receive, count, type, op, root, comm, request, Begin::at_each_start))
+    return *code;
+  return PLAIT_PERSISTENT_OF_MPI(Reduce)(send, receive, count, type, op, root, comm, info, request);
+}
+
+extern "C" int PLAIT_PERSISTENT(Allreduce)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                           MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code =
+          plait::shim::reduce::iallreduce(send, receive, count, type, op, comm, request, Begin::at_each_start))
+    return *code;
+  return PLAIT_PERSISTENT_OF_MPI(Allreduce)(send, receive, count, type, op, comm, info, request);
+}
+
+extern "C" int PLAIT_PERSISTENT(Reduce_scatter)(const void* send, void* receive, const int* counts, MPI_Datatype type,
+                                                MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code =
+          plait::shim::reduce::ireduce_scatter(send, receive, counts, type, op, comm, request, Begin::at_each_start))
+    return *code;
+  return PLAIT_PERSISTENT_OF_MPI(Reduce_scatter)(send, receive, counts, type, op, comm, info, request);
+}
+
+extern "C" int PLAIT_PERSISTENT(Reduce_scatter_block)(const void* send, void* receive, int count, MPI_Datatype type,
+                                                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::ireduce_scatter_block(send, receive, count, type, op, comm, request,
+                                                                   Begin::at_each_start))
+    return *code;
+  return PLAIT_PERSISTENT_OF_MPI(Reduce_scatter_block)(send, receive, count, type, op, comm, info, request);
+}
+
+extern "C" int PLAIT_PERSISTENT(Scan)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                      MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::iscan(send, receive, count, type, op, comm, request, Begin::at_each_start))
+    return *code;
+  return PLAIT_PERSISTENT_OF_MPI(Scan)(send, receive, count, type, op, comm, info, request);
+}
+
+extern "C" int PLAIT_PERSISTENT(Exscan)(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                        MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code =
+          plait::shim::reduce::iexscan(send, receive, count, type, op, comm, request, Begin::at_each_start))
+    return *code;
+  return PLAIT_PERSISTENT_OF_MPI(Exscan)(send, receive, count, type, op, comm, info, request);
+}
+
+#endif
+#undef PLAIT_PERSISTENT
+#undef PLAIT_PERSISTENT_OF_MPI
+
 // Behind it all ranks are there, so that what reducing needs may be made.
 extern "C" int MPI_Barrier(MPI_Comm comm) {
   static auto* const of_next = next("MPI_Barrier", PMPI_Barrier);
@@ -144,6 +212,21 @@ extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
   static auto* const of_next = next("MPI_Request_get_status", PMPI_Request_get_status);
   return of_next(request, flag, status);
 }
+
+// Its module mpi_f08 calls the profiling names of routines without buffers.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+extern "C" void mpi_request_get_status_f08_(void* request, void* flag, void* status, MPI_Fint* error) {
+  plait::shim::reduce::advance_posted();
+  static auto* const of_next = next<void(void*, void*, void*, MPI_Fint*)>("mpi_request_get_status_f08_", nullptr);
+  of_next(request, flag, status, error);
+}
+
+extern "C" void mpi_barrier_f08_(MPI_Fint* comm, MPI_Fint* error) {
+  static auto* const of_next = next<void(MPI_Fint*, MPI_Fint*)>("mpi_barrier_f08_", nullptr);
+  of_next(comm, error);
+  if (plait::shim::reduce::mpi_is_running()) plait::shim::reduce::NodeGroup::met(PMPI_Comm_f2c(*comm));
+}
+// NOLINTEND(bugprone-reserved-identifier)
 #endif
 
 #if defined(OPEN_MPI)
@@ -232,6 +315,53 @@ extern "C" int MPI_Iexscan_c(const void* send, void* receive, MPI_Count count, M
                              MPI_Comm comm, MPI_Request* request) {
   if (const auto code = plait::shim::reduce::iexscan(send, receive, count, type, op, comm, request)) return *code;
   return PMPI_Iexscan_c(send, receive, count, type, op, comm, request);
+}
+
+extern "C" int MPI_Allreduce_init_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                    MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code =
+          plait::shim::reduce::iallreduce(send, receive, count, type, op, comm, request, Begin::at_each_start))
+    return *code;
+  return PMPI_Allreduce_init_c(send, receive, count, type, op, comm, info, request);
+}
+
+extern "C" int MPI_Reduce_scatter_init_c(const void* send, void* receive, const MPI_Count* counts, MPI_Datatype type,
+                                         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code =
+          plait::shim::reduce::ireduce_scatter(send, receive, counts, type, op, comm, request, Begin::at_each_start))
+    return *code;
+  return PMPI_Reduce_scatter_init_c(send, receive, counts, type, op, comm, info, request);
+}
+
+extern "C" int MPI_Reduce_scatter_block_init_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type,
+                                               MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::ireduce_scatter_block(send, receive, count, type, op, comm, request,
+                                                                   Begin::at_each_start))
+    return *code;
+  return PMPI_Reduce_scatter_block_init_c(send, receive, count, type, op, comm, info, request);
+}
+
+extern "C" int MPI_Scan_init_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                               MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code = plait::shim::reduce::iscan(send, receive, count, type, op, comm, request, Begin::at_each_start))
+    return *code;
+  return PMPI_Scan_init_c(send, receive, count, type, op, comm, info, request);
+}
+
+extern "C" int MPI_Exscan_init_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                 MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code =
+          plait::shim::reduce::iexscan(send, receive, count, type, op, comm, request, Begin::at_each_start))
+    return *code;
+  return PMPI_Exscan_init_c(send, receive, count, type, op, comm, info, request);
+}
+
+extern "C" int MPI_Reduce_init_c(const void* send, void* receive, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                                 int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  if (const auto code =
+          plait::shim::reduce::ireduce(send, receive, count, type, op, root, comm, request, Begin::at_each_start))
+    return *code;
+  return PMPI_Reduce_init_c(send, receive, count, type, op, root, comm, info, request);
 }
 
 #endif

@@ -3,6 +3,7 @@
 // ompi_<name>_f, with the same arguments.
 #include <dlfcn.h>
 #include <link.h>
+#include <mpi-ext.h>
 
 #include <mpi.h>
 
@@ -94,23 +95,26 @@ void meet(const MPI_Fint* comm) {
 
 // NOLINTBEGIN(bugprone-macro-parentheses,cppcoreguidelines-macro-usage): names are made of pieces
 
-// The spellings of a routine, `lower` and `UPPER` being its name in both cases; and MPI's own one.
-#define PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)                                     \
-  extern "C" void mpi_##lower parameters __attribute__((alias("ompi_" #lower "_f")));     \
-  extern "C" void mpi_##lower##_ parameters __attribute__((alias("ompi_" #lower "_f")));  \
-  extern "C" void mpi_##lower##__ parameters __attribute__((alias("ompi_" #lower "_f"))); \
-  extern "C" void MPI_##UPPER parameters __attribute__((alias("ompi_" #lower "_f")));
-#define PLAIT_FORTRAN_OF_MPI(lower, parameters) \
-  static auto* const of_mpi = reinterpret_cast<void(*) parameters>(of_fortran_layer("pmpi_" #lower "_"))
+// The spellings of a routine, `lower` and `UPPER` being its name in both cases, `mpi` and `MPI` what is in front of it;
+// and MPI's own one.
+#define PLAIT_FORTRAN_NAMES(mpi, MPI, lower, UPPER, parameters)                                  \
+  extern "C" void mpi##_##lower parameters __attribute__((alias("o" #mpi "_" #lower "_f")));     \
+  extern "C" void mpi##_##lower##_ parameters __attribute__((alias("o" #mpi "_" #lower "_f")));  \
+  extern "C" void mpi##_##lower##__ parameters __attribute__((alias("o" #mpi "_" #lower "_f"))); \
+  extern "C" void MPI##_##UPPER parameters __attribute__((alias("o" #mpi "_" #lower "_f")));
+#define PLAIT_FORTRAN_OF_MPI(mpi, lower, parameters) \
+  static auto* const of_mpi = reinterpret_cast<void(*) parameters>(of_fortran_layer("p" #mpi "_" #lower "_"))
 
 // A routine of these parameters, which `attempt` may serve, and MPI itself otherwise.
+#define PLAIT_FORTRAN_WITH(mpi, MPI, lower, UPPER, parameters, arguments, attempt) \
+  extern "C" void o##mpi##_##lower##_f parameters {                                \
+    if (reduce::mpi_is_running() && told(attempt, error)) return;                  \
+    PLAIT_FORTRAN_OF_MPI(mpi, lower, parameters);                                  \
+    of_mpi arguments;                                                              \
+  }                                                                                \
+  PLAIT_FORTRAN_NAMES(mpi, MPI, lower, UPPER, parameters)
 #define PLAIT_FORTRAN(lower, UPPER, parameters, arguments, attempt) \
-  extern "C" void ompi_##lower##_f parameters {                     \
-    if (reduce::mpi_is_running() && told(attempt, error)) return;   \
-    PLAIT_FORTRAN_OF_MPI(lower, parameters);                        \
-    of_mpi arguments;                                               \
-  }                                                                 \
-  PLAIT_FORTRAN_NAMES(lower, UPPER, parameters)
+  PLAIT_FORTRAN_WITH(mpi, MPI, lower, UPPER, parameters, arguments, attempt)
 
 // Routines that only tell plait something: each spelling goes on to whoever intercepts it next, such as a profiler.
 #define PLAIT_FORTRAN_PASSING(symbol, lower, parameters, arguments, tell)                                        \
@@ -196,11 +200,45 @@ PLAIT_FORTRAN_NON_BLOCKING(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK, *count)
 PLAIT_FORTRAN_NON_BLOCKING(iscan, ISCAN, *count)
 PLAIT_FORTRAN_NON_BLOCKING(iexscan, IEXSCAN, *count)
 
+#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+
+#define PLAIT_FORTRAN_PERSISTENT(lower, UPPER, begin, counts)                                                       \
+  PLAIT_FORTRAN_WITH(mpix, MPIX, lower##_init, UPPER##_INIT,                                                        \
+                     (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* comm,     \
+                      MPI_Fint* info, MPI_Fint* request, MPI_Fint* error),                                          \
+                     (send, receive, count, type, op, comm, info, request, error), [&] {                            \
+                       MPI_Request made = MPI_REQUEST_NULL;                                                         \
+                       const auto code =                                                                            \
+                           reduce::begin(in_c(send), in_c(receive), counts, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op), \
+                                         PMPI_Comm_f2c(*comm), &made, reduce::Begin::at_each_start);                \
+                       return told_request(code, made, request);                                                    \
+                     }())
+
+PLAIT_FORTRAN_WITH(mpix, MPIX, reduce_init, REDUCE_INIT,
+                   (void* send, void* receive, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op, MPI_Fint* root,
+                    MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error),
+                   (send, receive, count, type, op, root, comm, info, request, error), [&] {
+                     MPI_Request made = MPI_REQUEST_NULL;
+                     const auto code =
+                         reduce::ireduce(in_c(send), in_c(receive), *count, PMPI_Type_f2c(*type), PMPI_Op_f2c(*op),
+                                         *root, PMPI_Comm_f2c(*comm), &made, reduce::Begin::at_each_start);
+                     return told_request(code, made, request);
+                   }())
+PLAIT_FORTRAN_PERSISTENT(allreduce, ALLREDUCE, iallreduce, *count)
+PLAIT_FORTRAN_PERSISTENT(reduce_scatter, REDUCE_SCATTER, ireduce_scatter, count)
+PLAIT_FORTRAN_PERSISTENT(reduce_scatter_block, REDUCE_SCATTER_BLOCK, ireduce_scatter_block, *count)
+PLAIT_FORTRAN_PERSISTENT(scan, SCAN, iscan, *count)
+PLAIT_FORTRAN_PERSISTENT(exscan, EXSCAN, iexscan, *count)
+
+#undef PLAIT_FORTRAN_PERSISTENT
+#endif
+
 #undef PLAIT_FORTRAN_NON_BLOCKING
 #undef PLAIT_FORTRAN_COLLECTIVE
 #undef PLAIT_FORTRAN_TELLING
 #undef PLAIT_FORTRAN_PASSING
 #undef PLAIT_FORTRAN
+#undef PLAIT_FORTRAN_WITH
 #undef PLAIT_FORTRAN_OF_MPI
 #undef PLAIT_FORTRAN_NAMES
 

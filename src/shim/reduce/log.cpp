@@ -25,11 +25,17 @@ constexpr std::array<std::string_view, routine_count> names{"MPI_Reduce_local",
                                                             "MPI_Ireduce_scatter",
                                                             "MPI_Ireduce_scatter_block",
                                                             "MPI_Iscan",
-                                                            "MPI_Iexscan"};
+                                                            "MPI_Iexscan",
+                                                            "MPI_Reduce_init",
+                                                            "MPI_Allreduce_init",
+                                                            "MPI_Reduce_scatter_init",
+                                                            "MPI_Reduce_scatter_block_init",
+                                                            "MPI_Scan_init",
+                                                            "MPI_Exscan_init"};
 constexpr std::array<std::string_view, outcome_count> reasons{
     "",
     "plait has no such operation on this type",
-    "pairs with padding, which stays as it is with MPI",
+    "this MPI makes persistent requests itself",
     "nothing to combine, or arguments that MPI judges",
     "too little data, or not enough calls yet, to gain time",
     "several nodes, two groups of ranks, or ranks without plait",
@@ -38,7 +44,7 @@ constexpr std::array<std::string_view, outcome_count> reasons{
     "not reproducible: plait has no exact form of it",
     "not reproducible: two groups of ranks",
     "not reproducible: too little memory, or too many communicators"};
-constexpr std::size_t name_width = 25;
+constexpr std::size_t name_width = 29;
 
 }  // namespace
 

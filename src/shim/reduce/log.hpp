@@ -28,14 +28,20 @@ enum class Routine : unsigned char {
   ireduce_scatter_block,
   iscan,
   iexscan,
+  reduce_init,
+  allreduce_init,
+  reduce_scatter_init,
+  reduce_scatter_block_init,
+  scan_init,
+  exscan_init,
 };
-inline constexpr std::size_t routine_count = 13;
+inline constexpr std::size_t routine_count = 19;
 
 /// What became of a call.
 enum class Outcome : unsigned char {
   served,
   reduction,      ///< an operation, or a type, that is not predefined or not defined on each other
-  padding,        ///< elements in which a program may keep something between what is reduced
+  requests,       ///< persistent requests, which this MPI lets nobody else make
   arguments,      ///< nothing to do, or what MPI may want to complain of
   size,           ///< so little data, or so few calls, that MPI is as fast
   communicator,   ///< of ranks that share no memory, between two groups, or with ranks that lack the library

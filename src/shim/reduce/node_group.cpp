@@ -139,9 +139,19 @@ collective::NodeReducer* NodeGroup::reducer(Index bytes, bool all_meet) noexcept
   return reducer_.get();
 }
 
-collective::PostedReductions* NodeGroup::posted(Index bytes) noexcept {
+std::shared_ptr<collective::PostedReductions> NodeGroup::posted(Index bytes) noexcept {
   if (!is_decided_) reduced_bytes_ += bytes + bytes_of_call;
-  return posted_.get();
+  return posted_;
+}
+
+std::shared_ptr<collective::PostedReductions> NodeGroup::posted_again(bool is_exact) noexcept {
+  if (is_exact) begin_reproducible();
+  if (!is_decided_) {
+    reduced_bytes_ = std::max(reduced_bytes_, bytes_to_begin);
+    have_all_met_ = have_all_met_ || have_all_come();
+    if (have_all_met_) begin_if_it_pays();
+  }
+  return posted_;
 }
 
 void NodeGroup::met(MPI_Comm comm) noexcept {
@@ -261,7 +271,7 @@ void NodeGroup::make_reducer() {
   if (context_->topology().nodes() == 1) {
     reducer_ = std::make_unique<collective::NodeReducer>(*context_, isa_of_program());
     if (!reducer_->shares_memory()) reducer_.reset();
-    if (reducer_ && agree(can_make_requests())) posted_ = std::make_unique<collective::PostedReductions>(*context_);
+    if (reducer_ && agree(can_make_requests())) posted_ = std::make_shared<collective::PostedReductions>(*context_);
     if (posted_ && !posted_->shares_memory()) posted_.reset();
   } else {
     why_not_ = Outcome::communicator;

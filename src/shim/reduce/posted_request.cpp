@@ -9,21 +9,33 @@
 #include <vector>
 
 #include "plait/base/backoff.hpp"
+#include "plait/base/error.hpp"
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/progress.hpp"
+
+#include "shim/reduce/open_mpi_request.h"
 
 namespace plait::shim::reduce {
 
 namespace {
 
 using Progress = collective::PostedReductions::Progress;
+using Running = collective::PostedReductions::Running;
 
 /// Belongs to the request, and goes with it.
-struct PostedRequest {
-  std::unique_ptr<collective::PostedReductions::Running> running;
+class PostedRequest {
+ public:
+  PostedRequest() = default;
+  PostedRequest(const PostedRequest&) = delete;
+  PostedRequest& operator=(const PostedRequest&) = delete;
+  virtual ~PostedRequest() = default;
+
+  /// Tells MPI that it is done, which may be the end of it.
+  virtual void complete() = 0;
+
+  std::unique_ptr<Running> running;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;
-  std::atomic<bool> is_complete = false;
 };
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): as MPI's progress, there is one of it in a process
@@ -32,14 +44,43 @@ std::vector<PostedRequest*> under_way;
 std::atomic<std::size_t> under_way_count = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
+/// Done once.
+class SingleRequest final : public PostedRequest {
+ public:
+  void complete() override {
+    is_complete_ = true;
+    if (is_forgotten_) {
+      delete this;
+    } else {
+      MPI_Grequest_complete(request);
+    }
+  }
+
+  [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
+
+  // What is under way goes on to its end, though MPI wants none of its reductions to be forgotten before.
+  void forget() noexcept {
+    if (is_complete_) {
+      delete this;
+    } else {
+      const std::scoped_lock lock(under_way_mutex);
+      is_forgotten_ = true;
+    }
+  }
+
+ private:
+  std::atomic<bool> is_complete_ = false;
+  bool is_forgotten_ = false;
+};
+
 int fill_status(void* posted, MPI_Status* status) {
   MPI_Status_set_elements(status, MPI_BYTE, 0);
   MPI_Status_set_cancelled(status, 0);
-  return static_cast<PostedRequest*>(posted)->code;
+  return static_cast<SingleRequest*>(posted)->code;
 }
 
 int forget_request(void* posted) {
-  delete static_cast<PostedRequest*>(posted);
+  static_cast<SingleRequest*>(posted)->forget();
   return MPI_SUCCESS;
 }
 
@@ -50,10 +91,12 @@ int cancel_nothing(void* /*posted*/, int /*is_complete*/) { return MPI_SUCCESS; 
 Progress advance(PostedRequest& posted) noexcept {
   try {
     return posted.running->advance();
+  } catch (const ArgumentError&) {  // counts, types, roots or routines differ between ranks
+    posted.code = MPI_ERR_TRUNCATE;
   } catch (const std::exception&) {
     posted.code = MPI_ERR_NO_MEM;
-    return Progress::done;
   }
+  return Progress::done;
 }
 
 #if defined(MPICH_VERSION)
@@ -68,7 +111,7 @@ int wait(int count, void** posted, double /*timeout*/, MPI_Status* /*status*/) {
   const mpi::Communicator self = mpi::Communicator::borrowed(MPI_COMM_SELF);
   for (int i = 0; i < count; ++i) {
     Backoff backoff;
-    while (!static_cast<PostedRequest*>(posted[i])->is_complete) {
+    while (!static_cast<SingleRequest*>(posted[i])->is_complete()) {
       if (advance_posted() != 0) continue;
       mpi::progress(self);
       backoff.idle();
@@ -77,17 +120,62 @@ int wait(int count, void** posted, double /*timeout*/, MPI_Status* /*status*/) {
   return MPI_SUCCESS;
 }
 
-int start(PostedRequest& posted) {
+int start(SingleRequest& posted) {
   return MPIX_Grequest_start(fill_status, forget_request, cancel_nothing, poll, wait, &posted, &posted.request);
 }
 
 #else
 
-int start(PostedRequest& posted) {
+int start(SingleRequest& posted) {
   return MPI_Grequest_start(fill_status, forget_request, cancel_nothing, &posted, &posted.request);
 }
 
 #endif
+
+/// Started again and again.
+class PersistentRequest final : public PostedRequest {
+ public:
+  explicit PersistentRequest(std::function<std::unique_ptr<Running>()> begin) : begin_(std::move(begin)) {}
+  ~PersistentRequest() override {
+    if (request != MPI_REQUEST_NULL) plait_destroy_open_mpi_request(request);
+  }
+
+  void complete() override {
+    running.reset();
+    is_under_way_ = false;
+    if (is_forgotten_) {
+      delete this;
+    } else {
+      plait_complete_open_mpi_request(request, code);
+    }
+  }
+
+  void start() noexcept {
+    code = MPI_SUCCESS;
+    try {
+      running = begin_();
+    } catch (const std::exception&) {
+      code = MPI_ERR_NO_MEM;
+    }
+    const std::scoped_lock lock(under_way_mutex);
+    if (running == nullptr) return complete();
+    is_under_way_ = true;
+    under_way.push_back(this);
+    under_way_count.store(under_way.size(), std::memory_order_relaxed);
+  }
+
+  // What is under way goes on to its end.
+  void forget() noexcept {
+    const std::scoped_lock lock(under_way_mutex);
+    is_forgotten_ = true;
+    if (!is_under_way_) delete this;
+  }
+
+ private:
+  std::function<std::unique_ptr<Running>()> begin_;
+  bool is_under_way_ = false;
+  bool is_forgotten_ = false;
+};
 
 }  // namespace
 
@@ -122,8 +210,7 @@ int advance_posted() noexcept {
     const Progress progress = advance(*posted);
     if (progress != Progress::waiting) ++events;
     if (progress != Progress::done) return false;
-    posted->is_complete = true;
-    MPI_Grequest_complete(posted->request);  // may be the end of it
+    posted->complete();
     return true;
   });
   under_way_count.store(under_way.size(), std::memory_order_relaxed);
@@ -131,7 +218,7 @@ int advance_posted() noexcept {
 }
 
 int make_request(std::unique_ptr<collective::PostedReductions::Running> running, MPI_Request* request) {
-  auto posted = std::make_unique<PostedRequest>();
+  auto posted = std::make_unique<SingleRequest>();
   posted->running = std::move(running);
   const std::scoped_lock lock(under_way_mutex);
   under_way.push_back(posted.get());
@@ -141,6 +228,21 @@ int make_request(std::unique_ptr<collective::PostedReductions::Running> running,
   }
   under_way_count.store(under_way.size(), std::memory_order_relaxed);
   *request = posted.release()->request;  // the request's now
+  return MPI_SUCCESS;
+}
+
+bool can_make_persistent_requests() noexcept {
+  static const bool can = plait_has_open_mpi_requests() && can_make_requests();
+  return can;
+}
+
+int make_persistent_request(std::function<std::unique_ptr<Running>()> begin, MPI_Request* request) {
+  auto made = std::make_unique<PersistentRequest>(std::move(begin));
+  made->request = plait_make_open_mpi_request(
+      made.get(), [](void* state) { static_cast<PersistentRequest*>(state)->start(); },
+      [](void* state) { static_cast<PersistentRequest*>(state)->forget(); });
+  if (made->request == MPI_REQUEST_NULL) return MPI_ERR_NO_MEM;
+  *request = made.release()->request;  // the request's now
   return MPI_SUCCESS;
 }
 

@@ -64,6 +64,24 @@ class Preload(unittest.TestCase):
                 for routine in "allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan":
                     self.assertEqual(served.get("MPI_I" + routine, 0) > 20, ranks > 1, routine)
 
+    def test_persistent_reductions_are_those_of_loops(self):
+        self.run_program(2, self.program, "persistent")
+        makes_requests = self.is_open_mpi() and os.path.isdir(self.component())  # both want its internal headers
+        for ranks in 1, 2, 3:
+            with self.subTest(ranks=ranks):
+                log = self.with_library(ranks, self.program, "persistent")[1]
+                for routine in "Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan":
+                    served = self.calls(log).get(f"MPI_{routine}_init", 0)
+                    self.assertEqual(served > 20, ranks > 1 and makes_requests, routine)
+        if makes_requests:
+            self.calls(self.with_library(3, self.program, "more-of-persistent")[1])
+        else:
+            self.assertIn("passed on to MPI: this MPI makes persistent requests itself", log)
+
+    def test_ranks_that_begin_different_reductions_are_told(self):
+        for ranks in 2, 3:
+            self.calls(self.with_library(ranks, self.program, "different-counts")[1])
+
     def test_a_first_call_with_much_data_is_served(self):
         for ranks in 2, 3:
             served = self.calls(self.with_library(ranks, self.program, "first-call")[1])
@@ -80,7 +98,8 @@ class Preload(unittest.TestCase):
 
     def test_padding_of_pairs_stays_as_it_is(self):
         served = self.calls(self.with_library(3, self.program, "padding")[1])
-        self.assertEqual(served, {"MPI_Reduce_local": 4, "MPI_Allreduce": 2})
+        pairs = {"MPI_Reduce_local": 4, "MPI_Scan": 4, "MPI_Iallreduce": 4, "MPI_Ireduce": 4}
+        self.assertEqual(served, {**pairs, "MPI_Allreduce": 2 + 3 * 4})
         if os.path.isdir(self.component()):
             self.run_program(3, self.program, "padding", **self.with_component())
 
@@ -207,6 +226,8 @@ class Preload(unittest.TestCase):
             self.assertEqual(served["MPI_Exscan"], 1 + 1 + 0)
             self.assertEqual(served["MPI_Reduce_scatter"], 2)
             self.assertEqual(served["MPI_Reduce_scatter_block"], 0 + 1 + 1)
+            if ranks > 1 and self.is_open_mpi() and os.path.isdir(self.component()):
+                self.assertEqual(served["MPI_Allreduce_init"], 3)
 
     def test_a_profiler_may_be_there_too(self):
         after = self.with_library(2, self.program, "pass-on", LD_PRELOAD=f"{self.library}:{self.profiler}")[1]

@@ -29,6 +29,17 @@ void check_sum(MPI_Comm comm, int n) {
   if (data.front() != ranks || data.back() != ranks) complain("a sum of " + std::to_string(n));
 }
 
+// Begun, and waited for.
+void check_later_sum(MPI_Comm comm, int n) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  std::vector<double> data(static_cast<std::size_t>(n), 1.0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, data.data(), n, MPI_DOUBLE, MPI_SUM, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (data.front() != ranks || data.back() != ranks) complain("a sum of " + std::to_string(n) + " that was begun");
+}
+
 // More than a library may want to see before it takes an interest.
 void reduce_much(MPI_Comm comm) {
   for (int i = 0; i < 4; ++i) check_sum(comm, large);
@@ -305,6 +316,7 @@ void check_threads() {
   for (const MPI_Comm comm : comms) {
     threads.emplace_back([comm] {
       for (int i = 0; i < 20; ++i) check_sum(comm, i % 4 == 0 ? large : small);
+      for (int i = 0; i < 20; ++i) check_later_sum(comm, i % 4 == 0 ? large : 30 * small);
     });
   }
   for (std::thread& thread : threads) thread.join();

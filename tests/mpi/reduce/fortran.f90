@@ -79,6 +79,27 @@ subroutine reduce_to_nothing(rank, ranks)
   if (rank == ranks - 1) call expect(all(last == ranks), 'MPI_Reduce_scatter to nothing')
 end subroutine reduce_to_nothing
 
+! PERSISTENT is what MPI calls it: Open MPI had it before the standard.
+subroutine reduce_again_and_again(rank, ranks)
+  use expectations
+  implicit none
+  include 'mpif.h'
+  integer, intent(in) :: rank, ranks
+  external :: PERSISTENT
+  integer :: error, request, turn
+  integer, allocatable, asynchronous :: numbers(:), sums(:)
+  allocate (numbers(n), sums(n))
+  call PERSISTENT(numbers, sums, n, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request, error)
+  do turn = 1, 3
+    numbers = turn * (rank + 1)
+    call MPI_Start(request, error)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    call expect(error == MPI_SUCCESS .and. all(sums == turn * (ranks * (ranks + 1) / 2)), 'a persistent MPI_Allreduce')
+  end do
+  call MPI_Request_free(request, error)
+  call expect(request == MPI_REQUEST_NULL, 'a request that is freed')
+end subroutine reduce_again_and_again
+
 subroutine reduce_by_mpi(rank, ranks)
   use expectations
   use mpi
@@ -167,6 +188,7 @@ program reduce_fortran
   call MPI_Allreduce(MPI_IN_PLACE, much, size(much), MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
   call expect(all(much == ranks), 'the first MPI_Allreduce')
   call reduce_by_mpif(rank, ranks)
+  call reduce_again_and_again(rank, ranks)
   call reduce_by_mpi(rank, ranks)
   call reduce_by_mpi_f08(rank, ranks)
   call duplicate_meanwhile(rank, ranks, much, size(much))

@@ -2,103 +2,15 @@
 #include <mpi.h>
 
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
-#include "mpi/reduce/cases.hpp"
-#include "mpi/reduce/program.hpp"
+#include "mpi/reduce/under_way.hpp"
 
 namespace {
 
-constexpr int routines = 6;
-
-int rank_of_world() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int ranks_of_world() {
-  int ranks = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  return ranks;
-}
-
-/// One reduction under way: what it is to give, and what comes.
-template <class T>
-class UnderWay {
- public:
-  UnderWay(std::string name, MPI_Datatype type, Group group, MPI_Op op, int routine, int n, bool in_place)
-      : name_(std::move(name)), rank_(rank_of_world()), ranks_(ranks_of_world()), size_(n * ranks_ + ranks_) {
-    in_ = std::make_unique<T[]>(static_cast<std::size_t>(size_));
-    out_ = std::make_unique<T[]>(static_cast<std::size_t>(size_));
-    expected_ = std::make_unique<T[]>(static_cast<std::size_t>(size_));
-    const int root = n % ranks_;
-    std::vector<int> counts(static_cast<std::size_t>(ranks_));
-    for (int rank = 0; rank < ranks_; ++rank) counts[static_cast<std::size_t>(rank)] = rank % 3 == 1 ? 0 : n + rank % 2;
-    int before = 0;
-    int ranks = ranks_;
-    count_ = n;
-    if (routine == 1 && rank_ != root) count_ = 0;
-    if (routine == 2) before = n * rank_;
-    if (routine == 3) {
-      before = std::accumulate(counts.begin(), counts.begin() + rank_, 0);
-      count_ = counts[static_cast<std::size_t>(rank_)];
-    }
-    if (routine == 4) ranks = rank_ + 1;
-    if (routine == 5) ranks = rank_;
-    if (ranks == 0) count_ = 0;
-    for (int i = 0; i < size_; ++i) at(in_, i) = at(out_, i) = value<T>(op, group, rank_, i, false);
-    for (int i = 0; i < count_; ++i) {
-      T sum = value<T>(op, group, 0, before + i, false);
-      for (int rank = 1; rank < ranks; ++rank) sum = combined(op, sum, value<T>(op, group, rank, before + i, false));
-      at(expected_, i) = sum;
-    }
-    const void* const send = in_place && (routine != 1 || rank_ == root) ? MPI_IN_PLACE : in_.get();
-    const MPI_Comm world = MPI_COMM_WORLD;
-    switch (routine) {
-      case 0: MPI_Iallreduce(send, out_.get(), n, type, op, world, &request_); break;
-      case 1: MPI_Ireduce(send, out_.get(), n, type, op, root, world, &request_); break;
-      case 2: MPI_Ireduce_scatter_block(send, out_.get(), n, type, op, world, &request_); break;
-      case 3: MPI_Ireduce_scatter(send, out_.get(), counts.data(), type, op, world, &request_); break;
-      case 4: MPI_Iscan(send, out_.get(), n, type, op, world, &request_); break;
-      default: MPI_Iexscan(send, out_.get(), n, type, op, world, &request_); break;
-    }
-    name_ += ", routine " + std::to_string(routine);
-  }
-
-  MPI_Request& request() { return request_; }
-
-  void wait() {
-    MPI_Wait(&request_, MPI_STATUS_IGNORE);
-    check();
-  }
-
-  void check() {
-    if (request_ != MPI_REQUEST_NULL) complain("a request that stays: " + name_);
-    for (int i = 0; i < count_; ++i) {
-      if (is_equal(at(out_, i), at(expected_, i))) continue;
-      return complain(name_ + ": element " + std::to_string(i) + " of " + std::to_string(count_));
-    }
-  }
-
- private:
-  static T& at(const std::unique_ptr<T[]>& data, int i) { return data[static_cast<std::size_t>(i)]; }
-
-  std::string name_;
-  int rank_;
-  int ranks_;
-  int size_;
-  int count_ = 0;
-  std::unique_ptr<T[]> in_;
-  std::unique_ptr<T[]> out_;
-  std::unique_ptr<T[]> expected_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
-};
-
 UnderWay<double> sum(int routine, int n, bool in_place = false) {
-  return {"SUM of DOUBLE", MPI_DOUBLE, Group::floating_point, MPI_SUM, routine, n, in_place};
+  return UnderWay<double>({"SUM of DOUBLE", MPI_DOUBLE, Group::floating_point, MPI_SUM, routine, n, in_place});
 }
 
 // A library that has to see much data first has seen it then, though nothing but these was called, and a barrier.
@@ -113,8 +25,8 @@ void check_all_types() {
     for (const NamedOperation& operation : all_operations()) {
       if (!is_defined(operation.operation, group)) continue;
       ++turn;
-      UnderWay<decltype(zero)>(std::string(operation.name) + " of " + name, type, group, operation.operation,
-                               turn % routines, 17001, turn / routines % 2 == 0)
+      UnderWay<decltype(zero)>({std::string(operation.name) + " of " + name, type, group, operation.operation,
+                                turn % routines, 17001, turn / routines % 2 == 0})
           .wait();
     }
   });
@@ -165,6 +77,41 @@ void check_ways_to_complete() {
   }
 }
 
+// Reductions beside messages, in the same calls.
+void check_beside_messages() {
+  const int rank = rank_of_world();
+  const int ranks = ranks_of_world();
+  for (int way = 0; way < 4; ++way) {
+    UnderWay<double> first = sum(way, 40001);
+    int received = -1;
+    MPI_Request requests[3];
+    MPI_Irecv(&received, 1, MPI_INT, (rank + ranks - 1) % ranks, 3, MPI_COMM_WORLD, &requests[0]);
+    UnderWay<double> second = sum(way + 1, 20001);
+    MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % ranks, 3, MPI_COMM_WORLD, &requests[2]);
+    MPI_Request all[] = {requests[0], first.request(), requests[2], second.request()};
+    MPI_Status statuses[4];
+    int done = 0;
+    int some = 0;
+    int indices[4];
+    switch (way) {
+      case 0: MPI_Waitall(4, all, statuses); break;
+      case 1:
+        for (int i = 0; i < 4; ++i) MPI_Waitany(4, all, &some, statuses);
+        break;
+      case 2:
+        while (done == 0) MPI_Testall(4, all, &done, statuses);
+        break;
+      default:
+        for (; done < 4; done += some) MPI_Waitsome(4, all, &some, indices, statuses);
+    }
+    if (received != (rank + ranks - 1) % ranks) complain("a message beside reductions");
+    first.request() = all[1];
+    second.request() = all[3];
+    first.check();
+    second.check();
+  }
+}
+
 // A rank whose reduction is under way waits for what others send only when theirs has ended.
 void check_that_none_needs_another_s_progress() {
   for (int routine = 0; routine < routines; ++routine) {
@@ -188,8 +135,9 @@ void check_many_at_once() {
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   std::vector<std::unique_ptr<UnderWay<double>>> all;
   for (int i = 0; i < count; ++i) {
-    all.push_back(std::make_unique<UnderWay<double>>("one of many", MPI_DOUBLE, Group::floating_point, MPI_MAX,
-                                                     i % routines, i % 7 == 0 ? 3 : 2500 + 13 * i, i % 2 == 0));
+    all.push_back(
+        std::make_unique<UnderWay<double>>(Reduced{"one of many", MPI_DOUBLE, Group::floating_point, MPI_MAX,
+                                                   i % routines, i % 7 == 0 ? 3 : 2500 + 13 * i, i % 2 == 0}));
     if (i % 10 != 0) continue;
     double one = 1;
     MPI_Allreduce(MPI_IN_PLACE, &one, 1, MPI_DOUBLE, MPI_SUM, i % 20 == 0 ? other : MPI_COMM_WORLD);
@@ -209,8 +157,24 @@ void check_nonblocking() {
   begin();
   check_all_types();
   check_ways_to_complete();
+  check_beside_messages();
   check_that_none_needs_another_s_progress();
   check_many_at_once();
+}
+
+// Each rank is told, and what comes later is as ever.
+void check_different_counts() {
+  begin();
+  const int rank = rank_of_world();
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const std::vector<double> in(std::size_t{1} << 20, 1.0);
+  std::vector<double> out(in.size());
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(in.data(), out.data(), rank == 0 ? 4096 : 1 << 20, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS) complain("counts that differ");
+  MPI_Iallreduce(in.data(), out.data(), 4096, rank == 0 ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS) complain("types that differ");
+  sum(0, 30001).wait();
 }
 
 // The only one, and large.

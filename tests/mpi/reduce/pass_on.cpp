@@ -84,20 +84,27 @@ void check_other(const std::string& what, const std::vector<Pair>& pairs, int be
 // Pair has a member `other` that MPI's type has no part for: a program may keep something there.
 template <class Pair>
 void check_pairs(const std::string& name, MPI_Datatype type, int rank, int ranks) {
+  constexpr int size = 2101;
   const auto pairs = [](int number, int other) {
     Pair pair;
     pair.value = static_cast<decltype(pair.value)>(number);
     pair.index = number;
     pair.other = static_cast<decltype(pair.other)>(other);
-    return std::vector<Pair>(1001, pair);
+    return std::vector<Pair>(size, pair);
   };
-  const int size = 1001;
   auto in = pairs(rank, 100 + rank);
   auto out = pairs(-1, 200 + rank);
   MPI_Allreduce(in.data(), out.data(), size, type, MPI_MAXLOC, MPI_COMM_WORLD);
   check_other(name + ", MPI_Allreduce", out, ranks - 1, 200 + rank);
   MPI_Scan(in.data(), out.data(), size, type, MPI_MINLOC, MPI_COMM_WORLD);
   check_other(name + ", MPI_Scan", out, 0, 200 + rank);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(in.data(), out.data(), size, type, MPI_MAXLOC, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check_other(name + ", MPI_Iallreduce", out, ranks - 1, 200 + rank);
+  MPI_Ireduce(in.data(), out.data(), size, type, MPI_MINLOC, 0, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  check_other(name + ", MPI_Ireduce", out, rank == 0 ? 0 : ranks - 1, 200 + rank);
   MPI_Allreduce(in.data(), out.data(), size, type, MPI_MAXLOC, MPI_COMM_SELF);
   check_other(name + ", MPI_Allreduce of one rank", out, rank, 200 + rank);
   MPI_Allreduce(MPI_IN_PLACE, in.data(), size, type, MPI_MINLOC, MPI_COMM_WORLD);

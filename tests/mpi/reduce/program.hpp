@@ -12,11 +12,16 @@ void check_pass_on();         // part "pass-on"
 void check_padding();         // part "padding"
 void check_integers();        // part "integers"
 void check_nonblocking();     // part "nonblocking"
+void check_persistent();      // part "persistent"
 void check_first_call();      // part "first-call"
 void check_communicators();   // part "communicators"
 void check_spawned();         // part "spawned"
 void check_no_descriptors();  // part "no-descriptors"
 void check_threads();         // part "threads"
+
+// Only with plait's library.
+void check_different_counts();    // part "different-counts"
+void check_more_of_persistent();  // part "more-of-persistent"
 
 // These end by what one rank does, and would never else; each rank says which process it is.
 void exit_meanwhile();       // part "exit-meanwhile"
