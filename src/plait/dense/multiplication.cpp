@@ -23,6 +23,7 @@
 #include "plait/dense/own_tile.hpp"
 #include "plait/dense/product_graph.hpp"
 #include "plait/dense/product_memory.hpp"
+#include "plait/layout/fingerprint.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/plan.hpp"
@@ -47,6 +48,23 @@ void expect_shape_of_c(const ProductShape& product, const Layout& c) {
 void expect_ranks(const char* name, const Layout& layout, int ranks) {
   if (layout.ranks() <= ranks) return;
   throw LayoutError(fmt::format("{}: needs {} ranks, but there are {}", name, layout.ranks(), ranks));
+}
+
+/// Adds what all ranks have to give alike.
+void name_arguments(const Factors& factors, const Layout& c, const MultiplicationOptions& options,
+                    mpi::Alike& arguments) {
+  arguments.add("layout of A, as a checksum", layout::fingerprint(factors.a));
+  arguments.add("op of A", factors.op_a);
+  arguments.add("layout of B, as a checksum", layout::fingerprint(factors.b));
+  arguments.add("op of B", factors.op_b);
+  arguments.add("layout of C, as a checksum", layout::fingerprint(c));
+  if (options.method) arguments.add("method", *options.method);
+  arguments.add("rows of the mesh", options.mesh.rows);
+  arguments.add("columns of the mesh", options.mesh.columns);
+  arguments.add("layers of the mesh", options.mesh.layers);
+  if (options.memory_limit) arguments.add("memory_limit", *options.memory_limit);
+  arguments.add("panel_terms", options.panel_terms);
+  arguments.add("redistribution_bytes", options.redistribution_bytes);
 }
 
 /// Which rank plays which role, and which role this rank has.
@@ -117,6 +135,7 @@ struct Multiplication<T>::Plan {
         choice(mpi::agreed(context,
                            [&](mpi::Alike& arguments) {
                              arguments.add_type<T>();
+                             name_arguments(factors, c, options, arguments);
                              return choose(factors, c, context.machine(), context.placement(), Index{sizeof(T)},
                                            options);
                            })),

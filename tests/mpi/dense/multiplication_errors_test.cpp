@@ -49,6 +49,20 @@ TEST_F(MultiplicationErrors, RanksThatGiveDifferentScalarsAllHearOfIt) {
   c.for_each_element([](Index, Index, double& value) { EXPECT_EQ(value, 30); });
 }
 
+TEST_F(MultiplicationErrors, RanksThatPlanDifferentProductsAllHearOfIt) {
+  if (ranks() == 1) return;
+  const Layout columns = Layout::columns({30, 30}, ranks());
+  const bool other = rank() == 1;
+  EXPECT_THAT([&] { Multiplication<double>(context, {square, square}, other ? columns : square); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: layout of C")));
+  EXPECT_THAT([&] { Multiplication<double>(context, {square, other ? columns : square}, square); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: layout of B")));
+  EXPECT_THAT([&] { Multiplication<double>(context, {square, square, other ? Op::transpose : Op::identity}, square); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: op of A")));
+  EXPECT_THAT([&] { Multiplication<double>(context, {square, square}, square, {.panel_terms = other ? 8 : 16}); },
+              ThrowsMessage<ArgumentError>(HasSubstr("rank 1: panel_terms: is 8, but 16 on rank 0")));
+}
+
 TEST_F(MultiplicationErrors, AProductThatDoesNotFitIsNamed) {
   EXPECT_THAT([&] { Multiplication<double>(context, {tall, tall, Op::transpose}, square); },
               ThrowsMessage<ShapeMismatch>(AllOf(HasSubstr("20 x 20"), HasSubstr("C is 30 x 30"))));
