@@ -58,6 +58,16 @@ void expect_below(const std::string& argument, Index value, Index end) {
                 std::to_string(end));
 }
 
+/// An enumerator of C's as one of C++, which counts from 0.
+///
+/// \throws ArgumentError  if it is none of `first` to `last`
+template <class Enum>
+Enum enumerator(const char* argument, int given, int first, int last) {
+  if (given >= first && given <= last) return static_cast<Enum>(given - first);
+  throw ArgumentError(std::string(argument) + ": is " + std::to_string(given) + ", expected one of " +
+                      std::to_string(first) + " to " + std::to_string(last));
+}
+
 /// The bytes of `count` elements.
 ///
 /// \throws ArgumentError  if there are none that are needed, or more than can be addressed

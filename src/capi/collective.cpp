@@ -24,11 +24,8 @@ using namespace plait::capi;
 using plait::Index;
 using plait::collective::Pending;
 
-struct plait_request {
+struct plait_request : OnContext<plait_request> {
   static constexpr const char* name = "a request";
-  static constexpr HandleKind own_kind = HandleKind::request;
-  Registration registration{own_kind};
-  std::shared_ptr<plait::mpi::Context> context;  // outlives what is under way
   std::optional<Reduction> reduction;
   std::optional<Pending> pending;
 

@@ -21,7 +21,9 @@ void create(MPI_Comm comm, plait_context** context) {
   auto duplicate = std::make_shared<plait::mpi::Context>(comm);
   auto made = plait::mpi::agreed(*duplicate, [&] {
     expect_output(context, "context");
-    return std::make_unique<plait_context>(plait_context{.context = duplicate});
+    auto result = std::make_unique<plait_context>();
+    result->context = duplicate;
+    return result;
   });
   *context = made.release();
 }
@@ -41,9 +43,7 @@ int plait_context_create_f(MPI_Fint comm, plait_context** context) {
   return guarded([&] { create(from_fortran(comm), context); });
 }
 
-int plait_context_free(plait_context** context) {
-  return guarded([&] { free_handle(context, "context"); });
-}
+int plait_context_free(plait_context** context) { return free_handle(context, "context"); }
 
 int plait_context_rank(const plait_context* context, int* rank) {
   return guarded([&] { expect_output(rank, "rank") = expect_handle(context, "context").context->rank(); });

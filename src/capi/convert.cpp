@@ -1,5 +1,6 @@
 #include "capi/convert.hpp"
 
+#include <array>
 #include <string>
 
 #include "plait/base/error.hpp"
@@ -8,6 +9,18 @@
 #include "capi/handle.hpp"
 
 namespace plait::capi {
+
+void throw_other_type(plait_type type, std::initializer_list<plait_type> expected) {
+  constexpr std::array names{"PLAIT_INT8",  "PLAIT_INT16",  "PLAIT_INT32",         "PLAIT_INT64",
+                             "PLAIT_UINT8", "PLAIT_UINT16", "PLAIT_UINT32",        "PLAIT_UINT64",
+                             "PLAIT_FLOAT", "PLAIT_DOUBLE", "PLAIT_COMPLEX_FLOAT", "PLAIT_COMPLEX_DOUBLE"};
+  std::string text = "type: is " + std::to_string(type) + ", expected ";
+  for (const plait_type* one = expected.begin(); one != expected.end(); ++one) {
+    if (one != expected.begin()) text += one + 1 == expected.end() ? " or " : ", ";
+    text += names[static_cast<std::size_t>(*one)];
+  }
+  throw ArgumentError(text);
+}
 
 StorageOrder storage_order(plait_order order, const char* argument) {
   if (order == PLAIT_COLUMN_MAJOR) return StorageOrder::column_major;

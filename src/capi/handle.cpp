@@ -9,7 +9,7 @@ namespace {
 
 struct Handles {
   std::mutex mutex;
-  std::map<const void*, HandleKind> kinds;
+  std::map<const void*, const void*> kinds;
 };
 
 // Never destroyed, as programs may free handles while they end.
@@ -20,7 +20,7 @@ Handles& handles() {
 
 }  // namespace
 
-Registration::Registration(HandleKind kind) : kind_(kind) {
+Registration::Registration(const void* kind) : kind_(kind) {
   Handles& all = handles();
   const std::lock_guard lock(all.mutex);
   all.kinds.emplace(this, kind);
@@ -32,7 +32,7 @@ Registration::~Registration() {
   all.kinds.erase(this);
 }
 
-bool is_handle(const void* address, HandleKind kind) noexcept {
+bool is_handle(const void* address, const void* kind) noexcept {
   Handles& all = handles();
   const std::lock_guard lock(all.mutex);
   const auto found = all.kinds.find(address);

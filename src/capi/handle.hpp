@@ -2,68 +2,64 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plait/base/error.hpp"
 #include "plait/layout/layout.hpp"
+#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/redistribute/plan.hpp"
 
 #include "capi/arguments.hpp"
+#include "capi/communicator.hpp"
+#include "capi/error.hpp"
 #include "capi/plait.h"
 
 namespace plait::capi {
-
-enum class HandleKind : unsigned char {
-  context,
-  layout,
-  plan,
-  request,
-  pipeline,
-  shared_memory,
-  node,
-  summation,
-  product,
-  matrix_vector,
-  symm
-};
 
 /// Knows the handles that live, and of what they are: what is freed, or never was one, is told from these without being
 /// looked at. The first member of each handle, whose address it has.
 class Registration {
  public:
-  explicit Registration(HandleKind kind);
+  /// \param kind  an address of its own for each kind
+  explicit Registration(const void* kind);
   Registration(Registration&& other) : Registration(other.kind_) {}
   Registration& operator=(Registration&&) = delete;
   ~Registration();
 
  private:
-  HandleKind kind_;
+  const void* kind_;
 };
 
-[[nodiscard]] bool is_handle(const void* address, HandleKind kind) noexcept;
+[[nodiscard]] bool is_handle(const void* address, const void* kind) noexcept;
+
+/// What every handle begins with. `Handle::name` says what it is, such as "a layout".
+template <class Handle>
+struct Registered {
+  Registration registration{&Handle::name};
+};
+
+/// A handle of what is made from a context, which lives as long.
+template <class Handle>
+struct OnContext : Registered<Handle> {
+  std::shared_ptr<mpi::Context> context;
+};
 
 }  // namespace plait::capi
 
-struct plait_context {
+struct plait_context : plait::capi::OnContext<plait_context> {
   static constexpr const char* name = "a context";
-  static constexpr plait::capi::HandleKind own_kind = plait::capi::HandleKind::context;
-  plait::capi::Registration registration{own_kind};
-  std::shared_ptr<plait::mpi::Context> context;
 };
 
-struct plait_layout {
+struct plait_layout : plait::capi::Registered<plait_layout> {
   static constexpr const char* name = "a layout";
-  static constexpr plait::capi::HandleKind own_kind = plait::capi::HandleKind::layout;
-  plait::capi::Registration registration{own_kind};
+  explicit plait_layout(plait::layout::Layout its) : layout(std::move(its)) {}
   plait::layout::Layout layout;
 };
 
-struct plait_plan {
+struct plait_plan : plait::capi::OnContext<plait_plan> {
   static constexpr const char* name = "a plan";
-  static constexpr plait::capi::HandleKind own_kind = plait::capi::HandleKind::plan;
-  plait::capi::Registration registration{own_kind};
-  std::shared_ptr<plait::mpi::Context> context;  // outlives the plan
   /// Of each pair, the tiles of this rank.
   struct Tiles {
     std::vector<plait::layout::TileExtent> source;
@@ -79,7 +75,7 @@ namespace plait::capi {
 template <class Handle>
 Handle& expect_handle(Handle* handle, const char* argument) {
   expect_input(handle, argument, Handle::name);
-  if (!is_handle(handle, Handle::own_kind)) {
+  if (!is_handle(handle, &Handle::name)) {
     throw ArgumentError(std::string(argument) + ": is no handle of " + Handle::name + ", expected one");
   }
   return *handle;
@@ -87,11 +83,45 @@ Handle& expect_handle(Handle* handle, const char* argument) {
 
 /// Frees what a handle stands for, and sets it to NULL.
 template <class Handle>
-void free_handle(Handle** handle, const char* argument) {
-  if (expect_output(handle, argument) == nullptr) return;
-  expect_handle(*handle, argument);
-  delete *handle;  // NOLINT(cppcoreguidelines-owning-memory): C owned it
-  *handle = nullptr;
+int free_handle(Handle** handle, const char* argument) {
+  return guarded([&] {
+    if (expect_output(handle, argument) == nullptr) return;
+    expect_handle(*handle, argument);
+    delete *handle;  // NOLINT(cppcoreguidelines-owning-memory): C owned it
+    *handle = nullptr;
+  });
+}
+
+/// Makes a handle on a context. Collective.
+/// \param check  may fail on one rank alone: looks at its arguments, and adds those that all ranks have to give alike
+/// \param make   called when nothing is wrong anywhere
+template <class Handle, class Check, class Make>
+int create(plait_context* context, Handle** handle, const char* argument, Check&& check, Make&& make) {
+  if (handle != nullptr) *handle = nullptr;
+  return guarded([&] {
+    mpi::Context& its = *expect_handle(context, "context").context;
+    expect_mpi();
+    auto made = mpi::agreed(its, [&](mpi::Alike& arguments) {
+      expect_output(handle, argument);
+      its.expect_usable();
+      auto result = std::make_unique<Handle>();
+      result->context = context->context;
+      std::forward<Check>(check)(*result, arguments);
+      return result;
+    });
+    std::forward<Make>(make)(*made);
+    *handle = made.release();
+  });
+}
+
+/// \param make  returns the layout of the new handle
+template <class Make>
+int create_layout(plait_layout** layout, Make&& make) {
+  if (layout != nullptr) *layout = nullptr;
+  return guarded([&] {
+    plait_layout*& result = expect_output(layout, "layout");
+    result = new plait_layout(std::forward<Make>(make)());  // NOLINT(cppcoreguidelines-owning-memory): C owns it
+  });
 }
 
 }  // namespace plait::capi

@@ -24,16 +24,6 @@ using plait::layout::Owners;
 
 namespace {
 
-/// Every maker: `make` returns the layout of the new handle.
-template <class Make>
-int create(plait_layout** layout, Make&& make) {
-  if (layout != nullptr) *layout = nullptr;
-  return guarded([&] {
-    plait_layout*& result = expect_output(layout, "layout");
-    result = new plait_layout{.layout = make()};
-  });
-}
-
 template <class T>
 std::vector<T> copied(const T* array, Index count, const char* argument) {
   const auto entries = expect_array(array, count, argument);
@@ -92,13 +82,14 @@ Axis axis(const Index* given, Index tiles, const char* argument) {
 }  // namespace
 
 int plait_layout_create_block_cyclic(const plait_block_cyclic* description, plait_layout** layout) {
-  return create(layout, [&] { return block_cyclic(expect_input(description, "description", "a plait_block_cyclic")); });
+  return create_layout(layout,
+                       [&] { return block_cyclic(expect_input(description, "description", "a plait_block_cyclic")); });
 }
 
 int plait_layout_create_custom(plait_index row_tiles, const plait_index* row_splits, plait_index column_tiles,
                                const plait_index* column_splits, const int* owners, plait_order storage,
                                plait_layout** layout) {
-  return create(layout, [&] {
+  return create_layout(layout, [&] {
     const Index count = positions("row_tiles", row_tiles, "column_tiles", column_tiles);
     Axis rows = axis(row_splits, row_tiles, "row_splits");
     Axis columns = axis(column_splits, column_tiles, "column_splits");
@@ -108,7 +99,7 @@ int plait_layout_create_custom(plait_index row_tiles, const plait_index* row_spl
 }
 
 int plait_layout_create_from_text(const char* text, plait_index rows, plait_index columns, plait_layout** layout) {
-  return create(layout, [&] {
+  return create_layout(layout, [&] {
     expect_input(text, "text", "a layout such as rows@4");
     expect_at_least<LayoutError>("rows", rows, 0);
     expect_at_least<LayoutError>("columns", columns, 0);
@@ -118,18 +109,17 @@ int plait_layout_create_from_text(const char* text, plait_index rows, plait_inde
 
 int plait_layout_create_submatrix(const plait_layout* whole, plait_index row, plait_index column, plait_index rows,
                                   plait_index columns, plait_layout** layout) {
-  return create(layout, [&] { return expect_handle(whole, "whole").layout.submatrix(row, column, {rows, columns}); });
+  return create_layout(layout,
+                       [&] { return expect_handle(whole, "whole").layout.submatrix(row, column, {rows, columns}); });
 }
 
 int plait_layout_create_relabeled(const plait_layout* original, const int* rank_of, plait_index count,
                                   plait_layout** layout) {
-  return create(layout, [&] {
+  return create_layout(layout, [&] {
     const Layout& its = expect_handle(original, "original").layout;
     expect_at_least<LayoutError>("count", count, its.ranks());
     return its.relabeled(copied_ranks(rank_of, count, "rank_of"));
   });
 }
 
-int plait_layout_free(plait_layout** layout) {
-  return guarded([&] { free_handle(layout, "layout"); });
-}
+int plait_layout_free(plait_layout** layout) { return free_handle(layout, "layout"); }

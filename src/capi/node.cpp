@@ -2,11 +2,9 @@
 #include <array>
 #include <exception>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "plait/collective/node/node_reducer.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -24,20 +22,14 @@ using namespace plait::capi;
 using plait::Index;
 using plait::collective::NodeReducer;
 
-struct plait_shared_memory {
+struct plait_shared_memory : OnContext<plait_shared_memory> {
   static constexpr const char* name = "shared memory";
-  static constexpr HandleKind own_kind = HandleKind::shared_memory;
-  Registration registration{own_kind};
-  std::shared_ptr<plait::mpi::Context> context;  // outlives the memory
   plait::mpi::SharedMemory memory;
 };
 
-struct plait_node {
+struct plait_node : OnContext<plait_node> {
   static constexpr const char* name = "a node";
-  static constexpr HandleKind own_kind = HandleKind::node;
-  Registration registration{own_kind};
-  std::shared_ptr<plait::mpi::Context> context;  // outlives the reducer
-  std::unique_ptr<NodeReducer> reducer;
+  std::optional<NodeReducer> reducer;
 };
 
 namespace {
@@ -71,24 +63,32 @@ void agree_on_node(plait_node& node, std::initializer_list<plait::mpi::NamedValu
   }
 }
 
+/// Elements that a rank reads and writes, and what has to be the same on all ranks beside the former.
+struct Brought {
+  Index in, out, alike = 0;
+};
+
 /// One of the reductions.
-/// \param check   what this rank brings, checked: returns what has to be the same on all ranks beside the reduction
+/// \param check   what this rank brings; throws what is wrong with it
 /// \param reduce  called when nothing is wrong anywhere
 template <class Check, class Reduce>
-int reduce_on_node(NodeCall call, plait_node* node, const plait_reduction* given, Check&& check, Reduce&& reduce) {
+int reduce_on_node(NodeCall call, plait_node* node, const void* in, void* out, const plait_reduction* given,
+                   Check&& check, Reduce&& reduce) {
   return guarded([&] {
     plait_node& its = expect_handle(node, "node");
     expect_mpi();
     std::optional<Reduction> reduction;
     std::exception_ptr failure;
-    std::pair<Index, Index> size_and_place;
+    Brought brought{};
     try {
       its.context->expect_usable();
       reduction.emplace(given);
       if (call >= NodeCall::scan && reduction->operation() == PLAIT_EXACT_SUM) {
         throw plait::ArgumentError("reduction: its operation is PLAIT_EXACT_SUM, expected one on two operands");
       }
-      size_and_place = check(*its.reducer, reduction->element_bytes());
+      brought = check(*its.reducer, reduction->element_bytes());
+      static_cast<void>(expect_elements(in, brought.in, reduction->element_bytes(), "in"));
+      static_cast<void>(expect_elements(out, brought.out, reduction->element_bytes(), "out"));
     } catch (...) {
       failure = std::current_exception();
     }
@@ -96,8 +96,8 @@ int reduce_on_node(NodeCall call, plait_node* node, const plait_reduction* given
                   {{"reduction of the node", static_cast<Index>(call)},
                    {"type", failure ? 0 : reduction->type()},
                    {"operation", failure ? 0 : Index{reduction->operation()}},
-                   {"count", size_and_place.first},
-                   {call == NodeCall::reduce_scatter ? "counts, as a checksum" : "root", size_and_place.second}},
+                   {"count", brought.in},
+                   {call == NodeCall::reduce_scatter ? "counts, as a checksum" : "root", brought.alike}},
                   failure);
     reduce(*its.reducer, reduction->combine());
   });
@@ -106,45 +106,22 @@ int reduce_on_node(NodeCall call, plait_node* node, const plait_reduction* given
 }  // namespace
 
 int plait_allocate_shared(plait_context* context, plait_index bytes, plait_shared_memory** memory, void** address) {
-  if (memory != nullptr) *memory = nullptr;
-  return guarded([&] {
-    plait::mpi::Context& its = *expect_handle(context, "context").context;
-    expect_mpi();
-    auto made = plait::mpi::agreed(its, [&] {
-      expect_output(memory, "memory");
-      expect_output(address, "address");
-      return std::make_unique<plait_shared_memory>();
-    });
-    made->context = context->context;
-    made->memory = its.allocate_shared(bytes);
-    *address = made->memory.bytes().data();
-    *memory = made.release();
-  });
+  return create(
+      context, memory, "memory", [&](auto&, auto&) { expect_output(address, "address"); },
+      [&](plait_shared_memory& made) {
+        made.memory = made.context->allocate_shared(bytes);
+        *address = made.memory.bytes().data();
+      });
 }
 
-int plait_free_shared(plait_shared_memory** memory) {
-  return guarded([&] { free_handle(memory, "memory"); });
-}
+int plait_free_shared(plait_shared_memory** memory) { return free_handle(memory, "memory"); }
 
 int plait_node_create(plait_context* context, plait_node** node) {
-  if (node != nullptr) *node = nullptr;
-  return guarded([&] {
-    plait::mpi::Context& its = *expect_handle(context, "context").context;
-    expect_mpi();
-    auto made = plait::mpi::agreed(its, [&] {
-      expect_output(node, "node");
-      its.expect_usable();
-      return std::make_unique<plait_node>();
-    });
-    made->context = context->context;
-    made->reducer = std::make_unique<NodeReducer>(its);
-    *node = made.release();
-  });
+  return create(
+      context, node, "node", [](auto&, auto&) {}, [](plait_node& made) { made.reducer.emplace(*made.context); });
 }
 
-int plait_node_free(plait_node** node) {
-  return guarded([&] { free_handle(node, "node"); });
-}
+int plait_node_free(plait_node** node) { return free_handle(node, "node"); }
 
 int plait_node_rank(const plait_node* node, int* rank) {
   return guarded([&] { expect_output(rank, "rank") = expect_handle(node, "node").reducer->rank(); });
@@ -157,24 +134,17 @@ int plait_node_size(const plait_node* node, int* size) {
 int plait_node_allreduce(plait_node* node, const void* in, void* out, plait_index count,
                          const plait_reduction* reduction) {
   return reduce_on_node(
-      NodeCall::allreduce, node, reduction,
-      [&](NodeReducer&, Index element_bytes) {
-        static_cast<void>(expect_elements(in, count, element_bytes, "in"));
-        static_cast<void>(expect_elements(out, count, element_bytes, "out"));
-        return std::pair<Index, Index>(count, 0);
-      },
+      NodeCall::allreduce, node, in, out, reduction, [&](NodeReducer&, Index) { return Brought{count, count}; },
       [&](NodeReducer& its, const auto& combine) { its.allreduce(in, out, count, combine); });
 }
 
 int plait_node_reduce(plait_node* node, const void* in, void* out, plait_index count, const plait_reduction* reduction,
                       int root) {
   return reduce_on_node(
-      NodeCall::reduce, node, reduction,
-      [&](NodeReducer& its, Index element_bytes) {
+      NodeCall::reduce, node, in, out, reduction,
+      [&](NodeReducer& its, Index) {
         expect_below("root", root, its.ranks());
-        static_cast<void>(expect_elements(in, count, element_bytes, "in"));
-        if (root == its.rank()) static_cast<void>(expect_elements(out, count, element_bytes, "out"));
-        return std::pair<Index, Index>(count, root);
+        return Brought{count, root == its.rank() ? count : 0, root};
       },
       [&](NodeReducer& its, const auto& combine) { its.reduce(in, out, count, root, combine); });
 }
@@ -183,36 +153,24 @@ int plait_node_reduce_scatter(plait_node* node, const void* in, void* out, const
                               const plait_reduction* reduction) {
   Counts blocks;
   return reduce_on_node(
-      NodeCall::reduce_scatter, node, reduction,
+      NodeCall::reduce_scatter, node, in, out, reduction,
       [&](NodeReducer& its, Index element_bytes) {
         blocks = Counts(counts, its.ranks(), element_bytes, "counts");
-        static_cast<void>(expect_elements(in, blocks.total, element_bytes, "in"));
-        const Index own = blocks.of_rank[static_cast<std::size_t>(its.rank())];
-        static_cast<void>(expect_elements(out, own, element_bytes, "out"));
-        return std::pair<Index, Index>(blocks.total, blocks.checksum);
+        return Brought{blocks.total, blocks.of_rank[static_cast<std::size_t>(its.rank())], blocks.checksum};
       },
       [&](NodeReducer& its, const auto& combine) { its.reduce_scatter(in, out, blocks.of_rank, combine); });
 }
 
 int plait_node_scan(plait_node* node, const void* in, void* out, plait_index count, const plait_reduction* reduction) {
   return reduce_on_node(
-      NodeCall::scan, node, reduction,
-      [&](NodeReducer&, Index element_bytes) {
-        static_cast<void>(expect_elements(in, count, element_bytes, "in"));
-        static_cast<void>(expect_elements(out, count, element_bytes, "out"));
-        return std::pair<Index, Index>(count, 0);
-      },
+      NodeCall::scan, node, in, out, reduction, [&](NodeReducer&, Index) { return Brought{count, count}; },
       [&](NodeReducer& its, const auto& combine) { its.scan(in, out, count, combine); });
 }
 
 int plait_node_exscan(plait_node* node, const void* in, void* out, plait_index count,
                       const plait_reduction* reduction) {
   return reduce_on_node(
-      NodeCall::exscan, node, reduction,
-      [&](NodeReducer& its, Index element_bytes) {
-        static_cast<void>(expect_elements(in, count, element_bytes, "in"));
-        if (its.rank() > 0) static_cast<void>(expect_elements(out, count, element_bytes, "out"));
-        return std::pair<Index, Index>(count, 0);
-      },
+      NodeCall::exscan, node, in, out, reduction,
+      [&](NodeReducer& its, Index) { return Brought{count, its.rank() > 0 ? count : 0}; },
       [&](NodeReducer& its, const auto& combine) { its.exscan(in, out, count, combine); });
 }

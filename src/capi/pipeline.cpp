@@ -26,12 +26,9 @@ using plait::collective::Group;
 using plait::collective::Pipeline;
 using plait::collective::PipelineOptions;
 
-struct plait_pipeline {
+struct plait_pipeline : OnContext<plait_pipeline> {
   static constexpr const char* name = "a pipeline";
-  static constexpr HandleKind own_kind = HandleKind::pipeline;
-  Registration registration{own_kind};
-  std::shared_ptr<plait::mpi::Context> context;  // outlives the schedule
-  std::list<Reduction> reductions;               // which stay where they are
+  std::list<Reduction> reductions;  // which stay where they are
   bool may_fail = false;
   bool is_under_way = false;
   Index elements = 0;
@@ -133,38 +130,26 @@ void wait(plait_pipeline& its) {
 int plait_pipeline_create(plait_context* context, plait_index elements, plait_index element_bytes,
                           const plait_stage* stages, plait_index stage_count, const plait_pipeline_options* options,
                           plait_pipeline** pipeline) {
-  if (pipeline != nullptr) *pipeline = nullptr;
-  return guarded([&] {
-    plait::mpi::Context& its = *expect_handle(context, "context").context;
-    expect_mpi();
-    auto made = std::make_unique<plait_pipeline>();
-    std::optional<Pipeline> planned;
-    std::uint64_t bits = 0;
-    std::exception_ptr failure;
-    try {
-      expect_output(pipeline, "pipeline");
-      made->context = context->context;
-      made->elements = elements;
-      made->element_bytes = element_bytes;
-      planned.emplace(its, elements, element_bytes, options_of(options));
-      std::size_t number = 0;
-      for (const plait_stage& stage : expect_array(stages, stage_count, "stages")) {
-        named("stage " + std::to_string(number++), [&] { append(*made, *planned, stage); });
-        bits = plait::random_bits(bits, checksum(stage));
-      }
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    plait::mpi::expect_alike(
-        its, {{"stage_count", stage_count}, {"stages, as a checksum", static_cast<Index>(bits >> 1)}}, failure);
-    made->schedule.emplace(planned->schedule("pipeline"));
-    *pipeline = made.release();
-  });
+  std::optional<Pipeline> planned;
+  return create(
+      context, pipeline, "pipeline",
+      [&](plait_pipeline& made, plait::mpi::Alike& arguments) {
+        made.elements = elements;
+        made.element_bytes = element_bytes;
+        planned.emplace(*made.context, elements, element_bytes, options_of(options));
+        arguments.add("stage_count", stage_count);
+        std::size_t number = 0;
+        std::uint64_t bits = 0;
+        for (const plait_stage& stage : expect_array(stages, stage_count, "stages")) {
+          named("stage " + std::to_string(number++), [&] { append(made, *planned, stage); });
+          bits = plait::random_bits(bits, checksum(stage));
+        }
+        arguments.add("stages, as a checksum", bits);
+      },
+      [&](plait_pipeline& made) { made.schedule.emplace(planned->schedule("pipeline")); });
 }
 
-int plait_pipeline_free(plait_pipeline** pipeline) {
-  return guarded([&] { free_handle(pipeline, "pipeline"); });
-}
+int plait_pipeline_free(plait_pipeline** pipeline) { return free_handle(pipeline, "pipeline"); }
 
 int plait_pipeline_execute(plait_pipeline* pipeline, void* data) {
   return guarded([&] {

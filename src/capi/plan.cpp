@@ -35,27 +35,6 @@ Options options_of(const plait_options* given) {
   return options;
 }
 
-/// What can fail on one rank alone is agreed on first; the rest is agreed on by the plan itself.
-void create(plait_context* context, const plait_pair* given, plait_index count, const plait_options* options,
-            plait_plan** plan) {
-  plait_context& its = expect_handle(context, "context");
-  expect_mpi();
-  std::vector<MatrixPair> pairs;
-  auto made = plait::mpi::agreed(*its.context, [&] {
-    expect_output(plan, "plan");
-    auto result = std::make_unique<plait_plan>();
-    result->context = its.context;
-    for (const plait_pair& pair : expect_array(given, count, "pairs")) {
-      pairs.push_back(named_pair(pairs.size(), count, [&] { return matrix_pair(pair); }));
-      const MatrixPair& last = pairs.back();
-      result->tiles.push_back({last.from.tiles_of(its.context->rank()), last.to.tiles_of(its.context->rank())});
-    }
-    return result;
-  });
-  made->plan = Plan::agreed(*its.context, [&] { return std::move(pairs); }, options_of(options));
-  *plan = made.release();
-}
-
 /// The plan of a handle, for what MPI has to be running for.
 Plan& usable(plait_plan& plan) {
   expect_mpi();
@@ -87,13 +66,22 @@ int plait_plan_create(plait_context* context, const plait_layout* from, const pl
 
 int plait_plan_create_batch(plait_context* context, const plait_pair* pairs, plait_index count,
                             const plait_options* options, plait_plan** plan) {
-  if (plan != nullptr) *plan = nullptr;
-  return guarded([&] { create(context, pairs, count, options, plan); });
+  std::vector<MatrixPair> known;
+  return create(
+      context, plan, "plan",
+      [&](plait_plan& made, plait::mpi::Alike&) {
+        const int rank = made.context->rank();
+        for (const plait_pair& pair : expect_array(pairs, count, "pairs")) {
+          known.push_back(named_pair(known.size(), count, [&] { return matrix_pair(pair); }));
+          made.tiles.push_back({known.back().from.tiles_of(rank), known.back().to.tiles_of(rank)});
+        }
+      },
+      [&](plait_plan& made) {  // which agrees on all else
+        made.plan = Plan::agreed(*made.context, [&] { return std::move(known); }, options_of(options));
+      });
 }
 
-int plait_plan_free(plait_plan** plan) {
-  return guarded([&] { free_handle(plan, "plan"); });
-}
+int plait_plan_free(plait_plan** plan) { return free_handle(plan, "plan"); }
 
 int plait_plan_volume(const plait_plan* plan, plait_index pair, plait_volume* volume) {
   return guarded([&] {

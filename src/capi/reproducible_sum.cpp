@@ -1,14 +1,11 @@
 #include "plait/collective/reproducible_sum.hpp"
 
-#include <complex>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "plait/io/dtype.hpp"
 #include "plait/mpi/agreed.hpp"
 
 #include "capi/arguments.hpp"
@@ -21,26 +18,17 @@
 using namespace plait::capi;
 using plait::Index;
 
-struct plait_summation {
+struct plait_summation : OnContext<plait_summation> {
   static constexpr const char* name = "a summation";
-  static constexpr HandleKind own_kind = HandleKind::summation;
-  Registration registration{own_kind};
-  std::shared_ptr<plait::mpi::Context> context;  // outlives the sums
-  std::unique_ptr<plait::collective::ReproducibleSum> sum;
+  std::optional<plait::collective::ReproducibleSum> sum;
 };
 
 namespace {
 
 Index summable_bytes(plait_type type) {
-  switch (type) {
-    case PLAIT_FLOAT:
-    case PLAIT_DOUBLE:
-    case PLAIT_COMPLEX_FLOAT:
-    case PLAIT_COMPLEX_DOUBLE: return plait::io::bytes(dtype(type));
-    default: break;
-  }
-  throw plait::ArgumentError("type: is " + std::to_string(type) +
-                             ", expected PLAIT_FLOAT, PLAIT_DOUBLE, PLAIT_COMPLEX_FLOAT or PLAIT_COMPLEX_DOUBLE");
+  Index bytes = 0;
+  with_field(type, [&]<class T>() { bytes = sizeof(T); });
+  return bytes;
 }
 
 /// Agrees on a sum of arrays; all ranks have the result where there is no root.
@@ -78,35 +66,21 @@ int plait_reproducible_sum(plait_context* context, const void* addends, plait_in
       failure = std::current_exception();
     }
     plait::mpi::expect_alike(its, {{"type", type}}, failure);
-    plait::io::with_dtype(dtype(type), [&]<class T>() {
-      if constexpr (plait::collective::Summable<T>) {
-        const std::span own(static_cast<const T*>(addends), static_cast<std::size_t>(count));
-        const T sum = plait::collective::reproducible_sum<T>(its, own);
-        std::memcpy(result, &sum, sizeof(T));
-      }
+    with_field(type, [&]<class T>() {
+      const std::span own(static_cast<const T*>(addends), static_cast<std::size_t>(count));
+      const T sum = plait::collective::reproducible_sum<T>(its, own);
+      std::memcpy(result, &sum, sizeof(T));
     });
   });
 }
 
 int plait_summation_create(plait_context* context, plait_summation** summation) {
-  if (summation != nullptr) *summation = nullptr;
-  return guarded([&] {
-    plait::mpi::Context& its = *expect_handle(context, "context").context;
-    expect_mpi();
-    auto made = plait::mpi::agreed(its, [&] {
-      expect_output(summation, "summation");
-      its.expect_usable();
-      return std::make_unique<plait_summation>();
-    });
-    made->context = context->context;
-    made->sum = std::make_unique<plait::collective::ReproducibleSum>(its);
-    *summation = made.release();
-  });
+  return create(
+      context, summation, "summation", [](auto&, auto&) {},
+      [](plait_summation& made) { made.sum.emplace(*made.context); });
 }
 
-int plait_summation_free(plait_summation** summation) {
-  return guarded([&] { free_handle(summation, "summation"); });
-}
+int plait_summation_free(plait_summation** summation) { return free_handle(summation, "summation"); }
 
 int plait_summation_allreduce(plait_summation* summation, const void* in, void* out, plait_index count,
                               plait_type type) {

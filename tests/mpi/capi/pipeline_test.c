@@ -183,7 +183,7 @@ void wrong_pipelines_fail_on_all_ranks(void) {
   if (all_ranks > 1) {
     FAILS(planned((plait_stage){.kind = PLAIT_STAGE_ALLREDUCE, .reduction = sum}, 1, 8), PLAIT_ERROR_ARGUMENT,
           "stages, as a checksum");
-    FAILS(planned(broadcast, 0, 8), PLAIT_ERROR_ARGUMENT, "stage_count: 0 on one rank, 1 on another");
+    FAILS(planned(broadcast, 0, 8), PLAIT_ERROR_ARGUMENT, "stage_count: is 0, but 1 on rank 0");
     FAILS(plait_pipeline_create(context, this_rank == 0 ? 4 : 5, 8, &broadcast, 1, NULL, &pipeline),
           PLAIT_ERROR_ARGUMENT, "elements: 4 on one rank, 5 on another");
   }

@@ -243,7 +243,7 @@ void wrong_operands_fail_on_all_ranks(void) {
   FAILS(plait_start(plan, &operands, 1), PLAIT_ERROR_ARGUMENT, "target tile 0: order: is 2");
   tile = a_tile;
   if (last) tile.data = NULL;
-  FAILS(plait_execute(plan, &operands, 1), PLAIT_ERROR_ARGUMENT, "target: tile 0");
+  FAILS(plait_execute(plan, &operands, 1), PLAIT_ERROR_ARGUMENT, "target tile 0: data: is NULL");
   tile = a_tile;
   if (last) tile.data = b.data;
   FAILS(plait_execute(plan, &operands, 1), PLAIT_ERROR_ARGUMENT, "overlap");
