@@ -10,6 +10,8 @@
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 
+#include "capi/plait.h"
+
 /// What arguments of C may not be. All texts name the argument, its value and what was expected.
 namespace plait::capi {
 
@@ -73,6 +75,10 @@ Enum enumerator(const char* argument, int given, int first, int last) {
 /// \throws ArgumentError  if there are none that are needed, or more than can be addressed
 template <class T>
 auto expect_elements(T* memory, Index count, Index element_bytes, const char* argument) {
+  if (memory == plait_array_with_gaps()) {
+    throw ArgumentError(std::string(argument) +
+                        ": is an array with gaps, expected one whose elements lie side by side");
+  }
   using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
   const Index most = std::numeric_limits<Index>::max() / element_bytes;
   if (count > most) {

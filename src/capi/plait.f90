@@ -1,8 +1,9 @@
 ! The C API of plait for Fortran: the functions, types and constants of plait.h, which documents them. Compile this file
 ! with your program and link libplait.
 !
-! Handles are of type(c_ptr), c_null_ptr when there is none. Tiles are given by c_loc of arrays that are targets.
-! Arguments that are optional here may be NULL in C. Ranks, rows and columns count from 0, as in MPI.
+! Handles are of type(c_ptr), c_null_ptr when there is none. What a type points to is given by c_loc of a target.
+! Arguments that are optional here may be NULL in C. Ranks, rows and columns count from 0, as in MPI. docs/c-api.md has
+! whole programs.
 module plait
   use, intrinsic :: iso_c_binding
   implicit none
@@ -314,8 +315,7 @@ module plait
       integer(c_int), intent(out) :: permuted
     end function
 
-    ! Collective operations: arrays of any type and rank, without gaps. What is started keeps to its array, which is a
-    ! target or asynchronous, until plait_request_wait.
+    ! Collective operations: arrays of any type and rank. Those that begin an operation are below.
     integer(c_int) function plait_broadcast(context, data, count, type, root) bind(C)
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: context
@@ -363,59 +363,6 @@ module plait
       integer(c_int64_t), intent(in) :: receive_counts(*)
       integer(c_int), value :: type
     end function
-    integer(c_int) function plait_start_broadcast(context, data, count, type, root, request) bind(C)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: context
-      type(*), intent(inout) :: data(*)
-      integer(c_int64_t), value :: count
-      integer(c_int), value :: type, root
-      type(c_ptr), intent(out) :: request
-    end function
-    integer(c_int) function plait_start_reduce(context, data, count, reduction, root, request) bind(C)
-      import :: c_int, c_int64_t, c_ptr, plait_reduction
-      type(c_ptr), value :: context
-      type(*), intent(inout) :: data(*)
-      integer(c_int64_t), value :: count
-      type(plait_reduction), intent(in) :: reduction
-      integer(c_int), value :: root
-      type(c_ptr), intent(out) :: request
-    end function
-    integer(c_int) function plait_start_allreduce(context, data, count, reduction, request) bind(C)
-      import :: c_int, c_int64_t, c_ptr, plait_reduction
-      type(c_ptr), value :: context
-      type(*), intent(inout) :: data(*)
-      integer(c_int64_t), value :: count
-      type(plait_reduction), intent(in) :: reduction
-      type(c_ptr), intent(out) :: request
-    end function
-    integer(c_int) function plait_start_reduce_scatter(context, in, out, counts, reduction, request) bind(C)
-      import :: c_int, c_int64_t, c_ptr, plait_reduction
-      type(c_ptr), value :: context
-      type(*), intent(in) :: in(*)
-      type(*), intent(inout) :: out(*)
-      integer(c_int64_t), intent(in) :: counts(*)
-      type(plait_reduction), intent(in) :: reduction
-      type(c_ptr), intent(out) :: request
-    end function
-    integer(c_int) function plait_start_allgather(context, own, all, counts, type, request) bind(C)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: context
-      type(*), intent(in) :: own(*)
-      type(*), intent(inout) :: all(*)
-      integer(c_int64_t), intent(in) :: counts(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(out) :: request
-    end function
-    integer(c_int) function plait_start_alltoall(context, in, send_counts, out, receive_counts, type, request) bind(C)
-      import :: c_int, c_int64_t, c_ptr
-      type(c_ptr), value :: context
-      type(*), intent(in) :: in(*)
-      integer(c_int64_t), intent(in) :: send_counts(*)
-      type(*), intent(inout) :: out(*)
-      integer(c_int64_t), intent(in) :: receive_counts(*)
-      integer(c_int), value :: type
-      type(c_ptr), intent(out) :: request
-    end function
     integer(c_int) function plait_request_progress(request, done) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: request
@@ -441,11 +388,6 @@ module plait
       type(c_ptr), intent(inout) :: pipeline
     end function
     integer(c_int) function plait_pipeline_execute(pipeline, data) bind(C)
-      import :: c_int, c_ptr
-      type(c_ptr), value :: pipeline
-      type(*), intent(inout) :: data(*)
-    end function
-    integer(c_int) function plait_pipeline_start(pipeline, data) bind(C)
       import :: c_int, c_ptr
       type(c_ptr), value :: pipeline
       type(*), intent(inout) :: data(*)
@@ -567,9 +509,160 @@ module plait
     end function
   end interface
 
-  private :: text_at
+  private :: text_at, whole
 
 contains
+
+  ! Where an array lies. One that has gaps is refused: the compiler would pass a copy of it, which is gone too early.
+  type(c_ptr) function whole(array)
+    interface
+      type(c_ptr) function array_with_gaps() bind(C, name="plait_array_with_gaps")
+        import :: c_ptr
+      end function
+    end interface
+    type(*), target, asynchronous, intent(in) :: array(..)
+    if (is_contiguous(array) .or. size(array) == 0) then
+      whole = c_loc(array)
+    else
+      whole = array_with_gaps()
+    end if
+  end function
+
+  ! The array stays as it is until plait_request_wait: it is a target or asynchronous, and no expression.
+  integer(c_int) function plait_start_broadcast(context, data, count, type, root, request)
+    interface
+      integer(c_int) function start(context, data, count, type, root, request) &
+          bind(C, name="plait_start_broadcast")
+        import :: c_int, c_int64_t, c_ptr
+        type(c_ptr), value :: context, data
+        integer(c_int64_t), value :: count
+        integer(c_int), value :: type, root
+        type(c_ptr), intent(out) :: request
+      end function
+    end interface
+    type(c_ptr), intent(in) :: context
+    integer(c_int64_t), intent(in) :: count
+    integer(c_int), intent(in) :: type, root
+    type(c_ptr), intent(out) :: request
+    type(*), target, asynchronous, intent(inout) :: data(..)
+    plait_start_broadcast = start(context, whole(data), count, type, root, request)
+  end function
+
+  integer(c_int) function plait_start_reduce(context, data, count, reduction, root, request)
+    interface
+      integer(c_int) function start(context, data, count, reduction, root, request) &
+          bind(C, name="plait_start_reduce")
+        import :: c_int, c_int64_t, c_ptr, plait_reduction
+        type(c_ptr), value :: context, data
+        integer(c_int64_t), value :: count
+        type(plait_reduction), intent(in) :: reduction
+        integer(c_int), value :: root
+        type(c_ptr), intent(out) :: request
+      end function
+    end interface
+    type(c_ptr), intent(in) :: context
+    integer(c_int64_t), intent(in) :: count
+    type(plait_reduction), intent(in) :: reduction
+    integer(c_int), intent(in) :: root
+    type(c_ptr), intent(out) :: request
+    type(*), target, asynchronous, intent(inout) :: data(..)
+    plait_start_reduce = start(context, whole(data), count, reduction, root, request)
+  end function
+
+  integer(c_int) function plait_start_allreduce(context, data, count, reduction, request)
+    interface
+      integer(c_int) function start(context, data, count, reduction, request) &
+          bind(C, name="plait_start_allreduce")
+        import :: c_int, c_int64_t, c_ptr, plait_reduction
+        type(c_ptr), value :: context, data
+        integer(c_int64_t), value :: count
+        type(plait_reduction), intent(in) :: reduction
+        type(c_ptr), intent(out) :: request
+      end function
+    end interface
+    type(c_ptr), intent(in) :: context
+    integer(c_int64_t), intent(in) :: count
+    type(plait_reduction), intent(in) :: reduction
+    type(c_ptr), intent(out) :: request
+    type(*), target, asynchronous, intent(inout) :: data(..)
+    plait_start_allreduce = start(context, whole(data), count, reduction, request)
+  end function
+
+  integer(c_int) function plait_start_reduce_scatter(context, in, out, counts, reduction, request)
+    interface
+      integer(c_int) function start(context, in, out, counts, reduction, request) &
+          bind(C, name="plait_start_reduce_scatter")
+        import :: c_int, c_int64_t, c_ptr, plait_reduction
+        type(c_ptr), value :: context, in, out
+        integer(c_int64_t), intent(in) :: counts(*)
+        type(plait_reduction), intent(in) :: reduction
+        type(c_ptr), intent(out) :: request
+      end function
+    end interface
+    type(c_ptr), intent(in) :: context
+    integer(c_int64_t), intent(in) :: counts(*)
+    type(plait_reduction), intent(in) :: reduction
+    type(c_ptr), intent(out) :: request
+    type(*), target, asynchronous, intent(in) :: in(..)
+    type(*), target, asynchronous, intent(inout) :: out(..)
+    plait_start_reduce_scatter = start(context, whole(in), whole(out), counts, reduction, request)
+  end function
+
+  integer(c_int) function plait_start_allgather(context, own, all, counts, type, request)
+    interface
+      integer(c_int) function start(context, own, all, counts, type, request) &
+          bind(C, name="plait_start_allgather")
+        import :: c_int, c_int64_t, c_ptr
+        type(c_ptr), value :: context, own, all
+        integer(c_int64_t), intent(in) :: counts(*)
+        integer(c_int), value :: type
+        type(c_ptr), intent(out) :: request
+      end function
+    end interface
+    type(c_ptr), intent(in) :: context
+    integer(c_int64_t), intent(in) :: counts(*)
+    integer(c_int), intent(in) :: type
+    type(c_ptr), intent(out) :: request
+    type(*), target, asynchronous, intent(in) :: own(..)
+    type(*), target, asynchronous, intent(inout) :: all(..)
+    plait_start_allgather = start(context, whole(own), whole(all), counts, type, request)
+  end function
+
+  integer(c_int) function plait_start_alltoall(context, in, send_counts, out, receive_counts, type, request)
+    interface
+      integer(c_int) function start(context, in, send_counts, out, receive_counts, type, request) &
+          bind(C, name="plait_start_alltoall")
+        import :: c_int, c_int64_t, c_ptr
+        type(c_ptr), value :: context, in, out
+        integer(c_int64_t), intent(in) :: send_counts(*)
+        integer(c_int64_t), intent(in) :: receive_counts(*)
+        integer(c_int), value :: type
+        type(c_ptr), intent(out) :: request
+      end function
+    end interface
+    type(c_ptr), intent(in) :: context
+    integer(c_int64_t), intent(in) :: send_counts(*)
+    integer(c_int64_t), intent(in) :: receive_counts(*)
+    integer(c_int), intent(in) :: type
+    type(c_ptr), intent(out) :: request
+    type(*), target, asynchronous, intent(in) :: in(..)
+    type(*), target, asynchronous, intent(inout) :: out(..)
+    plait_start_alltoall = start(context, whole(in), send_counts, whole(out), receive_counts, type, request)
+  end function
+
+  ! The same until plait_pipeline_wait.
+  integer(c_int) function plait_pipeline_start(pipeline, data)
+    interface
+      integer(c_int) function start_on(pipeline, data) &
+          bind(C, name="plait_pipeline_start")
+        import :: c_int, c_ptr
+        type(c_ptr), value :: pipeline, data
+      end function
+    end interface
+    type(c_ptr), intent(in) :: pipeline
+    type(*), target, asynchronous, intent(inout) :: data(..)
+    plait_pipeline_start = start_on(pipeline, whole(data))
+  end function
 
   function plait_last_error() result(text)
     interface

@@ -9,7 +9,7 @@
 /// does not matter: what was made from a context or a layout keeps what it needs of it. Freeing NULL does nothing, and
 /// a freed handle becomes NULL. What is no handle, a copy of a freed one included, is an error like any other.
 ///
-/// Every function but the three that tell of errors and versions returns PLAIT_SUCCESS or an error code, and then
+/// Every function that returns an int returns PLAIT_SUCCESS or an error code, and then
 /// `plait_last_error()` tells in words what is wrong. Nothing is written through output pointers then, but that a
 /// handle which could not be created is NULL. Nothing ever ends the program.
 ///
@@ -374,6 +374,9 @@ int plait_start_allgather(plait_context* context, const void* own, void* all, co
                           plait_type type, plait_request** request);
 int plait_start_alltoall(plait_context* context, const void* in, const plait_index* send_counts, void* out,
                          const plait_index* receive_counts, plait_type type, plait_request** request);
+
+/// What `plait.f90` gives in place of an array with gaps, of which Fortran would make a copy: all ranks are told.
+const void* plait_array_with_gaps(void);
 
 /// Does what can be done without waiting. `done` becomes 1 when this rank is done, else 0; it may be NULL. Local.
 int plait_request_progress(plait_request* request, int* done);
