@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "plait/base/error.hpp"
+#include "plait/purify/purification.hpp"
 
 namespace plait::capi {
 
@@ -32,6 +33,9 @@ int remember(const std::exception_ptr& failure) noexcept {
   const auto keep = [](const char* text) { std::strncpy(last_error.data(), text, last_error.size() - 1); };
   try {
     std::rethrow_exception(failure);
+  } catch (const purify::NoGap& error) {
+    keep(error.what());
+    return PLAIT_ERROR_NO_GAP;
   } catch (const Error& error) {
     keep(error.what());
     return code_of(error.kind());
@@ -60,6 +64,7 @@ const char* plait_error_name(int code) {
     case PLAIT_ERROR_PEER_FAILED: return "PLAIT_ERROR_PEER_FAILED";
     case PLAIT_ERROR_OUT_OF_MEMORY: return "PLAIT_ERROR_OUT_OF_MEMORY";
     case PLAIT_ERROR_OTHER: return "PLAIT_ERROR_OTHER";
+    case PLAIT_ERROR_NO_GAP: return "PLAIT_ERROR_NO_GAP";
     default: return "unknown error";
   }
 }

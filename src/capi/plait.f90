@@ -11,7 +11,7 @@ module plait
 
   enum, bind(C)
     enumerator :: PLAIT_SUCCESS = 0, PLAIT_ERROR_ARGUMENT, PLAIT_ERROR_SHAPE, PLAIT_ERROR_LAYOUT, PLAIT_ERROR_FILE, &
-      PLAIT_ERROR_MPI, PLAIT_ERROR_PEER_FAILED, PLAIT_ERROR_OUT_OF_MEMORY, PLAIT_ERROR_OTHER
+      PLAIT_ERROR_MPI, PLAIT_ERROR_PEER_FAILED, PLAIT_ERROR_OUT_OF_MEMORY, PLAIT_ERROR_OTHER, PLAIT_ERROR_NO_GAP
   end enum
   enum, bind(C)
     enumerator :: PLAIT_COLUMN_MAJOR = 0, PLAIT_ROW_MAJOR
@@ -42,6 +42,29 @@ module plait
 
   enum, bind(C)
     enumerator :: PLAIT_STAGE_BROADCAST = 1, PLAIT_STAGE_REDUCE, PLAIT_STAGE_ALLREDUCE, PLAIT_STAGE_COMPUTE
+  end enum
+
+  enum, bind(C)
+    enumerator :: PLAIT_PRODUCT_AUTO = 0, PLAIT_PRODUCT_RING, PLAIT_PRODUCT_SUMMA, PLAIT_PRODUCT_CANNON, &
+      PLAIT_PRODUCT_IN_PLACE
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_SYMM_AUTO = 0, PLAIT_SYMM_ORIGINAL, PLAIT_SYMM_BASELINE, PLAIT_SYMM_OVERLAPPED, &
+      PLAIT_SYMM_CANNON, PLAIT_SYMM_MIRRORED
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_VECTOR_ROWS = 0, PLAIT_VECTOR_COLUMNS, PLAIT_VECTOR_MESH
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_WHOLE = 0, PLAIT_LOWER, PLAIT_UPPER
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_PURIFICATION_AUTO = 0, PLAIT_PURIFICATION_CANONICAL, PLAIT_PURIFICATION_MCWEENY, &
+      PLAIT_PURIFICATION_TC2, PLAIT_PURIFICATION_TRS4, PLAIT_PURIFICATION_HPCP
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_CONVERGED = 0, PLAIT_ITERATION_LIMIT, PLAIT_NO_SUPPORT, PLAIT_INFEASIBLE_MARGINALS, &
+      PLAIT_NUMERICAL_LIMIT
   end enum
 
   type, bind(C) :: plait_block_cyclic
@@ -137,6 +160,86 @@ module plait
 
   type, bind(C) :: plait_relabeling
     integer(c_int64_t) :: cost_before = 0, cost_after = 0
+  end type
+
+  type, bind(C) :: plait_factor
+    type(c_ptr) :: layout = c_null_ptr
+    integer(c_int) :: op = PLAIT_IDENTITY
+  end type
+
+  type, bind(C) :: plait_product_options
+    integer(c_int) :: method = PLAIT_PRODUCT_AUTO
+    integer(c_int) :: mesh_rows = 0, mesh_columns = 0, mesh_layers = 0
+    integer(c_int64_t) :: memory_limit = 0, panel_terms = 0
+  end type
+
+  type, bind(C) :: plait_product_operands
+    type(c_ptr) :: alpha = c_null_ptr, beta = c_null_ptr
+    type(c_ptr) :: a = c_null_ptr ! of a_count plait_tile, and so on
+    integer(c_int64_t) :: a_count = 0
+    type(c_ptr) :: b = c_null_ptr
+    integer(c_int64_t) :: b_count = 0
+    type(c_ptr) :: c = c_null_ptr
+    integer(c_int64_t) :: c_count = 0
+  end type
+
+  type, bind(C) :: plait_product_choice
+    integer(c_int) :: method = 0
+    integer(c_int) :: mesh_rows = 0, mesh_columns = 0, mesh_layers = 0
+    integer(c_int64_t) :: workspace_bytes = 0, received_bytes = 0, redistributed_bytes = 0
+  end type
+
+  type, bind(C) :: plait_symm_options
+    integer(c_int) :: algorithm = PLAIT_SYMM_AUTO
+    integer(c_int) :: mpi_collectives = 0
+    integer(c_int) :: strands = 0
+    integer(c_int64_t) :: segment_bytes = 0
+    integer(c_int) :: edge = 0, layers = 0, ranks_per_node = 0
+  end type
+
+  type, bind(C) :: plait_vector_options
+    integer(c_int) :: strands = 0
+    integer(c_int64_t) :: segment = 0
+  end type
+
+  type, bind(C) :: plait_part
+    integer(c_int64_t) :: first = 0, count = 0
+  end type
+
+  type, bind(C) :: plait_purification_problem
+    integer(c_int64_t) :: electrons = 0
+    integer(c_int) :: electrons_per_state = 2
+    integer(c_int) :: method = PLAIT_PURIFICATION_AUTO
+    type(c_ptr) :: chemical_potential = c_null_ptr ! c_loc of a real(c_double)
+    integer(c_int) :: gershgorin = 0
+    integer(c_int64_t) :: most_steps = 0
+  end type
+
+  type, bind(C) :: plait_purification_result
+    integer(c_int64_t) :: steps = 0, products = 0
+    real(c_double) :: energy = 0, trace_error = 0, idempotency_error = 0, commutator_error = 0
+    real(c_double) :: lowest_potential = 0, highest_potential = 0
+    real(c_double) :: highest_occupied = 0, occupied_error = 0, lowest_empty = 0, empty_error = 0
+  end type
+
+  ! Of an array (columns, rows).
+  type, bind(C) :: plait_rows
+    integer(c_int) :: type = PLAIT_DOUBLE
+    type(c_ptr) :: data = c_null_ptr
+    integer(c_int64_t) :: rows = 0, columns = 0, leading_dimension = 1
+    type(c_ptr) :: row_sums = c_null_ptr, column_sums = c_null_ptr ! of real(c_double)
+  end type
+
+  type, bind(C) :: plait_sinkhorn_options
+    real(c_double) :: tolerance = 0
+    integer(c_int64_t) :: most_iterations = 0
+    real(c_double) :: epsilon = 0, first_epsilon = 0, rho_rows = 0, rho_columns = 0
+  end type
+
+  type, bind(C) :: plait_sinkhorn_result
+    integer(c_int) :: status = PLAIT_CONVERGED
+    integer(c_int64_t) :: iterations = 0
+    real(c_double) :: error = 0, cost = 0, mass = 0, primal = 0, dual = 0
   end type
 
   abstract interface
@@ -506,6 +609,149 @@ module plait
       type(*), intent(inout) :: out(*)
       integer(c_int64_t), value :: count
       integer(c_int), value :: type, root
+    end function
+
+    integer(c_int) function plait_product_create(context, type, a, b, c, options, product) bind(C)
+      import :: c_int, c_ptr, plait_factor, plait_product_options
+      type(c_ptr), value :: context, c
+      integer(c_int), value :: type
+      type(plait_factor), intent(in) :: a, b
+      type(plait_product_options), intent(in), optional :: options
+      type(c_ptr), intent(out) :: product
+    end function
+    integer(c_int) function plait_product_free(product) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: product
+    end function
+    integer(c_int) function plait_product_execute(product, operands) bind(C)
+      import :: c_int, c_ptr, plait_product_operands
+      type(c_ptr), value :: product
+      type(plait_product_operands), intent(in) :: operands
+    end function
+    integer(c_int) function plait_product_choice_of(product, choice) bind(C)
+      import :: c_int, c_ptr, plait_product_choice
+      type(c_ptr), value :: product
+      type(plait_product_choice), intent(out) :: choice
+    end function
+    integer(c_int) function plait_symm_create(context, type, n, options, symm) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_symm_options
+      type(c_ptr), value :: context
+      integer(c_int), value :: type
+      integer(c_int64_t), value :: n
+      type(plait_symm_options), intent(in), optional :: options
+      type(c_ptr), intent(out) :: symm
+    end function
+    integer(c_int) function plait_symm_free(symm) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: symm
+    end function
+    integer(c_int) function plait_symm_layout(symm, layout) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: symm
+      type(c_ptr), intent(out) :: layout
+    end function
+    integer(c_int) function plait_symm_square(symm, d, d2) bind(C)
+      import :: c_int, c_ptr, plait_tile
+      type(c_ptr), value :: symm
+      type(plait_tile), intent(in), optional :: d, d2
+    end function
+    integer(c_int) function plait_symm_square_cube(symm, d, d2, d3) bind(C)
+      import :: c_int, c_ptr, plait_tile
+      type(c_ptr), value :: symm
+      type(plait_tile), intent(in), optional :: d, d2, d3
+    end function
+    integer(c_int) function plait_matrix_vector_create(context, type, rows, columns, method, options, product) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_vector_options
+      type(c_ptr), value :: context
+      integer(c_int), value :: type, method
+      integer(c_int64_t), value :: rows, columns
+      type(plait_vector_options), intent(in), optional :: options
+      type(c_ptr), intent(out) :: product
+    end function
+    integer(c_int) function plait_matrix_vector_free(product) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: product
+    end function
+    integer(c_int) function plait_matrix_vector_layout(product, layout) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: product
+      type(c_ptr), intent(out) :: layout
+    end function
+    integer(c_int) function plait_matrix_vector_parts(product, x, y) bind(C)
+      import :: c_int, c_ptr, plait_part
+      type(c_ptr), value :: product
+      type(plait_part), intent(out) :: x, y
+    end function
+    integer(c_int) function plait_matrix_vector_execute(product, a, x, y) bind(C)
+      import :: c_int, c_ptr, plait_tile
+      type(c_ptr), value :: product
+      type(plait_tile), intent(in), optional :: a
+      type(*), intent(in) :: x(*)
+      type(*), intent(inout) :: y(*)
+    end function
+
+    ! s is c_null_ptr where the basis is orthonormal.
+    integer(c_int) function plait_purification_create(context, type, h, s, d, triangle, purification) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: context, h, s, d
+      integer(c_int), value :: type, triangle
+      type(c_ptr), intent(out) :: purification
+    end function
+    integer(c_int) function plait_purification_free(purification) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: purification
+    end function
+    integer(c_int) function plait_purification_set_overlap(purification, s, s_count) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_tile
+      type(c_ptr), value :: purification
+      type(plait_tile), intent(in) :: s(*)
+      integer(c_int64_t), value :: s_count
+    end function
+    integer(c_int) function plait_purification_execute(purification, problem, h, h_count, d, d_count, result) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_purification_problem, plait_purification_result, plait_tile
+      type(c_ptr), value :: purification
+      type(plait_purification_problem), intent(in) :: problem
+      type(plait_tile), intent(in) :: h(*), d(*)
+      integer(c_int64_t), value :: h_count, d_count
+      type(plait_purification_result), intent(out), optional :: result
+    end function
+    integer(c_int) function plait_purification_begin(purification, problem, h, h_count) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_purification_problem, plait_tile
+      type(c_ptr), value :: purification
+      type(plait_purification_problem), intent(in) :: problem
+      type(plait_tile), intent(in) :: h(*)
+      integer(c_int64_t), value :: h_count
+    end function
+    integer(c_int) function plait_purification_advance(purification, done, progress) bind(C)
+      import :: c_int, c_ptr, plait_purification_result
+      type(c_ptr), value :: purification
+      integer(c_int), intent(out) :: done
+      type(plait_purification_result), intent(out), optional :: progress
+    end function
+    integer(c_int) function plait_purification_end(purification, d, d_count, result) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_purification_result, plait_tile
+      type(c_ptr), value :: purification
+      type(plait_tile), intent(in) :: d(*)
+      integer(c_int64_t), value :: d_count
+      type(plait_purification_result), intent(out), optional :: result
+    end function
+
+    ! Factors and potentials are of the type of the matrix.
+    integer(c_int) function plait_scale(context, k, options, u, v, result) bind(C)
+      import :: c_int, c_ptr, plait_rows, plait_sinkhorn_options, plait_sinkhorn_result
+      type(c_ptr), value :: context
+      type(plait_rows), intent(in) :: k
+      type(plait_sinkhorn_options), intent(in), optional :: options
+      type(*), intent(inout) :: u(*), v(*)
+      type(plait_sinkhorn_result), intent(out), optional :: result
+    end function
+    integer(c_int) function plait_transport(context, costs, options, f, g, result) bind(C)
+      import :: c_int, c_ptr, plait_rows, plait_sinkhorn_options, plait_sinkhorn_result
+      type(c_ptr), value :: context
+      type(plait_rows), intent(in) :: costs
+      type(plait_sinkhorn_options), intent(in) :: options
+      type(*), intent(inout) :: f(*), g(*)
+      type(plait_sinkhorn_result), intent(out), optional :: result
     end function
   end interface
 

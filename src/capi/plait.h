@@ -1,7 +1,8 @@
 #pragma once
 
-/// The C API of plait: moves and transforms distributed matrices between MPI ranks,  A ← alpha·op(B) + beta·A, and
-/// carries out collective operations and pipelines of them.
+/// The C API of plait: moves and transforms distributed matrices between MPI ranks,  A ← alpha·op(B) + beta·A, carries
+/// out collective operations and pipelines of them, multiplies matrices, and computes density matrices, scalings and
+/// plans of transport.
 ///
 /// Everything in it holds from C and, by `plait.f90`, from Fortran.
 ///
@@ -47,7 +48,8 @@ enum {
   PLAIT_ERROR_MPI = 5,            ///< an MPI call failed; its context can't be used any more
   PLAIT_ERROR_PEER_FAILED = 6,    ///< another rank failed under way; its own error tells why
   PLAIT_ERROR_OUT_OF_MEMORY = 7,  ///< on the rank that the text names
-  PLAIT_ERROR_OTHER = 8           ///< anything else: a mistake of plait's own
+  PLAIT_ERROR_OTHER = 8,          ///< anything else: a mistake of plait's own
+  PLAIT_ERROR_NO_GAP = 9          ///< a purification found no gap between occupied and empty states
 };
 
 /// What the last failure of a function in this thread was, in words: "" if there was none. It names the argument, its
@@ -523,6 +525,272 @@ int plait_summation_allreduce(plait_summation* summation, const void* in, void* 
 /// The same on rank `root`; `out` of others is not looked at, and may be NULL.
 int plait_summation_reduce(plait_summation* summation, const void* in, void* out, plait_index count, plait_type type,
                            int root);
+
+// ---- Products ----
+
+/// C ← alpha·op(A)·op(B) + beta·C of distributed matrices of any shapes, in any layouts. Planned once, then executed
+/// any number of times. Element types are PLAIT_FLOAT, PLAIT_DOUBLE and the complex ones of both.
+typedef struct plait_product plait_product;
+
+/// Where a factor lies, and what is done to it.
+typedef struct plait_factor {
+  const plait_layout* layout;
+  plait_op op;
+} plait_factor;
+
+/// How parts of A and B come to those that multiply them: see docs/multiplication.md.
+typedef int plait_product_method;
+enum {
+  PLAIT_PRODUCT_AUTO = 0,
+  PLAIT_PRODUCT_RING = 1,     ///< one of them goes round: on meshes of one row or one column
+  PLAIT_PRODUCT_SUMMA = 2,    ///< panel by panel: on all meshes
+  PLAIT_PRODUCT_CANNON = 3,   ///< both go round: on square meshes
+  PLAIT_PRODUCT_IN_PLACE = 4  ///< SUMMA's panels, of matrices that lie as they are given, such as block-cyclic ones
+};
+
+/// 0 leaves a choice to plait. The same on all ranks.
+typedef struct plait_product_options {
+  plait_product_method method;
+  int mesh_rows, mesh_columns, mesh_layers;  ///< of the ranks that multiply; layers share the terms (2.5D, 3D)
+  plait_index memory_limit;                  ///< bytes that a rank may take beside A, B and C; 0: as many as there are
+  plait_index panel_terms;                   ///< columns of A in one panel of SUMMA
+} plait_product_options;
+
+/// Collective. Layouts, ops and options are the same on all ranks.
+///
+/// \param options  NULL: all by plait
+int plait_product_create(plait_context* context, plait_type type, const plait_factor* a, const plait_factor* b,
+                         const plait_layout* c, const plait_product_options* options, plait_product** product);
+int plait_product_free(plait_product** product);
+
+/// What this rank brings: scalars, the same on all ranks, and its tiles in the order of `plait_layout_tiles`. C may
+/// have memory in common with A or B.
+typedef struct plait_product_operands {
+  const void* alpha;           ///< to one element; NULL: 1. 0 never reads A and B, whose tiles need not be given then
+  const void* beta;            ///< to one element; NULL: 0, which never reads C
+  const plait_source_tile* a;  ///< before op
+  plait_index a_count;
+  const plait_source_tile* b;
+  plait_index b_count;
+  const plait_target_tile* c;
+  plait_index c_count;
+} plait_product_operands;
+
+/// C ← alpha·op(A)·op(B) + beta·C. Collective.
+int plait_product_execute(plait_product* product, const plait_product_operands* operands);
+
+/// How it is done, which is the same on all ranks, and what this rank receives in an execution.
+typedef struct plait_product_choice {
+  plait_product_method method;
+  int mesh_rows, mesh_columns, mesh_layers;
+  plait_index workspace_bytes;      ///< of the rank that takes most
+  plait_index received_bytes;       ///< while matrices are multiplied
+  plait_index redistributed_bytes;  ///< received before and after that, from and to the given layouts
+} plait_product_choice;
+int plait_product_choice_of(const plait_product* product, plait_product_choice* choice);
+
+/// D² and D³ of a symmetric (complex: Hermitian) D, which lies in a layout of the algorithm's own; that it is symmetric
+/// is not checked. Types as above.
+typedef struct plait_symm plait_symm;
+
+/// The algorithms of Huang and Chow's paper, and plait's own, in which half of each product is computed.
+typedef int plait_symm_algorithm;
+enum {
+  PLAIT_SYMM_AUTO = 0,
+  PLAIT_SYMM_ORIGINAL = 1,    ///< Algorithm 3
+  PLAIT_SYMM_BASELINE = 2,    ///< Algorithm 4
+  PLAIT_SYMM_OVERLAPPED = 3,  ///< Algorithm 5
+  PLAIT_SYMM_CANNON = 4,      ///< Algorithm 6
+  PLAIT_SYMM_MIRRORED = 5     ///< plait's own
+};
+
+/// 0 leaves a choice to plait. The same on all ranks.
+typedef struct plait_symm_options {
+  plait_symm_algorithm algorithm;
+  int mpi_collectives;        ///< not 0: Algorithms 5 and 6 by MPI's non-blocking collectives
+  int strands;                ///< of Algorithms 5 and 6: N_DUP
+  plait_index segment_bytes;  ///< of what one message carries at most
+  int edge;                   ///< the mesh has edge × edge × edge ranks, or edge × edge × layers
+  int layers;                 ///< of Algorithm 6
+  int ranks_per_node;         ///< only so many take part and hold blocks
+} plait_symm_options;
+
+/// Collective. D has n × n elements; n and options are the same on all ranks.
+int plait_symm_create(plait_context* context, plait_type type, plait_index n, const plait_symm_options* options,
+                      plait_symm** symm);
+int plait_symm_free(plait_symm** symm);
+
+/// Where D, D² and D³ lie: a layout of your own, to be freed. A rank has one tile at most. Local.
+int plait_symm_layout(const plait_symm* symm, plait_layout** layout);
+
+/// d2 ← D², d3 ← D³. Tiles of ranks that have none are not looked at, and may be NULL. Collective.
+int plait_symm_square(plait_symm* symm, const plait_source_tile* d, const plait_target_tile* d2);
+int plait_symm_square_cube(plait_symm* symm, const plait_source_tile* d, const plait_target_tile* d2,
+                           const plait_target_tile* d3);
+
+/// y ← A·x for a matrix that stays where it is. Types as above.
+typedef struct plait_matrix_vector plait_matrix_vector;
+
+/// How A is cut, and with it x and y.
+typedef int plait_vector_method;
+enum {
+  PLAIT_VECTOR_ROWS = 0,     ///< a rank has whole rows; x is gathered
+  PLAIT_VECTOR_COLUMNS = 1,  ///< a rank has whole columns; parts of y are added up and scattered
+  PLAIT_VECTOR_MESH = 2      ///< on a square mesh of ranks: Algorithms 1 and 2 of Huang and Chow
+};
+
+/// 0 leaves a choice to plait. The same on all ranks.
+typedef struct plait_vector_options {
+  int strands;          ///< pieces of a vector that are under way together
+  plait_index segment;  ///< elements of a message at most
+} plait_vector_options;
+
+/// Collective.
+int plait_matrix_vector_create(plait_context* context, plait_type type, plait_index rows, plait_index columns,
+                               plait_vector_method method, const plait_vector_options* options,
+                               plait_matrix_vector** product);
+int plait_matrix_vector_free(plait_matrix_vector** product);
+
+/// Where A lies: a layout of your own, to be freed. A rank has one tile at most, which is column-major. Local.
+int plait_matrix_vector_layout(const plait_matrix_vector* product, plait_layout** layout);
+
+/// Elements `first` to `first + count - 1` of a vector.
+typedef struct plait_part {
+  plait_index first, count;
+} plait_part;
+
+/// Which elements of x and of y this rank has; on a mesh the ranks of one column have the same. Local.
+int plait_matrix_vector_parts(const plait_matrix_vector* product, plait_part* x, plait_part* y);
+
+/// \param a     this rank's tile; not looked at where it has none
+/// \param x, y  this rank's parts, without gaps
+int plait_matrix_vector_execute(plait_matrix_vector* product, const plait_source_tile* a, const void* x, void* y);
+
+// ---- Density matrices ----
+
+/// D, the projector onto the eigenvectors of H with the lowest eigenvalues, by polynomials of H alone: see
+/// docs/purification.md. With an overlap S of a basis that is not orthonormal, D = D S D. Planned once, then executed
+/// any number of times, such as once for each H of a self-consistent field. PLAIT_DOUBLE or PLAIT_COMPLEX_DOUBLE.
+typedef struct plait_purification plait_purification;
+
+/// What of symmetric (complex: Hermitian) matrices is looked at.
+typedef int plait_triangle;
+enum { PLAIT_WHOLE = 0, PLAIT_LOWER = 1, PLAIT_UPPER = 2 };
+
+/// Collective. Layouts, of square matrices of one size, and `triangle` are the same on all ranks.
+///
+/// \param s         NULL: the basis is orthonormal
+/// \param d         where D is to go
+/// \param triangle  of H and S; D is always whole
+int plait_purification_create(plait_context* context, plait_type type, const plait_layout* h, const plait_layout* s,
+                              const plait_layout* d, plait_triangle triangle, plait_purification** purification);
+int plait_purification_free(plait_purification** purification);
+
+/// Finds S^(-1/2), which stays until it is called again: before the first H, and whenever S changes. Collective.
+int plait_purification_set_overlap(plait_purification* purification, const plait_source_tile* s, plait_index s_count);
+
+typedef int plait_purification_method;
+enum {
+  PLAIT_PURIFICATION_AUTO = 0,       ///< by the share of occupied states
+  PLAIT_PURIFICATION_CANONICAL = 1,  ///< Palser, Manolopoulos 1998
+  PLAIT_PURIFICATION_MCWEENY = 2,    ///< for a known chemical potential
+  PLAIT_PURIFICATION_TC2 = 3,        ///< Niklasson 2002
+  PLAIT_PURIFICATION_TRS4 = 4,       ///< Niklasson, Tymczak, Challacombe 2003
+  PLAIT_PURIFICATION_HPCP = 5        ///< Truflandier, Dianzinga, Bowler 2016
+};
+
+/// The same on all ranks. Energies are in the units of H.
+typedef struct plait_purification_problem {
+  plait_index electrons;
+  int electrons_per_state;  ///< 1 or 2; 0: 2, a closed shell
+  plait_purification_method method;
+  const double* chemical_potential;  ///< of PLAIT_PURIFICATION_MCWEENY, which AUTO takes where there is one; else NULL
+  int gershgorin;                    ///< not 0: bounds the spectrum by the sums of rows, not by Lanczos
+  plait_index most_steps;            ///< after which there is taken to be no gap; 0: 300
+} plait_purification_problem;
+
+/// What is known of a D. There is no tolerance: steps end where rounding does.
+typedef struct plait_purification_result {
+  plait_index steps;
+  plait_index products;      ///< of matrices, those that change the basis included
+  double energy;             ///< electrons_per_state · tr(D H)
+  double trace_error;        ///< tr(D S) - occupied states
+  double idempotency_error;  ///< ‖D S D - D‖, Frobenius
+  double commutator_error;   ///< how well D commutes with H in an orthonormal basis, in widths of the spectrum
+  double lowest_potential, highest_potential;  ///< no state is between them: any chemical potential in there is right
+  double highest_occupied, occupied_error;     ///< not above the true one, and by how much at most below it
+  double lowest_empty, empty_error;            ///< likewise above it; infinite where there is no such state
+} plait_purification_result;
+
+/// D ← the density matrix of H. Collective.
+///
+/// Returns PLAIT_ERROR_NO_GAP on all ranks where there is none, and PLAIT_ERROR_ARGUMENT for matrices that are not
+/// symmetric, naming an element.
+///
+/// \param result  may be NULL
+int plait_purification_execute(plait_purification* purification, const plait_purification_problem* problem,
+                               const plait_source_tile* h, plait_index h_count, const plait_target_tile* d,
+                               plait_index d_count, plait_purification_result* result);
+
+/// The same step by step: `begin`, `advance` until `done` is 1, `end`, which makes the steps that are left. H may go
+/// after `begin`. `progress` has steps, energy and errors so far; it may be NULL. Collective.
+int plait_purification_begin(plait_purification* purification, const plait_purification_problem* problem,
+                             const plait_source_tile* h, plait_index h_count);
+int plait_purification_advance(plait_purification* purification, int* done, plait_purification_result* progress);
+int plait_purification_end(plait_purification* purification, const plait_target_tile* d, plait_index d_count,
+                           plait_purification_result* result);
+
+// ---- Scaling and optimal transport ----
+
+/// This rank's rows of a matrix whose rows are dealt to the ranks, rank 0 has the first ones, and the sums that they
+/// and the columns are to have. In Fortran an array (columns, rows).
+typedef struct plait_rows {
+  plait_type type;   ///< PLAIT_FLOAT or PLAIT_DOUBLE
+  const void* data;  ///< element (i, j) of these rows at data[i * leading_dimension + j]
+  plait_index rows, columns, leading_dimension;
+  const double* row_sums;     ///< of these rows; NULL on all ranks: all alike
+  const double* column_sums;  ///< of all columns, the same on all ranks; NULL: all alike
+} plait_rows;
+
+/// Why iterations ended. Only the first means that the result is what was asked for.
+typedef int plait_sinkhorn_status;
+enum {
+  PLAIT_CONVERGED = 0,
+  PLAIT_ITERATION_LIMIT = 1,
+  PLAIT_NO_SUPPORT = 2,            ///< proved: no matrix with zeros where this one has them has such sums, all alike
+  PLAIT_INFEASIBLE_MARGINALS = 3,  ///< the same of sums that differ
+  PLAIT_NUMERICAL_LIMIT = 4        ///< numbers left their range, or are as good as rounding lets them be
+};
+
+/// 0 leaves a choice to plait. The same on all ranks.
+typedef struct plait_sinkhorn_options {
+  double tolerance;             ///< of `error`; 0: 1e-9
+  plait_index most_iterations;  ///< 0: 10000
+  // Of transport:
+  double epsilon;                ///< in units of the costs; has no default
+  double first_epsilon;          ///< to begin with, divided by 4 until it is epsilon; 0: chosen by the costs
+  double rho_rows, rho_columns;  ///< what it costs to miss sums, rho KL(sums | given ones); 0: they are not missed
+} plait_sinkhorn_options;
+
+typedef struct plait_sinkhorn_result {
+  plait_sinkhorn_status status;
+  plait_index iterations;
+  double error;         ///< Σ |sum of a column - what it is to be| / Σ of all
+  double cost;          ///< of transport: Σ C P
+  double mass;          ///< Σ P
+  double primal, dual;  ///< the values of both problems, between which the optimum is
+} plait_sinkhorn_result;
+
+/// Finds u and v with which diag(u) K diag(v) has the sums that are asked for. K is only read. Collective.
+///
+/// \param u  of this rank's rows; \param v of all columns, the same on all ranks: of the type of K
+int plait_scale(plait_context* context, const plait_rows* k, const plait_sinkhorn_options* options, void* u, void* v,
+                plait_sinkhorn_result* result);
+
+/// Finds the plan P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon) of entropic optimal transport, which has these sums
+/// and minimises Σ C P + epsilon Σ P (log P - 1). Costs of +infinity forbid an entry. Collective.
+int plait_transport(plait_context* context, const plait_rows* costs, const plait_sinkhorn_options* options, void* f,
+                    void* g, plait_sinkhorn_result* result);
 
 // ---- Relabeling ----
 

@@ -40,6 +40,9 @@ static plait_node* node = NULL;
 static plait_shared_memory* memory = NULL;
 static plait_summation* summation = NULL;
 static plait_request* request = NULL;
+static plait_product* product = NULL;
+static plait_symm* symm = NULL;
+static plait_purification* purification = NULL;
 
 static void handles_that_outlive_mpi_can_be_freed(plait_layout* layout, plait_plan* plan) {
   const char* const text = "MPI is not running";
@@ -49,6 +52,11 @@ static void handles_that_outlive_mpi_can_be_freed(plait_layout* layout, plait_pl
   SUCCEEDS(plait_free_shared(&memory));
   SUCCEEDS(plait_summation_free(&summation));
   FAILS(plait_request_wait(&request), PLAIT_ERROR_MPI, text);
+  FAILS(plait_product_execute(product, NULL), PLAIT_ERROR_MPI, text);
+  FAILS(plait_purification_advance(purification, NULL, NULL), PLAIT_ERROR_MPI, text);
+  SUCCEEDS(plait_product_free(&product));
+  SUCCEEDS(plait_symm_free(&symm));
+  SUCCEEDS(plait_purification_free(&purification));
   CHECK(pipeline == NULL && node == NULL && memory == NULL && summation == NULL && request == NULL);
   plait_plan* other = NULL;
   FAILS(plait_execute(plan, NULL, 0), PLAIT_ERROR_MPI, text);
@@ -105,6 +113,17 @@ int main(int argc, char** argv) {
   nodes_take_operations_of_users();
   sums_are_the_same_whoever_has_what();
   wrong_reductions_of_nodes_fail_on_all_ranks();
+  products_are_the_sums_of_their_terms();
+  products_tell_how_they_are_done();
+  wrong_products_fail_on_all_ranks();
+  symmetric_matrices_are_squared_and_cubed();
+  matrices_are_multiplied_by_vectors();
+  density_matrices_are_projectors_onto_the_lowest_states();
+  density_matrices_go_step_by_step();
+  wrong_purifications_fail_on_all_ranks();
+  matrices_are_scaled_to_sums();
+  plans_of_transport_have_their_masses();
+  wrong_scalings_fail_on_all_ranks();
 
   plait_layout* layout = layout_of("rows@{P}", 4, 4);
   plait_plan* plan = NULL;
@@ -116,6 +135,10 @@ int main(int argc, char** argv) {
   SUCCEEDS(plait_node_create(context, &node));
   SUCCEEDS(plait_allocate_shared(context, 100, &memory, &address));
   SUCCEEDS(plait_summation_create(context, &summation));
+  const plait_factor factor = {layout, PLAIT_IDENTITY};
+  SUCCEEDS(plait_product_create(context, PLAIT_DOUBLE, &factor, &factor, layout, NULL, &product));
+  SUCCEEDS(plait_symm_create(context, PLAIT_DOUBLE, 4, NULL, &symm));
+  SUCCEEDS(plait_purification_create(context, PLAIT_DOUBLE, layout, NULL, layout, PLAIT_WHOLE, &purification));
   SUCCEEDS(plait_start_broadcast(context, data, 1, PLAIT_DOUBLE, 0, &request));
   int done = 0;
   while (!done) SUCCEEDS(plait_request_progress(request, &done));

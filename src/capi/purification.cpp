@@ -1,0 +1,317 @@
+#include "plait/purify/purification.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/layout/fingerprint.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/purify/allocate.hpp"
+#include "plait/purify/dense_products.hpp"
+#include "plait/purify/elementwise.hpp"
+#include "plait/purify/hamiltonian.hpp"
+#include "plait/purify/orthogonal.hpp"
+#include "plait/purify/spectrum.hpp"
+#include "plait/redistribute/redistribution.hpp"
+
+#include "capi/arguments.hpp"
+#include "capi/communicator.hpp"
+#include "capi/convert.hpp"
+#include "capi/error.hpp"
+#include "capi/handle.hpp"
+#include "capi/operands.hpp"
+#include "capi/plait.h"
+
+using namespace plait::capi;
+using plait::Index;
+using plait::layout::Layout;
+using plait::purify::Matrix;
+using plait::redistribute::Redistribution;
+
+namespace {
+
+struct PurificationLayouts {
+  std::optional<Layout> h, s, d;  // s: where there is an overlap
+  std::optional<plait::purify::Triangle> triangle;
+};
+
+/// The purifications of a handle, one after the other. Everything is collective, and the same on all ranks.
+template <class T>
+class Purifier {
+ public:
+  Purifier(plait::mpi::Context& context, PurificationLayouts layouts)
+      : context_(context),
+        layouts_(std::move(layouts)),
+        n_(layouts_.h->shape().rows),
+        products_(context, n_, plait::purify::choose_squares(context.size())),
+        counted_(products_) {}
+
+  void set_overlap(const plait_source_tile* s, Index count) {
+    plait::mpi::agreed(context_, [&] {
+      if (!layouts_.s) throw plait::ArgumentError("s: was planned to be NULL, expected a layout of S in that case");
+    });
+    running_.reset();
+    z_.reset();
+    s_.emplace(read(*layouts_.s, s, count, "s"));
+    auto copy = allocate();
+    plait::purify::blend<T>(0, {{1, &*s_}}, copy);
+    auto root = allocate();
+    static_cast<void>(plait::purify::inverse_root(counted_, copy, root));
+    z_.emplace(std::move(root));
+  }
+
+  void begin(const plait_purification_problem* given, const plait_source_tile* h, Index count) {
+    running_.reset();
+    plait::purify::Problem problem;
+    plait::purify::Bounds bounds{};
+    plait::mpi::agreed(context_, [&](plait::mpi::Alike& arguments) {
+      expect_input(given, "problem", "a plait_purification_problem");
+      if (layouts_.s && !z_) {
+        throw plait::ArgumentError("purification: has no overlap yet, expected plait_purification_set_overlap before");
+      }
+      problem = problem_of(*given);
+      bounds = given->gershgorin != 0 ? plait::purify::Bounds::gershgorin : plait::purify::Bounds::lanczos;
+      arguments.add("electrons", given->electrons);
+      arguments.add("electrons_per_state", per_state_);
+      arguments.add("gershgorin", bounds);
+    });
+    products_before_ = counted_.count();
+    h_.emplace(read(*layouts_.h, h, count, "h"));
+    if (z_) plait::purify::transform(counted_, *z_, *h_);
+    if (n_ > 0) problem.spectrum = plait::purify::spectrum_of(context_, *h_, bounds);
+    running_.emplace(counted_, *h_, problem);
+    is_done_ = false;
+  }
+
+  bool advance(plait_purification_result* progress) {
+    expect_begun();
+    if (!is_done_) {
+      try {
+        is_done_ = !running_->advance();
+      } catch (...) {
+        running_.reset();
+        throw;
+      }
+      if (!is_done_) running_->follow_frontier();
+    }
+    if (progress != nullptr) *progress = result_so_far();
+    return !is_done_;
+  }
+
+  void end(const plait_target_tile* d, Index count, plait_purification_result* result) {
+    std::vector<plait::matrix_view<T>> target;
+    plait::mpi::agreed(context_, [&] { target = views<T>(d, count, layouts_.d->tiles_of(context_.rank()), "d"); });
+    while (advance(nullptr)) continue;
+    plait_purification_result found = result_so_far();
+    if (n_ > 0) {
+      const plait::purify::Frontier frontier = running_->frontier();
+      found.highest_occupied = frontier.highest_occupied, found.occupied_error = frontier.occupied_error;
+      found.lowest_empty = frontier.lowest_empty, found.empty_error = frontier.empty_error;
+      const double width = running_->state().problem.spectrum.width();
+      if (width > 0) {
+        found.commutator_error = plait::purify::commutator_error(context_, *h_, running_->density()) / width;
+      }
+    }
+    Matrix<T>& density = running_->density();
+    const double norm = z_ ? bring_back(density, found) : 1;
+    found.products = counted_.count() - products_before_;
+    expect_right(found, norm);
+    Redistribution(context_, density.layout(), *layouts_.d)
+        .template execute<T>(T{1}, density.const_tiles(), T{0}, target);
+    running_.reset();
+    if (result != nullptr) *result = found;
+  }
+
+ private:
+  [[nodiscard]] Matrix<T> allocate() { return plait::purify::allocate<T>(context_, products_.layout()); }
+
+  void expect_begun() const {
+    if (!running_) {
+      throw plait::ArgumentError("purification: none is under way, expected plait_purification_begin before");
+    }
+  }
+
+  /// A matrix of the caller's, Hermitian to the last bit, in the layout of the products.
+  [[nodiscard]] Matrix<T> read(const Layout& layout, const plait_source_tile* tiles, Index count, const char* what) {
+    std::vector<plait::matrix_view<const T>> given;
+    plait::mpi::agreed(context_, [&] { given = views<const T>(tiles, count, layout.tiles_of(context_.rank()), what); });
+    Matrix<T> result = allocate();
+    Redistribution(context_, layout, result.layout()).template execute<T>(T{1}, given, T{0}, result.tiles());
+    if (layouts_.triangle) plait::purify::fill_from_triangle(context_, result, *layouts_.triangle);
+    plait::purify::expect_finite(context_, result, what);
+    plait::purify::make_hermitian(context_, result, what);
+    return result;
+  }
+
+  [[nodiscard]] plait::purify::Problem problem_of(const plait_purification_problem& given) {
+    using plait::purify::Method;
+    plait::purify::Problem problem;
+    expect_at_least("most_steps", given.most_steps, 0);
+    if (given.most_steps > 0) problem.most_iterations = given.most_steps;
+    if (given.electrons_per_state < 0 || given.electrons_per_state > 2) {
+      throw plait::ArgumentError("electrons_per_state: is " + std::to_string(given.electrons_per_state) +
+                                 ", expected 1 or 2, or 0 for 2");
+    }
+    per_state_ = given.electrons_per_state == 0 ? 2 : given.electrons_per_state;
+    problem.occupied = plait::purify::occupied_states(given.electrons, per_state_, n_);
+    if (given.chemical_potential != nullptr) problem.chemical_potential = *given.chemical_potential;
+    if (given.method != PLAIT_PURIFICATION_AUTO) {
+      problem.method =
+          enumerator<Method>("method", given.method, PLAIT_PURIFICATION_CANONICAL, PLAIT_PURIFICATION_HPCP);
+    } else {
+      problem.method =
+          problem.chemical_potential ? Method::mcweeny : plait::purify::choose_method(problem.occupied, n_);
+    }
+    if (problem.chemical_potential && problem.method != Method::mcweeny) {
+      throw plait::ArgumentError(
+          "chemical_potential: is given, but the method finds it by itself; expected PLAIT_PURIFICATION_MCWEENY");
+    }
+    return problem;
+  }
+
+  [[nodiscard]] plait_purification_result result_so_far() const {
+    const plait::purify::State& state = running_->state();
+    const plait::purify::Interval potentials = state.chemical_potentials();
+    plait_purification_result result{};
+    result.products = counted_.count() - products_before_;
+    result.lowest_potential = potentials.low, result.highest_potential = potentials.high;
+    result.highest_occupied = state.frontier.highest_occupied, result.occupied_error = state.frontier.occupied_error;
+    result.lowest_empty = state.frontier.lowest_empty, result.empty_error = state.frontier.empty_error;
+    if (state.iterates.empty()) return result;
+    const plait::purify::Iterate& last = state.iterates.back();
+    result.steps = std::ssize(state.iterates) - (is_done_ ? 1 : 0);
+    result.energy = per_state_ * last.energy;
+    result.trace_error = last.trace - static_cast<double>(state.problem.occupied);
+    result.idempotency_error = last.idempotency_error;
+    return result;
+  }
+
+  /// d ← ZDZ, whose errors are those with S. Returns its norm, which bases that are nearly dependent make large.
+  [[nodiscard]] double bring_back(Matrix<T>& d, plait_purification_result& found) {
+    plait::purify::transform(counted_, *z_, d);
+    Matrix<T> first = allocate();
+    Matrix<T> second = allocate();
+    counted_.multiply(d, *s_, first);
+    found.trace_error = plait::purify::trace(context_, first) - static_cast<double>(running_->state().problem.occupied);
+    counted_.multiply(first, d, second);
+    found.idempotency_error = plait::purify::distance(context_, second, d);
+    return std::max(1.0, std::sqrt(plait::purify::inner_product(context_, d, d)));
+  }
+
+  void expect_right(const plait_purification_result& found, double norm) const {
+    const double rounding = (z_ ? 1e-7 : 1e-9) * std::max(1.0, static_cast<double>(n_));
+    if (std::abs(found.trace_error) < rounding && found.idempotency_error < rounding * norm &&
+        found.commutator_error < 1e-7) {
+      return;
+    }
+    throw plait::Error(
+        plait::ErrorKind::other,
+        fmt::format("the result is no density matrix: trace error {:.2e}, ||DSD - D|| {:.2e}, commutator with H {:.2e}",
+                    found.trace_error, found.idempotency_error, found.commutator_error));
+  }
+
+  plait::mpi::Context& context_;
+  PurificationLayouts layouts_;
+  Index n_;
+  plait::purify::DenseProducts<T> products_;
+  plait::purify::CountedProducts<T> counted_;
+  std::optional<Matrix<T>> s_, z_, h_;
+  std::optional<plait::purify::Purification<T>> running_;
+  int per_state_ = 2;
+  bool is_done_ = false;
+  Index products_before_ = 0;
+};
+
+}  // namespace
+
+struct plait_purification : OnContext<plait_purification> {
+  static constexpr const char* name = "a purification";
+  std::variant<std::monostate, Purifier<double>, Purifier<std::complex<double>>> kernel;
+};
+
+namespace {
+
+/// Calls f with what the handle stands for.
+template <class F>
+int purify_with(plait_purification* purification, F&& f) {
+  return guarded([&] {
+    plait_purification& its = expect_handle(purification, "purification");
+    expect_mpi();
+    visit_kernel(its.kernel, std::forward<F>(f));
+  });
+}
+
+}  // namespace
+
+int plait_purification_create(plait_context* context, plait_type type, const plait_layout* h, const plait_layout* s,
+                              const plait_layout* d, plait_triangle triangle, plait_purification** purification) {
+  PurificationLayouts layouts;
+  return create(
+      context, purification, "purification",
+      [&](plait_purification& made, plait::mpi::Alike& arguments) {
+        with_type<double, std::complex<double>>(type, []<class T>() {});
+        arguments.add("type", type);
+        arguments.add("triangle", triangle);
+        if (triangle != PLAIT_WHOLE) {
+          layouts.triangle = enumerator<plait::purify::Triangle>("triangle", triangle, PLAIT_LOWER, PLAIT_UPPER);
+        }
+        layouts.h = expect_handle(h, "h").layout;
+        layouts.d = expect_handle(d, "d").layout;
+        if (s != nullptr) layouts.s = expect_handle(s, "s").layout;
+        const Index n = layouts.h->shape().rows;
+        for (const auto& [layout, what] : {std::pair(&layouts.h, "h"), {&layouts.s, "s"}, {&layouts.d, "d"}}) {
+          if (!*layout) continue;
+          if ((*layout)->shape() != plait::layout::Shape{n, n}) {
+            throw plait::ShapeMismatch(std::string(what) + ": is " + plait::layout::to_string((*layout)->shape()) +
+                                       ", expected " + plait::layout::to_string({n, n}));
+          }
+          if ((*layout)->ranks() > made.context->size()) {
+            throw plait::LayoutError(std::string(what) + ": needs " + std::to_string((*layout)->ranks()) +
+                                     " ranks, there are " + std::to_string(made.context->size()));
+          }
+          arguments.add(what, plait::layout::fingerprint(**layout));
+        }
+      },
+      [&](plait_purification& made) {
+        with_type<double, std::complex<double>>(
+            type, [&]<class T>() { made.kernel.emplace<Purifier<T>>(*made.context, std::move(layouts)); });
+      });
+}
+
+int plait_purification_free(plait_purification** purification) { return free_handle(purification, "purification"); }
+
+int plait_purification_set_overlap(plait_purification* purification, const plait_source_tile* s, plait_index s_count) {
+  return purify_with(purification, [&](auto& kernel) { kernel.set_overlap(s, s_count); });
+}
+
+int plait_purification_begin(plait_purification* purification, const plait_purification_problem* problem,
+                             const plait_source_tile* h, plait_index h_count) {
+  return purify_with(purification, [&](auto& kernel) { kernel.begin(problem, h, h_count); });
+}
+
+int plait_purification_advance(plait_purification* purification, int* done, plait_purification_result* progress) {
+  return purify_with(purification, [&](auto& kernel) {
+    const bool goes_on = kernel.advance(progress);
+    if (done != nullptr) *done = goes_on ? 0 : 1;
+  });
+}
+
+int plait_purification_end(plait_purification* purification, const plait_target_tile* d, plait_index d_count,
+                           plait_purification_result* result) {
+  return purify_with(purification, [&](auto& kernel) { kernel.end(d, d_count, result); });
+}
+
+int plait_purification_execute(plait_purification* purification, const plait_purification_problem* problem,
+                               const plait_source_tile* h, plait_index h_count, const plait_target_tile* d,
+                               plait_index d_count, plait_purification_result* result) {
+  return purify_with(purification, [&](auto& kernel) {
+    kernel.begin(problem, h, h_count);
+    kernel.end(d, d_count, result);
+  });
+}

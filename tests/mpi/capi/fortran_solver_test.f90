@@ -1,0 +1,216 @@
+! Products, density matrices and scaling of the module plait, called from Fortran on any number of ranks. What the
+! functions do is tested in C; this holds the interfaces to plait.h.
+program fortran_solver_test
+  use fortran_check
+  implicit none
+
+  integer(c_int64_t), parameter :: n = 20, one = 1
+  character(16) :: rows_text, columns_text
+
+  call begin()
+  write (rows_text, '("rows@", i0)') ranks
+  write (columns_text, '("cols@", i0)') ranks
+  call products()
+  call symmetric_products()
+  call products_with_vectors()
+  call density_matrices()
+  call scaling()
+  call finish()
+
+contains
+
+  ! An n x n layout, and the one tile that this rank has of it.
+  subroutine lay_out(text, layout, extent)
+    character(*), intent(in) :: text
+    type(c_ptr), intent(out) :: layout
+    type(plait_tile_extent), intent(out) :: extent
+    type(plait_tile_extent) :: extents(1)
+    integer(c_int64_t) :: count
+    call succeeds(plait_layout_create_from_text(trim(text) // c_null_char, n, n, layout), 'layout')
+    call succeeds(plait_layout_tiles(layout, rank, one, extents, count), 'tiles')
+    extent = extents(1)
+  end subroutine
+
+  ! Row and column in the matrix of the first element of this rank, all of whose tiles are in one piece.
+  function corner(layout, extent) result(place)
+    type(c_ptr), intent(in) :: layout
+    type(plait_tile_extent), intent(in) :: extent
+    integer(c_int64_t) :: place(2)
+    place = 0
+    if (extent%rows * extent%columns == 0) return
+    call succeeds(plait_layout_place(layout, extent%row, extent%column, 0_c_int64_t, 0_c_int64_t, place(1), place(2)), &
+      'place')
+  end function
+
+  subroutine products()
+    type(c_ptr) :: by_rows, by_columns, product
+    type(plait_tile_extent) :: rows, columns
+    real(c_float), allocatable, target :: a(:, :), c(:, :)
+    real(c_float), target :: two = 2
+    type(plait_tile), target :: a_tile, c_tile
+    type(plait_product_operands) :: operands
+    type(plait_product_choice) :: choice
+    call lay_out(rows_text, by_rows, rows)
+    call lay_out(columns_text, by_columns, columns)
+    allocate (a(rows%rows, rows%columns), c(columns%rows, columns%columns))
+    a = 1
+    c = -1
+    a_tile = plait_tile(c_loc(a), max(rows%rows, one))
+    c_tile = plait_tile(c_loc(c), max(columns%rows, one))
+    call succeeds(plait_product_create(context, PLAIT_FLOAT, plait_factor(by_rows), &
+      plait_factor(by_rows, PLAIT_TRANSPOSE), by_columns, plait_product_options(method=PLAIT_PRODUCT_SUMMA), product), &
+      'product')
+    operands = plait_product_operands(alpha=c_loc(two), a=c_loc(a_tile), a_count=1, b=c_loc(a_tile), b_count=1, &
+      c=c_loc(c_tile), c_count=1)
+    call succeeds(plait_product_execute(product, operands), 'execute')
+    call expect(all(nint(c) == 2 * n), 'c is 2 a a^T')
+    operands%beta = c_loc(two)
+    call succeeds(plait_product_execute(product, operands), 'execute')
+    call expect(all(nint(c) == 6 * n), 'c is 2 a a^T + 2 c')
+    call succeeds(plait_product_choice_of(product, choice), 'choice')
+    call expect(choice%method == PLAIT_PRODUCT_SUMMA, 'SUMMA was chosen')
+    operands%c_count = 2
+    call fails(plait_product_execute(product, operands), PLAIT_ERROR_SHAPE, 'c: has 2 tiles, expected 1')
+    call succeeds(plait_product_free(product), 'free')
+    call fails(plait_product_create(context, PLAIT_INT8, plait_factor(by_rows), plait_factor(by_rows), by_rows, &
+      product=product), PLAIT_ERROR_ARGUMENT, 'type: is 0')
+    call succeeds(plait_layout_free(by_rows), 'free')
+    call succeeds(plait_layout_free(by_columns), 'free')
+  end subroutine
+
+  subroutine symmetric_products()
+    type(c_ptr) :: symm, layout
+    type(plait_tile_extent) :: extents(1)
+    integer(c_int64_t) :: count
+    complex(c_double_complex), allocatable, target :: d(:, :), d2(:, :), d3(:, :)
+    call succeeds(plait_symm_create(context, PLAIT_COMPLEX_DOUBLE, n, symm=symm), 'symm')
+    call succeeds(plait_symm_layout(symm, layout), 'layout')
+    call succeeds(plait_layout_tiles(layout, rank, one, extents, count), 'tiles')
+    allocate (d(extents(1)%rows, extents(1)%columns))
+    d = 1
+    d2 = d
+    d3 = d
+    if (count > 0) then
+      call succeeds(plait_symm_square(symm, tile(d), tile(d2)), 'square')
+      call succeeds(plait_symm_square_cube(symm, tile(d), tile(d2), tile(d3)), 'cube')
+    else
+      call succeeds(plait_symm_square(symm), 'square')
+      call succeeds(plait_symm_square_cube(symm), 'cube')
+    end if
+    call expect(all(nint(real(d2)) == n) .and. all(nint(real(d3)) == n**2), 'square and cube')
+    call succeeds(plait_symm_free(symm), 'free')
+    call succeeds(plait_layout_free(layout), 'free')
+  end subroutine
+
+  type(plait_tile) function tile(matrix)
+    complex(c_double_complex), intent(in), target, contiguous :: matrix(:, :)
+    tile = plait_tile(c_loc(matrix), max(size(matrix, 1), 1))
+  end function
+
+  subroutine products_with_vectors()
+    type(c_ptr) :: product, layout
+    type(plait_tile_extent) :: extents(1)
+    type(plait_part) :: x_part, y_part
+    integer(c_int64_t) :: count
+    real(c_double), allocatable, target :: a(:, :)
+    real(c_double) :: x(n), y(n)
+    call succeeds(plait_matrix_vector_create(context, PLAIT_DOUBLE, n, n, PLAIT_VECTOR_ROWS, &
+      plait_vector_options(strands=2), product), 'product')
+    call succeeds(plait_matrix_vector_layout(product, layout), 'layout')
+    call succeeds(plait_matrix_vector_parts(product, x_part, y_part), 'parts')
+    call succeeds(plait_layout_tiles(layout, rank, one, extents, count), 'tiles')
+    allocate (a(extents(1)%rows, extents(1)%columns))
+    a = 1
+    x = 2
+    call succeeds(plait_matrix_vector_execute(product, plait_tile(c_loc(a), max(extents(1)%rows, one)), x, y), 'execute')
+    call expect(all(nint(y(:y_part%count)) == 2 * n) .and. y_part%count == extents(1)%rows, 'sums of rows')
+    call succeeds(plait_matrix_vector_free(product), 'free')
+    call succeeds(plait_layout_free(layout), 'free')
+  end subroutine
+
+  ! The two states of each of n / 2 pairs of sites are their sum, at energy -1, and their difference.
+  subroutine density_matrices()
+    type(c_ptr) :: purification, by_rows, by_columns
+    type(plait_tile_extent) :: rows, columns
+    real(c_double), allocatable, target :: h(:, :), s(:, :), d(:, :)
+    real(c_double), target :: between = 0.1_c_double
+    type(plait_tile) :: h_tile(1), s_tile(1), d_tile(1)
+    type(plait_purification_result) :: result, progress
+    integer(c_int64_t) :: first(2), i, j
+    integer(c_int) :: done
+    call lay_out(rows_text, by_rows, rows)
+    call lay_out(columns_text, by_columns, columns)
+    allocate (h(rows%rows, rows%columns), s(rows%rows, rows%columns), d(columns%rows, columns%columns))
+    first = corner(by_rows, rows)
+    h = 0
+    s = 0
+    do i = 1, rows%rows
+      h(i, partner(i + first(1))) = -1
+      s(i, i + first(1)) = 1
+    end do
+    h_tile = plait_tile(c_loc(h), max(rows%rows, one))
+    s_tile = plait_tile(c_loc(s), max(rows%rows, one))
+    d_tile = plait_tile(c_loc(d), max(columns%rows, one))
+    call succeeds(plait_purification_create(context, PLAIT_DOUBLE, by_rows, by_rows, by_columns, PLAIT_LOWER, &
+      purification), 'purification')
+    call succeeds(plait_purification_set_overlap(purification, s_tile, one), 'overlap')
+    call succeeds(plait_purification_execute(purification, plait_purification_problem(electrons=n), h_tile, one, d_tile, &
+      one, result), 'execute')
+    call expect(abs(result%energy + n) < 1e-9_c_double, 'all electrons are at -1')
+    call expect(abs(result%highest_occupied + 1) < 1e-6_c_double .and. abs(result%lowest_empty - 1) < 1e-6_c_double, &
+      'the states at the gap')
+    first = corner(by_columns, columns)
+    do j = 1, columns%columns
+      do i = 1, n
+        call expect(abs(d(i, j) - merge(0.5_c_double, 0.0_c_double, i == j + first(2) .or. &
+          i == partner(j + first(2)))) < 1e-9_c_double, 'the density of a pair')
+      end do
+    end do
+    call succeeds(plait_purification_begin(purification, plait_purification_problem(electrons=n, &
+      method=PLAIT_PURIFICATION_MCWEENY, chemical_potential=c_loc(between)), h_tile, one), 'begin')
+    done = 0
+    do while (done == 0)
+      call succeeds(plait_purification_advance(purification, done, progress), 'advance')
+    end do
+    call succeeds(plait_purification_end(purification, d_tile, one, result), 'end')
+    call expect(abs(progress%energy + n) < 1e-9_c_double .and. result%steps == progress%steps, 'McWeeny finds it, too')
+    h = 0
+    call fails(plait_purification_execute(purification, plait_purification_problem(electrons=n), h_tile, one, d_tile, one), &
+      PLAIT_ERROR_NO_GAP, 'no gap')
+    call succeeds(plait_purification_free(purification), 'free')
+    call succeeds(plait_layout_free(by_rows), 'free')
+    call succeeds(plait_layout_free(by_columns), 'free')
+  end subroutine
+
+  integer(c_int64_t) function partner(site)
+    integer(c_int64_t), intent(in) :: site
+    partner = merge(site + 1, site - 1, mod(site, 2_c_int64_t) == 1)
+  end function
+
+  ! Each rank has two rows of ones, whose columns are to have unequal sums.
+  subroutine scaling()
+    real(c_double), target :: k(3, 2), row_sums(2), column_sums(3)
+    real(c_double) :: u(2), v(3), plan(3, 2)
+    type(plait_rows) :: rows
+    type(plait_sinkhorn_result) :: result
+    integer :: i
+    k = 1
+    row_sums = 1
+    column_sums = [1, 2, 3] * ranks / 3.0_c_double
+    rows = plait_rows(data=c_loc(k), rows=2, columns=3, leading_dimension=3, row_sums=c_loc(row_sums), &
+      column_sums=c_loc(column_sums))
+    call succeeds(plait_scale(context, rows, u=u, v=v, result=result), 'scale')
+    call expect(result%status == PLAIT_CONVERGED, 'it converges')
+    do i = 1, 2
+      call expect(all(abs(u(i) * v - [1, 2, 3] / 6.0_c_double) < 1e-9_c_double), 'rows of the plan')
+    end do
+    call succeeds(plait_transport(context, rows, plait_sinkhorn_options(epsilon=1.0_c_double), u, v, result), 'transport')
+    do i = 1, 2
+      plan(:, i) = exp(u(i) + v - k(:, i))
+      call expect(all(abs(plan(:, i) - [1, 2, 3] / 6.0_c_double) < 1e-8_c_double), 'rows of the plan')
+    end do
+    call expect(abs(result%cost - 2 * ranks) < 1e-8_c_double, 'the cost of the plan')
+    call fails(plait_transport(context, rows, plait_sinkhorn_options(), u, v), PLAIT_ERROR_ARGUMENT, 'epsilon')
+  end subroutine
+
+end program fortran_solver_test
