@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
                                                 {"reduce-at-exit", reduce_at_exit},
                                                 {"reproducible", check_reproducible},
                                                 {"reproducible-on-many", check_reproducible_on_many},
+                                                {"reproducible-persistent", check_persistent_reproducible},
                                                 {"not-reproducible", check_not_reproducible},
                                                 {"few-sums", check_few_sums}};
   const std::string part = argc == 2 ? argv[1] : "";

@@ -32,10 +32,11 @@ void abort_between();        // part "abort-between"
 void reduce_at_exit();  // part "reduce-at-exit"
 
 // Only with plait's library and PLAIT_REPRODUCIBLE=1.
-void check_reproducible();          // part "reproducible"
-void check_reproducible_on_many();  // part "reproducible-on-many"
-void check_not_reproducible();      // part "not-reproducible"
-void check_few_sums();              // part "few-sums"
+void check_reproducible();             // part "reproducible"
+void check_persistent_reproducible();  // part "reproducible-persistent"
+void check_reproducible_on_many();     // part "reproducible-on-many"
+void check_not_reproducible();         // part "not-reproducible"
+void check_few_sums();                 // part "few-sums"
 
 /// Says on stderr what is wrong.
 void complain(const std::string& what);

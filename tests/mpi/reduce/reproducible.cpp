@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mpi/reduce/program.hpp"
+#include "mpi/reduce/under_way.hpp"
 
 namespace {
 
@@ -135,6 +136,28 @@ void check_reproducible() {
   check_type<std::complex<double>>(MPI_C_DOUBLE_COMPLEX, reversed);
   check_type<std::complex<float>>(MPI_C_FLOAT_COMPLEX, reversed);
   MPI_Comm_free(&reversed);
+}
+
+// Before any other sums.
+void check_persistent_reproducible() {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (const int n : {1, 10001}) {
+    const std::vector<double> own = numbers<double>(rank, rank + 1, n);
+    const std::vector<double> sums = numbers<double>(0, ranks, n);
+    std::vector<double> out(own.size());
+    MPI_Request request = MPI_REQUEST_NULL;
+    PERSISTENT(Allreduce)(own.data(), out.data(), n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int round = 0; round < 2; ++round) {
+      out.assign(out.size(), 0);
+      MPI_Start(&request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      check("a persistent MPI_Allreduce", out.data(), sums.data(), n);
+    }
+    MPI_Request_free(&request);
+  }
 }
 
 // So many that not all would pay.
