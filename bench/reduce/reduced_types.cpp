@@ -10,6 +10,11 @@ using simd::Element;
 using simd::ReduceOperation;
 
 std::vector<ReducedType> reduced_types() {
+#if defined(MPICH_VERSION)
+  constexpr bool has_logical_integers = true;
+#else
+  constexpr bool has_logical_integers = false;
+#endif
   constexpr Element long_integer = sizeof(long) == 8 ? Element::int64 : Element::int32;
   std::vector<ReducedType> types{
       {"MPI_INT8_T", MPI_INT8_T, Element::int8},
@@ -27,7 +32,7 @@ std::vector<ReducedType> reduced_types() {
       {"MPI_C_BOOL", MPI_C_BOOL, Element::boolean},
       {"MPI_C_FLOAT_COMPLEX", MPI_C_FLOAT_COMPLEX, Element::complex64},
       {"MPI_C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX, Element::complex128},
-      {"MPI_INTEGER", MPI_INTEGER, Element::int32, false},
+      {"MPI_INTEGER", MPI_INTEGER, Element::int32, has_logical_integers},
       {"MPI_REAL", MPI_REAL, Element::float32},
       {"MPI_DOUBLE_PRECISION", MPI_DOUBLE_PRECISION, Element::float64},
       {"MPI_COMPLEX", MPI_COMPLEX, Element::complex64},

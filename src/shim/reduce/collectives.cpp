@@ -49,7 +49,7 @@ struct Remembered {
   const Combine* combine;
   const Combine* exact_sum;  // null where it is none, or there is none
   bool depends_on_order;
-  simd::Element element;
+  std::optional<simd::Element> padded;  // pairs
 };
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 thread_local constinit Remembered last{};
@@ -60,7 +60,13 @@ bool find_combine(MPI_Op operation, MPI_Datatype type) noexcept {
   const auto reduction = mpi::predefined_reduction(operation, type);
   const Combine* const combine = reduction ? combine_of(*reduction) : nullptr;
   if (combine == nullptr) return false;
-  last = {operation, type, combine, exact_sum_of(*reduction), depends_on_order(reduction), reduction->element};
+  const bool is_padded = simd::is_padded(reduction->element);
+  last = {operation,
+          type,
+          combine,
+          exact_sum_of(*reduction),
+          depends_on_order(reduction),
+          is_padded ? std::optional(reduction->element) : std::nullopt};
   return true;
 }
 
@@ -85,7 +91,7 @@ bool are_buffers(Routine routine, const void* send, const void* receive, Index c
 /// What is reduced how, and by whom.
 struct Call {
   const Combine* combine;
-  simd::Element element;
+  std::optional<simd::Element> padded;
   NodeGroup* group;
   bool is_exact;
 };
@@ -115,7 +121,7 @@ std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type
   if (reduction.depends_on_order && !is_exact && group->is_reproducible()) {
     Log::of_program().tell(routine, Outcome::irreproducible_reduction, group->rank());
   }
-  return Call{is_exact ? reduction.exact_sum : reduction.combine, reduction.element, group, is_exact};
+  return Call{is_exact ? reduction.exact_sum : reduction.combine, reduction.padded, group, is_exact};
 }
 
 /// Buffers of a call, of which other ranks know nothing.
@@ -129,8 +135,8 @@ struct Buffers {
 };
 
 void copy_own(const Call& call, const Buffers& buffers) noexcept {
-  if (simd::is_padded(call.element)) {
-    copy_without_padding(call.element, buffers.results, buffers.send, buffers.receive);
+  if (call.padded) {
+    copy_without_padding(*call.padded, buffers.results, buffers.send, buffers.receive);
   } else {
     std::memmove(buffers.receive, buffers.send,
                  static_cast<std::size_t>(buffers.results * call.combine->element_bytes()));
@@ -159,7 +165,7 @@ std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index
     return pass_on(routine, group.why_not());
   }
   try {
-    const Landing results(call.element, buffers.results, buffers.receive);
+    const Landing results(call.padded, buffers.results, buffers.receive);
     if (reducer != nullptr) {
       run(*reducer, buffers.operand(), results.place());
     } else {
@@ -209,16 +215,16 @@ Index take_counts(NodeGroup& group, const Count* counts) noexcept {
 struct Posting {
   std::shared_ptr<PostedReductions> posted;
   NodeReduction reduction;
-  simd::Element element;
+  std::optional<simd::Element> padded;
   Index results;
   std::vector<Index> begins;  // of a persistent one, whose slices the reduction refers to
 
   [[nodiscard]] std::unique_ptr<PostedReductions::Running> post(PostedReductions::Series* series) {
-    Landing landed(element, results, reduction.out);
+    Landing landed(padded, results, reduction.out);
     NodeReduction landing_first = reduction;
     landing_first.out = static_cast<std::byte*>(landed.place());
     auto running = series == nullptr ? posted->post(landing_first) : posted->post(landing_first, *series);
-    return simd::is_padded(element) ? landing(std::move(running), std::move(landed)) : std::move(running);
+    return padded ? landing(std::move(running), std::move(landed)) : std::move(running);
   }
 };
 
@@ -284,7 +290,7 @@ std::optional<int> start(Routine routine, Begin when, MPI_Comm comm, const Call&
   if (posted == nullptr) return std::nullopt;
   int code = MPI_ERR_NO_MEM;
   try {
-    Posting posting{std::move(posted), reduction, call.element, buffers.results, {}};
+    Posting posting{std::move(posted), reduction, call.padded, buffers.results, {}};
     code = when == Begin::at_once ? make_request(posting.post(nullptr), request)
                                   : make_repeated_request(routine, std::move(posting), request);
   } catch (const std::exception&) {

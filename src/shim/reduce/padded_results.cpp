@@ -1,6 +1,5 @@
 #include "shim/reduce/padded_results.hpp"
 
-#include <cstddef>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -46,16 +45,14 @@ void copy_without_padding(simd::Element pair, Index n, const void* from, void* t
   });
 }
 
-Landing::Landing(simd::Element element, Index n, void* out) noexcept
-    : element_(element), n_(n), out_(out), place_(out) {
-  if (n_ == 0 || !simd::is_padded(element)) return;
-  memory_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(n_ * simd::size_in_bytes(element))]);
+void Landing::take_memory() noexcept {
+  memory_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(n_ * simd::size_in_bytes(*padded_))]);
   if (memory_ != nullptr) place_ = memory_.get();
 }
 
-void Landing::deliver() const {
-  if (memory_ != nullptr) return copy_without_padding(element_, n_, place_, out_);
-  if (n_ > 0 && simd::is_padded(element_)) throw OutOfMemory("too little memory to leave the padding of pairs alone");
+void Landing::copy_to_out() const {
+  if (memory_ == nullptr) throw OutOfMemory("too little memory to leave the padding of pairs alone");
+  copy_without_padding(*padded_, n_, place_, out_);
 }
 
 std::unique_ptr<Running> landing(std::unique_ptr<Running> running, Landing results) {
