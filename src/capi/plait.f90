@@ -31,9 +31,6 @@ module plait
   enum, bind(C)
     enumerator :: PLAIT_COST_VOLUME = 0, PLAIT_COST_NODE, PLAIT_COST_LINK, PLAIT_COST_CUSTOM
   end enum
-  enum, bind(C)
-    enumerator :: PLAIT_ASSIGNMENT_AUTO = 0, PLAIT_ASSIGNMENT_EXACT, PLAIT_ASSIGNMENT_GREEDY
-  end enum
 
   enum, bind(C)
     enumerator :: PLAIT_OWN = 0, PLAIT_MAX, PLAIT_MIN, PLAIT_SUM, PLAIT_PROD, PLAIT_BAND, PLAIT_BOR, PLAIT_BXOR, &
@@ -401,11 +398,11 @@ module plait
       type(c_ptr), value :: plan
     end function
 
-    integer(c_int) function plait_relabel(pairs, count, ranks, cost, assignment, rank_of, relabeling) bind(C)
+    integer(c_int) function plait_relabel(pairs, count, ranks, cost, rank_of, relabeling) bind(C)
       import :: c_int, c_int64_t, plait_cost, plait_relabeling, plait_sized_pair
       type(plait_sized_pair), intent(in) :: pairs(*)
       integer(c_int64_t), value :: count
-      integer(c_int), value :: ranks, assignment
+      integer(c_int), value :: ranks
       type(plait_cost), intent(in), optional :: cost
       integer(c_int), intent(inout) :: rank_of(*)
       type(plait_relabeling), intent(out), optional :: relabeling

@@ -826,13 +826,6 @@ typedef struct plait_cost {
   void* data;                    ///< given to the functions
 } plait_cost;
 
-typedef int plait_assignment;
-enum {
-  PLAIT_ASSIGNMENT_AUTO = 0,   ///< plait's choice: exact
-  PLAIT_ASSIGNMENT_EXACT = 1,  ///< the least cost
-  PLAIT_ASSIGNMENT_GREEDY = 2  ///< quickly a good one
-};
-
 /// A pair of matrices of which it is asked what moving them costs.
 typedef struct plait_sized_pair {
   plait_pair pair;
@@ -855,8 +848,8 @@ typedef struct plait_relabeling {
 /// \param cost        NULL: the volume
 /// \param rank_of     `ranks` integers, to be filled
 /// \param relabeling  what it costs; may be NULL
-int plait_relabel(const plait_sized_pair* pairs, plait_index count, int ranks, const plait_cost* cost,
-                  plait_assignment assignment, int* rank_of, plait_relabeling* relabeling);
+int plait_relabel(const plait_sized_pair* pairs, plait_index count, int ranks, const plait_cost* cost, int* rank_of,
+                  plait_relabeling* relabeling);
 
 /// The same processes in another order: rank r of the result is rank rank_of[r] of `comm`. Collective over `comm`,
 /// whose error handler the result has. Free it with MPI_Comm_free.

@@ -19,7 +19,6 @@
 using namespace plait::capi;
 using plait::ArgumentError;
 using plait::Index;
-using plait::redistribute::AssignmentMethod;
 using plait::redistribute::LinkCost;
 using plait::redistribute::PackageContent;
 using plait::redistribute::PackageCost;
@@ -83,21 +82,10 @@ std::unique_ptr<PackageCost> package_cost(const plait_cost* given, int ranks) {
                       ", expected PLAIT_COST_VOLUME, PLAIT_COST_NODE, PLAIT_COST_LINK or PLAIT_COST_CUSTOM");
 }
 
-AssignmentMethod method_of(plait_assignment assignment) {
-  switch (assignment) {
-    case PLAIT_ASSIGNMENT_AUTO:
-    case PLAIT_ASSIGNMENT_EXACT: return AssignmentMethod::exact;
-    case PLAIT_ASSIGNMENT_GREEDY: return AssignmentMethod::greedy;
-    default: break;
-  }
-  throw ArgumentError("assignment: is " + std::to_string(assignment) +
-                      ", expected PLAIT_ASSIGNMENT_AUTO, PLAIT_ASSIGNMENT_EXACT or PLAIT_ASSIGNMENT_GREEDY");
-}
-
 }  // namespace
 
-int plait_relabel(const plait_sized_pair* pairs, plait_index count, int ranks, const plait_cost* cost,
-                  plait_assignment assignment, int* rank_of, plait_relabeling* relabeling) {
+int plait_relabel(const plait_sized_pair* pairs, plait_index count, int ranks, const plait_cost* cost, int* rank_of,
+                  plait_relabeling* relabeling) {
   return guarded([&] {
     expect_at_least("ranks", ranks, 1);
     const auto result = expect_array(rank_of, ranks, "rank_of");
@@ -109,7 +97,7 @@ int plait_relabel(const plait_sized_pair* pairs, plait_index count, int ranks, c
         sized.push_back({matrix_pair(one.pair), one.element_bytes});
       });
     }
-    const auto found = plait::redistribute::relabel(sized, ranks, *package_cost(cost, ranks), method_of(assignment));
+    const auto found = plait::redistribute::relabel(sized, ranks, *package_cost(cost, ranks));
     std::copy(found.rank_of.begin(), found.rank_of.end(), result.begin());
     if (relabeling != nullptr) *relabeling = {found.cost_before, found.cost_after};
   });

@@ -124,7 +124,7 @@ void run_plan(const PlanOptions& options) {
   }
   if (nodes.are_several()) plan.network_bytes = redistribute::bytes_between_nodes(incoming, nodes.node_of);
   plan.seconds = watch.seconds();
-  if (options.relabel) plan.relabeled = relabeled_plan(pair, plan.ranks, *options.relabel, nodes);
+  if (options.relabel) plan.relabeled = relabeled_plan(pair, plan.ranks, nodes);
 
   if (!options.plot.empty()) {
     const std::span<const int> rank_of = plan.relabeled ? plan.relabeled->relabeling.rank_of : std::span<const int>();

@@ -7,7 +7,6 @@
 #include "cli/options/number_argument.hpp"
 #include "cli/options/op_name.hpp"
 #include "cli/options/option_value.hpp"
-#include "cli/options/relabel_option.hpp"
 #include "cli/options/shape_argument.hpp"
 
 namespace plait::cli {
@@ -48,7 +47,7 @@ void add_plan(CLI::App& program, PlanOptions& options) {
   add_value(
       command, "--op", [&options](const std::string& text) { options.op = parse_op(text); }, "OP",
       "identity (the default), transpose, conjugate or conjugate-transpose; or N, T, C, H");
-  add_relabel_option(command, options.relabel);
+  command.add_flag("--relabel", options.relabel, "Let ranks change roles in --to so that least is moved");
   add_value(
       command, "--ranks-per-node", [&options](const std::string& text) { options.ranks_per_node = parse_count(text); },
       "N", "How many ranks in a row share a node: tells what goes between nodes, and --relabel saves that first");

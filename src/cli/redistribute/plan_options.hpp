@@ -8,7 +8,6 @@
 #include "plait/layout/shape.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/redistribute/op.hpp"
-#include "plait/redistribute/relabel/relabel.hpp"
 
 namespace CLI {
 class App;
@@ -23,7 +22,7 @@ struct PlanOptions {
   layout::Shape shape;
   io::DType dtype = io::DType::f64;
   redistribute::Op op = redistribute::Op::identity;
-  std::optional<redistribute::AssignmentMethod> relabel;
+  bool relabel = false;
   Index ranks_per_node = 0;  // 0: not known
   std::string plot;          // empty: none
   bool json = false;

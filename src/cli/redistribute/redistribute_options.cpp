@@ -13,7 +13,6 @@
 #include "cli/options/machine_option.hpp"
 #include "cli/options/op_name.hpp"
 #include "cli/options/option_value.hpp"
-#include "cli/options/relabel_option.hpp"
 
 namespace plait::cli {
 
@@ -76,7 +75,7 @@ void add_redistribute(CLI::App& program, RedistributeOptions& options) {
   add_value(
       command, "--to", [&options](const std::string& text) { options.to = layout::LayoutSpec::parse(text); }, "LAYOUT",
       "How the ranks hold A after; of op(B)'s shape");
-  add_relabel_option(command, options.relabel);
+  command.add_flag("--relabel", options.relabel, "Let ranks change roles in --to so that least is moved");
   add_value(
       command, "--alpha", [&options](const std::string& text) { options.alpha = Scalar(text); }, "NUMBER",
       "Multiplies op(B); 1 by default. Whole, real or complex (1+2i) as the elements are");

@@ -7,7 +7,6 @@
 #include "plait/layout/text.hpp"
 #include "plait/redistribute/op.hpp"
 #include "plait/redistribute/redistribution.hpp"
-#include "plait/redistribute/relabel/relabel.hpp"
 
 #include "cli/options/report_options.hpp"
 #include "cli/options/scalar.hpp"
@@ -26,7 +25,7 @@ struct RedistributeOptions {
   redistribute::Op op = redistribute::Op::identity;
   std::optional<layout::LayoutSpec> from;
   std::optional<layout::LayoutSpec> to;
-  std::optional<redistribute::AssignmentMethod> relabel;
+  bool relabel = false;
   Scalar alpha{"1"};
   Scalar beta{"0"};
   std::string into;  // empty if and only if beta is 0

@@ -106,7 +106,7 @@ RedistributeTask prepare(mpi::Context& context, const RedistributeOptions& optio
     mpi::agreed(context, [&] {
       const redistribute::SizedPair pair{{task.from, task.to, options.op}, io::bytes(input.dtype)};
       const KnownNodes nodes{context.topology().nodes_of_ranks(), network_weight(context.machine())};
-      task.relabeled = relabeled_plan(pair, context.size(), *options.relabel, nodes);
+      task.relabeled = relabeled_plan(pair, context.size(), nodes);
       task.to = task.to.relabeled(task.relabeled->relabeling.rank_of);
     });
   }

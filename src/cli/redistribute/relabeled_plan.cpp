@@ -8,7 +8,6 @@
 
 #include "plait/base/stopwatch.hpp"
 
-#include "cli/options/relabel_option.hpp"
 #include "cli/output/quantities.hpp"
 
 namespace plait::cli {
@@ -22,13 +21,12 @@ constexpr Index most_cost = Index{1} << 62;
 // Of long messages, while as many ranks of a node send and receive as were measured.
 double rate_of(const model::Link& link) { return link.streams.back().both_ways.points().back().bytes_per_second; }
 
-redistribute::Relabeling relabeling(const redistribute::SizedPair& pair, int ranks,
-                                    redistribute::AssignmentMethod method, const KnownNodes& nodes) {
-  if (!nodes.are_several()) return redistribute::relabel({&pair, 1}, ranks, redistribute::VolumeCost(), method);
+redistribute::Relabeling relabeling(const redistribute::SizedPair& pair, int ranks, const KnownNodes& nodes) {
+  if (!nodes.are_several()) return redistribute::relabel({&pair, 1}, ranks);
   // So that the costs of all bytes can be counted.
   const Index bytes = layout::elements(pair.pair.to.shape()) * pair.element_bytes;
   const Index weight = std::clamp(most_cost / std::max(Index{1}, bytes), Index{1}, nodes.network_weight);
-  return redistribute::relabel({&pair, 1}, ranks, redistribute::NodeCost(nodes.node_of, 1, weight), method);
+  return redistribute::relabel({&pair, 1}, ranks, redistribute::NodeCost(nodes.node_of, 1, weight));
 }
 
 }  // namespace
@@ -55,13 +53,11 @@ Index RelabeledPlan::roles_changed() const {
   return changed;
 }
 
-RelabeledPlan relabeled_plan(const redistribute::SizedPair& pair, int ranks, redistribute::AssignmentMethod method,
-                             const KnownNodes& nodes) {
+RelabeledPlan relabeled_plan(const redistribute::SizedPair& pair, int ranks, const KnownNodes& nodes) {
   const Stopwatch watch;
   redistribute::Incoming incoming({&pair, 1});
   RelabeledPlan plan;
-  plan.method = method;
-  plan.relabeling = relabeling(pair, ranks, method, nodes);
+  plan.relabeling = relabeling(pair, ranks, nodes);
   plan.before = redistribute::communication_volume(incoming);
   plan.after = redistribute::communication_volume(incoming, plan.relabeling.rank_of);
   if (nodes.are_several()) {
@@ -77,10 +73,10 @@ std::string saving_text(const RelabeledPlan& plan) {
       plan.network_bytes_after ? fmt::format("{} between nodes instead of {}, ", bytes_text(*plan.network_bytes_after),
                                              bytes_text(*plan.network_bytes_before))
                                : "";
-  return between_nodes + fmt::format("{:.2f} % less; {} of {} change their roles ({}, found in {})",
-                                     plan.removed_percent(), plan.roles_changed(),
+  return between_nodes + fmt::format("{:.2f} % less; {} of {} change their roles (found in {})", plan.removed_percent(),
+                                     plan.roles_changed(),
                                      counted(static_cast<Index>(plan.relabeling.rank_of.size()), "rank"),
-                                     name(plan.method), seconds_text(plan.seconds));
+                                     seconds_text(plan.seconds));
 }
 
 ordered_json json_of(const redistribute::CommunicationVolume& volume) {
@@ -95,7 +91,6 @@ ordered_json json_of(const RelabeledPlan& plan) {
     report["network_bytes_before"] = *plan.network_bytes_before;
   }
   report["removed_percent"] = plan.removed_percent();
-  report["method"] = name(plan.method);
   report["roles_changed"] = plan.roles_changed();
   report["seconds"] = plan.seconds;
   return report;

@@ -15,7 +15,6 @@ namespace plait::cli {
 
 /// What relabeling changes about one redistribution.
 struct RelabeledPlan {
-  redistribute::AssignmentMethod method = redistribute::AssignmentMethod::exact;
   redistribute::Relabeling relabeling;
   redistribute::CommunicationVolume before;
   redistribute::CommunicationVolume after;
@@ -40,17 +39,16 @@ struct KnownNodes {
 
 /// What least has to be moved between ranks, or, with several nodes, at the least cost. Pure: the same on every rank,
 /// but for the seconds.
-[[nodiscard]] RelabeledPlan relabeled_plan(const redistribute::SizedPair& pair, int ranks,
-                                           redistribute::AssignmentMethod method, const KnownNodes& nodes);
+[[nodiscard]] RelabeledPlan relabeled_plan(const redistribute::SizedPair& pair, int ranks, const KnownNodes& nodes);
 
-/// "24.24 % less; 96 of 100 ranks change their roles (exact, found in 166 us)", and with several nodes before that
+/// "24.24 % less; 96 of 100 ranks change their roles (found in 166 us)", and with several nodes before that
 /// "1.20 MB between nodes instead of 2.40 MB, "
 [[nodiscard]] std::string saving_text(const RelabeledPlan& plan);
 
 /// messages, volume_bytes, largest_rank_bytes
 [[nodiscard]] nlohmann::ordered_json json_of(const redistribute::CommunicationVolume& volume);
 
-/// The same after relabeling, and removed_percent, method, roles_changed, seconds; with several nodes network_bytes and
+/// The same after relabeling, and removed_percent, roles_changed, seconds; with several nodes network_bytes and
 /// network_bytes_before, too.
 [[nodiscard]] nlohmann::ordered_json json_of(const RelabeledPlan& plan);
 

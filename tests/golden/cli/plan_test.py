@@ -62,10 +62,6 @@ class Plan(CommandTest):
         saved = 100 * (1 - report["relabeled"]["volume_bytes"] / report["volume_bytes"])
         self.assertAlmostEqual(report["relabeled"]["removed_percent"], saved)
 
-        greedy = self.plan(*layouts, "--type", "f32", "--relabel=greedy")["relabeled"]
-        self.assertGreaterEqual(greedy["volume_bytes"], report["relabeled"]["volume_bytes"])
-        self.assertEqual(greedy["method"], "greedy")
-
     def test_nodes_are_what_relabeling_saves_between(self):
         shape = (36, 36)
         source = block_cyclic_owners(shape, (4, 4), (6, 1))
@@ -148,7 +144,7 @@ class Plan(CommandTest):
     def test_the_summary_is_for_people(self):
         text = self.succeed(0, "plan", "--from", "rows@2", "--to", "rows@2,ranks=1,0", "--shape", "30x20", "--relabel")
         self.assertRegex(text, r"(?m)^  moves +4.80 kB in 2 messages; at most 2.40 kB sent or received by a rank$")
-        self.assertRegex(text, r"(?m)^ +100.00 % less; 2 of 2 ranks change their roles \(exact, found in ")
+        self.assertRegex(text, r"(?m)^ +100.00 % less; 2 of 2 ranks change their roles \(found in ")
 
     def test_every_key_of_the_json_is_documented(self):
         words = ["plan", "--from", "rows@2", "--to", "cols@2", "--shape", "30x20", "--relabel", "--json"]

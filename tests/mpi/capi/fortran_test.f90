@@ -158,11 +158,11 @@ contains
     end do
     call succeeds(plait_layout_create_relabeled(rows, reversal, int(ranks, c_int64_t), reversed), 'relabeled')
     pairs(1) = plait_sized_pair(plait_pair(rows, reversed, PLAIT_IDENTITY), 16)
-    call succeeds(plait_relabel(pairs, 1_c_int64_t, ranks, assignment=PLAIT_ASSIGNMENT_GREEDY, rank_of=rank_of, &
+    call succeeds(plait_relabel(pairs, 1_c_int64_t, ranks, rank_of=rank_of, &
       relabeling=with_default), 'relabel')
     call expect(all(rank_of == reversal), 'the ranks are reversed')
     call succeeds(plait_relabel(pairs, 1_c_int64_t, ranks, plait_cost(kind=PLAIT_COST_CUSTOM, function=c_funloc(volume_of)), &
-      PLAIT_ASSIGNMENT_EXACT, rank_of, with_function), 'relabel')
+      rank_of, with_function), 'relabel')
     call expect(with_default%cost_before == with_function%cost_before .and. with_function%cost_after == 0, &
       'a function of one''s own counts as the default')
     call succeeds(plait_permute(MPI_COMM_WORLD, rank_of, int(ranks, c_int64_t), permuted), 'permute')

@@ -31,37 +31,35 @@ static int is_reversal(const int* rank_of) {
 
 void relabeling_finds_where_data_is(void) {
   make_pair();
-  for (int assignment = PLAIT_ASSIGNMENT_AUTO; assignment <= PLAIT_ASSIGNMENT_GREEDY; ++assignment) {
-    int rank_of[most_ranks];
-    plait_relabeling relabeling = {-1, -1};
-    SUCCEEDS(plait_relabel(&pair, 1, all_ranks, NULL, assignment, rank_of, &relabeling));
-    CHECK(is_reversal(rank_of));
-    CHECK(relabeling.cost_after == 0);
-    CHECK(relabeling.cost_before == 8 * n * (n - (all_ranks % 2 == 1 ? (n + all_ranks / 2) / all_ranks : 0)));
+  int rank_of[most_ranks];
+  plait_relabeling relabeling = {-1, -1};
+  SUCCEEDS(plait_relabel(&pair, 1, all_ranks, NULL, rank_of, &relabeling));
+  CHECK(is_reversal(rank_of));
+  CHECK(relabeling.cost_after == 0);
+  CHECK(relabeling.cost_before == 8 * n * (n - (all_ranks % 2 == 1 ? (n + all_ranks / 2) / all_ranks : 0)));
 
-    plait_layout* relabeled = NULL;
-    SUCCEEDS(plait_layout_create_relabeled(reversed, rank_of, all_ranks, &relabeled));
-    plait_plan* plan = NULL;
-    SUCCEEDS(plait_plan_create(context, rows, relabeled, PLAIT_IDENTITY, NULL, &plan));
-    plait_volume volume = {-1, -1, -1};
-    SUCCEEDS(plait_plan_volume(plan, 0, &volume));
-    CHECK(volume.sent == 0 && volume.received == 0 && volume.kept > 0);
-    SUCCEEDS(plait_plan_free(&plan));
-    SUCCEEDS(plait_layout_free(&relabeled));
+  plait_layout* relabeled = NULL;
+  SUCCEEDS(plait_layout_create_relabeled(reversed, rank_of, all_ranks, &relabeled));
+  plait_plan* plan = NULL;
+  SUCCEEDS(plait_plan_create(context, rows, relabeled, PLAIT_IDENTITY, NULL, &plan));
+  plait_volume volume = {-1, -1, -1};
+  SUCCEEDS(plait_plan_volume(plan, 0, &volume));
+  CHECK(volume.sent == 0 && volume.received == 0 && volume.kept > 0);
+  SUCCEEDS(plait_plan_free(&plan));
+  SUCCEEDS(plait_layout_free(&relabeled));
 
-    MPI_Comm permuted = MPI_COMM_NULL;
-    SUCCEEDS(plait_permute(MPI_COMM_WORLD, rank_of, all_ranks, &permuted));
-    int rank = -1;
-    MPI_Comm_rank(permuted, &rank);
-    CHECK(rank == all_ranks - 1 - this_rank);
-    MPI_Comm_free(&permuted);
-    MPI_Fint as_integer = 0;
-    SUCCEEDS(plait_permute_f(MPI_Comm_c2f(MPI_COMM_WORLD), rank_of, all_ranks, &as_integer));
-    permuted = MPI_Comm_f2c(as_integer);
-    MPI_Comm_rank(permuted, &rank);
-    CHECK(rank == all_ranks - 1 - this_rank);
-    MPI_Comm_free(&permuted);
-  }
+  MPI_Comm permuted = MPI_COMM_NULL;
+  SUCCEEDS(plait_permute(MPI_COMM_WORLD, rank_of, all_ranks, &permuted));
+  int rank = -1;
+  MPI_Comm_rank(permuted, &rank);
+  CHECK(rank == all_ranks - 1 - this_rank);
+  MPI_Comm_free(&permuted);
+  MPI_Fint as_integer = 0;
+  SUCCEEDS(plait_permute_f(MPI_Comm_c2f(MPI_COMM_WORLD), rank_of, all_ranks, &as_integer));
+  permuted = MPI_Comm_f2c(as_integer);
+  MPI_Comm_rank(permuted, &rank);
+  CHECK(rank == all_ranks - 1 - this_rank);
+  MPI_Comm_free(&permuted);
   free_pair();
 }
 
@@ -90,7 +88,7 @@ void costs_are_what_users_say(void) {
   SUCCEEDS(plait_context_nodes(context, node_of, all_ranks));
   plait_relabeling volume;
   int rank_of[most_ranks];
-  SUCCEEDS(plait_relabel(&pair, 1, all_ranks, NULL, PLAIT_ASSIGNMENT_EXACT, rank_of, &volume));
+  SUCCEEDS(plait_relabel(&pair, 1, all_ranks, NULL, rank_of, &volume));
 
   int calls = 0;
   const plait_cost costs[3] = {{.kind = PLAIT_COST_NODE, .node_of = node_of, .in_node = 1, .network = 10},
@@ -99,12 +97,12 @@ void costs_are_what_users_say(void) {
   for (int i = 0; i < 3; ++i) {
     plait_relabeling relabeling = {-1, -1};
     calls = 0;
-    SUCCEEDS(plait_relabel(&pair, 1, all_ranks, &costs[i], PLAIT_ASSIGNMENT_EXACT, rank_of, &relabeling));
+    SUCCEEDS(plait_relabel(&pair, 1, all_ranks, &costs[i], rank_of, &relabeling));
     CHECK(relabeling.cost_before == volume.cost_before && relabeling.cost_after == 0 && is_reversal(rank_of));
     CHECK(i == 0 || calls > 0 || all_ranks == 1);
   }
   const plait_cost free_of_charge = {.kind = PLAIT_COST_CUSTOM, .function = nothing};
-  SUCCEEDS(plait_relabel(&pair, 1, all_ranks, &free_of_charge, PLAIT_ASSIGNMENT_AUTO, rank_of, NULL));
+  SUCCEEDS(plait_relabel(&pair, 1, all_ranks, &free_of_charge, rank_of, NULL));
   for (int i = 0; i < all_ranks; ++i) CHECK(rank_of[i] == i);
   free_pair();
 }
@@ -118,24 +116,17 @@ void wrong_relabelings_are_explained(void) {
   make_pair();
   int rank_of[most_ranks];
   plait_cost cost = {.kind = PLAIT_COST_CUSTOM};
-  FAILS(plait_relabel(&pair, 1, all_ranks, &cost, PLAIT_ASSIGNMENT_AUTO, rank_of, NULL), PLAIT_ERROR_ARGUMENT,
-        "function: is NULL");
+  FAILS(plait_relabel(&pair, 1, all_ranks, &cost, rank_of, NULL), PLAIT_ERROR_ARGUMENT, "function: is NULL");
   cost.function = refuses;
-  FAILS(plait_relabel(&pair, 1, all_ranks, &cost, PLAIT_ASSIGNMENT_AUTO, rank_of, NULL), PLAIT_ERROR_ARGUMENT,
-        "function: returned 42");
+  FAILS(plait_relabel(&pair, 1, all_ranks, &cost, rank_of, NULL), PLAIT_ERROR_ARGUMENT, "function: returned 42");
   cost.kind = 8;
-  FAILS(plait_relabel(&pair, 1, all_ranks, &cost, PLAIT_ASSIGNMENT_AUTO, rank_of, NULL), PLAIT_ERROR_ARGUMENT,
-        "cost: its kind is 8");
+  FAILS(plait_relabel(&pair, 1, all_ranks, &cost, rank_of, NULL), PLAIT_ERROR_ARGUMENT, "cost: its kind is 8");
   cost.kind = PLAIT_COST_NODE;
-  FAILS(plait_relabel(&pair, 1, all_ranks, &cost, PLAIT_ASSIGNMENT_AUTO, rank_of, NULL), PLAIT_ERROR_ARGUMENT,
-        "node_of: is NULL");
-  FAILS(plait_relabel(&pair, 1, all_ranks, NULL, 5, rank_of, NULL), PLAIT_ERROR_ARGUMENT, "assignment: is 5");
-  FAILS(plait_relabel(&pair, 1, 0, NULL, PLAIT_ASSIGNMENT_AUTO, rank_of, NULL), PLAIT_ERROR_ARGUMENT, "ranks: is 0");
-  FAILS(plait_relabel(&pair, 1, all_ranks, NULL, PLAIT_ASSIGNMENT_AUTO, NULL, NULL), PLAIT_ERROR_ARGUMENT,
-        "rank_of: is NULL");
+  FAILS(plait_relabel(&pair, 1, all_ranks, &cost, rank_of, NULL), PLAIT_ERROR_ARGUMENT, "node_of: is NULL");
+  FAILS(plait_relabel(&pair, 1, 0, NULL, rank_of, NULL), PLAIT_ERROR_ARGUMENT, "ranks: is 0");
+  FAILS(plait_relabel(&pair, 1, all_ranks, NULL, NULL, NULL), PLAIT_ERROR_ARGUMENT, "rank_of: is NULL");
   if (all_ranks > 1) {
-    FAILS(plait_relabel(&pair, 1, all_ranks - 1, NULL, PLAIT_ASSIGNMENT_AUTO, rank_of, NULL), PLAIT_ERROR_LAYOUT,
-          "ranks");
+    FAILS(plait_relabel(&pair, 1, all_ranks - 1, NULL, rank_of, NULL), PLAIT_ERROR_LAYOUT, "ranks");
   }
 
   // Collective: what is wrong on one rank alone is an error on all.

@@ -7,7 +7,6 @@
 #include "plait/base/error.hpp"
 #include "plait/graph/assignment/core.hpp"
 #include "plait/graph/assignment/dense.hpp"
-#include "plait/graph/assignment/greedy.hpp"
 #include "plait/graph/assignment/sparse.hpp"
 
 namespace plait::graph {
@@ -115,22 +114,6 @@ TEST(CoreAssignment, AddsUpToTwoToThe62AndRefusesMoreAndLess) {
   EXPECT_THAT([&] { static_cast<void>(assign_by_core(3, by_own(5, -1))); },
               ThrowsMessage<ArgumentError>(HasSubstr("role 0 saves -1 to 5")));
   EXPECT_THROW(static_cast<void>(assign_by_core(-1, by_own(1, 1))), ArgumentError);
-}
-
-TEST(GreedyAssignment, TakesTheLargestSavingFirst) {
-  const auto savings = sparse(3, {{0, 0, 9}, {0, 1, 8}, {1, 0, 8}, {2, 1, 3}});
-  EXPECT_THAT(assign_greedily(savings), ElementsAre(0, 2, 1));
-}
-
-TEST(GreedyAssignment, TakesOfEqualSavingsTheLowestRoleThenTheLowestRank) {
-  EXPECT_THAT(assign_greedily(sparse(3, {{1, 0, 5}, {0, 2, 5}, {0, 1, 5}, {2, 1, 5}, {2, 2, 5}})),
-              ElementsAre(1, 0, 2));
-}
-
-TEST(GreedyAssignment, LetsLeftoverRolesKeepTheirRankElseTakeWhatIsLeftInOrder) {
-  EXPECT_THAT(assign_greedily(sparse(6, {{5, 0, 1}, {0, 2, 4}})), ElementsAre(2, 1, 5, 3, 4, 0));
-  EXPECT_THAT(assign_greedily(sparse(6, {{5, 0, 1}, {4, 2, 4}})), ElementsAre(4, 1, 5, 3, 2, 0));
-  EXPECT_THAT(assign_greedily(SparseSavings()), IsEmpty());
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/graph/assignment/core.hpp"
 #include "plait/graph/assignment/dense.hpp"
-#include "plait/graph/assignment/greedy.hpp"
 #include "plait/graph/assignment/sparse.hpp"
 #include "plait/graph/assignment/sparse_savings.hpp"
 #include "plait/layout/text.hpp"
@@ -21,7 +20,6 @@ namespace plait::redistribute {
 
 namespace {
 
-using graph::Saving;
 using graph::SparseSavings;
 
 constexpr int most_dense_ranks = 1024;
@@ -35,51 +33,55 @@ struct RankSaving {
 };
 
 /// δ(x, y) of the paper up to a constant of x: for costs that know near ranks.
-std::vector<RankSaving> savings_of(Incoming& incoming, int role, int ranks, const PackageCost& cost) {
-  std::vector<RankSaving> savings;
+///
+/// \param sums  room for one of each rank, all 0 before and after
+std::vector<RankSaving> savings_of(Incoming& incoming, int role, const PackageCost& cost, std::vector<Index>& sums) {
+  std::vector<int> touched;
   std::vector<int> near;
   for (const auto& [from, package] : incoming.of(role)) {
     const Index far = cost.far(package);
     near.clear();
     cost.append_near(from, near);
     for (const int rank : near) {
-      if (rank < ranks) savings.push_back({rank, far - cost.cost(from, rank, package)});
-    }
-  }
-  const auto by_rank = [](const RankSaving& a, const RankSaving& b) { return a.rank < b.rank; };
-  if (!std::is_sorted(savings.begin(), savings.end(), by_rank)) std::sort(savings.begin(), savings.end(), by_rank);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < savings.size(); ++i) {
-    if (savings[i].saving == 0) continue;
-    if (kept > 0 && savings[kept - 1].rank == savings[i].rank) {
-      if (__builtin_add_overflow(savings[kept - 1].saving, savings[i].saving, &savings[kept - 1].saving)) {
+      if (at(rank) >= sums.size()) continue;
+      Index& sum = sums[at(rank)];
+      if (sum == 0) touched.push_back(rank);
+      if (__builtin_add_overflow(sum, far - cost.cost(from, rank, package), &sum)) {
         throw ArgumentError("the costs of what rank " + std::to_string(role) + " receives, expected at most 2^62");
       }
-    } else {
-      savings[kept++] = savings[i];
     }
   }
-  savings.resize(kept);
+  std::vector<RankSaving> savings;
+  const auto take = [&](int rank) {  // once, if it was touched again when its sum was 0 still
+    if (const Index sum = std::exchange(sums[at(rank)], 0); sum != 0) savings.push_back({rank, sum});
+  };
+  if (touched.size() > sums.size() / 8) {
+    for (int rank = 0; at(rank) < sums.size(); ++rank) take(rank);
+  } else {
+    std::ranges::sort(touched);
+    std::ranges::for_each(touched, take);
+  }
   return savings;
 }
 
 /// All savings, or nothing if they are too many to store.
-std::optional<SparseSavings> stored_savings(Incoming& incoming, int ranks, const PackageCost& cost, Index most) {
+std::optional<SparseSavings> stored_savings(Incoming& incoming, int ranks, const PackageCost& cost) {
   std::vector<Index> offsets{0};
   std::vector<int> rank_list;
   std::vector<Index> saving_list;
+  std::vector<Index> sums(at(ranks), 0);
   for (int role = 0; role < ranks; ++role) {
-    for (const auto& [rank, saving] : savings_of(incoming, role, ranks, cost)) {
+    for (const auto& [rank, saving] : savings_of(incoming, role, cost, sums)) {
       rank_list.push_back(rank);
       saving_list.push_back(saving);
     }
     offsets.push_back(static_cast<Index>(rank_list.size()));
-    if (offsets.back() > most) return std::nullopt;
+    if (offsets.back() > most_stored_savings) return std::nullopt;
   }
   return SparseSavings::from_rows(std::move(offsets), std::move(rank_list), std::move(saving_list));
 }
 
-std::vector<int> assign_few(const SparseSavings& savings) {
+std::vector<int> assign_whole(const SparseSavings& savings) {
   const Index ranks = savings.size();
   std::vector<Index> dense(static_cast<std::size_t>(ranks * ranks), 0);
   for (Index role = 0; role < ranks; ++role) {
@@ -90,23 +92,23 @@ std::vector<int> assign_few(const SparseSavings& savings) {
   return graph::assign_dense({dense.data(), ranks, ranks, std::max(Index{1}, ranks), StorageOrder::row_major});
 }
 
-std::vector<int> assign_by_nearness(Incoming& incoming, int ranks, const PackageCost& cost, AssignmentMethod method) {
-  const bool exact = method == AssignmentMethod::exact;
-  const auto savings = stored_savings(incoming, ranks, cost, exact ? most_stored_savings : most_cost);
+std::vector<int> assign_by_nearness(Incoming& incoming, int ranks, const PackageCost& cost) {
+  const auto savings = stored_savings(incoming, ranks, cost);
   if (!savings) {
-    return graph::assign_by_core(ranks, [&](Index role, std::span<Index> row) {
-      std::fill(row.begin(), row.end(), Index{0});
-      for (const auto& [rank, saving] : savings_of(incoming, static_cast<int>(role), ranks, cost)) {
-        row[static_cast<std::size_t>(rank)] = saving;
-      }
-    });
+    return graph::assign_by_core(
+        ranks, [&, sums = std::vector<Index>(at(ranks), 0)](Index role, std::span<Index> row) mutable {
+          std::ranges::fill(row, 0);
+          for (const auto& [rank, saving] : savings_of(incoming, static_cast<int>(role), cost, sums)) {
+            row[at(rank)] = saving;
+          }
+        });
   }
-  if (!exact) return graph::assign_greedily(*savings);
-  return ranks <= most_dense_ranks ? assign_few(*savings) : graph::assign_sparse(*savings);
+  const bool is_dense = savings->entries() >= Index{ranks} * ranks / 2;
+  return ranks <= most_dense_ranks || is_dense ? assign_whole(*savings) : graph::assign_sparse(*savings);
 }
 
 /// What it costs if each rank plays each role, less what it costs at most: for any cost.
-std::vector<int> assign_by_all_costs(Incoming& incoming, int ranks, const PackageCost& cost, AssignmentMethod method) {
+std::vector<int> assign_by_all_costs(Incoming& incoming, int ranks, const PackageCost& cost) {
   const auto n = static_cast<std::size_t>(ranks);
   std::vector<Index> savings(n * n, 0);
   for (int role = 0; role < ranks; ++role) {
@@ -124,15 +126,7 @@ std::vector<int> assign_by_all_costs(Incoming& incoming, int ranks, const Packag
     const Index highest = row.empty() ? 0 : *std::max_element(row.begin(), row.end());
     for (Index& each : row) each = highest - each;
   }
-  if (method == AssignmentMethod::exact) {
-    return graph::assign_dense(
-        {savings.data(), ranks, ranks, std::max(Index{1}, Index{ranks}), StorageOrder::row_major});
-  }
-  std::vector<Saving> entries;
-  for (std::size_t i = 0; i < savings.size(); ++i) {
-    if (savings[i] > 0) entries.push_back({static_cast<int>(i / n), static_cast<int>(i % n), savings[i]});
-  }
-  return graph::assign_greedily(SparseSavings::from_entries(ranks, entries));
+  return graph::assign_dense({savings.data(), ranks, ranks, std::max(Index{1}, Index{ranks}), StorageOrder::row_major});
 }
 
 Index cost_of(Incoming& incoming, std::span<const int> rank_of, const PackageCost& cost) {
@@ -150,7 +144,7 @@ Index cost_of(Incoming& incoming, std::span<const int> rank_of, const PackageCos
 
 }  // namespace
 
-Relabeling relabel(std::span<const SizedPair> pairs, int ranks, const PackageCost& cost, AssignmentMethod method) {
+Relabeling relabel(std::span<const SizedPair> pairs, int ranks, const PackageCost& cost) {
   for (const SizedPair& sized : pairs) {
     for (const auto& [which, layout] : {std::pair("from", &sized.pair.from), std::pair("to", &sized.pair.to)}) {
       if (layout->ranks() <= ranks) continue;
@@ -164,8 +158,8 @@ Relabeling relabel(std::span<const SizedPair> pairs, int ranks, const PackageCos
   const Index before = cost_of(incoming, own, cost);
   if (before == 0) return {std::move(own), 0, 0};
 
-  std::vector<int> rank_of = cost.tells_near_from_far() ? assign_by_nearness(incoming, ranks, cost, method)
-                                                        : assign_by_all_costs(incoming, ranks, cost, method);
+  std::vector<int> rank_of = cost.tells_near_from_far() ? assign_by_nearness(incoming, ranks, cost)
+                                                        : assign_by_all_costs(incoming, ranks, cost);
   const Index after = cost_of(incoming, rank_of, cost);
   if (after >= before) return {std::move(own), before, before};
   return {std::move(rank_of), before, after};

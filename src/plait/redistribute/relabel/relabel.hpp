@@ -9,9 +9,6 @@
 
 namespace plait::redistribute {
 
-/// How the assignment problem is solved: for the least cost, or quickly for a good one.
-enum class AssignmentMethod : unsigned char { exact, greedy };
-
 /// Which rank plays which role of the target layouts: rank rank_of[r] holds what the layout gives rank r.
 ///
 ///     const Relabeling relabeling = relabel(pairs, comm.size());
@@ -35,7 +32,6 @@ struct Relabeling {
 /// \throws ShapeMismatch, ArgumentError  as `Incoming`, or costs that add up to more than 2^62
 ///
 /// Source: Kabić et al., "COSTA", section 4, Algorithm 1, with the relabeling gain as in equation (5).
-[[nodiscard]] Relabeling relabel(std::span<const SizedPair> pairs, int ranks, const PackageCost& cost = VolumeCost(),
-                                 AssignmentMethod method = AssignmentMethod::exact);
+[[nodiscard]] Relabeling relabel(std::span<const SizedPair> pairs, int ranks, const PackageCost& cost = VolumeCost());
 
 }  // namespace plait::redistribute
