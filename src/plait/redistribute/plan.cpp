@@ -68,8 +68,8 @@ void for_each_column_within(const Trapezoid& part, const layout::Axis& rows, Ind
 
 }  // namespace
 
-Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options)
-    : context_(context), options_(std::move(options)), pairs_(std::move(pairs)) {
+Plan::Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options, std::shared_ptr<RingMemory> rings)
+    : context_(context), options_(std::move(options)), rings_(std::move(rings)), pairs_(std::move(pairs)) {
   context.expect_usable();
   try {
     static_cast<void>(simd::selected_isa());  // an unknown PLAIT_ISA is told here, not under way
@@ -201,7 +201,7 @@ void Plan::begin(const ExchangeKind& kind, std::span<const Operands> operands, s
     if (sizes[i] == 0) scale_target(matrices_[i], operands[i]);
   }
   if (std::all_of(sizes.begin(), sizes.end(), [](Index bytes) { return bytes == 0; })) return;
-  give_back_staging();  // for the exchange that begins, which takes it again
+  give_back_staging(&kind);  // for the exchange that begins
   const auto known = exchanges_.find(kind);
   active_ = known != exchanges_.end() ? known->second.get() : &new_exchange(kind, std::move(cut), traffic, agreement);
   calls_users_ = agreement == Agreement::needed &&
@@ -305,8 +305,10 @@ void Plan::take_staging(const std::vector<Index>& element_bytes) {
   if (largest != nullptr) largest->prepare();
 }
 
-void Plan::give_back_staging() noexcept {
-  for (auto& [kind, known] : exchanges_) known->schedule().give_back();
+void Plan::give_back_staging(const ExchangeKind* kept) noexcept {
+  for (auto& [kind, known] : exchanges_) {
+    if (kept == nullptr || kind != *kept) known->schedule().give_back();
+  }
 }
 
 // Whether there is an exchange for elements of these sizes, wherever tiles lie: the same on all ranks.
@@ -330,7 +332,7 @@ Exchange& Plan::new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange>
     mpi::agree(context_, failure, minima);
     traffic = {-minima[0], -minima[1]};
   }
-  cut->share_memory(kind, traffic);
+  cut->share_memory(kind, traffic, rings_);
   const auto keep = [&] {
     cut->build();
     exchanges_.emplace(kind, std::move(cut));

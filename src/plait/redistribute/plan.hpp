@@ -26,7 +26,9 @@ namespace plait::redistribute {
 class Plan {
  public:
   /// Local: what went wrong is told when the first execution starts.
-  Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options);
+  /// \param rings  of plans that are never executed at the same time; null: of its own
+  Plan(mpi::Context& context, std::vector<MatrixPair> pairs, Options options,
+       std::shared_ptr<RingMemory> rings = nullptr);
 
   /// A plan that all ranks have. Whatever one of them gets wrong or lacks, the memory for the plan and for what
   /// `make_pairs` returns included, all of them throw. Collective.
@@ -64,7 +66,8 @@ class Plan {
   void agree_on_operands(ExchangeKind& kind, const std::exception_ptr& failure, NodeTraffic& traffic);
   static void scale_target(const PlannedMatrix& matrix, const Operands& operands);
   void take_staging(const std::vector<Index>& element_bytes);
-  void give_back_staging() noexcept;
+  /// What was taken, but for the exchange of that kind.
+  void give_back_staging(const ExchangeKind* kept = nullptr) noexcept;
   [[nodiscard]] bool knows(const std::vector<Index>& element_bytes) const;
   [[nodiscard]] std::unique_ptr<Exchange> cut_exchange(const ExchangeKind& kind);
   Exchange& new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange> cut, NodeTraffic traffic,
@@ -76,6 +79,7 @@ class Plan {
 
   mpi::Context& context_;
   Options options_;
+  std::shared_ptr<RingMemory> rings_;
   const std::vector<MatrixPair> pairs_;
   std::deque<PlannedMatrix> matrices_;
   // After the matrices, which the one under way needs until it ends.

@@ -13,11 +13,12 @@ namespace {
 using redistribute::Op;
 
 template <class T>
-PlanCache::Key key_of(const AddCall<T>& call, Op op, const Submatrix& a, const Submatrix& c) {
+PlanCache::Key key_of(const AddCall<T>& call, Op op, const Submatrix& a, const Submatrix& c, const ProcessMap& map) {
   PlanCache::Key key{PlanCache::add, static_cast<Index>(op), call.m, call.n};
   append(key, call.part);
   append(key, a.numbers());
   append(key, c.numbers());
+  append(key, map);
   return key;
 }
 
@@ -41,7 +42,7 @@ void add(const AddCall<T>& call, Op named) {
   }
 
   Grid& processes = grid_of(desc_a.context, grid);
-  CachedPlan& plan = planned(processes.context(), processes.plans(), key_of(call, op, a, c), [&] {
+  CachedPlan& plan = planned(processes.team(), key_of(call, op, a, c, processes.map()), [&] {
     return redistribute::MatrixPair{
         layout_of(a, static_cast<int>(a_rows), static_cast<int>(a_columns), processes.map()),
         layout_of(c, call.m, call.n, processes.map()), op, call.part};

@@ -89,11 +89,6 @@ KnownMatrix gathered(const std::vector<std::array<Announcement, 2>>& all, Get&& 
   return matrix;
 }
 
-redistribute::MatrixPair pair_of(const CopyCall& call, const KnownMatrix& a, const KnownMatrix& b) {
-  return {layout_of(a.part, call.m, call.n, a.map), layout_of(b.part, call.m, call.n, b.map),
-          redistribute::Op::identity, call.part};
-}
-
 [[noreturn]] void refuse(const std::string& why) {
   std::fprintf(stderr, "??MR2D:%s\n", why.c_str());
   std::exit(1);
@@ -121,6 +116,20 @@ void expect_accepted(const CopyOperand& a, int m, int n) {
   }
 }
 
+CachedPlan& plan_of(const CopyCall& call, const Submatrix& a, const ProcessMap& a_map, const Submatrix& b,
+                    const ProcessMap& b_map, Grid& all) {
+  PlanCache::Key key{PlanCache::copy, call.m, call.n};
+  append(key, call.part);
+  append(key, a.numbers());
+  append(key, b.numbers());
+  append(key, a_map);
+  append(key, b_map);
+  return planned(all.team(), std::move(key), [&] {
+    return redistribute::MatrixPair{layout_of(a, call.m, call.n, a_map), layout_of(b, call.m, call.n, b_map),
+                                    redistribute::Op::identity, call.part};
+  });
+}
+
 /// All processes are in both grids, and know all that there is to know.
 CachedPlan& plan_of_members(const CopyCall& call, const CopyOperand& a, const CopyOperand& b, Grid& all) {
   for (const CopyOperand* one : {&a, &b}) {
@@ -128,20 +137,12 @@ CachedPlan& plan_of_members(const CopyCall& call, const CopyOperand& a, const Co
     if (std::min({call.m, call.n, one->part.block_rows, one->part.block_columns}) < 0) throw PassOn{refused_arguments};
     expect_accepted(*one, call.m, call.n);
   }
-  Grid& a_grid = grid_of(a.descriptor.context, a.grid);
-  Grid& b_grid = grid_of(b.descriptor.context, b.grid);
-  PlanCache::Key key{PlanCache::copy_between_all, call.m, call.n, a_grid.serial(), b_grid.serial()};
-  append(key, call.part);
-  append(key, a.part.numbers());
-  append(key, b.part.numbers());
-  return planned(all.context(), all.plans(), std::move(key), [&] {
-    const auto in_union = [&](const Grid& grid) {
-      ProcessMap map = grid.map().translated(grid.comm(), all.comm());
-      if (!map.complete()) throw PassOn{"a grid with processes that are not in the union context"};
-      return map;
-    };
-    return pair_of(call, {a.part, in_union(a_grid)}, {b.part, in_union(b_grid)});
-  });
+  const ProcessMap& a_map = all.map_of(grid_of(a.descriptor.context, a.grid));
+  const ProcessMap& b_map = all.map_of(grid_of(b.descriptor.context, b.grid));
+  for (const ProcessMap* map : {&a_map, &b_map}) {
+    if (!map->complete()) throw PassOn{"a grid with processes that are not in the union context"};
+  }
+  return plan_of(call, a.part, a_map, b.part, b_map, all);
 }
 
 /// Some processes are not in one of the grids, or in neither.
@@ -150,14 +151,7 @@ CachedPlan& plan_with_outsiders(const CopyCall& call, const CopyOperand& a, cons
   const auto told = mpi::all_gather(all.context().comm(), own);
   const KnownMatrix known_a = gathered(told, [](const auto& one) -> auto& { return one[0]; }, call.m, call.n);
   const KnownMatrix known_b = gathered(told, [](const auto& one) -> auto& { return one[1]; }, call.m, call.n);
-  PlanCache::Key key{PlanCache::copy_with_outsiders, call.m, call.n};
-  append(key, call.part);
-  for (const KnownMatrix* one : {&known_a, &known_b}) {
-    append(key, one->part.numbers());
-    append(key, std::array{one->map.rows, one->map.columns});
-    append(key, one->map.ranks);
-  }
-  return planned(all.context(), all.plans(), std::move(key), [&] { return pair_of(call, known_a, known_b); });
+  return plan_of(call, known_a.part, known_a.map, known_b.part, known_b.map, all);
 }
 
 template <class T>

@@ -11,6 +11,7 @@
 #include "plait/redistribute/overlap.hpp"
 #include "plait/redistribute/tile.hpp"
 
+#include "shim/scalapack/grid.hpp"
 #include "shim/scalapack/local_tiles.hpp"
 #include "shim/scalapack/plan_cache.hpp"
 
@@ -28,13 +29,13 @@ struct PassOn {
 /// \param make_pair  makes the layouts of source and target
 /// \throws PassOn  on all ranks alike, if they can't be made
 template <class MakePair>
-[[nodiscard]] CachedPlan& planned(mpi::Context& context, PlanCache& plans, PlanCache::Key key, MakePair&& make_pair) {
-  if (CachedPlan* const known = plans.find(key)) return *known;
+[[nodiscard]] CachedPlan& planned(Team& team, PlanCache::Key key, MakePair&& make_pair) {
+  if (CachedPlan* const known = team.plans.find(key)) return *known;
   try {
     redistribute::MatrixPair pair = make_pair();
     const Index bytes = estimated_bytes(pair);
-    auto made = std::make_unique<CachedPlan>(context, std::move(pair));
-    return plans.keep(std::move(key), std::move(made), bytes);
+    auto made = std::make_unique<CachedPlan>(team.context, std::move(pair), team.rings);
+    return team.plans.keep(std::move(key), std::move(made), bytes);
   } catch (const Error& error) {
     throw PassOn{error.what()};
   }

@@ -15,13 +15,15 @@
 #include "plait/redistribute/matrix_pair.hpp"
 #include "plait/redistribute/plan.hpp"
 
+#include "shim/scalapack/process_map.hpp"
+
 namespace plait::shim::scalapack {
 
 /// A plan, and what is known of its executions.
 struct CachedPlan {
   /// In the same order on all ranks of the context. Communicates nothing, and what fails here fails when the plan is
   /// executed.
-  CachedPlan(mpi::Context& context, redistribute::MatrixPair pair);
+  CachedPlan(mpi::Context& context, redistribute::MatrixPair pair, std::shared_ptr<redistribute::RingMemory> rings);
 
   redistribute::Plan plan;
   /// Sizes of elements that the plan was executed with: all ranks have agreed then that they can do it.
@@ -77,13 +79,17 @@ class Cache {
 /// Of redistributions. A key begins with the kind of call; what follows tells calls of a kind apart.
 class PlanCache : public Cache<CachedPlan> {
  public:
-  enum Kind : Index { copy_between_all, copy_with_outsiders, add };
+  enum Kind : Index { copy, add };
 };
 
 /// Puts more numbers into a key.
 template <class Numbers>
 void append(std::vector<Index>& key, const Numbers& numbers) {
   key.insert(key.end(), std::begin(numbers), std::end(numbers));
+}
+inline void append(std::vector<Index>& key, const ProcessMap& map) {
+  append(key, std::array{map.rows, map.columns});
+  append(key, map.ranks);
 }
 inline void append(std::vector<Index>& key, const std::optional<redistribute::Trapezoid>& part) {
   const Index side = !part ? 0 : part->side == redistribute::Trapezoid::Side::upper ? 1 : 2;

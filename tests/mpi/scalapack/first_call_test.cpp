@@ -86,6 +86,32 @@ constexpr int gatherings_for_memory = 2;
 // Of contracts that communicate.
 constexpr int reductions_of_checks = PLAIT_ASSERT_LEVEL >= 3 ? 1 : 0;
 
+TEST_F(FirstCall, NeedsNothingButTheMapsOfNewGridsOfKnownProcesses) {
+  copy(all_, upright_, 20);
+  for (int round = 0; round < 3; ++round) {
+    const Counts counts;
+    const ProcessGrid all(1, ranks(), ordered(1, ranks(), 'R'));
+    const ProcessGrid upright(ranks(), 1, ordered(ranks(), 1, 'C'));
+    LocalArray<double> a(all, {20, 20, 3, 2, 0, 0, 0});
+    LocalArray<double> b(upright, {20, 20, 2, 4, 0, 0, 0});
+    plait_Cpdgemr2d(20, 20, a.data(), 1, 1, a.descriptor(), b.data(), 1, 1, b.descriptor(), all.context());
+    EXPECT_EQ(counts.of_reductions() + counts.of_barriers(), 0);
+    EXPECT_EQ(counts.of_gatherings(), 2);
+  }
+}
+
+// Plans have the memory for data under way in common, and new flags are needed now and then only.
+TEST_F(FirstCall, OfItsKindAgreesOnceAndTakesNoMemory) {
+  copy(all_, upright_, 40);
+  constexpr int kinds = 10;
+  const Counts counts;
+  for (int kind = 0; kind < kinds; ++kind) copy(all_, upright_, 30 + kind);
+  if (ranks() == 1) return;
+  EXPECT_LE(counts.of_reductions(), kinds * (1 + reductions_of_checks) + 2 * reductions_for_memory);
+  EXPECT_LE(counts.of_gatherings(), 2 * gatherings_for_memory);
+  EXPECT_LE(counts.of_barriers(), 2);
+}
+
 TEST_F(FirstCall, AgreesOnce) {
   const int once = ranks() > 1 ? 1 : 0;
   copy(all_, upright_, 20);  // the grids become known

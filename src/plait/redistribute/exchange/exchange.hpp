@@ -46,7 +46,8 @@ class Exchange {
   [[nodiscard]] NodeTraffic traffic_in_node() const;
   /// Takes the memory that ranks of a node share. Collective over the context.
   /// \param traffic  at least that of each rank of the node, and the same on all of them
-  void share_memory(const ExchangeKind& kind, NodeTraffic traffic);
+  /// \param rings    null: of its own
+  void share_memory(const ExchangeKind& kind, NodeTraffic traffic, const std::shared_ptr<RingMemory>& rings);
   /// Makes the schedule. Local.
   void build();
 
@@ -58,7 +59,7 @@ class Exchange {
   [[nodiscard]] bool is_neighbour(int peer) const;
   [[nodiscard]] bool by_message(const Stream& stream) const;
   [[nodiscard]] std::vector<Stream> streams(const PackagesByPeer& packages, bool outgoing) const;
-  void share_rings(NodeTraffic traffic);
+  void share_rings(NodeTraffic traffic, const std::shared_ptr<RingMemory>& memory);
   void share_tiles(const ExchangeKind& kind);
 
   [[nodiscard]] schedule::PoolId add_pool(schedule::Graph& graph, std::span<const Stream> streams, Index blocks) const;

@@ -28,18 +28,18 @@ schedule::Dependencies slot_emptied(const NodeRings& rings, const std::vector<Op
 }  // namespace
 
 // Without memory for it, which all ranks of a node find alike, messages do as well.
-void Exchange::share_memory(const ExchangeKind& kind, NodeTraffic traffic) {
+void Exchange::share_memory(const ExchangeKind& kind, NodeTraffic traffic, const std::shared_ptr<RingMemory>& rings) {
   try {
-    kind.sources_are_shared || kind.targets_are_shared ? share_tiles(kind) : share_rings(traffic);
+    kind.sources_are_shared || kind.targets_are_shared ? share_tiles(kind) : share_rings(traffic, rings);
   } catch (const OutOfMemory&) {
     rings_.reset();
     in_place_.reset();
   }
 }
 
-void Exchange::share_rings(NodeTraffic traffic) {
+void Exchange::share_rings(NodeTraffic traffic, const std::shared_ptr<RingMemory>& memory) {
   if (slot_bytes_ == 0 || traffic.longest_chunk == 0) return;
-  rings_.emplace(context_, traffic);
+  rings_.emplace(context_, traffic, memory ? memory : std::make_shared<RingMemory>(context_));
   into_slots_.emplace(rings_->slots() * traffic.longest_chunk);
 }
 
