@@ -70,26 +70,32 @@ template <class T>
 void transpose_then_add(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
                         T* target, Index target_ld, Isa isa) {
   using Tile = ScratchTile<T>;
-  constexpr Index element = Index{sizeof(T)};
-  constexpr Index source_ahead = 4 * Tile::rows;
-  constexpr Index target_ahead = Tile::rows;
+  constexpr Index tiles_ahead = 2;
   auto& scale = scale_kernel<T>(isa);
   Tile scratch;
-  const Index band = columns_collide(source_ld * element) ? Tile::columns / 2 : Tile::columns;
-  for (Index c = 0; c < columns; c += band) {
-    const Index tile_columns = std::min(band, columns - c);
-    for (Index r = 0; r < rows; r += Tile::rows) {
-      const Index tile_rows = std::min(Tile::rows, rows - r);
-      if (r + source_ahead < rows) fetch(1, tile_columns, source + r + source_ahead + c * source_ld, source_ld);
-      if (r + target_ahead < rows) {
-        fetch(tile_columns, std::min(Tile::rows, rows - r - target_ahead), target + c + (r + target_ahead) * target_ld,
-              target_ld);
-      }
-      transpose(tile_rows, tile_columns, bytes(source + r + c * source_ld), source_ld, bytes(scratch.elements),
-                Tile::columns, element, isa, Stores::cached);
-      for (Index j = 0; j < tile_rows; ++j) {
-        scale(scaling, tile_columns, scratch.elements + j * Tile::columns, target + c + (r + j) * target_ld, false);
-      }
+  struct Place {
+    Index r = 0, c = 0;
+  };
+  const auto next = [rows](Place at) {
+    return at.r + Tile::rows < rows ? Place{at.r + Tile::rows, at.c} : Place{0, at.c + Tile::columns};
+  };
+  const auto fetch_tile = [&](Place at) {
+    if (at.c >= columns) return;
+    const Index tile_columns = std::min(Tile::columns, columns - at.c);
+    fetch(1, tile_columns, source + at.r + at.c * source_ld, source_ld);
+    fetch(tile_columns, std::min(Tile::rows, rows - at.r), target + at.c + at.r * target_ld, target_ld);
+  };
+  Place ahead;
+  if (rows == 0) return;
+  for (Index tile = 0; tile < tiles_ahead; ++tile, ahead = next(ahead)) fetch_tile(ahead);
+  for (Place at; at.c < columns; at = next(at), ahead = next(ahead)) {
+    fetch_tile(ahead);
+    const Index tile_rows = std::min(Tile::rows, rows - at.r);
+    const Index tile_columns = std::min(Tile::columns, columns - at.c);
+    transpose(tile_rows, tile_columns, bytes(source + at.r + at.c * source_ld), source_ld, bytes(scratch.elements),
+              Tile::columns, Index{sizeof(T)}, isa, Stores::cached);
+    for (Index j = 0; j < tile_rows; ++j) {
+      scale(scaling, tile_columns, scratch.elements + j * Tile::columns, target + at.c + (at.r + j) * target_ld, false);
     }
   }
 }
