@@ -265,11 +265,9 @@ std::shared_ptr<PostedReductions> posted_reductions(Routine routine, Begin when,
     return nullptr;
   }
   if (posted != nullptr && bytes > posted->longest_operand()) why = Outcome::shared_memory;
-  if (posted == nullptr || is_small || why == Outcome::shared_memory) {
-    pass_on(routine, is_small && posted != nullptr ? Outcome::size : why);
-    return nullptr;
-  }
-  return posted;
+  if (posted != nullptr && !is_small && why != Outcome::shared_memory) return posted;
+  pass_on(routine, why);
+  return nullptr;
 }
 
 /// Begins what `look_at` found of a non-blocking call, as `serve` does with others.

@@ -234,6 +234,7 @@ class Preload(unittest.TestCase):
             self.assertEqual(served["MPI_Exscan"], 1 + 1 + 0)
             self.assertEqual(served["MPI_Reduce_scatter"], 2)
             self.assertEqual(served["MPI_Reduce_scatter_block"], 0 + 1 + 1)
+            self.assertEqual(served.get("MPI_Iallreduce"), 1 if ranks > 1 else None)
             if ranks > 1 and self.makes_requests():
                 self.assertEqual(served["MPI_Allreduce_init"], 3)
 

@@ -133,7 +133,9 @@ subroutine reduce_by_mpi_f08(rank, ranks)
   implicit none
   integer, intent(in) :: rank, ranks
   integer :: error, whole, mine
-  double precision, allocatable :: numbers(:), sums(:)
+  type(MPI_Request) :: request
+  logical :: done
+  double precision, allocatable, asynchronous :: numbers(:), sums(:)
   whole = ranks * (ranks + 1) / 2
   allocate (numbers(n), sums(n))
   numbers = rank + 1
@@ -152,6 +154,13 @@ subroutine reduce_by_mpi_f08(rank, ranks)
   call expect(all(sums == rank + 1), 'mpi_f08: MPI_Reduce_local')
   call MPI_Scan(numbers, sums, n, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD)
   call expect(all(sums == rank + 1), 'mpi_f08: MPI_Scan')
+  call MPI_Iallreduce(numbers, sums, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, request)
+  done = .false.
+  do while (.not. done) ! by nothing else than asking
+    call MPI_Request_get_status(request, done, MPI_STATUS_IGNORE)
+  end do
+  call MPI_Wait(request, MPI_STATUS_IGNORE)
+  call expect(all(sums == whole), 'mpi_f08: MPI_Iallreduce')
 end subroutine reduce_by_mpi_f08
 
 ! Ranks duplicate a communicator in the background, some before and some after they reduce much on another one.
