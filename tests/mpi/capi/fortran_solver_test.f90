@@ -11,6 +11,7 @@ program fortran_solver_test
   write (rows_text, '("rows@", i0)') ranks
   write (columns_text, '("cols@", i0)') ranks
   call products()
+  call products_in_any_layouts()
   call symmetric_products()
   call products_with_vectors()
   call density_matrices()
@@ -76,6 +77,113 @@ contains
       product=product), PLAIT_ERROR_ARGUMENT, 'type: is 0')
     call succeeds(plait_layout_free(by_rows), 'free')
     call succeeds(plait_layout_free(by_columns), 'free')
+  end subroutine
+
+  ! The next of numbers from 0 to end - 1, the same on all ranks.
+  integer function next_below(end)
+    integer, intent(in) :: end
+    integer(c_int64_t), save :: state = 2026
+    state = mod(state * 48271, 2147483647_c_int64_t)
+    next_below = int(mod(state, int(end, c_int64_t)))
+  end function
+
+  ! The next of matrices of small integers, the same on all ranks.
+  function next_matrix(rows, columns) result(matrix)
+    integer, intent(in) :: rows, columns
+    complex(c_double_complex) :: matrix(rows, columns)
+    integer :: i, j
+    do j = 1, columns
+      do i = 1, rows
+        matrix(i, j) = cmplx(next_below(7) - 3, next_below(5) - 2, c_double_complex)
+      end do
+    end do
+  end function
+
+  function applied(op, matrix) result(its)
+    integer(c_int), intent(in) :: op
+    complex(c_double_complex), intent(in) :: matrix(:, :)
+    complex(c_double_complex), allocatable :: its(:, :)
+    its = matrix
+    if (op == PLAIT_TRANSPOSE .or. op == PLAIT_CONJUGATE_TRANSPOSE) its = transpose(its)
+    if (op == PLAIT_CONJUGATE .or. op == PLAIT_CONJUGATE_TRANSPOSE) its = conjg(its)
+  end function
+
+  ! This rank's part of a matrix, in the next of block-cyclic layouts.
+  subroutine deal(matrix, layout, part)
+    complex(c_double_complex), intent(in) :: matrix(:, :)
+    type(c_ptr), intent(out) :: layout
+    complex(c_double_complex), allocatable, intent(out) :: part(:, :)
+    integer :: grid_rows, grid_columns
+    grid_rows = 1 + next_below(ranks)
+    grid_columns = 1 + next_below(ranks / grid_rows)
+    call succeeds(plait_layout_create_block_cyclic(plait_block_cyclic(rows=size(matrix, 1), columns=size(matrix, 2), &
+      block_rows=1 + next_below(4), block_columns=1 + next_below(4), grid_rows=grid_rows, grid_columns=grid_columns, &
+      first_row=next_below(grid_rows), first_column=next_below(grid_columns), grid_order=next_below(2)), layout), 'layout')
+    part = part_of(matrix, layout)
+  end subroutine
+
+  function part_of(matrix, layout) result(part)
+    complex(c_double_complex), intent(in) :: matrix(:, :)
+    type(c_ptr), intent(in) :: layout
+    complex(c_double_complex), allocatable :: part(:, :)
+    type(plait_tile_extent) :: extents(1)
+    integer(c_int64_t) :: count, i, j, row, column
+    call succeeds(plait_layout_tiles(layout, rank, one, extents, count), 'tiles')
+    allocate (part(extents(1)%rows, extents(1)%columns))
+    do j = 1, extents(1)%columns
+      do i = 1, extents(1)%rows
+        call succeeds(plait_layout_place(layout, extents(1)%row, extents(1)%column, i - 1, j - 1, row, column), 'place')
+        part(i, j) = matrix(row + 1, column + 1)
+      end do
+    end do
+  end function
+
+  integer(c_int64_t) function tiles_in(layout)
+    type(c_ptr), intent(in) :: layout
+    type(plait_tile_extent) :: extents(1)
+    call succeeds(plait_layout_tiles(layout, rank, one, extents, tiles_in), 'tiles')
+  end function
+
+  subroutine products_in_any_layouts()
+    type(c_ptr) :: layouts(3), product
+    type(plait_tile), target :: tiles(3)
+    complex(c_double_complex), allocatable :: a(:, :), b(:, :), c(:, :)
+    complex(c_double_complex), allocatable, target :: own_a(:, :), own_b(:, :), own_c(:, :)
+    complex(c_double_complex), target :: alpha, beta
+    integer(c_int) :: op_a, op_b
+    integer :: round, m, k, i
+    do round = 1, 12
+      op_a = next_below(4)
+      op_b = next_below(4)
+      m = 1 + next_below(15)
+      k = next_below(15)
+      a = next_matrix(m, k)
+      b = next_matrix(k, 9)
+      c = next_matrix(m, 9)
+      if (any(op_a == [PLAIT_TRANSPOSE, PLAIT_CONJUGATE_TRANSPOSE])) a = transpose(a)
+      if (any(op_b == [PLAIT_TRANSPOSE, PLAIT_CONJUGATE_TRANSPOSE])) b = transpose(b)
+      alpha = cmplx(1 + next_below(3), next_below(2), c_double_complex)
+      beta = next_below(3)
+      call deal(a, layouts(1), own_a)
+      call deal(b, layouts(2), own_b)
+      call deal(c, layouts(3), own_c)
+      tiles(1) = tile(own_a)
+      tiles(2) = tile(own_b)
+      tiles(3) = tile(own_c)
+      call succeeds(plait_product_create(context, PLAIT_COMPLEX_DOUBLE, plait_factor(layouts(1), op_a), &
+        plait_factor(layouts(2), op_b), layouts(3), product=product), 'product')
+      do i = 1, 2
+        call succeeds(plait_product_execute(product, plait_product_operands(alpha=c_loc(alpha), beta=c_loc(beta), &
+          a=c_loc(tiles(1)), a_count=tiles_in(layouts(1)), b=c_loc(tiles(2)), b_count=tiles_in(layouts(2)), &
+          c=c_loc(tiles(3)), c_count=tiles_in(layouts(3)))), 'execute')
+        c = alpha * matmul(applied(op_a, a), applied(op_b, b)) + beta * c
+        call expect(all(abs(own_c - part_of(c, layouts(3))) <= 0), 'the product')
+      end do
+      call succeeds(plait_product_free(product), 'free')
+      do i = 1, 3
+        call succeeds(plait_layout_free(layouts(i)), 'free')
+      end do
+    end do
   end subroutine
 
   subroutine symmetric_products()
