@@ -138,10 +138,11 @@ contains
     end do
   end function
 
-  integer(c_int64_t) function tiles_in(layout)
+  function tiles_in(layout) result(count)
     type(c_ptr), intent(in) :: layout
+    integer(c_int64_t) :: count
     type(plait_tile_extent) :: extents(1)
-    call succeeds(plait_layout_tiles(layout, rank, one, extents, tiles_in), 'tiles')
+    call succeeds(plait_layout_tiles(layout, rank, one, extents, count), 'tiles')
   end function
 
   subroutine products_in_any_layouts()
