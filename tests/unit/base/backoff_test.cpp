@@ -1,49 +1,85 @@
 #include "plait/base/backoff.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <chrono>
-#include <limits>
+#include <ctime>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 namespace {
 
-using plait::Backoff;
-using Microseconds = std::chrono::duration<double, std::micro>;
+/// What a rank that waits asks of the system while one of these lives; nothing of it is done.
+class Recorded {
+ public:
+  Recorded() { current = this; }
+  ~Recorded() { current = nullptr; }
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
 
-double microseconds_of(Backoff& backoff, int polls) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < polls; ++i) backoff.idle();
-  return Microseconds(std::chrono::steady_clock::now() - begin).count();
+  int yields = 0;
+  std::vector<long> sleeps;  // nanoseconds
+
+  static Recorded* current;
+};
+Recorded* Recorded::current = nullptr;
+
+}  // namespace
+
+// In place of the C library's.
+extern "C" int sched_yield() noexcept {
+  if (Recorded::current != nullptr) ++Recorded::current->yields;
+  return 0;
+}
+extern "C" int nanosleep(const timespec* duration, timespec* left) {
+  if (Recorded::current == nullptr) return clock_nanosleep(CLOCK_MONOTONIC, 0, duration, left);
+  Recorded::current->sleeps.push_back(duration->tv_sec * 1'000'000'000 + duration->tv_nsec);
+  return 0;
 }
 
-// Lower bounds on sleeps hold whatever else the machine does; of upper bounds the best of several tries is taken.
+namespace {
+
+using plait::Backoff;
+constexpr long longest = std::chrono::nanoseconds(Backoff::longest_sleep).count();
+
+void idle(Backoff& backoff, int polls) {
+  for (int i = 0; i < polls; ++i) backoff.idle();
+}
 
 TEST(Backoff, sleeps_for_longer_the_longer_it_waits) {
   Backoff backoff;
-  microseconds_of(backoff, 128);
-  EXPECT_GE(microseconds_of(backoff, 1), 10);
-  microseconds_of(backoff, 100);
-  EXPECT_GE(microseconds_of(backoff, 1), Microseconds(Backoff::longest_sleep).count());
+  Recorded recorded;
+  idle(backoff, 64);
+  EXPECT_EQ(recorded.yields, 0);
+  idle(backoff, 64);
+  EXPECT_EQ(recorded.yields, 64);
+  EXPECT_TRUE(recorded.sleeps.empty());
+  idle(backoff, 300);
+  EXPECT_EQ(recorded.yields, 64);
+  ASSERT_EQ(recorded.sleeps.size(), 300U);
+  EXPECT_EQ(recorded.sleeps.front(), 10'000);
+  EXPECT_TRUE(std::is_sorted(recorded.sleeps.begin(), recorded.sleeps.end()));
+  EXPECT_EQ(recorded.sleeps.back(), longest);
 }
 
-TEST(Backoff, never_sleeps_for_much_longer_than_its_longest_sleep) {
+TEST(Backoff, never_sleeps_for_longer_than_its_longest_sleep) {
   Backoff backoff;
-  microseconds_of(backoff, 300);
-  double best = std::numeric_limits<double>::max();
-  for (int i = 0; i < 50; ++i) best = std::min(best, microseconds_of(backoff, 1));
-  EXPECT_LT(best, 10 * Microseconds(Backoff::longest_sleep).count());
+  Recorded recorded;
+  idle(backoff, 100'000);
+  EXPECT_LE(*std::max_element(recorded.sleeps.begin(), recorded.sleeps.end()), longest);
 }
 
 TEST(Backoff, begins_with_spinning_again_after_a_reset) {
-  double best = std::numeric_limits<double>::max();
-  for (int i = 0; i < 20; ++i) {
-    Backoff backoff;
-    microseconds_of(backoff, 150);
-    backoff.reset();
-    best = std::min(best, microseconds_of(backoff, 32));
-  }
-  EXPECT_LT(best, 32 * 10) << "microseconds for 32 polls, each of which would sleep for at least 10";
+  Backoff backoff;
+  Recorded recorded;
+  idle(backoff, 150);
+  const auto sleeps = recorded.sleeps.size();
+  backoff.reset();
+  idle(backoff, 64);
+  EXPECT_EQ(recorded.yields, 64);
+  EXPECT_EQ(recorded.sleeps.size(), sleeps);
 }
 
 }  // namespace
