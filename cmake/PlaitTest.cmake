@@ -4,11 +4,12 @@
 # limits count seconds of the wall, which say little on a busy machine. RANKS, or an estimate, is what it weighs among the
 # tests that run at a time. A LARGE one takes gigabytes: no two of them run at a time. Exit status 77 skips.
 #
-# plait_test(NAME SOURCES a.cpp ... [RANKS 1 2 5] [LIBRARIES ...] [LARGE])
+# plait_test(NAME SOURCES a.cpp ... [RANKS 1 2 5] [LIBRARIES ...] [LARGE] [TOGETHER])
 #
 # One GoogleTest program. Without RANKS it is a serial test; with them it is run by mpiexec once for each rank count, its
 # main comes from tests/support, and the ranks agree on the verdict. Every run leaves its test cases in
-# build/<preset>/tests/results/NAME[@RANKS].xml.
+# build/<preset>/tests/results/NAME[@RANKS].xml. The sources of one that is built TOGETHER are compiled several at a time, in
+# half the time, so that names are unique in all of them.
 
 set(PLAIT_TEST_JOB ${PROJECT_BINARY_DIR}/tests/job)     # made by tests/support
 set(PLAIT_MPIEXEC ${PROJECT_BINARY_DIR}/tests/mpiexec) # RANKS PROGRAM [ARGUMENTS], likewise
@@ -19,6 +20,19 @@ set(PLAIT_TEST_LIMIT_SECONDS 1800) # for what has no watchdog of its own
 
 # GoogleTest's templates take a third less time to compile like this; what is tested is optimised as ever.
 set(PLAIT_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+
+# ccache has to be told that it may take precompiled headers for what their sources say.
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "(^|/)ccache$" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(PLAIT_TEST_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${CMAKE_CXX_COMPILER_LAUNCHER})
+  list(APPEND PLAIT_TEST_OPTIONS -fpch-preprocess)
+endif()
+
+function(plait_compile_as_test target)
+  target_compile_options(${target} PRIVATE ${PLAIT_TEST_OPTIONS})
+  if(PLAIT_TEST_LAUNCHER)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${PLAIT_TEST_LAUNCHER}")
+  endif()
+endfunction()
 
 function(plait_add_test name)
   cmake_parse_arguments(arg "MPI;LARGE" "RANKS" "COMMAND;ENVIRONMENT" ${ARGN})
@@ -32,13 +46,17 @@ function(plait_add_test name)
   if(arg_MPI)
     set_tests_properties(${name} PROPERTIES LABELS mpi)
   endif()
+  # What takes longest begins first: those that wait for each other, then those that start job after job.
+  list(GET arg_COMMAND 0 program)
   if(arg_LARGE)
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK memory)
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK memory COST 2)
+  elseif(arg_MPI AND NOT program STREQUAL PLAIT_MPIEXEC)
+    set_tests_properties(${name} PROPERTIES COST 1)
   endif()
 endfunction()
 
 function(plait_test name)
-  cmake_parse_arguments(arg "LARGE" "" "SOURCES;RANKS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "LARGE;TOGETHER" "" "SOURCES;RANKS;LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
   target_link_libraries(${name} PRIVATE plait plait_options GTest::gmock ${arg_LIBRARIES})
@@ -46,7 +64,10 @@ function(plait_test name)
   if(TARGET plait_test_headers)
     target_precompile_headers(${name} REUSE_FROM plait_test_headers)
   endif()
-  target_compile_options(${name} PRIVATE ${PLAIT_TEST_OPTIONS})
+  plait_compile_as_test(${name})
+  if(arg_TOGETHER AND PLAIT_TEST_UNITY_BUILD)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   if(NOT arg_RANKS)
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
     plait_add_test(${name} COMMAND $<TARGET_FILE:${name}> --gtest_output=xml:${PLAIT_TEST_RESULTS}/${name}.xml)
