@@ -14,7 +14,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
 #include "plait/simd/isa.hpp"
@@ -23,6 +22,7 @@
 #include "cli/exec/reduction_libraries.hpp"
 #include "cli/options/option_value.hpp"
 #include "cli/output/print.hpp"
+#include "cli/output/shell_text.hpp"
 
 namespace plait::cli {
 
@@ -106,15 +106,6 @@ void refuse_other_mpi(const std::vector<std::string>& command) {
   for (const fs::path& program : programs_of(command)) refuse_program_of_other_mpi(program);
 }
 
-// What no shell takes for something else.
-constexpr std::string_view plain_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./,:@%+";
-
-std::string in_quotes(const std::string& value) {
-  std::string text = "'";
-  for (const char c : value) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 std::vector<Setting> settings_of(const ExecOptions& options) {
   std::vector<Setting> settings = reduction_settings(reduction_libraries(), options.scalapack);
   if (!options.isa.empty()) settings.push_back({"PLAIT_ISA", options.isa});
@@ -149,13 +140,9 @@ std::vector<std::string> forwarding(std::vector<std::string> command, const std:
 // As a shell takes them: the variables and, if there is one, the command.
 std::string text_for_shell(const std::vector<Setting>& settings, const std::vector<std::string>& command) {
   std::string text;
-  for (const auto& [name, value] : settings) text += fmt::format("export {}={}\n", name, in_quotes(value));
+  for (const auto& [name, value] : settings) text += fmt::format("export {}={}\n", name, in_shell_quotes(value));
   if (command.empty()) return text;
-  std::vector<std::string> words = forwarding(command, settings);
-  for (std::string& word : words) {
-    if (word.empty() || word.find_first_not_of(plain_characters) != std::string::npos) word = in_quotes(word);
-  }
-  return text + fmt::format("{}\n", fmt::join(words, " "));
+  return text + shell_text(forwarding(command, settings)) + "\n";
 }
 
 // Returns only if that fails.
