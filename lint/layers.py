@@ -33,6 +33,7 @@ PARTS = {
         ["job"],
         ["options"],
         ["output"],
+        ["pictures"],
     ],
 }
 

@@ -11,17 +11,19 @@
 
 #include "plait/base/index.hpp"
 
-#include "bench/harness/svg.hpp"
+#include "cli/pictures/svg.hpp"
 
 namespace plait::bench {
 
 namespace {
 
+namespace svg = cli::svg;
+
 // In pixels.
 constexpr double margin = 16;
 constexpr double panels_head_height = 62;
 constexpr double panel_width = 250, panel_height = 170;
-constexpr double gap_width = 56, gap_height = 66;
+constexpr double gap_width = 80, gap_height = 84;
 constexpr std::size_t panels_in_row = 3;
 
 struct Point {
@@ -74,13 +76,18 @@ class Axes {
   double end_ = 1;
 };
 
-std::string curve(const std::vector<std::pair<double, double>>& places, std::string_view color) {
-  if (places.empty()) return "";
-  std::string points;
-  for (const auto& [x, y] : places) points += fmt::format("{}{:.1f},{:.1f}", points.empty() ? "" : " ", x, y);
-  std::string drawn =
-      fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, color);
-  for (const auto& [x, y] : places) drawn += svg::rectangle(x - 3, y - 3, 6, 6, color);
+/// A case in a panel, and what is told of it.
+struct Place {
+  double x, y;
+  std::string words;
+};
+
+std::string curve(const std::vector<Place>& places, std::string_view mark) {
+  std::string path;
+  for (const auto& [x, y, words] : places) path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
+  if (path.empty()) return path;
+  std::string drawn = fmt::format("<path class=\"{}\" stroke-width=\"2\" d=\"{}\"/>\n", mark, path);
+  for (const auto& [x, y, words] : places) drawn += svg::circle(x, y, 3.5, fmt::format("class=\"{}\"", mark), words);
   return drawn;
 }
 
@@ -92,7 +99,7 @@ std::string extent_labels(const Panel& panel, const Axes& axes, double y) {
   for (const Point& point : std::views::reverse(panel.points)) {
     const double x = axes.x(point.extent);
     if (last - x < least_distance) continue;
-    drawn += svg::text(x, y, fmt::format("{:.0f}", point.extent), "text-anchor=\"middle\" font-size=\"11\"");
+    drawn += svg::text(x, y, fmt::format("{:.0f}", point.extent), "class=\"small\" text-anchor=\"middle\"");
     last = x;
   }
   return drawn;
@@ -103,23 +110,28 @@ std::string drawing(const Panel& panel, double left, double top) {
   std::string drawn = svg::text(left, top - 10, panel.name);
   for (double tick = 0; tick <= axes.end(); tick += 0.25) {
     const double y = axes.y(tick);
-    drawn += svg::line(left, y, left + panel_width, y, tick == 1 ? "stroke=\"#444\"" : "stroke=\"#ddd\"");
-    drawn += svg::text(left - 6, y + 4, fmt::format("{:.2f}", tick), "text-anchor=\"end\" font-size=\"11\"");
+    drawn += svg::line(left, y, left + panel_width, y, tick == 1 ? "class=\"level\"" : "class=\"grid\"");
+    drawn += svg::text(left - 6, y + 4, fmt::format("{:.2f}", tick), "class=\"small\" text-anchor=\"end\"");
   }
   drawn += extent_labels(panel, axes, top + panel_height + 16);
-  std::vector<std::pair<double, double>> own, peers;
+  drawn += svg::axis_titles(left + 16, top, left + panel_width, top + panel_height, top + panel_height + 34, "N",
+                            "of the limit's speed");
+  std::vector<Place> own, peers;
   for (const auto& [extent, record] : panel.points) {
     const double x = axes.x(extent);
     const Figure& fraction = record->fraction_of_limit;
-    drawn += svg::line(x, axes.y(fraction.spread.low), x, axes.y(fraction.spread.high), "stroke=\"#123\"");
+    drawn += svg::line(x, axes.y(fraction.spread.low), x, axes.y(fraction.spread.high), "class=\"ink\"");
     if (record->gate.fraction_of_limit) {
       const double y = axes.y(*record->gate.fraction_of_limit);
-      drawn += svg::line(x - 9, y, x + 9, y, fmt::format("stroke=\"{}\" stroke-width=\"2\"", svg::gate_color));
+      drawn += svg::line(x - 9, y, x + 9, y, "class=\"gate\" stroke-width=\"2\"");
     }
-    own.emplace_back(x, axes.y(fraction.median));
-    if (record->comparison) peers.emplace_back(x, axes.y(peer_fraction_of_limit(*record)));
+    const auto place = [&, extent = extent](const char* who, double share) {
+      return Place{x, axes.y(share), fmt::format("N {:.0f}, {}: {:.3f} of the limit's speed", extent, who, share)};
+    };
+    own.push_back(place("plait", fraction.median));
+    if (record->comparison) peers.push_back(place("peer", peer_fraction_of_limit(*record)));
   }
-  return drawn + curve(peers, svg::peer_color) + curve(own, svg::plait_color);
+  return drawn + curve(peers, "peer") + curve(own, "plait");
 }
 
 }  // namespace
@@ -129,18 +141,16 @@ std::string svg_extent_plot(const Report& report) {
   constexpr double across = panel_width + gap_width, down = panel_height + gap_height;
   const std::size_t rows = (panels.size() + panels_in_row - 1) / panels_in_row;
 
-  std::string drawn = svg::key(margin, 36, svg::plait_color, "plait, with 95 % interval") +
-                      svg::key(margin + 190, 36, svg::peer_color, "peer") +
-                      svg::key(margin + 250, 36, svg::gate_color, "gate");
+  std::string drawn = svg::key(margin, 36, "plait", "plait, with 95 % interval") +
+                      svg::key(margin + 190, 36, "peer", "peer") + svg::key(margin + 250, 36, "gate", "gate");
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const auto column = static_cast<double>(i % panels_in_row), row = static_cast<double>(i / panels_in_row);
-    drawn += drawing(panels[i], margin + gap_width / 2 + column * across, panels_head_height + 28 + row * down);
+    drawn += drawing(panels[i], margin + gap_width * 0.75 + column * across, panels_head_height + 28 + row * down);
   }
-  return svg::picture(2 * margin + panels_in_row * across,
-                      panels_head_height + static_cast<double>(rows) * down + margin,
-                      fmt::format("{}: share of the limit's speed over the extent N of N x N ({}, {})", report.program,
-                                  report.mpi, report.machine.cpu),
-                      drawn);
+  return svg::file(2 * margin + panels_in_row * across, panels_head_height + static_cast<double>(rows) * down + margin,
+                   fmt::format("{}: share of the limit's speed over the extent N of N x N ({}, {})", report.program,
+                               report.mpi, report.machine.cpu),
+                   drawn);
 }
 
 }  // namespace plait::bench

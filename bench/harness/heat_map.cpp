@@ -18,11 +18,13 @@
 
 #include "plait/base/index.hpp"
 
-#include "bench/harness/svg.hpp"
+#include "cli/pictures/svg.hpp"
 
 namespace plait::bench {
 
 namespace {
+
+namespace svg = cli::svg;
 
 using Words = std::vector<std::string>;
 
@@ -94,42 +96,44 @@ Map map_of(const Report& report) {
   return map;
 }
 
-/// Red where there is nothing of the limit's speed, over yellow to green where there is all of it; blue above.
-std::string color_of(double fraction) {
-  if (fraction > 1.05) return "#8fbce6";
-  return fmt::format("hsl({:.0f},65%,68%)", 130 * std::pow(std::clamp(fraction, 0.0, 1.0), 1.5));
+/// White where there is nothing of the limit's speed, darker where there is more, and another colour above it.
+std::string colored(double fraction) {
+  constexpr double darkest = 0.65;  // on which numbers can still be read
+  if (fraction > 1.05) return fmt::format("class=\"combine\" opacity=\"{}\"", darkest);
+  return fmt::format("class=\"plait\" opacity=\"{:.2f}\"", darkest * std::clamp(fraction, 0.0, 1.0));
+}
+
+std::string key(double x, double fraction, std::string_view words) {
+  return svg::rectangle(x, 40, 12, 12, colored(fraction)) + svg::text(x + 18, 51, words);
 }
 
 std::string field(const Record& record, double x, double y) {
   const double fraction = record.fraction_of_limit.median;
-  std::string drawn = svg::rectangle(x, y, field_width - 1, field_height - 1, color_of(fraction));
+  std::string drawn = svg::rectangle(x, y, field_width - 1, field_height - 1, colored(fraction), record.name);
   if (!meets(record, record.gate)) {
-    drawn += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"none\" stroke=\"{}\" "
-        "stroke-width=\"2\"/>\n",
-        x + 1, y + 1, field_width - 3, field_height - 3, svg::gate_color);
+    drawn += svg::rectangle(x + 1, y + 1, field_width - 3, field_height - 3, "class=\"gate frame\"");
   }
   return drawn + svg::text(x + field_width / 2, y + field_height - 4,
                            fraction < 9.995 ? fmt::format("{:.2f}", fraction) : fmt::format("{:.0f}", fraction),
-                           "text-anchor=\"middle\" font-size=\"10\"");
+                           "class=\"small title\" text-anchor=\"middle\"");
 }
 
 double height_of(const std::vector<Row>& group) { return gap + static_cast<double>(group.size()) * field_height; }
 
 std::string drawing(const std::vector<Row>& group, const Map& map, double x, double y) {
-  std::string drawn = svg::text(x, y + gap - 6, group[0].words[0], "font-weight=\"bold\" font-size=\"11\"");
+  std::string drawn = svg::text(x, y + gap - 6, group[0].words[0], "class=\"title\"");
   const auto left_of = [&](Index size) {
     const auto column = std::distance(map.sizes.begin(), map.sizes.find(size));
     return x + label_width + static_cast<double>(column) * field_width;
   };
   for (const auto& [size, word] : map.sizes) {
-    drawn += svg::text(left_of(size) + field_width / 2, y + gap - 6, word, "text-anchor=\"middle\" font-size=\"10\"");
+    drawn += svg::text(left_of(size) + field_width / 2, y + gap - 6, word, "class=\"small\" text-anchor=\"middle\"");
   }
   double top = y + gap;
   for (const Row& row : group) {
     const Words label(row.words.begin() + 1, row.words.end());
     drawn += svg::text(x + label_width - 8, top + field_height - 4, fmt::format("{}", fmt::join(label, " ")),
-                       "text-anchor=\"end\" font-size=\"11\"");
+                       "class=\"small\" text-anchor=\"end\"");
     for (const auto& [size, record] : row.fields) drawn += field(*record, left_of(size), top);
     top += field_height;
   }
@@ -157,18 +161,17 @@ std::string svg_heat_map(const Report& report) {
     y += height_of(group);
     bottom = std::max(bottom, y);
   }
-  double key = map_margin;
+  double at = map_margin;
   for (const auto& [fraction, words] : std::array{std::pair{0.25, "0.25"}, std::pair{0.5, "0.50"},
                                                   std::pair{0.75, "0.75"}, std::pair{1.0, "1.00 of the limit"}}) {
-    drawn += svg::key(key, 40, color_of(fraction), words);
-    key += 64;
+    drawn += key(at, fraction, words);
+    at += 64;
   }
-  drawn +=
-      svg::key(key + 90, 40, color_of(2), "more") + svg::key(key + 160, 40, svg::gate_color, "framed: gate missed");
-  return svg::picture(2 * map_margin + static_cast<double>(column + 1) * column_width - gap, bottom + map_margin,
-                      fmt::format("{}: share of the limit's speed ({}, {})", fmt::join(map.common, " "), report.mpi,
-                                  report.machine.cpu),
-                      drawn);
+  drawn += key(at + 90, 2, "more") + svg::key(at + 160, 40, "gate", "framed: gate missed");
+  return svg::file(2 * map_margin + static_cast<double>(column + 1) * column_width - gap, bottom + map_margin,
+                   fmt::format("{}: share of the limit's speed ({}, {})", fmt::join(map.common, " "), report.mpi,
+                               report.machine.cpu),
+                   drawn);
 }
 
 }  // namespace plait::bench

@@ -13,6 +13,7 @@
 #include "plait/base/contract.hpp"
 
 #include "cli/options/usage_error.hpp"
+#include "cli/output/shell_text.hpp"
 #include "cli/spelling.hpp"
 
 namespace plait::cli {
@@ -87,20 +88,24 @@ class Offers {
     const auto options = std::make_shared<Options>();
     add_command(program_, *options);
     const CLI::App* const command = program_.get_subcommands([](const CLI::App*) { return true; }).back();
-    offers_.push_back({command, [options] { return Command(*options); }});
+    offers_.push_back({command, [options](const std::string& line) {
+                         if constexpr (requires { options->command = line; }) options->command = line;
+                         return Command(*options);
+                       }});
   }
 
   /// \pre  the line was parsed, and chose one of them
-  [[nodiscard]] Command chosen() const {
+  /// \param line  for the pages that show it
+  [[nodiscard]] Command chosen(const std::string& line) const {
     const auto offer = std::ranges::find_if(offers_, [](const Offer& each) { return each.command->parsed(); });
     PLAIT_ASSERT(offer != offers_.end(), "the line has a command");
-    return offer->options();
+    return offer->options(line);
   }
 
  private:
   struct Offer {
     const CLI::App* command;
-    std::function<Command()> options;
+    std::function<Command(const std::string&)> options;
   };
   CLI::App& program_;
   std::vector<Offer> offers_;
@@ -158,7 +163,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(with_help(complaint_about(program, error)));
   }
-  if (!exec_app->parsed()) return offers.chosen();
+  if (!exec_app->parsed()) return offers.chosen("plait " + shell_text({argv + std::min(argc, 1), argv + argc}));
 
   const std::vector<std::string> left = exec_app->remaining();
   if (!left.empty() && left[0].starts_with('-')) {

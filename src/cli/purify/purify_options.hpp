@@ -21,6 +21,7 @@ inline constexpr Index usual_steps_between_checkpoints = 10;
 
 /// The command line of `plait purify`.
 struct PurifyOptions {
+  std::string command;                        // the whole line, as a shell takes it
   std::string input;                          // H
   std::string overlap;                        // S; empty: the basis is orthonormal
   std::optional<purify::Triangle> symmetric;  // which triangle of each matrix is read alone

@@ -9,10 +9,12 @@
 #include "plait/report/overlap.hpp"
 #include "plait/report/trace.hpp"
 
-#include "cli/output/axis_plot.hpp"
 #include "cli/output/quantities.hpp"
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/page.hpp"
+#include "cli/pictures/svg.hpp"
 #include "cli/purify/purify_report.hpp"
-#include "cli/trace/page_parts.hpp"
+#include "cli/trace/timeline.hpp"
 
 namespace plait::cli {
 
@@ -34,19 +36,14 @@ std::string convergence(const PurifyTask& task, const PurifyOutcome& outcome) {
   AxisPlot plot({"step", Scale::counts, 0, std::max(1.0, static_cast<double>(idempotency.size()) - 1)},
                 logarithmic_axis("error, without a unit", numbers, has_zeros), 320,
                 "Errors by step, on a logarithmic scale");
-  plot.curve("network", trace);
-  plot.curve("compute", idempotency);
+  plot.curve("network", "|tr(X) - occupied|", trace);
+  plot.curve("compute", "‖X - X²‖", idempotency);
   return "<h2>Convergence</h2>\n<p>" + key("compute", "‖X - X²‖") + key("network", "|tr(X) - occupied states|") +
          "</p>\n" + plot.svg() +
          "<p class=\"soft\">By step, on a logarithmic scale. The iteration ends where the errors do not fall by order "
          "2 any "
          "more, which only rounding prevents." +
          (has_zeros ? " Errors of 0 lie on the lower edge." : "") + "</p>\n";
-}
-
-std::string picture(const PurifyOutcome& outcome) {
-  if (outcome.picture.is_empty()) return {};
-  return "<h2>The density matrix</h2>\n" + drawn(outcome.picture, "the density matrix");
 }
 
 std::string steps_timeline(const PurifyOutcome& outcome) {
@@ -57,14 +54,15 @@ std::string steps_timeline(const PurifyOutcome& outcome) {
   return timeline_section(steps, report::overlap_of(steps).span, "The schedules of all steps.");
 }
 
-std::string head(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
-  std::string text = fmt::format("<h1>{}</h1>\n<p class=\"soft\">{} electrons in {} of {} states, by {}; {}</p>\n",
-                                 escaped(options.input), *options.electrons, task.occupied, task.states,
-                                 name(task.method), counted(static_cast<Index>(outcome.trace.ranks.size()), "rank"));
-  text += "<div class=\"tiles\">\n" + tile(fmt::format("{:.10g}", outcome.energy), "energy");
-  if (task.occupied > 0 && task.occupied < task.states) {
-    text += tile(gap_text(outcome), "gap");
-  }
+PageHead head(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
+  return {options.input, options.command,
+          fmt::format("{} electrons in {} of {} states, by {}; {}", *options.electrons, task.occupied, task.states,
+                      name(task.method), counted(static_cast<Index>(outcome.trace.ranks.size()), "rank"))};
+}
+
+std::string tiles(const PurifyTask& task, const PurifyOutcome& outcome) {
+  std::string text = "<div class=\"tiles\">\n" + tile(fmt::format("{:.10g}", outcome.energy), "energy");
+  if (task.occupied > 0 && task.occupied < task.states) text += tile(gap_text(outcome), "gap");
   text += tile(fmt::format("{}", outcome.state.iterates.size() - 1), "steps");
   text += tile(flops_text(outcome), "in products");
   text += tile(hidden_text(outcome), "of the communication hidden under computation");
@@ -91,8 +89,14 @@ std::string results(const PurifyTask& task, const PurifyOutcome& outcome) {
 }  // namespace
 
 std::string purify_page(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
-  return page(options.input, head(options, task, outcome) + convergence(task, outcome) + picture(outcome) +
-                                 results(task, outcome) + steps_timeline(outcome));
+  std::vector<std::string> figures{convergence(task, outcome)};
+  if (!outcome.picture.is_empty()) {
+    figures.push_back("<h2>The density matrix</h2>\n" + drawn(outcome.picture, task.is_complex
+                                                                                   ? "the density matrix, by their size"
+                                                                                   : "the density matrix"));
+  }
+  figures.push_back(results(task, outcome));
+  return page(head(options, task, outcome), tiles(task, outcome) + side_by_side(figures) + steps_timeline(outcome));
 }
 
 }  // namespace plait::cli

@@ -8,8 +8,8 @@
 
 namespace plait::cli {
 
-/// A purification as one HTML page that needs nothing else, in light and dark: how it converged, the density matrix as
-/// a picture, and the timeline of each rank in the steps.
+/// A purification as one HTML page that needs nothing else: how it converged, the density matrix as a picture, and the
+/// timeline of each rank in the steps.
 [[nodiscard]] std::string purify_page(const PurifyOptions& options, const PurifyTask& task,
                                       const PurifyOutcome& outcome);
 

@@ -356,8 +356,13 @@ class PurifyRun {
   void draw(const Matrix<T>& d) {
     if (options_.page.empty() || task_.states == 0) return;
     outcome_.picture = mpi::agreed(context_, [&] { return MatrixPicture({task_.states, task_.states}); });
-    d.for_each_element(
-        [&](Index row, Index column, const T& element) { outcome_.picture.add(row, column, std::abs(element)); });
+    d.for_each_element([&](Index row, Index column, const T& element) {
+      if constexpr (std::is_same_v<T, double>) {
+        outcome_.picture.add(row, column, element);
+      } else {
+        outcome_.picture.add(row, column, std::abs(element));
+      }
+    });
     outcome_.picture.unite(context_);
   }
 

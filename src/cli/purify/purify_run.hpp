@@ -13,8 +13,8 @@
 #include "plait/report/trace.hpp"
 
 #include "cli/job/memory_estimate.hpp"
-#include "cli/output/matrix_picture.hpp"
 #include "cli/output/meter.hpp"
+#include "cli/pictures/matrix_picture.hpp"
 #include "cli/purify/purify_options.hpp"
 #include "cli/purify/purify_task.hpp"
 

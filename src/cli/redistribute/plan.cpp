@@ -53,9 +53,13 @@ std::string volume_text(const CommunicationVolume& volume) {
                      counted(volume.messages, "message"), bytes_text(volume.largest_rank_bytes));
 }
 
+std::string subject_of(const PlanOptions& options, const Plan& plan) {
+  return fmt::format("{} of B, {}, {}: {} on {}", name(options.op), layout::to_string(options.shape),
+                     io::name(options.dtype), bytes_text(plan.bytes), counted(plan.ranks, "rank"));
+}
+
 std::string text_of(const PlanOptions& options, const Plan& plan) {
-  std::string text = fmt::format("{} of B, {}, {}: {} on {}\n", name(options.op), layout::to_string(options.shape),
-                                 io::name(options.dtype), bytes_text(plan.bytes), counted(plan.ranks, "rank"));
+  std::string text = subject_of(options, plan) + "\n";
   const auto line = [&text](std::string_view what, std::string_view value) {
     text += fmt::format("  {:<11}{}\n", what, value);
   };
@@ -128,7 +132,7 @@ void run_plan(const PlanOptions& options) {
 
   if (!options.plot.empty()) {
     const std::span<const int> rank_of = plan.relabeled ? plan.relabeled->relabeling.rank_of : std::span<const int>();
-    write_communication_plot(options.plot, incoming, plan.ranks, rank_of);
+    write_communication_plot(options.plot, subject_of(options, plan), options.command, incoming, plan.ranks, rank_of);
   }
   print_result(options.json ? json_report(options, plan) : text_of(options, plan));
 }

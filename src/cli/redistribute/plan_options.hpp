@@ -17,6 +17,7 @@ namespace plait::cli {
 
 /// The command line of `plait plan`.
 struct PlanOptions {
+  std::string command;  // the whole line, as a shell takes it
   layout::LayoutSpec from;
   layout::LayoutSpec to;
   layout::Shape shape;

@@ -11,7 +11,7 @@
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
-#include "cli/output/matrix_picture.hpp"
+#include "cli/pictures/matrix_picture.hpp"
 
 namespace plait::cli {
 

@@ -26,6 +26,7 @@ inline constexpr Index usual_checkpoint_every = 100;
 
 /// What the commands of scaling and of transport have in common.
 struct ScaledOptions {
+  std::string command;  // the whole line, as a shell takes it
   std::string input;
   std::string output;                      // of the plan; may be empty
   std::string rows;                        // files of marginals; may be empty

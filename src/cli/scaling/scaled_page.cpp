@@ -11,9 +11,11 @@
 #include "plait/model/machine.hpp"
 #include "plait/report/overlap.hpp"
 
-#include "cli/output/axis_plot.hpp"
 #include "cli/output/quantities.hpp"
-#include "cli/trace/page_parts.hpp"
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/page.hpp"
+#include "cli/pictures/svg.hpp"
+#include "cli/trace/timeline.hpp"
 #include "cli/trace/trace_summary.hpp"
 
 namespace plait::cli {
@@ -78,7 +80,7 @@ std::string convergence_section(const ScaledOptions& options, const ScaledOutcom
     const double next = k + 1 < begins.size() ? begins[k + 1].first : last;
     plot.boundary(begins[k].first, known ? fmt::format("epsilon {:.3g}", facts.stages[before + k].epsilon) : "", next);
   }
-  plot.curve("compute", points);
+  plot.curve("compute", "error", points);
   std::string text =
       "<h2>Convergence</h2>\n" + plot.svg() +
       "<p class=\"soft\">After each iteration, on a logarithmic scale: what sums are off by, added up and divided by "
@@ -141,21 +143,27 @@ std::string sums_plots(const SumsSketch& sums, const std::string& what) {
     plot.band("wait", wanted_least, wanted_most);
     plot.band("compute", reached_least, reached_most);
   }
-  plot.curve("wait", wanted, AxisPlot::Line::broad);
-  plot.curve("compute", reached);
-  if (std::ranges::count(differences, 0.0) == std::ssize(differences)) {
-    return plot.svg() + fmt::format("<p>All {}s have exactly the sums that are wanted.</p>\n", what);
+  plot.curve("wait", "wanted", wanted, AxisPlot::Line::broad);
+  plot.curve("compute", "reached", reached);
+  const auto [least, most] = std::ranges::minmax(numbers);
+  constexpr double alike = 0.01;  // beyond which a plot has something to show
+  const bool is_flat = most - least <= alike * most;
+  std::string text = is_flat ? "" : plot.svg();
+  const double largest_off = std::ranges::max(differences);
+  if (largest_off == 0) return text + fmt::format("<p>All {}s have exactly the sums that are wanted.</p>\n", what);
+  if (is_flat) {
+    text += fmt::format("<p>All {}s are to have the sum {:.6g}, and have it to within {:.1g}.</p>\n", what, numbers[0],
+                        largest_off);
   }
   AxisPlot below(
       across, logarithmic_axis("|reached - wanted|", differences, has_zeros), 180,
       fmt::format("Differences of wanted and reached sums of {} {}s, on a logarithmic scale", sums.length(), what));
-  below.curve("network", off);
-  return plot.svg() + below.svg();
+  below.curve("network", "difference", off);
+  return text + below.svg();
 }
 
 /// Masses that were found, where nobody knows which ones are wanted.
 std::string masses_section(const SumsSketch& masses) {
-  if (masses.length() == 0) return {};
   std::vector<double> numbers;
   PlotPoints means, least, most;
   for (Index bin = 0; bin < masses.bins(); ++bin) {
@@ -170,7 +178,7 @@ std::string masses_section(const SumsSketch& masses) {
                 fmt::format("The masses of {} rows", masses.length()));
   const bool is_thinned = masses.bins() < masses.length();
   if (is_thinned) plot.band("compute", least, most);
-  plot.curve("compute", means);
+  plot.curve("compute", "mass", means);
   std::string text = "<h2>The barycentre</h2>\n" + plot.svg() + "<p class=\"soft\">In the unit of the histograms.";
   if (is_thinned) {
     text += fmt::format(" {} groups of neighbours are drawn: means, and from the least to the largest.", masses.bins());
@@ -178,23 +186,21 @@ std::string masses_section(const SumsSketch& masses) {
   return text + "</p>\n";
 }
 
-std::string sums_section(const ScaledOutcome& outcome, const PageFacts& facts) {
-  if (!outcome.sketch) return {};
-  const PlanSketch& sketch = *outcome.sketch;
+std::string sums_section(const PlanSketch& sketch, const PageFacts& facts) {
   std::string text = fmt::format("<h2>Sums of {}s{}</h2>\n<p>", facts.sums[0],
                                  facts.sums.size() > 1 ? fmt::format(" and {}s", facts.sums[1]) : "");
   text += key("wait", "wanted") + key("compute", "reached") + key("network", "difference") + "</p>\n";
   bool is_thinned = false;
   bool has_zeros = false;
   const auto add = [&](const SumsSketch& sums, const std::string& what) {
-    text += sums_plots(sums, what);
     is_thinned = is_thinned || sums.bins() < sums.length();
     Index zeros = 0;
     for (Index bin = 0; bin < sums.bins(); ++bin) zeros += sums[bin].off == 0 ? 1 : 0;
     has_zeros = has_zeros || (zeros > 0 && zeros < sums.bins());
+    return sums_plots(sums, what);
   };
-  add(sketch.rows, facts.sums[0]);
-  if (facts.sums.size() > 1) add(sketch.columns, facts.sums[1]);
+  text += add(sketch.rows, facts.sums[0]);
+  if (facts.sums.size() > 1) text += add(sketch.columns, facts.sums[1]);
   text += "<p class=\"soft\">In the unit of the matrix, summed up in double precision.";
   if (is_thinned) {
     text += fmt::format(
@@ -227,24 +233,20 @@ std::string rate_tile(const mpi::Context& context, const ScaledOutcome& outcome)
   return tile(rate_text(outcome.swept_bytes, each), words);
 }
 
-std::string scaled_head(const mpi::Context& context, const ScaledOptions& options, const std::string& headline,
-                        const ScaledOutcome& outcome) {
-  std::string told = headline;
-  if (const auto at = told.find("   "); at != std::string::npos) told.replace(at, 3, "; ");
-  std::string text =
-      fmt::format("<h1>{}</h1>\n<p class=\"soft\">{}; {} on {}</p>\n", escaped(options.input), escaped(told),
-                  counted(context.size(), "rank"), counted(context.topology().nodes(), "node"));
-  text += "<div class=\"tiles\">\n" + tile(name(outcome.outcome.status), "status");
+std::string tiles_of(const mpi::Context& context, const ScaledOutcome& outcome, const PageFacts& facts) {
+  std::string text = "<div class=\"tiles\">\n";
+  if (!facts.headline.first.empty()) text += tile(facts.headline.first, facts.headline.second);
+  text += tile(name(outcome.outcome.status), "status");
   text += tile(fmt::format("{}", outcome.iterations), outcome.iterations == 1 ? "iteration" : "iterations");
   text += tile(fmt::format("{:.2e}", outcome.outcome.error), "error");
   text += rate_tile(context, outcome);
   text += tile(seconds_text(outcome.seconds), "in all") + "</div>\n";
-  return text + fmt::format("<p>{}: {}.</p>\n", name(outcome.outcome.status), escaped(outcome.outcome.reason));
+  return text + fmt::format("<p>{}: {}.</p>\n", name(outcome.outcome.status), svg::escaped(outcome.outcome.reason));
 }
 
 std::string results_section(const ScaledOptions& options, const ScaledOutcome& outcome, const PageFacts& facts) {
   std::vector<std::vector<std::string>> rows{{"", "value"}};
-  for (const auto& row : facts.rows) rows.push_back({escaped(row[0]), escaped(row[1])});
+  for (const auto& row : facts.rows) rows.push_back({svg::escaped(row[0]), svg::escaped(row[1])});
   rows.push_back({"precision", std::string(name(outcome.precision))});
   rows.push_back({"tolerance", fmt::format("{}", tolerance_of(options, outcome.precision))});
   rows.push_back({"iterations", fmt::format("{}", outcome.iterations)});
@@ -254,7 +256,7 @@ std::string results_section(const ScaledOptions& options, const ScaledOutcome& o
   rows.push_back({"what sums of rows are off by, as a part of all", fmt::format("{}", outcome.check.rows)});
   rows.push_back({"what sums of columns are off by, as a part of all", fmt::format("{}", outcome.check.columns)});
   rows.push_back({"sum of all", fmt::format("{}", outcome.check.mass)});
-  const std::string text = "<h2>Results</h2>\n" + table(rows);
+  const std::string results = "<h2>Results</h2>\n" + table(rows);
   rows = {{"", "time"}};
   rows.push_back({"reading", seconds_text(outcome.read_seconds)});
   rows.push_back({"iterations, with checks of the input", seconds_text(outcome.iterate_seconds)});
@@ -263,7 +265,7 @@ std::string results_section(const ScaledOptions& options, const ScaledOutcome& o
   }
   rows.push_back({"checking, drawing and writing", seconds_text(outcome.write_seconds)});
   rows.push_back({"in all", seconds_text(outcome.seconds)});
-  return text + "<h2>Where the time went</h2>\n" + table(rows);
+  return results + "<h2>Where the time went</h2>\n" + table(rows);
 }
 
 std::string iterations_timeline(const ScaledOutcome& outcome, const report::Trace& whole) {
@@ -289,14 +291,22 @@ std::string iterations_timeline(const ScaledOutcome& outcome, const report::Trac
 
 std::string scaled_page(const mpi::Context& context, const ScaledOptions& options, const std::string& headline,
                         const ScaledOutcome& outcome, const PageFacts& facts, const report::Trace& trace) {
-  std::string body = scaled_head(context, options, headline, outcome) + convergence_section(options, outcome, facts) +
-                     sums_section(outcome, facts) + masses_section(facts.masses);
+  std::string told = headline;
+  if (const auto at = told.find("   "); at != std::string::npos) told.replace(at, 3, "; ");
+  const PageHead head{options.input, options.command,
+                      fmt::format("{}; {} on {}", svg::escaped(told), counted(context.size(), "rank"),
+                                  counted(context.topology().nodes(), "node"))};
+  std::vector<std::string> figures{convergence_section(options, outcome, facts)};
+  figures.insert(figures.end(), facts.figures.begin(), facts.figures.end());
+  if (facts.masses.length() > 0) figures.push_back(masses_section(facts.masses));
   if (outcome.sketch && !outcome.sketch->picture.is_empty()) {
     std::string heading = facts.plan;
     heading[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(heading[0])));
-    body += fmt::format("<h2>{}</h2>\n", heading) + drawn(outcome.sketch->picture, facts.plan);
+    figures.push_back(fmt::format("<h2>{}</h2>\n", heading) + drawn(outcome.sketch->picture, facts.plan));
   }
-  return page(options.input, body + results_section(options, outcome, facts) + iterations_timeline(outcome, trace));
+  if (outcome.sketch) figures.push_back(sums_section(*outcome.sketch, facts));
+  figures.push_back(results_section(options, outcome, facts));
+  return page(head, tiles_of(context, outcome, facts) + side_by_side(figures) + iterations_timeline(outcome, trace));
 }
 
 }  // namespace plait::cli

@@ -13,7 +13,7 @@ void run_trace(const TraceOptions& options) {
   TraceFigures figures{options.input, read_trace_file(options.input), {}, options.bits_per_second};
   figures.overlap = report::overlap_of(figures.trace);
   if (figures.bits_per_second == 0) figures.bits_per_second = figures.trace.link_bits_per_second;
-  if (!options.report.empty()) text_aside(options.report, trace_page(figures)).publish();
+  if (!options.report.empty()) text_aside(options.report, trace_page(figures, options.command)).publish();
   if (options.json) {
     print_result(json_report(figures));
   } else if (options.report.empty() && !options.quiet) {

@@ -10,6 +10,7 @@ namespace plait::cli {
 
 /// The command line of `plait trace`.
 struct TraceOptions {
+  std::string command;  // the whole line, as a shell takes it
   std::string input;
   std::string report;          // empty: none
   double bits_per_second = 0;  // 0: as the trace tells

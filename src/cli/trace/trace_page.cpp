@@ -11,7 +11,9 @@
 
 #include "cli/job/link_rate.hpp"
 #include "cli/output/quantities.hpp"
-#include "cli/trace/page_parts.hpp"
+#include "cli/pictures/page.hpp"
+#include "cli/pictures/svg.hpp"
+#include "cli/trace/timeline.hpp"
 
 namespace plait::cli {
 
@@ -27,15 +29,13 @@ std::string share_text(Nanoseconds part, Nanoseconds whole) {
   return percent_text(static_cast<double>(part), static_cast<double>(whole));
 }
 
-std::string head(const TraceFigures& figures) {
+std::string summary_of(const TraceFigures& figures) {
   std::string text =
-      fmt::format("<h1>{} on {}</h1>\n<p class=\"soft\">{}: {} in {}",
-                  counted(static_cast<Index>(figures.trace.ranks.size()), "rank"), counted(figures.nodes(), "node"),
-                  escaped(figures.path), counted(figures.runs(), "run"), time_text(figures.overlap.span));
+      fmt::format("{} on {}, {} in {}", counted(static_cast<Index>(figures.trace.ranks.size()), "rank"),
+                  counted(figures.nodes(), "node"), counted(figures.runs(), "run"), time_text(figures.overlap.span));
   if (figures.nodes() > 1) text += fmt::format("; the nodes' clocks agree to {}", time_text(figures.trace.clock_error));
-  text += "</p>\n";
   if (figures.lost() > 0) {
-    text += fmt::format("<p>For lack of memory {} not recorded, so the figures are not those of all runs.</p>\n",
+    text += fmt::format(". For lack of memory {} not recorded, so the figures are not those of all runs.",
                         figures.lost() == 1 ? "1 entry was" : fmt::format("{} entries were", figures.lost()));
   }
   return text;
@@ -44,7 +44,8 @@ std::string head(const TraceFigures& figures) {
 std::string tiles(const TraceFigures& figures) {
   const RankOverlap all = figures.overlap.sum();
   std::string text = "<div class=\"tiles\">\n";
-  text += tile(share_text(all.hidden, all.under_way), "of the communication hidden under computation");
+  if (all.under_way > 0)
+    text += tile(share_text(all.hidden, all.under_way), "of the communication hidden under computation");
   text += tile(share_text(all.computing, all.running), "of the time computing");
   text += tile(fmt::format("{} : {}", share_text(all.posting, all.running), share_text(all.waiting, all.running)),
                "posting : waiting");
@@ -155,16 +156,17 @@ std::string schedules(const TraceFigures& figures) {
   std::vector<std::vector<std::string>> rows{{"", "runs", "on the slowest rank"}};
   for (const auto& [label, runs] : by_label) {
     if (rows.size() > most_rows) break;
-    rows.push_back({escaped(label), fmt::format("{}", runs.runs), time_text(runs.longest)});
+    rows.push_back({svg::escaped(label), fmt::format("{}", runs.runs), time_text(runs.longest)});
   }
   return "<h2>The schedules</h2>\n" + table(rows);
 }
 
 }  // namespace
 
-std::string trace_page(const TraceFigures& figures) {
-  return page(figures.path, head(figures) + tiles(figures) + timeline_section(figures.trace, figures.overlap.span) +
-                                spent(figures) + moved(figures) + links(figures) + schedules(figures));
+std::string trace_page(const TraceFigures& figures, const std::string& command) {
+  return page({figures.path, command, summary_of(figures)},
+              tiles(figures) + timeline_section(figures.trace, figures.overlap.span) + spent(figures) + moved(figures) +
+                  links(figures) + schedules(figures));
 }
 
 }  // namespace plait::cli

@@ -14,6 +14,8 @@ struct Communication {
   Interval posted;  // but not under way
   Interval under_way;
   Mark mark;
+  int peer = -1;
+  Index bytes = 0;
 
   [[nodiscard]] Nanoseconds begin() const { return std::min(posted.begin, under_way.begin); }
 };
@@ -33,9 +35,9 @@ Mark mark_of(PeerClass peer) {
   return Mark::network;
 }
 
-Communication end_of(const report::Message& message, const TimedOperation& end) {
+Communication end_of(const report::Message& message, const TimedOperation& end, int peer) {
   const Interval under_way = message.under_way();
-  return {{end.posting, under_way.begin}, under_way, mark_of(end.peer_class)};
+  return {{end.posting, under_way.begin}, under_way, mark_of(end.peer_class), peer, end.bytes};
 }
 
 // Each into the first lane that is free again, or into the last one.
@@ -55,6 +57,7 @@ std::vector<Strip> in_lanes(std::vector<Communication> communications, std::size
     free_from[lane] = std::max(free_from[lane], each.under_way.end);
     lanes[lane].of(Mark::posted).push_back(each.posted);
     lanes[lane].of(each.mark).push_back(each.under_way);
+    if (each.peer >= 0) lanes[lane].messages.push_back({each.under_way, each.peer, each.bytes});
   }
   return lanes;
 }
@@ -85,8 +88,9 @@ std::vector<RankStrips> strips_of(const report::Trace& trace, std::size_t most_l
   for (const report::Message& message : report::messages_of(trace)) {
     const auto from = static_cast<std::size_t>(message.from);
     const auto to = static_cast<std::size_t>(message.to);
-    if (message.send != nullptr) communications[from].outgoing.push_back(end_of(message, *message.send));
-    if (message.receive != nullptr) communications[to].incoming.push_back(end_of(message, *message.receive));
+    if (message.send != nullptr) communications[from].outgoing.push_back(end_of(message, *message.send, message.to));
+    if (message.receive != nullptr)
+      communications[to].incoming.push_back(end_of(message, *message.receive, message.from));
   }
   for (std::size_t rank = 0; rank < result.size(); ++rank) {
     add_own(trace.ranks[rank].recording, result[rank], communications[rank]);

@@ -20,8 +20,16 @@ inline constexpr std::array<Mark, 8> marks{Mark::compute, Mark::combine, Mark::p
   return names[static_cast<std::size_t>(mark)];
 }
 
+/// A message in a lane: with whom, and of how many bytes.
+struct StripMessage {
+  report::Interval under_way;
+  int peer = -1;
+  Index bytes = 0;
+};
+
 /// A horizontal strip: what was done, or was under way, when. Intervals of a mark may overlap.
 struct Strip {
+  std::vector<StripMessage> messages;
   std::array<std::vector<report::Interval>, marks.size()> times;
   [[nodiscard]] std::vector<report::Interval>& of(Mark mark) { return times[static_cast<std::size_t>(mark)]; }
   [[nodiscard]] const std::vector<report::Interval>& of(Mark mark) const {

@@ -246,7 +246,8 @@ std::string divergence_summary(const DivergenceOptions& options, const Divergenc
 }
 
 PageFacts divergence_facts(const DivergenceOptions& options, const DivergenceOutcome& outcome) {
-  PageFacts page{.rows = {}, .stages = outcome.stages};
+  PageFacts page{
+      .rows = {}, .stages = outcome.stages, .headline = {fmt::format("{:.6g}", outcome.value), "divergence"}};
   const auto add = [&page](const char* what, double value) { page.rows.push_back({what, fmt::format("{}", value)}); };
   add("divergence", outcome.value);
   add("what rounding may leave of it", outcome.rounding);

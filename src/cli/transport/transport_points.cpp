@@ -18,6 +18,7 @@
 #include "cli/scaling/scaled_checkpoint.hpp"
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/transport/point_files.hpp"
+#include "cli/transport/points_sketch.hpp"
 #include "cli/transport/transport_batch.hpp"
 #include "cli/transport/transport_report.hpp"
 
@@ -48,12 +49,24 @@ void prepare_points(mpi::Context& context, const TransportJobOptions& options, I
   if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
 }
 
+/// What a page shows of a plan that is not stored.
+struct PointsSketcher {
+  PlanSketcher plan;
+  LinkSketcher links;
+
+  template <class A>
+  void add(Index i, std::span<const A> row) {
+    plan.add(i, row);
+    links.add(i, row);
+  }
+};
+
 /// Looks at the sums of the plan and, for a page, at the plan, in one pass.
 template <class A>
 sinkhorn::MarginalErrors look_at_plan(mpi::Context& context, const TransportJobOptions& options,
                                       const sinkhorn::PointClouds<A>& clouds, const sinkhorn::Transport<A>& found,
                                       const sinkhorn::CheckedMarginals& checked,
-                                      std::optional<PlanSketcher>& sketcher) {
+                                      std::optional<PointsSketcher>& sketcher) {
   sinkhorn::MarginalSums sums(checked);
   mpi::agreed(context, [&] {
     sinkhorn::for_each_plan_row<A>(clouds, options.epsilon, found.f, found.g, [&](Index i, std::span<const A> row) {
@@ -70,7 +83,7 @@ sinkhorn::MarginalErrors write_plan_by_blocks(mpi::Context& context, const Trans
                                               const sinkhorn::PointClouds<A>& clouds,
                                               const sinkhorn::Transport<A>& found,
                                               const sinkhorn::CheckedMarginals& checked, Meter& meter,
-                                              std::optional<PlanSketcher>& sketcher) {
+                                              std::optional<PointsSketcher>& sketcher) {
   if (options.output.empty()) return look_at_plan(context, options, clouds, found, checked, sketcher);
   constexpr Index block_bytes = Index{4} << 20;
   const Index columns = clouds.y.rows();
@@ -130,13 +143,16 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
 
   const JointStopwatch writing(context);
   const auto checked = sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
-  std::optional<PlanSketcher> sketcher;
+  std::optional<PointsSketcher> sketcher;
   mpi::agreed(context, [&] {
-    if (!options.page.empty()) sketcher.emplace(checked);
+    if (!options.page.empty()) sketcher.emplace(PlanSketcher(checked), LinkSketcher(checked, clouds.y.columns()));
   });
   result.check = write_plan_by_blocks(context, options, clouds, found, checked, meter, sketcher);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
-  if (sketcher) result.sketch = sketcher->taken(context);
+  if (sketcher) {
+    result.sketch = sketcher->plan.taken(context);
+    result.points = sketcher->links.taken(context, clouds);
+  }
   write_vectors(context, options, found.f, found.g, false);
   if (!options.map.empty()) {
     const auto map =

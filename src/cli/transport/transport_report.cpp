@@ -38,7 +38,9 @@ ordered_json transport_json(const mpi::Context& context, const TransportJobOptio
 }
 
 PageFacts transport_facts(const TransportJobOptions& options, const TransportOutcome& outcome) {
-  PageFacts page{.rows = {}, .stages = outcome.stages};
+  PageFacts page{
+      .rows = {}, .stages = outcome.stages, .headline = {fmt::format("{:.6g}", outcome.cost), "cost of the transport"}};
+  if (outcome.points) page.figures.push_back(drawn(*outcome.points, options.points));
   const auto add = [&page](const char* what, double value) { page.rows.push_back({what, fmt::format("{}", value)}); };
   add("epsilon", options.epsilon);
   add("cost", outcome.cost);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "cli/scaling/scaled_job.hpp"
 #include "cli/scaling/scaled_report.hpp"
+#include "cli/transport/points_sketch.hpp"
 #include "cli/transport/transport_options.hpp"
 
 namespace plait::cli {
@@ -21,6 +23,7 @@ struct TransportOutcome : ScaledOutcome {
   double gap = 0;
   double row_divergence = 0;
   double column_divergence = 0;
+  std::optional<PointsSketch> points;  // for --report
 };
 
 template <class A>

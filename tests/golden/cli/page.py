@@ -8,17 +8,20 @@ from html.parser import HTMLParser
 import numpy as np
 
 VOID = {"meta"}
-PLOT = dict(width=760, left=74, right=18, top=16, bottom=44)
+PLOT = dict(width=640, left=74, right=18, top=16, bottom=46)
 POINT = re.compile(r"[ML](-?[\d.]+) (-?[\d.]+)")
 
 
 @dataclass
 class Svg:
-    """A picture: its attributes, its paths as (class, d, opacity, stroke width), its texts as (class, x, y, text)."""
+    """A picture: its attributes, its paths as (class, d, opacity, stroke width), its texts as (class, x, y, text), the
+    attributes of what tells numbers of cells, and what is shown where the pointer rests."""
 
     attributes: dict
     paths: list = field(default_factory=list)
     texts: list = field(default_factory=list)
+    cells_told: list = field(default_factory=list)
+    hovers: list = field(default_factory=list)
 
     @property
     def titles(self) -> list[str]:
@@ -42,18 +45,29 @@ class Svg:
         read = np.polyval(line, np.array(heights))
         return 10**read if is_logarithmic else read
 
+    @property
+    def numbers(self) -> np.ndarray:
+        """What the pointer tells of the cells."""
+        (told,) = self.cells_told
+        rows, columns = map(int, told["data-cells"].split(";"))
+        return np.array(told["data-numbers"].split(";"), float).reshape(rows, columns)
+
+    def hovered(self, pattern: str) -> list[tuple[float, ...]]:
+        """The numbers in what the pointer tells of other things, of that pattern."""
+        return [tuple(map(float, found.groups())) for text in self.hovers if (found := re.fullmatch(pattern, text))]
+
     def cells(self, rows: int, columns: int) -> np.ndarray:
-        """The shades of a picture of that many cells, from 0 to 8."""
+        """The shades of a picture of that many cells, from -8 to 8."""
         shades = np.zeros((rows, columns), int)
-        shown = [path for path in self.paths if path[0] == "compute"]
-        frame = next(d for kind, d, _, _ in self.paths if kind == "grid")
+        shown = [path for path in self.paths if re.fullmatch("[pm][1-8]", path[0] or "")]
+        frame = next(d for kind, d, _, _ in self.paths if kind == "level" and d.startswith("M0 0H"))
         width, height = map(float, re.match(r"M0 0H([\d.]+)V([\d.]+)", frame).groups())
-        for _, d, opacity, _ in shown:
+        for kind, d, _, _ in shown:
             for x, y, length in re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)", d):
                 row = int(float(y) * rows / height)
                 begin, end = (round(float(at) * columns / width) for at in (x, float(x) + float(length)))
                 assert not shades[row, begin:end].any(), "a cell is drawn once"
-                shades[row, begin:end] = round(float(opacity) * 8)
+                shades[row, begin:end] = int(kind[1]) * (1 if kind[0] == "p" else -1)
         return shades
 
 
@@ -67,7 +81,7 @@ class Page(HTMLParser):
         self.fetched: list[str] = []
         self.svgs: list[Svg] = []
         self.rows: list[list[str]] = []
-        self.texts: dict[str, list[str]] = {"h1": [], "h2": [], "title": [], "p": [], "b": []}
+        self.texts: dict[str, list[str]] = {"h1": [], "h2": [], "title": [], "p": [], "b": [], "code": []}
         self.inside: list[tuple[str, dict]] = []
         self.feed(text)
         self.close()
@@ -82,6 +96,10 @@ class Page(HTMLParser):
             self.svgs[-1].paths.append((given.get("class"), given["d"], given.get("opacity"), given.get("stroke-width")))
         elif tag == "text":
             self.svgs[-1].texts.append((given.get("class"), float(given.get("x", "nan")), float(given.get("y", "nan")), ""))
+        elif tag == "title" and "svg" in self.open:
+            self.svgs[-1].hovers.append("")
+        elif tag == "rect" and given.get("class") == "cells":
+            self.svgs[-1].cells_told.append(given)
         elif tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):
@@ -99,6 +117,9 @@ class Page(HTMLParser):
         assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
 
     def handle_data(self, data):
+        if self.open[-1:] == ["title"] and "svg" in self.open:
+            self.svgs[-1].hovers[-1] += data
+            return
         if self.open and self.open[-1] == "text":
             kind, x, y, text = self.svgs[-1].texts[-1]
             self.svgs[-1].texts[-1] = (kind, x, y, text + data)

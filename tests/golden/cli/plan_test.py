@@ -134,12 +134,36 @@ class Plan(CommandTest):
         layouts = ["--from", "rows@150", "--to", "cols@150", "--shape", "300x300"]
         for options, titles in [([], ["Volume between ranks"]), (["--relabel"], ["Before relabeling", "After relabeling"])]:
             self.plan(*layouts, "--plot", "v.svg", *options)
-            root = ElementTree.parse(self.folder / "v.svg").getroot()
-            texts = [element.text for element in root.iter() if element.tag.endswith("text")]
-            for title in titles:
+            texts, cells = self.picture("v.svg")
+            for title in [*titles, "identity of B, 300 x 300, f64: 720 kB on 150 ranks"]:
                 self.assertIn(title, texts)
-            self.assertGreater(sum(element.tag.endswith("rect") for element in root.iter()), 20)
+            for axis in ("from rank", "to rank"):
+                self.assertEqual(texts.count(axis), len(titles))
+            self.assertEqual(texts.count("100"), 2 * len(titles), "a tick along each side")
+            self.assertEqual(len(cells), len(titles))
+        self.assertTrue("".join(texts).endswith(" ".join(["plait plan --json", *layouts, "--plot v.svg --relabel"])))
         self.assertEqual(self.files(), {"v.svg"})
+
+    def picture(self, name: str) -> tuple[list[str], list[dict]]:
+        elements = list(ElementTree.parse(self.folder / name).getroot().iter())
+        texts = [element.text for element in elements if element.tag.endswith("}text")]
+        return texts, [element.attrib for element in elements if element.get("class") == "cells"]
+
+    def test_the_plot_tells_the_volumes(self):
+        units = {"B": 1, "kB": 1e3, "MB": 1e6}
+        for ranks, shape in ((6, (36, 60)), (333, (1000, 1100))):
+            self.plan("--from", f"rows@{ranks}", "--to", f"cols@{ranks}", "--shape", f"{shape[0]}x{shape[1]}", "--plot", "v.svg")
+            texts, (cells,) = self.picture("v.svg")
+            rows, columns = ([len(part) for part in np.array_split(np.arange(n), ranks)] for n in shape)
+            counts = np.outer(rows, columns) * 8.0
+            place = np.arange(ranks) * min(ranks, 160) // ranks
+            expected = np.zeros((min(ranks, 160),) * 2)
+            np.add.at(expected, (place[:, None], place[None, :]), remote(counts))
+            if ranks <= 160:
+                expected += np.diag(np.diag(counts))
+            told = [float(number) * units[unit] for number, unit in map(str.split, cells["data-numbers"].split(";"))]
+            np.testing.assert_allclose(np.reshape(told, expected.shape), expected, rtol=0.006)
+            self.assertEqual("A square is the sum over neighbouring ranks." in texts, ranks > 160)
 
     def test_the_summary_is_for_people(self):
         text = self.succeed(0, "plan", "--from", "rows@2", "--to", "rows@2,ranks=1,0", "--shape", "30x20", "--relabel")

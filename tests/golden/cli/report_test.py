@@ -1,6 +1,7 @@
 """The pages of --report, read as a person would: curves by the ticks of their axes, pictures by their shades."""
 
 import json
+import shlex
 
 import numpy as np
 from harness import CommandTest
@@ -9,12 +10,13 @@ from page import Page
 OFF = "what sums of {} are off by, as a part of all"
 
 
-def shades_of(sizes: np.ndarray) -> np.ndarray:
-    """Eight shades, of a factor of ten each or less, so that the least is still drawn."""
+def shades_of(numbers: np.ndarray) -> np.ndarray:
+    """Eight shades of each sign, of a factor of ten each or less, so that the least is still drawn."""
+    sizes = abs(numbers)
     with np.errstate(divide="ignore"):
         below = np.log10(sizes.max() / sizes)
     step = min(1.0, below[sizes > 0].max() / 8)
-    return np.where(sizes > 0, np.clip(8 - np.floor(np.minimum(below / step, 99)), 0, 8), 0).astype(int)
+    return np.where(sizes > 0, np.sign(numbers) * np.clip(8 - np.floor(np.minimum(below / step, 99)), 0, 8), 0).astype(int)
 
 
 def grouped(values: np.ndarray, groups: int, axis: int, join) -> np.ndarray:
@@ -29,8 +31,10 @@ class Report(CommandTest):
         page = Page(text)
         self.assertEqual((page.open, page.fetched), ([], []))
         self.assertNotIn("url(", text)
-        self.assertNotIn("nan", text)
-        self.assertIn("prefers-color-scheme: dark", text)
+        self.assertLess(len(text), 3_000_000)
+        self.assertNotRegex(text, r"\bnan\b")
+        self.assertRegex(text, r'<p class="soft">20\d\d-\d\d-\d\d \d\d:\d\d UTC, plait \d[\d.]*: <code>plait ')
+        self.assertEqual(page.texts["title"], page.texts["h1"])
         for svg in page.svgs:
             self.assertTrue(svg.attributes.get("aria-label") or svg.attributes.get("aria-hidden"), svg.attributes)
         for plot in page.plots:
@@ -46,14 +50,16 @@ class Report(CommandTest):
         for which in ("rows", "columns"):
             self.assertEqual(float(page.value(OFF.format(which))), report["check"][which])
         self.assertEqual(float(page.value("sum of all")), report["check"]["mass"])
-        self.assertEqual(page.texts["b"][0], report["status"])
+        self.assertIn(report["status"], page.texts["b"])
+        self.assertEqual(shlex.split(page.texts["code"][0]), ["plait", *words, "--report", "R.html", "--json"])
         return page, report
 
-    def expect_picture(self, page: Page, words: str, sizes: np.ndarray) -> None:
-        shades = page.plot("Sizes of the elements of " + words).cells(*sizes.shape)
-        differences = np.abs(shades - shades_of(sizes))  # one where a size lies on the border of two shades
+    def expect_picture(self, page: Page, words: str, numbers: np.ndarray) -> None:
+        plot = page.plot("Elements of " + words)
+        differences = np.abs(plot.cells(*numbers.shape) - shades_of(numbers))  # one on the border of two shades
         self.assertLessEqual(differences.max(), 1)
-        self.assertLess(np.count_nonzero(differences), 3 + sizes.size // 500)
+        self.assertLess(np.count_nonzero(differences), 3 + numbers.size // 500)
+        np.testing.assert_allclose(plot.numbers, numbers, rtol=0.006, atol=1e-300)
 
     def test_a_scaling_as_it_converged_and_with_its_timeline(self):
         name = "K <&> \"x\".npy"
@@ -63,13 +69,15 @@ class Report(CommandTest):
         self.save("r.npy", r / r.sum())
         self.save("c.npy", c / c.sum())
         page, report = self.reported(3, "sinkhorn", name, "--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy", "--form", "algorithm-2", "--exchange", "ring")
-        self.assertEqual((page.texts["title"], page.texts["h1"]), ([name], [name]))
-        self.assertEqual(page.texts["h2"], ["Convergence", "Sums of rows and columns", "The plan", "Results", "Where the time went", "Timeline"])
+        self.assertEqual(page.texts["h1"], ["sinkhorn: " + name])
+        self.assertEqual(page.texts["h2"], ["Convergence", "The plan", "Sums of rows and columns", "Results", "Where the time went", "Timeline"])
         convergence = page.plot("Error after each of")
         self.assertEqual(convergence.titles, ["iteration", "error, as a part of the sum of all"])
         self.assertIn("tolerance 1e-9", [text for *_, text in convergence.texts])
         np.testing.assert_allclose(convergence.curve("compute"), report["errors"], rtol=0.03)
-        (level,) = [d for kind, d, *_ in convergence.paths if kind == "level" and "V" not in d and d.endswith("H742")]
+        told = convergence.hovered(r"iteration (\d+): error (\S+)")
+        np.testing.assert_allclose(told, list(enumerate(report["errors"], 1)), rtol=1e-5)
+        (level,) = [d for kind, d, *_ in convergence.paths if kind == "level" and "V" not in d and d.endswith("H622")]
         np.testing.assert_allclose(convergence.read([float(level.split()[1].split("H")[0])]), 1e-9, rtol=0.03)
         for what, wanted in (("row", r / r.sum()), ("column", c / c.sum())):
             plot = page.plot(f"Wanted and reached sums of {len(wanted)} {what}s")
@@ -90,17 +98,23 @@ class Report(CommandTest):
     def test_what_is_larger_than_its_picture(self):
         matrix = np.random.default_rng(3).random((470, 230)) ** 8
         self.save("K.npy", np.asfortranarray(matrix))
-        page, _ = self.reported(2, "sinkhorn", "K.npy", "-o", "P.npy")
+        r = np.random.default_rng(4).random(470) + 0.5
+        self.save("r.npy", r / r.sum())
+        self.save("c.npy", np.full(230, 1 / 230))
+        page, _ = self.reported(2, "sinkhorn", "K.npy", "--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy")
         plan = self.load("P.npy")
         self.expect_picture(page, "the plan, 470 x 230", grouped(grouped(plan, 160, 0, np.max), 160, 1, np.max))
         text = " ".join(page.texts["p"])
         self.assertIn("160 x 160 cells for 470 x 230 elements: a cell shows the largest of its own", text)
         self.assertIn("200 groups of neighbours are drawn", text)
         rows = page.plot("Wanted and reached sums of 470 rows")
-        np.testing.assert_allclose(rows.curve("compute"), np.ones(200), atol=0.01)
+        np.testing.assert_allclose(rows.curve("compute"), grouped(plan.sum(1), 200, 0, np.mean), rtol=0.02)
         self.assertEqual(len([kind for kind, *_ in rows.paths if kind and kind.startswith("band")]), 2)
         off = page.plot("Differences of wanted and reached sums of 470 rows").curve("network")
-        np.testing.assert_allclose(off, grouped(np.abs(plan.sum(1) - 1), 200, 0, np.max), rtol=0.1)
+        wanted = r / r.sum()
+        np.testing.assert_allclose(off, grouped(np.abs(plan.sum(1) - wanted), 200, 0, np.max), rtol=0.1, atol=1e-18)
+        self.assertIn("All columns are to have the sum 0.00434783, and have it to within", text)
+        self.assertFalse([plot for plot in page.plots if plot.words.startswith("Wanted and reached sums of 230")])
         self.assertIn("no schedule ran", text)
 
     def test_a_sparse_matrix(self):
@@ -138,14 +152,51 @@ class Report(CommandTest):
         cost = ((x[:, None] - y[None]) ** 2).sum(2)
         plan = np.exp((self.load("f.npy") + self.load("g.npy") - cost) / 0.1)
         self.expect_picture(page, "the plan, 31 x 17", plan)
-        np.testing.assert_allclose(page.plot("Wanted and reached sums of 17").curve("compute"), plan.sum(0), rtol=0.02)
-        self.assertEqual(page.texts["h1"], ["X.npy and Y.npy"])
+        self.assertIn("All columns are to have the sum 0.0588235, and have it to within", " ".join(page.texts["p"]))
+        self.assertEqual(page.texts["h1"], ["transport: X.npy and Y.npy"])
+        self.assertAlmostEqual(float(page.texts["b"][0]), report["cost"], delta=1e-5 * report["cost"])
+        self.expect_points(page, plan)
         # What may be missed is not what is wanted, but what the potentials ask for.
         page, report = self.reported(0, "transport", "--points", "X.npy", "Y.npy", "--epsilon", "0.1", "--unbalanced", "0.5", "-o", "P.npy")
         self.assertEqual(float(page.value("KL(sums of rows | masses)")), report["divergence"]["rows"])
         plan = self.load("P.npy")
         for mark in ("wait", "compute"):
             np.testing.assert_allclose(page.plot("Wanted and reached sums of 31").curve(mark), plan.sum(1), rtol=0.02)
+
+    def expect_points(self, page: Page, plan: np.ndarray) -> None:
+        """Every point is there with its mass, and of each point of X the strongest links."""
+        plot = page.plot(f"{plan.shape[0]} and {plan.shape[1]} points")
+        for name, sums in (("X", plan.sum(1)), ("Y", plan.sum(0))):
+            told = plot.hovered(rf"{name} (\d+): mass (\S+)")
+            np.testing.assert_allclose(told, list(enumerate(sums)), rtol=1e-3)
+        links = {(i, j): mass for i, j, mass in plot.hovered(r"X (\d+) → Y (\d+): (\S+)")}
+        count = min(20, plan.shape[1], max(1, 1000 // plan.shape[0]))
+        self.assertEqual(len(links), count * len(plan))
+        for i, row in enumerate(plan):
+            own = [mass for (x, _), mass in links.items() if x == i]
+            np.testing.assert_allclose(sorted(own), np.sort(row)[-count:], rtol=1e-3)
+        for (i, j), mass in links.items():
+            np.testing.assert_allclose(mass, plan[int(i), int(j)], rtol=1e-3)
+
+    def test_points_of_one_and_of_many_coordinates(self):
+        random = np.random.default_rng(7)
+        axes = np.linalg.qr(random.random((6, 6)))[0]
+        for coordinates in (1, 6):
+            # Most of what the points differ by lies along two axes, which are none of the coordinates.
+            scales = np.array([5, 3, 0.1, 0.1, 0.1, 0.1])[:coordinates]
+            x, y = (random.normal(size=(n, coordinates)) * scales @ axes[:coordinates, :coordinates] for n in (60, 25))
+            self.save("X.npy", x), self.save("Y.npy", y)
+            page, _ = self.reported(3, "transport", "--points", "X.npy", "Y.npy", "--epsilon", "0.5", "-o", "P.npy")
+            self.expect_points(page, self.load("P.npy"))
+            text = " ".join(page.texts["p"])
+            plot = page.plot("60 and 25 points")
+            if coordinates == 1:
+                self.assertEqual(plot.titles, ["coordinate 0", "Y below, X above"])
+                continue
+            self.assertEqual(plot.titles, ["first principal axis", "second principal axis"])
+            values = np.linalg.svd(np.concatenate([x, y]) - np.concatenate([x, y]).mean(0), compute_uv=False) ** 2
+            share = 100 * values[:2].sum() / values.sum()
+            self.assertIn(f"Of 6 coordinates the two principal axes are shown, which have {share:.3g} % of the variance", text)
 
     def test_balancing_and_barycentres(self):
         counts = np.random.default_rng(6).poisson(30, (29, 29)).astype("f8")
@@ -173,7 +224,7 @@ class Report(CommandTest):
                 if matrix.size:
                     self.assertIn("All columns have exactly the sums that are wanted.", page.texts["p"])
                     shape = matrix.shape
-                    cells = page.plot("Sizes of the elements of the plan").cells(*shape)
+                    cells = page.plot("Elements of the plan").cells(*shape)
                     np.testing.assert_array_equal(cells, np.full(shape, 8))
                 else:
                     self.assertIn("There are no rows.", page.texts["p"])
@@ -187,8 +238,14 @@ class Report(CommandTest):
         self.assertEqual(plot.titles, ["step", "error, without a unit"])
         errors = [step["idempotency_error"] for step in report["steps"]]
         np.testing.assert_allclose(plot.curve("compute"), errors, rtol=0.2)
-        self.expect_picture(page, "the density matrix, 12 x 12", abs(self.load("D.npy")))
+        density = self.load("D.npy")
+        self.assertLess(density.min(), -0.1)
+        self.expect_picture(page, "the density matrix, 12 x 12", density)
         self.assertIn("The schedules of all steps.", page.texts["p"])
+        # Complex elements have no sign.
+        self.save("H.npy", 1j * np.diag(np.ones(11), 1) - 1j * np.diag(np.ones(11), -1))
+        self.succeed(2, "purify", "H.npy", "--electrons", "12", "-o", "D.npy", "--report", "R.html", "--quiet")
+        self.expect_picture(self.page(), "the density matrix, by their size, 12 x 12", abs(self.load("D.npy")))
 
     def test_a_page_replaces_nothing_else(self):
         self.save("K.npy", np.full((3, 3), 2.0))

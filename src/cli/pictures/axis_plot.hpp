@@ -8,12 +8,13 @@
 
 namespace plait::cli {
 
-/// How numbers lie along an axis. Those of `counts` are whole, and so are its ticks.
-enum class Scale : unsigned char { linear, logarithmic, counts };
+/// How numbers lie along an axis. Those of `counts` are whole, and so are its ticks; `unmarked` is linear without
+/// ticks.
+enum class Scale : unsigned char { linear, logarithmic, counts, unmarked };
 
 /// An axis of a plot, from `low` to `high`.
 struct PlotAxis {
-  std::string title;  // with the unit, as HTML
+  std::string title;  // with the unit; up to a comma it names a number on it
   Scale scale = Scale::linear;
   double low = 0;
   double high = 1;
@@ -26,7 +27,15 @@ struct PlotAxis {
 /// A linear axis from 0, or the lowest number below it, to the highest one.
 [[nodiscard]] PlotAxis linear_axis(std::string title, std::span<const double> numbers);
 
-/// A plot with axes as an SVG element without colors of its own: curves have the classes of a page's style.
+/// Round numbers along an axis, each with its words.
+struct Tick {
+  double at = 0;
+  std::string words;
+};
+[[nodiscard]] std::vector<Tick> ticks_of(const PlotAxis& axis, int most_labels);
+
+/// A plot with axes as an SVG element: curves have the classes of `svg::style`, and tell their numbers to who points at
+/// them.
 class AxisPlot {
  public:
   struct Point {
@@ -40,7 +49,8 @@ class AxisPlot {
 
   /// A line from point to point, broken where one is no number. What is beyond an axis lies on its edge. Of more points
   /// than there are pixels the highest and the lowest of each pixel are drawn; few of them have marks.
-  void curve(std::string_view mark, std::span<const Point> points, Line line = Line::thin);
+  /// \param what  a point's y is: "error"
+  void curve(std::string_view mark, std::string_view what, std::span<const Point> points, Line line = Line::thin);
 
   /// Between the y of two curves over the same x.
   void band(std::string_view mark, std::span<const Point> low, std::span<const Point> high);
@@ -50,6 +60,10 @@ class AxisPlot {
 
   /// Where something begins, and what it is; without words if there is no room for them before the x of `next`.
   void boundary(double x, std::string_view words, double next);
+
+  /// A point, and a line between two, whose strength is from 0 to 1; what they are, for who points at them.
+  void point(std::string_view mark, Point at, double radius, std::string_view words);
+  void link(Point from, Point to, double strength, std::string_view words);
 
   [[nodiscard]] std::string svg() const;
 
@@ -64,6 +78,7 @@ class AxisPlot {
   std::string words_;
   std::string under_;  // what lies under the curves
   std::string drawn_;
+  std::string hits_;  // where the pointer may rest
 };
 
 }  // namespace plait::cli

@@ -1,20 +1,23 @@
-#include "cli/output/axis_plot.hpp"
+#include "cli/pictures/axis_plot.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "cli/pictures/svg.hpp"
+
 namespace plait::cli {
 
 namespace {
 
-constexpr int plot_width = 760;
+constexpr int plot_width = 640;
 constexpr int plot_left = 74;
 constexpr int plot_right = 18;
 constexpr int plot_top = 16;
-constexpr int plot_bottom = 44;
+constexpr int plot_bottom = 46;
 constexpr auto most_points = std::size_t{2} * static_cast<std::size_t>(plot_width - plot_left - plot_right);
+constexpr std::size_t most_hits = 400;  // of a curve
 constexpr std::size_t few_points = 60;  // that have marks
 
 /// Where a number lies on an axis, from 0 to 1; what lies beyond is on the edge.
@@ -29,13 +32,7 @@ double place_on(const PlotAxis& axis, double number) {
   return std::clamp(at, 0.0, 1.0);
 }
 
-struct Tick {
-  double at = 0;
-  std::string words;
-};
-
-std::vector<Tick> decades_of(const PlotAxis& axis) {
-  constexpr int most_labels = 8;
+std::vector<Tick> decades_of(const PlotAxis& axis, int most_labels) {
   const int low = static_cast<int>(std::lround(std::log10(axis.low)));
   const int high = static_cast<int>(std::lround(std::log10(axis.high)));
   const int step = std::max(1, (high - low + most_labels - 1) / most_labels);
@@ -73,11 +70,11 @@ std::vector<Tick> steps_of(const PlotAxis& axis, int most_labels) {
   return ticks;
 }
 
-/// Of each of as many groups of neighbours as there are pixels the lowest and the highest.
-std::vector<AxisPlot::Point> thinned(std::span<const AxisPlot::Point> points) {
-  if (points.size() <= most_points) return {points.begin(), points.end()};
+/// Of groups of neighbours the lowest and the highest.
+std::vector<AxisPlot::Point> thinned(std::span<const AxisPlot::Point> points, std::size_t most) {
+  if (points.size() <= most) return {points.begin(), points.end()};
   std::vector<AxisPlot::Point> kept;
-  constexpr std::size_t groups = most_points / 2;
+  const std::size_t groups = most / 2;
   for (std::size_t group = 0; group < groups; ++group) {
     const auto own = points.subspan(group * points.size() / groups,
                                     (group + 1) * points.size() / groups - group * points.size() / groups);
@@ -90,6 +87,11 @@ std::vector<AxisPlot::Point> thinned(std::span<const AxisPlot::Point> points) {
 }
 
 }  // namespace
+
+std::vector<Tick> ticks_of(const PlotAxis& axis, int most_labels) {
+  if (axis.scale == Scale::unmarked) return {};
+  return axis.scale == Scale::logarithmic ? decades_of(axis, most_labels) : steps_of(axis, most_labels);
+}
 
 PlotAxis logarithmic_axis(std::string title, std::span<const double> numbers, bool has_zeros) {
   double low = 0;
@@ -127,11 +129,11 @@ double AxisPlot::y_of(double y) const {
   return height_ - plot_bottom - place_on(y_, y) * (height_ - plot_bottom - plot_top);
 }
 
-void AxisPlot::curve(std::string_view mark, std::span<const Point> points, Line line) {
+void AxisPlot::curve(std::string_view mark, std::string_view what, std::span<const Point> points, Line line) {
   std::string path;
   std::string marks;
   bool is_broken = true;
-  for (const Point& point : thinned(points)) {
+  for (const Point& point : thinned(points, most_points)) {
     if (!std::isfinite(point.y)) {
       is_broken = true;
       continue;
@@ -145,6 +147,12 @@ void AxisPlot::curve(std::string_view mark, std::span<const Point> points, Line 
   drawn_ += fmt::format(
       "<path class=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\" stroke-linecap=\"round\" d=\"{}\"/>\n", mark,
       line == Line::broad ? 7 : 2, path);
+  const std::string_view across = std::string_view(x_.title).substr(0, x_.title.find(','));
+  for (const Point& point : thinned(points, most_hits)) {
+    if (!std::isfinite(point.y)) continue;
+    hits_ += svg::circle(x_of(point.x), y_of(point.y), 4, "class=\"hit\"",
+                         fmt::format("{} {:.6g}: {} {:.6g}", across, point.x, what, point.y));
+  }
   if (points.size() > few_points || line == Line::broad) return;
   drawn_ += fmt::format("<path class=\"{}\" stroke-width=\"6\" stroke-linecap=\"round\" d=\"{}\"/>\n", mark, marks);
 }
@@ -162,52 +170,56 @@ void AxisPlot::level(double y, std::string_view words) {
   constexpr int x =
       plot_left + (plot_width - plot_left - plot_right) * 2 / 5;  // where curves that fall are still above
   const bool has_room_below = at + 16 < height_ - plot_bottom;
-  under_ += fmt::format(
-      "<path class=\"level\" stroke-dasharray=\"6 4\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\">{}</text>\n",
-      plot_left, at, plot_width - plot_right, x, has_room_below ? at + 13 : at - 4, words);
+  under_ += fmt::format("<path class=\"level\" stroke-dasharray=\"6 4\" d=\"M{} {:.1f}H{}\"/>", plot_left, at,
+                        plot_width - plot_right) +
+            svg::text(x, has_room_below ? at + 15 : at - 4, words);
 }
 
 void AxisPlot::boundary(double x, std::string_view words, double next) {
   const double at = x_of(x);
   under_ += fmt::format("<path class=\"level\" stroke-dasharray=\"2 3\" d=\"M{:.1f} {}V{}\"/>\n", at, plot_top,
                         height_ - plot_bottom);
-  const double needed = 6.2 * static_cast<double>(words.size()) + 6;
-  if (x_of(next) - at < needed) return;
-  under_ += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", at + 4, plot_top + 11, words);
+  const double needed = 7 * static_cast<double>(words.size()) + 6;
+  if (x_of(next) - at >= needed) under_ += svg::text(at + 4, plot_top + 11, words);
+}
+
+void AxisPlot::point(std::string_view mark, Point at, double radius, std::string_view words) {
+  hits_ += svg::circle(x_of(at.x), y_of(at.y), radius, fmt::format("class=\"{}\"", mark), words);
+}
+
+void AxisPlot::link(Point from, Point to, double strength, std::string_view words) {
+  drawn_ += fmt::format(
+      "<path class=\"level\" stroke-width=\"{:.2g}\" opacity=\"{:.2g}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\">"
+      "<title>{}</title></path>\n",
+      0.6 + 1.2 * strength, 0.1 + 0.45 * strength, x_of(from.x), y_of(from.y), x_of(to.x), y_of(to.y),
+      svg::escaped(words));
 }
 
 std::string AxisPlot::ticks() const {
   const int bottom = height_ - plot_bottom;
-  constexpr int most_across = 10;
+  constexpr int most_across = 8;
   std::string text;
-  for (const Tick& tick : y_.scale == Scale::logarithmic ? decades_of(y_) : steps_of(y_, std::max(2, height_ / 45))) {
+  for (const Tick& tick : ticks_of(y_, std::max(3, height_ / 40))) {
     const double at = y_of(tick.at);
-    text += fmt::format(
-        "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/><text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-        plot_left, at, plot_width - plot_right, plot_left - 6, at + 4, tick.words);
+    text += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", plot_left, at, plot_width - plot_right) +
+            svg::text(plot_left - 6, at + 4, tick.words, "text-anchor=\"end\"");
   }
-  for (const Tick& tick : x_.scale == Scale::logarithmic ? decades_of(x_) : steps_of(x_, most_across)) {
+  for (const Tick& tick : ticks_of(x_, most_across)) {
     const double at = x_of(tick.at);
-    text += fmt::format(
-        "<path class=\"level\" d=\"M{:.1f} {}v4\"/><text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", at,
-        bottom, at, bottom + 16, tick.words);
+    text += fmt::format("<path class=\"level\" d=\"M{:.1f} {}v4\"/>", at, bottom) +
+            svg::text(at, bottom + 18, tick.words, "text-anchor=\"middle\"");
   }
   return text;
 }
 
 std::string AxisPlot::svg() const {
   const int bottom = height_ - plot_bottom;
-  return fmt::format(
-             "<svg class=\"plot\" style=\"max-width:{0}px\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}\">\n",
-             plot_width, height_, words_) +
-         ticks() +
+  return svg::opening("plot", plot_width, height_, words_) + ticks() +
          fmt::format("<path class=\"level\" d=\"M{0} {1}V{2}H{3}\"/>\n", plot_left, plot_top, bottom,
                      plot_width - plot_right) +
-         under_ + drawn_ +
-         fmt::format(
-             "<text class=\"title\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n<text class=\"title\" "
-             "transform=\"translate(13,{}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</svg>\n",
-             (plot_left + plot_width - plot_right) / 2, height_ - 6, x_.title, (plot_top + bottom) / 2, y_.title);
+         under_ + drawn_ + hits_ +
+         svg::axis_titles(plot_left, plot_top, plot_width - plot_right, bottom, height_ - 6, x_.title, y_.title) +
+         "</svg>\n";
 }
 
 }  // namespace plait::cli

@@ -1,0 +1,206 @@
+#include "cli/pictures/matrix_picture.hpp"
+
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "plait/mpi/collectives.hpp"
+
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/svg.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr double picture_width = 640;  // as plots have
+constexpr double picture_side = 450;
+constexpr double thinnest_side = 60;
+constexpr double picture_left = 74;
+constexpr double picture_top = 12;
+constexpr double bottom_margin = 46;
+constexpr double shade_height = 20;
+constexpr double sign_gap = 24;
+
+std::string mark_of(int shade) { return fmt::format("class=\"{}{}\"", shade < 0 ? 'm' : 'p', std::abs(shade)); }
+
+template <class Visit>
+void for_each_cell(const MatrixPicture& picture, const Visit& visit) {
+  for (Index row = 0; row < picture.cells().rows; ++row) {
+    for (Index column = 0; column < picture.cells().columns; ++column) visit(picture.number(row, column));
+  }
+}
+
+/// Neighbours of one shade as one line.
+std::string paths_of(const MatrixPicture& picture, const Shading& shading, double width, double height) {
+  const layout::Shape& cells = picture.cells();
+  const double cell_width = width / static_cast<double>(cells.columns);
+  const double cell_height = height / static_cast<double>(cells.rows);
+  std::array<std::string, 2 * Shading::shades + 1> paths;
+  for (Index row = 0; row < cells.rows; ++row) {
+    const auto at = [&](Index column) { return shading.of(picture.number(row, column)); };
+    for (Index begin = 0; begin < cells.columns;) {
+      const int shade = at(begin);
+      Index end = begin + 1;
+      while (end < cells.columns && at(end) == shade) ++end;
+      paths[static_cast<std::size_t>(Shading::shades + shade)] +=
+          fmt::format("M{:.2f} {:.2f}h{:.2f}", static_cast<double>(begin) * cell_width,
+                      (static_cast<double>(row) + 0.5) * cell_height, static_cast<double>(end - begin) * cell_width);
+      begin = end;
+    }
+  }
+  std::string text;
+  for (int shade = -Shading::shades; shade <= Shading::shades; ++shade) {
+    const std::string& path = paths[static_cast<std::size_t>(Shading::shades + shade)];
+    if (shade == 0 || path.empty()) continue;
+    text += fmt::format("<path {} stroke-width=\"{:.2f}\" d=\"{}\"/>\n", mark_of(shade), cell_height + 0.05, path);
+  }
+  return text;
+}
+
+std::vector<Tick> ticks_of_count(Index count, int most) {
+  if (count < 2) return {{0, "0"}};
+  return ticks_of({"", Scale::counts, 0, static_cast<double>(count - 1)}, most);
+}
+
+}  // namespace
+
+void MatrixPicture::unite(const mpi::Context& context) {
+  mpi::all_reduce(context.comm(), std::span<double>(sizes_), mpi::Operation::maximum());
+}
+
+MatrixPicture MatrixPicture::transposed() const {
+  MatrixPicture result({shape_.columns, shape_.rows});
+  for (Index row = 0; row < cells_.rows; ++row) {
+    for (Index column = 0; column < cells_.columns; ++column) {
+      std::copy_n(&sizes_[static_cast<std::size_t>(2 * (row * cells_.columns + column))], 2,
+                  &result.sizes_[static_cast<std::size_t>(2 * (column * cells_.rows + row))]);
+    }
+  }
+  return result;
+}
+
+Shading::Shading(std::span<const MatrixPicture> pictures) {
+  for (const MatrixPicture& picture : pictures) {
+    for_each_cell(picture, [&](double number) {
+      largest_ = std::max(largest_, std::abs(number));
+      has_positive_ = has_positive_ || number > 0;
+      has_negative_ = has_negative_ || number < 0;
+    });
+  }
+  if (largest_ == 0) return;
+  double least = largest_;
+  for (const MatrixPicture& picture : pictures) {
+    for_each_cell(picture, [&](double number) {
+      if (number != 0) least = std::min(least, std::abs(number));
+    });
+  }
+  // Of steps less than a decade the least size is in the lowest shade; where sizes differ by more, it is not drawn.
+  step_ = std::clamp(std::log10(largest_ / least) / (shades - 1e-6), 0.0, 1.0);
+  if (!(step_ > 1e-3)) step_ = 0;  // all alike
+}
+
+int Shading::of(double number) const {
+  const double size = std::abs(number);
+  if (!(size > 0)) return 0;
+  const double below = step_ > 0 ? std::min(std::log10(largest_ / size) / step_, double{shades}) : 0;
+  const int shade = std::clamp(shades - static_cast<int>(below), 0, shades);
+  return number < 0 ? -shade : shade;
+}
+
+double Shading::factor() const { return std::pow(10.0, step_); }
+
+double Shading::least_of(int shade) const { return largest_ * std::pow(10.0, -step_ * (shades - shade + 1)); }
+
+std::string cells_svg(const MatrixPicture& picture, const Shading& shading, const CellWords& words, double left,
+                      double top, double width, double height) {
+  const layout::Shape& shape = picture.shape();
+  const layout::Shape& cells = picture.cells();
+  std::string text = fmt::format(
+      "<g transform=\"translate({},{})\" shape-rendering=\"crispEdges\">\n{}<path class=\"level\" d=\"M0 "
+      "0H{:.1f}V{:.1f}H0Z\"/></g>\n",
+      left, top, paths_of(picture, shading, width, height), width, height);
+  const double per_row = height / static_cast<double>(shape.rows);
+  const double per_column = width / static_cast<double>(shape.columns);
+  for (const Tick& tick : ticks_of_count(shape.rows, static_cast<int>(height / 50) + 1)) {
+    const double y = top + (tick.at + 0.5) * per_row;
+    text += svg::line(left - 4, y, left, y, "class=\"level\"") +
+            svg::text(left - 7, y + 4, tick.words, "text-anchor=\"end\"");
+  }
+  const double bottom = top + height;
+  for (const Tick& tick : ticks_of_count(shape.columns, static_cast<int>(width / 70) + 1)) {
+    const double x = left + (tick.at + 0.5) * per_column;
+    text += svg::line(x, bottom, x, bottom + 4, "class=\"level\"") +
+            svg::text(x, bottom + 18, tick.words, "text-anchor=\"middle\"");
+  }
+  text += svg::axis_titles(left, top, left + width, bottom, bottom + 38, words.across, words.down);
+  std::string numbers;
+  for_each_cell(picture, [&](double number) { numbers += ";" + words.number(number); });
+  return text + svg::rectangle(left, top, width, height,
+                               fmt::format("class=\"cells\" data-shape=\"{};{}\" data-cells=\"{};{}\" "
+                                           "data-words=\"{};{}\" data-numbers=\"{}\"",
+                                           shape.rows, shape.columns, cells.rows, cells.columns, words.down,
+                                           words.across, numbers.substr(1)));
+}
+
+std::string scale_svg(const Shading& shading, const CellWords& words, double left, double top) {
+  std::string text;
+  const auto part = [&](int sign, std::string_view heading) {
+    text += svg::text(left, top + 10, heading, "class=\"title\"");
+    top += 22;
+    // Larger sizes stand at the outer ends, as on an axis.
+    const int lowest = shading.factor() > 1 ? 1 : Shading::shades;
+    const auto label = [&](double size, double y) {
+      text += svg::text(left + 24, y + 4, words.number(sign * size), "class=\"small\"");
+    };
+    for (int k = lowest; k <= Shading::shades; ++k) {
+      const int shade = sign > 0 ? Shading::shades + lowest - k : k;
+      text += svg::rectangle(left, top, 18, shade_height, mark_of(sign * shade));
+      label(sign < 0                  ? shading.least_of(shade)
+            : shade < Shading::shades ? shading.least_of(shade + 1)
+                                      : shading.largest(),
+            top);
+      top += shade_height;
+    }
+    if (shading.factor() > 1) label(sign < 0 ? shading.largest() : shading.least_of(1), top);
+    top += sign_gap;
+  };
+  if (shading.has_positive()) part(1, words.positive);
+  if (shading.has_negative()) part(-1, words.negative);
+  return text;
+}
+
+std::string drawn(const MatrixPicture& picture, std::string_view what) {
+  if (picture.is_empty()) return {};
+  const layout::Shape& shape = picture.shape();
+  const layout::Shape& cells = picture.cells();
+  const auto longest = static_cast<double>(std::max(shape.rows, shape.columns));
+  const auto side_of = [&](Index extent) {
+    return std::max(thinnest_side, picture_side * static_cast<double>(extent) / longest);
+  };
+  const double width = side_of(shape.columns);
+  const double height = side_of(shape.rows);
+  const Shading shading({&picture, 1});
+  const CellWords words{.number = [](double number) { return fmt::format("{:.3g}", number); }};
+  std::string text =
+      svg::opening("plot", picture_width, picture_top + std::max(height, picture_side - 60) + bottom_margin,
+                   fmt::format("Elements of {}, {} x {}", what, shape.rows, shape.columns)) +
+      cells_svg(picture, shading, words, picture_left, picture_top, width, height) +
+      scale_svg(shading, words, picture_left + width + 28, picture_top) + "</svg>\n<p class=\"soft\">";
+  if (shading.largest() == 0) {
+    text += "All elements are 0. ";
+  } else if (shading.factor() > 1) {
+    text += fmt::format("Each shade is a factor of {:.3g}; what is less than {:.2g} is not drawn. ", shading.factor(),
+                        shading.least_of(1));
+  }
+  if (cells.rows == shape.rows && cells.columns == shape.columns) {
+    text += "A cell is an element.";
+  } else {
+    text += fmt::format("{} x {} cells for {} x {} elements: a cell shows the largest of its own.", cells.rows,
+                        cells.columns, shape.rows, shape.columns);
+  }
+  return text + "</p>\n";
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,235 @@
+#include "cli/trace/timeline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/output/quantities.hpp"
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/page.hpp"
+#include "cli/pictures/svg.hpp"
+#include "cli/trace/trace_strips.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr int most_drawn_ranks = 64;
+constexpr int width = 1200;  // where no script fits it to the window
+constexpr int left = 64;     // of time 0
+constexpr int right = 60;    // for the last label
+constexpr int axis_height = 24;
+constexpr int work_height = 20;
+constexpr int call_height = 12;
+constexpr int lane_height = 10;
+constexpr int group_gap = 3;  // before the lanes of each kind
+constexpr int rank_gap = 16;
+constexpr std::size_t lanes_of_all_ranks = 24;  // of each kind
+constexpr std::size_t most_lanes_of_rank = 6;
+constexpr int levels = 4;  // of filling
+
+// Pieces of paths take about twelve bytes, messages thirty.
+constexpr std::size_t most_coarse_pieces = 80'000;
+constexpr std::size_t most_fine_pieces = 120'000;
+constexpr std::size_t most_messages = 20'000;
+
+/// The line along each column that the intervals fill, by how much of it they do, as a path for each level.
+std::array<std::string, levels + 1> paths_of(const std::vector<report::Interval>& intervals, double per_column,
+                                             Index columns) {
+  std::array<std::string, levels + 1> paths;
+  Index begin = 0;
+  Index end = 0;
+  int level = 0;
+  const auto add = [&](Index from, Index to, int its) {
+    if (its == level && from == end) {
+      end = to;
+      return;
+    }
+    if (level > 0) paths[static_cast<std::size_t>(level)] += fmt::format("M{} 0h{}", begin, end - begin);
+    std::tie(begin, end, level) = std::tuple(from, to, its);
+  };
+  Index column = 0;
+  double filled = 0;  // of the column
+  const auto close = [&] {
+    if (filled > 0) add(column, column + 1, static_cast<int>(std::ceil(std::min(filled, 1.0) * levels - 1e-6)));
+    filled = 0;
+  };
+  for (const report::Interval& interval : report::united(intervals)) {
+    const double from = std::clamp(static_cast<double>(interval.begin) / per_column, 0.0, static_cast<double>(columns));
+    const double to = std::clamp(static_cast<double>(interval.end) / per_column, 0.0, static_cast<double>(columns));
+    const auto first = static_cast<Index>(from);
+    const auto last = static_cast<Index>(to);
+    if (first != column) close();
+    column = first;
+    if (last == first) {
+      filled += to - from;
+      continue;
+    }
+    filled += static_cast<double>(first + 1) - from;
+    close();
+    if (last > first + 1) add(first + 1, last, levels);
+    column = last;
+    filled = to - static_cast<double>(last);
+  }
+  close();
+  add(columns + 1, columns + 1, 0);
+  return paths;
+}
+
+/// A strip and where it lies.
+struct PlacedStrip {
+  const Strip* strip;
+  std::string name;
+  int top;
+  int height;
+};
+
+class Drawing {
+ public:
+  Drawing(const report::Trace& trace, Nanoseconds span) : span_(std::max(span, Nanoseconds{1})) {
+    const auto ranks = trace.ranks.size();
+    const auto drawn = std::min(ranks, std::size_t{most_drawn_ranks});
+    strips_ = strips_of(
+        trace, std::clamp(lanes_of_all_ranks / std::max(drawn, std::size_t{1}), std::size_t{1}, most_lanes_of_rank));
+    for (std::size_t i = 0; i < drawn; ++i) place(i * ranks / drawn);
+    coarse_ = columns_within(most_coarse_pieces, width);
+    fine_ = columns_within(most_fine_pieces, std::min(Index{width} << 7, span_));  // of a nanosecond at least
+    for (const PlacedStrip& placed : placed_) messages_ += placed.strip->messages.size();
+  }
+
+  [[nodiscard]] std::string svg() const {
+    std::string bars;
+    for (const PlacedStrip& placed : placed_) bars += drawn(placed);
+    std::string labels;
+    for (const auto& [rank, top] : ranks_) labels += svg::text(0, top + work_height - 5, fmt::format("rank {}", rank));
+    return fmt::format(
+               "<svg class=\"timeline\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Timeline of each rank, "
+               "over time\" data-span=\"{}\" data-columns=\"{}\">\n<g class=\"axis\">{}</g>\n{}",
+               width, bottom_, span_, coarse_, axis(), svg::text(0, 13, "time", "class=\"title\"")) +
+           labels +
+           fmt::format(
+               "<svg class=\"bars\" aria-hidden=\"true\" x=\"{}\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" "
+               "preserveAspectRatio=\"none\">\n{}</svg>\n</svg>\n",
+               left, width - left - right, bottom_, coarse_, bottom_, bars);
+  }
+
+ private:
+  void place(std::size_t rank) {
+    const RankStrips& its = strips_[rank];
+    const std::string name = fmt::format("rank {}", rank);
+    ranks_.emplace_back(rank, bottom_);
+    const auto add = [&](const Strip& strip, const std::string& called, int height) {
+      placed_.push_back({&strip, called, bottom_, height});
+      bottom_ += height;
+    };
+    add(its.work, name, work_height);
+    add(its.calls, name, call_height);
+    for (const auto& [lanes, called] : {std::pair(&its.outgoing, name + " \u2192"),
+                                        std::pair(&its.incoming, name + " \u2190"), std::pair(&its.others, name)}) {
+      bottom_ += group_gap;
+      for (const Strip& lane : *lanes) add(lane, called, lane_height);
+    }
+    bottom_ += rank_gap;
+  }
+
+  /// Of those that double from few on, the most that need no more pieces of paths: an interval has three of them, its
+  /// ends and what is between, and a column one.
+  [[nodiscard]] Index columns_within(std::size_t most_pieces, Index most) const {
+    for (Index columns = most; columns > width / 8; columns /= 2) {
+      std::size_t pieces = 0;
+      for (const PlacedStrip& placed : placed_) {
+        for (const auto& times : placed.strip->times) {
+          pieces += std::min(3 * times.size(), static_cast<std::size_t>(columns));
+        }
+      }
+      if (pieces <= most_pieces) return columns;
+    }
+    return width / 8;
+  }
+
+  [[nodiscard]] std::string axis() const {
+    const double pixels = static_cast<double>(width - left - right) / static_cast<double>(span_);
+    std::string text;
+    for (const Tick& tick : ticks_of({"", Scale::linear, 0, static_cast<double>(span_)}, 8)) {
+      const double x = left + tick.at * pixels;
+      text += fmt::format("<path class=\"grid\" d=\"M{:.1f} 16V{}\"/>", x, bottom_) +
+              svg::text(x + 3, 13, seconds_text(tick.at * 1e-9));
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string drawn(const PlacedStrip& placed) const {
+    std::string coarse = paths(*placed.strip, coarse_);
+    if (coarse.empty()) return {};
+    std::string carried;
+    if (messages_ <= most_messages) {
+      const double per_column = static_cast<double>(span_) / static_cast<double>(coarse_);
+      for (const StripMessage& each : placed.strip->messages) {
+        carried += fmt::format("{}{:.6g} {:.6g} {} {}", carried.empty() ? "" : ";",
+                               static_cast<double>(each.under_way.begin) / per_column,
+                               static_cast<double>(each.under_way.end) / per_column, each.peer, each.bytes);
+      }
+    }
+    return fmt::format(
+               "<g data-strip=\"{}\"{} transform=\"translate(0,{})\" stroke-width=\"{}\"><g class=\"coarse\">{}"
+               "</g>",
+               placed.name, carried.empty() ? "" : fmt::format(" data-messages=\"{}\"", carried),
+               placed.top + placed.height / 2.0, placed.height - 1, coarse) +
+           (fine_ <= coarse_
+                ? std::string()
+                : fmt::format("<g class=\"fine\" transform=\"scale({},1)\" visibility=\"hidden\">{}</g>",
+                              static_cast<double>(coarse_) / static_cast<double>(fine_), paths(*placed.strip, fine_))) +
+           "</g>\n";
+  }
+
+  [[nodiscard]] std::string paths(const Strip& strip, Index columns) const {
+    std::string result;
+    for (const Mark mark : marks) {
+      const auto by_level =
+          paths_of(strip.of(mark), static_cast<double>(span_) / static_cast<double>(columns), columns);
+      for (int level = 1; level <= levels; ++level) {
+        const std::string& path = by_level[static_cast<std::size_t>(level)];
+        if (path.empty()) continue;
+        const std::string faint = level == levels ? "" : fmt::format(" opacity=\".{:02}\"", 100 * level / levels);
+        result += fmt::format("<path class=\"{}\"{} d=\"{}\"/>", name(mark), faint, path);
+      }
+    }
+    return result;
+  }
+
+  Nanoseconds span_;
+  std::vector<RankStrips> strips_;
+  std::vector<PlacedStrip> placed_;
+  std::vector<std::pair<std::size_t, int>> ranks_;  // that are drawn, and where
+  int bottom_ = axis_height;
+  Index coarse_ = 0;
+  Index fine_ = 0;
+  std::size_t messages_ = 0;
+};
+
+}  // namespace
+
+std::string timeline_section(const report::Trace& trace, Nanoseconds span, std::string_view what) {
+  std::string text = "<div>\n<h2>Timeline</h2>\n";
+  if (!what.empty()) text += fmt::format("<p>{}</p>\n", what);
+  text += "<p>" + key("compute", "computing") + key("combine", "combining operands") + key("post", "posting") +
+          key("wait", "waiting") + key("network", "under way between nodes") + key("node", "under way within a node") +
+          key("self", "to itself") + key("posted", "posted, not under way") +
+          "</p>\n<p class=\"soft\">Rows of a rank, from above: computation; calls of MPI that post, and waiting with "
+          "nothing to do; messages sent, a lane for each that was under way at the same time as others; messages "
+          "received; requests of MPI and flags. Fainter: only part of the time that a pixel stands for.";
+  if (const auto ranks = trace.ranks.size(); ranks > most_drawn_ranks) {
+    text += fmt::format(" {} of {} ranks are drawn, at even distances.", most_drawn_ranks, ranks);
+  }
+  return text +
+         " Drag over a time to see it alone; Ctrl and the wheel zoom, Shift and the wheel move.</p>\n"
+         "<button type=\"button\">All of the time</button>\n" +
+         Drawing(trace, span).svg() + "</div>\n";
+}
+
+}  // namespace plait::cli
