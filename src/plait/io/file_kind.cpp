@@ -19,7 +19,6 @@ namespace plait::io {
 namespace {
 
 constexpr std::size_t quoted_bytes = 16;
-constexpr std::string_view zip_magic = "PK\x03\x04";
 
 // Bytes as one can read them in an error: what does not print as \x and its number.
 std::string quoted(std::string_view bytes) {
@@ -46,12 +45,6 @@ FileKind kind_of(const std::string& path) {
   if (start.starts_with(npy_magic)) return FileKind::npy;
   if (begins_ignoring_case(start, matrix_market_banner)) return FileKind::matrix_market;
   if (is_hdf5(file)) return FileKind::hdf5;
-  if (start.starts_with(zip_magic)) {
-    throw FileError(
-        fmt::format("{}: is a .npz archive of arrays; expected a file with one, such as that which "
-                    "numpy.save(\"A.npy\", numpy.load(\"{}\")[\"A\"]) writes",
-                    path, path));
-  }
   const auto found = start.empty() ? std::string("is empty") : fmt::format("begins with \"{}\"", quoted(start));
   throw FileError(
       fmt::format("{}: {}; expected a NumPy .npy file, which begins with \"{}\", a Matrix Market file, which begins "
@@ -65,7 +58,7 @@ struct Kind {
 };
 
 Kind kind_and_identity(const Hdf5Name& name) {
-  const FileIdentity identity = File::open_to_read(name.file).identity();  // first, so that no later change is missed
+  const FileIdentity identity = open_unless_archive(name.file).identity();  // first, so that no later change is missed
   const FileKind kind = kind_of(name.file);
   if (kind != FileKind::hdf5 && !name.data_set.empty()) {
     throw ArgumentError(fmt::format("{} is a {} file, which has no data sets; expected its name without :{}", name.file,

@@ -57,10 +57,15 @@ TEST(MatrixFile, IsReadWhateverItsKind) {
 TEST(MatrixFile, ThatIsAnArchiveOfArraysIsRefusedAsSuch) {
   SharedScratch scratch;
   scratch.write("x.npz", "PK\x03\x04 and more");
-  EXPECT_THAT(
-      text_thrown_alike<FileError>(
-          scratch.context(), [&] { static_cast<void>(describe_matrix_file(scratch.context(), scratch / "x.npz")); }),
-      ::testing::HasSubstr(" is a .npz archive of arrays; expected a file with one"));
+  const auto refusal = [&](const std::string& path) {
+    return text_thrown_alike<FileError>(
+        scratch.context(), [&] { static_cast<void>(describe_matrix_file(scratch.context(), scratch / path)); });
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(refusal("x.npz"), HasSubstr("x.npz: is a .npz archive of NumPy's; expected a file with one array"));
+  EXPECT_THAT(refusal("x.npz:/w/0"), HasSubstr("x.npz:/w/0: is an array in a .npz archive of NumPy's"));
+  EXPECT_THAT(refusal("x.npz:/w/0"), HasSubstr("x.npz\")[\"w/0\"]) writes"));
+  EXPECT_THAT(refusal("none.npz:/w"), HasSubstr("none.npz: can't be opened"));
 }
 
 TEST(MatrixFile, ThatChangedSinceItWasDescribedIsRefused) {

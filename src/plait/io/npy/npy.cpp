@@ -1,7 +1,10 @@
 #include "plait/io/npy/npy.hpp"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -10,7 +13,6 @@
 #include "plait/base/error.hpp"
 #include "plait/io/aside_file.hpp"
 #include "plait/io/byte_order.hpp"
-#include "plait/io/file.hpp"
 #include "plait/io/output_file.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/io/slab.hpp"
@@ -72,7 +74,7 @@ std::vector<std::byte> read_npy_start(const File& file, const std::string& path)
 }
 
 std::vector<double> read_npy_vector_local(const std::string& path) {
-  const File file = File::open_to_read(path);
+  const File file = open_unless_archive(path);
   const NpyHeader header = parse_npy_vector_header(read_npy_start(file, path), path);
   if (is_complex(header.dtype)) {
     throw FileError(fmt::format("{}: has elements of {}; expected real ones", path, name(header.dtype)));
@@ -93,10 +95,35 @@ std::vector<double> read_npy_vector_local(const std::string& path) {
   });
 }
 
+/// \param array  its name in the archive; empty: it is the archive that was to be read
+[[noreturn]] void refuse_archive(const std::string& path, const std::string& archive, std::string_view array) {
+  throw FileError(fmt::format(
+      "{}: is {} of NumPy's; expected a file with one array, such as that which numpy.save(\"A.npy\", "
+      "numpy.load(\"{}\")[\"{}\"]) writes",
+      path, array.empty() ? "a .npz archive" : "an array in a .npz archive", archive, array.empty() ? "A" : array));
+}
+
 }  // namespace
 
+File open_unless_archive(const std::string& path) {
+  constexpr std::string_view archive_ending = ".npz";
+  constexpr std::string_view zip_magic = "PK\x03\x04";
+  const auto ending = path.find(std::string(archive_ending) + ":");
+  if (ending != std::string::npos && !std::filesystem::exists(path)) {
+    const std::string archive = path.substr(0, ending + archive_ending.size());
+    static_cast<void>(File::open_to_read(archive));
+    const auto array = path.find_first_not_of(":/", archive.size());
+    refuse_archive(path, archive, array == std::string::npos ? "" : std::string_view(path).substr(array));
+  }
+  File file = File::open_to_read(path);
+  std::array<char, zip_magic.size()> start{};
+  const auto got = static_cast<std::size_t>(file.read_at(0, std::as_writable_bytes(std::span(start))));
+  if (std::string_view(start.data(), got) == zip_magic) refuse_archive(path, path, {});
+  return file;
+}
+
 NpyHeader read_npy_header_local(const std::string& path) {
-  return parse_npy_header(read_npy_start(File::open_to_read(path), path), path);
+  return parse_npy_header(read_npy_start(open_unless_archive(path), path), path);
 }
 
 std::vector<double> read_npy_vector(mpi::Context& context, const std::string& path) {
@@ -115,7 +142,7 @@ NpyHeader read_npy_header(mpi::Context& context, const std::string& path) {
 
 NpyHeader read_npy_columns_header(mpi::Context& context, const std::string& path) {
   return told_by_rank_zero(
-      context, [&] { return parse_npy_columns_header(read_npy_start(File::open_to_read(path), path), path); });
+      context, [&] { return parse_npy_columns_header(read_npy_start(open_unless_archive(path), path), path); });
 }
 
 template <FileElement T>

@@ -6,6 +6,7 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/aside_file.hpp"
 #include "plait/io/dtype.hpp"
+#include "plait/io/file.hpp"
 #include "plait/io/npy/npy_header.hpp"
 #include "plait/io/progress.hpp"
 #include "plait/layout/distributed_matrix.hpp"
@@ -14,6 +15,12 @@
 /// NumPy's .npy files. Every rank reads and writes one piece of the file, at once with the others: the slabs of
 /// `slab_layout`. For any other layout, redistribute.
 namespace plait::io {
+
+/// Opens a file to read. NumPy's archives are refused, and "w.npz:/a", as arrays in them may be called, in words that
+/// say how to take an array out.
+///
+/// \throws FileError  it is one, or can't be opened
+[[nodiscard]] File open_unless_archive(const std::string& path);
 
 /// The header of a file that this process alone reads.
 ///
