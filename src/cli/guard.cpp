@@ -64,13 +64,15 @@ struct Verdict {
   int status = 0;
 };
 
-std::string json_command;  // empty: text alone is wanted
+std::optional<nlohmann::ordered_json> json_command;  // none: text alone is wanted
+
+std::string json_of(const std::string& text, int status) {
+  return json_line({{"command", *json_command}, {"error", text}, {"exit_status", status}});
+}
 
 void print(const Failure& failure) {
-  if (!json_command.empty()) {
-    const nlohmann::ordered_json told{
-        {"command", json_command}, {"error", failure.text}, {"exit_status", failure.status}};
-    const std::string line = json_line(told);
+  if (json_command) {
+    const std::string line = json_of(failure.text, failure.status);
     std::fwrite(line.data(), 1, line.size(), stdout);  // where that is closed, stderr tells
     std::fflush(stdout);
   }
@@ -97,7 +99,11 @@ std::optional<Verdict> agree_on_verdict(const mpi::Communicator& comm, const Fai
 
 }  // namespace
 
-void print_failures_as_json(std::string command) { json_command = std::move(command); }
+void print_failures_as_json(const std::string& first) {
+  json_command = first.starts_with('-') ? nlohmann::ordered_json() : nlohmann::ordered_json(first);
+  const std::string line = json_of("", 0);
+  tell_stops_on_stdout(line.substr(0, line.find("\"\"") + 1));
+}
 
 int print_failure(const std::exception_ptr& failure) {
   const Failure described = describe(failure);
@@ -117,7 +123,11 @@ int run_guarded(const std::function<void(mpi::Context&)>& job) {
   const Failure failure = describe(thrown);
   const auto verdict = agree_on_verdict(verdicts, failure);
   if (!verdict) {
-    print_error(fmt::format("rank {}: {}; the other ranks do not know and are ended", context.rank(), failure.text));
+    Failure unknown = failure;
+    unknown.text = fmt::format("rank {}: {}; the other ranks do not know and are ended", context.rank(), failure.text);
+    unknown.status = status_failed;
+    unknown.is_error = true;
+    print(unknown);
     // Launchers, Hydra at least, drop what they have not read of the ranks when one aborts.
     std::this_thread::sleep_for(time_to_be_read);
     MPI_Abort(MPI_COMM_WORLD, status_failed);

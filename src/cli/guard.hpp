@@ -19,7 +19,9 @@ inline constexpr int status_usage = 2;
 [[nodiscard]] int run_guarded(const std::function<void(mpi::Context&)>& job);
 
 /// From now on failures are also printed to stdout, as a JSON object with `command`, `error` and `exit_status`.
-void print_failures_as_json(std::string command);
+///
+/// \param first  the first word of the command line: null is told as the command where it is an option
+void print_failures_as_json(const std::string& first);
 
 /// Prints "plait: error: ..." for a failure and returns the exit status that belongs to it.
 int print_failure(const std::exception_ptr& failure);

@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
   std::optional<Command> command;
   std::exception_ptr misuse;
   const bool is_exec = argc > 1 && std::string_view(argv[1]) == "exec";  // whose words are those of another command
-  if (argc > 1 && !is_exec && std::find(argv + 1, argv + argc, std::string_view("--json")) != argv + argc) {
+  if (!is_exec && std::find(argv + std::min(argc, 1), argv + argc, std::string_view("--json")) != argv + argc) {
     print_failures_as_json(argv[1]);
   }
   try {

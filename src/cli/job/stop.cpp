@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +31,7 @@ std::atomic<int> received = 0;
 std::atomic<double> received_at = 0;
 std::atomic<bool> is_resumable = false;
 std::atomic<bool> tells_of_signals = false;
+std::string begin_of_json;  // empty: stderr alone is told
 
 double now() noexcept {
   timespec time{};
@@ -46,23 +49,32 @@ const char* name_of(int signal) noexcept {
 }
 
 // In one write, as nothing else is safe here.
-void say(std::initializer_list<const char*> words) noexcept {
+void say(int descriptor, std::initializer_list<const char*> words) noexcept {
   if (!tells_of_signals) return;
-  std::array<char, 256> line{};
+  std::array<char, 512> line{};
   std::size_t length = 0;
   for (const char* word : words) {
     const std::size_t size = std::min(std::strlen(word), line.size() - length);
     std::memcpy(line.data() + length, word, size);
     length += size;
   }
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), length);
+  [[maybe_unused]] const auto written = ::write(descriptor, line.data(), length);
 }
 
 void end_at_once(int signal) noexcept {
   io::remove_unfinished_files();
-  say({"plait: stopped by ", name_of(signal), " before it was done; what was not complete is removed",
-       is_resumable ? "; --resume goes on from the last checkpoint\n" : "\n"});
-  ::_exit(stopped_status(signal));
+  const char* const what = " before it was done; incomplete files are removed";
+  const char* const rest = is_resumable ? "; --resume goes on from the last checkpoint" : "";
+  const int status = stopped_status(signal);
+  say(STDERR_FILENO, {"plait: stopped by ", name_of(signal), what, rest, "\n"});
+  if (!begin_of_json.empty()) {
+    const std::array<char, 4> digits{static_cast<char>('0' + status / 100), static_cast<char>('0' + status / 10 % 10),
+                                     static_cast<char>('0' + status % 10)};
+    const char* const number = digits.data() + (status < 100 ? 1 : 0);
+    say(STDOUT_FILENO,
+        {begin_of_json.c_str(), "stopped by ", name_of(signal), what, rest, "\",\"exit_status\":", number, "}\n"});
+  }
+  ::_exit(status);
 }
 
 extern "C" void plait_on_stop_signal(int signal) {
@@ -72,7 +84,7 @@ extern "C" void plait_on_stop_signal(int signal) {
     end_at_once(signal);
   } else if (received.compare_exchange_strong(first, signal)) {
     received_at = now();
-    say({"plait: ", name_of(signal), ": stopping after this step; a second signal ends at once\n"});
+    say(STDERR_FILENO, {"plait: ", name_of(signal), ": stopping after this step; a second signal ends at once\n"});
   } else if (now() - received_at > seconds_of_echoes) {
     end_at_once(signal);
   }
@@ -93,6 +105,8 @@ void catch_stop_signals(bool tells) {
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);  // as nohup and shells want it
   }
 }
+
+void tell_stops_on_stdout(std::string json_begin) { begin_of_json = std::move(json_begin); }
 
 void note_resumable() noexcept { is_resumable = true; }
 

@@ -20,6 +20,10 @@ inline constexpr int status_resumable = 75;
 /// second one ends it at once.
 void catch_stop_signals(bool tells);
 
+/// From now on one that ends this process also writes what it says to stdout, in a JSON object that begins so:
+/// {"command":"purify","error":"
+void tell_stops_on_stdout(std::string json_begin);
+
 /// There is a checkpoint to go on from.
 void note_resumable() noexcept;
 

@@ -37,6 +37,7 @@ void fail(const std::string& how, mpi::Context& context) {
 int main(int argc, char** argv) {
   const mpi::Environment environment(argc, argv, MPI_COMM_WORLD);
   const std::string how = argc > 1 ? argv[1] : "";
+  if (argc > 2) cli::print_failures_as_json(argv[2]);
   const int status = cli::run_guarded([&](mpi::Context& context) { fail(how, context); });
   std::printf("%d\n", status);
   std::fflush(stdout);

@@ -1,14 +1,15 @@
 """However a job fails, all ranks end with one status and the reason is told once."""
 
+import json
 from pathlib import Path
 
 from harness import CommandTest
 
 
 class Guard(CommandTest):
-    def probe(self, ranks: int, how: str):
+    def probe(self, ranks: int, how: str, *command: str):
         program = Path(self.plait).parent.parent / "tests/bin/guard_probe"
-        return self.run_words([self.mpiexec, str(ranks), str(program), how])
+        return self.run_words([self.mpiexec, str(ranks), str(program), how, *command])
 
     def test_the_ranks_agree_on_the_status_and_the_reason(self):
         for how, status, errors in [
@@ -30,3 +31,9 @@ class Guard(CommandTest):
         self.assertIn(
             "plait: error: rank 2: nobody else knows; the other ranks do not know and are ended", result.errors
         )
+
+    def test_a_failure_of_one_rank_alone_is_json_too(self):
+        result = self.probe(3, "the last one while others wait", "job")
+        told = json.loads(result.stdout)
+        self.assertEqual((told["command"], told["exit_status"]), ("job", 1))
+        self.assertIn("rank 2: nobody else knows", told["error"])

@@ -1,5 +1,6 @@
 """Jobs that are told to stop: with a checkpoint they go on with the same bits, and nothing unfinished is left."""
 
+import json
 import signal
 import subprocess
 
@@ -13,7 +14,7 @@ OWN_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGUSR1: 75, signa
 class Signals(CommandTest):
     def started(self, ranks: int, *arguments: str) -> subprocess.Popen:
         return subprocess.Popen(
-            self.words(ranks, *arguments), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            self.words(ranks, *arguments), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             stdin=subprocess.DEVNULL, preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in OWN_STATUS],
         )  # fmt: skip
 
@@ -27,7 +28,7 @@ class Signals(CommandTest):
             with self.started(ranks, *arguments) as process:
                 if self.wait_until(condition, process):
                     process.send_signal(number)
-                _, said = process.communicate()
+                self.printed, said = process.communicate()
             self.end_ranks()
             if process.returncode != 0:
                 return process.returncode, said
@@ -45,8 +46,8 @@ class Signals(CommandTest):
         stopping = ("--checkpoint", "C.json", "--checkpoint-every", "5", "-o", "D.npy", "--quiet")
         jobs = [
             ("purify", "H.npy", "--electrons", "480", "--method", "tc2"),
-            ("sinkhorn", "K.npy", "--tolerance", "1e-14", "--iterations", "6000"),
-            ("transport", "cost.npy", "--epsilon", "0.002", "--tolerance", "1e-14", "--iterations", "4000"),
+            ("sinkhorn", "K.npy", "--tolerance", "1e-14", "--max-iterations", "6000"),
+            ("transport", "cost.npy", "--epsilon", "0.002", "--tolerance", "1e-14", "--max-iterations", "4000"),
         ]
         later = (signal.SIGUSR1,)
         for job, ranks, numbers in [
@@ -68,7 +69,7 @@ class Signals(CommandTest):
 
     def test_other_jobs_remove_what_they_had_not_finished(self):
         self.save("B.npy", np.zeros((4000, 4000)))
-        job = ("redistribute", "B.npy", "-o", "A.npy", "--op", "transpose", "--quiet")
+        job = ("redistribute", "B.npy", "-o", "A.npy", "--op", "transpose", "--json")
         for ranks in (0, 2):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
                 with self.subTest(ranks=ranks, signal=number.name):
@@ -77,6 +78,9 @@ class Signals(CommandTest):
                     if ranks == 0:
                         self.assertEqual(status, 128 + number)
                         self.assertIn(f"stopped by {number.name} before it was done", said)
+                        told = json.loads(self.printed)
+                        self.assertEqual((told["command"], told["exit_status"]), ("redistribute", status))
+                        self.assertIn(told["error"], said)
                         self.assertEqual(self.files(), {"B.npy"})
                     else:
                         self.succeed(0, "generate", "2x2", "-o", "other.npy")  # where the launcher killed the ranks
