@@ -23,7 +23,7 @@ def scaled(plait: str, folder: Path, joint: np.ndarray, belief: np.ndarray) -> n
     np.save(folder / "K.npy", joint)
     np.save(folder / "r.npy", np.full(len(joint), 1 / len(joint)))
     np.save(folder / "c.npy", belief)
-    words = ["sinkhorn", "K.npy", "--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy", "--tolerance", "1e-10", "--quiet"]
+    words = ["sinkhorn", "K.npy", "--rows", "r.npy", "--columns", "c.npy", "-o", "P.npy", "--tolerance", "1e-10", "--quiet"]
     subprocess.run([plait, *words], cwd=folder, check=True)
     return np.load(folder / "P.npy")
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,8 @@
 
 #include "plait/base/contract.hpp"
 
+#include "cli/options/help.hpp"
+#include "cli/options/option_value.hpp"
 #include "cli/options/usage_error.hpp"
 #include "cli/output/shell_text.hpp"
 #include "cli/spelling.hpp"
@@ -42,6 +45,32 @@ std::string or_nearest(const std::string& complaint, std::string_view word, cons
   return meant ? fmt::format("{}; did you mean {}?", complaint, *meant) : complaint;
 }
 
+// What other programs call an option, where that is spelt otherwise.
+constexpr std::pair<const char*, const char*> other_names[] = {{"--most-steps", "--max-iterations"},
+                                                               {"--max-steps", "--max-iterations"},
+                                                               {"--maxiter", "--max-iterations"},
+                                                               {"--form", "--method"},
+                                                               {"--algorithm", "--method"},
+                                                               {"--domain", "--method"},
+                                                               {"--type", "--dtype"},
+                                                               {"--cols", "--columns"},
+                                                               {"--overlap", "--pipelined"},
+                                                               {"--reg", "--epsilon"},
+                                                               {"--verbose", "--progress"},
+                                                               {"--out", "--output"}};
+
+std::string unknown_option(const CLI::App& command, const std::string& word) {
+  const std::string complaint = fmt::format("{} has no option {}", command.get_name(), word);
+  const std::vector<std::string> known = names_of_options(command);
+  const std::string name = word.substr(0, word.find('='));
+  for (const auto& [other, own] : other_names) {
+    if (name == other && std::ranges::find(known, own) != known.end()) {
+      return fmt::format("{}; did you mean {}?", complaint, own);
+    }
+  }
+  return or_nearest(complaint, word, known);
+}
+
 // CLI11's own words tell neither which words there are nor which was meant.
 std::string complaint_about(const CLI::App& program, const CLI::ParseError& error) {
   const auto chosen = program.get_subcommands();
@@ -52,17 +81,31 @@ std::string complaint_about(const CLI::App& program, const CLI::ParseError& erro
   }
   if (chosen.empty()) {
     const auto commands = names_of_commands(program);
-    if (left.empty()) return fmt::format("no command is given, expected {}", fmt::join(commands, ", "));
+    if (left.empty()) return fmt::format("no command is given, expected {}", either(commands));
     if (option == left.begin()) return or_nearest("there is no option " + left[0], left[0], names_of_options(program));
     return or_nearest("there is no command " + left[0], left[0], commands);
   }
-  if (option != left.end()) {
-    return or_nearest(fmt::format("{} has no option {}", chosen[0]->get_name(), *option), *option,
-                      names_of_options(*chosen[0]));
+  const CLI::App& command = *chosen[0];
+  if (option != left.end()) return unknown_option(command, *option);
+  if (!left.empty()) return fmt::format("{} takes no further argument, but '{}' is given", command.get_name(), left[0]);
+  const std::string what = error.what();
+  if (error.get_name() == "RequiredError") {
+    const CLI::Option* const missing = command.get_option(what.substr(0, what.find(' ')));
+    return fmt::format("{} is missing, expected {}", to_give(*missing), usage(command));
   }
-  if (!left.empty())
-    return fmt::format("{} takes no further argument, but '{}' is given", chosen[0]->get_name(), left[0]);
-  return error.what();
+  if (error.get_name() != "ArgumentMismatch") return what;
+  for (const CLI::Option* of_command : command.get_options()) {  // which has no value, or too many
+    const std::string name = of_command->get_name();
+    const bool is_meant = what.find(name + ":") != std::string::npos || what.find(name + " ") != std::string::npos ||
+                          what.starts_with(name.substr(name.find_first_not_of('-')) + " was");
+    if (!is_meant) continue;
+    const std::string& value = of_command->get_option_text();
+    const bool is_repeated = of_command->count() > 1 && of_command->get_expected_min() < 2;
+    if (is_repeated) return fmt::format("{} is given more than once", name);
+    return value.empty() ? fmt::format("{} takes no value", name)
+                         : fmt::format("{} has no value, expected {} {}", name, name, value);
+  }
+  return what;
 }
 
 // What follows "--" belongs to the command that `plait exec` is to run; CLI11 would look for options in it.
@@ -114,11 +157,14 @@ class Offers {
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
-  CLI::App program("Moves and multiplies distributed matrices at the least cost. Alone or under mpirun -n P.", "plait");
-  program.set_version_flag("-V,--version", "plait " PLAIT_VERSION);
+  CLI::App program(
+      "plait moves distributed matrices at the least cost and computes with them, alone or under mpirun -n P.",
+      "plait");
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.set_help_flag("-h,--help", "Print this text");
+  program.set_version_flag("-V,--version", "plait " PLAIT_VERSION, "Print the version");
   program.require_subcommand(1);
-  program.footer("'plait COMMAND --help', or 'plait help COMMAND', tells about a command.");
-  program.get_formatter()->column_width(30);
+  program.footer("Options of a command: plait COMMAND --help, or plait help COMMAND");
   Offers offers(program);
   offers.add(add_redistribute);
   offers.add(add_multiply);
@@ -167,11 +213,11 @@ Command parse_command_line(int argc, const char* const* argv) {
 
   const std::vector<std::string> left = exec_app->remaining();
   if (!left.empty() && left[0].starts_with('-')) {
-    throw UsageError(with_help(or_nearest("exec has no option " + left[0], left[0], names_of_options(*exec_app))));
+    throw UsageError(with_help(unknown_option(*exec_app, left[0])));
   }
   exec.command = exec_command(left, line.after_mark);
   if (exec.command.empty() && !exec.print) {
-    throw UsageError(with_help("no command is given, expected plait exec [OPTIONS] -- COMMAND..."));
+    throw UsageError(with_help("no command is given, expected " + usage(*exec_app)));
   }
   return exec;
 }

@@ -34,8 +34,8 @@ constexpr int status_not_executable = 126;
 constexpr int status_not_found = 127;
 
 constexpr const char* exec_footer =
-    R"(plait exec [OPTIONS] -- COMMAND...: the command and its arguments follow the options. It may be a launcher, a
-script, or a program that a launcher starts. The exit status is its own, 127 if it was not found.
+    R"(COMMAND is a launcher, a script, or a program that a launcher starts. The exit status is its own; 127 if it was not
+found.
 
 Example:
   plait exec --log -- mpirun -n 4 ./program)";
@@ -161,21 +161,22 @@ int become(std::vector<std::string> command) {
 }  // namespace
 
 CLI::App* add_exec(CLI::App& program, ExecOptions& options) {
-  CLI::App& command =
-      *program.add_subcommand("exec", "Run an MPI program that knows nothing of plait with its reductions");
+  CLI::App& command = *program.add_subcommand("exec", "Run an unchanged MPI program with plait's reductions");
   command.prefix_command();
+  std::vector<std::string> isas;
+  for (const simd::Isa isa : simd::supported_isas()) isas.emplace_back(simd::name(isa));
   add_value(
       command, "--isa",
       [&options](const std::string& text) {
         static_cast<void>(simd::best_isa_within(simd::parse_isa(text)));
         options.isa = text;
       },
-      "NAME", "Use no better instruction set than that: sets PLAIT_ISA");
+      "NAME", fmt::format("Use no better instruction set than this: {}; sets PLAIT_ISA", either(isas)));
   command.add_flag("--reproducible", options.reproducible,
-                   "Sums are the same to the last bit for any order of the ranks: sets PLAIT_REPRODUCIBLE=1");
+                   "Give sums the same bits for any order of the ranks; sets PLAIT_REPRODUCIBLE=1");
   command.add_flag("--scalapack", options.scalapack,
-                   "ScaLAPACK's redistributions, sums and products of matrices by plait, too (libplait_scalapack.so)");
-  command.add_flag("--log", options.log, "Rank 0 tells on stderr what was served: sets PLAIT_LOG=summary");
+                   "Serve ScaLAPACK's redistributions, sums and products, too (libplait_scalapack.so)");
+  command.add_flag("--log", options.log, "Rank 0 prints on stderr what was served; sets PLAIT_LOG=summary");
   command.add_flag("--print", options.print,
                    "Print the variables, and the command if there is one, for a shell: eval \"$(plait exec --print)\"");
   command.footer(exec_footer);

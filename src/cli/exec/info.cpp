@@ -16,13 +16,14 @@
 
 #include "plait/io/hdf5/hdf5.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/environment.hpp"
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/simd/isa.hpp"
 
 #include "cli/exec/reduction_libraries.hpp"
+#include "cli/job/json_values.hpp"
 #include "cli/job/node.hpp"
 #include "cli/options/machine_option.hpp"
+#include "cli/options/report_options.hpp"
 #include "cli/output/json_line.hpp"
 #include "cli/output/print.hpp"
 #include "cli/output/quantities.hpp"
@@ -79,21 +80,19 @@ ordered_json gathered(const mpi::Context& context) {
   for (const simd::Isa isa : simd::supported_isas()) isas.emplace_back(simd::name(isa));
   const NodeMemory memory = node_memory();
   const redistribute::Options defaults;
-  return {{"version", PLAIT_VERSION},
-          {"mpi", mpi::library_version()},
-          {"ranks", context.size()},
-          {"nodes", context.topology().nodes()},
-          {"processor", processor_name()},
-          {"isas", isas},
-          {"isa", simd::name(simd::selected_isa())},
-          {"reductions", reductions()},
-          {"scalapack", library(reduction_libraries().scalapack)},
-          {"hdf5", hdf5()},
-          {"threads_per_rank", omp_get_max_threads()},
-          {"memory", {{"total_bytes", memory.total}, {"available_bytes", memory.available}}},
-          {"machine", context.machine().description},
-          {"environment", values_of_variables()},
-          {"defaults", {{"memory_bytes", defaults.memory_budget}, {"chunk_bytes", defaults.chunk_bytes}}}};
+  auto info = job_json(context, "info");
+  info.update({{"processor", processor_name()},
+               {"isas", isas},
+               {"isa", simd::name(simd::selected_isa())},
+               {"reductions", reductions()},
+               {"scalapack", library(reduction_libraries().scalapack)},
+               {"hdf5", hdf5()},
+               {"threads_per_rank", omp_get_max_threads()},
+               {"memory", {{"total_bytes", memory.total}, {"available_bytes", memory.available}}},
+               {"machine", context.machine().description},
+               {"environment", values_of_variables()},
+               {"defaults", {{"memory_bytes", defaults.memory_budget}, {"chunk_bytes", defaults.chunk_bytes}}}});
+  return info;
 }
 
 std::string text_of_info(const ordered_json& info) {
@@ -125,9 +124,9 @@ std::string text_of_info(const ordered_json& info) {
 }  // namespace
 
 void add_info(CLI::App& program, InfoOptions& options) {
-  CLI::App& command = *program.add_subcommand("info", "Tell what plait finds here: MPI, processor, memory, settings");
-  command.add_flag("--json", options.json, "Print one JSON object instead of text");
+  CLI::App& command = *program.add_subcommand("info", "Print what plait finds here: MPI, processor, memory, settings");
   add_machine_option(command, options.machine);
+  add_json_option(command, options.json);
   command.footer("Example:\n  mpirun -n 4 plait info");
 }
 

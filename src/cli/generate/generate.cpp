@@ -18,6 +18,7 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/agreed.hpp"
 
+#include "cli/job/json_values.hpp"
 #include "cli/job/memory_estimate.hpp"
 #include "cli/options/machine_option.hpp"
 #include "cli/output/json_line.hpp"
@@ -98,25 +99,23 @@ std::string text_of(const Hamiltonian& hamiltonian) {
 }
 
 void print_summary(const mpi::Context& context, const GenerateOptions& options, Index bytes, double seconds) {
-  const char* order = options.order == StorageOrder::row_major ? "C" : "F";
   if (options.report.json) {
-    nlohmann::ordered_json report{{"command", "generate"},
-                                  {"version", PLAIT_VERSION},
-                                  {"ranks", context.size()},
-                                  {"output", options.output},
-                                  {"shape", {options.shape.rows, options.shape.columns}},
-                                  {"dtype", io::name(options.dtype)},
-                                  {"order", order},
-                                  {"seed", options.seed},
-                                  {"bytes", bytes},
-                                  {"seconds", seconds}};
+    nlohmann::ordered_json report = job_json(context, "generate");
+    report.update({{"output", output_json(options.output)},
+                   {"shape", shape_json(options.shape)},
+                   {"dtype", io::name(options.dtype)},
+                   {"order", order_name(options.order)},
+                   {"seed", options.seed},
+                   {"bytes", bytes},
+                   {"seconds", seconds}});
     if (options.hamiltonian) report["hamiltonian"] = json_of(*options.hamiltonian);
     print_result(json_line(report));
   } else if (!options.report.quiet) {
-    print_result(fmt::format(
-        "{}: {}, {}, {} order{}: {} in {}\n{}", options.output, layout::to_string(options.shape),
-        io::name(options.dtype), order, options.hamiltonian ? std::string() : fmt::format(", seed {}", options.seed),
-        bytes_text(bytes), seconds_text(seconds), options.hamiltonian ? text_of(*options.hamiltonian) : std::string()));
+    print_result(fmt::format("{}: {}, {}, {} order{}: {} in {}\n{}", options.output, layout::to_string(options.shape),
+                             io::name(options.dtype), order_name(options.order),
+                             options.hamiltonian ? std::string() : fmt::format(", seed {}", options.seed),
+                             bytes_text(bytes), seconds_text(seconds),
+                             options.hamiltonian ? text_of(*options.hamiltonian) : std::string()));
   }
 }
 

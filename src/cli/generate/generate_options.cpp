@@ -1,7 +1,6 @@
 #include "cli/generate/generate_options.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -10,17 +9,13 @@
 #include <fmt/format.h>
 
 #include "cli/options/machine_option.hpp"
+#include "cli/options/number_argument.hpp"
 #include "cli/options/option_value.hpp"
 #include "cli/options/shape_argument.hpp"
 
 namespace plait::cli {
 
 namespace {
-
-StorageOrder parse_order(std::string_view text) {
-  if (text != "C" && text != "F") throw ArgumentError(fmt::format("'{}' is no order; expected C or F", text));
-  return text == "C" ? StorageOrder::row_major : StorageOrder::column_major;
-}
 
 std::uint64_t parse_seed(std::string_view text) {
   std::uint64_t seed = 0;
@@ -31,24 +26,6 @@ std::uint64_t parse_seed(std::string_view text) {
   return seed;
 }
 
-double parse_real(std::string_view text) {
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
-    throw ArgumentError(fmt::format("'{}' is no number; expected one such as 0.25", text));
-  }
-  return number;
-}
-
-Index parse_size(std::string_view text) {
-  Index size = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (failure != std::errc() || end != text.data() + text.size()) {
-    throw ArgumentError(fmt::format("'{}' is no number of sites; expected one such as 2000", text));
-  }
-  return size;
-}
-
 /// What is given of a Hamiltonian, as long as it isn't known whether there is to be one.
 struct Given {
   bool hamiltonian = false;
@@ -57,13 +34,12 @@ struct Given {
 };
 
 void expect_together(const GenerateOptions& options, const Given& given) {
-  if (options.output.empty()) throw UsageError("-o is missing: where does the matrix go?");
   if (given.hamiltonian) {
     if (!given.kind) throw UsageError(fmt::format("--kind is missing, expected {}", all_hamiltonian_kinds()));
     const bool whole = io::with_dtype(options.dtype, []<class T>() { return std::is_integral_v<T>; });
     if (whole) {
       throw UsageError(
-          fmt::format("--type: a Hamiltonian can't be {}, expected f32, f64, c64 or c128", io::name(options.dtype)));
+          fmt::format("--dtype: a Hamiltonian can't be {}, expected f32, f64, c64 or c128", io::name(options.dtype)));
     }
     return;
   }
@@ -72,12 +48,12 @@ void expect_together(const GenerateOptions& options, const Given& given) {
                       : given.request.gap     ? "--gap"
                       : given.request.filling ? "--filling"
                                               : nullptr;
-  if (alien != nullptr) throw UsageError(fmt::format("{} is given, but 'hamiltonian' in place of SHAPE is not", alien));
+  if (alien != nullptr) throw UsageError(fmt::format("{} is given, but SHAPE is not hamiltonian", alien));
 }
 
 constexpr const char* generate_footer =
-    R"(Real numbers, and both parts of complex ones, are uniform in [0, 1); integers take all their values alike. The matrix
-depends on shape, type and seed only: any number of ranks makes the same one, in C order and in Fortran order.
+    R"(Real numbers, and both parts of complex ones, are uniform in [0, 1); integers are uniform over all their values. The
+matrix depends on shape, type and seed only: any number of ranks makes the same one, in C order and in Fortran order.
 
 With 'hamiltonian' in place of the shape, the real symmetric matrix of a model whose levels are known:
   c60            Hückel's: -1 between neighbours; 60 sites
@@ -87,7 +63,7 @@ With 'hamiltonian' in place of the shape, the real symmetric matrix of a model w
   prescribed     levels from 0 to 1 with a gap above the lowest --filling of them, turned by random reflections
 
 Example:
-  plait generate 8000x8000 --type f64 -o B.npy
+  plait generate 8000x8000 --dtype f64 -o B.npy
   plait generate hamiltonian --kind graphene --size 2000 --gap 0.5 -o H.h5)";
 
 }  // namespace
@@ -100,33 +76,36 @@ void add_generate(CLI::App& program, GenerateOptions& options) {
     given->hamiltonian = text == "hamiltonian";
     if (!given->hamiltonian) options.shape = parse_shape(text);
   };
-  add_value(command, "SHAPE", read_shape, "ROWSxCOLUMNS", "The extents of the matrix, or the word hamiltonian")
-      ->required();
+  add_value(command, "SHAPE", read_shape, "ROWSxCOLUMNS", "ROWSxCOLUMNS, or the word hamiltonian")->required();
   add_matrix_path(command, "-o,--output", options.output, "FILE",
-                  "Where it goes: a .npy file, or HDF5 as FILE.h5 or FILE.h5:/path/in/it");
-  add_value(
-      command, "--type", [&options](const std::string& text) { options.dtype = io::parse_dtype(text); }, "TYPE",
-      fmt::format("{}; f64 by default", io::all_dtype_names()));
+                  "A .npy file, or HDF5 as FILE.h5 or FILE.h5:/path/in/it")
+      ->required();
+  add_value(command, "--dtype", options.dtype, io::parse_dtype, "TYPE",
+            fmt::format("Type of the elements, one of {}; f64 by default", io::all_dtype_names()));
   const auto read_seed = [&options, given](const std::string& text) {
     options.seed = parse_seed(text);
     given->request.seed = options.seed;
   };
   add_value(command, "--seed", read_seed, "NUMBER", "Another seed, another matrix; 0 by default");
-  add_value(
-      command, "--order", [&options](const std::string& text) { options.order = parse_order(text); }, "C|F",
-      "How the file holds the matrix: by rows (C, the default) or by columns (F)");
+  add_choice(command, "--order", options.order, {{"C", StorageOrder::row_major}, {"F", StorageOrder::column_major}},
+             "C|F", "How the file holds the matrix: {}; by rows (C) or by columns (F)");
+  constexpr const char* hamiltonian_group = "Hamiltonian";
   add_value(
       command, "--kind", [given](const std::string& text) { given->kind = parse_hamiltonian_kind(text); }, "KIND",
-      fmt::format("Of a Hamiltonian: {}", all_hamiltonian_kinds()));
+      fmt::format("Model, required: {}", all_hamiltonian_kinds()))
+      ->group(hamiltonian_group);
   add_value(
-      command, "--size", [given](const std::string& text) { given->request.size = parse_size(text); }, "SITES",
-      "Of a Hamiltonian: its number of rows");
+      command, "--size", [given](const std::string& text) { given->request.size = parse_positive_count(text); },
+      "COUNT", "Sites, the number of rows")
+      ->group(hamiltonian_group);
   add_value(
-      command, "--gap", [given](const std::string& text) { given->request.gap = parse_real(text); }, "ENERGY",
-      "Of polyacetylene (0.56 by default), graphene or prescribed (0.1): the gap above the occupied levels");
+      command, "--gap", [given](const std::string& text) { given->request.gap = parse_number(text); }, "ENERGY",
+      "Gap above the occupied levels, of polyacetylene (0.56 by default), graphene or prescribed (0.1)")
+      ->group(hamiltonian_group);
   add_value(
-      command, "--filling", [given](const std::string& text) { given->request.filling = parse_real(text); }, "PART",
-      "Of prescribed: the part of the levels that is occupied; 0.5 by default");
+      command, "--filling", [given](const std::string& text) { given->request.filling = parse_number(text); }, "NUMBER",
+      "Share of the levels that is occupied, of prescribed; 0.5 by default")
+      ->group(hamiltonian_group);
   add_machine_option(command, options.machine);
   add_report_options(command, options.report);
   command.footer(generate_footer);

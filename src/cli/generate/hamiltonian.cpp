@@ -36,7 +36,7 @@ std::string all_hamiltonian_kinds() {
   std::string result;
   for (const auto& [kind, text] : kinds) {
     const bool last = kind == kinds.back().first;
-    result += fmt::format("{}{}", result.empty() ? "" : last ? " and " : ", ", text);
+    result += fmt::format("{}{}", result.empty() ? "" : last ? " or " : ", ", text);
   }
   return result;
 }
@@ -45,7 +45,7 @@ HamiltonianKind parse_hamiltonian_kind(std::string_view text) {
   for (const auto& [kind, candidate] : kinds) {
     if (text == candidate) return kind;
   }
-  throw ArgumentError(fmt::format("'{}' is no kind of Hamiltonian; there are {}", text, all_hamiltonian_kinds()));
+  throw ArgumentError(fmt::format("'{}' is unknown; expected {}", text, all_hamiltonian_kinds()));
 }
 
 Index asked_size(const HamiltonianRequest& request, const std::function<bool(Index)>& exists) {

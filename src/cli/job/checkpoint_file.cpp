@@ -133,17 +133,16 @@ std::optional<json> read_checkpoint_file(mpi::Context& context, const std::strin
     if (!parsed.is_object() || !parsed.contains(key_of(job))) fail("it is something else");
     if (parsed[key_of(job)] != format_number) fail("it is of another version");
     const std::string found = take_checksum(text);
-    if (found != in_digits(checksum(text))) fail("its checksum is another one: it is not as it was written");
+    if (found != in_digits(checksum(text))) fail("it was changed: its checksum differs");
     const std::string contents = parsed.value("contents", "");
-    if (contents != "a" && contents != "b") fail("it tells of no contents");
+    if (contents != "a" && contents != "b") fail("it names no contents");
     return parsed;
   });
   const std::string contents = contents_path(path, value["contents"].get<std::string>());
   const std::string found = in_digits(checksum_of_file(context, contents));
   mpi::agreed(context, [&] {
     if (value.value("contents_checksum", "") == found) return;
-    throw FileError(
-        fmt::format("{}: is not as it was written: its checksum is not the one that {} tells", contents, path));
+    throw FileError(fmt::format("{}: was changed: its checksum is not the one in {}", contents, path));
   });
   note_resumable();
   return value;

@@ -36,8 +36,8 @@ MemoryEstimate estimate_memory(mpi::Context& context, const std::vector<Index>& 
   mpi::agreed(context, [&] {
     if (total == 0 || on_node <= total) return;
     throw OutOfMemory(
-        fmt::format("the job needs {} on the node of rank {} ({} of its ranks are there), which has {} of "
-                    "memory; use more nodes",
+        fmt::format("the job needs {} on the node of rank {} (for {} ranks), which has {} of memory; use "
+                    "more nodes",
                     bytes_text(on_node), context.rank(), node.size(), bytes_text(total)));
   });
 
@@ -46,7 +46,7 @@ MemoryEstimate estimate_memory(mpi::Context& context, const std::vector<Index>& 
   const Index missing =
       mpi::all_reduce(context.comm(), total == 0 ? Index{0} : on_node - available, mpi::Operation::maximum());
   if (missing > 0) {
-    estimate.warning = fmt::format("the job needs up to {} on a node, {} more than are available there now",
+    estimate.warning = fmt::format("the job needs up to {} on a node, {} more than is available there now",
                                    bytes_text(estimate.fullest_node), bytes_text(missing));
   }
   return estimate;

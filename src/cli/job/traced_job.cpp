@@ -19,7 +19,8 @@ namespace plait::cli {
 
 void add_trace_option(CLI::App& command, std::string& path) {
   add_typed_path(command, "--trace", path, "FILE.json",
-                 "Write what every rank did when, for plait trace and ui.perfetto.dev", "a JSON file", ".json");
+                 "Write what every rank did when, for 'plait trace' and ui.perfetto.dev", "a JSON file", ".json")
+      ->group(group::run);
 }
 
 void expect_writable_trace(mpi::Context& context, const std::string& path, const std::vector<NamedFile>& kept) {

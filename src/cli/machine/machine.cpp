@@ -30,9 +30,9 @@ constexpr double memory_seconds = 3;
 constexpr double quick_seconds = 0.6;
 
 constexpr const char* machine_footer =
-    R"(What is measured: latency, and the rate of messages over their size, within a node and between nodes, of one rank
-and of several at once; reading, copying and combining in memory, by all ranks of a node at once. Start it as jobs
-are started that are to use it, with two nodes at least. What can't be measured with these ranks is assumed.
+    R"(Measured are latency and bandwidth over the size of messages, within a node and between nodes, of one rank and of
+several at once; and reading, copying and combining in memory, by all ranks of a node at once. Launch it exactly like
+your jobs, on two nodes at least. What these ranks can't measure is assumed.
 
 Example:
   mpirun -n 8 plait machine -o machine.json
@@ -68,13 +68,11 @@ model::Machine measure(mpi::Context& context, const MachineOptions& options, Met
 void add_machine(CLI::App& program, MachineOptions& options) {
   CLI::App& command =
       *program.add_subcommand("machine", "Measure what the machine can do, for the choice of algorithms");
-  add_path(command, "-o,--output", options.output, "FILE", "Where the description goes, as JSON");
-  command.add_flag("--quick", options.quick, "A second or two instead of up to a minute: fewer sizes, once each");
+  add_path(command, "-o,--output", options.output, "FILE", "The description, as JSON")->required();
+  command.add_flag("--quick", options.quick, "Take a second or two instead of up to a minute: fewer sizes, once each")
+      ->disable_flag_override();
   add_report_options(command, options.report);
   command.footer(machine_footer);
-  command.final_callback([&options] {
-    if (options.output.empty()) throw UsageError("-o is missing: where does the description go?");
-  });
 }
 
 void run_machine(mpi::Context& context, const MachineOptions& options) {

@@ -110,8 +110,8 @@ class MultiplyRun {
     throw Error(
         ErrorKind::other,
         fmt::format("the check failed: C x and alpha op(A) op(B) x + beta C x differ by {:.2g} of the matrices' "
-                    "norms, where rounding explains {:.2g}, and C was not written. This is a fault of plait, of "
-                    "BLAS or of the machine",
+                    "norms, where rounding explains {:.2g}; C was not written. plait, "
+                    "BLAS or the machine is at fault",
                     residual.relative, residual.tolerance));
   }
 

@@ -25,7 +25,8 @@ std::string default_machine_path() {
 
 void add_machine_option(CLI::App& command, std::string& path) {
   add_path(command, "--machine", path, "FILE",
-           "What the machine can do, as 'plait machine' measured it; PLAIT_MACHINE by default");
+           "Machine description by 'plait machine'; by default that of PLAIT_MACHINE")
+      ->group(group::run);
 }
 
 void use_machine(mpi::Context& context, const std::string& path) {

@@ -18,7 +18,7 @@ namespace plait::cli {
   double number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
-    throw ArgumentError(fmt::format("'{}' is no number; expected one like 1e-9", text));
+    throw ArgumentError(fmt::format("'{}' is no number; expected one such as 0.25 or 1e-9", text));
   }
   return number;
 }
@@ -30,14 +30,16 @@ namespace plait::cli {
   throw ArgumentError(fmt::format("{} is not positive; expected a number > 0", text));
 }
 
-/// \throws ArgumentError  no whole number, or one below 1
-[[nodiscard]] inline Index parse_count(std::string_view text) {
+/// \throws ArgumentError  no whole number, or one below `least`
+[[nodiscard]] inline Index parse_count(std::string_view text, Index least) {
   Index count = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (failure != std::errc() || end != text.data() + text.size() || count < 1) {
-    throw ArgumentError(fmt::format("'{}' is no count; expected a whole number, 1 at least", text));
+  if (failure != std::errc() || end != text.data() + text.size() || count < least) {
+    throw ArgumentError(fmt::format("'{}' is no count; expected a whole number, {} at least", text, least));
   }
   return count;
 }
+
+[[nodiscard]] inline Index parse_positive_count(std::string_view text) { return parse_count(text, 1); }
 
 }  // namespace plait::cli

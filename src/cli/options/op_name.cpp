@@ -24,10 +24,8 @@ redistribute::Op parse_op(std::string_view text) {
   }
   const auto found = std::ranges::find(names, text);
   if (found == names.end()) {
-    throw ArgumentError(
-        fmt::format("'{}' is no operation; expected identity, transpose, conjugate or conjugate-transpose, or one of "
-                    "N, T, C, H",
-                    text));
+    throw ArgumentError(fmt::format(
+        "'{}' is unknown; expected identity, transpose, conjugate or conjugate-transpose, or N, T, C or H", text));
   }
   return static_cast<redistribute::Op>(found - names.begin());
 }

@@ -5,7 +5,9 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "plait/base/error.hpp"
 #include "plait/io/hdf5/hdf5_name.hpp"
 
+#include "cli/options/help.hpp"
 #include "cli/options/usage_error.hpp"
 
 namespace plait::cli {
@@ -36,6 +39,63 @@ CLI::Option* add_value(CLI::App& command, const std::string& name, F read, const
           },
           help)
       ->option_text(placeholder);
+}
+
+/// Adds an option whose value is what `parse` makes of its text.
+template <class T, class Parse>
+CLI::Option* add_value(CLI::App& command, const std::string& name, T& target, Parse parse,
+                       const std::string& placeholder, const std::string& help) {
+  return add_value(
+      command, name, [&target, parse = std::move(parse)](const std::string& text) { target = parse(text); },
+      placeholder, help);
+}
+
+/// What an option can be, and the word for it.
+template <class T>
+struct Choice {
+  std::string_view word;
+  T value;
+};
+
+/// The values with their names.
+template <class T>
+[[nodiscard]] std::vector<Choice<T>> named(std::initializer_list<T> values) {
+  std::vector<Choice<T>> choices;
+  for (const T& value : values) choices.push_back({name(value), value});
+  return choices;
+}
+
+/// "lanczos", "lanczos or gershgorin", "f64, f32 or mixed"
+[[nodiscard]] inline std::string either(const std::vector<std::string>& words) {
+  if (words.size() < 2) return words.empty() ? "" : words[0];
+  return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+}
+
+/// \throws ArgumentError  naming all that it could be
+template <class T>
+[[nodiscard]] T parse_choice(std::string_view text, const std::vector<Choice<T>>& choices) {
+  std::vector<std::string> words;
+  for (const auto& [word, value] : choices) {
+    if (text == word) return value;
+    words.emplace_back(word);
+  }
+  throw ArgumentError(fmt::format("'{}' is unknown; expected {}", text, either(words)));
+}
+
+/// Adds an option that takes one of some words.
+///
+/// \param target  what it is by default, and then what was chosen
+/// \param help    with {} where the words are to stand, in which the default is marked
+template <class T>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, T& target,
+                        const std::type_identity_t<std::vector<Choice<T>>>& choices, const std::string& placeholder,
+                        const std::string& help) {
+  std::vector<std::string> words;
+  for (const auto& [word, value] : choices) {
+    words.push_back(fmt::format("{}{}", word, value == target ? " (default)" : ""));
+  }
+  const auto parse = [choices](const std::string& text) { return parse_choice(text, choices); };
+  return add_value(command, name, target, parse, placeholder, fmt::format(fmt::runtime(help), either(words)));
 }
 
 /// The name of a file or folder. One that begins with "--" is another option whose value is missing, and "-" is no

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "cli/output/meter.hpp"
 
 namespace CLI {
@@ -21,5 +23,12 @@ struct ReportOptions {
 };
 
 void add_report_options(CLI::App& command, ReportOptions& options);
+
+/// Some of them, for commands that have no progress.
+void add_json_option(CLI::App& command, bool& json);
+void add_quiet_option(CLI::App& command, bool& quiet);
+
+/// Adds --report, the option of jobs that draw a page with `contents`.
+void add_page_option(CLI::App& command, std::string& path, const std::string& contents);
 
 }  // namespace plait::cli

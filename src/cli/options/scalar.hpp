@@ -32,4 +32,6 @@ class Scalar {
   std::complex<double> rounded_;
 };
 
+[[nodiscard]] inline Scalar parse_scalar(std::string_view text) { return Scalar(text); }
+
 }  // namespace plait::cli

@@ -8,6 +8,7 @@
 #include "plait/purify/method.hpp"
 #include "plait/purify/spectrum.hpp"
 
+#include "cli/options/checkpoint_options.hpp"
 #include "cli/options/report_options.hpp"
 
 namespace CLI {
@@ -16,11 +17,11 @@ class App;
 
 namespace plait::cli {
 
-/// How many steps lie between checkpoints.
-inline constexpr Index usual_steps_between_checkpoints = 10;
+/// How many iterations lie between checkpoints.
+inline constexpr Index usual_checkpoint_distance = 10;
 
 /// The command line of `plait purify`.
-struct PurifyOptions {
+struct PurifyOptions : CheckpointOptions {
   std::string command;                        // the whole line, as a shell takes it
   std::string input;                          // H
   std::string overlap;                        // S; empty: the basis is orthonormal
@@ -31,15 +32,12 @@ struct PurifyOptions {
   std::optional<purify::Method> method;  // empty: auto
   std::optional<double> chemical_potential;
   purify::Bounds bounds = purify::Bounds::lanczos;
-  Index most_steps = 300;
-  std::string output;                     // D; may be empty
-  std::string energy_weighted;            // W; empty: not computed
-  std::string checkpoint;                 // empty: none
-  std::optional<Index> checkpoint_every;  // steps; 10 where none is given
-  bool resume = false;
-  std::string page;     // the HTML report; empty: none
-  std::string trace;    // empty: none
-  std::string machine;  // empty: as PLAIT_MACHINE says
+  Index most_iterations = 300;
+  std::string output;           // D; may be empty
+  std::string energy_weighted;  // W; empty: not computed
+  std::string page;             // the HTML report; empty: none
+  std::string trace;            // empty: none
+  std::string machine;          // empty: as PLAIT_MACHINE says
   ReportOptions report;
 };
 

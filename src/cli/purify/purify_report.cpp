@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plait/mpi/environment.hpp"
-
 #include "cli/job/json_values.hpp"
 #include "cli/output/json_line.hpp"
 #include "cli/output/quantities.hpp"
@@ -23,13 +21,13 @@ using purify::Iterate;
 
 bool is_split(const PurifyTask& task) { return task.occupied > 0 && task.occupied < task.states; }
 
-std::string steps_table(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
-  std::string text = fmt::format("  {:>4}  {:>11}  {:>11}  {:>20}  {:>9}\n", "step", "||X - X\u00b2||", "trace error",
-                                 "energy", "time");
+std::string iterations_table(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
+  std::string text = fmt::format("  {:>9}  {:>11}  {:>11}  {:>20}  {:>9}\n", "iteration", "||X - X\u00b2||",
+                                 "trace error", "energy", "time");
   const auto& iterates = outcome.state.iterates;
   for (std::size_t i = 0; i < iterates.size(); ++i) {
     const Iterate& iterate = iterates[i];
-    text += fmt::format("  {:>4}  {:>10.3e}  {:>+11.3e}  {:>20.12g}  {:>9}\n", i, iterate.idempotency_error,
+    text += fmt::format("  {:>9}  {:>10.3e}  {:>+11.3e}  {:>20.12g}  {:>9}\n", i, iterate.idempotency_error,
                         iterate.trace - static_cast<double>(task.occupied), options.per_state * iterate.energy,
                         seconds_text(iterate.seconds));
   }
@@ -39,8 +37,8 @@ std::string steps_table(const PurifyOptions& options, const PurifyTask& task, co
 // Of all ranks and from the first read to the last check, not of the products alone.
 std::string communication_text(const PurifyOutcome& outcome) {
   const report::RankOverlap all = outcome.overlap.sum();
-  if (all.under_way == 0) return "nothing: no messages between ranks were under way";
-  return hidden_text(outcome) + " of the time in which the job's communication was under way, the ranks computed";
+  return all.under_way == 0 ? "nothing to hide: no message between ranks was under way"
+                            : hidden_text(outcome) + " of communication hidden";
 }
 
 std::string interval_text(const Interval& interval) {
@@ -82,9 +80,9 @@ std::string lowest_empty_text(const PurifyOutcome& outcome) {
 }
 
 std::string summary(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
-  std::string text = fmt::format("{}: {} electrons in {} of {} states, by {}\n", options.input, *options.electrons,
+  std::string text = fmt::format("{}: {} electrons in {} of {} states, method {}\n", options.input, *options.electrons,
                                  task.occupied, task.states, name(task.method));
-  text += steps_table(options, task, outcome);
+  text += iterations_table(options, task, outcome);
   const auto line = [&text](std::string_view what, std::string_view value) {
     text += fmt::format("  {:<10}{}\n", what, value);
   };
@@ -92,97 +90,96 @@ std::string summary(const PurifyOptions& options, const PurifyTask& task, const 
   if (is_split(task)) {
     line("gap", fmt::format("{}: highest occupied {}, lowest empty {}{}", gap_text(outcome),
                             highest_occupied_text(outcome), lowest_empty_text(outcome),
-                            is_gap_resolved(outcome) ? "" : "; bounds, as Lanczos did not resolve these states"));
-    line("mu", fmt::format("{}: any chemical potential between is right", interval_text(outcome.chemical_potentials)));
+                            is_gap_resolved(outcome) ? "" : "; bounds only, Lanczos did not resolve these states"));
+    line("mu",
+         fmt::format("{}: any chemical potential in between is valid", interval_text(outcome.chemical_potentials)));
   }
   line("check",
        fmt::format("passed: trace error {:.1e}, ||{}|| {:.1e}, commutator with H {:.1e}", outcome.trace_error,
                    task.overlap ? "DSD - D" : "D\u00b2 - D", outcome.idempotency_error, outcome.commutator_error));
   if (outcome.root) {
-    line("overlap", fmt::format("S^(-1/2) {}, ||I - ZSZ|| {:.1e}",
-                                task.inverse_root ? "given" : "in " + counted(outcome.root->iterations, "step"),
-                                outcome.root->error));
+    line("S^(-1/2)",
+         fmt::format("{}, ||I - ZSZ|| {:.1e}",
+                     task.inverse_root ? "given" : "found in " + counted(outcome.root->iterations, "iteration"),
+                     outcome.root->error));
   }
   if (outcome.resumed_at > 0) {
-    line("resumed", fmt::format("after step {}{}", outcome.resumed_at,
-                                outcome.other_ranks ? ", by another number of ranks: equal up to rounding" : ""));
+    line("resumed", fmt::format("after iteration {}{}", outcome.resumed_at,
+                                outcome.other_ranks ? " on another number of ranks: equal to rounding" : ""));
   }
   line("products",
-       fmt::format("{} in the steps, {}; {}", outcome.multiplications, flops_text(outcome), outcome.products));
-  line("hidden", communication_text(outcome));
+       fmt::format("{} in the iterations, {}; {}", outcome.multiplications, flops_text(outcome), outcome.products));
+  line("overlap", communication_text(outcome));
   if (outcome.least_bytes > 0 && outcome.received_bytes > 0) {
-    line("volume", fmt::format("{} times the lower bound, in the steps", volume_text(outcome)));
+    line("moved", fmt::format("at most {} to a rank, {}× the lower bound", bytes_text(outcome.received_bytes),
+                              volume_text(outcome)));
   }
   line("memory", fmt::format("{} on the largest rank, estimated", bytes_text(outcome.memory.largest_rank)));
   if (!options.output.empty()) line("wrote", options.output);
   if (!options.energy_weighted.empty()) line("wrote", options.energy_weighted);
   if (!options.page.empty()) line("report", options.page);
   if (!options.trace.empty()) line("trace", options.trace);
-  line("in all", fmt::format("{}: read {}, prepared {}, steps {}, checked {}, wrote {}", seconds_text(outcome.seconds),
-                             seconds_text(outcome.read_seconds), seconds_text(outcome.prepare_seconds),
-                             seconds_text(outcome.purify_seconds), seconds_text(outcome.check_seconds),
-                             seconds_text(outcome.write_seconds)));
+  line("total", fmt::format("{}: read {}, prepared {}, iterated {}, checked {}, wrote {}",
+                            seconds_text(outcome.seconds), seconds_text(outcome.read_seconds),
+                            seconds_text(outcome.prepare_seconds), seconds_text(outcome.purify_seconds),
+                            seconds_text(outcome.check_seconds), seconds_text(outcome.write_seconds)));
   return text;
 }
 
 std::string json_report(const mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
                         const PurifyOutcome& outcome) {
-  ordered_json steps = ordered_json::array();
+  ordered_json iterates = ordered_json::array();
   for (const Iterate& iterate : outcome.state.iterates) {
-    steps.push_back({{"idempotency_error", iterate.idempotency_error},
-                     {"trace_error", iterate.trace - static_cast<double>(task.occupied)},
-                     {"energy", options.per_state * iterate.energy},
-                     {"seconds", iterate.seconds}});
+    iterates.push_back({{"idempotency_error", iterate.idempotency_error},
+                        {"trace_error", iterate.trace - static_cast<double>(task.occupied)},
+                        {"energy", options.per_state * iterate.energy},
+                        {"seconds", iterate.seconds}});
   }
   const bool split = is_split(task);
   const bool resolved = is_gap_resolved(outcome);
   const Interval gap = outcome.frontier.gap();
   const report::RankOverlap all = outcome.overlap.sum();
-  ordered_json report{
-      {"command", "purify"},
-      {"version", PLAIT_VERSION},
-      {"mpi", mpi::library_version()},
-      {"ranks", context.size()},
-      {"nodes", context.topology().nodes()},
-      {"input", options.input},
-      {"overlap", name_or_null(options.overlap)},
-      {"output", name_or_null(options.output)},
-      {"energy_weighted", name_or_null(options.energy_weighted)},
-      {"report", name_or_null(options.page)},
-      {"trace", name_or_null(options.trace)},
-      {"states", task.states},
-      {"electrons", *options.electrons},
-      {"occupied", task.occupied},
-      {"method", name(task.method)},
-      {"energy", outcome.energy},
-      {"spectrum", {outcome.state.problem.spectrum.low, outcome.state.problem.spectrum.high}},
-      {"chemical_potential",
-       split ? ordered_json{outcome.chemical_potentials.low, outcome.chemical_potentials.high} : ordered_json()},
-      // null where only bounds are known, or where the spectrum has no such state
-      {"highest_occupied", resolved ? number_or_null(outcome.frontier.highest_occupied) : ordered_json()},
-      {"lowest_empty", resolved ? number_or_null(outcome.frontier.lowest_empty) : ordered_json()},
-      {"gap", resolved ? number_or_null(gap.high) : ordered_json()},
-      {"gap_bounds", split ? ordered_json{gap.low, gap.high} : ordered_json()},
-      {"check", "passed"},
-      {"trace_error", outcome.trace_error},
-      {"idempotency_error", outcome.idempotency_error},
-      {"commutator_error", outcome.commutator_error},
-      {"steps", std::move(steps)},
-      {"resumed_at", outcome.resumed_at},
-      {"multiplications", outcome.multiplications},
-      {"products", outcome.products},
-      {"flops_per_second", outcome.product_seconds > 0 ? outcome.flops / outcome.product_seconds : 0.0},
-      {"hidden_share", all.under_way > 0 ? ordered_json(outcome.overlap.hidden_share()) : ordered_json()},
-      {"received_bytes", outcome.received_bytes},
-      {"least_bytes", outcome.least_bytes},
-      {"read_seconds", outcome.read_seconds},
-      {"prepare_seconds", outcome.prepare_seconds},
-      {"purify_seconds", outcome.purify_seconds},
-      {"check_seconds", outcome.check_seconds},
-      {"write_seconds", outcome.write_seconds},
-      {"seconds", outcome.seconds},
-      {"memory",
-       {{"largest_rank_bytes", outcome.memory.largest_rank}, {"fullest_node_bytes", outcome.memory.fullest_node}}}};
+  ordered_json report = job_json(context, "purify");
+  report.update(
+      {{"input", input_json(options.input, task.hamiltonian)},
+       {"overlap", name_or_null(options.overlap)},
+       {"output", output_json(options.output)},
+       {"energy_weighted", name_or_null(options.energy_weighted)},
+       {"report", name_or_null(options.page)},
+       {"trace", name_or_null(options.trace)},
+       {"states", task.states},
+       {"electrons", *options.electrons},
+       {"occupied", task.occupied},
+       {"method", name(task.method)},
+       {"energy", outcome.energy},
+       {"spectrum", {outcome.state.problem.spectrum.low, outcome.state.problem.spectrum.high}},
+       {"chemical_potential",
+        split ? ordered_json{outcome.chemical_potentials.low, outcome.chemical_potentials.high} : ordered_json()},
+       // null where only bounds are known, or where the spectrum has no such state
+       {"highest_occupied", resolved ? number_or_null(outcome.frontier.highest_occupied) : ordered_json()},
+       {"lowest_empty", resolved ? number_or_null(outcome.frontier.lowest_empty) : ordered_json()},
+       {"gap", resolved ? number_or_null(gap.high) : ordered_json()},
+       {"gap_bounds", split ? ordered_json{gap.low, gap.high} : ordered_json()},
+       {"check", "passed"},
+       {"trace_error", outcome.trace_error},
+       {"idempotency_error", outcome.idempotency_error},
+       {"commutator_error", outcome.commutator_error},
+       {"iterations", iterates.size() - 1},
+       {"iterates", std::move(iterates)},
+       {"resumed_at", outcome.resumed_at},
+       {"multiplications", outcome.multiplications},
+       {"arrangement", outcome.products},
+       {"flops_per_second", outcome.product_seconds > 0 ? outcome.flops / outcome.product_seconds : 0.0},
+       {"hidden_share", all.under_way > 0 ? ordered_json(outcome.overlap.hidden_share()) : ordered_json()},
+       {"received_bytes", outcome.received_bytes},
+       {"bound_bytes", outcome.least_bytes},
+       {"read_seconds", outcome.read_seconds},
+       {"prepare_seconds", outcome.prepare_seconds},
+       {"iterate_seconds", outcome.purify_seconds},
+       {"check_seconds", outcome.check_seconds},
+       {"write_seconds", outcome.write_seconds},
+       {"seconds", outcome.seconds},
+       {"memory", json_of(outcome.memory)}});
   if (outcome.root) {
     report["inverse_root"] = {{"given", task.inverse_root.has_value()},
                               {"iterations", outcome.root->iterations},

@@ -149,7 +149,8 @@ class PurifyRun {
     try {
       purify::make_hermitian(context_, slab, path);
     } catch (const purify::OneTriangle& error) {
-      throw ArgumentError(fmt::format("{}; --symmetric {} takes these twice", error.what(), name(error.triangle())));
+      throw ArgumentError(
+          fmt::format("{}; --symmetric {} takes them for both triangles", error.what(), name(error.triangle())));
     }
     if (!options_.checkpoint.empty()) checksums_.push_back(checksum_of_input(context_, path));
     auto result = moved(slab, products_.layout());
@@ -187,7 +188,7 @@ class PurifyRun {
         throw ArgumentError(in_option_words(error.what(), option_words_));
       }
     }
-    meter_.stage("making the basis orthonormal", 0, 0);
+    meter_.stage("orthonormalising the basis", 0, 0);
     purify::transform(counted_, *z_, h);
   }
 
@@ -198,7 +199,7 @@ class PurifyRun {
     // An old checkpoint must not come to name a new iterate.
     if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
     meter_.stage("bounding the spectrum", 0, 0);
-    purify::Problem problem{task_.method, task_.occupied, {}, options_.chemical_potential, options_.most_steps};
+    purify::Problem problem{task_.method, task_.occupied, {}, options_.chemical_potential, options_.most_iterations};
     try {
       if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, options_.bounds);
       return {counted_, h, problem};
@@ -227,10 +228,10 @@ class PurifyRun {
     const auto header = io::read_npy_header(context_, path);
     mpi::agreed(context_, [&] {
       if (header.shape == task_.hamiltonian.shape && header.dtype == io::dtype_of<T>()) return;
-      throw FileError(fmt::format("{}: is not the iterate that {} tells of", path, options_.checkpoint));
+      throw FileError(fmt::format("{}: is not the iterate that {} names", path, options_.checkpoint));
     });
     auto x = moved(io::read_npy<T>(context_, path, header), products_.layout());
-    checkpoint.state.problem.most_iterations = options_.most_steps;
+    checkpoint.state.problem.most_iterations = options_.most_iterations;
     outcome_.resumed_at = static_cast<Index>(checkpoint.state.iterates.size());
     outcome_.other_ranks = checkpoint.ranks != context_.size();
     last_checkpoint_ = checkpoint.matrix;
@@ -246,7 +247,7 @@ class PurifyRun {
     Index received_before = received_by_rank(context_);
     const Stopwatch watch;
     outcome_.loop_begin = steady_nanoseconds();
-    meter_.stage("step 1", 0, 0);
+    meter_.stage("iteration 1", 0, 0);
     std::optional<StopRequest> stop;
     if (!options_.checkpoint.empty()) stop.emplace(context_);
     while (advance(purification)) {
@@ -254,12 +255,12 @@ class PurifyRun {
       const auto& iterates = purification.state().iterates;
       const auto steps = static_cast<Index>(iterates.size());
       meter_.stage(
-          fmt::format("step {}: ||X - X^2|| {:.2e}, trace {:+.2e}, energy {:.10g}", steps,
+          fmt::format("iteration {}: ||X - X^2|| {:.2e}, trace {:+.2e}, energy {:.10g}", steps,
                       iterates.back().idempotency_error, iterates.back().trace - static_cast<double>(task_.occupied),
                       options_.per_state * iterates.back().energy),
           0, 0);
       const int signal = stop ? stop->signal() : 0;
-      const Index every = options_.checkpoint_every.value_or(usual_steps_between_checkpoints);
+      const Index every = options_.checkpoint_every.value_or(usual_checkpoint_distance);
       if (!options_.checkpoint.empty() && (signal != 0 || steps % every == 0)) {
         const Index received_in_steps = received_by_rank(context_) - received_before;
         checkpoints_.make(context_, [&] {
@@ -314,7 +315,7 @@ class PurifyRun {
   /// d ← ZDZ, where there is an overlap, and its checks there. Returns DHD, if it is asked for.
   [[nodiscard]] std::optional<Matrix<T>> back(Matrix<T>& h, Matrix<T>& d) {
     if (task_.overlap) {
-      meter_.stage("going back to the basis that was given", 0, 0);
+      meter_.stage("transforming back to the basis of S", 0, 0);
       purify::transform(counted_, *z_, d);
       auto first = purify::allocate<T>(context_, products_.layout());
       auto second = purify::allocate<T>(context_, products_.layout());
@@ -342,7 +343,7 @@ class PurifyRun {
     throw Error(
         ErrorKind::other,
         fmt::format("the check failed: the result is no density matrix (trace error {:.2e}, ||DSD - D|| {:.2e}, "
-                    "commutator with H {:.2e}), and it was not written",
+                    "commutator with H {:.2e}); it was not written",
                     outcome_.trace_error, outcome_.idempotency_error, outcome_.commutator_error));
   }
 

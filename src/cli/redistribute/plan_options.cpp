@@ -7,6 +7,7 @@
 #include "cli/options/number_argument.hpp"
 #include "cli/options/op_name.hpp"
 #include "cli/options/option_value.hpp"
+#include "cli/options/report_options.hpp"
 #include "cli/options/shape_argument.hpp"
 
 namespace plait::cli {
@@ -14,13 +15,12 @@ namespace plait::cli {
 namespace {
 
 constexpr const char* plan_footer_begin =
-    R"(Nothing is moved and no launcher is needed: layouts may have any number of ranks.
+    R"(Nothing is moved, and no launcher is needed: layouts may have any number of ranks.
 
 )";
 
 constexpr const char* plan_footer_end = R"(
-Example: what it takes to turn a grid whose ranks are numbered by rows into one numbered by columns, and how much of that
-renumbering the ranks saves
+Example: from a grid numbered by rows to one numbered by columns, and what renumbering the ranks saves
   plait plan --shape 100000x100000 --from block-cyclic:5000x5000@10x10 \
     --to block-cyclic:10000x10000@10x10,order=col --relabel --plot volume.svg)";
 
@@ -28,33 +28,24 @@ renumbering the ranks saves
 
 void add_plan(CLI::App& program, PlanOptions& options) {
   CLI::App& command =
-      *program.add_subcommand("plan", "Tell what a redistribution would move, and what relabeling saves");
-  add_value(
-      command, "--from", [&options](const std::string& text) { options.from = layout::LayoutSpec::parse(text); },
-      "LAYOUT", "How the ranks hold B before")
+      *program.add_subcommand("plan", "Compute what a redistribution would move, and what relabeling saves");
+  add_value(command, "--shape", options.shape, parse_shape, "ROWSxCOLUMNS", "The shape of B")->required();
+  add_value(command, "--from", options.from, layout::LayoutSpec::parse, "LAYOUT", "How the ranks hold B before")
       ->required();
-  add_value(
-      command, "--to", [&options](const std::string& text) { options.to = layout::LayoutSpec::parse(text); }, "LAYOUT",
-      "How the ranks hold A after; of op(B)'s shape")
+  add_value(command, "--to", options.to, layout::LayoutSpec::parse, "LAYOUT",
+            "How the ranks hold A after; of op(B)'s shape")
       ->required();
-  add_value(
-      command, "--shape", [&options](const std::string& text) { options.shape = parse_shape(text); }, "ROWSxCOLUMNS",
-      "The extents of B")
-      ->required();
-  add_value(
-      command, "--type", [&options](const std::string& text) { options.dtype = io::parse_dtype(text); }, "TYPE",
-      fmt::format("{}; f64 by default", io::all_dtype_names()));
-  add_value(
-      command, "--op", [&options](const std::string& text) { options.op = parse_op(text); }, "OP",
-      "identity (the default), transpose, conjugate or conjugate-transpose; or N, T, C, H");
-  command.add_flag("--relabel", options.relabel, "Let ranks change roles in --to so that least is moved");
-  add_value(
-      command, "--ranks-per-node", [&options](const std::string& text) { options.ranks_per_node = parse_count(text); },
-      "N", "How many ranks in a row share a node: tells what goes between nodes, and --relabel saves that first");
+  add_value(command, "--dtype", options.dtype, io::parse_dtype, "TYPE",
+            fmt::format("Type of the elements, one of {}; f64 by default", io::all_dtype_names()));
+  add_value(command, "--op", options.op, parse_op, "OP", op_words);
+  command.add_flag("--relabel", options.relabel, "Let ranks change roles in --to so that the least data moves")
+      ->disable_flag_override();
+  add_value(command, "--ranks-per-node", options.ranks_per_node, parse_positive_count, "COUNT",
+            "Ranks in a row that share a node: prints the traffic between nodes, which --relabel minimises first");
   add_typed_path(command, "--plot", options.plot, "FILE.svg",
-                 "A picture of how much each rank sends to each other, with --relabel before and after", "an SVG file",
-                 ".svg");
-  command.add_flag("--json", options.json, "Print the result as one line of JSON");
+                 "Draw how much each rank sends to each other, with --relabel before and after", "an SVG file", ".svg")
+      ->group(group::run);
+  add_json_option(command, options.json);
   command.footer(plan_footer_begin + layout_help() + plan_footer_end);
 }
 

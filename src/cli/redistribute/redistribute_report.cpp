@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/layout/text.hpp"
-#include "plait/mpi/environment.hpp"
 
 #include "cli/job/json_values.hpp"
 #include "cli/job/moved.hpp"
@@ -48,8 +47,6 @@ std::string formula(const RedistributeOptions& options) {
   return text + fmt::format(" {} {}A", beta.is_negative ? '-' : '+', beta.text);
 }
 
-std::string_view order_name(StorageOrder order) { return order == StorageOrder::row_major ? "C" : "F"; }
-
 std::string layout_text(const layout::Layout& layout, const std::optional<layout::LayoutSpec>& given) {
   if (given) return given->text();
   const auto spec = layout::spec_of(layout);
@@ -59,20 +56,19 @@ std::string layout_text(const layout::Layout& layout, const std::optional<layout
 std::string traffic_text(const report::TrafficSummary& traffic) {
   std::string text = bytes_text(traffic.of(PeerClass::self).bytes) + " within ranks";
   for (const auto& [peer, where] :
-       {std::pair(PeerClass::node, "in a node"), {PeerClass::network, "over the network"}}) {
+       {std::pair(PeerClass::node, "within nodes"), {PeerClass::network, "between nodes"}}) {
     const Traffic& moved = traffic.of(peer);
     if (moved.messages == 0) continue;
-    text += fmt::format(", {} {} in {}", bytes_text(moved.bytes), where, counted(moved.messages, "message"));
+    text += fmt::format(", {} {} ({})", bytes_text(moved.bytes), where, counted(moved.messages, "message"));
   }
   return text;
 }
 
 std::string_view check_text(const RedistributeOptions& options, io::DType dtype, std::string_view verdict) {
-  if (verdict != "passed") return "undecided: NaN or infinite elements take part in it or come of it";
+  if (verdict != "passed") return "undecided: there are NaN or infinite elements";
   const bool is_copy = options.alpha.is_one() && options.beta.is_zero();
   const bool is_integral = io::with_dtype(dtype, []<class T>() { return std::is_integral_v<T>; });
-  return is_copy || is_integral ? "passed: the checksums before and after are equal"
-                                : "passed: the checksums before and after are equal up to rounding";
+  return is_copy || is_integral ? "passed: equal checksums" : "passed: checksums equal to rounding";
 }
 
 ordered_json counted_json(const Traffic& traffic) { return {{"bytes", traffic.bytes}, {"messages", traffic.messages}}; }
@@ -99,14 +95,14 @@ std::string summary(const RedistributeOptions& options, const RedistributeTask& 
   if (!outcome.arrangements.empty()) {
     line("arranged", fmt::format("{}: {}", outcome.arrangements, moved_text(outcome.arranged)));
   }
-  line("check", fmt::format("{}; in {}", check_text(options, task.input.dtype, outcome.check),
+  line("check", fmt::format("{}; {}", check_text(options, task.input.dtype, outcome.check),
                             seconds_text(outcome.check_seconds)));
   line("read", fmt::format("{}{}: {}", options.into.empty() ? "" : options.into + " and ", options.input,
                            moved_text(outcome.read)));
   line("wrote", fmt::format("{}: {}", options.output.empty() ? options.per_rank_folder : options.output,
                             moved_text(outcome.written)));
   if (!options.trace.empty()) line("trace", options.trace);
-  line("in all", seconds_text(outcome.seconds));
+  line("total", seconds_text(outcome.seconds));
   return text;
 }
 
@@ -119,36 +115,30 @@ std::string json_report(const mpi::Context& context, const RedistributeOptions& 
     redistribution[std::string(name(peer))] = counted_json(outcome.traffic.of(peer));
   redistribution["largest_rank_bytes"] = outcome.traffic.largest_rank_bytes;
 
-  ordered_json report{
-      {"command", "redistribute"},
-      {"version", PLAIT_VERSION},
-      {"mpi", mpi::library_version()},
-      {"ranks", context.size()},
-      {"nodes", context.topology().nodes()},
-      {"input",
-       {{"path", options.input}, {"kind", io::name(task.input.kind)}, {"order", order_name(task.input.order)}}},
-      {"shape", shape_json(task.input.shape)},
-      {"dtype", io::name(task.input.dtype)},
-      {"op", name(options.op)},
-      {"alpha", scalar_json(options.alpha, task.input.dtype)},
-      {"beta", scalar_json(options.beta, task.input.dtype)},
-      {"into", name_or_null(options.into)},
-      {"from", layout_text(task.from, options.from)},
-      {"to", layout_text(task.to, options.to)},
-      {"output",
-       {{"path", whole ? options.output : options.per_rank_folder},
-        {"per_rank", !whole},
-        {"shape", shape_json(task.to.shape())},
-        {"order", order_name((whole ? task.output_slab : task.to).storage())}}},
-      {"trace", name_or_null(options.trace)},
-      {"check", outcome.check},
-      {"check_seconds", outcome.check_seconds},
-      {"redistribution", std::move(redistribution)},
-      {"arrange", json_of(outcome.arranged)},
-      {"read", json_of(outcome.read)},
-      {"write", json_of(outcome.written)},
-      {"seconds", outcome.seconds},
-      {"memory", {{"largest_rank_bytes", memory.largest_rank}, {"fullest_node_bytes", memory.fullest_node}}}};
+  ordered_json report = job_json(context, "redistribute");
+  report.update({{"input", input_json(options.input, task.input)},
+                 {"shape", shape_json(task.input.shape)},
+                 {"dtype", io::name(task.input.dtype)},
+                 {"op", name(options.op)},
+                 {"alpha", scalar_json(options.alpha, task.input.dtype)},
+                 {"beta", scalar_json(options.beta, task.input.dtype)},
+                 {"into", name_or_null(options.into)},
+                 {"from", layout_text(task.from, options.from)},
+                 {"to", layout_text(task.to, options.to)},
+                 {"output",
+                  {{"path", whole ? options.output : options.per_rank_folder},
+                   {"per_rank", !whole},
+                   {"shape", shape_json(task.to.shape())},
+                   {"order", order_name((whole ? task.output_slab : task.to).storage())}}},
+                 {"trace", name_or_null(options.trace)},
+                 {"check", outcome.check},
+                 {"check_seconds", outcome.check_seconds},
+                 {"redistribution", std::move(redistribution)},
+                 {"arrange", json_of(outcome.arranged)},
+                 {"read", json_of(outcome.read)},
+                 {"write", json_of(outcome.written)},
+                 {"seconds", outcome.seconds},
+                 {"memory", json_of(memory)}});
   if (task.relabeled) {
     report["relabeled"] = json_of(*task.relabeled);
     report["relabeled"]["volume_bytes_before"] = task.relabeled->before.bytes;

@@ -106,7 +106,7 @@ class RedistributeRun {
     if (!task_.into) return allocated(task_.to);
     auto slab = read(options_.into, *task_.into);
     checking([&] { check_.read_target_before(slab); });
-    return arranged(std::move(slab), task_.to, "A as it was for --to");
+    return arranged(std::move(slab), task_.to, "the old A for --to");
   }
 
   [[nodiscard]] DistributedMatrix<T> source() {
@@ -140,8 +140,8 @@ class RedistributeRun {
     outcome_.check = verdict == Verdict::passed ? "passed" : "undecided";
     if (verdict != Verdict::failed) return;
     throw Error(ErrorKind::other,
-                "the check failed: the result is not alpha op(B) + beta A, and it was not written. "
-                "This is a fault of plait or of the machine");
+                "the check failed: the result is not alpha op(B) + beta A; it was not written. "
+                "plait or the machine is at fault");
   }
 
   template <class F>

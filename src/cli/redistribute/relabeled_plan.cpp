@@ -73,10 +73,9 @@ std::string saving_text(const RelabeledPlan& plan) {
       plan.network_bytes_after ? fmt::format("{} between nodes instead of {}, ", bytes_text(*plan.network_bytes_after),
                                              bytes_text(*plan.network_bytes_before))
                                : "";
-  return between_nodes + fmt::format("{:.2f} % less; {} of {} change their roles (found in {})", plan.removed_percent(),
-                                     plan.roles_changed(),
-                                     counted(static_cast<Index>(plan.relabeling.rank_of.size()), "rank"),
-                                     seconds_text(plan.seconds));
+  return between_nodes +
+         fmt::format("{:.2f} % less; {} of {} change roles (found in {})", plan.removed_percent(), plan.roles_changed(),
+                     counted(static_cast<Index>(plan.relabeling.rank_of.size()), "rank"), seconds_text(plan.seconds));
 }
 
 ordered_json json_of(const redistribute::CommunicationVolume& volume) {

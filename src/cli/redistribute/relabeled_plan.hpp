@@ -41,7 +41,7 @@ struct KnownNodes {
 /// but for the seconds.
 [[nodiscard]] RelabeledPlan relabeled_plan(const redistribute::SizedPair& pair, int ranks, const KnownNodes& nodes);
 
-/// "24.24 % less; 96 of 100 ranks change their roles (found in 166 us)", and with several nodes before that
+/// "24.24 % less; 96 of 100 ranks change roles (found in 166 us)", and with several nodes before that
 /// "1.20 MB between nodes instead of 2.40 MB, "
 [[nodiscard]] std::string saving_text(const RelabeledPlan& plan);
 

@@ -109,8 +109,8 @@ void expect_none_of_one(const ScaledOptions& options, Index problems) {
   if (problems == 1) return;
   const auto refuse = [problems](const char* option) {
     throw ArgumentError(
-        fmt::format("{} is given, but the marginals have {} columns, which are as many problems; expected "
-                    "one, or files of vectors for all of them only",
+        fmt::format("{} is given, but the marginals have {} columns, each a problem; expected one column, "
+                    "or only files of vectors",
                     option, problems));
   };
   if (!options.output.empty()) refuse("--output");
@@ -130,7 +130,7 @@ nlohmann::ordered_json problems_json(const BatchOutcome& outcome, bool is_transp
     if (is_transport) {
       json["cost"] = problem.cost;
       json["dual"] = problem.dual;
-      json["gap"] = problem.gap;
+      json["duality_gap"] = problem.gap;
       json["stages"] = stages_json(problem.stages);
     }
     all.push_back(std::move(json));
@@ -148,8 +148,8 @@ std::string problems_summary(const BatchOutcome& outcome) {
   const auto converged = std::ranges::count_if(outcome.problems, [](const ProblemOutcome& problem) {
     return problem.outcome.status == sinkhorn::Status::converged;
   });
-  return fmt::format("  {:<10}{}, of which {} converged, in {} to {} iterations\n", "problems", outcome.problems.size(),
-                     converged, least, most);
+  return fmt::format("  {:<10}{} of {} converged, in {} to {} iterations\n", "problems", converged,
+                     outcome.problems.size(), least, most);
 }
 
 PageFacts problems_facts(const BatchOutcome& outcome, bool is_transport) {

@@ -12,38 +12,25 @@ namespace plait::cli {
 
 using sinkhorn::Domain;
 
-namespace {
-
-Domain parse_domain(std::string_view text) {
-  for (const Domain domain : {Domain::automatic, Domain::factors, Domain::logarithmic}) {
-    if (text == name(domain)) return domain;
-  }
-  throw ArgumentError(fmt::format("'{}' is no domain; expected automatic, factors or logarithmic", text));
-}
-
-}  // namespace
-
 std::string_view name(Domain domain) {
   switch (domain) {
-    case Domain::automatic: return "automatic";
+    case Domain::automatic: return "auto";
     case Domain::factors: return "factors";
-    case Domain::logarithmic: return "logarithmic";
+    case Domain::logarithmic: return "logarithms";
   }
   return "";
 }
 
 void add_epsilon_options(CLI::App& command, EpsilonOptions& options) {
-  add_value(
-      command, "--epsilon", [&options](const std::string& text) { options.epsilon = parse_positive_number(text); },
-      "NUMBER", "How much entropy counts, in the costs' unit")
+  add_value(command, "--epsilon", options.epsilon, parse_positive_number, "NUMBER",
+            "Weight of the entropy, in the units of the costs")
       ->required();
-  add_value(
-      command, "--first-epsilon",
-      [&options](const std::string& text) { options.first_epsilon = parse_positive_number(text); }, "NUMBER",
-      "What to begin with, dividing by 4 until it is epsilon;\nby default chosen by the costs");
-  add_value(
-      command, "--domain", [&options](const std::string& text) { options.domain = parse_domain(text); }, "DOMAIN",
-      "factors (faster, but for large epsilon only),\nlogarithmic, or automatic (the default)");
+  add_value(command, "--first-epsilon", options.first_epsilon, parse_positive_number, "NUMBER",
+            "Epsilon of the first stage, divided by 4 from stage to stage; by default chosen by the costs")
+      ->group(group::iteration);
+  add_choice(command, "--method", options.method,
+             {{"auto", Domain::automatic}, {"factors", Domain::factors}, {"logarithms", Domain::logarithmic}}, "METHOD",
+             "Iterate on factors or on their logarithms: {}. factors are faster, but need a large epsilon");
 }
 
 void expect_epsilons(const EpsilonOptions& options) {
@@ -55,15 +42,15 @@ void expect_epsilons(const EpsilonOptions& options) {
 nlohmann::ordered_json stages_json(const std::vector<sinkhorn::TransportStage>& stages) {
   auto json = nlohmann::ordered_json::array();
   for (const auto& stage : stages) {
-    json.push_back({{"epsilon", stage.epsilon}, {"iterations", stage.iterations}, {"domain", name(stage.domain)}});
+    json.push_back({{"epsilon", stage.epsilon}, {"iterations", stage.iterations}, {"method", name(stage.domain)}});
   }
   return json;
 }
 
 std::string stages_summary(const std::vector<sinkhorn::TransportStage>& stages) {
-  return fmt::format("  {:<10}{}{}\n", "domain", name(stages.back().domain),
+  return fmt::format("  {:<10}{}{}\n", "method", name(stages.back().domain),
                      stages.size() > 1
-                         ? fmt::format("; epsilon from {:.3g} down in {} stages", stages.front().epsilon, stages.size())
+                         ? fmt::format("; {} stages, epsilon from {:.3g} down", stages.size(), stages.front().epsilon)
                          : "");
 }
 

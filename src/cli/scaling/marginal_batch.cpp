@@ -79,14 +79,14 @@ void expect_length(const char* option, const MarginalFiles::Side& side, Index ex
 
 MarginalFiles::MarginalFiles(mpi::Context& context, const ScaledOptions& options, layout::Shape matrix)
     : rows_(looked_at(context, "--rows", options.rows, matrix.rows, "rows")),
-      columns_(looked_at(context, "--cols", options.columns, matrix.columns, "columns")),
+      columns_(looked_at(context, "--columns", options.columns, matrix.columns, "columns")),
       problems_(std::max(problems_in(rows_), problems_in(columns_))) {
   mpi::agreed(context, [&] {
     const Index of_rows = problems_in(rows_);
     const Index of_columns = problems_in(columns_);
     if (of_rows == of_columns || of_rows == 1 || of_columns == 1) return;
     throw ArgumentError(
-        fmt::format("--rows: {} has {} columns, a problem each, but {} of --cols has {}, expected as many",
+        fmt::format("--rows: {} has {} columns, a problem each, but {} of --columns has {}, expected as many",
                     options.rows, of_rows, options.columns, of_columns));
   });
 }
@@ -96,7 +96,7 @@ MarginalBatch::MarginalBatch(mpi::Context& context, const MarginalFiles& files, 
     : problems_(files.problems()) {
   mpi::agreed(context, [&] {
     expect_length("--rows", files.rows(), matrix.rows, "rows");
-    expect_length("--cols", files.columns(), matrix.columns, "columns");
+    expect_length("--columns", files.columns(), matrix.columns, "columns");
   });
   if (is_transposed) names_ = sinkhorn::AxisNames::of_transpose();
   own_ =

@@ -14,8 +14,8 @@
 
 namespace plait::cli {
 
-/// The files of --rows and --cols, whose headers are read once: a file is a vector, or a matrix with a column for each
-/// of several problems and a row for each row (column) of the matrix that is scaled.
+/// The files of --rows and --columns, whose headers are read once: a file is a vector, or a matrix with a column for
+/// each of several problems and a row for each row (column) of the matrix that is scaled.
 class MarginalFiles {
  public:
   struct Side {

@@ -58,7 +58,7 @@ template <class T>
 ///
 /// \param work  called with what it fills in when it has read the file, alike on all ranks
 template <class Work>
-auto telling_what_was_lost(const mpi::Context& context, std::string_view path, Work&& work) {
+auto warn_of_underflow(const mpi::Context& context, std::string_view path, Work&& work) {
   NarrowedEntries entries;
   try {
     auto result = work(entries);

@@ -122,8 +122,7 @@ void carry_out(mpi::Context& context, const Options& options, const Work& work, 
                                                 Precision precision, Meter& meter, IterationLog& log) {
   const double tolerance = tolerance_of(options, precision);
   const auto listener = [&context, &options, &meter, &log, tolerance](Index iteration, double error) {
-    meter.say(
-        [&] { return fmt::format("iteration {}, the error is {:.2e}, wanted {:.2e}", iteration, error, tolerance); });
+    meter.say([&] { return fmt::format("iteration {}: error {:.2e}, tolerance {:.2e}", iteration, error, tolerance); });
     if (options.page.empty()) return;
     log.took(iteration, error);
     if (options.trace.empty() && log.shown == IterationLog::most_shown) context.timeline().stop();

@@ -51,7 +51,7 @@ void fail_complex(const std::string& path, const io::MatrixFile& file) {
 ScaledMarginals::ScaledMarginals(mpi::Context& context, const ScaledOptions& options, layout::Shape file,
                                  bool is_transposed, Index own_rows) {
   rows_ = read_marginals(context, "--rows", options.rows, file.rows, "rows");
-  columns_ = read_marginals(context, "--cols", options.columns, file.columns, "columns");
+  columns_ = read_marginals(context, "--columns", options.columns, file.columns, "columns");
   if (is_transposed) {
     std::swap(rows_, columns_);
     names_ = sinkhorn::AxisNames::of_transpose();
@@ -109,7 +109,7 @@ void expect_writable_outputs(mpi::Context& context, const ScaledOptions& options
   const auto file_of = [](const char* option) { return fmt::format("the file of {}", option); };
   for (const NamedFile& file : machine_file(options.machine)) kept.push_back(file);
   named(kept, options.rows, "the file of --rows");
-  named(kept, options.columns, "the file of --cols");
+  named(kept, options.columns, "the file of --columns");
   named(kept, options.start, "the file of --start");
   std::vector<NamedFile> plan;  // which may replace IN
   named(plan, options.output, file_of(options.output_option));

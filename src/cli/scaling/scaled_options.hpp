@@ -3,9 +3,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plait/base/index.hpp"
 
+#include "cli/options/checkpoint_options.hpp"
 #include "cli/options/report_options.hpp"
 
 namespace CLI {
@@ -18,14 +20,17 @@ namespace plait::cli {
 /// What a matrix is stored in and computed with.
 enum class Precision : unsigned char { automatic, f64, f32, mixed, bf16 };
 
-/// "f64", "f32", "mixed", "bf16".
+/// "auto", "f64", "f32", "mixed", "bf16".
 [[nodiscard]] std::string_view name(Precision precision);
 
 /// How many iterations lie between checkpoints.
 inline constexpr Index usual_checkpoint_every = 100;
 
+/// The precisions of a command: "f64", "f32", "mixed", "bf16".
+using Precisions = std::vector<Precision>;
+
 /// What the commands of scaling and of transport have in common.
-struct ScaledOptions {
+struct ScaledOptions : CheckpointOptions {
   std::string command;  // the whole line, as a shell takes it
   std::string input;
   std::string output;                      // of the plan; may be empty
@@ -43,27 +48,23 @@ struct ScaledOptions {
   double over_relaxation = 1;  // none
   std::string machine;         // empty: as PLAIT_MACHINE says
   ReportOptions report;
-  std::string page;                       // of --report; empty: none
-  std::string trace;                      // empty: none
-  std::string checkpoint;                 // empty: none
-  std::optional<Index> checkpoint_every;  // iterations; 100 where none is given
-  bool resume = false;
+  std::string page;   // of --report; empty: none
+  std::string trace;  // empty: none
 };
 
 /// Adds an option for the file that a plan is written to.
 using AddOutput = CLI::Option* (*)(CLI::App&, const std::string&, std::string&, const std::string&, const std::string&);
 
-/// How many iterations there may be: in the words of a help text.
+/// What --max-iterations limits.
 inline constexpr const char* most_in_all = "The most there may be";
-inline constexpr const char* most_with_each_epsilon =
-    "The most there may be with each epsilon, of which large ones\nmay come first";
+inline constexpr const char* most_with_last_epsilon = "The most there may be with the last epsilon";
 
 /// What the options call the vectors of a plan, and which precisions there are.
 struct ScaledWords {
   const char* vectors;     // "factors"
   const char* row_option;  // "--row-factors"
   const char* column_option;
-  const char* precisions;  // "f64, f32, mixed or bf16"
+  Precisions precisions;
   const char* input_help;
   const char* marginals_help;
   AddOutput add_output;
@@ -77,19 +78,10 @@ struct ScaledWords {
 /// Adds them to a command. To be given before the command's own.
 void add_scaled_options(CLI::App& command, ScaledOptions& options, const ScaledWords& words);
 
-/// Some of them, for commands that have no others: what a matrix is stored in and computed with, of which `precisions`
-/// are known; when iterations end; checkpoints; what is told, and
-/// the machine.
-void add_precision_option(CLI::App& command, ScaledOptions& options, const char* precisions);
+/// Some of them, for commands that have no others: precision, limits of the iteration, page, trace, machine.
+void add_precision_option(CLI::App& command, ScaledOptions& options, const Precisions& precisions);
 void add_limit_options(CLI::App& command, ScaledOptions& options, const char* most_iterations);
-void add_checkpoint_options(CLI::App& command, ScaledOptions& options);
-void add_report_and_machine_options(CLI::App& command, ScaledOptions& options);
-
-/// \throws UsageError  --resume or --checkpoint-every without --checkpoint
-void expect_checkpoint(const ScaledOptions& options);
-
-/// \throws UsageError  nothing is to be written, or several results into one file
-void expect_output(const ScaledOptions& options, const ScaledWords& words);
+void add_run_options(CLI::App& command, ScaledOptions& options);
 
 /// \throws UsageError  two outputs have one name
 void expect_different_outputs(const ScaledOptions& options, const ScaledWords& words);

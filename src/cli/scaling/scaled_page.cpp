@@ -95,10 +95,10 @@ std::string convergence_section(const ScaledOptions& options, const ScaledOutcom
   if (points.size() > 1300) text += " Of iterations that share a pixel the lowest and the highest error are drawn.";
   text += "</p>\n";
   if (facts.stages.size() > 1) {
-    std::vector<std::vector<std::string>> rows{{"epsilon", "iterations", "domain"}};
+    std::vector<std::vector<std::string>> rows{{"epsilon", "iterations", "method"}};
     for (const auto& stage : facts.stages) {
-      rows.push_back({fmt::format("{:.6g}", stage.epsilon), fmt::format("{}", stage.iterations),
-                      stage.domain == sinkhorn::Domain::factors ? "factors" : "logarithmic"});
+      rows.push_back(
+          {fmt::format("{:.6g}", stage.epsilon), fmt::format("{}", stage.iterations), std::string(name(stage.domain))});
     }
     text += table(rows);
   }

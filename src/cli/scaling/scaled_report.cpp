@@ -8,7 +8,6 @@
 #include "plait/base/error.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/environment.hpp"
 #include "plait/simd/float16.hpp"
 #include "plait/sinkhorn/course/stagnation.hpp"
 
@@ -37,8 +36,8 @@ void expect_plan_of(const sinkhorn::Outcome& outcome, const sinkhorn::MarginalEr
   if (!is_impossible && is_finite) return;
   if (!is_impossible && outcome.status != Status::numerical_limit) {
     throw Error(ErrorKind::other,
-                fmt::format("{}: the iterations ended ({}), but sums of what the vectors make left the range of "
-                            "numbers; nothing was written",
+                fmt::format("{}: the iterations ended ({}), but sums of the plan left the range of numbers; "
+                            "nothing was written",
                             name(Status::numerical_limit), outcome.reason));
   }
   throw Error(ErrorKind::other, fmt::format("{}: {}; nothing was written", name(outcome.status), outcome.reason));
@@ -49,8 +48,8 @@ void compare_with_check(sinkhorn::Outcome& outcome, const sinkhorn::MarginalErro
   if (outcome.status != Status::converged || off <= accuracy) return;
   outcome.status = Status::numerical_limit;
   outcome.reason = fmt::format(
-      "the iterations came to an error of {:.3g}, but the sums of the plan are off by {:.3g}: "
-      "the vectors, as numbers of this precision, do not make a better one",
+      "the iterations reached an error of {:.3g}, but the sums of the plan are off by {:.3g}: "
+      "this precision allows no better plan",
       outcome.error, off);
 }
 
@@ -76,8 +75,8 @@ std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& f
   line("iterated", fmt::format("{} in {}, {} each", counted(outcome.iterations, "iteration"),
                                seconds_text(outcome.iterate_seconds), seconds_text(seconds_each)));
   if (outcome.resumed_at > 0) line("resumed", fmt::format("after iteration {} of its stage", outcome.resumed_at));
-  line("check", fmt::format("rows are off by {:.2g}, columns by {:.2g} of the sum, which is {:.6g}", outcome.check.rows,
-                            outcome.check.columns, outcome.check.mass));
+  line("check", fmt::format("total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", outcome.check.mass,
+                            outcome.check.rows, outcome.check.columns));
   line("read", fmt::format("{}: {} of {} in {}", options.input, layout::to_string(file.shape), io::name(file.dtype),
                            seconds_text(outcome.read_seconds)));
   std::string written;
@@ -87,43 +86,38 @@ std::string scaled_summary(const ScaledOptions& options, const io::MatrixFile& f
   if (!written.empty()) line("wrote", fmt::format("{} in {}", written, seconds_text(outcome.write_seconds)));
   if (!options.page.empty()) line("report", options.page);
   if (!options.trace.empty()) line("trace", options.trace);
-  line("in all", seconds_text(outcome.seconds));
+  line("total", seconds_text(outcome.seconds));
   return text;
 }
 
 ordered_json scaled_json(const mpi::Context& context, const char* command, const ScaledOptions& options,
                          const io::MatrixFile& file, const MemoryEstimate& memory, const ScaledOutcome& outcome) {
-  return {{"command", command},
-          {"version", PLAIT_VERSION},
-          {"mpi", mpi::library_version()},
-          {"ranks", context.size()},
-          {"nodes", context.topology().nodes()},
-          {"input",
-           {{"path", options.input},
-            {"kind", io::name(file.kind)},
-            {"order", file.order == StorageOrder::row_major ? "C" : "F"}}},
-          {"shape", {file.shape.rows, file.shape.columns}},
-          {"dtype", io::name(file.dtype)},
-          {"precision", name(outcome.precision)},
-          {"marginals", {{"rows", name_or_null(options.rows)}, {"columns", name_or_null(options.columns)}}},
-          {"start", name_or_null(options.start)},
-          {"plan", name_or_null(options.output)},
-          {"report", name_or_null(options.page)},
-          {"trace", name_or_null(options.trace)},
-          {"tolerance", tolerance_of(options, outcome.precision)},
-          {"over_relaxation", options.over_relaxation},
-          {"status", name(outcome.outcome.status)},
-          {"reason", outcome.outcome.reason},
-          {"iterations", outcome.iterations},
-          {"resumed_at", outcome.resumed_at},
-          {"error", outcome.outcome.error},
-          {"errors", outcome.outcome.errors},
-          {"check", {{"rows", outcome.check.rows}, {"columns", outcome.check.columns}, {"mass", outcome.check.mass}}},
-          {"read_seconds", outcome.read_seconds},
-          {"iterate_seconds", outcome.iterate_seconds},
-          {"write_seconds", outcome.write_seconds},
-          {"seconds", outcome.seconds},
-          {"memory", {{"largest_rank_bytes", memory.largest_rank}, {"fullest_node_bytes", memory.fullest_node}}}};
+  ordered_json report = job_json(context, command);
+  report.update(
+      {{"input", input_json(options.input, file)},
+       {"shape", {file.shape.rows, file.shape.columns}},
+       {"dtype", io::name(file.dtype)},
+       {"precision", name(outcome.precision)},
+       {"marginals", {{"rows", name_or_null(options.rows)}, {"columns", name_or_null(options.columns)}}},
+       {"start", name_or_null(options.start)},
+       {"output", output_json(options.output)},
+       {"report", name_or_null(options.page)},
+       {"trace", name_or_null(options.trace)},
+       {"tolerance", tolerance_of(options, outcome.precision)},
+       {"over_relaxation", options.over_relaxation},
+       {"status", name(outcome.outcome.status)},
+       {"reason", outcome.outcome.reason},
+       {"iterations", outcome.iterations},
+       {"resumed_at", outcome.resumed_at},
+       {"error", outcome.outcome.error},
+       {"errors", outcome.outcome.errors},
+       {"check", {{"rows", outcome.check.rows}, {"columns", outcome.check.columns}, {"mass", outcome.check.mass}}},
+       {"read_seconds", outcome.read_seconds},
+       {"iterate_seconds", outcome.iterate_seconds},
+       {"write_seconds", outcome.write_seconds},
+       {"seconds", outcome.seconds},
+       {"memory", json_of(memory)}});
+  return report;
 }
 
 }  // namespace plait::cli

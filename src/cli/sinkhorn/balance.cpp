@@ -146,7 +146,7 @@ void run_balance(mpi::Context& context, const BalanceOptions& options) {
   const ScaledJob job = is_sparse ? prepared_sparse(context, options, file)
                                   : prepared(context, options, [](Precision) { return Index{0}; });
   const auto work = [&](Meter& meter) {
-    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+    return warn_of_underflow(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_numbers_of(job.precision, [&]<class T, class A>() {
         return is_sparse ? balanced_sparse<T>(context, options, job, meter, narrowed)
                          : balanced<T>(context, options, job, meter, narrowed);

@@ -11,9 +11,9 @@ namespace plait::cli {
 namespace {
 
 constexpr const char* balance_footer =
-    R"(B = diag(x) A diag(x), with the factors x that give all rows and columns of B one sum. Rows of A without entries
-are masked: their factors are NaN in the file, and their rows of B are 0. Where no factors do, it is said why, and nothing
-is written.
+    R"(B = diag(x) A diag(x), with the factors x that give all rows and columns of B one sum. Rows of A without entries are
+masked: their factors are NaN in the file, and their rows of B are 0. If no factors exist, the command says why, and
+writes nothing.
 
 Example: the factors of a contact matrix
   mpirun -n 2 plait balance contacts.mtx -o weights.npy)";
@@ -28,23 +28,21 @@ void add_balance(CLI::App& program, BalanceOptions& options) {
       ->required();
   options.output_option = "--matrix";
   add_npy_path(command, "-o,--output", options.of_rows, "FILE",
-               "Where the factors go, as a column (N x 1) in a .npy file; NaN for masked rows");
-  add_plan_path(
-      command, "--matrix", options.output, "FILE",
-      "Write the balanced matrix, too, as .npy, or of a sparse A as a\nMatrix Market file .mtx; may be IN itself");
-  add_value(
-      command, "--sum", [&options](const std::string& text) { options.sum = parse_positive_number(text); }, "NUMBER",
-      "What each row of B is to sum up to; 1 by default");
-  add_precision_option(command, options, "f64 or mixed");
+               "The factors x, N x 1, as a .npy file; NaN for masked rows")
+      ->group(group::one_of);
+  add_plan_path(command, "--matrix", options.output, "FILE",
+                "B: a .npy file, or of a sparse A a Matrix Market file .mtx; may be IN itself")
+      ->group(group::one_of);
+  add_value(command, "--sum", options.sum, parse_positive_number, "NUMBER",
+            "Wanted sum of each row of B; 1 by default");
+  add_precision_option(command, options, {Precision::f64, Precision::mixed});
   add_limit_options(command, options, most_in_all);
-  add_checkpoint_options(command, options);
-  add_report_and_machine_options(command, options);
+  add_checkpoint_options(command, options, usual_checkpoint_every);
+  add_run_options(command, options);
   command.footer(balance_footer);
-  command.final_callback([&options] {
+  command.final_callback([&command, &options] {
+    expect_one_of(command);
     expect_checkpoint(options);
-    if (options.of_rows.empty() && options.output.empty()) {
-      throw UsageError("-o and --matrix are missing: where does the result go?");
-    }
     if (options.of_rows == options.output) {
       throw UsageError("-o and --matrix name one file, expected different ones");
     }

@@ -15,8 +15,8 @@ using nlohmann::ordered_json;
 ordered_json balance_json(const mpi::Context& context, const BalanceOptions& options, const ScaledJob& job,
                           const BalanceOutcome& outcome) {
   auto json = scaled_json(context, "balance", options, job.file, job.memory, outcome);
-  for (const char* key : {"marginals", "start", "plan", "over_relaxation"}) json.erase(key);
-  json["factors"] = name_or_null(options.of_rows);
+  for (const char* key : {"marginals", "start", "over_relaxation"}) json.erase(key);
+  json["output"] = output_json(options.of_rows);
   json["matrix"] = name_or_null(options.output);
   json["sum"] = options.sum;
   json["masked"] = outcome.masked;

@@ -23,11 +23,11 @@ namespace plait::cli {
 
 namespace {
 
-sinkhorn::InPlaceForm in_place_form(ScalingForm form) {
-  switch (form) {
-    case ScalingForm::algorithm_1: return sinkhorn::InPlaceForm::typical;
-    case ScalingForm::algorithm_2: return sinkhorn::InPlaceForm::by_rows;
-    case ScalingForm::algorithm_3: return sinkhorn::InPlaceForm::blocked;
+sinkhorn::InPlaceForm in_place_form(ScalingMethod method) {
+  switch (method) {
+    case ScalingMethod::algorithm_1: return sinkhorn::InPlaceForm::typical;
+    case ScalingMethod::algorithm_2: return sinkhorn::InPlaceForm::by_rows;
+    case ScalingMethod::algorithm_3: return sinkhorn::InPlaceForm::blocked;
     default: return sinkhorn::InPlaceForm::fused;
   }
 }
@@ -58,9 +58,9 @@ std::string text_of(const std::optional<layout::Shape>& grid) {
 
 /// How often an iteration reads or writes the matrix; 0 of COFFEE's algorithms, some of which do it in parts.
 Index passes_of(const SinkhornOptions& options) {
-  switch (options.form) {
-    case ScalingForm::scaling: return options.grid.is_given() ? 2 : 1;
-    case ScalingForm::in_place: return 2;
+  switch (options.method) {
+    case ScalingMethod::scaling: return options.grid.is_given() ? 2 : 1;
+    case ScalingMethod::in_place: return 2;
     default: return 0;
   }
 }
@@ -105,10 +105,10 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   }
   const auto scaling = [&] {
     if (grid) return scaled_on_blocks<T, A>(context, *grid, matrix, given.of_all_rows(), limits, start);
-    if (options.form == ScalingForm::scaling) {
+    if (options.method == ScalingMethod::scaling) {
       return sinkhorn::scale<T, A>(context, rows, given.marginals(), limits, start, {1, 1, options.over_relaxation});
     }
-    return sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(), in_place_form(options.form), limits, {},
+    return sinkhorn::scale_in_place<T, A>(context, rows, given.marginals(), in_place_form(options.method), limits, {},
                                           options.exchange);
   }();
   result.iterate_seconds = iterating.seconds();
@@ -116,7 +116,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   result.iterations = scaling.outcome.iterations;
 
   const JointStopwatch writing(context);
-  if (options.form == ScalingForm::scaling && !grid) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
+  if (options.method == ScalingMethod::scaling && !grid) sinkhorn::plan_in_place<T, A>(rows, scaling.u, scaling.v);
   const auto checked = sinkhorn::checked_marginals(context, rows.rows(), rows.columns(), given.marginals());
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
@@ -145,11 +145,11 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
     if (options.exchange.leader_rows == sinkhorn::LeaderRows::dealt) return 2 * element_bytes(precision);
     return options.grid.is_given() ? element_bytes(precision) : Index{0};
   });
-  const bool is_algorithm = in_place_form(options.form) != sinkhorn::InPlaceForm::fused;
+  const bool is_algorithm = in_place_form(options.method) != sinkhorn::InPlaceForm::fused;
   if (is_algorithm && job.precision == Precision::mixed) job.precision = Precision::f32;  // elements as they are
   std::optional<layout::Shape> grid;                                                      // of the matrix in the file
   const auto work = [&](Meter& meter) {
-    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+    return warn_of_underflow(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_elements_of(job.precision, [&]<class T, class A>() {
         return scaled<T, A>(context, options, job.file, job.precision, meter, grid, narrowed);
       });
@@ -164,11 +164,11 @@ void run_sinkhorn(mpi::Context& context, const SinkhornOptions& options) {
   };
   const auto summary = [&](const ScaledOutcome& outcome) {
     return fmt::format("P = diag(u) K diag(v)   K is {}, {}, {}{}\n{}", layout::to_string(job.file.shape),
-                       name(job.precision), name(options.form), text_of(grid),
+                       name(job.precision), name(options.method), text_of(grid),
                        scaled_summary(options, job.file, outcome));
   };
   const auto facts = [&](const ScaledOutcome&) {
-    PageFacts page{.rows = {{"form", std::string(name(options.form))}}, .stages = {}};
+    PageFacts page{.rows = {{"method", std::string(name(options.method))}}, .stages = {}};
     if (grid) page.rows.push_back({"grid of ranks", fmt::format("{} x {}", grid->rows, grid->columns)});
     page.rows.push_back({"exchange of sums", std::string(sinkhorn::name(options.exchange.way))});
     return page;

@@ -63,17 +63,17 @@ void run_sinkhorn_batch(mpi::Context& context, const SinkhornOptions& options, c
     expect_none_of_one(options, problems);
     const auto refuse = [problems](const std::string& option) {
       throw ArgumentError(
-          fmt::format("{} is given, but the marginals have {} columns, which are as many problems; expected one, or "
-                      "--form scaling with whole rows",
+          fmt::format("{} is given, but the marginals have {} columns, each a problem; expected one column, or "
+                      "--method scaling with whole rows",
                       option, problems));
     };
-    if (options.form != ScalingForm::scaling) refuse(fmt::format("--form {}", name(options.form)));
+    if (options.method != ScalingMethod::scaling) refuse(fmt::format("--method {}", name(options.method)));
     if (options.grid.is_given()) refuse("--grid");
     if (options.over_relaxation != 1) refuse("--over-relaxation");
   });
   const ScaledJob job = prepared(context, options, [](Precision) { return Index{0}; });
   const auto work = [&](Meter& meter) {
-    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+    return warn_of_underflow(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_elements_of(job.precision, [&]<class T, class A>() {
         return scaled_batch<T, A>(context, options, job, files, meter, narrowed);
       });
@@ -88,7 +88,7 @@ void run_sinkhorn_batch(mpi::Context& context, const SinkhornOptions& options, c
       },
       [&](const BatchOutcome& outcome) {
         return fmt::format("P = diag(u) K diag(v) of {} marginals   K is {}, {}, {}\n{}{}", problems,
-                           layout::to_string(job.file.shape), name(job.precision), name(options.form),
+                           layout::to_string(job.file.shape), name(job.precision), name(options.method),
                            problems_summary(outcome), scaled_summary(options, job.file, outcome));
       },
       [](const BatchOutcome& outcome) { return problems_facts(outcome, false); });

@@ -15,10 +15,10 @@ class App;
 namespace plait::cli {
 
 /// How `plait sinkhorn` scales.
-enum class ScalingForm : unsigned char { scaling, in_place, algorithm_1, algorithm_2, algorithm_3 };
+enum class ScalingMethod : unsigned char { scaling, in_place, algorithm_1, algorithm_2, algorithm_3 };
 
 /// "scaling", "in-place", "algorithm-1", ...
-[[nodiscard]] std::string_view name(ScalingForm form) noexcept;
+[[nodiscard]] std::string_view name(ScalingMethod method) noexcept;
 
 /// On which grid of ranks the matrix of the file is cut into blocks: whole rows (columns in Fortran order) as it is
 /// read, or what costs tell, or this one.
@@ -31,9 +31,9 @@ struct GridChoice {
 
 /// The command line of `plait sinkhorn`.
 struct SinkhornOptions : ScaledOptions {
-  ScalingForm form = ScalingForm::scaling;
-  sinkhorn::ColumnExchange exchange;  // of the forms that work in place
-  GridChoice grid;                    // of the form that does not
+  ScalingMethod method = ScalingMethod::scaling;
+  sinkhorn::ColumnExchange exchange;  // of the methods that work in place
+  GridChoice grid;                    // of the method that does not
 };
 
 /// Adds the command to the program's; parsing fills `options`.

@@ -15,7 +15,7 @@ namespace plait::cli {
                                                           const ScaledJob& job, const ScaledOutcome& outcome) {
   using nlohmann::ordered_json;
   auto json = scaled_json(context, "sinkhorn", options, job.file, job.memory, outcome);
-  json["form"] = name(options.form);
+  json["method"] = name(options.method);
   json["row_factors"] = name_or_null(options.of_rows);
   json["column_factors"] = name_or_null(options.of_columns);
   return json;

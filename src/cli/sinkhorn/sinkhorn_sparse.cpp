@@ -60,14 +60,14 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
 }  // namespace
 
 bool stays_sparse(const SinkhornOptions& options, const io::MatrixFile& file) {
-  return sparse_header(file) != nullptr && options.form == ScalingForm::scaling && options.over_relaxation == 1 &&
+  return sparse_header(file) != nullptr && options.method == ScalingMethod::scaling && options.over_relaxation == 1 &&
          !options.grid.is_given() && options.precision != Precision::bf16;
 }
 
 void run_sparse_sinkhorn(mpi::Context& context, const SinkhornOptions& options, const io::MatrixFile& file) {
   const ScaledJob job = prepared_sparse(context, options, file);
   const auto work = [&](Meter& meter) {
-    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+    return warn_of_underflow(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_numbers_of(job.precision, [&]<class T, class A>() {
         return scaled_sparse<T, A>(context, options, job, meter, narrowed);
       });
@@ -87,9 +87,9 @@ void run_sparse_sinkhorn(mpi::Context& context, const SinkhornOptions& options, 
                            scaled_summary(options, file, outcome));
       },
       [&](const ScaledOutcome&) {
-        return PageFacts{
-            .rows = {{"form", std::string(name(options.form))}, {"entries in the file", fmt::format("{}", entries)}},
-            .stages = {}};
+        return PageFacts{.rows = {{"method", std::string(name(options.method))},
+                                  {"entries in the file", fmt::format("{}", entries)}},
+                         .stages = {}};
       });
 }
 

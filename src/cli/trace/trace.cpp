@@ -16,7 +16,7 @@ void run_trace(const TraceOptions& options) {
   if (!options.report.empty()) text_aside(options.report, trace_page(figures, options.command)).publish();
   if (options.json) {
     print_result(json_report(figures));
-  } else if (options.report.empty() && !options.quiet) {
+  } else if (!options.quiet) {
     print_result(summary(figures));
   }
 }

@@ -4,6 +4,7 @@
 
 #include "cli/job/link_rate.hpp"
 #include "cli/options/option_value.hpp"
+#include "cli/options/report_options.hpp"
 
 namespace plait::cli {
 
@@ -19,16 +20,13 @@ Example:
 }  // namespace
 
 void add_trace(CLI::App& program, TraceOptions& options) {
-  CLI::App& command = *program.add_subcommand("trace", "Tell what overlapped in a trace that --trace has written");
-  add_path(command, "FILE", options.input, "FILE.json", "The trace")->required();
-  add_typed_path(command, "--report", options.report, "FILE.html",
-                 "A page with the timeline of each rank and the figures, instead of the summary", "an HTML page",
-                 ".html");
-  add_value(
-      command, "--rate", [&options](const std::string& text) { options.bits_per_second = parse_link_rate(text); },
-      "RATE", "Of a node's link to the others, such as 1gbit; by default what the trace tells, if anything");
-  command.add_flag("--json", options.json, "Print the figures as one line of JSON");
-  command.add_flag("--quiet", options.quiet, "Print nothing but errors: for --report");
+  CLI::App& command = *program.add_subcommand("trace", "Analyse a trace that --trace has written: what overlapped");
+  add_path(command, "IN", options.input, "FILE.json", "The trace")->required();
+  add_value(command, "--rate", options.bits_per_second, parse_link_rate, "RATE",
+            "Of a node's link, in bits per second, such as 1gbit; by default that of the trace, if it has one");
+  add_page_option(command, options.report, "the timeline of each rank and all figures");
+  add_json_option(command, options.json);
+  add_quiet_option(command, options.quiet);
   command.footer(trace_footer);
 }
 

@@ -27,10 +27,10 @@ std::string traffic_text(const TrafficCounters& traffic) {
   for (const PeerClass peer : peer_classes) {
     const Traffic& sent = traffic.sent_to(peer);
     const char* where = peer == PeerClass::self   ? "within ranks"
-                        : peer == PeerClass::node ? "in nodes"
+                        : peer == PeerClass::node ? "within nodes"
                                                   : "between nodes";
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", bytes_text(sent.bytes), where);
-    if (sent.messages > 0) text += fmt::format(" in {}", counted(sent.messages, "message"));
+    if (sent.messages > 0) text += fmt::format(" ({})", counted(sent.messages, "message"));
   }
   return text;
 }
@@ -103,11 +103,11 @@ std::string summary(const TraceFigures& figures) {
     text += fmt::format("  {:<10}{}\n", what, value);
   };
   if (all.under_way > 0) {
-    line("hidden", fmt::format("{} of the {} in which communication was under way, the ranks computed",
-                               percent_text(static_cast<double>(all.hidden), static_cast<double>(all.under_way)),
-                               seconds_text(seconds(all.under_way))));
+    line("overlap", fmt::format("{} of {} of communication hidden",
+                                percent_text(static_cast<double>(all.hidden), static_cast<double>(all.under_way)),
+                                seconds_text(seconds(all.under_way))));
   } else {
-    line("hidden", "nothing: no messages between ranks were under way");
+    line("overlap", "nothing to hide: no message between ranks was under way");
   }
   line("spent", fmt::format("computing {}, posting {}, waiting {}, rest {}", share_of(all.computing, all.running),
                             share_of(all.posting, all.running), share_of(all.waiting, all.running),

@@ -12,6 +12,7 @@
 #include "plait/sinkhorn/transport/barycentre.hpp"
 
 #include "cli/job/joint_stopwatch.hpp"
+#include "cli/job/json_values.hpp"
 #include "cli/scaling/matrix_rows.hpp"
 #include "cli/scaling/scaled_checkpoint.hpp"
 #include "cli/scaling/scaled_job.hpp"
@@ -99,7 +100,7 @@ void find_and_tell(mpi::Context& context, const BarycentreOptions& options, cons
                               {{"precision", name(result.precision)},
                                {"epsilon", options.epsilon},
                                {"first epsilon", options.first_epsilon},
-                               {"domain", name(options.domain)},
+                               {"method", name(options.method)},
                                {"metric", name(options.metric)},
                                {"p", options.p.value_or(2)}},
                               count * rows, count * job.file.shape.columns);
@@ -109,7 +110,7 @@ void find_and_tell(mpi::Context& context, const BarycentreOptions& options, cons
   meter.stage("finding the barycentre", 0, 0);
   const JointStopwatch iterating(context);
   const sinkhorn::Histograms histograms{{masses.begin(), masses.end()}, weights};
-  sinkhorn::BarycentreOptions how{options.epsilon, options.domain, options.first_epsilon,
+  sinkhorn::BarycentreOptions how{options.epsilon, options.method, options.first_epsilon,
                                   limits_of(context, options, job.precision, meter, result.log)};
   checkpoint.put_into(how);
   const sinkhorn::Barycentre found = solve(histograms, how);
@@ -169,12 +170,12 @@ BarycentreOutcome barycentre_of_points(mpi::Context& context, const BarycentreOp
 nlohmann::ordered_json report_of(const mpi::Context& context, const BarycentreOptions& options,
                                  const BarycentreJob& job, const BarycentreOutcome& outcome) {
   auto json = scaled_json(context, "barycentre", options, job.file, job.memory, outcome);
-  for (const char* key : {"marginals", "start", "plan", "over_relaxation"}) json.erase(key);
+  for (const char* key : {"marginals", "start", "over_relaxation"}) json.erase(key);
   tell_points(json, options);
   json["epsilon"] = options.epsilon;
   json["histograms"] = options.histograms;
-  json["weights"] = options.weights.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.weights);
-  json["barycentre"] = options.of_rows;
+  json["weights"] = name_or_null(options.weights);
+  json["output"] = output_json(options.of_rows);
   json["costs"] = outcome.costs;
   json["stages"] = stages_json(outcome.stages);
   return json;
@@ -204,7 +205,7 @@ BarycentreJob prepared_barycentre(mpi::Context& context, const BarycentreOptions
   if (!options.weights.empty()) read.push_back({options.weights, "the file of --weights"});
   if (options.points.empty()) {
     read.push_back({options.input, "IN"});
-    const Index kernel_bytes = options.domain == sinkhorn::Domain::logarithmic ? 0 : Index{sizeof(double)};
+    const Index kernel_bytes = options.method == sinkhorn::Domain::logarithmic ? 0 : Index{sizeof(double)};
     static_cast<ScaledJob&>(job) =
         prepared(context, options, [kernel_bytes](Precision) { return kernel_bytes; }, std::move(read));
     job.histograms = described_histograms(context, options.histograms, job.file.shape.columns);
@@ -228,7 +229,7 @@ void run_barycentre(mpi::Context& context, const BarycentreOptions& options) {
       context, told,
       [&](Meter& meter) {
         if (!options.points.empty()) return barycentre_of_points(context, options, job, meter);
-        return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+        return warn_of_underflow(context, options.input, [&](NarrowedEntries& narrowed) {
           return job.precision == Precision::mixed
                      ? barycentre_of_costs<float>(context, options, job, meter, narrowed)
                      : barycentre_of_costs<double>(context, options, job, meter, narrowed);

@@ -34,23 +34,23 @@ void add_barycentre(CLI::App& program, BarycentreOptions& options) {
       *program.add_subcommand("barycentre", "Find the entropic barycentre of several histograms over a common cost");
   add_path(
       command, "IN", options.input, "FILE",
-      "C, the costs, between the points of the barycentre (rows)\nand those of the histograms (columns), in C order");
+      "C, the costs, between the points of the barycentre (rows) and those of the histograms (columns), in C order");
   add_points_options(command, options);
   add_path(
       command, "--histograms", options.histograms, "FILE",
-      "B, of as many rows as C has columns: each column is a\nhistogram, all of one sum; or a vector, which is one")
+      "B, with as many rows as C has columns: each column is a histogram, all of one sum; or a vector, which is one")
       ->required();
-  add_path(command, "--weights", options.weights, "FILE.npy", "Of the histograms; add up to 1. Without it all alike");
   add_epsilon_options(command, options);
-  add_npy_path(command, "-o,--output", options.of_rows, "FILE",
-               "Where the masses go, as a column (M x 1) in a .npy file")
-      ->required();
-  add_precision_option(command, options, "f64 or mixed");
-  add_limit_options(command, options, most_with_each_epsilon);
-  add_checkpoint_options(command, options);
-  add_report_and_machine_options(command, options);
+  add_npy_path(command, "-o,--output", options.of_rows, "FILE", "The masses, M x 1, as a .npy file")->required();
+  add_path(command, "--weights", options.weights, "FILE.npy",
+           "Weights of the histograms, which add up to 1; all alike by default");
+  add_precision_option(command, options, {Precision::f64, Precision::mixed});
+  add_limit_options(command, options, most_with_last_epsilon);
+  add_checkpoint_options(command, options, usual_checkpoint_every);
+  add_run_options(command, options);
   command.footer(footer);
-  command.final_callback([&options] {
+  command.final_callback([&command, &options] {
+    expect_one_of(command);
     expect_checkpoint(options);
     expect_points(options, options, options, "f64");
     expect_epsilons(options);

@@ -103,7 +103,7 @@ DivergenceJob prepared_divergence(mpi::Context& context, const DivergenceOptions
     for (const std::string& path : options.points) read.push_back({path, "a file of --points"});
   }
   expect_writable_outputs(context, options, std::move(read));
-  job.memory = options.points.empty() ? memory_of(context, job, options.domain != sinkhorn::Domain::logarithmic)
+  job.memory = options.points.empty() ? memory_of(context, job, options.method != sinkhorn::Domain::logarithmic)
                                       : memory_of_points(context, job);
   if (context.rank() == 0 && !job.memory.warning.empty()) print_warning(job.memory.warning);
   return job;
@@ -112,7 +112,7 @@ DivergenceJob prepared_divergence(mpi::Context& context, const DivergenceOptions
 sinkhorn::TransportOptions transports_of(mpi::Context& context, const DivergenceOptions& options,
                                          const DivergenceJob& job, Meter& meter, IterationLog& log) {
   return {.epsilon = options.epsilon,
-          .domain = options.domain,
+          .domain = options.method,
           .first_epsilon = options.first_epsilon,
           .limits = limits_of(context, options, job.precision, meter, log),
           .rho = options.rho};
@@ -215,13 +215,13 @@ DivergenceOutcome of_points(mpi::Context& context, const DivergenceOptions& opti
 ordered_json divergence_json(const mpi::Context& context, const DivergenceOptions& options, const DivergenceJob& job,
                              const DivergenceOutcome& outcome) {
   auto json = scaled_json(context, "divergence", options, job.file, job.memory, outcome);
-  for (const char* key : {"start", "plan", "over_relaxation", "resumed_at", "check"}) json.erase(key);
+  for (const char* key : {"start", "output", "over_relaxation", "resumed_at", "check"}) json.erase(key);
   tell_points(json, options);
   json["among"] = {{"rows", name_or_null(options.among_rows)}, {"columns", name_or_null(options.among_columns)}};
   json["epsilon"] = options.epsilon;
   json["rho"] = options.rho.is_balanced() ? ordered_json() : ordered_json(options.rho.rows);
   json["value"] = outcome.value;
-  json["gap"] = outcome.gap;
+  json["duality_gap"] = outcome.gap;
   json["rounding"] = outcome.rounding;
   json["transports"] = {{"between", outcome.between}, {"rows", outcome.rows}, {"columns", outcome.columns}};
   json["mass"] = outcome.check.mass;
@@ -237,10 +237,10 @@ std::string divergence_summary(const DivergenceOptions& options, const Divergenc
                                  costs_text(options, job), name(outcome.precision), options.epsilon,
                                  options.rho.is_balanced() ? "" : fmt::format(", rho {}", options.rho.rows));
   const bool is_rounding = outcome.value != 0 && std::abs(outcome.value) <= outcome.rounding;
-  text += fmt::format("  {:<10}{:.10g}{}; of the plans themselves {:.2g} more\n", "value", outcome.value,
-                      is_rounding ? fmt::format(", which may be rounding (up to {:.2g})", outcome.rounding) : "",
-                      outcome.gap);
-  text += fmt::format("  {:<10}between both {:.10g}, within the rows {:.10g}, within the columns {:.10g}\n", "OT",
+  text +=
+      fmt::format("  {:<10}{:.10g}{}; duality gap {:.2g}\n", "value", outcome.value,
+                  is_rounding ? fmt::format(" (rounding alone may give {:.2g})", outcome.rounding) : "", outcome.gap);
+  text += fmt::format("  {:<10}rows to columns {:.10g}, among the rows {:.10g}, among the columns {:.10g}\n", "OT",
                       outcome.between, outcome.rows, outcome.columns);
   return text + scaled_summary(options, job.file, outcome);
 }
@@ -271,9 +271,9 @@ void run_divergence(mpi::Context& context, const DivergenceOptions& options) {
   const auto work = [&](Meter& meter) {
     return with_numbers_of(job.precision, [&]<class T, class A>() {
       if (!options.points.empty()) return of_points<A>(context, options, job, meter);
-      return telling_what_was_lost(context, options.input, [&](NarrowedEntries& between) {
-        return telling_what_was_lost(context, options.among_rows, [&](NarrowedEntries& rows) {
-          return telling_what_was_lost(context, options.among_columns, [&](NarrowedEntries& columns) {
+      return warn_of_underflow(context, options.input, [&](NarrowedEntries& between) {
+        return warn_of_underflow(context, options.among_rows, [&](NarrowedEntries& rows) {
+          return warn_of_underflow(context, options.among_columns, [&](NarrowedEntries& columns) {
             return of_costs<T, A>(context, options, job, meter, {between, rows, columns});
           });
         });

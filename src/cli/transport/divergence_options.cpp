@@ -16,19 +16,19 @@ namespace {
 constexpr const char* divergence_footer =
     R"(S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2,  OT the least  sum C P + epsilon sum P (log(P / r c) - 1)  of plans
 with these masses. Unlike the cost of a plan it is 0 for equal masses at equal points. Unbalanced, RHO KL(sums | masses)
-of both sides is added to what is minimised. The gradients tell what S changes by with each mass.
+of both sides is added to what is minimised.
 
 Example: between two clouds of points
   mpirun -n 2 plait divergence --points X.npy Y.npy --epsilon 0.01
-Example: between two histograms over the same places, of which C has the costs
-  mpirun -n 2 plait divergence C.npy --epsilon 0.01 --rows a.npy --cols b.npy --row-gradient g.npy)";
+Example: between two histograms over the same places, with costs C
+  mpirun -n 2 plait divergence C.npy --epsilon 0.01 --rows a.npy --columns b.npy --row-gradient g.npy)";
 
 void expect_among(const DivergenceOptions& options) {
   if (options.among_rows.empty() != options.among_columns.empty()) {
     throw UsageError("--among-rows and --among-columns need each other: costs among the points of either side");
   }
   if (!options.points.empty() && !options.among_rows.empty()) {
-    throw UsageError("--among-rows is given, and --points, too, which make all costs; expected one of them");
+    throw UsageError("--among-rows is given, but --points makes all costs; expected one of them");
   }
   if (!options.of_rows.empty() && options.of_rows == options.of_columns) {
     throw UsageError("--row-gradient and --column-gradient name one file, expected different ones");
@@ -48,34 +48,33 @@ std::vector<InputFile> inputs_of(const DivergenceOptions& options) {
 
 void add_divergence(CLI::App& program, DivergenceOptions& options) {
   CLI::App& command = *program.add_subcommand(
-      "divergence", "Tell how far masses are from each other: the debiased Sinkhorn divergence");
+      "divergence", "Compute how far masses are from each other: the debiased Sinkhorn divergence");
   add_path(command, "IN", options.input, "FILE",
-           "C, the costs between the points of the rows and those of\nthe columns: as of plait transport. Alone: "
-           "symmetric, among\nthe points of both");
-  add_path(command, "--among-rows", options.among_rows, "FILE", "Costs among the points of the rows: symmetric, M x M");
-  add_path(command, "--among-columns", options.among_columns, "FILE", "Likewise of the columns, N x N");
+           "C, the costs between the points of the rows and those of the columns, as for plait transport; without "
+           "--among-rows symmetric, among the points of both");
   add_points_options(command, options);
-  add_path(command, "--rows", options.rows, "FILE.npy",
-           "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows");
-  add_path(command, "--cols", options.columns, "FILE.npy", "Those of the columns; likewise");
   add_epsilon_options(command, options);
-  add_value(
-      command, "--unbalanced",
-      [&options](const std::string& text) {
-        const double rho = parse_positive_number(text);
-        options.rho = {rho, rho};
-      },
-      "RHO", "Sums may miss the masses, which costs RHO KL(sums | masses);\nthe masses need not have one total");
   options.row_option = "--row-gradient";
   options.column_option = "--column-gradient";
   add_npy_path(command, "--row-gradient", options.of_rows, "FILE",
-               "Write what S changes by with the masses of the rows,\nas a column (M x 1)");
-  add_npy_path(command, "--column-gradient", options.of_columns, "FILE", "Likewise of the columns, as a row (1 x N)");
-  add_precision_option(command, options, "f64, f32 or mixed");
-  add_limit_options(command, options, most_with_each_epsilon);
-  add_report_and_machine_options(command, options);
+               "Derivatives of S with respect to the masses of the rows, M x 1, as a .npy file");
+  add_npy_path(command, "--column-gradient", options.of_columns, "FILE", "The same of the columns, 1 x N");
+  add_path(command, "--among-rows", options.among_rows, "FILE", "Costs among the points of the rows: symmetric, M x M");
+  add_path(command, "--among-columns", options.among_columns, "FILE", "The same of the columns, N x N");
+  add_path(command, "--rows", options.rows, "FILE.npy", "Masses of the rows, a vector; 1/M each by default");
+  add_path(command, "--columns", options.columns, "FILE.npy", "The same of the columns");
+  const auto read_rho = [](const std::string& text) {
+    const double rho = parse_positive_number(text);
+    return sinkhorn::Rho{rho, rho};
+  };
+  add_value(command, "--unbalanced", options.rho, read_rho, "RHO",
+            "Let sums miss the masses at a cost of RHO KL(sums | masses); the masses need not have one total");
+  add_precision_option(command, options, {Precision::f64, Precision::f32, Precision::mixed});
+  add_limit_options(command, options, most_with_last_epsilon);
+  add_run_options(command, options);
   command.footer(divergence_footer);
-  command.final_callback([&options] {
+  command.final_callback([&command, &options] {
+    expect_one_of(command);
     expect_points(options, options, options, "f64 or f32");
     expect_epsilons(options);
     expect_among(options);

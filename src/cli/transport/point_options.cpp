@@ -12,14 +12,6 @@ namespace plait::cli {
 
 namespace {
 
-sinkhorn::Metric parse_metric(std::string_view text) {
-  using sinkhorn::Metric;
-  for (const Metric metric : {Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}) {
-    if (text == name(metric)) return metric;
-  }
-  throw ArgumentError(fmt::format("'{}' is no metric; expected sqeuclidean, euclidean, cityblock or minkowski", text));
-}
-
 double parse_power(std::string_view text) {
   const double p = parse_number(text);
   if (p >= 1) return p;
@@ -39,15 +31,16 @@ void add_points_options(CLI::App& command, PointOptions& options) {
               throw UsageError(fmt::format("--points: {}", error.what()));
             }
           },
-          "In the place of IN: two files of points, a point a row;\nthe costs between them are made, never stored")
+          "Instead of IN: files of M and N points, a point a row; the costs between them are made, never stored")
       ->expected(2)
-      ->option_text("X Y");
-  add_value(
-      command, "--metric", [&options](const std::string& text) { options.metric = parse_metric(text); }, "METRIC",
-      "What a way costs: sqeuclidean (the default), euclidean,\ncityblock or minkowski");
-  add_value(
-      command, "--p", [&options](const std::string& text) { options.p = parse_power(text); }, "NUMBER",
-      "Of minkowski: (sum |x - y|^p)^(1/p)");
+      ->option_text("X Y")
+      ->group(group::one_of);
+  command.get_option("IN")->required(false)->group(group::one_of);
+  using sinkhorn::Metric;
+  add_choice(command, "--metric", options.metric,
+             named({Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}), "METRIC",
+             "Cost of a way between two points: {}");
+  add_value(command, "--p", options.p, parse_power, "NUMBER", "Power of minkowski: (sum |x - y|^p)^(1/p)");
 }
 
 std::vector<InputFile> inputs_of_points(const PointOptions& options) {
@@ -58,7 +51,6 @@ std::vector<InputFile> inputs_of_points(const PointOptions& options) {
 void expect_points(const PointOptions& options, const ScaledOptions& scaled, const EpsilonOptions& epsilon,
                    const char* expected) {
   if (options.points.empty()) {
-    if (scaled.input.empty()) throw UsageError("IN is missing: a file of costs, or two of --points");
     if (options.metric != sinkhorn::Metric::squared_euclidean || options.p) {
       throw UsageError(fmt::format("{} is given, but --points is missing: IN has the costs",
                                    options.metric != sinkhorn::Metric::squared_euclidean ? "--metric" : "--p"));
@@ -66,13 +58,13 @@ void expect_points(const PointOptions& options, const ScaledOptions& scaled, con
     return;
   }
   if (!scaled.input.empty()) {
-    throw UsageError(fmt::format("--points is given, and IN, too: {}; expected one of them", scaled.input));
+    throw UsageError(fmt::format("--points is given, and so is IN ({}), expected one of them", scaled.input));
   }
   if ((options.metric == sinkhorn::Metric::minkowski) != options.p.has_value()) {
     throw UsageError("--metric minkowski and --p need each other");
   }
-  if (epsilon.domain == sinkhorn::Domain::factors) {
-    throw UsageError("--domain is factors, which are stored, expected logarithmic or automatic with --points");
+  if (epsilon.method == sinkhorn::Domain::factors) {
+    throw UsageError("--method is factors, which are stored, expected logarithms or auto with --points");
   }
   if (scaled.precision == Precision::mixed) {
     throw UsageError(fmt::format("--precision is mixed, expected {} with --points, which are few numbers", expected));

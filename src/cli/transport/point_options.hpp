@@ -23,14 +23,14 @@ struct PointOptions {
   std::optional<double> p;  // of minkowski
 };
 
-/// Adds them to a command. Its IN is then no longer required.
+/// Adds them to a command that has IN: one of both is then required.
 void add_points_options(CLI::App& command, PointOptions& options);
 
 /// The files of points, which may not be given: see `inputs_of`.
 [[nodiscard]] std::vector<InputFile> inputs_of_points(const PointOptions& options);
 
 /// \param expected  the precisions that there are with points
-/// \throws UsageError  neither IN nor points are given, or both, or what does not go with them
+/// \throws UsageError  both IN and points are given, or what does not go with them
 void expect_points(const PointOptions& options, const ScaledOptions& scaled, const EpsilonOptions& epsilon,
                    const char* expected);
 

@@ -39,7 +39,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   const JointStopwatch iterating(context);
   sinkhorn::TransportOptions how{
       options.epsilon,
-      options.domain,
+      options.method,
       options.first_epsilon,
       limits_of(context, options, precision, meter, result.log),
       matrix.is_transposed() ? sinkhorn::Rho{options.rho.columns, options.rho.rows} : options.rho,
@@ -73,12 +73,12 @@ void run_transport(mpi::Context& context, const TransportJobOptions& options) {
   const MarginalFiles marginals(context, options, shape);
   mpi::agreed(context, [&] { expect_none_of_one(options, marginals.problems()); });
   const ScaledJob job = prepared(context, options, [&options](Precision precision) -> Index {
-    if (options.domain == sinkhorn::Domain::logarithmic) return 0;
+    if (options.method == sinkhorn::Domain::logarithmic) return 0;
     return precision == Precision::f32 ? 4 : 8;
   });
   if (marginals.problems() > 1) return run_transport_batch(context, options, job, marginals);
   const auto work = [&](Meter& meter) {
-    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+    return warn_of_underflow(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_numbers_of(job.precision, [&]<class T, class A>() {
         return transported<T, A>(context, options, job.file, job.precision, meter, narrowed);
       });

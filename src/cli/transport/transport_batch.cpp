@@ -51,7 +51,7 @@ void transport_all_and_tell(mpi::Context& context, const TransportJobOptions& op
   const JointStopwatch iterating(context);
   const sinkhorn::TransportOptions how{
       .epsilon = options.epsilon,
-      .domain = options.domain,
+      .domain = options.method,
       .first_epsilon = options.first_epsilon,
       .limits = limits_of(context, options, job.precision, meter, result.log),
       .rho = is_transposed ? sinkhorn::Rho{options.rho.columns, options.rho.rows} : options.rho,
@@ -165,7 +165,7 @@ void carry_out_batch(mpi::Context& context, const TransportJobOptions& options, 
 void run_transport_batch(mpi::Context& context, const TransportJobOptions& options, const ScaledJob& job,
                          const MarginalFiles& marginals) {
   const auto work = [&](Meter& meter) {
-    return telling_what_was_lost(context, options.input, [&](NarrowedEntries& narrowed) {
+    return warn_of_underflow(context, options.input, [&](NarrowedEntries& narrowed) {
       return with_numbers_of(job.precision, [&]<class T, class A>() {
         return transported_batch<T, A>(context, options, job, marginals, meter, narrowed);
       });

@@ -14,16 +14,15 @@ namespace plait::cli {
 
 namespace {
 
-constexpr ScaledWords transport_words{
-    "potentials",
-    "--row-potentials",
-    "--column-potentials",
-    "f64, f32 or mixed",
-    "C, the costs: a NumPy .npy, Matrix Market or HDF5 file;\n+infinity forbids an entry",
-    "The masses of the rows: a .npy file of a vector. Without it 1/M each, of M rows",
-    add_npy_path,
-    "Where the plan goes, as a .npy file; may be IN itself",
-    most_with_each_epsilon};
+const ScaledWords transport_words{"potentials",
+                                  "--row-potentials",
+                                  "--column-potentials",
+                                  {Precision::f64, Precision::f32, Precision::mixed},
+                                  "C, the costs: a NumPy .npy, Matrix Market or HDF5 file; +infinity forbids an entry",
+                                  "Masses of the rows, a vector; 1/M each by default",
+                                  add_npy_path,
+                                  "The plan, as a .npy file; may be IN itself",
+                                  most_with_last_epsilon};
 
 /// "RHO", or "RHO,RHO" of which one may be inf.
 sinkhorn::Rho parse_rho(std::string_view text) {
@@ -45,14 +44,12 @@ constexpr const char* transport_footer =
 exp((f + g - C) / epsilon), f the potentials of the rows and g of the columns. A small epsilon is approached from a
 larger one. Unbalanced, RHO KL(sums | masses) is added, with KL(p | q) = sum p log(p / q) - p + q.
 
-Example:
-  mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --cols b.npy -o P.npy
-Example: what it costs to move one cloud of points to another
-  mpirun -n 2 plait transport --points X.npy Y.npy --epsilon 0.01
-Example: between two clouds of points, of which only the way of each is wanted
+Example: the plan between given masses
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --columns b.npy -o P.npy
+Example: what it costs to move one cloud of points to another, and where each point goes
   mpirun -n 2 plait transport --points X.npy Y.npy --epsilon 0.01 --map moved.npy
-Example: what costs more than it is worth stays where it is
-  mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --cols b.npy -o P.npy)";
+Example: leave where it is what costs too much to move
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --columns b.npy -o P.npy)";
 
 }  // namespace
 
@@ -65,25 +62,22 @@ std::vector<InputFile> inputs_of(const TransportJobOptions& options) {
 void add_transport(CLI::App& program, TransportJobOptions& options) {
   CLI::App& command = *program.add_subcommand("transport", "Transport mass at the least cost, with an entropy added");
   add_scaled_options(command, options, transport_words);
-  command.get_option("IN")->required(false);
   add_points_options(command, options);
-  add_npy_path(command, "--map", options.map, "FILE", "Write where each point of X goes on the average (M x d)");
+  add_npy_path(command, "--map", options.map, "FILE", "With --points: where each point of X goes on average, M x d");
   add_epsilon_options(command, options);
   add_value(
-      command, "--unbalanced", [&options](const std::string& text) { options.rho = parse_rho(text); }, "RHO[,RHO]",
-      "Sums may miss the masses, which costs RHO KL(sums | masses),\nof rows and columns, or each its own (one may be "
-      "inf);\n"
-      "the masses of both need not have one total");
+      command, "--unbalanced", options.rho, parse_rho, "RHO[,RHO]",
+      "Let sums miss the masses at a cost of RHO KL(sums | masses), of rows and columns, or each its own, of which one "
+      "may be inf; the masses need not have one total");
   command.footer(transport_footer);
-  command.final_callback([&options] {
+  command.final_callback([&command, &options] {
+    expect_one_of(command);
     expect_points(options, options, options, "f64 or f32");
     if (options.points.empty() && !options.map.empty()) {
       throw UsageError("--map is given, but --points is missing: what is mapped?");
     }
     expect_checkpoint(options);
-    // Of points, what the transport costs is worth telling without a plan, which may be far larger than they are.
-    options.points.empty() ? expect_output(options, transport_words)
-                           : expect_different_outputs(options, transport_words);
+    expect_different_outputs(options, transport_words);
     expect_epsilons(options);
   });
 }

@@ -31,8 +31,8 @@ void prepare_points(mpi::Context& context, const TransportJobOptions& options, I
   mpi::agreed(context, [&] {
     expect_none_of_one(options, problems);
     if (problems == 1 || options.map.empty()) return;
-    throw ArgumentError(fmt::format(
-        "--map is given, but the marginals have {} columns, which are as many problems; expected vectors", problems));
+    throw ArgumentError(
+        fmt::format("--map is given, but the marginals have {} columns, each a problem; expected vectors", problems));
   });
   std::vector<NamedFile> written;
   if (!options.map.empty()) written.push_back({options.map, "the file of --map"});
@@ -131,7 +131,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   meter.stage("transporting", 0, 0);
   const JointStopwatch iterating(context);
   sinkhorn::TransportOptions how{.epsilon = options.epsilon,
-                                 .domain = options.domain,
+                                 .domain = options.method,
                                  .first_epsilon = options.first_epsilon,
                                  .limits = limits_of(context, options, job.precision, meter, result.log),
                                  .rho = options.rho,

@@ -13,7 +13,7 @@ nlohmann::json checkpoint_settings(const TransportJobOptions& options, Precision
   return {{"precision", name(precision)},
           {"epsilon", options.epsilon},
           {"first epsilon", options.first_epsilon},
-          {"domain", name(options.domain)},
+          {"method", name(options.method)},
           {"metric", name(options.metric)},
           {"p", options.p.value_or(2)},
           {"rho of the rows", number_or_null(options.rho.rows)},
@@ -30,9 +30,9 @@ ordered_json transport_json(const mpi::Context& context, const TransportJobOptio
   report["column_potentials"] = name_or_null(options.of_columns);
   report["cost"] = outcome.cost;
   report["dual"] = outcome.dual;
-  report["gap"] = outcome.gap;
+  report["duality_gap"] = outcome.gap;
   report["rho"] = {{"rows", number_or_null(options.rho.rows)}, {"columns", number_or_null(options.rho.columns)}};
-  report["divergence"] = {{"rows", outcome.row_divergence}, {"columns", outcome.column_divergence}};
+  report["marginal_kl"] = {{"rows", outcome.row_divergence}, {"columns", outcome.column_divergence}};
   report["stages"] = stages_json(outcome.stages);
   return report;
 }
@@ -60,10 +60,10 @@ std::string transport_summary(const TransportJobOptions& options, const ScaledJo
                               const TransportOutcome& outcome) {
   std::string text = fmt::format("P = exp((f + g - C) / epsilon)   {}, {}, epsilon {}\n", costs_text(options, job),
                                  name(outcome.precision), options.epsilon);
-  text += fmt::format("  {:<10}{:.10g}; with the entropy {:.10g}, a gap of {:.2g} to the dual\n", "cost", outcome.cost,
+  text += fmt::format("  {:<10}{:.10g}; with entropy {:.10g}, duality gap {:.2g}\n", "cost", outcome.cost,
                       outcome.dual + outcome.gap, outcome.gap);
   if (!options.rho.is_balanced()) {
-    text += fmt::format("  {:<10}{:.6g} is moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}\n", "mass",
+    text += fmt::format("  {:<10}{:.6g} moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}\n", "mass",
                         outcome.check.mass, options.rho.rows, outcome.row_divergence, options.rho.columns,
                         outcome.column_divergence);
   }

@@ -130,11 +130,10 @@ void Purification<T>::expect_gap(const Iterate& iterate) const {
       iterate.idempotency_error > halfway && std::abs(energies.width()) < resolution * problem.spectrum.width();
   if (!is_resolved && steps < problem.most_iterations) return;
   throw NoGap(
-      fmt::format("no gap{} for {} occupied states of {}: after {} steps of {} there are partly occupied states "
+      fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {} there are partly occupied states "
                   "between {:.12g} and {:.12g}{}",
                   is_resolved ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
-                  name(problem.method), energies.low, energies.high,
-                  is_resolved ? "" : ", and no further steps were allowed"),
+                  name(problem.method), energies.low, energies.high, is_resolved ? "" : ", and no more were allowed"),
       energies);
 }
 
@@ -168,7 +167,7 @@ bool Purification<T>::advance() {
   Iterate iterate{found.trace, found.idempotency_error, found.missing_trace, found.energy};
   if (!std::isfinite(iterate.idempotency_error)) {
     throw Error(ErrorKind::other,
-                fmt::format("the iterate after {} steps of {} is not finite: an eigenvalue lies outside "
+                fmt::format("the iterate after {} iterations of {} is not finite: an eigenvalue lies outside "
                             "of the spectrum that was given, {} to {}",
                             iterates.size(), name(problem.method), problem.spectrum.low, problem.spectrum.high));
   }

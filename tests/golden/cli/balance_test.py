@@ -108,7 +108,7 @@ class Balance(CommandTest):
                 result = self.run_plait(2, "balance", f"{name}.mtx", "-o", "x.npy")
                 self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
                 self.assertRegex(result.errors[0], message)
-        result = self.run_plait(2, "balance", "slow.mtx", "-o", "x.npy", "--iterations", "200")
+        result = self.run_plait(2, "balance", "slow.mtx", "-o", "x.npy", "--max-iterations", "200")
         self.assertEqual(result.status, 0)
         self.assertRegex(result.stderr, "no total support: .*; the entry in row 3, column 3 and 0 others are in no such matrix")
 
@@ -145,14 +145,14 @@ class Balance(CommandTest):
                 self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
                 self.assertRegex(result.errors[0], message)
                 self.assertEqual(self.files(), before)
-        result = self.run_plait(0, "balance", "slow.npy", "-o", "x.npy", "--iterations", "200")
+        result = self.run_plait(0, "balance", "slow.npy", "-o", "x.npy", "--max-iterations", "200")
         self.assertEqual(result.status, 0)
         self.assertRegex(result.stderr, "warning: iteration limit: .* no total support: 1 of the rows")
         for words, message in [
-            ((), "-o and --matrix are missing"),
+            ((), "none of -o FILE, --matrix FILE is given, expected plait balance IN (-o FILE | --matrix FILE) [OPTIONS]"),
             (("-o", "x.npy", "--matrix", "x.npy"), "-o and --matrix name one file"),
             (("-o", "x.npy", "--sum", "0"), "--sum: 0 is not positive"),
-            (("-o", "x.npy", "--precision", "bf16"), "'bf16' is no precision; expected f64 or mixed"),
+            (("-o", "x.npy", "--precision", "bf16"), "'bf16' is unknown; expected auto, f64 or mixed"),
         ]:
             with self.subTest(words):
                 result = self.run_plait(0, "balance", "A.npy", *words)
@@ -175,13 +175,13 @@ class Barycentre(CommandTest):
             u = mean[:, None] / sums
         self.save("w.npy", np.array([0.7, 0.3]))
         text = self.succeed(3, "barycentre", "C.npy", "--histograms", "B.npy", "--weights", "w.npy", "--epsilon", "0.05", "-o", "a.npy", "--tolerance", "1e-11")
-        self.assertRegex(text, r"^barycentre of 2 histograms   C is 19 x 12, f64, epsilon 0.05\n  costs     \S+, \S+\n  domain    factors\n  status    converged")
+        self.assertRegex(text, r"^barycentre of 2 histograms   C is 19 x 12, f64, epsilon 0.05\n  costs     \S+, \S+\n  method    factors\n  status    converged")
         np.testing.assert_allclose(self.load("a.npy")[:, 0], mean, rtol=1e-8)
 
     def test_between_points_it_is_that_of_their_costs(self):
         points = ("--points", self.saved("X.npy", np.linspace(0, 1, 19)[:, None]), self.saved("Y.npy", np.linspace(0, 1, 12)[:, None]))
         rest = ("--histograms", "B.npy", "--epsilon", "0.02", "--tolerance", "1e-11")
-        stored = json.loads(self.succeed(2, "barycentre", "C.npy", *rest, "--domain", "logarithmic", "-o", "a.npy", "--json"))
+        stored = json.loads(self.succeed(2, "barycentre", "C.npy", *rest, "--method", "logarithms", "-o", "a.npy", "--json"))
         made = json.loads(self.succeed(3, "barycentre", *points, *rest, "-o", "b.npy", "--report", "R.html", "--json"))
         np.testing.assert_allclose(self.load("b.npy"), self.load("a.npy"), rtol=1e-9)
         np.testing.assert_allclose(made["costs"], stored["costs"], rtol=1e-9)
@@ -221,7 +221,7 @@ class Barycentre(CommandTest):
             (("CF.npy", "--histograms", "B.npy", "--epsilon", "1"), "CF.npy is in Fortran order, expected C order"),
             (("C.npy", "--histograms", "heavy.npy", "--epsilon", "1"), r"histogram 1 has the mass \S+ in all, the first one"),
             (("C.npy", "--histograms", "B.npy", "--weights", "w.npy", "--epsilon", "1"), "the weights add up to 1.1, expected 1"),
-            (("C.npy", "--histograms", "B.npy", "--epsilon", "1e-6", "--domain", "factors"), "numerical limit: epsilon is 1e-06, expected .*; nothing was written"),
+            (("C.npy", "--histograms", "B.npy", "--epsilon", "1e-6", "--method", "factors"), "numerical limit: epsilon is 1e-06, expected .*; nothing was written"),
         ]:
             with self.subTest(words):
                 result = self.run_plait(2, "barycentre", *words, "-o", "a.npy")
@@ -229,8 +229,8 @@ class Barycentre(CommandTest):
                 self.assertRegex(result.errors[0], message)
                 self.assertNotIn("a.npy", self.files())
         for words, message in [
-            (("--epsilon", "1"), "IN is missing: a file of costs, or two of --points"),
-            (("C.npy", "--points", "X.npy", "X.npy", "--epsilon", "1"), "--points is given, and IN, too: C.npy"),
+            (("--epsilon", "1"), "none of IN, --points X Y is given"),
+            (("C.npy", "--points", "X.npy", "X.npy", "--epsilon", "1"), "--points is given, and so is IN (C.npy), expected one of them"),
             (("--points", "X.npy", "X.npy", "--epsilon", "1", "--precision", "mixed"), "--precision is mixed, expected f64 with --points"),
         ]:
             with self.subTest(words):

@@ -36,7 +36,7 @@ class FullDisk(CommandTest):
     def test_the_last_checkpoint_that_could_be_written_stays_and_the_job_goes_on(self):
         # The error falls like 1/n, and a checkpoint grows by a number with each iteration.
         self.save("slow.npy", np.array([[1.0, 1.0], [0.0, 1.0]]))
-        job = ("sinkhorn", "slow.npy", "--tolerance", "1e-14", "--iterations", "3000", "--quiet")
+        job = ("sinkhorn", "slow.npy", "--tolerance", "1e-14", "--max-iterations", "3000", "--quiet")
         self.run_plait(0, *job, "-o", "expected.npy")
         for ranks in (0, 2):
             with self.subTest(ranks=ranks):

@@ -34,15 +34,15 @@ ROWS = [
     Row("other arguments on rank 1", (*MOVE_B, *TO_A), USAGE, "started with different arguments", 1, "set -- info"),
     Row("misuse on rank 1 only", (*MOVE_B, *TO_A), USAGE, "started with different arguments", 1, "set -- transpose"),
     Row("unknown option", (*MOVE_B, *TO_A, "--form", "rows@1"), USAGE, "no option --form; did you mean --from"),
-    Row("no output", MOVE_B, USAGE, "-o or --per-rank is missing"),
-    Row("nothing to generate into", ("generate", "8x8"), USAGE, "error: -o is missing: where does the matrix go"),
+    Row("no output", MOVE_B, USAGE, r"none of -o FILE, --per-rank DIR is given, expected plait redistribute IN \(-o FILE \| --per-rank DIR\)"),
+    Row("nothing to generate into", ("generate", "8x8"), USAGE, r"error: -o FILE is missing, expected plait generate SHAPE -o FILE \[OPTIONS\]; see plait generate --help"),
     Row("output of another kind", ("generate", "8x8", "-o", "g.mtx"), USAGE, "--output: g.mtx would be a file of another kind"),
     Row("output of that kind in capitals", (*MOVE_B, "-o", "x.MTX"), USAGE, "--output: x.MTX would be a file of another kind"),
     Row("a stream for a file", ("redistribute", "-", *TO_A), USAGE, "IN: is -, expected a name; .* written ./-"),
     Row("two dashes", ("redistribute", "--", "B.npy", *TO_A), USAGE, "error: -- is not needed: a file whose name begins with -"),
     Row("relabel alone", (*MOVE_B, *TO_A, "--relabel"), USAGE, "--relabel is given, but --to is missing"),
     Row("two outputs", (*MOVE_B, *TO_A, "--per-rank", "D"), USAGE, "-o and --per-rank are both given"),
-    Row("bad op", (*MOVE_B, *TO_A, "--op", "t"), USAGE, "--op: 't' is no operation; expected identity, "),
+    Row("bad op", (*MOVE_B, *TO_A, "--op", "t"), USAGE, "--op: 't' is unknown; expected identity, "),
     Row("bad alpha", (*MOVE_B, *TO_A, "--alpha", "one"), USAGE, "--alpha: 'one' is no number; expected"),
     Row("alpha is complex", (*MOVE_B, *TO_A, "--alpha", "1+2i"), FAILED, r"--alpha: 1\+2i is complex.* f64"),
     Row("alpha is a fraction", ("redistribute", "i32.npy", *TO_A, "--alpha", "0.5"), FAILED, "--alpha: 0.5 is no i32"),
@@ -178,12 +178,31 @@ class Errors(CommandTest):
         self.assertEqual(result.stdout, "")
 
     def test_errors_are_json_too_where_that_is_asked_for(self):
-        for ranks, words, status in ((0, ("purify", "none.npy", "--electrons", "2"), 1), (2, ("multiply", "none.npy", "none.npy", "-o", "C.npy"), 1), (0, ("sinkhorn", "K.npy", "--nothing"), 2)):
+        for ranks, words, status in (
+            (0, (), 2), (0, ("--nothing",), 2), (0, ("purfy",), 2), (0, ("sinkhorn", "K.npy", "--nothing"), 2),
+            (0, ("purify",), 2), (2, ("generate", "8x8"), 2), (0, (*MOVE_B, *TO_A, "--op", "t"), 2),
+            (0, ("purify", "none.npy", "--electrons", "2"), 1), (2, ("multiply", "none.npy", "none.npy", "-o", "C.npy"), 1),
+            (0, ("trace", "none.json"), 1), (0, ("info", "--machine", "none.json"), 1), (0, ("machine", "-o", "none/m.json"), 1),
+            (0, ("plan", "--shape", "4x4", "--from", "custom:none.json", "--to", "rows@2"), 1),
+            (0, ("balance", "none.npy", "-o", "x.npy"), 1), (0, ("divergence", "none.npy", "--epsilon", "1"), 1),
+        ):  # fmt: skip
             with self.subTest(words):
                 result = self.run_plait(ranks, *words, "--json")
                 told = json.loads(result.stdout)
-                self.assertEqual((told["command"], told["exit_status"]), (words[0], status))
+                command = words[0] if words and not words[0].startswith("-") else None
+                self.assertEqual((told["command"], told["exit_status"], result.status), (command, status, status))
                 self.assertEqual(result.errors[0], f"plait: error: {told['error']}")
+
+    def test_arrays_in_archives_are_refused_with_what_to_do(self):
+        np.savez(self.folder / "w.npz", B=np.ones((3, 3)), b=np.ones(3))
+        for words, array in (
+            (("redistribute", "w.npz:/B", *TO_A), "B"), (("sinkhorn", "B.npy", *TO_A, "--rows", "w.npz:/b"), "b"),
+            (("sinkhorn", "B.npy", *TO_A, "--start", "w.npz:b"), "b"), (("redistribute", "w.npz", *TO_A), "A"),
+        ):  # fmt: skip
+            with self.subTest(words):
+                result = self.run_plait(0, *words)
+                self.expect_one_error(result, FAILED, rf'numpy.save\("A.npy", numpy.load\("w.npz"\)\["{array}"\]\)')
+        self.expect_one_error(self.run_plait(0, "redistribute", "no.npz:/B", *TO_A), FAILED, "no.npz: can't be opened")
 
     def test_every_error(self):
         old = (self.folder / "A.npy").read_bytes()

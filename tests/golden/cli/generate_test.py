@@ -36,7 +36,7 @@ def expected(shape: tuple[int, int], dtype: str, seed: int) -> np.ndarray:
 
 class Generate(CommandTest):
     def expect_generated(self, ranks: int, shape: tuple[int, int], dtype: str, seed: int, order: str) -> None:
-        arguments = ["--type", dtype, "--seed", str(seed), "--order", order, "--quiet"]
+        arguments = ["--dtype", dtype, "--seed", str(seed), "--order", order, "--quiet"]
         self.assertEqual(self.succeed(ranks, "generate", f"{shape[0]}x{shape[1]}", "-o", "M.npy", *arguments), "")
         matrix = self.load("M.npy")
         self.assertEqual(matrix.dtype, np.dtype(DTYPES[dtype]))
@@ -59,13 +59,14 @@ class Generate(CommandTest):
                 self.expect_generated(4, shape, "f32", 1, "C")
 
     def test_the_summary_names_what_was_made(self):
-        summary = self.succeed(0, "generate", "30x20", "-o", "M.npy", "--type", "float32", "--seed", "5")
+        summary = self.succeed(0, "generate", "30x20", "-o", "M.npy", "--dtype", "float32", "--seed", "5")
         self.assertRegex(summary, r"^M.npy: 30 x 20, f32, C order, seed 5: 2.40 kB in ")
         report = json.loads(self.succeed(0, "generate", "30x20", "-o", "M.npy", "--json"))
         self.assertGreater(report.pop("seconds"), 0)
         self.assertEqual(report.pop("version").count("."), 2)
+        self.assertIn(self.family, report.pop("mpi"))
         self.assertEqual(
             report,
-            {"command": "generate", "ranks": 1, "output": "M.npy", "shape": [30, 20], "dtype": "f64", "order": "C",
+            {"command": "generate", "ranks": 1, "nodes": 1, "output": {"path": "M.npy"}, "shape": [30, 20], "dtype": "f64", "order": "C",
              "seed": 0, "bytes": 4800},
         )  # fmt: skip

@@ -88,7 +88,7 @@ class Hamiltonian(CommandTest):
             with self.subTest(kind):
                 alone = self.made(0, kind, "--size", str(size))[0]
                 np.testing.assert_array_equal(self.made(4, kind, "--size", str(size), "--order", "F")[0], alone)
-                complex_one = self.made(3, kind, "--size", str(size), "--type", "c64")[0]
+                complex_one = self.made(3, kind, "--size", str(size), "--dtype", "c64")[0]
                 np.testing.assert_array_equal(complex_one, alone.astype("f4").astype("c8"))
 
     def test_the_summary_tells_electrons_and_gap(self):
@@ -101,13 +101,13 @@ class Hamiltonian(CommandTest):
         for words, complaint in [
             ("--kind c60 --size 61", "--size is 61, but c60 has 60 sites; --kind fullerene has others"),
             ("--kind fullerene --size 64", "--size is 64, but .*; the nearest numbers are 60 and 70"),
-            ("--kind fullerene --size -4", "--size is -4, but .*; the nearest numbers are 40"),
+            ("--kind fullerene --size -4", "--size: '-4' is no count; expected a whole number, 1 at least"),
             ("--kind polyacetylene --size 401", "the nearest numbers are 400 and 402"),
             ("--kind graphene --size 26", "the nearest numbers are 24 and 28"),
             ("--kind graphene", "--size is missing"),
             ("--kind graphene --size 4000000001", r"--size: 4000000001 x 4000000001 .*"),
-            ("--size 60", "--kind is missing, expected c60, fullerene, polyacetylene, graphene and prescribed"),
-            ("--kind c61", "--kind: 'c61' is no kind of Hamiltonian; there are c60, "),
+            ("--size 60", "--kind is missing, expected c60, fullerene, polyacetylene, graphene or prescribed"),
+            ("--kind c61", "--kind: 'c61' is unknown; expected c60, "),
             ("--kind c60 --gap 1", "--gap is given, but --kind is c60; expected it with polyacetylene, "),
             ("--kind c60 --seed 1", "--seed is given, but --kind is c60; "),
             ("--kind graphene --size 8 --filling 0.2", "--filling is given, but --kind is graphene"),
@@ -117,12 +117,12 @@ class Hamiltonian(CommandTest):
             ("--kind prescribed --size 8 --gap 0", "--gap is 0, expected more than 0"),
             ("--kind prescribed --size 8 --filling 1", "--filling is 1, expected"),
             ("--kind prescribed --size 8 --gap nan", "--gap: 'nan' is no number"),
-            ("--kind c60 --type i32", "--type: a Hamiltonian can't be i32, expected f32, f64, c64 or c128"),
+            ("--kind c60 --dtype i32", "--dtype: a Hamiltonian can't be i32, expected f32, f64, c64 or c128"),
         ]:
             with self.subTest(words):
                 result = self.run_plait(0, "generate", "hamiltonian", *words.split(), "-o", "H.npy")
                 self.assertEqual((result.status, len(result.errors)), (2, 1), result.stderr)
                 self.assertRegex(result.errors[0], complaint)
         result = self.run_plait(0, "generate", "8x8", "--kind", "c60", "-o", "H.npy")
-        self.assertRegex(result.stderr, "--kind is given, but 'hamiltonian' in place of SHAPE is not")
+        self.assertRegex(result.stderr, "--kind is given, but SHAPE is not hamiltonian")
         self.assertEqual(self.files(), set())

@@ -36,7 +36,7 @@ class Hdf5(CommandTest):
             )  # fmt: skip
         )
         np.testing.assert_array_equal(self.h5("A.h5")["deep/A"][...], b.conj().T)
-        self.assertEqual((report["check"], report["input"]["kind"], report["output"]["order"]), ("passed", "HDF5", "C"))
+        self.assertEqual((report["check"], report["input"]["format"], report["output"]["order"]), ("passed", "HDF5", "C"))
         self.assertEqual(self.files(), {"A.h5", "B.h5"})
 
     def test_products_go_into_files_of_rows_whatever_the_order_of_the_factors(self):

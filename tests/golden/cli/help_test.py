@@ -36,6 +36,71 @@ class Help(CommandTest):
             in_help |= options_in(text)
         self.assertEqual(options_in(REFERENCE.read_text()), in_help)
 
+    def test_usage_names_what_has_to_be_given_as_the_reference_does(self):
+        usages = set()
+        for command in COMMANDS:
+            text = self.succeed(0, command, "--help")
+            usage = re.search(r"^Usage: (.*)$", text, re.MULTILINE)[1]
+            usages.add(usage)
+            blocks = {block.partition(":\n")[0]: block for block in text.split("\n\n")}
+            choice = "".join(re.findall(r"\((.*)\)", usage))
+            needed = usage.replace(choice, "").partition(" [OPTIONS]")[0]
+            for title, words in (("Required", needed), ("One of these (required)", choice)):
+                for word in re.findall(r"(?<=[ (])--?[a-z-]+", f" {words}"):
+                    self.assertRegex(blocks[title], rf"(?m)^  ({word}[, ]|-\w, {word} )")
+            if command == "exec":
+                continue
+            bare = self.run_plait(0, command)
+            if usage == f"plait {command} [OPTIONS]":
+                self.assertEqual(bare.status, 0)
+            else:
+                self.assertEqual(bare.status, 2)
+                self.assertRegex(bare.stderr, rf"(is missing|is given), expected {re.escape(usage)}; see plait {command} --help\n")
+        self.assertEqual(set(re.findall(r"^## (plait .*)$", REFERENCE.read_text(), re.MULTILINE)), usages)
+
+    def test_a_word_that_is_unknown_is_answered_by_all_that_are_known(self):
+        ops = "identity, transpose, conjugate or conjugate-transpose; or N, T, C, H"
+        metrics = "sqeuclidean, euclidean, cityblock or minkowski"
+        known = {
+            ("redistribute", "--op"): ops, ("plan", "--op"): ops, ("multiply", "--op-a"): ops, ("multiply", "--op-b"): ops,
+            ("multiply", "--method"): "auto, ring, summa, cannon or in-place",
+            ("purify", "--method"): "auto, canonical, mcweeny, tc2, trs4 or hpcp",
+            ("purify", "--bounds"): "lanczos or gershgorin", ("purify", "--symmetric"): "lower or upper",
+            ("purify", "--per-state"): "1 or 2",
+            ("sinkhorn", "--method"): "scaling, in-place, algorithm-1, algorithm-2 or algorithm-3",
+            ("sinkhorn", "--exchange"): "auto, mpi, ring, two-level or coffee",
+            ("sinkhorn", "--precision"): "auto, f64, f32, mixed or bf16",
+            ("transport", "--precision"): "auto, f64, f32 or mixed", ("divergence", "--precision"): "auto, f64, f32 or mixed",
+            ("balance", "--precision"): "auto, f64 or mixed", ("barycentre", "--precision"): "auto, f64 or mixed",
+            ("transport", "--metric"): metrics, ("barycentre", "--metric"): metrics, ("divergence", "--metric"): metrics,
+            ("transport", "--method"): "auto, factors or logarithms", ("barycentre", "--method"): "auto, factors or logarithms",
+            ("divergence", "--method"): "auto, factors or logarithms",
+            ("generate", "--order"): "C or F",
+            ("generate", "--kind"): "c60, fullerene, polyacetylene, graphene or prescribed",
+            ("generate", "--dtype"): "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64 and c128",
+            ("plan", "--dtype"): "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64 and c128",
+            ("plan", "--from"): "block-cyclic, rows, cols, blocks or custom",
+            ("redistribute", "--to"): "block-cyclic, rows, cols, blocks or custom",
+        }  # fmt: skip
+        for (command, option), words in known.items():
+            with self.subTest(f"{command} {option}"):
+                result = self.run_plait(0, command, f"{option}=nonsense")
+                self.assertEqual(result.status, 2)
+                text = " ".join(self.succeed(0, command, "--help").split()).replace(" (default)", "")
+                for word in re.findall(r"[\w@:-]+", words):
+                    self.assertRegex(result.errors[0], rf"--.*\b{re.escape(word)}")
+                    if word not in ("or", "and"):
+                        self.assertIn(word, text)
+
+    def test_an_option_takes_the_same_kind_of_value_in_all_commands(self):
+        values: dict[str, set[str]] = {}
+        for command in COMMANDS:
+            text = self.succeed(0, command, "--help")
+            for name, value in re.findall(r"^  (?:-\w, )?(--[a-z-]+)(?: (\S+(?: Y)?))?(?:  |$)", text, re.MULTILINE):
+                values.setdefault(name, set()).add(value)
+        values.pop("--unbalanced")  # one number for both sides of a divergence
+        self.assertEqual({name: found for name, found in values.items() if len(found) > 1}, {})
+
     def test_the_layouts_of_the_help_are_layouts(self):
         self.save("B.npy", np.ones((10, 8)))
         text = self.succeed(0, "redistribute", "--help")
@@ -90,7 +155,10 @@ class Help(CommandTest):
         self.save("H.npy", np.diag([1.0, 2.0, 3.0, 4.0]))
         self.save("S.npy", np.eye(4))
         reports = [
-            self.succeed(0, "redistribute", "B.npy", "-o", "A.npy", "--json"),
+            self.succeed(0, "plan", "--shape", "9x9", "--from", "rows@2", "--to", "cols@2", "--relabel", "--json"),
+            self.succeed(0, "info", "--json"),
+            self.succeed(0, "redistribute", "B.npy", "-o", "A.npy", "--trace", "t.json", "--json"),
+            self.succeed(0, "trace", "t.json", "--json"),
             self.succeed(0, "generate", "3x3", "-o", "M.npy", "--json"),
             self.succeed(0, "multiply", "M.npy", "M.npy", "-o", "C.npy", "--json"),
             self.succeed(0, "purify", "H.npy", "--electrons", "4", "--overlap", "S.npy", "--json"),
@@ -101,6 +169,9 @@ class Help(CommandTest):
             self.succeed(0, "divergence", "S.npy", "--epsilon", "1", "--json"),
             self.succeed(0, "transport", "B.npy", "--epsilon", "1", "--rows", "B.npy", "--row-potentials", "f.npy", "--json"),
         ]
-        for report in reports:
-            for key in keys_of(json.loads(report)):
-                self.assertIn(f"`{key.split('.')[-1]}`", REFERENCE.read_text())
+        commands, reference = set(), REFERENCE.read_text()
+        for report in map(json.loads, reports):
+            commands.add(report["command"])
+            for key in keys_of(report):
+                self.assertRegex(reference, rf"`({re.escape(key)}|{key.split('.')[-1]})`")
+        self.assertEqual(commands, set(COMMANDS) - {"machine", "exec"})

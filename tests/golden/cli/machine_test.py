@@ -21,8 +21,8 @@ class Machine(CommandTest):
     def test_one_rank_measures_its_memory_and_assumes_the_links(self):
         text = self.run_plait(0, "machine", "--quick", "-o", "m.json").stdout
         self.assertRegex(text, r"^m.json: 1 rank on 1 node, .*; measured quickly; in ")
-        self.assertRegex(text, r"\n  its ranks read .*B/s, copy .*B/s; each of them combines .*B/s\n")
-        self.assertIn("  between nodes: assumed, not measured: start it on more\n", text)
+        self.assertRegex(text, r"\n  memory: all ranks of a node read .*B/s and copy .*B/s, each combines .*B/s\n")
+        self.assertIn("  between nodes: assumed, not measured: needs two nodes\n", text)
         machine = self.written()
         self.assertEqual((machine["node"]["measured"], machine["network"]["measured"]), (False, False))
         self.assertEqual(machine["ranks_per_node"], 1)
@@ -32,7 +32,7 @@ class Machine(CommandTest):
 
     def test_two_ranks_measure_messages_within_their_node(self):
         report = json.loads(self.succeed(2, "machine", "--quick", "-o", "m.json", "--json", "--quiet"))
-        self.assertEqual((report["command"], report["ranks"], report["output"]), ("machine", 2, "m.json"))
+        self.assertEqual((report["command"], report["ranks"], report["output"]), ("machine", 2, {"path": "m.json"}))
         machine = self.written()
         self.assertEqual(report["machine"], machine)
         self.assertEqual((machine["node"]["measured"], machine["network"]["measured"]), (True, False))

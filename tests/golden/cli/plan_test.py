@@ -47,13 +47,13 @@ class Plan(CommandTest):
         target = block_cyclic_owners(shape, (8, 4), (3, 2), by_columns=True)
         layouts = ["--from", "block-cyclic:3x5@2x3", "--to", "block-cyclic:8x4@3x2,order=col", "--shape", "37x53"]
         counts = volumes(source, target, 6, 4)
-        report = self.plan(*layouts, "--type", "f32")
+        report = self.plan(*layouts, "--dtype", "f32")
         self.expect_volume(report, counts)
         self.assertEqual((report["ranks"], report["bytes"]), (6, 37 * 53 * 4))
         self.assertEqual(report["kept_bytes"], np.trace(counts))
         self.assertNotIn("relabeled", report)
 
-        report = self.plan(*layouts, "--type", "f32", "--relabel")
+        report = self.plan(*layouts, "--dtype", "f32", "--relabel")
         rank_of = report["permutation"]
         self.assertEqual(sorted(rank_of), list(range(6)))
         self.expect_volume(report["relabeled"], volumes(source, np.array(rank_of)[target], 6, 4))
@@ -168,7 +168,7 @@ class Plan(CommandTest):
     def test_the_summary_is_for_people(self):
         text = self.succeed(0, "plan", "--from", "rows@2", "--to", "rows@2,ranks=1,0", "--shape", "30x20", "--relabel")
         self.assertRegex(text, r"(?m)^  moves +4.80 kB in 2 messages; at most 2.40 kB sent or received by a rank$")
-        self.assertRegex(text, r"(?m)^ +100.00 % less; 2 of 2 ranks change their roles \(found in ")
+        self.assertRegex(text, r"(?m)^ +100.00 % less; 2 of 2 ranks change roles \(found in ")
 
     def test_every_key_of_the_json_is_documented(self):
         words = ["plan", "--from", "rows@2", "--to", "cols@2", "--shape", "30x20", "--relabel", "--json"]
@@ -190,7 +190,7 @@ class Plan(CommandTest):
             ({"--from": "rows@0"}, 2, "--from: .*at least 1"),
             ({"--shape": "30"}, 2, "--shape: '30' is no shape"),
             ({"--shape": "9000000000x9000000000"}, 2, "--shape: .*more than can be counted"),
-            ({"--relabel": "fast"}, 2, "--relabel: 'fast' is no way to relabel"),
+            ({"--relabel": "fast"}, 2, "--relabel: 'fast' is unknown; expected exact or greedy"),
             ({"--ranks-per-node": "0"}, 2, "--ranks-per-node: '0' is no count"),
             ({"--to": "custom:none.json"}, 1, "none.json: can't be opened"),
             ({"--to": "rows@2,within=5x5"}, 1, "--to: .*30 x 20"),

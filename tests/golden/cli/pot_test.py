@@ -26,23 +26,23 @@ class Pot(CommandTest):
         self.a, self.b = self.save("a.npy", self.a / self.a.sum()), self.save("b.npy", self.b / self.b.sum())
 
     def transport(self, ranks: int, *arguments: str) -> dict:
-        words = ("transport", "C.npy", "--rows", "a.npy", "--cols", "b.npy", "-o", "P.npy", "--tolerance", "1e-12")
+        words = ("transport", "C.npy", "--rows", "a.npy", "--columns", "b.npy", "-o", "P.npy", "--tolerance", "1e-12")
         return json.loads(self.succeed(ranks, *words, *arguments, "--json"))
 
     def test_sinkhorn(self):
         expected = ot.sinkhorn(self.a, self.b, self.cost, 0.1, numItermax=10_000, stopThr=1e-14)
-        report = self.transport(2, "--epsilon", "0.1", "--domain", "factors")
+        report = self.transport(2, "--epsilon", "0.1", "--method", "factors")
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
         self.assertAlmostEqual(report["cost"], (expected * self.cost).sum(), 10)
 
     def test_sinkhorn_log(self):
         expected = ot.sinkhorn(self.a, self.b, self.cost, 0.01, "sinkhorn_log", numItermax=20_000, stopThr=1e-13)
-        self.transport(0, "--epsilon", "0.01", "--domain", "logarithmic")
+        self.transport(0, "--epsilon", "0.01", "--method", "logarithms")
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-5, atol=1e-12)
 
     def test_scaling_of_a_matrix(self):
         kernel = self.save("K.npy", np.exp(-self.cost / 0.2))
-        words = ("--rows", "a.npy", "--cols", "b.npy", "-o", "P.npy", "--tolerance", "1e-12")
+        words = ("--rows", "a.npy", "--columns", "b.npy", "-o", "P.npy", "--tolerance", "1e-12")
         self.succeed(2, "sinkhorn", "K.npy", *words)
         expected = ot.sinkhorn(self.a, self.b, -np.log(kernel), 1.0, numItermax=10_000, stopThr=1e-14)
         np.testing.assert_allclose(self.load("P.npy"), expected, rtol=1e-8)
@@ -87,7 +87,7 @@ class Pot(CommandTest):
         expected = ot.bregman.barycenter(heaps, cost, 0.001, method="sinkhorn_log", numItermax=20_000, stopThr=1e-11)
         words = ("--histograms", "B.npy", "--epsilon", "0.001", "-o", "m.npy", "--tolerance", "1e-8")
         report = json.loads(self.succeed(2, "barycentre", "C.npy", *words, "--json"))
-        self.assertEqual((report["status"], report["stages"][-1]["domain"]), ("converged", "logarithmic"))
+        self.assertEqual((report["status"], report["stages"][-1]["method"]), ("converged", "logarithms"))
         np.testing.assert_allclose(self.load("m.npy")[:, 0], expected, atol=1e-6)
 
     def test_several_pairs_at_a_small_epsilon(self):
@@ -97,11 +97,11 @@ class Pot(CommandTest):
         self.save("y.npy", self.y)
         for given in [("C.npy",), ("--points", "x.npy", "y.npy")]:
             with self.subTest(given):
-                words = ("--rows", "R.npy", "--cols", "b.npy", "--epsilon", str(epsilon), "--tolerance", "1e-7")
+                words = ("--rows", "R.npy", "--columns", "b.npy", "--epsilon", str(epsilon), "--tolerance", "1e-7")
                 vectors = ("--row-potentials", "f.npy", "--column-potentials", "g.npy")
                 report = json.loads(self.succeed(2, "transport", *given, *words, *vectors, "--json"))
                 self.assertEqual([problem["status"] for problem in report["problems"]], ["converged"] * 2)
-                self.assertEqual(report["problems"][0]["stages"][-1]["domain"], "logarithmic")
+                self.assertEqual(report["problems"][0]["stages"][-1]["method"], "logarithms")
                 f, g = self.load("f.npy"), self.load("g.npy")
                 for k in range(2):
                     plan = np.exp((f[:, k : k + 1] + g[k : k + 1] - self.cost) / epsilon)

@@ -68,7 +68,7 @@ class Report(CommandTest):
         r, c = random.random(37) + 0.2, random.random(23) + 0.2
         self.save("r.npy", r / r.sum())
         self.save("c.npy", c / c.sum())
-        page, report = self.reported(3, "sinkhorn", name, "--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy", "--form", "algorithm-2", "--exchange", "ring")
+        page, report = self.reported(3, "sinkhorn", name, "--rows", "r.npy", "--columns", "c.npy", "-o", "P.npy", "--method", "algorithm-2", "--exchange", "ring")
         self.assertEqual(page.texts["h1"], ["sinkhorn: " + name])
         self.assertEqual(page.texts["h2"], ["Convergence", "The plan", "Sums of rows and columns", "Results", "Where the time went", "Timeline"])
         convergence = page.plot("Error after each of")
@@ -87,7 +87,7 @@ class Report(CommandTest):
         off = page.plot("Differences of wanted and reached sums of 23 columns").curve("network")
         np.testing.assert_allclose(off, np.abs(self.load("P.npy").sum(0) - c / c.sum()), rtol=0.1, atol=1e-17)
         self.expect_picture(page, "the plan, 37 x 23", self.load("P.npy"))
-        self.assertEqual((page.value("form"), page.value("exchange of sums")), ("algorithm-2", "ring"))
+        self.assertEqual((page.value("method"), page.value("exchange of sums")), ("algorithm-2", "ring"))
         (timeline,) = [svg for svg in page.svgs if svg.attributes.get("class") == "timeline"]
         self.assertEqual(timeline.titles, ["time"])
         self.assertIn("rank 2", [text for *_, text in timeline.texts])
@@ -101,7 +101,7 @@ class Report(CommandTest):
         r = np.random.default_rng(4).random(470) + 0.5
         self.save("r.npy", r / r.sum())
         self.save("c.npy", np.full(230, 1 / 230))
-        page, _ = self.reported(2, "sinkhorn", "K.npy", "--rows", "r.npy", "--cols", "c.npy", "-o", "P.npy")
+        page, _ = self.reported(2, "sinkhorn", "K.npy", "--rows", "r.npy", "--columns", "c.npy", "-o", "P.npy")
         plan = self.load("P.npy")
         self.expect_picture(page, "the plan, 470 x 230", grouped(grouped(plan, 160, 0, np.max), 160, 1, np.max))
         text = " ".join(page.texts["p"])
@@ -131,13 +131,13 @@ class Report(CommandTest):
         x, y = np.linspace(0, 1, 30), np.linspace(0, 1, 21)
         self.save("C.npy", np.subtract.outer(x, y) ** 2)
         page, report = self.reported(2, "transport", "C.npy", "--epsilon", "0.004", "-o", "P.npy")
-        for key, what in (("gap", "duality gap"), ("dual", "dual value"), ("cost", "cost")):
+        for key, what in (("duality_gap", "duality gap"), ("dual", "dual value"), ("cost", "cost")):
             self.assertEqual(float(page.value(what)), report[key])
         stages = [row for row in page.rows if len(row) == 3][1:]
         self.assertGreater(len(stages), 1)
         for row, stage in zip(stages, report["stages"], strict=True):
             self.assertAlmostEqual(float(row[0]), stage["epsilon"])
-            self.assertEqual((int(row[1]), row[2]), (stage["iterations"], stage["domain"]))
+            self.assertEqual((int(row[1]), row[2]), (stage["iterations"], stage["method"]))
         plot = page.plot("Error after each of")
         self.assertEqual(len([1 for kind, d, *_ in plot.paths if kind == "level" and "V" in d and d.count("M") == 1 and "H" not in d]), len(stages))
         errors = plot.curve("compute")
@@ -158,7 +158,7 @@ class Report(CommandTest):
         self.expect_points(page, plan)
         # What may be missed is not what is wanted, but what the potentials ask for.
         page, report = self.reported(0, "transport", "--points", "X.npy", "Y.npy", "--epsilon", "0.1", "--unbalanced", "0.5", "-o", "P.npy")
-        self.assertEqual(float(page.value("KL(sums of rows | masses)")), report["divergence"]["rows"])
+        self.assertEqual(float(page.value("KL(sums of rows | masses)")), report["marginal_kl"]["rows"])
         plan = self.load("P.npy")
         for mark in ("wait", "compute"):
             np.testing.assert_allclose(page.plot("Wanted and reached sums of 31").curve(mark), plan.sum(1), rtol=0.02)
@@ -236,7 +236,7 @@ class Report(CommandTest):
         page = self.page()
         plot = page.plot("Errors by step")
         self.assertEqual(plot.titles, ["step", "error, without a unit"])
-        errors = [step["idempotency_error"] for step in report["steps"]]
+        errors = [step["idempotency_error"] for step in report["iterates"]]
         np.testing.assert_allclose(plot.curve("compute"), errors, rtol=0.2)
         density = self.load("D.npy")
         self.assertLess(density.min(), -0.1)

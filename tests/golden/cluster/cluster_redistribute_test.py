@@ -17,7 +17,7 @@ class Redistribute(ClusterTest):
         return json.loads(result.stdout)
 
     def test_block_cyclic_layouts_and_transposition(self):
-        report = self.plait_on_nodes("generate", f"{SHAPE[0]}x{SHAPE[1]}", "--type", "f64", "-o", "B.npy")
+        report = self.plait_on_nodes("generate", f"{SHAPE[0]}x{SHAPE[1]}", "--dtype", "f64", "-o", "B.npy")
         self.assertEqual(report["ranks"], 4)
         b = self.load("B.npy")
         self.assertEqual(b.shape, SHAPE)

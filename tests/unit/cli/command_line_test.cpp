@@ -43,8 +43,8 @@ TEST(CommandLine, layouts_are_parsed) {
 }
 
 TEST(CommandLine, generate_takes_a_shape) {
-  const auto options = std::get<GenerateOptions>(
-      parsed({"generate", "30x0", "-o", "f", "--type", "complex64", "--seed", "18446744073709551615", "--order", "F"}));
+  const auto options = std::get<GenerateOptions>(parsed(
+      {"generate", "30x0", "-o", "f", "--dtype", "complex64", "--seed", "18446744073709551615", "--order", "F"}));
   EXPECT_EQ(options.shape, (layout::Shape{30, 0}));
   EXPECT_EQ(options.dtype, io::DType::c64);
   EXPECT_EQ(options.seed, ~std::uint64_t{0});
@@ -71,17 +71,22 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
   for (const auto& [words, complaint] : std::vector<Misuse>{
            {{},
             "no command is given, expected redistribute, multiply, purify, sinkhorn, transport, balance, barycentre, "
-            "divergence, plan, generate, info, machine, trace, exec; see plait --help"},
+            "divergence, plan, generate, info, machine, trace or exec; see plait --help"},
            {{"redistibute", "x"}, "there is no command redistibute; did you mean redistribute? See plait --help"},
            {{"x"}, "there is no command x; see plait --help"},
            {{"--verion"}, "there is no option --verion; did you mean --version?"},
            {{"redistribute", "B", "-o", "A", "--pre-rank", "D"},
             "no option --pre-rank; did you mean --per-rank? See pl"},
            {{"redistribute", "B", "C", "-o", "A"}, "redistribute takes no further argument, but 'C' is given"},
-           {{"redistribute", "-o", "A"}, "IN is required"},
-           {{"redistribute", "B"}, "-o or --per-rank is missing"},
+           {{"redistribute", "-o", "A"},
+            "IN is missing, expected plait redistribute IN (-o FILE | --per-rank DIR) [OPTIONS]; see plait "
+            "redistribute"},
+           {{"redistribute", "B"}, "none of -o FILE, --per-rank DIR is given, expected plait redistribute IN ("},
            {{"redistribute", "B", "-o", "A", "--per-rank", "D"}, "-o and --per-rank are both given"},
-           {{"redistribute", "B", "-o"}, "--output"},
+           {{"redistribute", "B", "-o"}, "--output has no value, expected --output FILE; see"},
+           {{"redistribute", "B", "-o", "A", "-o", "C"}, "--output is given more than once; see"},
+           {{"redistribute", "B", "-o", "A", "--json=false"}, "--json takes no value; see"},
+           {{"transport", "--points", "X", "--epsilon", "1"}, "--points has no value, expected --points X Y; see"},
            {{"redistribute", "B", "-o", "--json"}, "--output: is --json, expected a name"},
            {{"redistribute", "B", "-o", ""}, "--output: is empty, expected a name"},
            {{"redistribute", "B", "-o", "A.mtx"},
@@ -89,7 +94,8 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
            {{"redistribute", "B", "-o", "A.csv"}, "A.csv would be a file of another kind"},
            {{"sinkhorn", "B", "-o", "A.npz"},
             "A.npz would be a file of another kind, expected a name that ends in .npy"},
-           {{"redistribute", "B", "-o", "A", "--op", "t"}, "--op: 't' is no operation; expected identity"},
+           {{"redistribute", "B", "-o", "A", "--op", "t"},
+            "--op: 't' is unknown; expected identity, transpose, conjugate or conjugate-transpose"},
            {{"help", "redistibute"}, "there is no command redistibute; did you mean redistribute?"},
            {{"redistribute", "B", "-o", "A", "--from", "rows@x"}, "--from: expected the number of ranks"},
            {{"redistribute", "B", "-o", "A", "--from", "rows@x"}, "\nrows@x\n     ^"},
@@ -104,14 +110,21 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
            {{"generate", "8x", "-o", "f"}, "SHAPE: '8x' is no shape"},
            {{"generate", "-8x8", "-o", "f"}, "SHAPE: '-8x8' is no shape"},
            {{"generate", "4294967296x4294967296", "-o", "f"}, "SHAPE: "},
-           {{"generate", "8x8"}, "-o is missing"},
-           {{"generate", "8x8", "-o", "f", "--type", "f16"}, "--type: dtype is \"f16\""},
+           {{"generate", "8x8"}, "-o FILE is missing, expected plait generate SHAPE -o FILE [OPTIONS]"},
+           {{"generate", "8x8", "-o", "f", "--dtype", "f16"}, "--dtype: dtype is \"f16\""},
            {{"generate", "8x8", "-o", "f", "--seed", "-1"}, "--seed: '-1' is no seed"},
-           {{"generate", "8x8", "-o", "f", "--order", "c"}, "--order: 'c' is no order"},
+           {{"generate", "8x8", "-o", "f", "--order", "c"}, "--order: 'c' is unknown; expected C or F"},
            {{"info", "--quiet"}, "info has no option --quiet"},
            {{"exec", "--lgo", "--", "x"}, "exec has no option --lgo; did you mean --log? See plait exec --help"},
            {{"exec", "--isa", "mmx", "x"}, "--isa: instruction set \"mmx\""},
            {{"exec", "--log", "--"}, "no command is given, expected plait exec"},
+           {{"purify", "H", "--most-steps", "3"}, "no option --most-steps; did you mean --max-iterations?"},
+           {{"sinkhorn", "K", "--iterations=3"}, "no option --iterations=3; did you mean --max-iterations?"},
+           {{"sinkhorn", "K", "--form", "in-place"}, "no option --form; did you mean --method?"},
+           {{"sinkhorn", "K", "--overlap"}, "no option --overlap; did you mean --pipelined?"},
+           {{"sinkhorn", "K", "--cols", "c"}, "no option --cols; did you mean --columns?"},
+           {{"transport", "K", "--domain", "factors"}, "no option --domain; did you mean --method?"},
+           {{"plan", "--type", "f32"}, "no option --type; did you mean --dtype?"},
        }) {
     EXPECT_THAT([&] { static_cast<void>(parsed(words)); },
                 testing::ThrowsMessage<UsageError>(testing::HasSubstr(complaint)))
@@ -127,7 +140,7 @@ TEST(CommandLine, help_mentions_every_option_of_a_command) {
     EXPECT_THAT(redistribute, testing::HasSubstr(option));
   }
   for (const char* option :
-       {"--output", "--type", "--seed", "--order", "--json", "--quiet", "--progress", "Example:"}) {
+       {"--output", "--dtype", "--seed", "--order", "--json", "--quiet", "--progress", "Example:"}) {
     EXPECT_THAT(help({"generate", "--help"}), testing::HasSubstr(option));
   }
   EXPECT_THAT(help({"info", "--help"}), testing::HasSubstr("Example:"));

@@ -29,15 +29,15 @@ bool Course::is_over() {
   if (outcome_.errors.empty()) return false;
   if (outcome_.error <= limits_.tolerance) {
     ended(Status::converged,
-          fmt::format("the error is {:.3g}, at most {:.3g} was wanted", outcome_.error, limits_.tolerance));
+          fmt::format("the error is {:.3g}, the tolerance {:.3g}", outcome_.error, limits_.tolerance));
     return true;
   }
   if (is_rounding()) {
     const bool is_wide = !is_as_good_as_it_gets(outcome_.errors, rounding_);
     ended(Status::numerical_limit,
-          fmt::format("the error stays at {:.3g}, which is what rounding leaves{}; {:.3g} was wanted", outcome_.error,
-                      is_wide ? fmt::format(" of costs that are up to {:.3g} times epsilon", span_) : "",
-                      limits_.tolerance));
+          fmt::format(
+              "the error stays at {:.3g}, which is what rounding leaves{}; the tolerance is {:.3g}", outcome_.error,
+              is_wide ? fmt::format(" of costs that are up to {:.3g} times epsilon", span_) : "", limits_.tolerance));
     return true;
   }
   return false;
@@ -60,11 +60,11 @@ bool Course::is_proof(const Feasibility& found, const CheckedMarginals& marginal
 }
 
 const Outcome& Course::at_limit(const Feasibility& found, const AxisNames& names) {
-  std::string reason = fmt::format("the error is {:.3g} after {} iterations, {:.3g} was wanted", outcome_.error,
+  std::string reason = fmt::format("the error is {:.3g} after {} iterations, the tolerance {:.3g}", outcome_.error,
                                    outcome_.iterations, limits_.tolerance);
   if (found.is_tight) {
     reason += "; it falls slowly because the matrix has no total support: " + describe(found.bottleneck, names) +
-              fmt::format(", so that what other {} have there has to vanish", names.rows());
+              fmt::format(", so that entries of other {} there have to vanish", names.rows());
   }
   return ended(Status::iteration_limit, std::move(reason));
 }

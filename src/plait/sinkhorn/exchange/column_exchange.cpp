@@ -44,7 +44,7 @@ Group leaders(const mpi::Context& context) {
 
 std::string_view name(SumWay way) noexcept {
   switch (way) {
-    case SumWay::chosen: return "chosen";
+    case SumWay::chosen: return "auto";
     case SumWay::mpi: return "mpi";
     case SumWay::ring: return "ring";
     case SumWay::two_level: return "two-level";

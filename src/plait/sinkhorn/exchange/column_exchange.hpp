@@ -18,7 +18,7 @@ enum class SumWay : unsigned char {
   coffee,     ///< the same, but all ranks of a node have an equal part in summing up before the first one gathers it
 };
 
-/// "chosen", "mpi", "ring", "two-level", "coffee".
+/// "auto", "mpi", "ring", "two-level", "coffee".
 [[nodiscard]] std::string_view name(SumWay way) noexcept;
 
 /// As many parts of a vector go through all ranks side by side.
