@@ -1,5 +1,5 @@
 ! The C API of plait for Fortran: the functions, types and constants of plait.h, which documents them. Compile this file
-! with your program and link libplait.
+! with your program and link the shared library.
 !
 ! Handles are of type(c_ptr), c_null_ptr when there is none. What a type points to is given by c_loc of a target.
 ! Arguments that are optional here may be NULL in C. Ranks, rows and columns count from 0, as in MPI. docs/c-api.md has
