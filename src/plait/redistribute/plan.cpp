@@ -290,7 +290,7 @@ void Plan::scale_target(const PlannedMatrix& matrix, const Operands& operands) {
 std::unique_ptr<Exchange> Plan::cut_exchange(const ExchangeKind& kind) {
   const auto takes_part = [](Index bytes) { return bytes != 0; };
   if (std::ranges::none_of(kind.element_bytes, takes_part)) return nullptr;
-  return std::make_unique<Exchange>(context_, matrices_, kind.element_bytes, options_);
+  return std::make_unique<Exchange>(context_, matrices_, kind.element_bytes, options_, rings_);
 }
 
 // As much as any exchange for elements of these sizes needs, as which of them begins is not known before the agreement.
@@ -332,7 +332,7 @@ Exchange& Plan::new_exchange(const ExchangeKind& kind, std::unique_ptr<Exchange>
     mpi::agree(context_, failure, minima);
     traffic = {-minima[0], -minima[1]};
   }
-  cut->share_memory(kind, traffic, rings_);
+  cut->share_memory(kind, traffic);
   const auto keep = [&] {
     cut->build();
     exchanges_.emplace(kind, std::move(cut));

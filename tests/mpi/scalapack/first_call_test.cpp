@@ -81,7 +81,7 @@ class FirstCall : public ::testing::Test {
 };
 
 // What new memory that a node shares costs its processes at most, beside the one agreement of all.
-constexpr int reductions_for_memory = 3;
+constexpr int reductions_for_memory = 4;
 constexpr int gatherings_for_memory = 2;
 // Of contracts that communicate.
 constexpr int reductions_of_checks = PLAIT_ASSERT_LEVEL >= 3 ? 1 : 0;

@@ -24,11 +24,12 @@ constexpr Index most_under_way = 32;   // messages in each direction; MPI looks 
 }  // namespace
 
 Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, std::vector<Index> element_bytes,
-                   const Options& options)
+                   const Options& options, std::shared_ptr<RingMemory> rings)
     : context_(context),
       matrices_(matrices),
       element_bytes_(std::move(element_bytes)),
       options_(options),
+      ring_memory_(rings ? std::move(rings) : std::make_shared<RingMemory>(context)),
       movers_(element_bytes_.size()) {
   if (options_.within_node == WithinNode::shared_memory) {
     slot_bytes_ =

@@ -40,14 +40,14 @@ class Exchange {
   /// Cuts. Local.
   /// \param matrices       outlive it
   /// \param element_bytes  by matrix, as in `ExchangeKind`
+  /// \param rings          null: of its own
   Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, std::vector<Index> element_bytes,
-           const Options& options);
+           const Options& options, std::shared_ptr<RingMemory> rings);
   /// What this rank sends to others of its node.
   [[nodiscard]] NodeTraffic traffic_in_node() const;
   /// Takes the memory that ranks of a node share. Collective over the context.
   /// \param traffic  at least that of each rank of the node, and the same on all of them
-  /// \param rings    null: of its own
-  void share_memory(const ExchangeKind& kind, NodeTraffic traffic, const std::shared_ptr<RingMemory>& rings);
+  void share_memory(const ExchangeKind& kind, NodeTraffic traffic);
   /// Makes the schedule. Local.
   void build();
 
@@ -59,7 +59,7 @@ class Exchange {
   [[nodiscard]] bool is_neighbour(int peer) const;
   [[nodiscard]] bool by_message(const Stream& stream) const;
   [[nodiscard]] std::vector<Stream> streams(const PackagesByPeer& packages, bool outgoing) const;
-  void share_rings(NodeTraffic traffic, const std::shared_ptr<RingMemory>& memory);
+  void share_rings(NodeTraffic traffic);
   void share_tiles(const ExchangeKind& kind);
 
   [[nodiscard]] schedule::PoolId add_pool(schedule::Graph& graph, std::span<const Stream> streams, Index blocks) const;
@@ -82,7 +82,8 @@ class Exchange {
   std::deque<PlannedMatrix>& matrices_;
   const std::vector<Index> element_bytes_;
   const Options options_;
-  Index slot_bytes_ = 0;                      // what rings may have, 0 for none
+  Index slot_bytes_ = 0;  // what rings may have, 0 for none
+  std::shared_ptr<RingMemory> ring_memory_;
   std::vector<std::optional<Mover>> movers_;  // of the matrices that take part
   std::vector<Stream> outgoing_, incoming_;
   std::vector<Chunk> own_;

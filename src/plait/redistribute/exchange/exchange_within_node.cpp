@@ -28,18 +28,18 @@ schedule::Dependencies slot_emptied(const NodeRings& rings, const std::vector<Op
 }  // namespace
 
 // Without memory for it, which all ranks of a node find alike, messages do as well.
-void Exchange::share_memory(const ExchangeKind& kind, NodeTraffic traffic, const std::shared_ptr<RingMemory>& rings) {
+void Exchange::share_memory(const ExchangeKind& kind, NodeTraffic traffic) {
   try {
-    kind.sources_are_shared || kind.targets_are_shared ? share_tiles(kind) : share_rings(traffic, rings);
+    kind.sources_are_shared || kind.targets_are_shared ? share_tiles(kind) : share_rings(traffic);
   } catch (const OutOfMemory&) {
     rings_.reset();
     in_place_.reset();
   }
 }
 
-void Exchange::share_rings(NodeTraffic traffic, const std::shared_ptr<RingMemory>& memory) {
+void Exchange::share_rings(NodeTraffic traffic) {
   if (slot_bytes_ == 0 || traffic.longest_chunk == 0) return;
-  rings_.emplace(context_, traffic, memory ? memory : std::make_shared<RingMemory>(context_));
+  rings_.emplace(context_, traffic, ring_memory_);
   into_slots_.emplace(rings_->slots() * traffic.longest_chunk);
 }
 
@@ -54,7 +54,7 @@ void Exchange::add_rings(schedule::Graph& graph) {
 
 void Exchange::add_ring_out(schedule::Graph& graph, const Stream& stream) {
   const auto& [from, to, peer, chunks] = stream;
-  const schedule::NodeFlags& flags = rings_->flags(from);
+  const schedule::NodeFlags flags = rings_->flags(from);
   std::vector<OperationId> emptied;
   for (Index number = 0; const Chunk& chunk : chunks) {
     const Position position = position_of_delivery(number, from, to, context_.size());
@@ -77,7 +77,7 @@ void Exchange::add_ring_out(schedule::Graph& graph, const Stream& stream) {
 
 void Exchange::add_ring_in(schedule::Graph& graph, const Stream& stream) {
   const auto& [from, to, peer, chunks] = stream;
-  const schedule::NodeFlags& flags = rings_->flags(from);
+  const schedule::NodeFlags flags = rings_->flags(from);
   std::vector<OperationId> emptied;
   for (Index number = 0; const Chunk& chunk : chunks) {
     const Position position = position_of_delivery(number, from, to, context_.size());

@@ -6,6 +6,7 @@
 
 #include "plait/base/memory.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/mpi/node/memory_on_all_ranks.hpp"
 
 namespace plait::redistribute {
 
@@ -32,24 +33,30 @@ Index RingMemory::least_flag_bytes(Index ranks) {
 
 void RingMemory::grow(Index pair_bytes) {
   const bool needs_slots = slots_ == nullptr || slots_->pair_bytes < pair_bytes;
-  if (!needs_slots && !free_blocks_.empty()) return;
-  const Index flag_bytes = free_blocks_.empty() ? least_flag_bytes(ranks_) : 0;
-  const Index slot_bytes = needs_slots ? (ranks_ - 1) * pair_bytes : 0;
-  Region region{context_->shared_staging().lease(flag_bytes + slot_bytes, flag_bytes), flag_bytes, 0};
-  const auto bytes = static_cast<Index>(region.memory.segment(0).size());
-  region.pair_bytes = (bytes - flag_bytes) / (ranks_ - 1) / line * line;
-  const Region& added = regions_.emplace_back(std::move(region));
-  if (needs_slots) slots_ = &added;
-  for (Index offset = 0; offset < flag_bytes; offset += bytes_of_block(ranks_))
-    free_blocks_.push_back({&added, offset});
+  const bool needs_flags = free_blocks_.empty();
+  if (!needs_slots && !needs_flags) return;
+  const Index flag_bytes = needs_flags ? least_flag_bytes(ranks_) : 0;
+  const Index blocks = flag_bytes / bytes_of_block(ranks_);
+  std::unique_ptr<Region> region;
+  mpi::with_memory_on_all_ranks(context_->topology().node(), [&] {
+    region = std::make_unique<Region>();
+    regions_.reserve(regions_.size() + 1);
+    free_blocks_.reserve(at(blocks_ + blocks));
+  });
+  region->memory =
+      context_->shared_staging().lease(flag_bytes + (needs_slots ? (ranks_ - 1) * pair_bytes : 0), flag_bytes);
+  region->flag_bytes = flag_bytes;
+  region->pair_bytes = (static_cast<Index>(region->memory.segment(0).size()) - flag_bytes) / (ranks_ - 1) / line * line;
+  if (needs_slots) slots_ = region.get();
+  for (Index block = 0; block < blocks; ++block) free_blocks_.push_back({region.get(), block * bytes_of_block(ranks_)});
+  blocks_ += blocks;
+  regions_.push_back(std::move(region));
 }
 
 RingMemory::Part::Part(std::shared_ptr<RingMemory> whole, Index pair_bytes) : whole_(std::move(whole)) {
   whole_->grow(pair_bytes);
   slots_ = whole_->slots_;
   block_ = whole_->free_blocks_.back();
-  for (Index sender = 0; sender < whole_->ranks_; ++sender)
-    flags_.emplace_back(flags_of(sender), cells(whole_->ranks_));
   whole_->free_blocks_.pop_back();
 }
 
@@ -64,6 +71,8 @@ std::byte* RingMemory::Part::slots(Index sender, Index receiver) const {
   const Index number = receiver - (receiver > sender ? 1 : 0);  // nobody sends to itself
   return slots_->memory.segment(static_cast<int>(sender)).data() + slots_->flag_bytes + number * slots_->pair_bytes;
 }
+
+schedule::NodeFlags RingMemory::Part::flags(Index sender) const { return {flags_of(sender), cells(whole_->ranks_)}; }
 
 std::span<std::byte> RingMemory::Part::flags_of(Index sender) const {
   return block_.region->memory.segment(static_cast<int>(sender))

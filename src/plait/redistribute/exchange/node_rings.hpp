@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -53,7 +52,7 @@ class RingMemory {
     /// Where the slots begin in which one rank of the node sends to another.
     [[nodiscard]] std::byte* slots(Index sender, Index receiver) const;
     /// Of the rings in which that rank of the node sends; zero before they are first used.
-    [[nodiscard]] const schedule::NodeFlags& flags(Index sender) const { return flags_[at(sender)]; }
+    [[nodiscard]] schedule::NodeFlags flags(Index sender) const;
 
    private:
     [[nodiscard]] std::span<std::byte> flags_of(Index sender) const;
@@ -61,7 +60,6 @@ class RingMemory {
     std::shared_ptr<RingMemory> whole_;
     const Region* slots_;
     Block block_;
-    std::vector<schedule::NodeFlags> flags_;
   };
 
   /// Bytes of a rank's memory that flags take at least.
@@ -72,9 +70,10 @@ class RingMemory {
 
   mpi::Context* context_;
   Index ranks_;
-  std::deque<Region> regions_;
+  std::vector<std::unique_ptr<Region>> regions_;
   const Region* slots_ = nullptr;   // the longest ones
-  std::vector<Block> free_blocks_;  // in the same order on all ranks; there is room for all of them
+  std::vector<Block> free_blocks_;  // in the same order on all ranks; there is room for all blocks
+  Index blocks_ = 0;
 };
 
 /// How chunks go from rank to rank within a node: for each ordered pair of its ranks a ring of slots in memory that
@@ -99,7 +98,7 @@ class NodeRings {
 
   /// Ranks are those of the context, both on this node, one of them this one.
   [[nodiscard]] std::byte* slot(int from, int to, Index chunk) const;
-  [[nodiscard]] const schedule::NodeFlags& flags(int from) const { return memory_.flags(local(from)); }
+  [[nodiscard]] schedule::NodeFlags flags(int from) const { return memory_.flags(local(from)); }
   [[nodiscard]] Index filled(int to, Index chunk) const { return (local(to) * slots_ + chunk % slots_) * 2; }
   [[nodiscard]] Index emptied(int to, Index chunk) const { return filled(to, chunk) + 1; }
 
