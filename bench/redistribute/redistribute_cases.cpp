@@ -48,6 +48,7 @@ constexpr std::array promises{
     Promise{Op::transpose, square, square, {}, 0.65},
 };
 constexpr double messages_gate = 0.30;
+constexpr double update_share = 0.45;  // of what reads A, too: 0.35 of memcpy
 
 constexpr Index large = 8000;  // from here on the promises hold
 constexpr Index largest = 12000;
@@ -134,6 +135,14 @@ RedistributeCase added(const RedistributeCase& plain) {
   return result;
 }
 
+/// A ← 2·Bᵀ + A, what reads and changes most.
+RedistributeCase scaled_and_added(Index extent, Grid from, Grid to) {
+  RedistributeCase result = added(scaled(plain(Op::transpose, extent, from, to)));
+  if (extent < large) return result;
+  (from == one && to == one ? result.gate : result.aim).fraction_of_limit = update_share;
+  return result;
+}
+
 RedistributeCase with_blocks(BetweenGrids move, Index from_block, Index to_block) {
   move.from_block = from_block;
   move.to_block = to_block;
@@ -204,6 +213,7 @@ void on_one_rank(Cases& cases, const Sizes& sizes) {
     cases.add(scaled(move));
     cases.add(added(move));
   }
+  cases.add(scaled_and_added(sizes(large), one, one));
   const BetweenGrids small = between_grids(Op::identity, sizes(2000), one, one);
   cases.add(with_blocks(small, 128, 32));
   cases.add(with_blocks(small, 1, 64));
@@ -218,6 +228,7 @@ void on_two_ranks(Cases& cases, const Sizes& sizes) {
       cases.add(from_shared_memory(move));
       cases.add(by_messages(move));
     }
+    cases.add(scaled_and_added(sizes(large), from, to));
   }
   cases.add(with_leading_dimension(without_promise(plain(Op::identity, sizes(large), tall, wide)), sizes(8192)));
   cases.add(with_leading_dimension(without_promise(plain(Op::transpose, sizes(large), tall, tall)), sizes(8192)));
