@@ -75,8 +75,10 @@ class QuickRun(unittest.TestCase):
     def test_the_table_has_a_line_for_each_case(self):
         lines = self.quick.stdout.splitlines()
         names = [record["case"] for record in self.report()["records"]]
-        begun = [max((name for name in names if line.startswith(name)), key=len) for line in lines[1:]]
+        begun = [max((name for name in names if line.startswith(name)), key=len) for line in lines[1:-1]]
         self.assertEqual(begun, names)
+        self.assertRegex(lines[-1], "What is freed stays with the process")
+        self.assertIn(lines[-1].rstrip("."), self.report()["description"])
 
     def test_reports_are_merged_and_drawn_without_measuring(self):
         report, merged, plot = self.report(), self.folder / "b.json", self.folder / "b.svg"
