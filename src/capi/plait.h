@@ -111,8 +111,9 @@ typedef struct plait_block_cyclic {
   plait_index first_row, first_column;    ///< position of the first block; RSRC and CSRC
   plait_grid_order grid_order;            ///< how the ranks of the grid are numbered, from first_rank on
   int first_rank;                         ///< >= 0
-  const int* ranks;  ///< instead of the order, if not NULL: grid_rows * grid_columns ranks, row by row of the grid. A
-                     ///< rank of the communicator each, which BLACS's own process numbers are not
+  const int* ranks;  ///< instead of the order, if not NULL: grid_rows * grid_columns ranks, row by row of the grid, any
+                     ///< of them several times. A rank of the communicator each, which BLACS's own process numbers are
+                     ///< not
   plait_order storage;  ///< how plait describes tiles; yours may lie otherwise
 } plait_block_cyclic;
 

@@ -38,7 +38,8 @@ and after that, in any order, each at most once:
   ,order=col                   ranks are numbered down the columns of the grid (else along its rows)
   ,src=R,C                     row and column of the grid that own the first block; block-cyclic only
   ,storage=row|col             which neighbours lie side by side in memory (else row for rows@, col for all others)
-  ,ranks=5,0,3,...             the ranks themselves, along the rows of the grid; not together with order=
+  ,ranks=5,0,3,...             the ranks themselves, along the rows of the grid, any of them several times;
+                               not together with order=
   ,within=RxC ,at=I,J          the matrix is the part that begins at (I, J) of an R x C matrix with that layout
 )";
 }

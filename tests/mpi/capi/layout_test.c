@@ -34,6 +34,7 @@ static void check_placement(const plait_block_cyclic* its, const plait_layout* l
 
 void layouts_place_every_element_as_the_formula_says(void) {
   const int ranks[6] = {7, 3, 0, 5, 2, 4};
+  const int several_positions[6] = {0, 0, 1, 1, 0, 1};
   plait_block_cyclic description = {.rows = 17,
                                     .columns = 23,
                                     .block_rows = 3,
@@ -43,15 +44,18 @@ void layouts_place_every_element_as_the_formula_says(void) {
                                     .first_row = 1,
                                     .first_column = 2};
   plait_layout* layout = NULL;
-  for (int variant = 0; variant < 3; ++variant) {
+  for (int variant = 0; variant < 4; ++variant) {
     description.grid_order = variant == 1 ? PLAIT_GRID_BY_COLUMNS : PLAIT_GRID_BY_ROWS;
     description.first_rank = variant == 1 ? 4 : 0;
-    description.ranks = variant == 2 ? ranks : NULL;
+    description.ranks = variant == 2 ? ranks : variant == 3 ? several_positions : NULL;
     SUCCEEDS(plait_layout_create_block_cyclic(&description, &layout));
     check_placement(&description, layout);
     int needed = 0;
     SUCCEEDS(plait_layout_ranks(layout, &needed));
-    CHECK(needed == (variant == 0 ? 6 : variant == 1 ? 10 : 8));
+    CHECK(needed == (variant == 0 ? 6 : variant == 1 ? 10 : variant == 2 ? 8 : 2));
+    plait_index tiles = 0;
+    SUCCEEDS(plait_layout_tiles(layout, 0, 0, NULL, &tiles));
+    CHECK(tiles == (variant == 1 ? 0 : variant == 3 ? 3 : 1));
     SUCCEEDS(plait_layout_free(&layout));
   }
 }

@@ -16,8 +16,16 @@ StorageOrder random_storage(Random& random) {
   return uniform(random, 0, 1) == 0 ? StorageOrder::column_major : StorageOrder::row_major;
 }
 
-// A grid of p × q ranks with p·q <= ranks: numbered by rows or columns, or any ranks in any order.
+// A grid of p × q ranks with p·q <= ranks: numbered by rows or columns, or any ranks in any order. Or one of any size,
+// on which ranks stand at several positions.
 Owners random_grid(Random& random, int ranks) {
+  if (uniform(random, 0, 4) == 0) {
+    const Index rows = uniform(random, 1, 4);
+    const Index columns = uniform(random, 1, 4);
+    std::vector<int> several(static_cast<std::size_t>(rows * columns));
+    for (int& rank : several) rank = static_cast<int>(uniform(random, 0, ranks - 1));
+    return Owners::listed(rows, columns, several);
+  }
   const Index rows = uniform(random, 1, ranks);
   const Index columns = uniform(random, 1, ranks / rows);
   if (uniform(random, 0, 2) == 0) {

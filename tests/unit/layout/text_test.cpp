@@ -27,6 +27,8 @@ TEST(LayoutSpec, MeansTheLayoutThatItsTextSays) {
   EXPECT_EQ(LayoutSpec::parse("cols@3,storage=row").on(shape), Layout::columns(shape, 3, StorageOrder::row_major));
   EXPECT_EQ(LayoutSpec::parse("blocks@3x2").on(shape), Layout::blocks(shape, 3, 2));
   EXPECT_EQ(LayoutSpec::parse("blocks@3x2,order=col").on(shape), Layout::blocks(shape, 3, 2, GridOrder::column));
+  EXPECT_EQ(LayoutSpec::parse("block-cyclic:4x4@1x3,ranks=0,1,0").on(shape),
+            Layout::block_cyclic(shape, 4, 4, Owners::listed(1, 3, {0, 1, 0})));
   EXPECT_EQ(LayoutSpec::parse("block-cyclic:4x4@1x3,ranks=5,9,2").on(shape),
             Layout::block_cyclic(shape, 4, 4, Owners::listed(1, 3, {5, 9, 2})));
   EXPECT_EQ(LayoutSpec::parse("block-cyclic:4x4@2x2,within=200x300,at=20,70").on(shape),
