@@ -61,6 +61,21 @@ TEST(Lifetime, OfManyGridsAtATimeLeavesTheProgramItsCommunicators) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Plans move their data through the same memory in turn, of which the larger ones want more, and have more messages
+// than it has room for.
+TEST(Lifetime, OfMemoryForDataUnderWayIsThatOfAllPlansThatUseItInTurn) {
+  const ProcessGrid all(1, ranks(), ordered(1, ranks(), 'R'));
+  const ProcessGrid upright(ranks(), 1, ordered(ranks(), 1, 'C'));
+  int wrong = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (const int n : {13, 2100, 200, 1500, 2100, 13, 800}) {
+      wrong += wrong_after_copy(all, upright, all, n, round);
+      wrong += wrong_after_copy(upright, all, upright, n, round + 1);
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 // 100,000 calls, or as many as can be made in the time; now and then of more kinds than plans are kept.
 TEST(Lifetime, OfPlansIsBounded) {
   using Clock = std::chrono::steady_clock;
