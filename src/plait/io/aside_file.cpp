@@ -169,6 +169,7 @@ AsideFile AsideFile::create(const std::string& path, Index bytes) {
   io::expect_replaceable(path, target);
   expect_within_file_size_limit(path, bytes);
   const std::string aside = temporary_name(target).string();
+  const UnfinishedFile while_it_is_made(aside);  // a signal may come as soon as there is a file
   AsideFile result(File::create(aside, path), target.string(), aside, true);
   take_permissions_of(target, aside);
   result.file_.reserve(bytes);
