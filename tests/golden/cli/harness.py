@@ -129,6 +129,17 @@ class CommandTest(unittest.TestCase):
                     pass
             time.sleep(0.02)
 
+    def aside_file_with_room(self) -> list[Path]:
+        """The temporary file, once it is being written and not merely tried for whether it can be."""
+        return [path for path in self.folder.glob("*.tmp-*") if self.size_of(path) > 0]
+
+    @staticmethod
+    def size_of(path: Path) -> int:
+        try:
+            return path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
     def save(self, name: str, matrix: np.ndarray) -> np.ndarray:
         np.save(self.folder / name, matrix)
         return matrix

@@ -10,17 +10,6 @@ from harness import CommandTest
 
 
 class Kill(CommandTest):
-    def aside_file_with_room(self) -> list[Path]:
-        """The temporary file, once it is being written and not merely tried for whether it can be."""
-        return [path for path in self.folder.glob("A.npy.tmp-*") if self.size_of(path) > 0]
-
-    @staticmethod
-    def size_of(path: Path) -> int:
-        try:
-            return path.stat().st_size
-        except FileNotFoundError:
-            return 0
-
     def ranks_of_job(self, ranks: int) -> list[int]:
         """The processes, once all are there; under Open MPI they are no group."""
         found = []

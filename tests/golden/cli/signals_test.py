@@ -73,8 +73,7 @@ class Signals(CommandTest):
         for ranks in (0, 2):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
                 with self.subTest(ranks=ranks, signal=number.name):
-                    is_writing = lambda: any(".tmp-" in name for name in self.files())  # noqa: E731
-                    status, said = self.signalled_when(is_writing, number, ranks, *job)
+                    status, said = self.signalled_when(self.aside_file_with_room, number, ranks, *job)
                     if ranks == 0:
                         self.assertEqual(status, 128 + number)
                         self.assertIn(f"stopped by {number.name} before it was done", said)

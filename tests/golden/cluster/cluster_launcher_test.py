@@ -72,7 +72,9 @@ class Launcher(ClusterTest):
         self.assertEqual(self.run_on(1, 1, "sh", "-c", "exit 7")[0], 7)
 
     def test_every_node_has_a_hostname_and_shared_memory_of_its_own(self):
-        script = 'touch "/dev/shm/plait-$(hostname).$$"; sleep 1; echo $(hostname) $(ls /dev/shm | grep -c ^plait-n)'
+        script = """touch "/dev/shm/plait-$(hostname).$$" "ready.$(hostname).$$"
+            until [ "$(ls | grep -c ^ready)" = 6 ]; do sleep 0.01; done
+            echo $(hostname) $(ls /dev/shm | grep -c ^plait-n)"""
         status, output = self.run_on(3, 2, "sh", "-c", script)
         self.assertEqual((status, sorted(output.splitlines())), (0, [f"n{node} 2" for node in (0, 0, 1, 1, 2, 2)]))
 
