@@ -79,25 +79,26 @@ inline constexpr std::string_view script = R"js(
       hide(svg);
       draw();
     };
-    // What a strip shows, from the most exact paths that are there: [mark, begin, end] in columns.
+    // What a strip shows, from the most exact paths that are there: [mark, begin, end, what part of it], in columns.
     const intervals = strip => strip.intervals ??= (() => {
       const exact = strip.querySelector('.fine'), marks = new Map();
       const shrink = +(exact?.getAttribute('transform').match(/\((.*),/)[1] ?? 1);
       for (const path of (exact ?? strip).querySelectorAll('path')) {
-        const mark = path.getAttribute('class'), pieces = marks.get(mark) ?? [];
-        for (const [, x, dx] of path.getAttribute('d').matchAll(/M(\d+) 0h(\d+)/g)) pieces.push([+x, +x + +dx]);
+        const mark = path.getAttribute('class'), pieces = marks.get(mark) ?? [], part = path.getAttribute('opacity') ?? 1;
+        for (const [, x, dx] of path.getAttribute('d').matchAll(/M(\d+) 0h(\d+)/g)) pieces.push([+x, +x + +dx, dx * part]);
         marks.set(mark, pieces);
       }
       const all = [];
       for (const [mark, pieces] of marks) {
         pieces.sort((a, b) => a[0] - b[0]);
         let last = null;
-        for (const [b, e] of pieces) {
-          if (last && b <= last[1]) last[1] = Math.max(last[1], e);
-          else all.push(last = [b, e, mark]);
+        for (const [b, e, filled] of pieces) {
+          if (last && b <= last[1]) last.splice(1, 2, Math.max(last[1], e), last[2] + filled);
+          else all.push(last = [b, e, filled, mark]);
         }
       }
-      return all.map(([b, e, mark]) => [mark, b * shrink, e * shrink]);
+      // Both ends of an interval may fill little of their columns.
+      return all.map(([b, e, filled, mark]) => [mark, b * shrink, e * shrink, (filled + 2) / (e - b)]);
     })();
     const found = (strip, c) => {
       const close = length / width(), distance = ([, b, e]) => Math.max(b - c, c - e, 0);
@@ -109,13 +110,14 @@ inline constexpr std::string_view script = R"js(
     };
     const tell = (at, event) => {
       const c = column(at), strip = event.target.closest('[data-strip]');
-      const [mark, ...piece] = strip ? found(strip, c) : [''];
+      const [mark, first, end, part] = strip ? found(strip, c) : [''];
       if (!mark) return show(svg, at, time(c * nanoseconds));
       const sent = message(strip, c);
-      const [b, e] = (sent?.slice(0, 2) ?? piece).map(each => each * nanoseconds);
+      const [b, e] = (sent?.slice(0, 2) ?? [first, end]).map(each => each * nanoseconds);
       const words = svg.parentNode.querySelector(`.key .${mark}`).closest('.key').textContent.trim();
+      const much = sent || part >= 1 ? 'for' : `about ${Math.round(100 * part)} % of`;
       const which = sent ? ` ${sent[2]}, ${bytes(sent[3])}` : '';
-      show(svg, at, `${strip.dataset.strip}${which}: ${words} for ${time(e - b)}, from ${time(b, 6)} on`);
+      show(svg, at, `${strip.dataset.strip}${which}: ${words} ${much} ${time(e - b)}, from ${time(b, 6)} on`);
     };
     svg.onpointermove = event => {
       const at = pointed(svg, event);
