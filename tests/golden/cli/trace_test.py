@@ -1,7 +1,7 @@
 """Traces: what --trace writes, and what plait trace makes of it.
 
 trace/small.json is that of tests/unit/report/small_trace.hpp, whose figures can be found by hand; trace/small.html is its
-page. A page that has become another one for a good reason replaces it: plait trace small.json --rate 500mbit --report small.html
+page. A page that has become another one for a good reason replaces it: plait trace small.json --rate 500mbit --report small.html --quiet
 """
 
 import json
