@@ -15,6 +15,7 @@
 #include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/page.hpp"
 #include "cli/pictures/svg.hpp"
+#include "cli/scaling/epsilon_options.hpp"
 #include "cli/trace/timeline.hpp"
 #include "cli/trace/trace_summary.hpp"
 
