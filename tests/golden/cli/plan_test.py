@@ -190,7 +190,7 @@ class Plan(CommandTest):
             ({"--from": "rows@0"}, 2, "--from: .*at least 1"),
             ({"--shape": "30"}, 2, "--shape: '30' is no shape"),
             ({"--shape": "9000000000x9000000000"}, 2, "--shape: .*more than can be counted"),
-            ({"--relabel": "fast"}, 2, "--relabel: 'fast' is unknown; expected exact or greedy"),
+            ({"--relabel": "fast"}, 2, "plan takes no further argument, but 'fast' is given"),
             ({"--ranks-per-node": "0"}, 2, "--ranks-per-node: '0' is no count"),
             ({"--to": "custom:none.json"}, 1, "none.json: can't be opened"),
             ({"--to": "rows@2,within=5x5"}, 1, "--to: .*30 x 20"),
