@@ -64,8 +64,8 @@ void Alike::take(const Value& value) {
   ++count_;
 }
 
-std::string Alike::text_of(const Value& value) {
-  return fmt::format("{}{}: is {}", value.pair < 0 ? "" : fmt::format("pair {}: ", value.pair), value.name,
+std::string Alike::text_of(const Value& value) const {
+  return fmt::format("{}{}: is {}", value.pair < 0 ? "" : fmt::format("{} {}: ", numbered_, value.pair), value.name,
                      value.describe != nullptr ? value.describe(value.bytes) : value.text);
 }
 

@@ -56,6 +56,8 @@ class Alike {
   void add_type() {
     add("element type", type_name<T>());
   }
+  /// What the numbers of pairs are from here on: of a "step", for example.
+  void numbers(std::string_view what) noexcept { numbered_ = what; }
   /// As it was at first, but for the memory that it has.
   void clear() noexcept;
 
@@ -86,13 +88,14 @@ class Alike {
   template <class T>
   static std::string describe(const Bytes& bytes);
   void take(const Value& value);
-  [[nodiscard]] static std::string text_of(const Value& value);
+  [[nodiscard]] std::string text_of(const Value& value) const;
 
   // The first ones here, as most calls have few, and an operation that is repeated is to allocate nothing.
   std::array<Value, 20> first_;
   std::size_t count_ = 0;
   std::vector<Value> more_;
   std::uint64_t state_ = 0;
+  std::string_view numbered_ = "pair";
 };
 
 }  // namespace plait::mpi

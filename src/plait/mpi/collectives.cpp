@@ -1,5 +1,7 @@
 #include "plait/mpi/collectives.hpp"
 
+#include <numeric>
+
 #include "plait/mpi/environment.hpp"
 #include "plait/mpi/error.hpp"
 #include "plait/mpi/message.hpp"
@@ -24,6 +26,10 @@ void in_pieces(std::span<std::byte> data, Index element_bytes, F f) {
     f(piece);
     data = data.subspan(piece.size());
   }
+}
+
+[[maybe_unused]] std::size_t sum_of(std::span<const Index> counts) {
+  return static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), Index{0}));
 }
 
 int elements(std::span<const std::byte> piece, const Reduction& reduction) {
@@ -109,18 +115,18 @@ void all_gather_bytes(const Communicator& comm, std::span<const std::byte> own, 
 void all_to_all_bytes(const Communicator& comm, std::span<const std::byte> to_send, std::span<const Index> send_bytes,
                       std::span<std::byte> received, std::span<const Index> receive_bytes) {
   const int ranks = comm.size();
-  std::vector<std::size_t> send_at(static_cast<std::size_t>(ranks) + 1, 0);
-  std::vector<std::size_t> receive_at(static_cast<std::size_t>(ranks) + 1, 0);
-  for (std::size_t r = 0; r < static_cast<std::size_t>(ranks); ++r) {
-    send_at[r + 1] = send_at[r] + static_cast<std::size_t>(send_bytes[r]);
-    receive_at[r + 1] = receive_at[r] + static_cast<std::size_t>(receive_bytes[r]);
-  }
-  PLAIT_ASSERT(to_send.size() == send_at.back() && received.size() == receive_at.back(), "the counts add up");
+  PLAIT_ASSERT(to_send.size() == sum_of(send_bytes) && received.size() == sum_of(receive_bytes), "the counts add up");
+  const auto own = static_cast<std::size_t>(comm.rank());
+  std::size_t send_at = sum_of(send_bytes.first(own));
+  std::size_t receive_at = sum_of(receive_bytes.first(own));
   for (int distance = 0; distance < ranks; ++distance) {
     const auto to = static_cast<std::size_t>((comm.rank() + distance) % ranks);
     const auto from = static_cast<std::size_t>((comm.rank() + ranks - distance) % ranks);
-    auto out = to_send.subspan(send_at[to], send_at[to + 1] - send_at[to]);
-    auto in = received.subspan(receive_at[from], receive_at[from + 1] - receive_at[from]);
+    auto out = to_send.subspan(send_at, static_cast<std::size_t>(send_bytes[to]));
+    auto in = received.subspan(receive_at, static_cast<std::size_t>(receive_bytes[from]));
+    send_at = to + 1 == send_bytes.size() ? 0 : send_at + out.size();
+    receive_at = (from == 0 ? received.size() : receive_at) -
+                 static_cast<std::size_t>(receive_bytes[from == 0 ? receive_bytes.size() - 1 : from - 1]);
     if (distance == 0) {
       std::copy(out.begin(), out.end(), in.begin());
       continue;

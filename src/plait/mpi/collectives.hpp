@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <vector>
 
 #include "plait/base/contract.hpp"
+#include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/datatype.hpp"
@@ -68,11 +70,29 @@ template <class T>
   return value;
 }
 
+/// Calls `take`, which takes the memory that the ranks need for what they do next together: a rank that has none left
+/// tells the others, who would wait for it otherwise. Where there is a context, `agreed` does the same, and also names
+/// the rank. One all-reduce.
+/// \throws OutOfMemory  on all ranks, where `take` threw std::bad_alloc on one
+template <class Take>
+void with_memory_on_all_ranks(const Communicator& comm, const Take& take) {
+  Index has_memory = 1;
+  try {
+    take();
+  } catch (const std::bad_alloc&) {
+    has_memory = 0;
+  }
+  if (comm.size() > 1) has_memory = all_reduce(comm, has_memory, Operation::minimum());
+  if (has_memory == 0) throw OutOfMemory("a rank is out of memory");
+}
+
 /// One value of every rank, in the order of ranks.
+/// \throws OutOfMemory  on all ranks, where one has no room for them
 template <class T>
   requires std::is_trivially_copyable_v<T>
 [[nodiscard]] std::vector<T> all_gather(const Communicator& comm, const T& own) {
-  std::vector<T> all(static_cast<std::size_t>(comm.size()));
+  std::vector<T> all;
+  with_memory_on_all_ranks(comm, [&] { all.resize(static_cast<std::size_t>(comm.size())); });
   all_gather_bytes(comm, std::as_bytes(std::span<const T>(&own, 1)), std::as_writable_bytes(std::span<T>(all)));
   return all;
 }
@@ -87,25 +107,31 @@ template <class T>
 
 /// `counts[r]` elements to each rank r, lying one behind the other in `data`; returns what came, in the order of ranks.
 /// `received_counts`, if given, becomes the number that came from each rank.
+/// \throws OutOfMemory  on all ranks, where one has no room for what comes
 template <class T>
   requires std::is_trivially_copyable_v<T>
 [[nodiscard]] std::vector<T> all_to_all(const Communicator& comm, std::span<const T> data,
                                         std::span<const Index> counts, std::vector<Index>* received_counts = nullptr) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   PLAIT_ASSERT(counts.size() == ranks, "there is a count for every rank");
-  std::vector<Index> incoming(ranks);
-  const std::vector<Index> one(ranks, Index{sizeof(Index)});
+  std::vector<Index> incoming;
+  std::vector<Index> one;
+  std::vector<Index> send_bytes;
+  std::vector<Index> receive_bytes;
+  with_memory_on_all_ranks(comm, [&] {
+    one.resize(ranks, Index{sizeof(Index)});
+    for (std::vector<Index>* other : {&incoming, &send_bytes, &receive_bytes}) other->resize(ranks);
+  });
   all_to_all_bytes(comm, std::as_bytes(counts), one, std::as_writable_bytes(std::span<Index>(incoming)), one);
 
-  std::vector<Index> send_bytes(ranks);
-  std::vector<Index> receive_bytes(ranks);
   Index total = 0;
   for (std::size_t r = 0; r < ranks; ++r) {
     send_bytes[r] = counts[r] * Index{sizeof(T)};
     receive_bytes[r] = incoming[r] * Index{sizeof(T)};
     total += incoming[r];
   }
-  std::vector<T> received(static_cast<std::size_t>(total));
+  std::vector<T> received;
+  with_memory_on_all_ranks(comm, [&] { received.resize(static_cast<std::size_t>(total)); });
   all_to_all_bytes(comm, std::as_bytes(data), send_bytes, std::as_writable_bytes(std::span<T>(received)),
                    receive_bytes);
   if (received_counts != nullptr) *received_counts = std::move(incoming);

@@ -35,7 +35,8 @@ Communicator Communicator::split(int color, int key) const {
 }
 
 Communicator Communicator::permuted(std::span<const int> rank_of) const {
-  std::vector<int> place(static_cast<std::size_t>(size_), -1);
+  std::vector<int> place;
+  with_memory_on_all_ranks(*this, [&] { place.resize(static_cast<std::size_t>(size_), -1); });
   bool is_permutation = rank_of.size() == place.size();
   std::uint64_t fingerprint = 0;
   for (std::size_t i = 0; i < rank_of.size() && is_permutation; ++i) {

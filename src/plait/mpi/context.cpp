@@ -42,10 +42,15 @@ std::shared_ptr<model::KnownAlternatives> known_alternatives() {
 Context::Context(MPI_Comm comm)
     : comm_(Communicator::duplicate(of_one_group(comm))),
       topology_(comm_),
-      alternatives_(known_alternatives()),
-      shared_staging_(topology_.node()),
       next_tag_(first_schedule_tag),
-      highest_tag_(comm_.highest_tag()) {}
+      highest_tag_(comm_.highest_tag()) {
+  agreed(*this, [&] {
+    shared_staging_.emplace(topology_.node());  // first, as the ranks of a node wait for each other there
+    machine_ = model::default_machine(network_message);
+    placement_ = model::Placement::on_nodes(topology_.nodes_of_ranks());
+    alternatives_ = known_alternatives();
+  });
+}
 
 void Context::use_machine(model::Machine machine) {
   model::expect_valid(machine);
@@ -115,8 +120,8 @@ Context::Tags::Tags(Context& context, int count) : context_(&context), count_(co
   auto& used = context.used_tags_;
   if (count <= context.highest_tag_ - context.next_tag_ + 1) {
     first_ = static_cast<int>(context.next_tag_);
-    context.next_tag_ += count;
     used.push_back({first_, count});
+    context.next_tag_ += count;
     return;
   }
   Index first = first_schedule_tag;  // may come to lie one above the highest tag, which no int may hold

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <span>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "plait/base/counters.hpp"
+#include "plait/base/memory.hpp"
 #include "plait/base/timeline.hpp"
 #include "plait/model/machine.hpp"
 #include "plait/model/placement.hpp"
@@ -41,6 +43,7 @@ class Context {
  public:
   /// Duplicates `comm` and finds the nodes. Collective over `comm`.
   /// \throws ArgumentError  `comm` is an intercommunicator; nothing has been communicated
+  /// \throws OutOfMemory    on all ranks, where one has too little
   explicit Context(MPI_Comm comm);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -69,7 +72,25 @@ class Context {
   void tell_choices_to(std::function<void(const std::string& line)> listener) { tell_choice_ = std::move(listener); }
 
   [[nodiscard]] StagingPool& staging() noexcept { return staging_; }
-  [[nodiscard]] SharedPool& shared_staging() noexcept { return shared_staging_; }
+  /// What f returns. Where there is too little memory for it, it is called again with that of a reserve: for what a
+  /// rank does on its own account, but the others would wait for.
+  /// \pre  f has done nothing where it throws
+  template <class F>
+  auto with_reserve(const F& f) {
+    try {
+      if (reserve_.size() == 0) reserve_ = Buffer(reserve_bytes());
+    } catch (const std::bad_alloc&) {  // perhaps none is needed
+    }
+    try {
+      return f();
+    } catch (const std::bad_alloc&) {
+      if (reserve_.size() == 0) throw;
+    }
+    reserve_ = {};
+    return f();
+  }
+
+  [[nodiscard]] SharedPool& shared_staging() noexcept { return *shared_staging_; }
 
   /// `bytes` bytes for this rank, each rank as it likes, uninitialised; in huge pages where the kernel makes them
   /// (Linux 6.1 and later, from 2 MiB on). Collective.
@@ -112,7 +133,21 @@ class Context {
   /// Where a failure has kept some ranks from reserving, all go on above what any has reserved. Collective.
   void catch_up_with_tags();
 
-  /// Active work that `advance` moves along. Whoever enlists dismisses before it ends.
+  /// Active work that `advance` moves along. Whoever enlists dismisses before it ends; who keeps room for itself as
+  /// long as it exists can do so without lack of memory.
+  class Room {
+   public:
+    explicit Room(Context& context) : context_(&context) {
+      context.activities_.reserve(context.activities_.size() + context.rooms_ + 1);
+      ++context.rooms_;
+    }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+    ~Room() { --context_->rooms_; }
+
+   private:
+    Context* context_;
+  };
   void enlist(Activity& activity) { activities_.push_back(&activity); }
   void dismiss(Activity& activity) noexcept { std::erase(activities_, &activity); }
   [[nodiscard]] std::size_t activities() const noexcept { return activities_.size(); }
@@ -143,6 +178,9 @@ class Context {
   void expect_all_ranks() const;
 
  private:
+  // Plans of short operations take some hundred bytes for each rank.
+  [[nodiscard]] Index reserve_bytes() const noexcept { return (Index{64} << 10) + Index{4096} * size(); }
+
   struct TagRange {
     int first;
     int count;
@@ -150,13 +188,14 @@ class Context {
 
   Communicator comm_;
   NodeTopology topology_;
-  model::Placement placement_ = model::Placement::on_nodes(topology_.nodes_of_ranks());
+  model::Placement placement_;
   std::shared_ptr<model::KnownAlternatives> alternatives_;
-  model::Machine machine_ = model::default_machine(network_message);
+  model::Machine machine_;
   std::function<void(const std::string&)> tell_choice_;
   std::set<std::string> told_choices_;
   StagingPool staging_;
-  SharedPool shared_staging_;
+  std::optional<SharedPool> shared_staging_;
+  Buffer reserve_;
   std::map<Index, std::weak_ptr<SharedWindow>> shared_memories_;  // by number, alike on all ranks
   Index allocated_shared_ = 0;
   Counters counters_;
@@ -165,6 +204,7 @@ class Context {
   Index next_tag_;                   // above all that were ever reserved
   int highest_tag_;
   std::vector<Activity*> activities_;
+  std::size_t rooms_ = 0;
   std::string poison_;
   bool lent_ = false;
 };

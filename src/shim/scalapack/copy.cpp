@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -148,7 +150,9 @@ CachedPlan& plan_of_members(const CopyCall& call, const CopyOperand& a, const Co
 /// Some processes are not in one of the grids, or in neither.
 CachedPlan& plan_with_outsiders(const CopyCall& call, const CopyOperand& a, const CopyOperand& b, Grid& all) {
   const std::array<Announcement, 2> own{announcement(a, call.m, call.n), announcement(b, call.m, call.n)};
-  const auto told = mpi::all_gather(all.context().comm(), own);
+  std::vector<std::array<Announcement, 2>> told(static_cast<std::size_t>(all.context().size()));
+  mpi::all_gather_bytes(all.context().comm(), std::as_bytes(std::span(&own, 1)),
+                        std::as_writable_bytes(std::span(told)));
   const KnownMatrix known_a = gathered(told, [](const auto& one) -> auto& { return one[0]; }, call.m, call.n);
   const KnownMatrix known_b = gathered(told, [](const auto& one) -> auto& { return one[1]; }, call.m, call.n);
   return plan_of(call, known_a.part, known_a.map, known_b.part, known_b.map, all);

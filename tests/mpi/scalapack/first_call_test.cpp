@@ -84,7 +84,7 @@ class FirstCall : public ::testing::Test {
 constexpr int reductions_for_memory = 4;
 constexpr int gatherings_for_memory = 2;
 // Of contracts that communicate.
-constexpr int reductions_of_checks = PLAIT_ASSERT_LEVEL >= 3 ? 1 : 0;
+constexpr int reductions_of_checks = PLAIT_ASSERT_LEVEL >= 3 ? 4 : 0;
 
 TEST_F(FirstCall, NeedsNothingButTheMapsOfNewGridsOfKnownProcesses) {
   copy(all_, upright_, 20);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plait/base/error.hpp"
-#include "plait/mpi/node/memory_on_all_ranks.hpp"
+#include "plait/mpi/collectives.hpp"
 
 namespace plait::collective {
 

@@ -20,29 +20,24 @@ namespace {
 constexpr int nobody = -1;
 constexpr std::chrono::microseconds first_sleep{100};
 
-void check(Context& context, int per_node, std::chrono::microseconds interval) {
-  std::exception_ptr failure;
-  try {
-    expect_at_least("per_node", per_node, 1);
-    if (interval.count() < 1) {
-      throw ArgumentError("interval: " + std::to_string(interval.count()) + " us, expected at least 1");
+// The active rank of each rank. All of them know where the others are.
+std::vector<int> serving_each_rank(const NodeTopology& topology, int per_node) {
+  const std::vector<int>& nodes = topology.nodes_of_ranks();
+  std::vector<int> serving(nodes.size());
+  std::vector<int> members, domains;
+  for (int node = 0; node < topology.nodes(); ++node) {
+    members.clear(), domains.clear();
+    for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+      if (nodes[rank] != node) continue;
+      members.push_back(static_cast<int>(rank));
+      domains.push_back(topology.domain_of(members.back()));
     }
-  } catch (...) {
-    failure = std::current_exception();
+    const std::vector<int> of_node = serving_ranks(domains, per_node);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      serving[static_cast<std::size_t>(members[i])] = members[static_cast<std::size_t>(of_node[i])];
+    }
   }
-  expect_alike(context, {{"per_node", per_node}}, failure);
-}
-
-// The active rank of each rank of the context.
-std::vector<int> serving_each_rank(const Context& context, int per_node) {
-  const Communicator& node = context.topology().node();
-  const std::vector<int> members = all_gather(node, context.rank());
-  std::vector<int> domains;
-  domains.reserve(members.size());
-  for (const int rank : members) domains.push_back(context.topology().domain_of(rank));
-  const std::vector<int> of_node = serving_ranks(domains, per_node);
-  const int own = of_node[static_cast<std::size_t>(node.rank())];
-  return all_gather(context.comm(), members[static_cast<std::size_t>(own)]);
+  return serving;
 }
 
 // Messages carry no data of the kernel, but tell that memory may be read: what is written before one is sent is there
@@ -52,19 +47,25 @@ void publish_memory() noexcept { std::atomic_thread_fence(std::memory_order_seq_
 }  // namespace
 
 ActiveRanks::ActiveRanks(Context& context, int per_node, std::chrono::microseconds interval)
-    : context_(&context), interval_(interval), tag_(context.reserve_tags(1)) {
-  check(context, per_node, interval);
-  serving_ = serving_each_rank(context, per_node);
-  for (int rank = 0; rank < context.size(); ++rank) {
-    if (serving(rank) == rank) ranks_.push_back(rank);
-    if (serving(rank) == context.rank()) served_.push_back(rank);
-  }
+    : context_(&context), interval_(interval) {
+  agreed(context, [&](Alike& arguments) {
+    arguments.add("per_node", per_node);
+    expect_at_least("per_node", per_node, 1);
+    if (interval.count() < 1) {
+      throw ArgumentError("interval: " + std::to_string(interval.count()) + " us, expected at least 1");
+    }
+    tag_.emplace(context, 1);
+    serving_ = serving_each_rank(context.topology(), per_node);
+    for (int rank = 0; rank < context.size(); ++rank) {
+      if (serving(rank) == rank) ranks_.push_back(rank);
+      if (serving(rank) == context.rank()) served_.push_back(rank);
+    }
+    outcomes_.resize(ranks_.size());
+  });
   const bool is_active = !served_.empty();
   const Communicator part = context.comm().split(is_active ? 1 : 0, context.rank());
   agreed(context, [&] {
-    if (!is_active) return;
-    outcomes_.resize(ranks_.size());
-    active_.emplace(part.handle());
+    if (is_active) active_.emplace(part.handle());
   });
 }
 
@@ -101,7 +102,7 @@ void ActiveRanks::run(const Kernel& kernel) {
 // All of the node, since its active ranks may read each other's memory, and that of whom the others work for.
 void ActiveRanks::expect_sleepers() {
   for (const int rank : served_) {
-    if (rank != context_->rank()) wait(start_receive(context_->comm(), {}, rank, tag_.first()));
+    if (rank != context_->rank()) wait(start_receive(context_->comm(), {}, rank, tag_->first()));
   }
   publish_memory();
   wait(start_barrier(active_->topology().node()));
@@ -123,16 +124,16 @@ int ActiveRanks::first_failed(Outcome own) {
 void ActiveRanks::wake(int failed) {
   for (const int rank : served_) {
     if (rank == context_->rank()) continue;
-    wait(start_send(context_->comm(), std::as_bytes(std::span(&failed, 1)), rank, tag_.first()));
+    wait(start_send(context_->comm(), std::as_bytes(std::span(&failed, 1)), rank, tag_->first()));
   }
 }
 
 int ActiveRanks::sleep_until_woken() {
   int failed = nobody;
   const int active = serving(context_->rank());
-  Request woken = start_receive(context_->comm(), std::as_writable_bytes(std::span(&failed, 1)), active, tag_.first());
+  Request woken = start_receive(context_->comm(), std::as_writable_bytes(std::span(&failed, 1)), active, tag_->first());
   publish_memory();
-  wait(start_send(context_->comm(), {}, active, tag_.first()));
+  wait(start_send(context_->comm(), {}, active, tag_->first()));
   const auto begin = std::chrono::steady_clock::now();
   while (!woken.test()) {
     if (context_->advance()) continue;

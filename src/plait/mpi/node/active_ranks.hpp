@@ -40,6 +40,7 @@ class ActiveRanks {
   /// Collective over the context, which outlives it.
   /// \param per_node  how many ranks of each node are active: all where a node has no more. The same on all ranks
   /// \throws ArgumentError  on all ranks, where per_node is below 1 or differs, or an interval is not positive
+  /// \throws OutOfMemory    on all ranks, where one has too little
   ActiveRanks(Context& context, int per_node, std::chrono::microseconds interval = usual_interval);
   ActiveRanks(const ActiveRanks&) = delete;
   ActiveRanks& operator=(const ActiveRanks&) = delete;
@@ -76,7 +77,7 @@ class ActiveRanks {
 
   Context* context_;
   std::chrono::microseconds interval_;
-  Context::Tags tag_;
+  std::optional<Context::Tags> tag_;
   std::vector<int> serving_;
   std::vector<int> ranks_;
   std::vector<int> served_;

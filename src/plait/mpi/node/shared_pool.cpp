@@ -28,10 +28,9 @@ Index rounded(Index bytes) {
 }  // namespace
 
 SharedPool::SharedPool(const Communicator& node, Index plenty)
-    : node_(&node),
-      plenty_(plenty),
-      capacity_(all_reduce(node, free_shared_memory() / share_of_free, Operation::minimum())) {
-  idle_.reserve(1);
+    : node_(&node), plenty_(plenty), capacity_(free_shared_memory() / share_of_free) {
+  with_memory_on_all_ranks(node, [&] { idle_.reserve(1); });
+  capacity_ = all_reduce(node, capacity_, Operation::minimum());
 }
 
 bool SharedPool::has_room_for_another() noexcept {

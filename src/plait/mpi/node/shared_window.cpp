@@ -13,7 +13,6 @@
 #include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/mpi/node/memory_on_all_ranks.hpp"
 
 namespace plait::mpi {
 

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <span>
 
 #include "plait/base/numa.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -36,24 +37,33 @@ int fair_share(const std::vector<Neighbour>& node, const Neighbour& own) {
 }  // namespace
 
 NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node()), own_rank_(comm.rank()) {
-  const Neighbour own = self(comm.rank());
-  const std::vector<Neighbour> neighbours = all_gather(node_, own);
-  const int leader = neighbours.front().rank;
-  fair_threads_ = fair_share(neighbours, own);
   struct Place {
     int leader;
     int domain;
   };
-  const std::vector<Place> places = all_gather(comm, Place{leader, numa_domain()});
+  std::vector<Neighbour> neighbours;
+  std::vector<Place> places;
+  std::vector<int> found;  // of each node
+  int domain = -1;
+  with_memory_on_all_ranks(comm, [&] {
+    domain = numa_domain();
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    neighbours.resize(static_cast<std::size_t>(node_.size()));
+    places.resize(ranks);
+    for (std::vector<int>* one : {&found, &node_of_, &node_rank_of_, &domain_of_}) one->resize(ranks);
+  });
+  const Neighbour own = self(comm.rank());
+  all_gather_bytes(node_, std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(neighbours)));
+  fair_threads_ = fair_share(neighbours, own);
+  const Place place{neighbours.front().rank, domain};
+  all_gather_bytes(comm, std::as_bytes(std::span(&place, 1)), std::as_writable_bytes(std::span(places)));
 
-  node_of_.resize(places.size());
   for (std::size_t rank = 0; rank < places.size(); ++rank) {
-    domain_of_.push_back(places[rank].domain);
+    domain_of_[rank] = places[rank].domain;
     const auto leading = static_cast<std::size_t>(places[rank].leader);
     node_of_[rank] = leading == rank ? nodes_++ : node_of_[leading];
+    node_rank_of_[rank] = found[static_cast<std::size_t>(node_of_[rank])]++;
   }
-  std::vector<int> found(static_cast<std::size_t>(nodes_), 0);
-  for (const int node : node_of_) node_rank_of_.push_back(found[static_cast<std::size_t>(node)]++);
   ranks_per_node_ = *std::ranges::max_element(found);
 }
 

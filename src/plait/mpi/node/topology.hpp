@@ -12,6 +12,7 @@ namespace plait::mpi {
 class NodeTopology {
  public:
   /// Collective over `comm`.
+  /// \throws OutOfMemory  on all ranks, where one has too little
   explicit NodeTopology(const Communicator& comm);
 
   /// The ranks of this rank's node, in the order of `comm`.
