@@ -27,8 +27,7 @@ Method parse_method(std::string_view text) {
 }
 
 Method choose_method(Index occupied, Index states) noexcept {
-  // Away from half filling canonical purification spends its steps on bringing few states up or down: at 5 % filling
-  // three times as many as TC2 does.
+  // Away from half filling canonical purification takes more steps, and a step of TC2 is but one product.
   const double filling = states > 0 ? static_cast<double>(occupied) / static_cast<double>(states) : 0.5;
   return filling > 0.4 && filling < 0.6 ? Method::canonical : Method::tc2;
 }

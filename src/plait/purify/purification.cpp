@@ -156,7 +156,11 @@ bool Purification<T>::advance() {
   const Problem& problem = state_.problem;
   std::vector<Iterate>& iterates = state_.iterates;
   const bool was_settled = !iterates.empty() && iterates.back().settled;
-  const bool takes_cube = uses_cube(problem.method) || (problem.method == Method::trs4 && was_settled);
+  const Polynomial last = iterates.empty() ? Polynomial{} : iterates.back().step;
+  const bool seeks_trace =
+      !was_settled && (last == squaring || last == mirrored_squaring);  // by another one, or a part
+  const bool takes_cube =
+      (uses_cube(problem.method) || (problem.method == Method::trs4 && was_settled)) && !seeks_trace;
   const bool has_cube = takes_cube && !is_next_to_last(iterates);
   if (has_cube) {
     products_.square_cube(x_, x2_, *x3_);
@@ -172,7 +176,6 @@ bool Purification<T>::advance() {
                             iterates.size(), name(problem.method), problem.spectrum.low, problem.spectrum.high));
   }
   iterate.settled = was_settled || is_settled(iterate, problem.occupied);
-  const Polynomial last = iterates.empty() ? Polynomial{} : iterates.back().step;
   iterates.push_back(iterate);
   if (is_converged(iterates)) {
     iterates.back().seconds = watch.seconds();

@@ -1,6 +1,7 @@
 #include "plait/purify/steps.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "plait/base/contract.hpp"
 
@@ -22,6 +23,24 @@ Polynomial canonical_step(const Traces& traces) {
   if (c >= 0.5) return {0, 0, (1 + c) / c, -1 / c, 0};
   return {0, (1 - 2 * c) / (1 - c), (1 + c) / (1 - c), -1 / (1 - c), 0};
 }
+
+/// Towards the trace that is wanted: X² or 2X - X², or as much of it as brings about just this trace.
+Polynomial step_to_trace(const Traces& traces, double wanted) {
+  const bool lowers = traces.first > wanted;
+  const double change = traces.first - traces.second;  // of the trace, either way
+  const double share = change > 0 ? std::clamp(std::abs(traces.first - wanted) / change, 0.0, 1.0) : 1;
+  return lowers ? Polynomial{0, 1 - share, share, 0, 0} : Polynomial{0, 1 + share, -share, 0, 0};
+}
+
+/// Steps that keep the trace need it to be right.
+bool has_trace(const Traces& traces, double wanted) {
+  constexpr double rounding = 1e-8;
+  return std::abs(traces.first - wanted) <= rounding * wanted;
+}
+
+/// A line that has the trace of few states (or of all but few) leaves them all close to 0 (or 1), from where steps that
+/// keep the trace take as many as there are states for one of these.
+bool is_far_from_half(double filling) { return filling < 0.2 || filling > 0.8; }
 
 Polynomial hpcp_step(const Traces& traces) {
   const double c = cubic_balance(traces);
@@ -54,6 +73,7 @@ Occupation initial_occupation(Method method, Index occupied, Index states, Inter
   switch (method) {
     case Method::canonical:
     case Method::hpcp: {
+      if (is_far_from_half(number(occupied) / n)) return {spectrum.high / spectrum.width(), -1 / spectrum.width(), {}};
       const double scale =
           std::min(number(occupied) / (spectrum.high - mean), number(states - occupied) / (mean - spectrum.low)) / n;
       return {scale * mean + number(occupied) / n, -scale, {}};
@@ -72,6 +92,8 @@ Occupation initial_occupation(Method method, Index occupied, Index states, Inter
 Polynomial next_step(Method method, const Traces& traces, Index occupied, bool settled, const Polynomial& last) {
   if (method == Method::tc2) return tc2_step(traces, occupied, settled, last);
   if (settled || method == Method::mcweeny) return mcweeny_step;
+  const bool keeps_trace = method == Method::canonical || method == Method::hpcp;
+  if (keeps_trace && !has_trace(traces, number(occupied))) return step_to_trace(traces, number(occupied));
   switch (method) {
     case Method::canonical: return canonical_step(traces);
     case Method::hpcp: return hpcp_step(traces);

@@ -20,7 +20,9 @@ inline constexpr Polynomial squaring{0, 0, 1, 0, 0};            ///< x²: lowers
 inline constexpr Polynomial mirrored_squaring{0, 2, -1, 0, 0};  ///< 2x - x²: raises it
 inline constexpr Polynomial mcweeny_step{0, 0, 3, -2, 0};
 
-/// Where a method begins:  X = shift + slope·H  with occupations in [0, 1].
+/// Where a method begins:  X = shift + slope·H  with occupations in [0, 1]. What keeps the trace begins with the right
+/// one, or, where less than a fifth of the states is occupied or empty, with steps X² or 2X - X² and a part of one that
+/// lead to it: any increasing map of [0, 1] into itself will do, and these spread the states further than a line.
 ///
 /// \param mean  tr(H) / states; only for those that keep the trace
 /// \pre   0 < occupied < states, spectrum.low < spectrum.high, and for McWeeny

@@ -156,6 +156,20 @@ TEST(PurificationMethods, TakeAnyLayoutAndMatricesSmallerThanTheRanks) {
   }
 }
 
+// From the line that has the trace of few states, each step would move them by their share of all only.
+TEST(PurificationMethods, TakeFewStepsWhateverTheFilling) {
+  mpi::Context context(test::test_comm());
+  constexpr Index n = 120;
+  const Layout layout = blocks(n, context.size());
+  for (const Index occupied : {1, 2, 12, 108, 119}) {
+    const auto whole = test::prescribed<double>(test::spectrum_with_gap(n, occupied, 0.01));
+    for (const Method method : {Method::canonical, Method::hpcp}) {
+      const Index steps = expect_density(context, layout, whole, occupied, method).steps;
+      EXPECT_LE(steps, 40) << name(method) << ", " << occupied << " of " << n;
+    }
+  }
+}
+
 TEST(PurificationMethods, AreChosenByFilling) {
   EXPECT_EQ(choose_method(50, 100), Method::canonical);
   EXPECT_EQ(choose_method(5, 100), Method::tc2);
