@@ -45,12 +45,12 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
       matrix.is_transposed() ? sinkhorn::Rho{options.rho.columns, options.rho.rows} : options.rho,
       options.over_relaxation};
   checkpoint.put_into(how);
-  const auto found = sinkhorn::transport<T, A>(context, rows, given.marginals(), how, start);
+  auto found = sinkhorn::transport<T, A>(context, rows, given.marginals(), how, start);
   result.iterate_seconds = iterating.seconds();
   tell(result, found, matrix.is_transposed());
 
   const JointStopwatch writing(context);
-  sinkhorn::transport_plan_in_place<T, A>(rows, options.epsilon, found.f, found.g);
+  sinkhorn::transport_plan_in_place<T, A>(rows, options.epsilon, found.f, found.g, found.offsets);
   const auto checked = sinkhorn::wanted_masses<A>(context, given.marginals(), how.rho, found.f, found.g);
   result.check = sinkhorn::marginal_errors<T>(context, rows, checked);
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
@@ -58,6 +58,8 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   sketch(context, options, matrix, checked, result);
   const bool is_factors = found.stages.back().domain == sinkhorn::Domain::factors;
   result.swept_bytes = layout::elements(file.shape) * (is_factors ? Index{sizeof(A)} : Index{sizeof(T)});
+  sinkhorn::CostOffsets::add(found.f, found.offsets.rows);
+  sinkhorn::CostOffsets::add(found.g, found.offsets.columns);
   write_plan(context, options, matrix, found.f, found.g, meter);
   checkpoint.remove();
   result.write_seconds = writing.seconds();

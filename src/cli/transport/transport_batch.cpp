@@ -76,6 +76,8 @@ void transport_all_and_tell(mpi::Context& context, const TransportJobOptions& op
     result.problems.push_back(std::move(problem));
     f.emplace_back(found.f.begin(), found.f.end());
     g.emplace_back(found.g.begin(), found.g.end());
+    sinkhorn::CostOffsets::add(f.back(), found.offsets.rows);
+    sinkhorn::CostOffsets::add(g.back(), found.offsets.columns);
   }
   expect_plans(context, options, result, is_transposed);
   write_vectors_of_each(context, options, f, g, is_transposed);
@@ -100,7 +102,7 @@ BatchOutcome transported_batch(mpi::Context& context, const TransportJobOptions&
         return sinkhorn::transport_batch<T, A>(context, rows, marginals, how);
       },
       [&](const sinkhorn::Transport<A>& found, const auto& visit) {
-        sinkhorn::for_each_plan_row<T, A>(rows, options.epsilon, found.f, found.g, visit);
+        sinkhorn::for_each_plan_row<T, A>(rows, options.epsilon, found.f, found.g, visit, found.offsets);
       });
   const bool are_factors = std::ranges::all_of(result.problems, [](const ProblemOutcome& problem) {
     return problem.stages.back().domain == sinkhorn::Domain::factors;

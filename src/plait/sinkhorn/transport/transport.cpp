@@ -5,12 +5,14 @@
 #include <limits>
 #include <utility>
 
+#include "plait/base/memory.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/sweep/log_sweep.hpp"
 #include "plait/sinkhorn/transport/epsilon.hpp"
+#include "plait/sinkhorn/transport/reduced_costs.hpp"
 #include "plait/sinkhorn/transport/transport_checks.hpp"
 #include "plait/sinkhorn/transport/transport_iterations.hpp"
 
@@ -39,6 +41,13 @@ double relaxed_total(CheckedMarginals& wanted, const Rho& rho, std::span<const A
   return of_rows;
 }
 
+/// In the order and to the precision in which `reduced_costs` takes offsets off.
+template <class T>
+T reduced_cost(T cost, Index i, Index j, const CostOffsets& offsets) {
+  const auto less_row = static_cast<T>(static_cast<double>(cost) - offsets.rows[static_cast<std::size_t>(i)]);
+  return static_cast<T>(static_cast<double>(less_row) - offsets.columns[static_cast<std::size_t>(j)]);
+}
+
 }  // namespace
 
 template <class T, class A>
@@ -52,8 +61,10 @@ Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const 
   const CheckedMarginals masses = checked_masses_of(context, costs.rows(), costs.columns(), marginals, options.rho);
   const double highest =
       check_costs<T>(context, costs, masses_that_are_had(context, {&masses, 1}, options.rho).front());
-  StoredCosts<T, A> stored(costs);
-  auto found = transports_of<A>(context, stored, {&masses, 1}, highest, options, start);
+  const auto reduced = reduced_costs<T, A>(context, costs, highest, options);
+  StoredCosts<T, A> stored(reduced ? reduced->costs : costs);
+  auto found = transports_of<A>(context, stored, {&masses, 1}, reduced ? reduced->highest : highest, options, start);
+  if (reduced) undo_reduction<T, A>(context, *reduced, {&masses, 1}, found);
   return std::move(found.front());
 }
 
@@ -85,24 +96,38 @@ std::vector<CheckedMarginals> wanted_masses_of_each(mpi::Context& context, std::
 
 template <class T, class A>
 void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
-                       const std::function<void(Index, std::span<const A>)>& visit) {
-  LogSweep<T, A>(costs, epsilon).for_each_row(in_units_of(epsilon, f), in_units_of(epsilon, g), visit);
+                       const std::function<void(Index, std::span<const A>)>& visit, const CostOffsets& offsets) {
+  const std::vector<A> f_units = in_units_of(epsilon, f);
+  const std::vector<A> g_units = in_units_of(epsilon, g);
+  if (offsets.empty()) return LogSweep<T, A>(costs, epsilon).for_each_row(f_units, g_units, visit);
+  Array<T> row(costs.columns());
+  for (Index i = 0; i < costs.rows(); ++i) {
+    for (Index j = 0; j < costs.columns(); ++j) row[j] = reduced_cost(costs(i, j), i, j, offsets);
+    const matrix_view<const T> one(row.data(), 1, costs.columns(), std::max<Index>(costs.columns(), 1),
+                                   StorageOrder::row_major);
+    LogSweep<T, A>(one, epsilon)
+        .for_each_row(std::span(f_units).subspan(static_cast<std::size_t>(i), 1), g_units,
+                      [&](Index, std::span<const A> plan) { visit(i, plan); });
+  }
 }
 
 template <class T, class A>
-void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g) {
-  for_each_plan_row<T, A>(costs, epsilon, f, g, [&](Index i, std::span<const A> plan) {
+void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
+                             const CostOffsets& offsets) {
+  const auto write = [&](Index i, std::span<const A> plan) {
     T* row = costs.data() + i * costs.leading_dimension();
     std::ranges::transform(plan, row, [](A entry) { return static_cast<T>(entry); });
-  });
+  };
+  for_each_plan_row<T, A>(costs, epsilon, f, g, write, offsets);
 }
 
 #define PLAIT_INSTANTIATE(T, A)                                                                                   \
   template Transport<A> transport(mpi::Context&, matrix_view<const T>, const Marginals&, const TransportOptions&, \
                                   std::span<const A>);                                                            \
   template void for_each_plan_row(matrix_view<const T>, double, std::span<const A>, std::span<const A>,           \
-                                  const std::function<void(Index, std::span<const A>)>&);                         \
-  template void transport_plan_in_place(matrix_view<T>, double, std::span<const A>, std::span<const A>)
+                                  const std::function<void(Index, std::span<const A>)>&, const CostOffsets&);     \
+  template void transport_plan_in_place(matrix_view<T>, double, std::span<const A>, std::span<const A>,           \
+                                        const CostOffsets&)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);

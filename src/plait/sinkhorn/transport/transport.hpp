@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <span>
@@ -65,7 +66,24 @@ struct TransportOptions {
   const TransportState* from = nullptr;
 };
 
-/// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon).
+/// What potentials leave out of costs that are too large for the precision, while their differences are not: nothing as
+/// a rule. As these numbers and potentials have no sum that is exact enough, they are kept apart.
+struct CostOffsets {
+  std::vector<double> rows = {};  // of this rank
+  std::vector<double> columns = {};
+
+  [[nodiscard]] bool empty() const noexcept { return rows.empty() && columns.empty(); }
+  /// Potentials of the costs themselves, as exact as these can be.
+  template <class A>
+  static void add(std::vector<A>& potentials, const std::vector<double>& offsets) {
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      potentials[i] = static_cast<A>(static_cast<double>(potentials[i]) + offsets[i]);
+    }
+  }
+};
+
+/// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon), where there are offsets with C(i, j) - offsets.rows[i]
+/// - offsets.columns[j] in place of C(i, j).
 template <class A>
 struct Transport {
   Outcome outcome;  // of the last stage
@@ -73,8 +91,9 @@ struct Transport {
   std::vector<A> f;  // of this rank's rows, in the costs' unit; -infinity where there is no mass, all NaN where
                      // numbers left their range (numerical_limit), and there is no plan
   std::vector<A> g;  // of all columns; the same on all ranks
-  double cost = 0;   // Σ C P
-  double mass = 0;   // Σ P
+  CostOffsets offsets = {};
+  double cost = 0;               // Σ C P; of offsets, Σ of these times the masses that are wanted
+  double mass = 0;               // Σ P
   double row_divergence = 0;     // KL(sums of P | masses), where rho is finite
   double column_divergence = 0;  //
   double primal = 0;             // Σ C P + epsilon Σ P (log P - 1) + rho times the divergences
@@ -84,10 +103,11 @@ struct Transport {
 
 /// Entropic optimal transport: the plan P >= 0 of the marginals that minimises  Σ C P + epsilon Σ P (log P - 1).
 ///
-/// Costs may be negative, and +infinity for what is forbidden. T and A: double, float, or float computed with as
-/// double. In the logarithmic domain the old potential of a row keeps its exponentials in range, so that the sums of
-/// columns are sums of entries of the plan, which can't overflow; a row whose sum is nevertheless 0 or infinite is
-/// taken again with its true maximum, a column by an exact sum of logarithms.
+/// Costs may be negative, +infinity for what is forbidden, and as large as numbers are as long as they differ by less
+/// than that within a row or within a column, where sums of these must not be missed. T and A: double, float, or float
+/// computed with as double. In the logarithmic domain the old potential of a row keeps its exponentials in range, so
+/// that the sums of columns are sums of entries of the plan, which can't overflow; a row whose sum is nevertheless 0 or
+/// infinite is taken again with its true maximum, a column by an exact sum of logarithms.
 ///
 /// **Unbalanced**: where rho is finite, sums of rows (columns) may be missed, which adds  rho KL(sums | masses)  to
 /// what is minimised; the masses of rows and columns need not have one total. At the minimum row i sums up to r[i]
@@ -126,11 +146,12 @@ template <class A>
 
 /// C(i, j) ← exp((f[i] + g[j] - C(i, j)) / epsilon): the plan in the place of the costs. Local.
 template <class T, class A>
-void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g);
+void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
+                             const CostOffsets& offsets = {});
 
 /// A rank's part of the plan, row by row, where it is not to take the place of the costs: visit(i, P(i, :)). Local.
 template <class T, class A>
 void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
-                       const std::function<void(Index, std::span<const A>)>& visit);
+                       const std::function<void(Index, std::span<const A>)>& visit, const CostOffsets& offsets = {});
 
 }  // namespace plait::sinkhorn

@@ -10,6 +10,7 @@
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/epsilon.hpp"
 #include "plait/sinkhorn/transport/point_checks.hpp"
+#include "plait/sinkhorn/transport/reduced_costs.hpp"
 #include "plait/sinkhorn/transport/transport_checks.hpp"
 #include "plait/sinkhorn/transport/transport_iterations.hpp"
 
@@ -58,7 +59,13 @@ std::vector<Transport<A>> transport_batch(mpi::Context& context, matrix_view<con
   expect_as_many(context, marginals.size());
   const auto masses = checked_masses_of_each(context, costs.rows(), costs.columns(), marginals, options.rho);
   const double highest = check_costs_of_each<T>(context, costs, masses_that_are_had(context, masses, options.rho));
-  StoredCosts<T, A> stored(costs);
+  const auto reduced = reduced_costs<T, A>(context, costs, highest, options);
+  StoredCosts<T, A> stored(reduced ? reduced->costs : costs);
+  if (reduced) {
+    auto results = transports_of<A>(context, stored, masses, reduced->highest, options, {});
+    undo_reduction<T, A>(context, *reduced, masses, results);
+    return results;
+  }
   if (!may_be_direct<A>(options, highest)) return transports_of<A>(context, stored, masses, highest, options, {});
 
   auto results = transports_of<A>(context, stored, masses, highest, directly(options), {});
