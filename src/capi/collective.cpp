@@ -1,5 +1,3 @@
-#include <array>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,51 +32,22 @@ struct plait_request : OnContext<plait_request> {
 
 namespace {
 
-enum class Call : unsigned char { broadcast, reduce, allreduce, reduce_scatter, allgather, alltoall };
-
-/// What has to be the same on all ranks.
-struct Alike {
-  Index type = 0;
-  plait_operation operation = 0;
-  Index count = 0;
-  int root = 0;
-  Index counts = 0;  // as a checksum
-};
-
-Alike alike(const Reduction& reduction) { return {.type = reduction.type(), .operation = reduction.operation()}; }
-
 /// Begins an operation.
-/// \param check  what this rank says that has to be the same on all; throws what is wrong here
-/// \param begin  called when nothing is wrong anywhere
-template <class Check, class Begin>
-int start(Call call, plait_context* context, plait_request** request, Check&& check, Begin&& begin) {
-  if (request != nullptr) *request = nullptr;
-  return guarded([&] {
-    plait::mpi::Context& its = *expect_handle(context, "context").context;
-    expect_mpi();
-    std::unique_ptr<plait_request> made;
-    std::exception_ptr failure;
-    Alike own;
-    try {
-      expect_output(request, "request");
-      its.expect_usable();
-      made = std::make_unique<plait_request>();
-      made->context = context->context;
-      own = check(*made);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    plait::mpi::expect_alike(its,
-                             {{"collective operation", static_cast<Index>(call)},
-                              {"type", own.type},
-                              {"operation", own.operation},
-                              {"count", own.count},
-                              {"root", own.root},
-                              {"counts, as a checksum", own.counts}},
-                             failure);
-    made->pending.emplace(begin(its, *made));
-    *request = made.release();
-  });
+/// \param plan   plans it, and adds what has to be the same on all ranks; throws what is wrong here
+/// \param match  what is to be compared beside, when nothing is wrong anywhere. Collective
+template <class Plan, class Match = void (*)(plait::mpi::Context&)>
+int start(
+    plait_context* context, plait_request** request, const Plan& plan,
+    const Match& match = [](plait::mpi::Context&) {}) {
+  return create(
+      context, request, "request",
+      [&](plait_request& made, plait::mpi::Alike& arguments) {
+        made.pending.emplace(plan(*made.context, made, arguments));
+      },
+      [&](plait_request& made) {
+        match(*made.context);
+        made.pending->start();
+      });
 }
 
 /// The same, ended as well.
@@ -89,8 +58,8 @@ int blocking(Start&& start) {
   return code == PLAIT_SUCCESS ? plait_request_wait(&request) : code;
 }
 
-Index own_count(const plait_context& context, const Counts& counts) {
-  return counts.of_rank[static_cast<std::size_t>(context.context->rank())];
+Index own_count(const plait::mpi::Context& context, const Counts& counts) {
+  return counts.of_rank[static_cast<std::size_t>(context.rank())];
 }
 
 /// That what each rank sends is what the others expect. Collective.
@@ -116,111 +85,73 @@ void expect_matching(plait::mpi::Context& context, const Counts& sent, const Cou
 
 int plait_start_broadcast(plait_context* context, void* data, plait_index count, plait_type type, int root,
                           plait_request** request) {
-  std::span<std::byte> bytes;
-  return start(
-      Call::broadcast, context, request,
-      [&](plait_request&) {
-        bytes = expect_elements(data, count, plait::simd::size_in_bytes(element(type)), "data");
-        return Alike{.type = type, .count = count, .root = root};
-      },
-      [&](plait::mpi::Context& its, plait_request&) { return plait::collective::start_broadcast(its, bytes, root); });
+  return start(context, request, [&](auto& its, plait_request&, auto& arguments) {
+    const auto bytes = expect_elements(data, count, plait::simd::size_in_bytes(element(type)), "data");
+    auto planned = plait::collective::plan_broadcast(its, bytes, root, &arguments);
+    arguments.add("type", type);
+    return planned;
+  });
 }
 
 int plait_start_reduce(plait_context* context, void* data, plait_index count, const plait_reduction* reduction,
                        int root, plait_request** request) {
-  std::span<std::byte> bytes;
-  return start(
-      Call::reduce, context, request,
-      [&](plait_request& made) {
-        const Reduction& its = made.reduction.emplace(reduction);
-        bytes = expect_elements(data, count, its.element_bytes(), "data");
-        Alike own = alike(its);
-        own.count = count, own.root = root;
-        return own;
-      },
-      [&](plait::mpi::Context& its, plait_request& made) {
-        return plait::collective::start_reduce(its, bytes, root, made.reduction->combine());
-      });
+  return start(context, request, [&](auto& its, plait_request& made, auto& arguments) {
+    const Reduction& with = made.reduction.emplace(reduction);
+    const auto bytes = expect_elements(data, count, with.element_bytes(), "data");
+    return plait::collective::plan_reduce(its, bytes, root, with.combine(), &arguments);
+  });
 }
 
 int plait_start_allreduce(plait_context* context, void* data, plait_index count, const plait_reduction* reduction,
                           plait_request** request) {
-  std::span<std::byte> bytes;
-  return start(
-      Call::allreduce, context, request,
-      [&](plait_request& made) {
-        const Reduction& its = made.reduction.emplace(reduction);
-        bytes = expect_elements(data, count, its.element_bytes(), "data");
-        Alike own = alike(its);
-        own.count = count;
-        return own;
-      },
-      [&](plait::mpi::Context& its, plait_request& made) {
-        return plait::collective::start_allreduce(its, bytes, made.reduction->combine());
-      });
+  return start(context, request, [&](auto& its, plait_request& made, auto& arguments) {
+    const Reduction& with = made.reduction.emplace(reduction);
+    const auto bytes = expect_elements(data, count, with.element_bytes(), "data");
+    return plait::collective::plan_allreduce(its, bytes, with.combine(), &arguments);
+  });
 }
 
 int plait_start_reduce_scatter(plait_context* context, const void* in, void* out, const plait_index* counts,
                                const plait_reduction* reduction, plait_request** request) {
-  Counts blocks;
-  std::span<const std::byte> from;
-  std::span<std::byte> to;
-  return start(
-      Call::reduce_scatter, context, request,
-      [&](plait_request& made) {
-        const Reduction& its = made.reduction.emplace(reduction);
-        blocks = Counts(counts, context->context->size(), its.element_bytes(), "counts");
-        from = expect_elements(in, blocks.total, its.element_bytes(), "in");
-        to = expect_elements(out, own_count(*context, blocks), its.element_bytes(), "out");
-        Alike own = alike(its);
-        own.counts = blocks.checksum;
-        return own;
-      },
-      [&](plait::mpi::Context& its, plait_request& made) {
-        return plait::collective::start_reduce_scatter(its, from, to, blocks.of_rank, made.reduction->combine());
-      });
+  return start(context, request, [&](auto& its, plait_request& made, auto& arguments) {
+    const Reduction& with = made.reduction.emplace(reduction);
+    const Counts blocks(counts, its.size(), with.element_bytes(), "counts");
+    const auto from = expect_elements(in, blocks.total, with.element_bytes(), "in");
+    const auto to = expect_elements(out, own_count(its, blocks), with.element_bytes(), "out");
+    return plait::collective::plan_reduce_scatter(its, from, to, blocks.of_rank, with.combine(), &arguments);
+  });
 }
 
 int plait_start_allgather(plait_context* context, const void* own, void* all, const plait_index* counts,
                           plait_type type, plait_request** request) {
-  Counts blocks;
-  Index bytes = 0;
-  std::span<const std::byte> from;
-  std::span<std::byte> to;
-  return start(
-      Call::allgather, context, request,
-      [&](plait_request&) {
-        bytes = plait::simd::size_in_bytes(element(type));
-        blocks = Counts(counts, context->context->size(), bytes, "counts");
-        from = expect_elements(own, own_count(*context, blocks), bytes, "own");
-        to = expect_elements(all, blocks.total, bytes, "all");
-        return Alike{.type = type, .counts = blocks.checksum};
-      },
-      [&](plait::mpi::Context& its, plait_request&) {
-        return plait::collective::start_all_gather(its, from, to, blocks.of_rank, bytes);
-      });
+  return start(context, request, [&](auto& its, plait_request&, auto& arguments) {
+    const Index bytes = plait::simd::size_in_bytes(element(type));
+    const Counts blocks(counts, its.size(), bytes, "counts");
+    const auto from = expect_elements(own, own_count(its, blocks), bytes, "own");
+    const auto to = expect_elements(all, blocks.total, bytes, "all");
+    auto planned = plait::collective::plan_all_gather(its, from, to, blocks.of_rank, bytes, &arguments);
+    arguments.add("type", type);
+    return planned;
+  });
 }
 
 int plait_start_alltoall(plait_context* context, const void* in, const plait_index* send_counts, void* out,
                          const plait_index* receive_counts, plait_type type, plait_request** request) {
   Counts sent, received;
-  Index bytes = 0;
-  std::span<const std::byte> from;
-  std::span<std::byte> to;
   return start(
-      Call::alltoall, context, request,
-      [&](plait_request&) {
-        bytes = plait::simd::size_in_bytes(element(type));
-        sent = Counts(send_counts, context->context->size(), bytes, "send_counts");
-        received = Counts(receive_counts, context->context->size(), bytes, "receive_counts");
-        from = expect_elements(in, sent.total, bytes, "in");
-        to = expect_elements(out, received.total, bytes, "out");
-        return Alike{.type = type};
+      context, request,
+      [&](auto& its, plait_request&, auto& arguments) {
+        const Index bytes = plait::simd::size_in_bytes(element(type));
+        sent = Counts(send_counts, its.size(), bytes, "send_counts");
+        received = Counts(receive_counts, its.size(), bytes, "receive_counts");
+        const auto from = expect_elements(in, sent.total, bytes, "in");
+        const auto to = expect_elements(out, received.total, bytes, "out");
+        auto planned =
+            plait::collective::plan_all_to_all(its, from, sent.of_rank, to, received.of_rank, bytes, &arguments);
+        arguments.add("type", type);
+        return planned;
       },
-      [&](plait::mpi::Context& its, plait_request&) {
-        expect_matching(its, sent, received);
-        return plait::collective::start_all_to_all(its, from, sent.of_rank, to, received.of_rank, bytes);
-      });
+      [&](auto& its) { expect_matching(its, sent, received); });
 }
 
 int plait_broadcast(plait_context* context, void* data, plait_index count, plait_type type, int root) {

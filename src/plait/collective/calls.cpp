@@ -29,9 +29,14 @@ Index elements(std::span<const std::byte> data, Index element_bytes) {
 }
 
 // One operation on a vector in place.
-Pending start(const Pipeline& pipeline, std::string label, std::span<std::byte> data) {
-  const std::array bindings{Binding::output(data)};
-  return {pipeline.schedule(std::move(label)), bindings};
+Pending pending(const Pipeline& pipeline, std::string label, std::span<std::byte> data) {
+  return {pipeline.schedule(std::move(label)), {Binding::output(data), Binding::output({})}, 1};
+}
+
+void add_counts(mpi::Alike& arguments, std::span<const Index> counts) {
+  arguments.numbers("block");
+  arguments.add("counts", counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) arguments.add("count", counts[i], static_cast<Index>(i));
 }
 
 // Sums up, after it was made sure that there is one for each rank, no negative one, and not more than can be addressed.
@@ -61,48 +66,92 @@ void expect_bytes(std::span<const std::byte> memory, Index elements, Index eleme
 
 }  // namespace
 
-Pending start_broadcast(mpi::Context& context, std::span<std::byte> data, int root) {
-  Pipeline pipeline(context, static_cast<Index>(data.size()), 1, at_once);
-  return start(pipeline.broadcast(Group::all(context), root), "broadcast", data);
+Pending::Pending(schedule::Schedule schedule, const std::array<Binding, 2>& bindings, std::size_t used)
+    : schedule_(std::move(schedule)), bindings_(bindings), used_(used) {
+  schedule_.prepare();
 }
 
-Pending start_reduce(mpi::Context& context, std::span<std::byte> data, int root, const Combine& combine) {
-  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes(), at_once);
-  return start(pipeline.reduce(Group::all(context), root, combine), "reduce", data);
+Pending plan_broadcast(mpi::Context& context, std::span<std::byte> data, int root, mpi::Alike* arguments) {
+  if (arguments != nullptr) {
+    arguments->add("collective operation", "broadcast");
+    arguments->add("bytes", data.size());
+    arguments->add("root", root);
+  }
+  return context.with_reserve([&] {
+    Pipeline pipeline(context, static_cast<Index>(data.size()), 1, at_once);
+    return pending(pipeline.broadcast(Group::all(context), root), "broadcast", data);
+  });
 }
 
-Pending start_allreduce(mpi::Context& context, std::span<std::byte> data, const Combine& combine) {
-  Pipeline pipeline(context, elements(data, combine.element_bytes()), combine.element_bytes(), at_once);
-  return start(pipeline.allreduce(Group::all(context), combine), "allreduce", data);
+Pending plan_reduce(mpi::Context& context, std::span<std::byte> data, int root, const Combine& combine,
+                    mpi::Alike* arguments) {
+  const Index n = elements(data, combine.element_bytes());
+  if (arguments != nullptr) {
+    arguments->add("collective operation", "reduce");
+    combine.name_arguments(*arguments);
+    arguments->add("elements", n);
+    arguments->add("root", root);
+  }
+  return context.with_reserve([&] {
+    Pipeline pipeline(context, n, combine.element_bytes(), at_once);
+    return pending(pipeline.reduce(Group::all(context), root, combine), "reduce", data);
+  });
 }
 
-Pending start_reduce_scatter(mpi::Context& context, std::span<const std::byte> in, std::span<std::byte> out,
-                             std::span<const Index> counts, const Combine& combine) {
+Pending plan_allreduce(mpi::Context& context, std::span<std::byte> data, const Combine& combine,
+                       mpi::Alike* arguments) {
+  const Index n = elements(data, combine.element_bytes());
+  if (arguments != nullptr) {
+    arguments->add("collective operation", "allreduce");
+    combine.name_arguments(*arguments);
+    arguments->add("elements", n);
+  }
+  return context.with_reserve([&] {
+    Pipeline pipeline(context, n, combine.element_bytes(), at_once);
+    return pending(pipeline.allreduce(Group::all(context), combine), "allreduce", data);
+  });
+}
+
+Pending plan_reduce_scatter(mpi::Context& context, std::span<const std::byte> in, std::span<std::byte> out,
+                            std::span<const Index> counts, const Combine& combine, mpi::Alike* arguments) {
+  if (arguments != nullptr) {
+    arguments->add("collective operation", "reduce_scatter");
+    combine.name_arguments(*arguments);
+    add_counts(*arguments, counts);
+  }
   const Index element_bytes = combine.element_bytes();
   const Index all = total(context, counts, element_bytes, "counts");
   const Index own = counts[at(context.rank())];
   expect_bytes(in, all, element_bytes, "in");
   expect_bytes(out, own, element_bytes, "out");
-  const auto choice = choose<model::ReduceScatterAlgorithm>(context, context.placement(), all * element_bytes);
-  Graph graph(choice.strands);
-  const SlotId from = graph.input(all * element_bytes);
-  const SlotId to = graph.output(own * element_bytes);
-  const Blocks blocks =
-      Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
-  const Group group = Group::all(context);
-  const Place own_block = at_beginning(group, blocks, {to});
-  static_cast<void>(reduce_scatter_by(choice.algorithm, graph, group, blocks, {from}, own_block, combine));
-  const std::array bindings{Binding::input(in), Binding::output(out)};
-  return {schedule::Schedule(context, std::move(graph), "reduce_scatter"), bindings};
+  return context.with_reserve([&]() -> Pending {
+    const auto choice = choose<model::ReduceScatterAlgorithm>(context, context.placement(), all * element_bytes);
+    Graph graph(choice.strands);
+    const SlotId from = graph.input(all * element_bytes);
+    const SlotId to = graph.output(own * element_bytes);
+    const Blocks blocks =
+        Blocks::cut(counts, element_bytes, choice.strands, std::max<Index>(choice.segment_bytes / element_bytes, 1));
+    const Group group = Group::all(context);
+    const Place own_block = at_beginning(group, blocks, {to});
+    static_cast<void>(reduce_scatter_by(choice.algorithm, graph, group, blocks, {from}, own_block, combine));
+    return {
+        schedule::Schedule(context, std::move(graph), "reduce_scatter"), {Binding::input(in), Binding::output(out)}, 2};
+  });
 }
 
-Pending start_all_gather(mpi::Context& context, std::span<const std::byte> own, std::span<std::byte> all,
-                         std::span<const Index> counts, Index element_bytes) {
+Pending plan_all_gather(mpi::Context& context, std::span<const std::byte> own, std::span<std::byte> all,
+                        std::span<const Index> counts, Index element_bytes, mpi::Alike* arguments) {
+  if (arguments != nullptr) {
+    arguments->add("collective operation", "all_gather");
+    arguments->add("element_bytes", element_bytes);
+    add_counts(*arguments, counts);
+  }
   const Index elements = total(context, counts, element_bytes, "counts");
   expect_bytes(own, counts[at(context.rank())], element_bytes, "own");
   expect_bytes(all, elements, element_bytes, "all");
-  const std::array bindings{Binding::input(own), Binding::output(all)};
-  return {all_gather_schedule(context, counts, element_bytes), bindings};
+  return context.with_reserve([&]() -> Pending {
+    return {all_gather_schedule(context, counts, element_bytes), {Binding::input(own), Binding::output(all)}, 2};
+  });
 }
 
 schedule::Schedule all_gather_schedule(mpi::Context& context, std::span<const Index> counts, Index element_bytes) {
@@ -119,26 +168,32 @@ schedule::Schedule all_gather_schedule(mpi::Context& context, std::span<const In
   return {context, std::move(graph), "all_gather"};
 }
 
-Pending start_all_to_all(mpi::Context& context, std::span<const std::byte> in, std::span<const Index> send_counts,
-                         std::span<std::byte> out, std::span<const Index> receive_counts, Index element_bytes) {
+Pending plan_all_to_all(mpi::Context& context, std::span<const std::byte> in, std::span<const Index> send_counts,
+                        std::span<std::byte> out, std::span<const Index> receive_counts, Index element_bytes,
+                        mpi::Alike* arguments) {
+  if (arguments != nullptr) {
+    arguments->add("collective operation", "all_to_all");
+    arguments->add("element_bytes", element_bytes);
+  }
   const Index sent = total(context, send_counts, element_bytes, "send_counts");
   const Index received = total(context, receive_counts, element_bytes, "receive_counts");
   expect_bytes(in, sent, element_bytes, "in");
   expect_bytes(out, received, element_bytes, "out");
-  // Each rank knows its own counts alone, so what is chosen does not depend on them.
-  const auto choice =
-      choose<model::AllToAllAlgorithm>(context, context.placement(), Index{context.size()} << 20, {.strands = 1});
-  const Index segment = std::max<Index>(choice.segment_bytes / element_bytes, 1);
-  Graph graph;
-  const SlotId from = graph.input(sent * element_bytes);
-  const SlotId to = graph.output(received * element_bytes);
-  const auto order =
-      choice.algorithm == model::AllToAllAlgorithm::pairwise ? ExchangeOrder::pairwise : ExchangeOrder::spread;
-  ExchangedBlocks blocks{Blocks::cut(send_counts, element_bytes, 1, segment),
-                         Blocks::cut(receive_counts, element_bytes, 1, segment)};
-  static_cast<void>(all_to_all(graph, Group::all(context), order, std::move(blocks), {from}, {to}));
-  const std::array bindings{Binding::input(in), Binding::output(out)};
-  return {schedule::Schedule(context, std::move(graph), "all_to_all"), bindings};
+  return context.with_reserve([&]() -> Pending {
+    // Each rank knows its own counts alone, so what is chosen does not depend on them.
+    const auto choice =
+        choose<model::AllToAllAlgorithm>(context, context.placement(), Index{context.size()} << 20, {.strands = 1});
+    const Index segment = std::max<Index>(choice.segment_bytes / element_bytes, 1);
+    Graph graph;
+    const SlotId from = graph.input(sent * element_bytes);
+    const SlotId to = graph.output(received * element_bytes);
+    const auto order =
+        choice.algorithm == model::AllToAllAlgorithm::pairwise ? ExchangeOrder::pairwise : ExchangeOrder::spread;
+    ExchangedBlocks blocks{Blocks::cut(send_counts, element_bytes, 1, segment),
+                           Blocks::cut(receive_counts, element_bytes, 1, segment)};
+    static_cast<void>(all_to_all(graph, Group::all(context), order, std::move(blocks), {from}, {to}));
+    return {schedule::Schedule(context, std::move(graph), "all_to_all"), {Binding::input(in), Binding::output(out)}, 2};
+  });
 }
 
 }  // namespace plait::collective

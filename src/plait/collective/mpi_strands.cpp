@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plait/base/error.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/nonblocking.hpp"
 
 namespace plait::collective {
@@ -24,8 +25,13 @@ const mpi::Communicator& comm_of(const std::vector<mpi::Communicator>& strands, 
 MpiStrands::MpiStrands(const mpi::Context& context, Group group, int strands) : group_(std::move(group)) {
   expect_at_least("strands", strands, 1);
   if (!group_.contains_me()) return;
-  auto made = std::make_shared<Communicators>();
-  made->push_back(context.comm().subset(group_.ranks(), 0));
+  auto first = context.comm().subset(group_.ranks(), 0);
+  std::shared_ptr<Communicators> made;
+  mpi::with_memory_on_all_ranks(first, [&] {
+    made = std::make_shared<Communicators>();
+    made->reserve(static_cast<std::size_t>(strands));
+  });
+  made->push_back(std::move(first));
   while (static_cast<int>(made->size()) < strands)
     made->push_back(mpi::Communicator::duplicate(made->front().handle()));
   strands_ = std::move(made);

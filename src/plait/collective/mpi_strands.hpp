@@ -21,6 +21,7 @@ namespace plait::collective {
 class MpiStrands {
  public:
   /// Collective over the group, whose other ranks make nothing; ranks that make several do so in the same order.
+  /// \throws OutOfMemory  on all ranks of the group, where one has too little
   /// \param strands  how many communicators: at least as many as the streams have
   MpiStrands(const mpi::Context& context, Group group, int strands);
 

@@ -9,9 +9,6 @@
 
 namespace plait::collective {
 
-MpiVerdict::MpiVerdict(const mpi::Context& context)
-    : comm(mpi::Communicator::duplicate(context.comm().handle())), failed_here(comm.size()), lowest(comm.size()) {}
-
 std::function<void(std::span<std::byte> elements, Index first)> told_to(
     std::shared_ptr<MpiVerdict> verdict, std::function<void(std::span<std::byte> elements, Index first)> f) {
   return [verdict = std::move(verdict), f = std::move(f)](std::span<std::byte> elements, Index first) {

@@ -15,8 +15,8 @@ namespace plait::collective {
 /// Which rank failed in a run, told to all ranks by one more collective of the MPI library's at its end: its others
 /// know no empty messages, and carry on with whatever a computation that failed has left.
 struct MpiVerdict {
-  /// Collective over the context: it has a communicator of its own.
-  explicit MpiVerdict(const mpi::Context& context);
+  /// \param its  a duplicate of the context's communicator
+  explicit MpiVerdict(mpi::Communicator its) : comm(std::move(its)), failed_here(comm.size()), lowest(comm.size()) {}
 
   mpi::Communicator comm;
   Index failed_here;  ///< since the last verdict: this rank, or the number of ranks if none

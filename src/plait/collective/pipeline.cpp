@@ -1,16 +1,19 @@
 #include "plait/collective/pipeline.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <array>
+#include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/base/random.hpp"
 #include "plait/collective/algorithm/algorithms.hpp"
 #include "plait/collective/arguments.hpp"
 #include "plait/collective/choose.hpp"
@@ -81,20 +84,32 @@ void Pipeline::expect_suitable(const Combine& combine) const {
     throw ArgumentError("combine: none of MPI's operations, expected one for MPI's own collectives");
 }
 
-// Groups that do the same side by side may differ but in their width.
-void Pipeline::expect_alike() const {
-  std::uint64_t operations = steps_.size();
-  for (const Step& step : steps_) operations = random_bits(operations, step.index());
-  for_each_communication(steps_, [&](const auto& step) {
-    operations = random_bits(operations, static_cast<std::uint64_t>(step.group.widest()));
-    if constexpr (requires { step.combine; }) operations = random_bits(operations, step.combine.commutes() ? 1 : 0);
-  });
-  mpi::expect_alike(*context_, {{"elements", elements_},
-                                {"element_bytes", element_bytes_},
-                                {"backend", static_cast<Index>(options_.backend)},
-                                {"strands", options_.strands.value_or(0)},
-                                {"segment_bytes", options_.segment_bytes.value_or(0)},
-                                {"operations, as a checksum", static_cast<Index>(operations >> 1)}});
+// Groups that do the same side by side may differ in all but their width and whether operands keep their order.
+void Pipeline::name_arguments(mpi::Alike& arguments) const {
+  arguments.add("elements", elements_);
+  arguments.add("element_bytes", element_bytes_);
+  arguments.add("backend", options_.backend == Backend::mpi ? "mpi" : "plait");
+  arguments.add("strands", options_.strands.value_or(0));
+  arguments.add("segment_bytes", options_.segment_bytes.value_or(0));
+  arguments.add("steps", steps_.size());
+  arguments.numbers("step");
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    constexpr std::array<std::string_view, 4> names{"reduce", "broadcast", "allreduce", "compute"};
+    const auto number = static_cast<Index>(i);
+    arguments.add("operation", names[steps_[i].index()], number);
+    std::visit(
+        [&](const auto& step) {
+          if constexpr (requires { step.group; }) arguments.add("widest group", step.group.widest(), number);
+          if constexpr (requires { step.combine; }) {
+            arguments.add("in any order", step.combine.commutes(), number);
+            if (step.group.size() == context_->size()) step.combine.name_arguments(arguments, number);
+          }
+          if constexpr (requires { step.root; }) {
+            if (step.group.size() == context_->size()) arguments.add("root", step.root, number);
+          }
+        },
+        steps_[i]);
+  }
 }
 
 Pipeline& Pipeline::reduce(Group group, int root, const Combine& combine) {
@@ -214,15 +229,20 @@ Index Pipeline::segment_bytes(const std::vector<Step>& steps, const Cut& cut) co
   return *cut.message_bytes * messages;
 }
 
-GroupWay Pipeline::way_within_nodes(model::AllreduceAlgorithm algorithm, const Allreduce& step,
-                                    const Stream& stream) const {
-  const bool shares = algorithm == model::AllreduceAlgorithm::hierarchical &&
-                      options_.within_nodes == WithinNodes::shared_memory &&
-                      context_->topology().ranks_per_node() > 1 && may_take_levels(*context_, step.group, step.combine);
-  return shares ? GroupWay::through_memory(*context_, stream) : GroupWay{};
+// The same on all ranks, without memory.
+bool Pipeline::may_share_memory(const Step& step) const {
+  return std::holds_alternative<Allreduce>(step) && options_.within_nodes == WithinNodes::shared_memory &&
+         context_->topology().ranks_per_node() > 1;
 }
 
-Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut) const {
+bool Pipeline::shares_memory(const Step& step, const Cut& cut) const {
+  const auto& its = std::get<Allreduce>(step);
+  return choice_for(its, cut).algorithm == model::AllreduceAlgorithm::hierarchical &&
+         may_take_levels(*context_, its.group, its.combine);
+}
+
+Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut,
+                        const GroupWay& way) const {
   return std::visit(Overloaded{
                         [&](const Reduce& s) {
                           return reduce_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data, data,
@@ -232,52 +252,95 @@ Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Pl
                           return broadcast_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data);
                         },
                         [&](const Allreduce& s) {
-                          const auto algorithm = choice_for(s, cut).algorithm;
-                          return allreduce_by(algorithm, graph, *context_, s.group, stream, data, data, s.combine,
-                                              way_within_nodes(algorithm, s, stream));
+                          return allreduce_by(choice_for(s, cut).algorithm, graph, *context_, s.group, stream, data,
+                                              data, s.combine, way);
                         },
                         [&](const Compute& s) { return computed(graph, s.f, stream, data); },
                     },
                     step);
 }
 
-Stream Pipeline::append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data) const {
-  const int count = options_.strands.value_or(1);
-  const auto strands = [&](const Group& group) { return MpiStrands(*context_, group, count); };
-  return std::visit(Overloaded{
-                        [&](const Reduce& s) {
-                          return strands(s.group).reduce(graph, s.root, stream, data, data, *s.combine.of_mpi());
-                        },
-                        [&](const Broadcast& s) { return strands(s.group).broadcast(graph, s.root, stream, data); },
-                        [&](const Allreduce& s) {
-                          return strands(s.group).allreduce(graph, stream, data, data, *s.combine.of_mpi());
-                        },
-                        [&](const Compute& s) { return computed(graph, s.f, stream, data); },
-                    },
-                    step);
+Stream Pipeline::append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data,
+                            const MpiStrands& strands) {
+  return std::visit(
+      Overloaded{
+          [&](const Reduce& s) { return strands.reduce(graph, s.root, stream, data, data, *s.combine.of_mpi()); },
+          [&](const Broadcast& s) { return strands.broadcast(graph, s.root, stream, data); },
+          [&](const Allreduce& s) { return strands.allreduce(graph, stream, data, data, *s.combine.of_mpi()); },
+          [&](const Compute&) { return stream; },
+      },
+      step);
 }
 
+// Ranks work by themselves, then wait for each other to take communicators or shared memory. What one of them throws
+// meanwhile, all throw before that.
 schedule::Schedule Pipeline::schedule(std::string label, schedule::Windows windows) const {
   const bool by_mpi = options_.backend == Backend::mpi;
-  if (by_mpi || options_.within_nodes == WithinNodes::shared_memory) expect_alike();
-  const std::vector<Step> steps = by_mpi ? steps_ : merged();
-  const Cut cut = by_mpi ? Cut{options_.strands.value_or(1), longest_mpi_segment} : chosen_cut(steps);
-  const Index bytes = by_mpi ? longest_mpi_segment : segment_bytes(steps, cut);
-  Stream stream = Stream::cut(elements_, element_bytes_, *cut.strands, std::max<Index>(bytes / element_bytes_, 1));
-  Graph graph(*cut.strands);
-  const Place data{graph.output(elements_ * element_bytes_)};
+  const bool agrees = by_mpi || options_.within_nodes == WithinNodes::shared_memory;
+  std::exception_ptr failure;
+  const auto alone = [&](const auto& f) {
+    if (!agrees) return f();
+    try {
+      if (!failure) f();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  const auto agree = [&] {
+    if (agrees) mpi::agree(*context_, failure);
+  };
+
+  std::optional<mpi::Alike> arguments;
+  if (agrees) arguments.emplace();
+  std::vector<Step> steps;
+  Cut cut;
+  Stream stream(element_bytes_, {});
+  std::optional<Graph> graph;
+  Place data{};
+  alone([&] {
+    if (arguments) name_arguments(*arguments);
+    steps = by_mpi ? steps_ : merged();
+    cut = by_mpi ? Cut{options_.strands.value_or(1), longest_mpi_segment} : chosen_cut(steps);
+    const Index bytes = by_mpi ? longest_mpi_segment : segment_bytes(steps, cut);
+    stream = Stream::cut(elements_, element_bytes_, *cut.strands, std::max<Index>(bytes / element_bytes_, 1));
+    graph.emplace(*cut.strands);
+    data.slot = graph->output(elements_ * element_bytes_);
+  });
+  if (arguments) mpi::agree(*context_, failure, *arguments);
+
   std::shared_ptr<MpiVerdict> verdict;
-  if (by_mpi && may_fail_before_communication(steps)) verdict = std::make_shared<MpiVerdict>(*context_);
+  if (by_mpi && may_fail_before_communication(steps)) {
+    auto comm = mpi::Communicator::duplicate(context_->comm().handle());
+    alone([&] { verdict = std::make_shared<MpiVerdict>(std::move(comm)); });
+  }
   for (const Step& step : steps) {
-    const auto* const compute = std::get_if<Compute>(&step);
-    if (verdict && compute != nullptr) {
-      stream = computed(graph, told_to(verdict, compute->f), stream, data);
+    if (const auto* const compute = std::get_if<Compute>(&step)) {
+      alone([&] { stream = computed(*graph, verdict ? told_to(verdict, compute->f) : compute->f, stream, data); });
+    } else if (by_mpi) {
+      std::optional<Group> group;
+      alone([&] { for_each_communication(std::span(&step, 1), [&](const auto& its) { group.emplace(its.group); }); });
+      agree();
+      alone([&] {
+        stream = append_mpi(*graph, step, stream, data, MpiStrands(*context_, std::move(*group), *cut.strands));
+      });
     } else {
-      stream = by_mpi ? append_mpi(graph, step, stream, data) : append(graph, step, stream, data, cut);
+      GroupWay way;
+      if (may_share_memory(step)) {
+        bool shares = false;
+        alone([&] { shares = shares_memory(step, cut); });
+        agree();
+        if (shares) way = GroupWay::through_memory(*context_, stream);
+      }
+      alone([&] { stream = append(*graph, step, stream, data, cut, way); });
     }
   }
-  if (verdict) append_verdict(graph, verdict, stream, label);
-  return {*context_, std::move(graph), std::move(label), windows};
+  std::optional<schedule::Schedule> made;
+  alone([&] {
+    if (verdict) append_verdict(*graph, verdict, stream, label);
+    made.emplace(*context_, std::move(*graph), std::move(label), windows);
+  });
+  agree();
+  return std::move(*made);
 }
 
 }  // namespace plait::collective

@@ -10,9 +10,11 @@
 
 #include "plait/collective/algorithm/hierarchical.hpp"
 #include "plait/collective/group.hpp"
+#include "plait/collective/mpi_strands.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/model/choice.hpp"
 #include "plait/model/strands.hpp"
+#include "plait/mpi/alike.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/schedule/combine.hpp"
 #include "plait/schedule/schedule.hpp"
@@ -73,8 +75,10 @@ class Pipeline {
   Pipeline& compute(std::function<void(std::span<std::byte> elements, Index first)> f);
 
   /// To be started with one binding, the vector: an output. Collective over the context: ranks wait for each other, but
-  /// for those of `WithinNodes::messages` by plait's own messages, which are then not compared.
-  /// \throws ArgumentError  on all ranks, where elements, options or operations differ between them
+  /// for those of `WithinNodes::messages` by plait's own messages, which then do not agree on anything.
+  /// \throws ArgumentError  on all ranks, where elements, options or steps differ between them, naming both values; the
+  ///                        ranks of groups may
+  /// \throws OutOfMemory    on all ranks, where one has too little
   [[nodiscard]] schedule::Schedule schedule(std::string label, schedule::Windows windows = {}) const;
 
  private:
@@ -100,7 +104,7 @@ class Pipeline {
   using Step = std::variant<Reduce, Broadcast, Allreduce, Compute>;
 
   void expect_suitable(const Combine& combine) const;
-  void expect_alike() const;
+  void name_arguments(mpi::Alike& arguments) const;
   [[nodiscard]] std::vector<Step> merged() const;
   // What is empty is not decided yet.
   struct Cut {
@@ -117,10 +121,12 @@ class Pipeline {
   [[nodiscard]] model::Piece piece_of(const Communication& step, Index message_bytes) const;
   [[nodiscard]] Cut chosen_cut(const std::vector<Step>& steps) const;
   [[nodiscard]] Index segment_bytes(const std::vector<Step>& steps, const Cut& cut) const;
-  [[nodiscard]] GroupWay way_within_nodes(model::AllreduceAlgorithm algorithm, const Allreduce& step,
-                                          const Stream& stream) const;
-  [[nodiscard]] Stream append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut) const;
-  [[nodiscard]] Stream append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data) const;
+  [[nodiscard]] bool may_share_memory(const Step& step) const;
+  [[nodiscard]] bool shares_memory(const Step& step, const Cut& cut) const;
+  [[nodiscard]] Stream append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut,
+                              const GroupWay& way) const;
+  [[nodiscard]] static Stream append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data,
+                                         const MpiStrands& strands);
 
   mpi::Context* context_;
   Index elements_;

@@ -17,7 +17,9 @@ constexpr Index combined_block_bytes = Index{8} << 10;
 }  // namespace
 
 Combine::Combine(simd::ReduceOperation operation, simd::Element element, simd::Isa isa)
-    : kernel_(simd::combine_kernel(operation, element, isa)), element_bytes_(simd::size_in_bytes(element)) {
+    : kernel_(simd::combine_kernel(operation, element, isa)),
+      element_bytes_(simd::size_in_bytes(element)),
+      name_{static_cast<unsigned char>(operation), static_cast<unsigned char>(element)} {
   if (kernel_ == nullptr) {
     throw ArgumentError("operation: " + std::string(simd::name(operation)) + " of " + std::string(simd::name(element)) +
                         ", expected one that MPI defines on such elements");
@@ -28,6 +30,7 @@ Combine::Combine(const mpi::Reduction& reduction)
     : operation_(reduction.operation), type_(reduction.type), element_bytes_(reduction.element_bytes) {
   if (const auto known = mpi::predefined_reduction(operation_, type_)) {
     kernel_ = simd::combine_kernel(known->operation, known->element, simd::selected_isa());
+    name_ = {static_cast<unsigned char>(known->operation), static_cast<unsigned char>(known->element)};
   }
   if (kernel_ != nullptr) return;
   commutes_ = mpi::commutes(operation_);
@@ -40,7 +43,24 @@ Combine Combine::reproducible_sum(simd::Element element, simd::Isa isa) {
     throw ArgumentError("element: " + std::string(simd::name(element)) +
                         ", expected a real or complex number of 32 or 64 bits a part, for a reproducible sum");
   }
-  return {kernel, simd::size_in_bytes(element)};
+  return {kernel, element};
+}
+
+static_assert(simd::reduce_operation_count <= 14 && simd::element_count <= 31, "the other numbers have a meaning");
+
+std::string_view Combine::Name::operation_text() const noexcept {
+  if (operation == exact_sum) return "exact sum";
+  return operation == own ? "a caller's own" : simd::name(static_cast<simd::ReduceOperation>(operation));
+}
+
+std::string_view Combine::Name::element_text() const noexcept {
+  return element == own_element ? "a caller's own" : simd::name(static_cast<simd::Element>(element));
+}
+
+void Combine::name_arguments(mpi::Alike& arguments, Index number) const {
+  arguments.add("element type", name_.element_text(), number);
+  arguments.add("element_bytes", element_bytes_, number);
+  arguments.add("combined by", name_.operation_text(), number);
 }
 
 std::optional<mpi::Reduction> Combine::of_mpi() const noexcept {

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 
 #include "plait/base/index.hpp"
+#include "plait/mpi/alike.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/simd/exact/reproducible_sum.hpp"
 #include "plait/simd/isa.hpp"
@@ -54,6 +56,20 @@ class Combine {
   [[nodiscard]] static Combine reproducible_sum(simd::Element element, simd::Isa isa = simd::selected_isa());
 
   [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }
+  /// What ranks compare, and messages show, of an operation and its elements: a number below 16 and 32.
+  struct Name {
+    unsigned char operation = own;
+    unsigned char element = own_element;
+    static constexpr unsigned char own = 15;
+    static constexpr unsigned char own_element = 31;
+    static constexpr unsigned char exact_sum = 14;
+    /// "sum", "exact sum"; "a caller's own".
+    [[nodiscard]] std::string_view operation_text() const noexcept;
+    [[nodiscard]] std::string_view element_text() const noexcept;
+  };
+  [[nodiscard]] Name name() const noexcept { return name_; }
+  void name_arguments(mpi::Alike& arguments, Index number = -1) const;
+
   /// What it was made from, if that is MPI's.
   [[nodiscard]] std::optional<mpi::Reduction> of_mpi() const noexcept;
   [[nodiscard]] bool may_throw() const noexcept { return may_throw_; }
@@ -82,8 +98,10 @@ class Combine {
   }
 
  private:
-  Combine(simd::ReproducibleSumKernel* kernel, Index element_bytes) noexcept
-      : sum_of_all_(kernel), element_bytes_(element_bytes) {}
+  Combine(simd::ReproducibleSumKernel* kernel, simd::Element element) noexcept
+      : sum_of_all_(kernel),
+        element_bytes_(simd::size_in_bytes(element)),
+        name_{Name::exact_sum, static_cast<unsigned char>(element)} {}
   void by_mpi(Index n, const void* a, const void* b, void* out) const;
 
   simd::CombineKernel* kernel_ = nullptr;
@@ -95,6 +113,7 @@ class Combine {
   Index element_bytes_;
   bool may_throw_ = false;
   bool commutes_ = true;
+  Name name_;
 };
 
 }  // namespace plait::schedule

@@ -28,7 +28,7 @@ Executor::Executor(mpi::Context& context, Graph graph, std::string label, Window
       graph_(std::move(graph), context.rank()),
       label_(std::move(label)),
       windows_{windows.sends, windows.receives, windows.requests},
-      tags_(context.reserve_tags(graph_.strands)),
+      room_(context),
       status_(at(graph_.size())),
       staged_users_left_(graph_.staged.size()),
       staged_block_(graph_.staged.size()),
@@ -55,6 +55,7 @@ Executor::Executor(mpi::Context& context, Graph graph, std::string label, Window
   ready_.reserve(computations);
   waiting_flags_.reserve(flags);
   for (std::size_t p = 0; p < graph_.pools.size(); ++p) free_blocks_[p].reserve(at(graph_.pools[p].blocks));
+  tags_.emplace(context, graph_.strands);
 }
 
 Executor::~Executor() {
@@ -111,6 +112,8 @@ void Executor::start(std::span<const Binding> bindings, const void* arguments) {
 }
 
 void Executor::prepare() {
+  const auto known = context_.counters().find(label_);
+  traffic_ = known != context_.counters().end() ? &known->second : &context_.counters()[label_];
   if (staging_.size() < graph_.staging_bytes) staging_ = context_.staging().lease(graph_.staging_bytes);
 }
 
@@ -119,10 +122,8 @@ void Executor::give_back() noexcept {
 }
 
 void Executor::begin_run(std::span<const Binding> bindings, const void* arguments) {
-  const auto known = context_.counters().find(label_);
-  traffic_ = known != context_.counters().end() ? &known->second : &context_.counters()[label_];
-  prepare();
-  context_.enlist(*this);  // the last that may lack memory
+  prepare();  // the last that may lack memory
+  context_.enlist(*this);
 
   for (std::size_t i = 0; i < bindings.size(); ++i) bound_[at(graph_.bound_slots[i])] = bindings[i];
   arguments_ = arguments;

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ class Executor final : public mpi::Activity, public Run {
 
   [[nodiscard]] bool active() const noexcept { return active_; }
   [[nodiscard]] std::string describe() const;
+  [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
   [[nodiscard]] const Compiled& graph() const noexcept { return graph_; }
 
   [[nodiscard]] std::byte* address(SlotId slot, Index offset) const noexcept override;
@@ -78,7 +80,7 @@ class Executor final : public mpi::Activity, public Run {
   const Compiled graph_;
   const std::string label_;
   const std::array<int, Compiled::lanes> windows_;
-  mpi::Context::Tags tags_;
+  const mpi::Context::Room room_;
 
   // Of the run. Everything is as large as it can get, so that runs allocate nothing.
   std::vector<Status> status_;
@@ -97,6 +99,8 @@ class Executor final : public mpi::Activity, public Run {
   std::vector<mpi::Completion> completions_;
   std::vector<int> completed_indices_;
   std::vector<MPI_Status> mpi_statuses_;
+  // Last: where a rank runs out of memory before, it can try again with the same tags as the others.
+  std::optional<mpi::Context::Tags> tags_;
 
   mpi::StagingPool::Lease staging_;
   const void* arguments_ = nullptr;

@@ -117,7 +117,7 @@ bool Executor::post_lane(Lane lane) {
 void Executor::post(Lane lane, int operation) {
   const Compiled::Operation& op = graph_.operations[at(operation)];
   Status& status = status_[at(operation)];
-  const int tag = tags_.first() + static_cast<int>(op.position.strand);
+  const int tag = tags_->first() + static_cast<int>(op.position.strand);
   mpi::Request request;
   timeline_.posting(operation);
   if (lane == Compiled::sends) {

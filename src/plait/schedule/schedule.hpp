@@ -46,7 +46,7 @@ struct Binding {
 /// windows generalises the posting order that keeps rings and trees free of deadlock.
 class Schedule {
  public:
-  /// Local, but see above; heavy checks at assertion level 3 compare the graphs of all ranks.
+  /// Local, but see above. Heavy checks at assertion level 3 compare the graphs of all ranks when it is started first.
   /// \param label  names the operation in the context's counters and in error texts
   /// \throws ContractViolation  if the graph breaks a rule of `Graph`
   Schedule(mpi::Context& context, Graph graph, std::string label, Windows windows = {});
@@ -55,7 +55,7 @@ class Schedule {
   /// Finishes an active run first, as `wait` does, without throwing.
   ~Schedule();
 
-  /// Takes the staging memory of the next run now, so that `start` can't fail for lack of it.
+  /// Takes the memory of the next run now, so that `start` can't fail for lack of it.
   /// \throws std::bad_alloc
   void prepare();
   /// Gives back what `prepare` took, if no run has begun.
@@ -85,6 +85,7 @@ class Schedule {
 
  private:
   std::unique_ptr<class Executor> executor_;
+  bool was_started_ = false;
 };
 
 }  // namespace plait::schedule

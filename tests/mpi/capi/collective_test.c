@@ -277,13 +277,14 @@ void wrong_collective_operations_fail_on_all_ranks(void) {
   } else {
     lengths[0] = wrong ? 2 : 1;
     FAILS(plait_allgather(context, data, data, lengths, PLAIT_DOUBLE), PLAIT_ERROR_ARGUMENT, "counts");
-    FAILS(plait_broadcast(context, data, wrong ? 3 : 4, PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "count: 3 on one rank");
-    FAILS(plait_broadcast(context, data, 4, wrong ? PLAIT_INT64 : PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "type: 3 on");
-    FAILS(plait_broadcast(context, data, 4, PLAIT_DOUBLE, wrong), PLAIT_ERROR_ARGUMENT, "root: 0 on one rank, 1");
+    FAILS(plait_broadcast(context, data, wrong ? 3 : 4, PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "bytes: is ");
+    FAILS(plait_allreduce(context, data, wrong ? 3 : 4, &sum), PLAIT_ERROR_ARGUMENT, "elements: is ");
+    FAILS(plait_broadcast(context, data, 4, wrong ? PLAIT_INT64 : PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "type: is ");
+    FAILS(plait_broadcast(context, data, 4, PLAIT_DOUBLE, wrong), PLAIT_ERROR_ARGUMENT, "root: is ");
     if (wrong) {
-      FAILS(plait_broadcast(context, data, 4, PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "collective operation: 0");
+      FAILS(plait_broadcast(context, data, 4, PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "collective operation: is ");
     } else {
-      FAILS(plait_allreduce(context, data, 4, &sum), PLAIT_ERROR_ARGUMENT, "collective operation: 0");
+      FAILS(plait_allreduce(context, data, 4, &sum), PLAIT_ERROR_ARGUMENT, "collective operation: is ");
     }
   }
   FAILS(plait_start_broadcast(context, data, 4, PLAIT_DOUBLE, 0, NULL), PLAIT_ERROR_ARGUMENT, "request: is NULL");

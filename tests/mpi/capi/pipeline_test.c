@@ -185,7 +185,7 @@ void wrong_pipelines_fail_on_all_ranks(void) {
           "stages, as a checksum");
     FAILS(planned(broadcast, 0, 8), PLAIT_ERROR_ARGUMENT, "stage_count: is 0, but 1 on rank 0");
     FAILS(plait_pipeline_create(context, this_rank == 0 ? 4 : 5, 8, &broadcast, 1, NULL, &pipeline),
-          PLAIT_ERROR_ARGUMENT, "elements: 4 on one rank, 5 on another");
+          PLAIT_ERROR_ARGUMENT, "elements: is ");
   }
   SUCCEEDS(plait_pipeline_create(context, 4, 8, &broadcast, 1, NULL, &pipeline));
   FAILS(plait_pipeline_start(pipeline, this_rank == last_rank() ? NULL : vector), PLAIT_ERROR_ARGUMENT,

@@ -249,16 +249,24 @@ TEST_F(Pipelines, are_refused_alike_where_they_differ_on_one_rank) {
       static_cast<void>(pipeline.allreduce(all, sum).schedule("different"));
       ADD_FAILURE() << "nothing was thrown about " << name;
     } catch (const ArgumentError& error) {
-      EXPECT_THAT(error.what(), ::testing::StartsWith(name));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(name));
+      EXPECT_THAT(error.what(), ::testing::StartsWith("rank " + std::to_string(ranks() - 1)));
     }
   };
-  refused("elements: 5000 on one rank, 5001 on another", {context, last ? n + 1 : n, word});
+  refused("elements: is 5001, but 5000 on rank 0; expected the same on all ranks", {context, last ? n + 1 : n, word});
   refused("backend", {context, n, word, {.backend = last ? Backend::mpi : Backend::plait}});
   refused("strands", {context, n, word, {.strands = last ? 1 : 2}});
   refused("segment_bytes", {context, n, word, {.segment_bytes = last ? 8 : 16}});
   Pipeline other(context, n, word);
   if (last) other.broadcast(all, 0);
-  refused("operations", other);
+  refused("steps: is 2, but 1 on rank 0", other);
+  Pipeline rooted(context, n, word);
+  rooted.broadcast(all, last ? 1 : 0);
+  refused("step 0: root: is 1, but 0 on rank 0", rooted);
+  Pipeline combining(context, n, word);
+  combining.allreduce(all,
+                      Combine(last ? simd::ReduceOperation::max : simd::ReduceOperation::sum, simd::Element::uint64));
+  refused("step 0: combined by: is max, but sum on rank 0", combining);
 }
 
 TEST_F(Pipelines, refuse_what_can_not_be) {

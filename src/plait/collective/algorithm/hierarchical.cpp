@@ -14,6 +14,7 @@
 #include "plait/collective/algorithm/reduce_scatter.hpp"
 #include "plait/collective/algorithm/shared_blocks.hpp"
 #include "plait/collective/arguments.hpp"
+#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::collective {
@@ -208,16 +209,20 @@ Hierarchy Hierarchy::of_machine(const mpi::Context& context) {
 }
 
 GroupWay GroupWay::through_memory(mpi::Context& context, const Stream& stream) {
-  GroupWay way;
+  std::shared_ptr<NodeStages> reduce, gather;
+  mpi::agreed(context, [&] {
+    reduce = std::make_shared<NodeStages>(context, stream);
+    gather = std::make_shared<NodeStages>(context, stream);
+  });
   Index is_there = 1;
   try {
-    way.reduce = std::make_shared<NodeStages>(context, stream);
-    way.gather = std::make_shared<NodeStages>(context, stream);
+    reduce->share_memory(context);
+    gather->share_memory(context);
   } catch (const OutOfMemory&) {
     is_there = 0;
   }
-  if (mpi::all_reduce(context.comm(), is_there, mpi::Operation::minimum()) == 1) return way;
-  return {};
+  if (mpi::all_reduce(context.comm(), is_there, mpi::Operation::minimum()) == 0) return {};
+  return {std::move(reduce), std::move(gather)};
 }
 
 void Hierarchy::expect_consistent() const {

@@ -16,10 +16,11 @@ namespace plait::collective {
 /// It outlives the schedule.
 class NodeStages {
  public:
-  /// For what is cut like this stream, also where it comes later. Collective over the ranks of each node, with streams
-  /// that are cut alike.
+  /// For what is cut like this stream, also where it comes later. Local.
+  NodeStages(const mpi::Context& context, const Stream& stream);
+  /// Before anything else. Collective over the ranks of each node, with streams that are cut alike.
   /// \throws OutOfMemory  on every rank of a node that has too little shared memory
-  NodeStages(mpi::Context& context, const Stream& stream);
+  void share_memory(mpi::Context& context);
 
   [[nodiscard]] Index slots() const noexcept { return slots_; }
   /// Of a rank of the context, on this node.

@@ -21,10 +21,16 @@ class NodeBoard {
   /// Apart from each other by what processors fetch at once.
   static constexpr std::size_t apart = PieceRing::apart;
 
+  /// Up to so many bytes are few in a slot.
+  static constexpr Index few_bytes = Index{2} << 10;
+
+  /// How many calls, and rounds, a rank may be ahead of another.
+  static constexpr std::uint64_t slots = 4;
+  static constexpr std::uint64_t rounds_ahead = PieceRing::pieces_ahead;
+
   /// What a rank tells of a call in which data is cut into rounds. Calls use two of them in turn: nobody is two calls
   /// ahead of a reader.
   struct alignas(apart) Call {
-    std::uint64_t begun = 0;   ///< the number of the call to which the rest belongs
     std::uint64_t staged = 0;  ///< rounds of all calls whose operands the others may read
     mpi::SharedPlace in;       ///< where the operands themselves can be read,
     mpi::SharedPlace out;      ///< and the result be written, in memory that the node shares, if so
@@ -36,18 +42,16 @@ class NodeBoard {
   struct alignas(apart) Copied {
     std::uint64_t rounds = 0;  ///< of all calls, whose results this rank needs no more
   };
+  /// Of the last calls, each rank's: in full only for those who find that they differ.
+  struct alignas(apart) Arguments {
+    std::uint64_t of_calls[slots];  // NOLINT(*-avoid-c-arrays): as above
+  };
   struct Control {
     Call calls[2];  // NOLINT(*-avoid-c-arrays): lies in shared memory as it stands here
     Reduced reduced;
     Copied copied;
+    Arguments arguments;
   };
-
-  /// Up to so many bytes are few in a slot.
-  static constexpr Index few_bytes = Index{2} << 10;
-
-  /// How many calls in one hop, and rounds, a rank may be ahead of another.
-  static constexpr std::uint64_t slots = 4;
-  static constexpr std::uint64_t rounds_ahead = PieceRing::pieces_ahead;
 
   /// Nothing where the node has too little shared memory. Collective over the ranks of each node; all get the same.
   [[nodiscard]] static std::optional<NodeBoard> make(mpi::Context& context);
@@ -57,10 +61,14 @@ class NodeBoard {
 
   [[nodiscard]] Control& control(int rank) const noexcept { return *reinterpret_cast<Control*>(segment(rank)); }
 
-  /// What a rank contributes to a call in one hop: its number and up to `slot_capacity()` bytes. Few of them lie beside
-  /// the number, so that a reader of little data waits for a single cache line; many on lines of their own.
+  /// What a rank tells of each call, `NodeArguments`, and contributes to one in one hop: up to `slot_capacity()` bytes.
+  /// Few of them lie beside the number of the call, so that a reader of little data waits for a single cache line; many
+  /// on lines of their own.
   [[nodiscard]] std::uint64_t& slot_call(int rank, std::uint64_t call) const noexcept {
     return *reinterpret_cast<std::uint64_t*>(slot(rank, call));
+  }
+  [[nodiscard]] std::uint64_t& arguments(int rank, std::uint64_t call) const noexcept {
+    return control(rank).arguments.of_calls[call % slots];
   }
   [[nodiscard]] std::byte* slot_data(int rank, std::uint64_t call, Index bytes) const noexcept {
     return slot(rank, call) + (bytes <= few_bytes ? few_at : many_at);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <string>
 
 #include "plait/base/contract.hpp"
@@ -26,96 +27,117 @@ NodeReducer::NodeReducer(mpi::Context& context, simd::Isa isa)
     : context_(&context),
       ranks_(context.topology().node().size()),
       rank_(context.topology().node().rank()),
-      wait_(context),
-      begins_(static_cast<std::size_t>(ranks_) + 1),
-      arguments_(static_cast<std::size_t>(ranks_)) {
+      wait_(context) {
   if (ranks_ > 1) board_ = NodeBoard::make(context);
   // Of all nodes, one with a single rank among them.
   mpi::agreed(context, [&] {
+    begins_.resize(static_cast<std::size_t>(ranks_) + 1);
     if (ranks_ == 1) return;
     if (board_) {
       slots_.emplace(*board_, wait_);
-      rounds_.emplace(context, *board_, wait_, isa);
+      rounds_.emplace(context, *board_, *slots_, wait_, isa);
     } else {
       messages_.emplace(context, wait_);
+      arguments_.resize(static_cast<std::size_t>(ranks_), NodeArguments::refused());
     }
   });
 }
 
 void NodeReducer::allreduce(const void* in, void* out, Index n, const Combine& combine) {
-  check(n, combine);
+  checked([&] { check(n, combine); });
   run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::to_all, 0, begins_});
 }
 
 void NodeReducer::reduce(const void* in, void* out, Index n, int root, const Combine& combine) {
-  check(n, combine);
-  if (root < 0 || root >= ranks_) {
+  checked([&] {
+    check(n, combine);
+    if (root >= 0 && root < ranks_) return;
     throw ArgumentError("root: " + std::to_string(root) + ", expected a rank of 0 to " + std::to_string(ranks_ - 1));
-  }
+  });
   void* target = rank_ == root ? out : nullptr;
   run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(target), n, Deliver::to_root, root,
        begins_});
 }
 
 void NodeReducer::reduce_scatter(const void* in, void* out, std::span<const Index> counts, const Combine& combine) {
-  if (static_cast<int>(counts.size()) != ranks_) {
-    throw ArgumentError("counts: " + std::to_string(counts.size()) + " of them, expected one for each of " +
-                        std::to_string(ranks_) + " ranks");
-  }
-  for (const Index count : counts) check(count, combine);
+  checked([&] {
+    if (static_cast<int>(counts.size()) != ranks_) {
+      throw ArgumentError("counts: " + std::to_string(counts.size()) + " of them, expected one for each of " +
+                          std::to_string(ranks_) + " ranks");
+    }
+    for (const Index count : counts) check(count, combine);
+  });
   divide_by_counts(counts, begins_);
   run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(), Deliver::to_owners, 0,
        begins_});
 }
 
 void NodeReducer::reduce_scatter_block(const void* in, void* out, Index n, const Combine& combine) {
-  check(n, combine);
+  checked([&] { check(n, combine); });
   for (std::size_t rank = 0; rank < begins_.size(); ++rank) begins_[rank] = static_cast<Index>(rank) * n;
   run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(), Deliver::to_owners, 0,
        begins_});
 }
 
 void NodeReducer::scan(const void* in, void* out, Index n, const Combine& combine) {
-  check(n, combine);
+  checked([&] { check(n, combine); });
   PLAIT_ASSERT(combine.sum_of_all() == nullptr, "prefixes are combined one after the other");
   run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::up_to_itself, 0,
        begins_});
 }
 
 void NodeReducer::exscan(const void* in, void* out, Index n, const Combine& combine) {
-  check(n, combine);
+  checked([&] { check(n, combine); });
   PLAIT_ASSERT(combine.sum_of_all() == nullptr, "prefixes are combined one after the other");
   run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::up_to_the_last, 0,
        begins_});
 }
 
-void NodeReducer::check(Index n, const Combine& combine) const {
-  expect_at_least("n", n, 0);
-  if (combine.element_bytes() > longest_element) {
-    throw ArgumentError("element: " + std::to_string(combine.element_bytes()) + " bytes, expected at most " +
-                        std::to_string(longest_element));
-  }
+template <class F>
+void NodeReducer::checked(const F& check) {
   context_->expect_usable();
+  try {
+    check();
+  } catch (...) {
+    const std::exception_ptr own = std::current_exception();
+    try {
+      if (slots_) slots_->announce(NodeArguments::refused());
+      if (messages_) expect_alike_by_message(NodeArguments::refused());
+    } catch (const ArgumentError&) {  // others' arguments are other ones
+    }
+    std::rethrow_exception(own);
+  }
 }
 
-bool NodeReducer::is_same_on_all(const NodeReduction& reduction) {
-  const Arguments own{reduction.n, reduction.combine->element_bytes(), static_cast<Index>(reduction.deliver),
-                      reduction.root};
-  mpi::Request request = mpi::start_all_gather_bytes(context_->topology().node(), std::as_bytes(std::span(own)),
-                                                     std::as_writable_bytes(std::span(arguments_)));
+void NodeReducer::check(Index n, const Combine& combine) const {
+  expect_at_least("n", n, 0);
+  if (combine.element_bytes() <= longest_element) return;
+  throw ArgumentError("element: " + std::to_string(combine.element_bytes()) + " bytes, expected at most " +
+                      std::to_string(longest_element));
+}
+
+void NodeReducer::expect_alike_by_message(NodeArguments arguments) {
+  mpi::Request request =
+      mpi::start_all_gather_bytes(context_->topology().node(), std::as_bytes(std::span(&arguments, 1)),
+                                  std::as_writable_bytes(std::span(arguments_)));
   wait_.until([&] { return request.test(); });
-  return std::ranges::all_of(arguments_, [&](const Arguments& other) { return other == own; });
+  for (int rank = 1; rank < ranks_; ++rank) {
+    const NodeArguments its = arguments_[static_cast<std::size_t>(rank)];
+    if (its != arguments_.front()) its.throw_difference(rank, arguments_.front());
+  }
 }
 
 void NodeReducer::run(const NodeReduction& reduction) {
-  PLAIT_ASSERT_COMMUNICATING(is_same_on_all(reduction),
-                             "all ranks of the node reduce the same number of elements in the same way");
-  if (reduction.n == 0) return;
   if (ranks_ == 1) {
-    if (reduction.deliver != Deliver::up_to_the_last) take_own(reduction);
+    if (reduction.n > 0 && reduction.deliver != Deliver::up_to_the_last) take_own(reduction);
     return;
   }
   if (slots_ && slots_->serves(reduction)) return slots_->run(reduction);
+  if (messages_) expect_alike_by_message(NodeArguments(reduction));
+  if (reduction.n == 0) {
+    if (slots_) slots_->announce(NodeArguments(reduction)), slots_->meet();
+    return;
+  }
   if (reduction.deliver == Deliver::to_all) divide_equally(reduction.n, reduction.combine->element_bytes(), begins_);
   if (reduction.deliver == Deliver::to_root) {
     divide_for_root(reduction.n, reduction.combine->element_bytes(), reduction.root, begins_);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/collective/node/node_arguments.hpp"
 #include "plait/collective/node/node_board.hpp"
 #include "plait/collective/node/node_messages.hpp"
 #include "plait/collective/node/node_reduction.hpp"
@@ -31,8 +31,11 @@ using schedule::Combine;
 ///
 /// Ranks are those of `context.topology().node()`; where the context spans several nodes, each reduces by itself. All
 /// calls are collective over the node: its ranks make the same calls in the same order, with the same n, counts, root
-/// and operation. They block, and until they return they keep MPI and the context's activities going. A repeated call
-/// allocates nothing.
+/// and operation. Which call it is, its n, element type, operation and root travel beside the operands: where they
+/// differ, or a rank's arguments are wrong, all throw who look at the operands of others. These are all ranks, but with
+/// operands of up to 2 KB only those that get a result. That counts are the same, and what a caller's own operation
+/// does to elements of what size, is the callers' duty. Calls block, and until they return they keep MPI and the
+/// context's activities going. A repeated call allocates nothing.
 ///
 /// Up to 2 KB, and an allreduce of up to 8 KB between two ranks, cost one hop between caches. Larger operands are cut
 /// into pieces and staged in a few hundred KB of shared memory a rank, which the reducer keeps. Operands and results in
@@ -42,8 +45,8 @@ using schedule::Combine;
 /// `out` is `in`, or does not overlap it. Where combining throws on a rank, that rank throws this, the others
 /// `PeerFailed` with its number, results are undefined, and the next call works as ever.
 ///
-/// \throws ArgumentError  on all ranks alike: a negative n, a root that does not exist, an element of more than
-///                        `longest_element` bytes
+/// \throws ArgumentError  a negative n, a root that does not exist, an element of more than `longest_element` bytes;
+///                        arguments that are not the same on all ranks, naming the first that differs and both values
 class NodeReducer {
  public:
   /// Collective over the context, which outlives the reducer. Takes some communication; callers keep it.
@@ -106,12 +109,12 @@ class NodeReducer {
   [[nodiscard]] static Index length(std::span<T> data) noexcept {
     return static_cast<Index>(data.size());
   }
-  // What is to be the same on all ranks.
-  using Arguments = std::array<Index, 4>;
-  [[nodiscard]] bool is_same_on_all(const NodeReduction& reduction);
-
-  void run(const NodeReduction& reduction);
+  // Lets the others know if it throws, who would wait for this rank.
+  template <class F>
+  void checked(const F& check);
   void check(Index n, const Combine& combine) const;
+  void expect_alike_by_message(NodeArguments arguments);
+  void run(const NodeReduction& reduction);
 
   mpi::Context* context_;
   int ranks_;
@@ -121,8 +124,8 @@ class NodeReducer {
   std::optional<NodeSlots> slots_;
   std::optional<NodeRounds> rounds_;
   std::optional<NodeMessages> messages_;
-  std::vector<Index> begins_;  // of the slices
-  std::vector<Arguments> arguments_;
+  std::vector<Index> begins_;             // of the slices
+  std::vector<NodeArguments> arguments_;  // of the ranks, where they share no memory
 };
 
 }  // namespace plait::collective

@@ -40,9 +40,11 @@ void await(const NodeWait& wait, std::uint64_t& published, std::uint64_t& seen, 
 
 }  // namespace
 
-NodeRounds::NodeRounds(mpi::Context& context, const NodeBoard& board, const NodeWait& wait, simd::Isa isa)
+NodeRounds::NodeRounds(mpi::Context& context, const NodeBoard& board, NodeSlots& slots, const NodeWait& wait,
+                       simd::Isa isa)
     : context_(&context),
       board_(&board),
+      slots_(&slots),
       wait_(&wait),
       isa_(isa),
       scratch_(board.piece_bytes()),
@@ -85,8 +87,13 @@ void NodeRounds::move(std::byte* to, const std::byte* from, Index bytes) const {
 }
 
 void NodeRounds::run(const NodeReduction& reduction) {
-  if (reduction.is_prefix()) return run_chain(reduction);
+  if (reduction.is_prefix()) {
+    slots_->announce(NodeArguments(reduction));
+    slots_->meet();
+    return run_chain(reduction);
+  }
   begin(reduction);
+  slots_->announce(NodeArguments(reduction));
   plan(reduction);
   const bool stages = peer(board_->rank()).in == nullptr;
   const bool copies = peer(board_->rank()).copies;
@@ -136,17 +143,21 @@ void NodeRounds::stage_first(const NodeReduction& reduction) {
   for (Index round = 0; round < std::min<Index>(rounds_, 2); ++round) stage(reduction, round);
 }
 
-// Tells the others that this rank has come, waits until all have, and sees how their operands and results are to be
-// had.
+// Waits until all have come, and sees how their operands and results are to be had. If their arguments differ, what was
+// staged is as if it had never been: nobody has looked at it.
 void NodeRounds::meet(const NodeReduction& reduction) {
   const int self = board_->rank();
-  Counter(call_of(self).begun).store(call_, std::memory_order_release);
+  try {
+    slots_->meet();
+  } catch (...) {
+    publish_staged(before_);
+    --call_;
+    throw;
+  }
   copied_by_others_ = false;
   some_share_ = peer(self).in != nullptr || peer(self).out != nullptr;
   for (int rank = 0; rank < board_->ranks(); ++rank) {
     if (rank == self) continue;
-    const Counter begun(call_of(rank).begun);
-    wait_->until([&] { return begun.load(std::memory_order_acquire) == call_; });
     see_places(rank);
     Peer& other = peer(rank);
     other.copies = reduction.delivers_to(rank) && other.out == nullptr;

@@ -7,6 +7,7 @@
 #include "plait/base/memory.hpp"
 #include "plait/collective/node/node_board.hpp"
 #include "plait/collective/node/node_reduction.hpp"
+#include "plait/collective/node/node_slots.hpp"
 #include "plait/collective/node/node_wait.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/store_choice.hpp"
@@ -24,10 +25,11 @@ namespace plait::collective {
 class NodeRounds {
  public:
   /// All outlive this.
-  NodeRounds(mpi::Context& context, const NodeBoard& board, const NodeWait& wait, simd::Isa isa);
+  NodeRounds(mpi::Context& context, const NodeBoard& board, NodeSlots& slots, const NodeWait& wait, simd::Isa isa);
 
   /// Collective over the node.
   /// \pre  an element fits a piece
+  /// \throws ArgumentError  on all ranks, these have different arguments
   /// \throws what combining threw on this rank, or PeerFailed where it threw on another
   /// \throws ArgumentError  this rank can't see any more where another's operand or result is; the others: PeerFailed
   void run(const NodeReduction& reduction);
@@ -82,6 +84,7 @@ class NodeRounds {
 
   mpi::Context* context_;
   const NodeBoard* board_;
+  NodeSlots* slots_;
   const NodeWait* wait_;
   simd::Isa isa_;
   Buffer scratch_;  // a piece

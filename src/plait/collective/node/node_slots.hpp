@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "plait/collective/node/node_arguments.hpp"
 #include "plait/collective/node/node_board.hpp"
 #include "plait/collective/node/node_reduction.hpp"
 #include "plait/collective/node/node_wait.hpp"
@@ -19,15 +22,28 @@ class NodeSlots {
 
   /// The operand fits a slot, and combining does not throw: nobody would tell the others.
   [[nodiscard]] bool serves(const NodeReduction& reduction) const noexcept;
-  /// Collective over the node.
+  /// Collective over the node. Whoever gets a result sees the arguments of all whose operands are in it.
+  /// \throws ArgumentError  these differ
   void run(const NodeReduction& reduction);
 
+  /// Other reductions tell by this that a rank has come, and with what arguments; what it has written before can be
+  /// read by whoever has met it.
+  void announce(NodeArguments arguments) { announce(arguments, {}); }
+  /// Waits until all ranks have announced this call.
+  /// \throws ArgumentError  on all of them, their arguments differ
+  void meet();
+
  private:
+  void announce(NodeArguments arguments, std::span<const std::byte> operand);
   void await(int rank, std::uint64_t call);
+  [[nodiscard]] std::uint64_t awaited_word(int rank, std::uint64_t call);
+  // Of the first ranks, whose words have been awaited.
+  [[noreturn]] void throw_difference(int ranks) const;
 
   const NodeBoard* board_;
   const NodeWait* wait_;
   std::uint64_t call_ = 0;
+  std::uint64_t word_ = 0;                  // what this rank has told of it
   std::vector<std::uint64_t> seen_;         // by rank: a call that it has begun
   std::vector<const std::byte*> operands_;  // by rank
 };
