@@ -63,11 +63,8 @@ struct MatrixVector<T>::Plan {
         columns_of_x(Axis::even(shape.columns, ranks)),
         rows_of_y(Axis::even(shape.rows, ranks)),
         product(context, graph(), "matrix-vector"),
-        threads(share_of_cores(context)) {
-    mpi::agreed(context, [&] {
-      scratch = Array<T>(scratch_elements());
-      product.prepare();
-    });
+        scratch(scratch_elements()) {
+    product.prepare();
   }
 
   static int side_of(int all) {
@@ -274,20 +271,27 @@ struct MatrixVector<T>::Plan {
   Axis columns_of_x, rows_of_y;
   schedule::SlotId x_slot{}, y_slot{}, scratch_slot{};
   schedule::Schedule product;
-  int threads;
+  int threads = 1;
   Array<T> scratch;
 };
 
 template <Element T>
 MatrixVector<T>::MatrixVector(mpi::Context& context, Shape shape, VectorMethod method, VectorOptions options) {
-  mpi::agreed(context, [&] {
+  plan_ = mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    arguments.add("method", method);
+    arguments.add("rows", shape.rows);
+    arguments.add("columns", shape.columns);
+    arguments.add("strands", options.strands);
+    arguments.add("segment", options.segment);
     expect_at_least("strands", options.strands, 1);
     expect_at_least("segment", options.segment, 0);
     if (shape.rows < 0 || shape.columns < 0) {
       throw ArgumentError(fmt::format("shape: {} x {}, expected no negative extent", shape.rows, shape.columns));
     }
+    return std::make_unique<Plan>(context, shape, method, options);
   });
-  plan_ = std::make_unique<Plan>(context, shape, method, options);
+  plan_->threads = share_of_cores(context);
 }
 
 template <Element T>

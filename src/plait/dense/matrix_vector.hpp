@@ -46,7 +46,7 @@ struct VectorOptions {
 template <Element T>
 class MatrixVector {
  public:
-  /// \throws ArgumentError  strands < 1 or segment < 0, on every rank
+  /// \throws ArgumentError  strands < 1 or segment < 0, or arguments that differ between ranks; on every rank
   MatrixVector(mpi::Context& context, layout::Shape shape, VectorMethod method, VectorOptions options = {});
   MatrixVector(MatrixVector&&) noexcept;
   MatrixVector& operator=(MatrixVector&&) noexcept;

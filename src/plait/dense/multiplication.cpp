@@ -128,17 +128,12 @@ Choice choose(const Factors& factors, const Layout& c, const model::Machine& mac
 
 template <Element T>
 struct Multiplication<T>::Plan {
+  /// Local; `bring_about` does the rest.
   Plan(mpi::Context& in, const Factors& given, Layout given_c, const MultiplicationOptions& options)
       : context(in),
         factors(given),
         c(std::move(given_c)),
-        choice(mpi::agreed(context,
-                           [&](mpi::Alike& arguments) {
-                             arguments.add_type<T>();
-                             name_arguments(factors, c, options, arguments);
-                             return choose(factors, c, context.machine(), context.placement(), Index{sizeof(T)},
-                                           options);
-                           })),
+        choice(choose(factors, c, context.machine(), context.placement(), Index{sizeof(T)}, options)),
         roles(factors, c, choice.arrangement, Index{sizeof(T)}, context.size(), context.rank()),
         own_c(choice.arrangement.c_layout().relabeled(roles.rank_of)),
         c_is_there(choice.arrangement.mesh().layers == 1 && lies_as(c, own_c)),
@@ -150,10 +145,13 @@ struct Multiplication<T>::Plan {
           context.rank()),
         b("B", factors.b, factors.op_b, choice.arrangement.b_layout().relabeled(roles.rank_of),
           {b_order_of(choice.arrangement, roles.mine), b_travels(choice.arrangement), is_in_place(), order_of_c()},
-          context.rank()),
-        there(planned(brought())),
-        back(planned(c_is_there ? std::vector<MatrixPair>() : std::vector<MatrixPair>{{own_c, c}})),
-        threads(share_of_cores(context)) {
+          context.rank()) {}
+
+  /// Collective.
+  void bring_about() {
+    threads = share_of_cores(context);
+    if (!a.is_there() || !b.is_there()) there = planned([&] { return brought(); });
+    if (!c_is_there) back = planned([&] { return std::vector<MatrixPair>{{own_c, c}}; });
     mpi::agreed(context, [&] {
       product.emplace(
           context, product_graph(context, choice.arrangement, choice.cut, element_kind<T>(), roles.mine, roles.rank_of),
@@ -165,10 +163,10 @@ struct Multiplication<T>::Plan {
       if (!c_is_there) take_memory_for_c();
       product->prepare();
       moves.reserve(2);
+      context.note_choice(fmt::format("product of {} x {} and {} x {}: {}, {} bytes of workspace", shape().rows,
+                                      shape().terms, shape().terms, shape().columns, choice.arrangement.describe(),
+                                      choice.workspace_bytes));
     });
-    context.note_choice(fmt::format("product of {} x {} and {} x {}: {}, {} bytes of workspace", shape().rows,
-                                    shape().terms, shape().terms, shape().columns, choice.arrangement.describe(),
-                                    choice.workspace_bytes));
   }
 
   [[nodiscard]] bool is_in_place() const { return choice.arrangement.given() != nullptr; }
@@ -180,11 +178,10 @@ struct Multiplication<T>::Plan {
     }
     return pairs;
   }
-  /// Nothing, where nothing moves.
-  [[nodiscard]] std::unique_ptr<redistribute::Plan> planned(std::vector<MatrixPair> pairs) const {
-    if (pairs.empty()) return nullptr;
-    return redistribute::Plan::agreed(
-        context, [&] { return std::move(pairs); }, redistribute::Options{.memory_budget = choice.redistribution_bytes});
+  template <class MakePairs>
+  [[nodiscard]] std::unique_ptr<redistribute::Plan> planned(MakePairs&& make_pairs) const {
+    return redistribute::Plan::agreed(context, make_pairs,
+                                      redistribute::Options{.memory_budget = choice.redistribution_bytes});
   }
   void take_memory_for_c() {
     const Index elements = tile_elements(choice.arrangement, roles.mine).c;
@@ -289,14 +286,20 @@ struct Multiplication<T>::Plan {
   std::vector<redistribute::Operands> moves;        // of the execution under way; here, so that it takes no memory anew
   std::unique_ptr<redistribute::Plan> there, back;  // of what does not lie where it is multiplied
   std::optional<schedule::Schedule> product;
-  int threads;
+  int threads = 1;
   Array<T> c_memory;
 };
 
 template <Element T>
 Multiplication<T>::Multiplication(mpi::Context& context, const Factors& factors, Layout c,
                                   const MultiplicationOptions& options)
-    : plan_(std::make_unique<Plan>(context, factors, std::move(c), options)) {}
+    : plan_(mpi::agreed(context, [&](mpi::Alike& arguments) {
+        arguments.add_type<T>();
+        name_arguments(factors, c, options, arguments);
+        return std::make_unique<Plan>(context, factors, std::move(c), options);
+      })) {
+  plan_->bring_about();
+}
 
 template <Element T>
 Multiplication<T>::Multiplication(Multiplication&&) noexcept = default;

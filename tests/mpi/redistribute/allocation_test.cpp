@@ -1,19 +1,19 @@
 // A program of its own, since operator new is counted, and fails, in all of its code: an execution that was done before
 // allocates nothing, where ranks have a tile each, and a plan that one rank has no memory for is made on none.
 #include <complex>
-#include <string>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "plait/base/error.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/text.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/redistribute/batch.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
-#include "support/allocated_bytes.hpp"
+#include "support/allocation_failures.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -52,24 +52,48 @@ TEST(Allocation, OfARepeatedExecutionIsNone) {
   }
 }
 
-TEST(Allocation, ThatFailsOnOneRankIsToldToAllThatPlan) {
+TEST(Allocation, ThatFailsOnOneRankIsToldToAllThatPlanAndExecute) {
   mpi::Context context(test_comm());
   const auto whole = Layout::rows({64, 40}, ranks());
   const auto blocks = Layout::block_cyclic({40, 64}, 3, 5, layout::Owners::grid(1, ranks()));
-  bool is_made = false;
-  for (std::size_t others = 0; !is_made && others < 1000; ++others) {
-    if (rank() == ranks() - 1) fail_allocation_after(others);
-    try {
-      const Redistribution plan(context, whole, blocks, Op::transpose);
-      is_made = true;
-    } catch (const OutOfMemory&) {
-    }
-    if (rank() == ranks() - 1) {
-      EXPECT_EQ(has_failed_allocation(), !is_made) << others;
-    }
-    EXPECT_EQ(mpi::all_reduce(context.comm(), is_made ? 1 : 0, mpi::Operation::sum()), is_made ? ranks() : 0) << others;
+  DistributedMatrix<double> b(whole, rank());
+  DistributedMatrix<double> a(blocks, rank());
+  b.for_each_element([](Index i, Index j, double& value) { value = static_cast<double>(100 * i + j); });
+  for (const WithinNode within_node : {WithinNode::shared_memory, WithinNode::messages}) {
+    expect_one_end_on_all_ranks(
+        [&] {
+          Redistribution plan(context, whole, blocks, Op::transpose, {.within_node = within_node});
+          plan.execute(1.0, b.const_tiles(), 0.0, a.tiles());
+        },
+        1);
+    a.for_each_element([](Index i, Index j, double& value) { EXPECT_EQ(value, static_cast<double>(100 * j + i)); });
   }
-  EXPECT_TRUE(is_made);
+}
+
+TEST(Allocation, ThatFailsOnOneRankIsToldToAllOfABatch) {
+  mpi::Context context(test_comm());
+  const auto whole = Layout::rows({24, 10}, ranks());
+  const auto blocks = Layout::columns({24, 10}, ranks());
+  DistributedMatrix<double> b(whole, rank());
+  DistributedMatrix<double> a(blocks, rank()), other(blocks, rank());
+  b.for_each_element([](Index i, Index j, double& value) { value = static_cast<double>(100 * i + j); });
+  expect_one_end_on_all_ranks(
+      [&] {
+        std::vector<redistribute::MatrixPair> pairs;  // a rank that has no memory for them plans something else
+        try {
+          pairs = {{whole, blocks}, {whole, blocks, Op::conjugate}};
+        } catch (const std::bad_alloc&) {
+        }
+        redistribute::Batch plan(context, std::move(pairs));
+        std::vector<redistribute::Operands> operands;
+        try {
+          operands = {{1.0, b, 0.0, a}, {2.0, b, 0.0, other}};
+        } catch (const std::bad_alloc&) {
+          operands.clear();
+        }
+        plan.execute(operands);
+      },
+      1);
 }
 
 }  // namespace

@@ -91,18 +91,30 @@ template <Element T>
 SymmSquareCube<T>::SymmSquareCube(mpi::Context& context, Index n, const SymmOptions& options)
     : context_(&context), options_(options), mesh_(0, 1, 1), layout_(mesh_.layout()) {
   context.expect_all_ranks();
-  if (options.ranks_per_node) active_ = std::make_unique<mpi::ActiveRanks>(context, *options.ranks_per_node);
+  active_ = mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    arguments.add("n", n);
+    arguments.add("algorithm", options.algorithm ? Index{1} + static_cast<Index>(*options.algorithm) : 0);
+    arguments.add("backend", options.backend);
+    arguments.add("strands", options.strands.value_or(0));
+    arguments.add("segment_bytes", options.segment_bytes.value_or(0));
+    arguments.add("edge", options.edge.value_or(0));
+    arguments.add("layers", options.layers.value_or(0));
+    arguments.add("ranks_per_node", options.ranks_per_node.value_or(0));
+    return options.ranks_per_node ? std::make_unique<std::optional<mpi::ActiveRanks>>() : nullptr;
+  });
+  if (active_) active_->emplace(context, *options.ranks_per_node);
   mpi::agreed(context, [&] {
-    const int ranks = active_ ? static_cast<int>(active_->ranks().size()) : context.size();
+    const int ranks = active_ ? static_cast<int>((*active_)->ranks().size()) : context.size();
     options_ = complete(ranks, n, options);
     mesh_ = symm_mesh(n, options_);
-    layout_ = active_ ? mesh_.layout().relabeled(active_->ranks()) : mesh_.layout();
+    layout_ = active_ ? mesh_.layout().relabeled((*active_)->ranks()) : mesh_.layout();
   });
   const auto plan = [&](mpi::Context& own) {
     plan_ = mpi::agreed(own, [&] { return make_symm_plan(own, n, symm_products<T>(), options_); });
     blas_threads_ = share_of_cores(own);
   };
-  active_ ? active_->run(plan) : plan(context);
+  active_ ? (*active_)->run(std::ref(plan)) : plan(context);
 }
 template <Element T>
 SymmSquareCube<T>::SymmSquareCube(SymmSquareCube&&) noexcept = default;
@@ -121,7 +133,7 @@ void SymmSquareCube<T>::make(bool cubes) {
   bool& is_made = is_made_[cubes ? 1 : 0];
   if (is_made) return;
   const auto made = [&](mpi::Context& own) { mpi::agreed(own, [&] { plan_->make(cubes); }); };
-  active_ ? active_->run(made) : made(*context_);
+  active_ ? (*active_)->run(std::ref(made)) : made(*context_);
   is_made = true;
 }
 
@@ -156,20 +168,20 @@ void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Ti
     const BlasThreads threads(blas_threads_);
     plan_->run(operands, cubes);
   };
-  active_ ? active_->run(kernel) : kernel(*context_);
+  active_ ? (*active_)->run(std::ref(kernel)) : kernel(*context_);
   square->write(), cube->write();
 }
 
 template <Element T>
 void SymmSquareCube<T>::square(const Matrix& d, Matrix& d2) {
   const auto check = [&] { expect_layout(layout(), context_->rank(), {{"d", d}, {"d2", d2}}); };
-  run(check, d.tiles(), d2.tiles(), nullptr);
+  run(std::cref(check), d.tiles(), d2.tiles(), nullptr);
 }
 template <Element T>
 void SymmSquareCube<T>::square_cube(const Matrix& d, Matrix& d2, Matrix& d3) {
   const auto check = [&] { expect_layout(layout(), context_->rank(), {{"d", d}, {"d2", d2}, {"d3", d3}}); };
   const Tiles cube = d3.tiles();
-  run(check, d.tiles(), d2.tiles(), &cube);
+  run(std::cref(check), d.tiles(), d2.tiles(), &cube);
 }
 
 template <Element T>

@@ -84,7 +84,7 @@ class SymmSquareCube {
 
   mpi::Context* context_;
   SymmOptions options_;
-  std::unique_ptr<mpi::ActiveRanks> active_;  // where not all ranks take part
+  std::unique_ptr<std::optional<mpi::ActiveRanks>> active_;  // where not all ranks take part
   SymmMesh mesh_;
   layout::Layout layout_;
   std::unique_ptr<SymmPlan> plan_;  // none on ranks that sleep
