@@ -6,7 +6,7 @@
 
 #include "plait/base/memory.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/mpi/node/memory_on_all_ranks.hpp"
+#include "plait/mpi/collectives.hpp"
 
 namespace plait::redistribute {
 
