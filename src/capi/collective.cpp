@@ -62,6 +62,12 @@ Index own_count(const plait::mpi::Context& context, const Counts& counts) {
   return counts.of_rank[static_cast<std::size_t>(context.rank())];
 }
 
+void expect_as_sent(std::size_t rank, Index received, Index sent) {
+  if (received == sent) return;
+  throw plait::ArgumentError("receive_counts[" + std::to_string(rank) + "]: is " + std::to_string(received) +
+                             ", expected " + std::to_string(sent) + ", as many as that rank sends");
+}
+
 /// That what each rank sends is what the others expect. Collective.
 void expect_matching(plait::mpi::Context& context, const Counts& sent, const Counts& received) {
   const auto& comm = context.comm();
@@ -72,12 +78,7 @@ void expect_matching(plait::mpi::Context& context, const Counts& sent, const Cou
   });
   plait::mpi::all_to_all_bytes(comm, std::as_bytes(sent.of_rank), one, std::as_writable_bytes(std::span(coming)), one);
   plait::mpi::agreed(context, [&] {
-    for (std::size_t i = 0; i < coming.size(); ++i) {
-      if (coming[i] == received.of_rank[i]) continue;
-      throw plait::ArgumentError("receive_counts[" + std::to_string(i) + "]: is " +
-                                 std::to_string(received.of_rank[i]) + ", expected " + std::to_string(coming[i]) +
-                                 ", as many as that rank sends");
-    }
+    for (std::size_t i = 0; i < coming.size(); ++i) expect_as_sent(i, received.of_rank[i], coming[i]);
   });
 }
 
@@ -144,6 +145,8 @@ int plait_start_alltoall(plait_context* context, const void* in, const plait_ind
         const Index bytes = plait::simd::size_in_bytes(element(type));
         sent = Counts(send_counts, its.size(), bytes, "send_counts");
         received = Counts(receive_counts, its.size(), bytes, "receive_counts");
+        const auto self = static_cast<std::size_t>(its.rank());
+        expect_as_sent(self, received.of_rank[self], sent.of_rank[self]);
         const auto from = expect_elements(in, sent.total, bytes, "in");
         const auto to = expect_elements(out, received.total, bytes, "out");
         auto planned =

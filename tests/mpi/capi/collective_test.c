@@ -276,7 +276,7 @@ void wrong_collective_operations_fail_on_all_ranks(void) {
     FAILS(plait_allgather(context, data, data, &minus_one, PLAIT_DOUBLE), PLAIT_ERROR_ARGUMENT, "counts[0]: is -1");
   } else {
     lengths[0] = wrong ? 2 : 1;
-    FAILS(plait_allgather(context, data, data, lengths, PLAIT_DOUBLE), PLAIT_ERROR_ARGUMENT, "counts");
+    FAILS(plait_allgather(context, data, data, lengths, PLAIT_DOUBLE), PLAIT_ERROR_ARGUMENT, "block 0: count: is ");
     FAILS(plait_broadcast(context, data, wrong ? 3 : 4, PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "bytes: is ");
     FAILS(plait_allreduce(context, data, wrong ? 3 : 4, &sum), PLAIT_ERROR_ARGUMENT, "elements: is ");
     FAILS(plait_broadcast(context, data, 4, wrong ? PLAIT_INT64 : PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "type: is ");
