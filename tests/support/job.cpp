@@ -74,6 +74,7 @@ class Folders {
   const fs::path& make_in(const std::string& parent) {
     std::string name = parent + "/plait-test-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
+    fs::permissions(name, fs::perms{0711});  // tests become another user
     return made_.emplace_back(name);
   }
   std::vector<fs::path> made_;
