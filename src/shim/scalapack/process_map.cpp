@@ -1,7 +1,10 @@
 #include "shim/scalapack/process_map.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -44,7 +47,11 @@ ProcessMap exchange_map(MPI_Comm comm, const GridInfo& mine) {
     int row;
     int column;
   };
-  const auto places = mpi::all_gather(mpi::Communicator::borrowed(comm), Place{mine.my_row, mine.my_column});
+  // A program may make a grid for each call, so nothing else is exchanged: without memory it ends, as in ScaLAPACK.
+  const auto processes = mpi::Communicator::borrowed(comm);
+  const Place own{mine.my_row, mine.my_column};
+  std::vector<Place> places(static_cast<std::size_t>(processes.size()));
+  mpi::all_gather_bytes(processes, std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(places)));
   ProcessMap map(mine.rows, mine.columns);
   int rank = 0;
   for (const Place& place : places) map.place(place.row, place.column, rank++);
