@@ -41,6 +41,12 @@ class Job(unittest.TestCase):
                     found.append(process.name)
         return found
 
+    def kill_what_is_left(self) -> None:
+        while processes := self.left():
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(process), signal.SIGKILL)
+
     def wait_until_none_is_left(self) -> None:
         while self.left():
             time.sleep(0.01)
@@ -95,9 +101,8 @@ class Job(unittest.TestCase):
                 job = int(parent.stdout.readline().split()[0])
                 os.kill(parent.pid if killed == "parent" else job, signal.SIGKILL)
                 parent.communicate()
-                if killed == "job":  # which can't see to the rest any more
-                    for process in self.left():
-                        os.kill(int(process), signal.SIGKILL)
+                if killed == "job":  # which can't see to the rest any more, nor to what that has yet to start
+                    self.kill_what_is_left()
                 self.wait_until_none_is_left()
 
     def test_temporary_files_and_shared_memory_are_removed(self):
