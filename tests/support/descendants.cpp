@@ -54,8 +54,9 @@ std::vector<pid_t> descendants() {
 std::vector<pid_t> threads_of(pid_t process) { return numbers_in(folder_of(process) / "task"); }
 
 std::string told_of(pid_t process, const std::string& file) {
-  std::ifstream text(folder_of(process) / file);
-  return {std::istreambuf_iterator<char>(text), {}};
+  std::ostringstream text;
+  text << std::ifstream(folder_of(process) / file).rdbuf();  // what can't be read of one that has ended is nothing
+  return text.str();
 }
 
 std::string description(pid_t process) {

@@ -8,6 +8,7 @@
 #endif
 
 #include "shim/reduce/collectives.hpp"
+#include "shim/reduce/fortran_layer.hpp"
 #include "shim/reduce/local.hpp"
 #include "shim/reduce/log.hpp"
 #include "shim/reduce/node_group.hpp"
@@ -217,12 +218,14 @@ extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" void mpi_request_get_status_f08_(void* request, void* flag, void* status, MPI_Fint* error) {
   plait::shim::reduce::advance_posted();
-  static auto* const of_next = next<void(void*, void*, void*, MPI_Fint*)>("mpi_request_get_status_f08_", nullptr);
+  static auto* const of_next = reinterpret_cast<void (*)(void*, void*, void*, MPI_Fint*)>(
+      plait::shim::reduce::next_or_of_mpi("mpi_request_get_status_f08_", "pmpir_request_get_status_f08_"));
   of_next(request, flag, status, error);
 }
 
 extern "C" void mpi_barrier_f08_(MPI_Fint* comm, MPI_Fint* error) {
-  static auto* const of_next = next<void(MPI_Fint*, MPI_Fint*)>("mpi_barrier_f08_", nullptr);
+  static auto* const of_next = reinterpret_cast<void (*)(MPI_Fint*, MPI_Fint*)>(
+      plait::shim::reduce::next_or_of_mpi("mpi_barrier_f08_", "pmpir_barrier_f08_"));
   of_next(comm, error);
   if (plait::shim::reduce::mpi_is_running()) plait::shim::reduce::NodeGroup::met(PMPI_Comm_f2c(*comm));
 }

@@ -1,17 +1,14 @@
 // The intercepted routines under the names that Fortran programs call, for Open MPI, whose Fortran layer calls its C
 // layer by the profiling names. mpif.h and the module mpi come to mpi_<name>_, in any spelling; the module mpi_f08 to
 // ompi_<name>_f, with the same arguments.
-#include <dlfcn.h>
-#include <link.h>
 #include <mpi-ext.h>
 
 #include <mpi.h>
 
-#include <cstddef>
 #include <optional>
-#include <string_view>
 
 #include "shim/reduce/collectives.hpp"
+#include "shim/reduce/fortran_layer.hpp"
 #include "shim/reduce/local.hpp"
 #include "shim/reduce/node_group.hpp"
 #include "shim/reduce/running.hpp"
@@ -48,27 +45,6 @@ void* in_c(void* buffer) {
   return buffer;
 }
 
-int find_fortran_layer(dl_phdr_info* library, std::size_t /*size*/, void* path) {
-  const std::string_view candidate = library->dlpi_name;
-  if (!candidate.substr(candidate.rfind('/') + 1).starts_with("libmpi_mpifh.so")) return 0;
-  *static_cast<const char**>(path) = library->dlpi_name;
-  return 1;
-}
-
-// MPI's own function. A program that loads Fortran for itself may have MPI's Fortran layer where others don't see it.
-void* of_fortran_layer(const char* name) noexcept {
-  if (void* const found = dlsym(RTLD_DEFAULT, name); found != nullptr) return found;
-  const char* path = nullptr;
-  dl_iterate_phdr(find_fortran_layer, static_cast<void*>(&path));
-  void* const layer = path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-  return layer == nullptr ? nullptr : dlsym(layer, name);
-}
-
-void* next_or_of_mpi(const char* name, const char* name_of_mpi) noexcept {
-  void* const found = dlsym(RTLD_NEXT, name);
-  return found != nullptr ? found : of_fortran_layer(name_of_mpi);
-}
-
 // What stands in the program's error argument is MPI's code, if it was served.
 bool told(std::optional<int> code, MPI_Fint* error) {
   if (code && error != nullptr) *error = *code;
@@ -103,7 +79,7 @@ void meet(const MPI_Fint* comm) {
   extern "C" void mpi##_##lower##__ parameters __attribute__((alias("o" #mpi "_" #lower "_f"))); \
   extern "C" void MPI##_##UPPER parameters __attribute__((alias("o" #mpi "_" #lower "_f")));
 #define PLAIT_FORTRAN_OF_MPI(mpi, lower, parameters) \
-  static auto* const of_mpi = reinterpret_cast<void(*) parameters>(of_fortran_layer("p" #mpi "_" #lower "_"))
+  static auto* const of_mpi = reinterpret_cast<void(*) parameters>(reduce::of_fortran_layer("p" #mpi "_" #lower "_"))
 
 // A routine of these parameters, which `attempt` may serve, and MPI itself otherwise.
 #define PLAIT_FORTRAN_WITH(mpi, MPI, lower, UPPER, parameters, arguments, attempt) \
@@ -117,11 +93,12 @@ void meet(const MPI_Fint* comm) {
   PLAIT_FORTRAN_WITH(mpi, MPI, lower, UPPER, parameters, arguments, attempt)
 
 // Routines that only tell plait something: each spelling goes on to whoever intercepts it next, such as a profiler.
-#define PLAIT_FORTRAN_PASSING(symbol, lower, parameters, arguments, tell)                                        \
-  extern "C" void symbol parameters {                                                                            \
-    static auto* const next = reinterpret_cast<void(*) parameters>(next_or_of_mpi(#symbol, "pmpi_" #lower "_")); \
-    next arguments;                                                                                              \
-    tell;                                                                                                        \
+#define PLAIT_FORTRAN_PASSING(symbol, lower, parameters, arguments, tell)                          \
+  extern "C" void symbol parameters {                                                              \
+    static auto* const next =                                                                      \
+        reinterpret_cast<void(*) parameters>(reduce::next_or_of_mpi(#symbol, "pmpi_" #lower "_")); \
+    next arguments;                                                                                \
+    tell;                                                                                          \
   }
 #define PLAIT_FORTRAN_TELLING(lower, UPPER, parameters, arguments, tell)     \
   PLAIT_FORTRAN_PASSING(mpi_##lower, lower, parameters, arguments, tell)     \
