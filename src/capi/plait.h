@@ -778,8 +778,8 @@ typedef struct plait_sinkhorn_result {
   plait_index iterations;
   double error;         ///< Σ |sum of a column - what it is to be| / Σ of all
   double cost;          ///< of transport: Σ C P
-  double mass;          ///< Σ P
-  double primal, dual;  ///< the values of both problems, between which the optimum is
+  double mass;          ///< of transport: Σ P
+  double primal, dual;  ///< of transport: the values of both problems, between which the optimum is
 } plait_sinkhorn_result;
 
 /// Finds u and v with which diag(u) K diag(v) has the sums that are asked for. K is only read. Collective.

@@ -263,6 +263,7 @@ int plait_purification_create(plait_context* context, plait_type type, const pla
         }
         layouts.h = expect_handle(h, "h").layout;
         layouts.d = expect_handle(d, "d").layout;
+        arguments.add("s is given", s != nullptr);
         if (s != nullptr) layouts.s = expect_handle(s, "s").layout;
         const Index n = layouts.h->shape().rows;
         for (const auto& [layout, what] : {std::pair(&layouts.h, "h"), {&layouts.s, "s"}, {&layouts.d, "d"}}) {

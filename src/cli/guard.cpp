@@ -71,6 +71,7 @@ std::string json_of(const std::string& text, int status) {
 }
 
 void print(const Failure& failure) {
+  tell_no_more_stops();  // launchers send signals to ranks that end with an error
   if (json_command) {
     const std::string line = json_of(failure.text, failure.status);
     std::fwrite(line.data(), 1, line.size(), stdout);  // where that is closed, stderr tells

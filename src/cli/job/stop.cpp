@@ -11,7 +11,6 @@
 #include <cstring>
 #include <exception>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,7 +30,8 @@ std::atomic<int> received = 0;
 std::atomic<double> received_at = 0;
 std::atomic<bool> is_resumable = false;
 std::atomic<bool> tells_of_signals = false;
-std::string begin_of_json;  // empty: stderr alone is told
+std::array<char, 256>
+    begin_of_json{};  // empty: stderr alone is told. Signals come until the process ends, so no string
 
 double now() noexcept {
   timespec time{};
@@ -67,12 +67,12 @@ void end_at_once(int signal) noexcept {
   const char* const rest = is_resumable ? "; --resume goes on from the last checkpoint" : "";
   const int status = stopped_status(signal);
   say(STDERR_FILENO, {"plait: stopped by ", name_of(signal), what, rest, "\n"});
-  if (!begin_of_json.empty()) {
+  if (begin_of_json[0] != '\0') {
     const std::array<char, 4> digits{static_cast<char>('0' + status / 100), static_cast<char>('0' + status / 10 % 10),
                                      static_cast<char>('0' + status % 10)};
     const char* const number = digits.data() + (status < 100 ? 1 : 0);
     say(STDOUT_FILENO,
-        {begin_of_json.c_str(), "stopped by ", name_of(signal), what, rest, "\",\"exit_status\":", number, "}\n"});
+        {begin_of_json.data(), "stopped by ", name_of(signal), what, rest, "\",\"exit_status\":", number, "}\n"});
   }
   ::_exit(status);
 }
@@ -106,7 +106,11 @@ void catch_stop_signals(bool tells) {
   }
 }
 
-void tell_stops_on_stdout(std::string json_begin) { begin_of_json = std::move(json_begin); }
+void tell_stops_on_stdout(const std::string& json_begin) {
+  if (json_begin.size() < begin_of_json.size()) std::ranges::copy(json_begin, begin_of_json.begin());
+}
+
+void tell_no_more_stops() noexcept { tells_of_signals = false; }
 
 void note_resumable() noexcept { is_resumable = true; }
 

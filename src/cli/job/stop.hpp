@@ -22,7 +22,10 @@ void catch_stop_signals(bool tells);
 
 /// From now on one that ends this process also writes what it says to stdout, in a JSON object that begins so:
 /// {"command":"purify","error":"
-void tell_stops_on_stdout(std::string json_begin);
+void tell_stops_on_stdout(const std::string& json_begin);
+
+/// What ended this process is said: signals that end it are told no more.
+void tell_no_more_stops() noexcept;
 
 /// There is a checkpoint to go on from.
 void note_resumable() noexcept;

@@ -207,7 +207,8 @@ std::string AxisPlot::ticks() const {
   for (const Tick& tick : ticks_of(x_, most_across)) {
     const double at = x_of(tick.at);
     text += fmt::format("<path class=\"level\" d=\"M{:.1f} {}v4\"/>", at, bottom) +
-            svg::text(at, bottom + 18, tick.words, "text-anchor=\"middle\"");
+            svg::text(at, bottom + 18, tick.words,
+                      at > plot_width - plot_right - 8 ? "text-anchor=\"end\"" : "text-anchor=\"middle\"");
   }
   return text;
 }

@@ -78,7 +78,8 @@ void add_precision_option(CLI::App& command, ScaledOptions& options, const Preci
 
 void add_limit_options(CLI::App& command, ScaledOptions& options, const char* most_iterations) {
   add_value(command, "--tolerance", options.tolerance, parse_tolerance, "NUMBER",
-            "Largest error of the sums, relative to the sum of all; 1e-9 by default, 1e-6 in f32 and bf16")
+            "Largest error of the sums, relative to the sum of all; 1e-9 by default, 1e-6 where numbers are stored in "
+            "fewer bits than f64")
       ->group(group::iteration);
   add_value(command, "--max-iterations", options.most_iterations, parse_positive_count, "COUNT",
             fmt::format("{}; 10000 by default", most_iterations))

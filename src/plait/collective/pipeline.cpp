@@ -101,8 +101,11 @@ void Pipeline::name_arguments(mpi::Alike& arguments) const {
         [&](const auto& step) {
           if constexpr (requires { step.group; }) arguments.add("widest group", step.group.widest(), number);
           if constexpr (requires { step.combine; }) {
-            arguments.add("in any order", step.combine.commutes(), number);
-            if (step.group.size() == context_->size()) step.combine.name_arguments(arguments, number);
+            if (step.group.size() == context_->size()) {
+              step.combine.name_arguments(arguments, number);
+            } else {
+              arguments.add("in any order", step.combine.commutes(), number);
+            }
           }
           if constexpr (requires { step.root; }) {
             if (step.group.size() == context_->size()) arguments.add("root", step.root, number);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -288,6 +289,11 @@ MatrixVector<T>::MatrixVector(mpi::Context& context, Shape shape, VectorMethod m
     expect_at_least("segment", options.segment, 0);
     if (shape.rows < 0 || shape.columns < 0) {
       throw ArgumentError(fmt::format("shape: {} x {}, expected no negative extent", shape.rows, shape.columns));
+    }
+    constexpr Index most = std::numeric_limits<Index>::max() / Index{sizeof(T)};
+    if (shape.rows > most || shape.columns > most) {
+      throw ArgumentError(
+          fmt::format("shape: {} x {}, expected vectors of {} elements at most", shape.rows, shape.columns, most));
     }
     return std::make_unique<Plan>(context, shape, method, options);
   });

@@ -68,7 +68,8 @@ double last_component(std::span<const double> diagonal, std::span<const double> 
   std::vector<double> vector(n, 1.0);
   double scale = 0;
   for (std::size_t i = 0; i < n; ++i) scale = std::max({scale, std::abs(diagonal[i]), i + 1 < n ? coupling[i] : 0.0});
-  const double shift = value + 1e-14 * std::max(scale, std::numeric_limits<double>::min());
+  constexpr double least = 1e-250;  // whose parts have finite reciprocals
+  const double shift = value + 1e-14 * std::max(scale, least);
   for (int pass = 0; pass < 3; ++pass) {
     // Gauss with row interchanges on a band of width two above the diagonal.
     std::vector<double> main(n), above(n), second(n), right = vector;

@@ -129,12 +129,15 @@ void Purification<T>::expect_gap(const Iterate& iterate) const {
   const bool is_resolved =
       iterate.idempotency_error > halfway && std::abs(energies.width()) < resolution * problem.spectrum.width();
   if (!is_resolved && steps < problem.most_iterations) return;
-  throw NoGap(
-      fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {} there are partly occupied states "
-                  "between {:.12g} and {:.12g}{}",
-                  is_resolved ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
-                  name(problem.method), energies.low, energies.high, is_resolved ? "" : ", and no more were allowed"),
-      energies);
+  const bool are_partly_occupied = energies.low <= energies.high;  // else all states are at 0 or 1, but too many of one
+  const std::string found =
+      are_partly_occupied
+          ? fmt::format("there are partly occupied states between {:.12g} and {:.12g}", energies.low, energies.high)
+          : fmt::format("{:.6g} states are missing among the occupied ones", iterate.missing_trace);
+  throw NoGap(fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {} {}{}",
+                          is_resolved ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
+                          name(problem.method), found, is_resolved ? "" : ", and no more were allowed"),
+              are_partly_occupied ? energies : problem.spectrum);
 }
 
 // Only McWeeny's purification does not bring about the trace that is wanted.

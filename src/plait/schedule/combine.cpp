@@ -61,6 +61,7 @@ void Combine::name_arguments(mpi::Alike& arguments, Index number) const {
   arguments.add("element type", name_.element_text(), number);
   arguments.add("element_bytes", element_bytes_, number);
   arguments.add("combined by", name_.operation_text(), number);
+  arguments.add("in any order", commutes(), number);
 }
 
 std::optional<mpi::Reduction> Combine::of_mpi() const noexcept {

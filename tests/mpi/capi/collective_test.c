@@ -279,6 +279,8 @@ void wrong_collective_operations_fail_on_all_ranks(void) {
     FAILS(plait_allgather(context, data, data, lengths, PLAIT_DOUBLE), PLAIT_ERROR_ARGUMENT, "block 0: count: is ");
     FAILS(plait_broadcast(context, data, wrong ? 3 : 4, PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "bytes: is ");
     FAILS(plait_allreduce(context, data, wrong ? 3 : 4, &sum), PLAIT_ERROR_ARGUMENT, "elements: is ");
+    plait_reduction own = {.function = compose, .element_bytes = sizeof *data, .commutes = wrong};
+    FAILS(plait_allreduce(context, data, 4, &own), PLAIT_ERROR_ARGUMENT, "in any order: is ");
     FAILS(plait_broadcast(context, data, 4, wrong ? PLAIT_INT64 : PLAIT_DOUBLE, 0), PLAIT_ERROR_ARGUMENT, "type: is ");
     FAILS(plait_broadcast(context, data, 4, PLAIT_DOUBLE, wrong), PLAIT_ERROR_ARGUMENT, "root: is ");
     if (wrong) {

@@ -1,6 +1,7 @@
 #include "plait/dense/matrix_vector.hpp"
 
 #include <complex>
+#include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -86,6 +87,9 @@ TEST(MatrixVector, RefusesWhatDoesNotFit) {
   mpi::Context context(test_comm());
   EXPECT_THROW(MatrixVector<double>(context, {3, 3}, VectorMethod::rows, {0, 0}), ArgumentError);
   EXPECT_THROW(MatrixVector<double>(context, {-1, 3}, VectorMethod::rows), ArgumentError);
+  EXPECT_THROW(MatrixVector<double>(context, {1, Index{1} << 60}, VectorMethod::rows), ArgumentError);
+  EXPECT_THROW(MatrixVector<double>(context, {std::numeric_limits<Index>::max(), 1}, VectorMethod::mesh),
+               ArgumentError);
   MatrixVector<double> product(context, {20, 20}, VectorMethod::rows);
   std::vector<double> vector(3);
   EXPECT_THAT([&] { product.execute({}, vector, vector); },

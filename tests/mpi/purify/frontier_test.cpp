@@ -62,6 +62,16 @@ TEST(Frontier, IsFoundFromADensityMatrix) {
   expect_frontier(context, test::prescribed<std::complex<double>>(test::spectrum_with_gap(25, 7, 0.1)), 7);
 }
 
+TEST(Frontier, IsFoundWhereStatesHaveNoEnergy) {
+  mpi::Context context(test::test_comm());
+  for (const double other : {1.0, -1.0}) {
+    test::Whole<double> whole{2};
+    whole(0, 0) = std::min(other, 0.0);
+    whole(1, 1) = std::max(other, 0.0);
+    expect_frontier(context, whole, 1);
+  }
+}
+
 std::vector<double> levels(double first, double last, int count) {
   std::vector<double> result;
   for (int i = 0; i < count; ++i) result.push_back(first + (last - first) * i / std::max(1, count - 1));
