@@ -133,8 +133,8 @@ void Purification<T>::expect_gap(const Iterate& iterate) const {
   const std::string found =
       are_partly_occupied
           ? fmt::format("there are partly occupied states between {:.12g} and {:.12g}", energies.low, energies.high)
-          : fmt::format("{:.6g} states are missing among the occupied ones", iterate.missing_trace);
-  throw NoGap(fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {} {}{}",
+          : fmt::format("{:.6g} states are occupied", iterate.trace);
+  throw NoGap(fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {}, {}{}",
                           is_resolved ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
                           name(problem.method), found, is_resolved ? "" : ", and no more were allowed"),
               are_partly_occupied ? energies : problem.spectrum);
