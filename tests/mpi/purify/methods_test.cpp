@@ -206,6 +206,25 @@ TEST(PurificationMethods, SayThatThereIsNoGapAndWhereNot) {
   EXPECT_THROW((Purification<double>(small_products, flat_h, {Method::tc2, 2, {3, 3}})), NoGap);
 }
 
+TEST(PurificationMethods, SayHowManyStatesAreOccupiedWhereNoneIsPartly) {
+  mpi::Context context(test::test_comm());
+  Whole<double> whole{4};  // 0, 0, 1 and 2
+  whole(2, 2) = 1;
+  whole(3, 3) = 2;
+  const Layout layout = blocks(4, context.size());
+  ReplicatedProducts<double> products(context, layout);
+  const auto h = distributed(context, layout, whole);
+  Purification<double> purification(products, h, {Method::tc2, 1, {0, 2}});
+  try {
+    while (purification.advance()) {
+    }
+    ADD_FAILURE() << "one of two equal states was occupied";
+  } catch (const NoGap& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("states are occupied"));
+    EXPECT_LE(error.interval().low, error.interval().high);
+  }
+}
+
 TEST(PurificationMethods, RefuseAChemicalPotentialThatDoesNotFit) {
   mpi::Context context(test::test_comm());
   const Layout layout = blocks(20, context.size());
