@@ -209,11 +209,11 @@ module plait
     integer(c_int) :: method = PLAIT_PURIFICATION_AUTO
     type(c_ptr) :: chemical_potential = c_null_ptr ! c_loc of a real(c_double)
     integer(c_int) :: gershgorin = 0
-    integer(c_int64_t) :: most_steps = 0
+    integer(c_int64_t) :: most_iterations = 0
   end type
 
   type, bind(C) :: plait_purification_result
-    integer(c_int64_t) :: steps = 0, products = 0
+    integer(c_int64_t) :: iterations = 0, products = 0
     real(c_double) :: energy = 0, trace_error = 0, idempotency_error = 0, commutator_error = 0
     real(c_double) :: lowest_potential = 0, highest_potential = 0
     real(c_double) :: highest_occupied = 0, occupied_error = 0, lowest_empty = 0, empty_error = 0

@@ -707,12 +707,12 @@ typedef struct plait_purification_problem {
   plait_purification_method method;
   const double* chemical_potential;  ///< of PLAIT_PURIFICATION_MCWEENY, which AUTO takes where there is one; else NULL
   int gershgorin;                    ///< not 0: bounds the spectrum by the sums of rows, not by Lanczos
-  plait_index most_steps;            ///< after which there is taken to be no gap; 0: 300
+  plait_index most_iterations;       ///< after which there is taken to be no gap; 0: 300
 } plait_purification_problem;
 
 /// What is known of a D. There is no tolerance: steps end where rounding does.
 typedef struct plait_purification_result {
-  plait_index steps;
+  plait_index iterations;
   plait_index products;      ///< of matrices, those that change the basis included
   double energy;             ///< electrons_per_state · tr(D H)
   double trace_error;        ///< tr(D S) - occupied states
@@ -734,7 +734,7 @@ int plait_purification_execute(plait_purification* purification, const plait_pur
                                plait_index d_count, plait_purification_result* result);
 
 /// The same step by step: `begin`, `advance` until `done` is 1, `end`, which makes the steps that are left. H may go
-/// after `begin`. `progress` has steps, energy and errors so far; it may be NULL. Collective.
+/// after `begin`. `progress` has iterations, energy and errors so far; it may be NULL. Collective.
 int plait_purification_begin(plait_purification* purification, const plait_purification_problem* problem,
                              const plait_source_tile* h, plait_index h_count);
 int plait_purification_advance(plait_purification* purification, int* done, plait_purification_result* progress);

@@ -152,8 +152,8 @@ class Purifier {
   [[nodiscard]] plait::purify::Problem problem_of(const plait_purification_problem& given) {
     using plait::purify::Method;
     plait::purify::Problem problem;
-    expect_at_least("most_steps", given.most_steps, 0);
-    if (given.most_steps > 0) problem.most_iterations = given.most_steps;
+    expect_at_least("most_iterations", given.most_iterations, 0);
+    if (given.most_iterations > 0) problem.most_iterations = given.most_iterations;
     if (given.electrons_per_state < 0 || given.electrons_per_state > 2) {
       throw plait::ArgumentError("electrons_per_state: is " + std::to_string(given.electrons_per_state) +
                                  ", expected 1 or 2, or 0 for 2");
@@ -185,7 +185,7 @@ class Purifier {
     result.lowest_empty = state.frontier.lowest_empty, result.empty_error = state.frontier.empty_error;
     if (state.iterates.empty()) return result;
     const plait::purify::Iterate& last = state.iterates.back();
-    result.steps = std::ssize(state.iterates) - (is_done_ ? 1 : 0);
+    result.iterations = std::ssize(state.iterates) - (is_done_ ? 1 : 0);
     result.energy = per_state_ * last.energy;
     result.trace_error = last.trace - static_cast<double>(state.problem.occupied);
     result.idempotency_error = last.idempotency_error;

@@ -33,16 +33,16 @@ std::string convergence(const PurifyTask& task, const PurifyOutcome& outcome) {
     numbers.insert(numbers.end(), {idempotency.back().y, trace.back().y});
   }
   const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
-  AxisPlot plot({"step", Scale::counts, 0, std::max(1.0, static_cast<double>(idempotency.size()) - 1)},
+  AxisPlot plot({"iteration", Scale::counts, 0, std::max(1.0, static_cast<double>(idempotency.size()) - 1)},
                 logarithmic_axis("error, without a unit", numbers, has_zeros), 320,
-                "Errors by step, on a logarithmic scale");
+                "Errors by iteration, on a logarithmic scale");
   plot.curve("network", "|tr(X) - occupied|", trace);
   plot.curve("compute", "‖X - X²‖", idempotency);
   return "<h2>Convergence</h2>\n<p>" + key("compute", "‖X - X²‖") + key("network", "|tr(X) - occupied states|") +
          "</p>\n" + plot.svg() +
-         "<p class=\"soft\">By step, on a logarithmic scale. The iteration ends where the errors do not fall by order "
-         "2 any "
-         "more, which only rounding prevents." +
+         "<p class=\"soft\">By iteration, on a logarithmic scale. It ends where the errors do not fall by order 2 any "
+         "more, "
+         "which only rounding prevents." +
          (has_zeros ? " Errors of 0 lie on the lower edge." : "") + "</p>\n";
 }
 
@@ -50,8 +50,8 @@ std::string steps_timeline(const PurifyOutcome& outcome) {
   const report::Trace steps = report::part_of(outcome.trace, outcome.loop_begin, outcome.loop_end);
   const bool is_drawn =
       std::ranges::any_of(steps.ranks, [](const report::RankTrace& rank) { return !rank.recording.runs.empty(); });
-  if (!is_drawn) return "<h2>Timeline</h2>\n<p>No schedule ran in the steps.</p>\n";
-  return timeline_section(steps, report::overlap_of(steps).span, "The schedules of all steps.");
+  if (!is_drawn) return "<h2>Timeline</h2>\n<p>No schedule ran in the iterations.</p>\n";
+  return timeline_section(steps, report::overlap_of(steps).span, "The schedules of all iterations.");
 }
 
 PageHead head(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
@@ -63,7 +63,7 @@ PageHead head(const PurifyOptions& options, const PurifyTask& task, const Purify
 std::string tiles(const PurifyTask& task, const PurifyOutcome& outcome) {
   std::string text = "<div class=\"tiles\">\n" + tile(fmt::format("{:.10g}", outcome.energy), "energy");
   if (task.occupied > 0 && task.occupied < task.states) text += tile(gap_text(outcome), "gap");
-  text += tile(fmt::format("{}", outcome.state.iterates.size() - 1), "steps");
+  text += tile(fmt::format("{}", outcome.state.iterates.size() - 1), "iterations");
   text += tile(flops_text(outcome), "in products");
   text += tile(hidden_text(outcome), "of the communication hidden under computation");
   return text + "</div>\n";

@@ -234,14 +234,14 @@ class Report(CommandTest):
         self.save("H.npy", h)
         report = json.loads(self.succeed(2, "purify", "H.npy", "--electrons", "12", "-o", "D.npy", "--report", "R.html", "--json"))
         page = self.page()
-        plot = page.plot("Errors by step")
-        self.assertEqual(plot.titles, ["step", "error, without a unit"])
+        plot = page.plot("Errors by iteration")
+        self.assertEqual(plot.titles, ["iteration", "error, without a unit"])
         errors = [step["idempotency_error"] for step in report["iterates"]]
         np.testing.assert_allclose(plot.curve("compute"), errors, rtol=0.2)
         density = self.load("D.npy")
         self.assertLess(density.min(), -0.1)
         self.expect_picture(page, "the density matrix, 12 x 12", density)
-        self.assertIn("The schedules of all steps.", page.texts["p"])
+        self.assertIn("The schedules of all iterations.", page.texts["p"])
         # Complex elements have no sign.
         self.save("H.npy", 1j * np.diag(np.ones(11), 1) - 1j * np.diag(np.ones(11), -1))
         self.succeed(2, "purify", "H.npy", "--electrons", "12", "-o", "D.npy", "--report", "R.html", "--quiet")

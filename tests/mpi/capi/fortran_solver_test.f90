@@ -282,7 +282,7 @@ contains
       call succeeds(plait_purification_advance(purification, done, progress), 'advance')
     end do
     call succeeds(plait_purification_end(purification, d_tile, one, result), 'end')
-    call expect(abs(progress%energy + n) < 1e-9_c_double .and. result%steps == progress%steps, 'McWeeny finds it, too')
+    call expect(abs(progress%energy + n) < 1e-9_c_double .and. result%iterations == progress%iterations, 'McWeeny finds it, too')
     h = 0
     call fails(plait_purification_execute(purification, plait_purification_problem(electrons=n), h_tile, one, d_tile, one), &
       PLAIT_ERROR_NO_GAP, 'no gap')

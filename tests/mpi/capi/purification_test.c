@@ -64,7 +64,7 @@ static void check_result(const plait_purification_result* result, int per_state)
   for (int k = 1; k <= now.occupied; ++k) energy += level(k);
   CHECK(fabs(result->energy - per_state * energy) < 1e-9);
   CHECK(fabs(result->trace_error) < 1e-9 && result->idempotency_error < 1e-9 && result->commutator_error < 1e-9);
-  CHECK(result->steps > 0 && result->products > 0);
+  CHECK(result->iterations > 0 && result->products > 0);
   const double below = level(now.occupied);
   const double above = level(now.occupied + 1);
   CHECK(result->lowest_potential > below - 1e-9 && result->highest_potential < above + 1e-9);
@@ -85,7 +85,7 @@ void density_matrices_are_projectors_onto_the_lowest_states(void) {
     plait_purification_problem problem = {.electrons = 2 * now.occupied,
                                           .method = round % 6,
                                           .gershgorin = round == 1,
-                                          .most_steps = round == 3 ? 100 : 0};
+                                          .most_iterations = round == 3 ? 100 : 0};
     if (problem.method == PLAIT_PURIFICATION_MCWEENY) problem.chemical_potential = &between;
     SUCCEEDS(plait_purification_create(context, now.type, h.layout, with_overlap ? s.layout : NULL, d.layout,
                                        now.triangle, &purification));
@@ -128,13 +128,13 @@ void density_matrices_go_step_by_step(void) {
     plait_index steps = 0;
     while (!done && !(early && steps == 3)) {
       SUCCEEDS(plait_purification_advance(purification, &done, &progress));
-      if (!done) CHECK(progress.steps == ++steps);
+      if (!done) CHECK(progress.iterations == ++steps);
     }
-    CHECK(progress.steps == steps && (early || fabs(progress.trace_error) < 1e-9));
+    CHECK(progress.iterations == steps && (early || fabs(progress.trace_error) < 1e-9));
     FAILS(plait_purification_end(purification, d.targets, d.count + (this_rank == 0), NULL), PLAIT_ERROR_SHAPE,
           "d: has 2 tiles, expected 1");
     SUCCEEDS(plait_purification_end(purification, d.targets, d.count, &result));
-    CHECK(result.steps >= steps && wrong_elements(&d, density, 1e-9) == 0);
+    CHECK(result.iterations >= steps && wrong_elements(&d, density, 1e-9) == 0);
     check_result(&result, 2);
     FAILS(plait_purification_advance(purification, &done, NULL), PLAIT_ERROR_ARGUMENT, "none is under way");
   }
