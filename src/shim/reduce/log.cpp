@@ -40,8 +40,8 @@ constexpr std::array<std::string_view, outcome_count> reasons{
     "too little data, or not enough calls yet, to gain time",
     "several nodes, two groups of ranks, or ranks without plait",
     "too little shared memory, or too many communicators",
-    "not reproducible: plait has no exact form of this routine",
-    "not reproducible: plait has no exact form of it",
+    "not reproducible: plait has no exact form of this routine, or not before a blocking sum",
+    "not reproducible: plait has no exact form of this operation on this type",
     "not reproducible: two groups of ranks",
     "not reproducible: too little memory, or too many communicators"};
 constexpr std::size_t name_width = 29;
