@@ -13,7 +13,7 @@ import sys
 import unittest
 from pathlib import Path
 
-EXACT_ROUTINE = "plait has no exact form of this routine"
+EXACT_ROUTINE = "plait has no exact form of this routine, or not before a blocking sum"
 
 
 
