@@ -107,6 +107,8 @@ int plait_transport(plait_context* context, const plait_rows* costs, const plait
                       if (given.rho_rows != 0) how.rho.rows = given.rho_rows;
                       if (given.rho_columns != 0) how.rho.columns = given.rho_columns;
                       auto found = plait::sinkhorn::transport<T, T>(its, rows, marginals, how);
+                      plait::sinkhorn::CostOffsets::add(found.f, found.offsets.rows);
+                      plait::sinkhorn::CostOffsets::add(found.g, found.offsets.columns);
                       plait_sinkhorn_result values = result_of(found.outcome);
                       values.cost = found.cost, values.mass = found.mass;
                       values.primal = found.primal, values.dual = found.dual;

@@ -118,6 +118,18 @@ void plans_of_transport_have_their_masses(void) {
   CHECK(fabs(result.cost - values[0]) < 1e-7 && fabs(result.mass - values[1]) < 1e-7);
   CHECK(fabs(result.primal - result.dual) < 1e-6);
 
+  // What all costs have in common, however much it is, is in the potentials.
+  const double common = 1e30;
+  for (plait_index i = 0; i < its.rows.rows; ++i) {
+    for (int j = 0; j < columns; ++j) its.data[i * (columns + gap) + j] = common;
+  }
+  SUCCEEDS(plait_transport(context, &its.rows, &options, f, g, &result));
+  CHECK(result.status == PLAIT_CONVERGED);
+  for (plait_index k = 0; k < its.rows.rows * columns; ++k) {
+    CHECK(fabs(f[k / columns] + g[k % columns] - common) < 1e-12 * common);
+  }
+  set_up(&its, PLAIT_DOUBLE);
+
   // Half of the mass may stay where it is, if that is cheap.
   const plait_sinkhorn_options unbalanced = {.epsilon = 0.125, .rho_rows = 0.5, .rho_columns = 0.5};
   SUCCEEDS(plait_transport(context, &its.rows, &unbalanced, f, g, &result));
