@@ -107,11 +107,17 @@ class Preload(unittest.TestCase):
         if self.makes_requests():
             self.run_program(3, self.program, "padding", **self.with_component())
 
+    def beside_others(self, start):
+        """The library beside those that the cluster preloads, without which MPICH may hang at the end."""
+        start = 'exec "$0" "$@"' if start == "exec" else start
+        preload = f'others=$LD_PRELOAD; export others LD_PRELOAD="{self.library}${{LD_PRELOAD:+:$LD_PRELOAD}}"; '
+        return ["sh", "-c", preload + start]
+
     def test_what_reaches_over_nodes_is_passed_on(self):
         if not self.cluster:
             self.skipTest("no emulated cluster was built")
-        on_rank = ["env", f"LD_PRELOAD={self.library}", "PLAIT_LOG=summary", self.program, "results"]
-        done = self.run_words([self.cluster, "-k", "2", "--ppn", "1", "-r", "1gbit", "--", *on_rank])
+        words = ["env", "PLAIT_LOG=summary", *self.beside_others("exec"), self.program, "results"]
+        done = self.run_words([self.cluster, "-k", "2", "--ppn", "1", "-r", "1gbit", "--", *words])
         if done.returncode == 125:
             self.skipTest(done.stderr)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -136,12 +142,6 @@ class Preload(unittest.TestCase):
             self.assertNotIn("reproducible", log)
         log = self.with_library(2, self.program, "reproducible-on-many", PLAIT_REPRODUCIBLE="1")[1]
         self.assertEqual(self.calls(log)["MPI_Allreduce"], 70)
-
-    def beside_others(self, start):
-        """The library beside those that the cluster preloads, without which MPICH may hang at the end."""
-        start = 'exec "$0" "$@"' if start == "exec" else start
-        preload = f'others=$LD_PRELOAD; export others LD_PRELOAD="{self.library}${{LD_PRELOAD:+:$LD_PRELOAD}}"; '
-        return ["sh", "-c", preload + start]
 
     def test_reproducible_sums_reach_over_nodes(self):
         if not self.cluster:
