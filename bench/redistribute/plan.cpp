@@ -14,8 +14,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/graph/assignment/dense.hpp"
-#include "plait/graph/assignment/sparse.hpp"
+#include "plait/graph/assignment/assignment.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/packages/packages.hpp"

@@ -39,7 +39,7 @@ class Grid {
   Grid(MPI_Comm comm, const GridInfo& mine);
 
   [[nodiscard]] const ProcessMap& map() const noexcept { return map_; }
-  /// The map of another grid in the ranks of this one; `nobody` for processes that are not in it. Local; until it is
+  /// The map of another grid in the ranks of this one; `no_rank` for processes that are not in it. Local; until it is
   /// asked for some others.
   [[nodiscard]] const ProcessMap& map_of(const Grid& other);
 

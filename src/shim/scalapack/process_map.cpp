@@ -14,19 +14,19 @@ namespace plait::shim::scalapack {
 ProcessMap::ProcessMap(int grid_rows, int grid_columns)
     : rows(grid_rows),
       columns(grid_columns),
-      ranks(static_cast<std::size_t>(grid_rows) * static_cast<std::size_t>(grid_columns), nobody) {}
+      ranks(static_cast<std::size_t>(grid_rows) * static_cast<std::size_t>(grid_columns), no_rank) {}
 
 bool ProcessMap::place(int row, int column, int rank) {
   if (row < 0 || column < 0 || row >= rows || column >= columns) return false;
   int& position =
       ranks[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)];
-  if (position != nobody) return false;
+  if (position != no_rank) return false;
   position = rank;
   return true;
 }
 
 bool ProcessMap::complete() const {
-  return !ranks.empty() && std::find(ranks.begin(), ranks.end(), nobody) == ranks.end();
+  return !ranks.empty() && std::find(ranks.begin(), ranks.end(), no_rank) == ranks.end();
 }
 
 ProcessMap ProcessMap::translated(MPI_Comm from, MPI_Comm to) const {
@@ -38,7 +38,7 @@ ProcessMap ProcessMap::translated(MPI_Comm from, MPI_Comm to) const {
   MPI_Group_translate_ranks(from_group, static_cast<int>(ranks.size()), ranks.data(), to_group, result.ranks.data());
   MPI_Group_free(&from_group);
   MPI_Group_free(&to_group);
-  std::replace(result.ranks.begin(), result.ranks.end(), MPI_UNDEFINED, nobody);
+  std::replace(result.ranks.begin(), result.ranks.end(), MPI_UNDEFINED, no_rank);
   return result;
 }
 

@@ -13,7 +13,7 @@ namespace plait::shim::scalapack {
 /// Which rank of some communicator stands where in a process grid: `ranks[row * columns + column]`. It is exchanged,
 /// never guessed: BLACS's own process numbers are no ranks, and grids may be made of any processes in any order.
 struct ProcessMap {
-  static constexpr int nobody = -1;
+  static constexpr int no_rank = -1;
 
   int rows = 0;
   int columns = 0;
@@ -28,7 +28,7 @@ struct ProcessMap {
   /// Whether somebody stands everywhere.
   [[nodiscard]] bool complete() const;
 
-  /// The same grid in the ranks of another communicator; `nobody` for processes that are not in it. Local.
+  /// The same grid in the ranks of another communicator; `no_rank` for processes that are not in it. Local.
   [[nodiscard]] ProcessMap translated(MPI_Comm from, MPI_Comm to) const;
 
   /// \pre  complete()

@@ -1,3 +1,5 @@
+#include "plait/graph/assignment/assignment.hpp"
+
 #include <algorithm>
 #include <span>
 
@@ -5,9 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/graph/assignment/core.hpp"
-#include "plait/graph/assignment/dense.hpp"
-#include "plait/graph/assignment/sparse.hpp"
 
 namespace plait::graph {
 namespace {

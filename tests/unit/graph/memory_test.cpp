@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/graph/assignment/sparse.hpp"
+#include "plait/graph/assignment/assignment.hpp"
 
 #include "savings_kinds.hpp"
 #include "support/allocated_bytes.hpp"

@@ -6,9 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/graph/assignment/core.hpp"
-#include "plait/graph/assignment/dense.hpp"
-#include "plait/graph/assignment/sparse.hpp"
+#include "plait/graph/assignment/assignment.hpp"
 
 #include "naive_assignment.hpp"
 #include "savings_kinds.hpp"

@@ -1,5 +1,3 @@
-#include "plait/graph/assignment/core.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -8,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/graph/assignment/conventions.hpp"
-#include "plait/graph/assignment/sparse.hpp"
+#include "plait/graph/assignment/assignment.hpp"
+#include "plait/graph/assignment/permutation.hpp"
 #include "plait/graph/assignment/sparse_savings.hpp"
 
 namespace plait::graph {

@@ -1,5 +1,3 @@
-#include "plait/graph/assignment/dense.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/graph/assignment/conventions.hpp"
-#include "plait/graph/assignment/own_ranks.hpp"
+#include "plait/graph/assignment/assignment.hpp"
+#include "plait/graph/assignment/permutation.hpp"
 
 namespace plait::graph {
 
@@ -54,7 +52,7 @@ std::vector<Index> losses_of(matrix_view<const Index> savings) {
 class DenseSolver {
  public:
   DenseSolver(std::vector<Index> losses, Index n)
-      : n_(n), losses_(std::move(losses)), prices_(at(n)), rank_of_(at(n), nobody), role_of_(at(n), nobody) {}
+      : n_(n), losses_(std::move(losses)), prices_(at(n)), rank_of_(at(n), unassigned), role_of_(at(n), unassigned) {}
 
   std::vector<int> solve() && {
     if (n_ == 0) return {};
@@ -72,8 +70,8 @@ class DenseSolver {
   struct TwoBest {
     Index least = unreachable;
     Index second = unreachable;
-    int rank = nobody;
-    int second_rank = nobody;
+    int rank = unassigned;
+    int second_rank = unassigned;
   };
 
   [[nodiscard]] const Index* losses(int role) const { return &losses_[at(role * n_)]; }
@@ -86,7 +84,7 @@ class DenseSolver {
   [[nodiscard]] std::vector<int> free_roles() const {
     std::vector<int> roles;
     for (int role = 0; role < n_; ++role) {
-      if (rank_of_[at(role)] == nobody) roles.push_back(role);
+      if (rank_of_[at(role)] == unassigned) roles.push_back(role);
     }
     return roles;
   }
@@ -111,8 +109,8 @@ class DenseSolver {
     }
     for (int role = 0; role < n_; ++role) {
       const Index* loss = losses(role);
-      for (int rank = 0; rank < n_ && rank_of_[at(role)] == nobody; ++rank) {
-        if (loss[rank] == prices_[at(rank)] && role_of_[at(rank)] == nobody) assign(role, rank);
+      for (int rank = 0; rank < n_ && rank_of_[at(role)] == unassigned; ++rank) {
+        if (loss[rank] == prices_[at(rank)] && role_of_[at(rank)] == unassigned) assign(role, rank);
       }
     }
   }
@@ -137,7 +135,7 @@ class DenseSolver {
   // A role that has a rank lowers its price until another rank is as good for it.
   void transfer_reductions() {
     for (int role = 0; role < n_ && n_ > 1; ++role) {
-      if (rank_of_[at(role)] == nobody) continue;
+      if (rank_of_[at(role)] == unassigned) continue;
       const TwoBest found = two_best(role);
       if (found.rank == rank_of_[at(role)]) prices_[at(found.rank)] -= found.second - found.least;
     }
@@ -151,7 +149,7 @@ class DenseSolver {
     for (int sweep = 0; sweep < 2; ++sweep) {
       std::vector<int> later;
       for (int role : roles) {
-        while (role != nobody && steps-- > 0) role = take_best(role, later);
+        while (role != unassigned && steps-- > 0) role = take_best(role, later);
       }
       roles = std::move(later);
     }
@@ -163,16 +161,16 @@ class DenseSolver {
     int rank = found.rank;
     if (found.least < found.second) {
       if (n_ > 1) prices_[at(rank)] -= found.second - found.least;
-    } else if (role_of_[at(rank)] != nobody && found.second_rank != nobody) {
+    } else if (role_of_[at(rank)] != unassigned && found.second_rank != unassigned) {
       rank = found.second_rank;
     }
     const int displaced = role_of_[at(rank)];
     assign(role, rank);
-    if (displaced == nobody) return nobody;
-    rank_of_[at(displaced)] = nobody;
+    if (displaced == unassigned) return unassigned;
+    rank_of_[at(displaced)] = unassigned;
     if (found.least < found.second) return displaced;
     later.push_back(displaced);
-    return nobody;
+    return unassigned;
   }
 
   // Dijkstra from a free role over loss - price to the nearest free rank. ranks_ lists first the ranks that were looked
@@ -188,13 +186,13 @@ class DenseSolver {
     Index nearest = 0;
     Index settled = 0;
     Index least = 0;
-    int end = nobody;
-    while (end == nobody) {
+    int end = unassigned;
+    while (end == unassigned) {
       if (scanned == nearest) {
         settled = scanned;
         least = gather_nearest(scanned, nearest);
         end = first_free(scanned, nearest);
-        if (end != nobody) break;
+        if (end != unassigned) break;
       }
       end = look_through(ranks_[at(scanned++)], least, nearest);
     }
@@ -202,7 +200,7 @@ class DenseSolver {
       const int rank = ranks_[at(i)];
       prices_[at(rank)] += distance_[at(rank)] - least;
     }
-    int role = nobody;
+    int role = unassigned;
     for (int rank = end; role != free_role;) {
       role = reached_from_[at(rank)];
       role_of_[at(rank)] = role;
@@ -227,9 +225,9 @@ class DenseSolver {
 
   [[nodiscard]] int first_free(Index begin, Index end) const {
     for (Index i = begin; i < end; ++i) {
-      if (role_of_[at(ranks_[at(i)])] == nobody) return ranks_[at(i)];
+      if (role_of_[at(ranks_[at(i)])] == unassigned) return ranks_[at(i)];
     }
-    return nobody;
+    return unassigned;
   }
 
   // Shortens distances through the role that has this rank; returns a free rank at the least distance, if one is met.
@@ -244,10 +242,10 @@ class DenseSolver {
       distance_[at(rank)] = distance;
       reached_from_[at(rank)] = role;
       if (distance > least) continue;
-      if (role_of_[at(rank)] == nobody) return rank;
+      if (role_of_[at(rank)] == unassigned) return rank;
       std::swap(ranks_[at(i)], ranks_[at(nearest++)]);
     }
-    return nobody;
+    return unassigned;
   }
 
   Index n_;

@@ -1,5 +1,3 @@
-#include "plait/graph/assignment/sparse.hpp"
-
 #include <algorithm>
 #include <compare>
 #include <cstddef>
@@ -7,9 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "plait/graph/assignment/conventions.hpp"
-#include "plait/graph/assignment/leftover_ranks.hpp"
-#include "plait/graph/assignment/own_ranks.hpp"
+#include "plait/graph/assignment/assignment.hpp"
+#include "plait/graph/assignment/permutation.hpp"
 
 namespace plait::graph {
 
@@ -42,33 +39,33 @@ class SparseSolver {
  private:
   struct Role {
     Index price = 0;
-    int rank = nobody;
+    int rank = unassigned;
   };
   struct Rank {
     Index price = 0;
     Index distance = unreached;
-    int role = nobody;
-    int reached_from = nobody;
+    int role = unassigned;
+    int reached_from = unassigned;
   };
   /// The best that a role can have, staying without a rank counted in.
   struct TwoBest {
     Index most = 0;
     Index second = 0;
-    int rank = nobody;
+    int rank = unassigned;
   };
   struct Step {
     Index distance = 0;
-    int rank = nobody;
+    int rank = unassigned;
     auto operator<=>(const Step&) const = default;
   };
   /// Where the shortest path ends: at a free rank, or at a role that gives its rank away and stays without.
   struct End {
     Index distance = unreached;
-    int rank = nobody;
-    int role = nobody;
+    int rank = unassigned;
+    int role = unassigned;
   };
 
-  [[nodiscard]] bool is_free(int rank) const { return ranks_[at(rank)].role == nobody; }
+  [[nodiscard]] bool is_free(int rank) const { return ranks_[at(rank)].role == unassigned; }
 
   // Of equally good ranks rather a free one, else the first.
   [[nodiscard]] TwoBest two_best(int role) const {
@@ -100,8 +97,8 @@ class SparseSolver {
     while (!waiting.empty() && steps > 0) {
       std::vector<int> later;
       for (int role : waiting) {
-        while (role != nobody && steps-- > 0) role = take_best(role, later);
-        if (role != nobody) later.push_back(role);
+        while (role != unassigned && steps-- > 0) role = take_best(role, later);
+        if (role != unassigned) later.push_back(role);
       }
       waiting = std::move(later);
     }
@@ -112,16 +109,16 @@ class SparseSolver {
   int take_best(int role, std::vector<int>& later) {
     const TwoBest found = two_best(role);
     roles_[at(role)].price = found.second;
-    if (found.most == 0) return nobody;
+    if (found.most == 0) return unassigned;
     Rank& rank = ranks_[at(found.rank)];
     rank.price += found.most - found.second;
     const int displaced = std::exchange(rank.role, role);
     roles_[at(role)].rank = found.rank;
-    if (displaced == nobody) return nobody;
-    roles_[at(displaced)].rank = nobody;
+    if (displaced == unassigned) return unassigned;
+    roles_[at(displaced)].rank = unassigned;
     if (found.most > found.second) return displaced;
     later.push_back(displaced);
-    return nobody;
+    return unassigned;
   }
 
   // A role that has much to lose is better served before the others: of products it takes half the time or less.
@@ -152,7 +149,7 @@ class SparseSolver {
 
   void look_through(int role, Index distance, End& end) {
     const Index price = roles_[at(role)].price;
-    if (distance + price < end.distance) end = {distance + price, nobody, role};
+    if (distance + price < end.distance) end = {distance + price, unassigned, role};
     const auto ranks = savings_.ranks(role);
     const auto savings = savings_.savings(role);
     for (std::size_t k = 0; k < ranks.size() && distance < end.distance; ++k) {
@@ -162,8 +159,8 @@ class SparseSolver {
       if (rank.distance == unreached) touched_.push_back(ranks[k]);
       rank.distance = reached;
       rank.reached_from = role;
-      if (rank.role == nobody) {
-        end = {reached, ranks[k], nobody};
+      if (rank.role == unassigned) {
+        end = {reached, ranks[k], unassigned};
       } else if (reached == distance) {
         level_.push_back(ranks[k]);
       } else {
@@ -201,8 +198,8 @@ class SparseSolver {
 
   // Along the path, from its end, each role passes its rank on to the role from which it was reached.
   void shift_ranks(int start, const End& end) {
-    int rank = end.role == nobody ? end.rank : std::exchange(roles_[at(end.role)].rank, nobody);
-    while (rank != nobody) {
+    int rank = end.role == unassigned ? end.rank : std::exchange(roles_[at(end.role)].rank, unassigned);
+    while (rank != unassigned) {
       const int role = ranks_[at(rank)].reached_from;
       ranks_[at(rank)].role = role;
       std::swap(rank, roles_[at(role)].rank);

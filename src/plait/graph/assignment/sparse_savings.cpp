@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/graph/assignment/conventions.hpp"
+#include "plait/graph/assignment/permutation.hpp"
 
 namespace plait::graph {
 

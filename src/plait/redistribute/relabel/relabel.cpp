@@ -9,9 +9,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/graph/assignment/core.hpp"
-#include "plait/graph/assignment/dense.hpp"
-#include "plait/graph/assignment/sparse.hpp"
+#include "plait/graph/assignment/assignment.hpp"
 #include "plait/graph/assignment/sparse_savings.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/redistribute/relabel/incoming.hpp"

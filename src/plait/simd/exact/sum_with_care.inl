@@ -1,4 +1,4 @@
-// Sums of addends of any size and kind, rounded once, for each target anew: included after Highway by a file that
+// Sums of addends of any size and kind, rounded once, once for each target: included after Highway by a file that
 // `foreach_target.h` includes. The guard follows Highway's.
 #if defined(PLAIT_SIMD_SUM_WITH_CARE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLAIT_SIMD_SUM_WITH_CARE_INL

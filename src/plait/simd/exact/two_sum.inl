@@ -1,4 +1,4 @@
-// Sums whose rounding errors are kept, for each target anew: included after Highway by a file that `foreach_target.h`
+// Sums whose rounding errors are kept, once for each target: included after Highway by a file that `foreach_target.h`
 // includes. The guard follows Highway's.
 #if defined(PLAIT_SIMD_TWO_SUM_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLAIT_SIMD_TWO_SUM_INL

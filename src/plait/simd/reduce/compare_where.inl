@@ -1,4 +1,4 @@
-// Comparisons under a mask, for each target anew: included after Highway by a file that `foreach_target.h` includes.
+// Comparisons under a mask, once for each target: included after Highway by a file that `foreach_target.h` includes.
 // The guard follows Highway's.
 #if defined(PLAIT_SIMD_COMPARE_WHERE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLAIT_SIMD_COMPARE_WHERE_INL

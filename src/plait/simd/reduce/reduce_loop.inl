@@ -1,4 +1,4 @@
-// The loops that all vector kernels of reductions share, for each target anew: included after Highway by a file that
+// The loops that all vector kernels of reductions share, once for each target: included after Highway by a file that
 // `foreach_target.h` includes. The guard follows Highway's.
 #if defined(PLAIT_SIMD_REDUCE_LOOP_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLAIT_SIMD_REDUCE_LOOP_INL

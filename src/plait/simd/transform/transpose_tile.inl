@@ -1,4 +1,4 @@
-// Transposition of tiles in registers, for each target anew: included after Highway by a file that `foreach_target.h`
+// Transposition of tiles in registers, once for each target: included after Highway by a file that `foreach_target.h`
 // includes. The guard follows Highway's.
 #if defined(PLAIT_SIMD_TRANSPOSE_TILE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLAIT_SIMD_TRANSPOSE_TILE_INL
