@@ -8,7 +8,7 @@ from source import Violation, code_of, includes_of
 ROWS = [
     ["purify", "sinkhorn"],
     ["dense"],
-    ["redistribute", "collective", "report", "io"],
+    ["redistribute", "collective", "iterate", "report", "io"],
     ["schedule"],
     ["mpi"],
     ["simd", "layout", "model", "graph"],

@@ -42,7 +42,7 @@ void expect_valid(const Problem& problem, Index states) {
 
 // Before anything is done that depends on the method.
 template <class T>
-const Problem& agreed(mpi::Context& context, const Problem& problem, Index states) {
+State agreed(mpi::Context& context, const Problem& problem, Index states) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     arguments.add("method", name(problem.method));
@@ -53,7 +53,9 @@ const Problem& agreed(mpi::Context& context, const Problem& problem, Index state
     arguments.add("most_iterations", problem.most_iterations);
     expect_valid(problem, states);
   });
-  return problem;
+  State state;
+  state.problem = problem;
+  return state;
 }
 
 }  // namespace
@@ -81,7 +83,7 @@ Interval State::chemical_potentials() const {
 
 template <class T>
 Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem)
-    : Purification(products, h, State{agreed<T>(products.context(), problem, h.layout().shape().rows)},
+    : Purification(products, h, agreed<T>(products.context(), problem, h.layout().shape().rows),
                    allocate<T>(products.context(), products.layout())) {
   begin();
 }
@@ -93,6 +95,7 @@ Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, State s
       state_(std::move(state)),
       x_(std::move(x)),
       x2_(allocate<T>(products.context(), products.layout())) {
+  state_.step = static_cast<Index>(state_.iterates.size());
   if (matrices_held(state_.problem.method) > 2) x3_.emplace(allocate<T>(products.context(), products.layout()));
 }
 
@@ -122,7 +125,7 @@ template <class T>
 void Purification<T>::expect_gap(const Iterate& iterate) const {
   if (iterate.settled) return;
   const Problem& problem = state_.problem;
-  const auto steps = static_cast<Index>(state_.iterates.size()) - 1;
+  const Index steps = state_.step - 1;
   const Interval energies =
       unsettled_energies(state_.occupation(), iterate.idempotency_error, iterate.missing_trace, problem.spectrum);
   constexpr double halfway = 0.1;  // in ‖X - X²‖: some state is still far from 0 and 1
@@ -180,8 +183,12 @@ bool Purification<T>::advance() {
   }
   iterate.settled = was_settled || is_settled(iterate, problem.occupied);
   iterates.push_back(iterate);
+  ++state_.step;
+  state_.error = iterate.idempotency_error;
   if (is_converged(iterates)) {
     iterates.back().seconds = watch.seconds();
+    state_.end = iterate::End::converged;
+    state_.reason = fmt::format("the error is {:.3g}, which is what rounding leaves", state_.error);
     return false;
   }
   expect_count(iterate);

@@ -6,6 +6,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
+#include "plait/iterate/solver.hpp"
 #include "plait/purify/convergence.hpp"
 #include "plait/purify/frontier.hpp"
 #include "plait/purify/method.hpp"
@@ -34,8 +35,9 @@ struct Problem {
   Index most_iterations = 300;
 };
 
-/// How far an iteration is: with the iterate itself all that it needs to go on with the same bits.
-struct State {
+/// How far an iteration is: with the iterate itself all that it needs to go on with the same bits. The error is the
+/// iterate's ‖X - X²‖.
+struct State : iterate::State {
   Problem problem;
   double shift = 0;  ///< X was shift + slope·H at first
   double slope = 0;

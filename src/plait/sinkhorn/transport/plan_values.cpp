@@ -13,17 +13,15 @@ namespace plait::sinkhorn {
 
 namespace {
 
-constexpr double unbounded = std::numeric_limits<double>::infinity();
-
 /// Σ p log(p / q) - p + q of one pair; q = 0 has p = 0.
 double divergence(double p, double q) { return p > 0 && q > 0 ? p * std::log(p / q) - p + q : q; }
 
 /// What a potential, in units of epsilon, adds to the dual value, in the same units. `rho` is in these, too.
 double dual_term(double potential, double marginal, double rho) {
   if (marginal == 0) return 0;
-  if (rho == unbounded) return potential * marginal;
+  if (rho == infinity) return potential * marginal;
   // Where nothing is moved the potential has no upper bound.
-  return potential == -unbounded ? rho * marginal : -rho * marginal * std::expm1(-potential / rho);
+  return potential == -infinity ? rho * marginal : -rho * marginal * std::expm1(-potential / rho);
 }
 
 constexpr std::size_t sums_of_a_plan = 5;
@@ -53,7 +51,7 @@ std::array<double, sums_of_a_plan> sums_of_plan(CostOperand<A>& costs, const Pla
     sums[1] += mass;
     sums[2] += potentials;
     sums[3] += dual_term(of_row, given, rho.rows);
-    sums[4] += rho.rows == unbounded ? 0 : divergence(mass, given);
+    sums[4] += rho.rows == infinity ? 0 : divergence(mass, given);
   });
   return sums;
 }
@@ -65,7 +63,7 @@ void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<cons
                     double epsilon, const Rho& given_rho) {
   if (plans.empty()) return;
   const Rho rho{given_rho.rows / epsilon, given_rho.columns / epsilon};
-  const std::size_t n = rho.columns == unbounded ? 0 : static_cast<std::size_t>(costs.columns());
+  const std::size_t n = rho.columns == infinity ? 0 : static_cast<std::size_t>(costs.columns());
   std::vector<double> columns;  // sums of those of each plan, where they matter
   std::vector<double> all;      // sums of each plan
   mpi::agreed(context, [&] {
@@ -91,8 +89,8 @@ void evaluate_plans(mpi::Context& context, CostOperand<A>& costs, std::span<cons
     result.cost = sums[0];
     result.mass = sums[1];
     result.primal = epsilon * (sums[2] - sums[1]);
-    if (rho.rows < unbounded) result.primal += given_rho.rows * result.row_divergence;
-    if (rho.columns < unbounded) result.primal += given_rho.columns * result.column_divergence;
+    if (rho.rows < infinity) result.primal += given_rho.rows * result.row_divergence;
+    if (rho.columns < infinity) result.primal += given_rho.columns * result.column_divergence;
     result.dual = epsilon * (dual - sums[1]);
   }
 }

@@ -15,8 +15,6 @@ namespace plait::sinkhorn {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Calls f(i, j, cost) for each that is finite.
 template <class T, class F>
 void for_each_finite(matrix_view<T> costs, const F& f) {

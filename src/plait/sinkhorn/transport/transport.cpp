@@ -20,18 +20,16 @@ namespace plait::sinkhorn {
 
 namespace {
 
-constexpr double unlimited = std::numeric_limits<double>::infinity();
-
 /// What sums are to be with these potentials.
 ///
 /// \return  the sum of this rank's rows
 template <class A>
 double relaxed_total(CheckedMarginals& wanted, const Rho& rho, std::span<const A> f, std::span<const A> g) {
   const auto relax_side = [](std::vector<double>& masses, double of, std::span<const A> potentials) {
-    if (of == unlimited) return;
+    if (of == infinity) return;
     for (std::size_t k = 0; k < masses.size(); ++k) {
       const auto potential = static_cast<double>(potentials[k]);
-      masses[k] = potential == -unlimited ? 0 : masses[k] * std::exp(-potential / of);
+      masses[k] = potential == -infinity ? 0 : masses[k] * std::exp(-potential / of);
     }
   };
   relax_side(wanted.rows, rho.rows, f);

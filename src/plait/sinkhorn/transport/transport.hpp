@@ -15,6 +15,8 @@
 
 namespace plait::sinkhorn {
 
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// What transport is computed with.
 enum class Domain : unsigned char {
   automatic,    ///< factors, where costs allow it; logarithms where factors overflow, or where rows or columns starve
@@ -25,12 +27,10 @@ enum class Domain : unsigned char {
 /// What it costs to miss the masses: rho KL(sums | masses), with KL(p | q) = Σ p log(p / q) - p + q. Infinite where
 /// they must not be missed.
 struct Rho {
-  double rows = std::numeric_limits<double>::infinity();
-  double columns = std::numeric_limits<double>::infinity();
+  double rows = infinity;
+  double columns = infinity;
 
-  [[nodiscard]] bool is_balanced() const noexcept {
-    return rows == std::numeric_limits<double>::infinity() && columns == std::numeric_limits<double>::infinity();
-  }
+  [[nodiscard]] bool is_balanced() const noexcept { return rows == infinity && columns == infinity; }
 };
 
 /// One epsilon on the way.

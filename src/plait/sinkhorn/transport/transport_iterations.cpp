@@ -21,8 +21,6 @@ namespace plait::sinkhorn {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 /// Columns without mass have no potential that counts.
 template <class A>
 void expect_potentials(std::span<const A> start, std::span<const double> marginals) {

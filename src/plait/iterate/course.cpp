@@ -1,0 +1,70 @@
+#include "plait/iterate/course.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+
+namespace plait::iterate {
+
+void expect_valid(const Limits& limits) {
+  if (!(limits.tolerance >= 0)) {
+    throw ArgumentError(fmt::format("the tolerance is {}, expected a number >= 0", limits.tolerance));
+  }
+  if (limits.most_iterations < 0) {
+    throw ArgumentError(
+        fmt::format("the number of iterations is limited to {}, expected >= 0", limits.most_iterations));
+  }
+}
+
+void name_arguments(const Limits& limits, mpi::Alike& arguments) {
+  arguments.add("tolerance", limits.tolerance);
+  arguments.add("number of iterations", limits.most_iterations);
+}
+
+Course::Course(const Limits& limits, Rounding rounding) : limits_(limits), rounding_(std::move(rounding)) {}
+
+void Course::save(Checkpoint& checkpoint) const { checkpoint.shared["errors"] = errors_; }
+
+void Course::resume(const Checkpoint& checkpoint) {
+  const auto found = checkpoint.shared.find("errors");
+  if (found == checkpoint.shared.end()) {
+    throw ArgumentError("the state has no errors, expected one for each iteration that was done");
+  }
+  errors_ = found->second;
+  state_ = {static_cast<Index>(errors_.size()), errors_.empty() ? 0 : errors_.back()};
+  if (!is_at_limit()) return;
+  throw ArgumentError(fmt::format("the number of iterations is limited to {}, expected more than the {} that were done",
+                                  limits_.most_iterations, state_.step));
+}
+
+void Course::took(double error) {
+  state_.error = error;
+  errors_.push_back(error);
+  ++state_.step;
+}
+
+bool Course::is_over() {
+  if (errors_.empty()) return false;
+  if (state_.error <= limits_.tolerance) {
+    end(End::converged, fmt::format("the error is {:.3g}, the tolerance {:.3g}", state_.error, limits_.tolerance));
+  } else if (is_rounding(errors_, rounding_)) {
+    const bool is_wide = !is_at_roundoff(errors_, rounding_.roundoff);
+    end(End::numbers, fmt::format("the error stays at {:.3g}, which is what rounding leaves{}; the tolerance is {:.3g}",
+                                  state_.error, is_wide ? " of " + rounding_.terms : "", limits_.tolerance));
+  }
+  return state_.end != End::none;
+}
+
+void Course::end_at_limit(const std::string& why) {
+  end(End::limit, fmt::format("the error is {:.3g} after {} iterations, the tolerance {:.3g}{}", state_.error,
+                              state_.step, limits_.tolerance, why));
+}
+
+void Course::end(End end, std::string reason) {
+  state_.end = end;
+  state_.reason = std::move(reason);
+}
+
+}  // namespace plait::iterate

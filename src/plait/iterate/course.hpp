@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/iterate/stagnation.hpp"
+#include "plait/mpi/alike.hpp"
+
+namespace plait::iterate {
+
+/// When a run ends.
+struct Limits {
+  double tolerance = 1e-9;  ///< of the error
+  Index most_iterations = 10'000;
+};
+
+/// \throws ArgumentError  a tolerance or a number of iterations below 0
+void expect_valid(const Limits& limits);
+
+/// Adds what all ranks have to give alike.
+void name_arguments(const Limits& limits, mpi::Alike& arguments);
+
+/// One run: its errors so far, and the rule by which it ends. Local; what it is given has to be the same on all ranks.
+class Course {
+ public:
+  Course(const Limits& limits, Rounding rounding);
+
+  /// Puts the errors into a checkpoint, and takes them from one.
+  ///
+  /// \throws ArgumentError  the checkpoint has as many iterations as are allowed, so that none is left to find the
+  ///                        result by
+  void save(Checkpoint& checkpoint) const;
+  void resume(const Checkpoint& checkpoint);
+
+  /// Notes what is left of the error after one more iteration.
+  void took(double error);
+
+  /// Whether the error is what was wanted, or what rounding leaves; the state then says which.
+  [[nodiscard]] bool is_over();
+  [[nodiscard]] bool is_at_limit() const noexcept { return state_.step >= limits_.most_iterations; }
+  /// Whether the iteration to come is the last one that is allowed.
+  [[nodiscard]] bool is_last() const noexcept { return state_.step + 1 >= limits_.most_iterations; }
+  /// Whether it is time to ask if there is a solution at all.
+  [[nodiscard]] bool is_slow() const { return iterate::is_slow(errors_); }
+
+  /// \param why  what may be the reason, to go on with after the error
+  void end_at_limit(const std::string& why = {});
+  void end(End end, std::string reason);
+
+  [[nodiscard]] const State& state() const noexcept { return state_; }
+  /// After each iteration.
+  [[nodiscard]] const std::vector<double>& errors() const noexcept { return errors_; }
+
+ private:
+  Limits limits_;
+  Rounding rounding_;
+  State state_;
+  std::vector<double> errors_;
+};
+
+}  // namespace plait::iterate
