@@ -11,7 +11,7 @@ namespace plait::cli {
 
 void add_checkpoint_options(CLI::App& command, CheckpointOptions& options, Index usual) {
   add_path(command, "--checkpoint", options.checkpoint, "FILE",
-           "Save the state there, and its data in FILE.a.npy and FILE.b.npy by turns; removed at the end")
+           "Save the state there, and its data in FILE.a.npy and FILE.b.npy by turns; removed after a good end")
       ->group(group::checkpoints);
   add_value(command, "--checkpoint-every", options.checkpoint_every, parse_positive_count, "COUNT",
             fmt::format("Iterations between checkpoints; {} by default", usual))

@@ -96,6 +96,12 @@ void ScaledCheckpoint::read(const json& checkpoint) {
         at += columns_;
       }
       state.scaling.errors.assign(at, vectors.end());
+      if (static_cast<Index>(iterations) >= options_.most_iterations) {
+        throw ArgumentError(fmt::format(
+            "--max-iterations: the limit of {} is reached already, as {} has {} iterations; expected a larger "
+            "one to go on",
+            options_.most_iterations, options_.checkpoint, iterations));
+      }
       state_ = std::move(state);
     } catch (const json::exception& error) {
       fail(error.what());
@@ -142,7 +148,9 @@ void ScaledCheckpoint::keep(const json& checkpoint, const std::vector<const std:
 
 bool ScaledCheckpoint::is_due(Index iterations) {
   signal_ = stop_->signal();
-  return signal_ != 0 || iterations % options_.checkpoint_every.value_or(usual_checkpoint_every) == 0;
+  const bool is_before_limit = iterations + 1 == options_.most_iterations;  // the last time that this is asked
+  return signal_ != 0 || is_before_limit ||
+         iterations % options_.checkpoint_every.value_or(usual_checkpoint_every) == 0;
 }
 
 sinkhorn::ScalingCheckpoints ScaledCheckpoint::of_scaling() {
@@ -182,9 +190,12 @@ Index ScaledCheckpoint::resumed_at() const noexcept {
   return state_ ? static_cast<Index>(state_->scaling.errors.size()) : 0;
 }
 
-void ScaledCheckpoint::remove() {
+void ScaledCheckpoint::end(sinkhorn::Outcome& outcome) {
   stop_.reset();
-  if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
+  if (options_.checkpoint.empty()) return;
+  if (outcome.status == sinkhorn::Status::converged) return remove_checkpoint(context_, options_.checkpoint);
+  if (contents_.empty() || outcome.status != sinkhorn::Status::iteration_limit) return;
+  outcome.reason += fmt::format("; --resume with a larger --max-iterations goes on from {}", options_.checkpoint);
 }
 
 }  // namespace plait::cli

@@ -9,6 +9,7 @@
 
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/course/state.hpp"
+#include "plait/sinkhorn/course/status.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
@@ -40,8 +41,8 @@ class ScaledCheckpoint {
   /// Iterations that the checkpoint had, of the stage under way; 0 without one.
   [[nodiscard]] Index resumed_at() const noexcept;
 
-  /// The job is done. Collective.
-  void remove();
+  /// The job is done. A run that did not converge keeps its checkpoint, and the reason says so. Collective.
+  void end(sinkhorn::Outcome& outcome);
 
  private:
   template <class Options>

@@ -81,7 +81,7 @@ void balance_and_tell(mpi::Context& context, const BalanceOptions& options, Mete
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   write(wanted);
   write_factors(context, options, found.x, wanted.first_row, operand.rows());
-  checkpoint.remove();
+  checkpoint.end(result.outcome);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
 }

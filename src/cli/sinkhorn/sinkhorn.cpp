@@ -124,7 +124,7 @@ ScaledOutcome scaled(mpi::Context& context, const SinkhornOptions& options, cons
   sketch(context, options, matrix, checked, result);
   result.swept_bytes = passes_of(options) * layout::elements(file.shape) * Index{sizeof(T)};
   write_plan(context, options, matrix, scaling.u, scaling.v, meter);
-  checkpoint.remove();
+  checkpoint.end(result.outcome);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;

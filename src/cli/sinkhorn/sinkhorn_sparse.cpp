@@ -51,7 +51,7 @@ ScaledOutcome scaled_sparse(mpi::Context& context, const SinkhornOptions& option
   result.swept_bytes = bytes_of_entries(context, rows);
   write_sparse(context, options.output, rows, io::MatrixMarketSymmetry::general);
   write_vectors(context, options, scaling.u, scaling.v, false);
-  checkpoint.remove();
+  checkpoint.end(result.outcome);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;

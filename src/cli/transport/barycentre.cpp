@@ -127,7 +127,7 @@ void find_and_tell(mpi::Context& context, const BarycentreOptions& options, cons
   expect_plan(context, result.outcome, result.check, accuracy_of(options, result.precision));
   if (!options.page.empty()) result.masses = sketch_of_masses(context, found.masses, job.file.shape.rows);
   write_row_vector(context, options.of_rows, found.masses, false);
-  checkpoint.remove();
+  checkpoint.end(result.outcome);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
 }

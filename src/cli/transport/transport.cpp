@@ -61,7 +61,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
   sinkhorn::CostOffsets::add(found.f, found.offsets.rows);
   sinkhorn::CostOffsets::add(found.g, found.offsets.columns);
   write_plan(context, options, matrix, found.f, found.g, meter);
-  checkpoint.remove();
+  checkpoint.end(result.outcome);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;

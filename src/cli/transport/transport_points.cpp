@@ -161,7 +161,7 @@ TransportOutcome transported(mpi::Context& context, const TransportJobOptions& o
     mpi::agreed(context, [&] { file.write(checked.first_row, map); });
     file.commit();
   }
-  checkpoint.remove();
+  checkpoint.end(result.outcome);
   result.write_seconds = writing.seconds();
   result.seconds = all.seconds();
   return result;

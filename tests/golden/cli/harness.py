@@ -97,6 +97,13 @@ class CommandTest(unittest.TestCase):
                 if kills > 0:
                     return kills
 
+    def take_checkpoint(self, name: str) -> bool:
+        """Removes a checkpoint, and whether it was whole."""
+        files = {name, f"{name}.a.npy", f"{name}.b.npy"} & self.files()
+        for path in files:
+            (self.folder / path).unlink()
+        return name in files and len(files) > 1
+
     def start_session(self, ranks: int, *arguments: str) -> subprocess.Popen:
         return subprocess.Popen(
             self.words(ranks, *arguments), cwd=self.folder, start_new_session=True, stdout=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """`plait balance` and `plait barycentre` that were killed go on from their checkpoints with the same bits."""
 
+import json
 
 import numpy as np
 from harness import CommandTest
@@ -31,11 +32,11 @@ class Resume(CommandTest):
         for ranks, name in ((2, "balance"), (0, "factors"), (2, "logarithms"), (0, "points")):
             with self.subTest(name, ranks=ranks):
                 job = self.jobs[name]
-                self.assertEqual(self.run_plait(ranks, *job, "-o", "expected.npy", "--quiet").status, 0)
+                status = json.loads(self.run_plait(ranks, *job, "-o", "expected.npy", "--json").stdout)["status"]
                 kept = ("--checkpoint", "state", "--checkpoint-every", "10", "--resume")
                 kills = self.finish_despite_kills(ranks, "state", *job, *kept, "-o", "a.npy")
                 np.testing.assert_array_equal(self.load("a.npy"), self.load("expected.npy"), f"after {kills} kills")
-                self.assertFalse({"state", "state.a.npy", "state.b.npy"} & self.files())
+                self.assertEqual(self.take_checkpoint("state"), status != "converged")
 
     def test_another_number_of_ranks_goes_on(self):
         for name, job in self.jobs.items():
@@ -52,6 +53,48 @@ class Resume(CommandTest):
                 self.assertEqual(result.status, 0, result.stderr)
                 self.assertRegex(result.stdout, r'"resumed_at": ?[1-9]')
                 np.testing.assert_allclose(self.load("a.npy"), self.load("expected.npy"), rtol=1e-6)
+                self.take_checkpoint("state")
+
+    def test_what_a_limit_ended_goes_on_with_a_larger_one(self):
+        cost = self.load("C.npy")
+        self.save("K.npy", np.exp(-cost / 0.0005) + 1e-12)
+        lines = [f"{i + 1} {j + 1} {a!r}\n" for (i, j), a in np.ndenumerate(self.load("A.npy")) if a > 0]
+        (self.folder / "A.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n300 300 {len(lines)}\n" + "".join(lines))
+        alone = ("--first-epsilon", "0.0005")  # without stages, whose limits depend on that of the last one
+        jobs = {
+            "dense": ("sinkhorn", "K.npy"),
+            "sparse": ("sinkhorn", "A.mtx"),
+            "logarithms": ("transport", "C.npy", "--epsilon", "0.0005", *alone),
+            "factors": ("transport", "C.npy", "--epsilon", "0.01", "--method", "factors"),
+            "points": ("transport", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", *alone),
+            "balance": self.jobs["balance"][:2],
+            "barycentre": self.jobs["factors"][:6],
+            "barycentre by logarithms": (*self.jobs["logarithms"][:8], *alone),
+        }
+        kept = ("--checkpoint", "state", "--json", "-o", "P.npy", "--tolerance")
+        limited = (*kept, "1e-16", "--max-iterations")
+        for n, (name, job) in enumerate(jobs.items()):
+            with self.subTest(name):
+                ranks = 2 if n % 3 == 0 else 0
+                ended = self.run_plait(ranks, *job, *limited, "30")
+                self.assertEqual(ended.status, 0, ended.stderr)
+                self.assertRegex(ended.stderr, "iteration limit: .*; --resume with a larger --max-iterations goes on from state")
+                self.assertEqual(json.loads(ended.stdout)["status"], "iteration limit")
+                again = json.loads(self.run_plait(ranks, *job, *limited, "30", "--resume").stdout)
+                self.assertEqual((again["resumed_at"], again["errors"]), (29, json.loads(ended.stdout)["errors"]))
+                refused = self.run_plait(ranks, *job, *limited, "20", "--resume")
+                self.assertEqual(refused.status, 1)
+                self.assertIn("--max-iterations: the limit of 20 is reached already, as state has 29 iterations", refused.errors[0])
+                longer = json.loads(self.run_plait(ranks, *job, *limited, "47", "--resume").stdout)
+                self.assertEqual(longer["resumed_at"], 29)
+                plan = self.load("P.npy")
+                self.assertTrue(self.take_checkpoint("state"))
+                straight = json.loads(self.run_plait(ranks, *job, *limited, "47").stdout)
+                self.assertEqual((longer["errors"], len(longer["errors"])), (straight["errors"], 47))
+                np.testing.assert_array_equal(plan, self.load("P.npy"))
+                done = self.run_plait(ranks, *job, *kept, "0.9", "--resume")
+                self.assertEqual(json.loads(done.stdout)["status"], "converged", done.stderr)
+                self.assertFalse(self.take_checkpoint("state"))
 
     def test_a_checkpoint_of_another_job_is_refused(self):
         # There is no balance, which is found out after many iterations: the checkpoint stays.
