@@ -20,6 +20,7 @@
 #include "plait/mpi/communicator.hpp"
 #include "plait/mpi/error.hpp"
 
+#include "cli/job/no_result.hpp"
 #include "cli/job/stop.hpp"
 #include "cli/options/usage_error.hpp"
 #include "cli/output/json_line.hpp"
@@ -37,6 +38,7 @@ struct Failure {
   int status = 0;
   bool is_consequence = false;  // another rank knows the reason
   bool is_error = true;
+  std::string of_job = {};  // the status that the report would have had, if there is one
 };
 
 Failure describe(const std::exception_ptr& failure) {
@@ -47,6 +49,8 @@ Failure describe(const std::exception_ptr& failure) {
     return {error.what(), status_usage};
   } catch (const Stopped& stop) {
     return {stop.what(), stop.status(), false, false};
+  } catch (const NoResult& error) {
+    return {error.what(), status_failed, false, true, error.status()};
   } catch (const PeerFailed& error) {
     return {error.what(), status_failed, true};
   } catch (const std::bad_alloc&) {
@@ -66,14 +70,16 @@ struct Verdict {
 
 std::optional<nlohmann::ordered_json> json_command;  // none: text alone is wanted
 
-std::string json_of(const std::string& text, int status) {
-  return json_line({{"command", *json_command}, {"error", text}, {"exit_status", status}});
+std::string json_of(const Failure& failure) {
+  nlohmann::ordered_json json{{"command", *json_command}, {"error", failure.text}, {"exit_status", failure.status}};
+  if (!failure.of_job.empty()) json["status"] = failure.of_job;
+  return json_line(json);
 }
 
 void print(const Failure& failure) {
   tell_no_more_stops();  // launchers send signals to ranks that end with an error
   if (json_command) {
-    const std::string line = json_of(failure.text, failure.status);
+    const std::string line = json_of(failure);
     std::fwrite(line.data(), 1, line.size(), stdout);  // where that is closed, stderr tells
     std::fflush(stdout);
   }
@@ -102,7 +108,7 @@ std::optional<Verdict> agree_on_verdict(const mpi::Communicator& comm, const Fai
 
 void print_failures_as_json(const std::string& first) {
   json_command = first.starts_with('-') ? nlohmann::ordered_json() : nlohmann::ordered_json(first);
-  const std::string line = json_of("", 0);
+  const std::string line = json_of({});
   tell_stops_on_stdout(line.substr(0, line.find("\"\"") + 1));
 }
 

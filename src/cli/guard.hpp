@@ -18,7 +18,8 @@ inline constexpr int status_usage = 2;
 /// failure and wait for this rank, it says who it is and aborts them all.
 [[nodiscard]] int run_guarded(const std::function<void(mpi::Context&)>& job);
 
-/// From now on failures are also printed to stdout, as a JSON object with `command`, `error` and `exit_status`.
+/// From now on failures are also printed to stdout, as a JSON object with `command`, `error` and `exit_status`, and
+/// the `status` of a job that ended without a result.
 ///
 /// \param first  the first word of the command line: null is told as the command where it is an option
 void print_failures_as_json(const std::string& first);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
 #include "plait/io/npy/npy.hpp"
@@ -11,8 +12,8 @@
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/marginals/first_failure.hpp"
 
+#include "cli/job/no_result.hpp"
 #include "cli/output/quantities.hpp"
 #include "cli/scaling/epsilon_options.hpp"
 
@@ -62,19 +63,15 @@ void write_column_vectors(mpi::Context& context, const std::string& path, const 
 
 }  // namespace
 
-void expect_plans(mpi::Context& context, const ScaledOptions& options, BatchOutcome& result, bool is_transposed) {
+void expect_plans(mpi::Context&, const ScaledOptions& options, BatchOutcome& result, bool is_transposed) {
   result.check = {};
-  sinkhorn::FirstFailure failure(result.problems.size());
-  failure.check_each(context,
-                     [&](std::size_t k) { expect_plan_of(result.problems[k].outcome, result.problems[k].check); });
-  try {
-    failure.expect_none(context);
-  } catch (const Error& error) {  // the same on all ranks
-    throw_error(error.kind(),
-                fmt::format("problem {} of {}: {}", failure.first(), result.problems.size(), error.what()));
-  }
   for (std::size_t k = 0; k < result.problems.size(); ++k) {
     ProblemOutcome& problem = result.problems[k];
+    try {
+      expect_plan_of(problem.outcome, problem.check);
+    } catch (const NoResult& error) {
+      throw NoResult(error.status(), fmt::format("problem {} of {}: {}", k, result.problems.size(), error.what()));
+    }
     compare_with_check(problem.outcome, problem.check, accuracy_of(options, result.precision));
     if (is_transposed) std::swap(problem.check.rows, problem.check.columns);
     result.check.rows = std::max(result.check.rows, problem.check.rows);
@@ -138,7 +135,7 @@ nlohmann::ordered_json problems_json(const BatchOutcome& outcome, bool is_transp
   return all;
 }
 
-std::string problems_summary(const BatchOutcome& outcome) {
+std::string problems_summary(const BatchOutcome& outcome, bool is_transport) {
   Index least = outcome.problems[0].iterations;
   Index most = least;
   for (const ProblemOutcome& problem : outcome.problems) {
@@ -148,8 +145,18 @@ std::string problems_summary(const BatchOutcome& outcome) {
   const auto converged = std::ranges::count_if(outcome.problems, [](const ProblemOutcome& problem) {
     return problem.outcome.status == sinkhorn::Status::converged;
   });
-  return fmt::format("  {:<10}{} of {} converged, in {} to {} iterations\n", "problems", converged,
-                     outcome.problems.size(), least, most);
+  std::string text = fmt::format("  {:<10}{} of {} converged, in {} to {} iterations\n", "problems", converged,
+                                 outcome.problems.size(), least, most);
+  if (!is_transport) return text;
+  constexpr std::size_t most_listed = 64;
+  std::vector<double> costs;
+  for (const ProblemOutcome& problem : outcome.problems) costs.push_back(problem.cost);
+  const std::size_t listed = std::min(costs.size(), most_listed);
+  text +=
+      fmt::format("  {:<10}{:.10g}{}\n", "costs",
+                  fmt::join(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(listed), ", "),
+                  listed < costs.size() ? fmt::format(", and {} more, which --json lists", costs.size() - listed) : "");
+  return text;
 }
 
 PageFacts problems_facts(const BatchOutcome& outcome, bool is_transport) {

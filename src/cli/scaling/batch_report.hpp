@@ -51,8 +51,8 @@ void expect_none_of_one(const ScaledOptions& options, Index problems);
 /// "problems" for the JSON; the costs of transport, if that is what it is.
 [[nodiscard]] nlohmann::ordered_json problems_json(const BatchOutcome& outcome, bool is_transport);
 
-/// A line of the summary, and rows of the page, that tell of the problems.
-[[nodiscard]] std::string problems_summary(const BatchOutcome& outcome);
+/// Lines of the summary, and rows of the page, that tell of the problems.
+[[nodiscard]] std::string problems_summary(const BatchOutcome& outcome, bool is_transport);
 [[nodiscard]] PageFacts problems_facts(const BatchOutcome& outcome, bool is_transport);
 
 }  // namespace plait::cli

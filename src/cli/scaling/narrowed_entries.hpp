@@ -11,6 +11,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
 
+#include "cli/job/no_result.hpp"
 #include "cli/output/print.hpp"
 
 namespace plait::cli {
@@ -64,6 +65,9 @@ auto warn_of_underflow(const mpi::Context& context, std::string_view path, Work&
     auto result = work(entries);
     if (entries.lost > 0 && context.rank() == 0) print_warning(describe(entries, path));
     return result;
+  } catch (const NoResult& error) {
+    if (entries.lost == 0) throw;
+    throw NoResult(error.status(), fmt::format("{}; {}", error.what(), describe(entries, path)));
   } catch (const Error& error) {
     const bool is_about_entries = error.kind() == ErrorKind::argument || error.kind() == ErrorKind::other;
     if (entries.lost == 0 || !is_about_entries) throw;

@@ -115,8 +115,13 @@ PlotAxis axis_across(const SumsSketch& sums, const std::string& what) {
   return {what + ", counted from 0", Scale::counts, 0, std::max(1.0, static_cast<double>(sums.length() - 1))};
 }
 
+std::string capitalised(std::string text) {
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
 /// Wanted and reached sums over their numbers, and what they differ by.
-std::string sums_plots(const SumsSketch& sums, const std::string& what) {
+std::string sums_plots(const SumsSketch& sums, const std::string& what, const std::string& aim) {
   if (sums.length() == 0) return fmt::format("<p>There are no {}s.</p>\n", what);
   std::vector<double> numbers;
   std::vector<double> differences;
@@ -139,26 +144,26 @@ std::string sums_plots(const SumsSketch& sums, const std::string& what) {
   const bool is_thinned = sums.bins() < sums.length();
   const PlotAxis across = axis_across(sums, what);
   AxisPlot plot(across, linear_axis("sum of a " + what, numbers), 230,
-                fmt::format("Wanted and reached sums of {} {}s", sums.length(), what));
+                fmt::format("{} and reached sums of {} {}s", capitalised(aim), sums.length(), what));
   if (is_thinned) {
     plot.band("wait", wanted_least, wanted_most);
     plot.band("compute", reached_least, reached_most);
   }
-  plot.curve("wait", "wanted", wanted, AxisPlot::Line::broad);
+  plot.curve("wait", aim, wanted, AxisPlot::Line::broad);
   plot.curve("compute", "reached", reached);
   const auto [least, most] = std::ranges::minmax(numbers);
   constexpr double alike = 0.01;  // beyond which a plot has something to show
   const bool is_flat = most - least <= alike * most;
   std::string text = is_flat ? "" : plot.svg();
   const double largest_off = std::ranges::max(differences);
-  if (largest_off == 0) return text + fmt::format("<p>All {}s have exactly the sums that are wanted.</p>\n", what);
+  if (largest_off == 0) return text + fmt::format("<p>All {}s have exactly the {} sums.</p>\n", what, aim);
   if (is_flat) {
     text += fmt::format("<p>All {}s are to have the sum {:.6g}, and have it to within {:.1g}.</p>\n", what, numbers[0],
                         largest_off);
   }
   AxisPlot below(
-      across, logarithmic_axis("|reached - wanted|", differences, has_zeros), 180,
-      fmt::format("Differences of wanted and reached sums of {} {}s, on a logarithmic scale", sums.length(), what));
+      across, logarithmic_axis(fmt::format("|reached - {}|", aim), differences, has_zeros), 180,
+      fmt::format("Differences of {} and reached sums of {} {}s, on a logarithmic scale", aim, sums.length(), what));
   below.curve("network", "difference", off);
   return text + below.svg();
 }
@@ -190,19 +195,26 @@ std::string masses_section(const SumsSketch& masses) {
 std::string sums_section(const PlanSketch& sketch, const PageFacts& facts) {
   std::string text = fmt::format("<h2>Sums of {}s{}</h2>\n<p>", facts.sums[0],
                                  facts.sums.size() > 1 ? fmt::format(" and {}s", facts.sums[1]) : "");
-  text += key("wait", "wanted") + key("compute", "reached") + key("network", "difference") + "</p>\n";
+  const bool are_alike = facts.aims[0] == facts.aims[1];
+  text += key("wait", are_alike ? facts.aims[0]
+                                : fmt::format("{} of {}s, {} of {}s", facts.aims[0], facts.sums[0], facts.aims[1],
+                                              facts.sums[1])) +
+          key("compute", "reached") + key("network", "difference") + "</p>\n";
   bool is_thinned = false;
   bool has_zeros = false;
-  const auto add = [&](const SumsSketch& sums, const std::string& what) {
+  const auto add = [&](const SumsSketch& sums, std::size_t side) {
     is_thinned = is_thinned || sums.bins() < sums.length();
     Index zeros = 0;
     for (Index bin = 0; bin < sums.bins(); ++bin) zeros += sums[bin].off == 0 ? 1 : 0;
     has_zeros = has_zeros || (zeros > 0 && zeros < sums.bins());
-    return sums_plots(sums, what);
+    return sums_plots(sums, facts.sums[side], facts.aims[side]);
   };
-  text += add(sketch.rows, facts.sums[0]);
-  if (facts.sums.size() > 1) text += add(sketch.columns, facts.sums[1]);
+  text += add(sketch.rows, 0);
+  if (facts.sums.size() > 1) text += add(sketch.columns, 1);
   text += "<p class=\"soft\">In the unit of the matrix, summed up in double precision.";
+  if (facts.aims[0] == "optimal" || facts.aims[1] == "optimal") {
+    text += " Optimal sums minimise the cost and what it costs to miss the masses.";
+  }
   if (is_thinned) {
     text += fmt::format(
         " Of more than {0} sums {0} groups of neighbours are drawn: lines are means, pale bands reach from the least "
@@ -301,9 +313,8 @@ std::string scaled_page(const mpi::Context& context, const ScaledOptions& option
   figures.insert(figures.end(), facts.figures.begin(), facts.figures.end());
   if (facts.masses.length() > 0) figures.push_back(masses_section(facts.masses));
   if (outcome.sketch && !outcome.sketch->picture.is_empty()) {
-    std::string heading = facts.plan;
-    heading[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(heading[0])));
-    figures.push_back(fmt::format("<h2>{}</h2>\n", heading) + drawn(outcome.sketch->picture, facts.plan));
+    figures.push_back(fmt::format("<h2>{}</h2>\n", capitalised(facts.plan)) +
+                      drawn(outcome.sketch->picture, facts.plan));
   }
   if (outcome.sketch) figures.push_back(sums_section(*outcome.sketch, facts));
   figures.push_back(results_section(options, outcome, facts));

@@ -20,6 +20,8 @@ struct PageFacts {
   std::vector<sinkhorn::TransportStage> stages;       // of transport
   std::string plan = "the plan";                      // what the picture shows
   std::vector<std::string> sums{"row", "column"};     // of what there are sums
+  std::vector<std::string> aims{"wanted", "wanted"};  // what these sums are compared with: "optimal" ones that may miss
+                                                      // the masses
   SumsSketch masses = {};                             // that were found; of a barycentre
   std::string next_stage = "a smaller epsilon";       // what begins where errors begin anew
   std::pair<std::string, std::string> headline = {};  // the number that the job is for, and what it is

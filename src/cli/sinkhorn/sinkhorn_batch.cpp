@@ -89,7 +89,7 @@ void run_sinkhorn_batch(mpi::Context& context, const SinkhornOptions& options, c
       [&](const BatchOutcome& outcome) {
         return fmt::format("P = diag(u) K diag(v) of {} marginals   K is {}, {}, {}\n{}{}", problems,
                            layout::to_string(job.file.shape), name(job.precision), name(options.method),
-                           problems_summary(outcome), scaled_summary(options, job.file, outcome));
+                           problems_summary(outcome, false), scaled_summary(options, job.file, outcome));
       },
       [](const BatchOutcome& outcome) { return problems_facts(outcome, false); });
 }

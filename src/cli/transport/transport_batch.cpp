@@ -151,8 +151,8 @@ void carry_out_batch(mpi::Context& context, const TransportJobOptions& options, 
       context, options, work, [&](const BatchOutcome& outcome) { return batch_json(context, options, job, outcome); },
       [&](const BatchOutcome& outcome) {
         return fmt::format("P = exp((f + g - C) / epsilon) of {} pairs of masses   {}, {}, epsilon {}\n{}{}", problems,
-                           costs_text(options, job), name(job.precision), options.epsilon, problems_summary(outcome),
-                           scaled_summary(options, job.file, outcome));
+                           costs_text(options, job), name(job.precision), options.epsilon,
+                           problems_summary(outcome, true), scaled_summary(options, job.file, outcome));
       },
       [&](const BatchOutcome& outcome) {
         PageFacts page = problems_facts(outcome, true);

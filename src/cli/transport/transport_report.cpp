@@ -1,5 +1,7 @@
 #include "cli/transport/transport_report.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "cli/job/json_values.hpp"
@@ -40,6 +42,8 @@ ordered_json transport_json(const mpi::Context& context, const TransportJobOptio
 PageFacts transport_facts(const TransportJobOptions& options, const TransportOutcome& outcome) {
   PageFacts page{
       .rows = {}, .stages = outcome.stages, .headline = {fmt::format("{:.6g}", outcome.cost), "cost of the transport"}};
+  const auto aim = [](double rho) { return std::isfinite(rho) ? "optimal" : "wanted"; };
+  page.aims = {aim(options.rho.rows), aim(options.rho.columns)};
   if (outcome.points) page.figures.push_back(drawn(*outcome.points, options.points));
   const auto add = [&page](const char* what, double value) { page.rows.push_back({what, fmt::format("{}", value)}); };
   add("epsilon", options.epsilon);

@@ -1,6 +1,7 @@
 """`plait divergence`, and problems that share a matrix, against NumPy."""
 
 import json
+import re
 
 import numpy as np
 from harness import CommandTest
@@ -154,6 +155,10 @@ class Divergence(CommandTest):
                     plan = np.exp((f[:, n : n + 1] + g[n : n + 1] - cost) / float(epsilon))
                     np.testing.assert_allclose(plan.sum(0), columns[:, n], atol=2e-6)
                     self.assertAlmostEqual((plan * cost).sum(), report["problems"][n]["cost"], 8)
+        told = self.succeed(0, "transport", "C.npy", "--rows", "R.npy", "--columns", "S.npy", "--epsilon", "0.1", "--row-potentials", "f.npy")
+        (costs,) = re.findall(r"(?m)^  costs     (\S+), (\S+), (\S+)$", told)
+        report = self.report(0, "transport", "C.npy", "--rows", "R.npy", "--columns", "S.npy", "--epsilon", "0.1", "--row-potentials", "f.npy")
+        np.testing.assert_allclose(np.array(costs, float), [problem["cost"] for problem in report["problems"]], rtol=1e-9)
         self.succeed(2, "sinkhorn", "K.npy", "--rows", "R.npy", "--row-factors", "u.npy", "--report", "R.html")
         self.assertIn("converged after", Page((self.folder / "R.html").read_text()).value("problem 2"))
         for job, complaint in [

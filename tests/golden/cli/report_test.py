@@ -161,7 +161,11 @@ class Report(CommandTest):
         self.assertEqual(float(page.value("KL(sums of rows | masses)")), report["marginal_kl"]["rows"])
         plan = self.load("P.npy")
         for mark in ("wait", "compute"):
-            np.testing.assert_allclose(page.plot("Wanted and reached sums of 31").curve(mark), plan.sum(1), rtol=0.02)
+            np.testing.assert_allclose(page.plot("Optimal and reached sums of 31").curve(mark), plan.sum(1), rtol=0.02)
+        self.assertEqual([plot for plot in page.plots if "anted" in plot.words], [])
+        page, _ = self.reported(0, "transport", "--points", "X.npy", "Y.npy", "--epsilon", "0.1", "--unbalanced", "0.5,inf", "-o", "P.npy")
+        self.assertTrue(page.plot("Optimal and reached sums of 31 rows"))
+        self.assertTrue(page.plot("Differences of wanted and reached sums of 17 columns"))
 
     def expect_points(self, page: Page, plan: np.ndarray) -> None:
         """Every point is there with its mass, and of each point of X the strongest links."""
@@ -222,7 +226,7 @@ class Report(CommandTest):
                 self.assertEqual((report["iterations"], report["error"]), (1, 0))
                 self.assertIn("Errors of 0 lie on the lower edge", " ".join(page.texts["p"]))
                 if matrix.size:
-                    self.assertIn("All columns have exactly the sums that are wanted.", page.texts["p"])
+                    self.assertIn("All columns have exactly the wanted sums.", page.texts["p"])
                     shape = matrix.shape
                     cells = page.plot("Elements of the plan").cells(*shape)
                     np.testing.assert_array_equal(cells, np.full(shape, 8))

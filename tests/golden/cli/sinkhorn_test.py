@@ -154,6 +154,33 @@ class Sinkhorn(CommandTest):
                 self.assertRegex(result.errors[0], message)
                 self.assertEqual(self.files(), before)
 
+    def test_the_status_of_a_problem_without_a_plan_is_in_the_json_of_its_error(self):
+        self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
+        self.save("none.npy", np.array([[1.0, 2], [np.inf, 1]]))
+        self.save("r2.npy", np.array([1.0, 3]))
+        self.save("c2.npy", np.array([3.0, 1]))
+        self.save("r3.npy", np.array([1.0, 1, 2]))
+        self.save("pairs.npy", np.array([[3.0, 1.0], [1.0, 3.0]]))
+        given = ("--rows", "r2.npy", "--epsilon", "1")
+        for ranks, words, status in [
+            (2, ("sinkhorn", "no_support.npy", "-o", "P.npy"), "no support"),
+            (0, ("balance", "B.npy", "-o", "P.npy"), "no support"),
+            (2, ("transport", "none.npy", *given, "--columns", "c2.npy", "-o", "P.npy"), "infeasible marginals"),
+            (0, ("transport", "none.npy", *given, "--columns", "pairs.npy"), "infeasible marginals"),
+            (0, ("transport", "C.npy", "--epsilon", "1e-20"), "numerical limit"),
+        ]:
+            with self.subTest(words):
+                self.save("B.npy", np.array([[1.0, 1, 1], [1, 0, 0], [1, 0, 0]]))
+                self.save("C.npy", np.random.default_rng(14).random((6, 4)))
+                outputs = () if words[0] != "transport" or "-o" in words else ("--row-potentials", "f.npy")
+                result = self.run_plait(ranks, *words, *outputs, "--json")
+                self.assertEqual(result.status, 1)
+                told = json.loads(result.stdout)
+                self.assertEqual((told["command"], told["status"], told["exit_status"]), (words[0], status, 1))
+                self.assertIn(f"{status}: ", told["error"])
+        result = self.run_plait(0, "sinkhorn", "absent.npy", "-o", "P.npy", "--json")
+        self.assertNotIn("status", json.loads(result.stdout))
+
     def test_wrong_options_are_refused(self):
         cases = [
             (("sinkhorn", "K.npy"), "none of -o FILE, --row-factors FILE, --column-factors FILE is given"),
