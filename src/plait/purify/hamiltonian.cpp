@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "plait/base/complex.hpp"
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -25,8 +26,11 @@ std::string text(const std::complex<double>& value) { return fmt::format("{}{:+}
 bool is_finite(double value) { return std::isfinite(value); }
 bool is_finite(const std::complex<double>& value) { return is_finite(value.real()) && is_finite(value.imag()); }
 
-double conjugated(double value) { return value; }
-std::complex<double> conjugated(const std::complex<double>& value) { return std::conj(value); }
+template <class T>
+T conjugated(const T& value) {
+  if constexpr (is_complex<T>) return std::conj(value);
+  return value;
+}
 
 struct Place {
   Index number = std::numeric_limits<Index>::max();  // row · columns + column
@@ -142,6 +146,8 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
   take_hermitian_part(matrix, mirrored);
 }
 
+template void fill_from_triangle(mpi::Context&, Matrix<float>&, Triangle);
+template void fill_from_triangle(mpi::Context&, Matrix<std::complex<float>>&, Triangle);
 #define PLAIT_INSTANTIATE(T)                                                      \
   template void fill_from_triangle(mpi::Context&, Matrix<T>&, Triangle);          \
   template void expect_finite(mpi::Context&, const Matrix<T>&, std::string_view); \

@@ -18,6 +18,8 @@ void take_hermitian_part(Matrix<T>& a, const Matrix<T>& adjoint) {
   blend<T>(0, {{0.5, &a}, {0.5, &adjoint}}, a);
 }
 
+template void take_adjoint(mpi::Context&, const Matrix<float>&, Matrix<float>&);
+template void take_adjoint(mpi::Context&, const Matrix<std::complex<float>>&, Matrix<std::complex<float>>&);
 #define PLAIT_INSTANTIATE(T)                                               \
   template void take_adjoint(mpi::Context&, const Matrix<T>&, Matrix<T>&); \
   template void take_hermitian_part(Matrix<T>&, const Matrix<T>&);

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/purify/products.hpp"
+#include "plait/purify/scalapack.hpp"
+
+namespace plait::purify {
+
+/// The process grid and the blocks in which ScaLAPACK finds the eigenstates of n × n matrices on so many ranks: nearly
+/// square, with the fewest ranks left over, and never more rows or columns than there are blocks.
+[[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
+
+/// \throws ArgumentError  the workspace of a rank has more elements than the 2^31 - 1 that ScaLAPACK can count
+template <class T>
+void expect_countable(const layout::Layout& layout);
+
+/// The bytes of matrices and workspaces that a rank takes at once to find them, with an overlap or without.
+template <class T>
+[[nodiscard]] Index eigenstates_bytes(const layout::Layout& layout, int rank, bool has_overlap);
+
+/// All eigenvalues e and eigenvectors c of a Hermitian H, by ScaLAPACK:  H c = e c,  or  H c = e S c  with an overlap.
+///
+///     Eigenstates<double> states(context, h);
+///     states.weigh(occupations_of(states.values()), d);
+///
+/// Everything is collective over the context, which outlives this. T is float, double, or std::complex of one.
+template <class T>
+class Eigenstates {
+ public:
+  /// h and s may lie in any layouts, and keep their contents. Their lower triangles are read.
+  ///
+  /// \throws ArgumentError  on all ranks: s is not positive definite; see `expect_countable`
+  /// \throws Error          on all ranks: there is no ScaLAPACK, or it fails
+  /// \throws OutOfMemory    on all ranks
+  Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s = nullptr);
+
+  /// All of them, increasing; on every rank.
+  [[nodiscard]] const std::vector<double>& values() const noexcept { return values_; }
+
+  /// d ← Σ weights[k] c_k c_kᴴ, Hermitian to the last bit, by one product that computes one triangle.
+  /// \pre  a weight for each state, the same on all ranks
+  void weigh(std::span<const double> weights, Matrix<T>& d);
+
+ private:
+  void solve(Matrix<T>& h);
+
+  mpi::Context& context_;
+  ScalapackRoutines<T> routines_;
+  layout::Layout layout_;
+  std::optional<BlacsGrid> grid_;
+  std::array<int, 9> descriptor_{};
+  Matrix<T> vectors_;
+  std::vector<double> values_;
+};
+
+}  // namespace plait::purify
