@@ -8,7 +8,7 @@ from source import Violation, code_of, includes_of
 ROWS = [
     ["purify", "sinkhorn"],
     ["dense"],
-    ["redistribute", "collective", "iterate", "report", "io"],
+    ["redistribute", "collective", "halo", "iterate", "report", "io"],
     ["schedule"],
     ["mpi"],
     ["simd", "layout", "model", "graph"],
