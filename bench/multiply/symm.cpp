@@ -142,7 +142,7 @@ std::vector<SymmOptions> few_ways() {
 /// What goes from node to node; from rank to rank, where there is but one node.
 dense::NodeVolume volume(const mpi::Context& context, Index n, const SymmOptions& options) {
   const SymmOptions all = dense::complete(context.size(), n, options);
-  const auto transfers = dense::symm_transfers_of_square_cube(dense::symm_mesh(n, all), all, Index{sizeof(double)});
+  const auto transfers = dense::symm_transfers_of_square_cube(dense::symm_grid(n, all), all, Index{sizeof(double)});
   const bool is_one_node = context.topology().nodes() == 1;
   return dense::node_volume(is_one_node ? model::Placement{context.size(), 1} : context.placement(), transfers);
 }

@@ -62,7 +62,7 @@ constexpr std::array<PublishedRow, 5> published{
 
 std::vector<dense::SymmTransfer> transfers(int ranks, Index n, SymmAlgorithm algorithm) {
   const SymmOptions options = dense::complete(ranks, n, {.algorithm = algorithm});
-  return dense::symm_transfers_of_square_cube(dense::symm_mesh(n, options), options, element_bytes);
+  return dense::symm_transfers_of_square_cube(dense::symm_grid(n, options), options, element_bytes);
 }
 
 std::string megabytes(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20)); }
@@ -150,7 +150,7 @@ int run(int argc, char** argv) {
   mpi::Context context(MPI_COMM_WORLD);
   if (context.rank() == 0) {
     std::puts(fmt::format("Between nodes, n = {}, megabytes of 2^20 bytes:\n", molecule).c_str());
-    print_table(dense::SymmMesh::largest_cube(context.size()), context.topology().ranks_per_node());
+    print_table(dense::SymmGrid::largest_cube(context.size()), context.topology().ranks_per_node());
     std::puts("");
   }
   bool is_right = true;

@@ -186,11 +186,11 @@ int plait_product_choice_of(const plait_product* product, plait_product_choice* 
   return guarded([&] {
     visit_kernel(expect_handle(product, "product").kernel, [&](auto& kernel) {
       const plait::dense::Choice& its = kernel.choice();
-      const auto [rows, columns, layers] = its.arrangement.mesh();
+      const plait::layout::ProcessGrid& mesh = its.arrangement.mesh();
       expect_output(choice, "choice") = {static_cast<int>(its.arrangement.method()) + PLAIT_PRODUCT_RING,
-                                         rows,
-                                         columns,
-                                         layers,
+                                         mesh.rows,
+                                         mesh.columns,
+                                         mesh.layers,
                                          its.workspace_bytes,
                                          kernel.product_traffic().received.bytes,
                                          kernel.redistributed_bytes()};

@@ -19,6 +19,7 @@
 #include "plait/collective/stream.hpp"
 #include "plait/dense/blas/blas.hpp"
 #include "plait/dense/blas/blas_threads.hpp"
+#include "plait/layout/process_grid.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/schedule/schedule.hpp"
 #include "plait/simd/reduce/element_of.hpp"
@@ -58,9 +59,9 @@ struct MatrixVector<T>::Plan {
         options(wish),
         ranks(how == VectorMethod::mesh ? side_of(in.size()) : in.size()),
         layout(layout_of()),
-        takes_part(method != VectorMethod::mesh || context.rank() < ranks * ranks),
-        row(method == VectorMethod::mesh ? context.rank() / ranks : context.rank()),
-        column(method == VectorMethod::mesh ? context.rank() % ranks : context.rank()),
+        takes_part(method != VectorMethod::mesh || mesh().contains(context.rank())),
+        row(method == VectorMethod::mesh ? mesh().row_of(context.rank()) : context.rank()),
+        column(method == VectorMethod::mesh ? mesh().column_of(context.rank()) : context.rank()),
         columns_of_x(Axis::even(shape.columns, ranks)),
         rows_of_y(Axis::even(shape.rows, ranks)),
         product(context, graph(), "matrix-vector"),
@@ -195,16 +196,9 @@ struct MatrixVector<T>::Plan {
     return result.compute(segment.position(), segment.elements() == 0 ? 0 : 1, multiply, {x_slot, partial.slot});
   }
 
-  [[nodiscard]] Group row_of_mesh(int which) const {
-    std::vector<int> members;
-    for (int i = 0; i < ranks; ++i) members.push_back(which * ranks + i);
-    return {context, std::move(members)};
-  }
-  [[nodiscard]] Group column_of_mesh(int which) const {
-    std::vector<int> members;
-    for (int i = 0; i < ranks; ++i) members.push_back(i * ranks + which);
-    return {context, std::move(members)};
-  }
+  [[nodiscard]] layout::ProcessGrid mesh() const { return {ranks, ranks}; }
+  [[nodiscard]] Group row_of_mesh(int which) const { return {context, mesh().ranks_of_row(which)}; }
+  [[nodiscard]] Group column_of_mesh(int which) const { return {context, mesh().ranks_of_column(which)}; }
 
   void expect_operands(const matrix_view<const T>& a, std::span<const T> x, std::span<T> y) const {
     const Shape own = tile();

@@ -62,6 +62,7 @@ void name_arguments(const Factors& factors, const Layout& c, const Multiplicatio
   arguments.add("rows of the mesh", options.mesh.rows);
   arguments.add("columns of the mesh", options.mesh.columns);
   arguments.add("layers of the mesh", options.mesh.layers);
+  arguments.add("order of the mesh", options.mesh.order);
   if (options.memory_limit) arguments.add("memory_limit", *options.memory_limit);
   arguments.add("panel_terms", options.panel_terms);
   arguments.add("redistribution_bytes", options.redistribution_bytes);
@@ -84,11 +85,11 @@ bool orders_terms(const Arrangement& arrangement, int role) {
 }
 std::vector<Stretch> a_order_of(const Arrangement& arrangement, int role) {
   if (!orders_terms(arrangement, role)) return {};
-  return a_order(arrangement, arrangement.place(role).column);
+  return a_order(arrangement, arrangement.mesh().place(role).column);
 }
 std::vector<Stretch> b_order_of(const Arrangement& arrangement, int role) {
   if (!orders_terms(arrangement, role)) return {};
-  return b_order(arrangement, arrangement.place(role).row);
+  return b_order(arrangement, arrangement.mesh().place(role).row);
 }
 
 template <class T>
@@ -193,7 +194,7 @@ struct Multiplication<T>::Plan {
   /// What is final of the C that this rank computed, which layers have added up: some of its columns.
   [[nodiscard]] T* final_c() const {
     if (roles.mine >= choice.arrangement.mesh().ranks() || c_memory.size() == 0) return c_memory.data();
-    const MeshPlace me = choice.arrangement.place(roles.mine);
+    const GridPlace me = choice.arrangement.mesh().place(roles.mine);
     const Index skipped =
         choice.arrangement.final_columns(me.column, me.layer).begin - choice.arrangement.columns(me.column).begin;
     return c_memory.data() + skipped * choice.arrangement.rows(me.row).length();
@@ -233,7 +234,7 @@ struct Multiplication<T>::Plan {
   }
   [[nodiscard]] layout::Shape computed_shape() const {
     if (roles.mine >= choice.arrangement.mesh().ranks()) return {};
-    const MeshPlace me = choice.arrangement.place(roles.mine);
+    const GridPlace me = choice.arrangement.mesh().place(roles.mine);
     return {choice.arrangement.rows(me.row).length(), choice.arrangement.columns(me.column).length()};
   }
 

@@ -131,7 +131,7 @@ std::vector<Stretch> b_order(const Arrangement& arrangement, int part) {
 
 Cut chosen_cut(const Arrangement& arrangement, const model::Machine& machine, const model::Placement& placement,
                Index element_bytes, Index panel_terms) {
-  const Mesh& mesh = arrangement.mesh();
+  const ProcessGrid& mesh = arrangement.mesh();
   const Index rows = arrangement.most_rows();
   const Index columns = arrangement.most_columns();
   const Index terms = arrangement.terms(0).length();

@@ -49,7 +49,7 @@ class Builder {
         arrangement_(arrangement),
         cut_(cut),
         kind_(kind),
-        me_(arrangement.place(role)),
+        me_(arrangement.mesh().place(role)),
         rank_of_(rank_of),
         graph_(2),
         a_(graph_.input(a_travels(arrangement) ? tile_elements(arrangement, role).a * kind.bytes : 0)),
@@ -70,20 +70,20 @@ class Builder {
   }
 
  private:
-  [[nodiscard]] Group group(int size, const std::function<MeshPlace(int)>& place) const {
+  [[nodiscard]] Group group(int size, const std::function<GridPlace(int)>& place) const {
     std::vector<int> ranks;
     ranks.reserve(at(size));
     for (int i = 0; i < size; ++i) ranks.push_back(rank_of(place(i)));
     return {context_, std::move(ranks)};
   }
-  [[nodiscard]] int rank_of(const MeshPlace& place) const {
-    return rank_of_[static_cast<std::size_t>(arrangement_.role(place))];
+  [[nodiscard]] int rank_of(const GridPlace& place) const {
+    return rank_of_[static_cast<std::size_t>(arrangement_.mesh().rank(place))];
   }
 
   void add_summa() {
-    const Mesh& mesh = arrangement_.mesh();
-    const Group row = group(mesh.columns, [this](int i) { return MeshPlace{me_.row, i, me_.layer}; });
-    const Group column = group(mesh.rows, [this](int i) { return MeshPlace{i, me_.column, me_.layer}; });
+    const ProcessGrid& mesh = arrangement_.mesh();
+    const Group row = group(mesh.columns, [this](int i) { return GridPlace{me_.row, i, me_.layer}; });
+    const Group column = group(mesh.rows, [this](int i) { return GridPlace{i, me_.column, me_.layer}; });
     const SummaTimes times = summa_times(arrangement_, cut_, me_);
     const PoolId a_pool = graph_.pool(longest_panel(times.a) * kind_.bytes, blocks_for_panels(times.a));
     const PoolId b_pool = graph_.pool(longest_panel(times.b) * kind_.bytes, blocks_for_panels(times.b));
@@ -127,7 +127,7 @@ class Builder {
 
   // Cannon and rings: in round s a rank multiplies the parts of number `own + s`.
   void add_rounds() {
-    const Mesh& mesh = arrangement_.mesh();
+    const ProcessGrid& mesh = arrangement_.mesh();
     const int rounds = std::max(mesh.rows, mesh.columns);
     const bool a_goes = a_travels(arrangement_);
     const bool b_goes = b_travels(arrangement_);
@@ -280,8 +280,8 @@ class Builder {
 
   // In place: what is this layer's comes to lie where it belongs.
   void add_sum_over_layers() {
-    const Mesh& mesh = arrangement_.mesh();
-    const Group layers = group(mesh.layers, [this](int i) { return MeshPlace{me_.row, me_.column, i}; });
+    const ProcessGrid& mesh = arrangement_.mesh();
+    const Group layers = group(mesh.layers, [this](int i) { return GridPlace{me_.row, me_.column, i}; });
     std::vector<Index> counts;
     counts.reserve(at(mesh.layers));
     for (int layer = 0; layer < mesh.layers; ++layer) {
@@ -301,7 +301,7 @@ class Builder {
 
   // Layers may have different numbers of panels.
   [[nodiscard]] Index last_stage_of_all() const {
-    const Mesh& mesh = arrangement_.mesh();
+    const ProcessGrid& mesh = arrangement_.mesh();
     if (!goes_in_panels(arrangement_)) return std::max(mesh.rows, mesh.columns);
     std::size_t most = 0;
     for (const int layer : {0, mesh.layers - 1}) {
@@ -314,7 +314,7 @@ class Builder {
   const Arrangement& arrangement_;
   const Cut& cut_;
   const ElementKind& kind_;
-  MeshPlace me_;
+  GridPlace me_;
   const std::vector<int>& rank_of_;
   Graph graph_;
   SlotId a_, b_, c_;

@@ -22,7 +22,7 @@ Index most_summed_elements(const Arrangement& arrangement, const Cut& cut) {
 
 TileElements tile_elements(const Arrangement& arrangement, int role) {
   if (role >= arrangement.mesh().ranks()) return {};
-  const MeshPlace place = arrangement.place(role);
+  const GridPlace place = arrangement.mesh().place(role);
   const Index rows = arrangement.rows(place.row).length();
   const Index columns = arrangement.columns(place.column).length();
   return {rows * arrangement.a_terms(place.layer, arrangement.a_part(place)).length(),
@@ -36,7 +36,7 @@ TileElements most_tile_elements(const Arrangement& arrangement) {
 }
 
 Index most_staged_elements(const Arrangement& arrangement, const Cut& cut) {
-  const Mesh& mesh = arrangement.mesh();
+  const ProcessGrid& mesh = arrangement.mesh();
   const Index summed = mesh.layers > 1 ? most_summed_elements(arrangement, cut) : 0;
   if (!goes_in_panels(arrangement)) {
     const Index rounds = std::max(mesh.rows, mesh.columns);

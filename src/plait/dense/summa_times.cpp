@@ -35,8 +35,8 @@ Index longest_panel(const std::vector<HeldPanel>& held) {
   return most;
 }
 
-SummaTimes summa_times(const Arrangement& arrangement, const Cut& cut, const MeshPlace& me) {
-  const Mesh& mesh = arrangement.mesh();
+SummaTimes summa_times(const Arrangement& arrangement, const Cut& cut, const GridPlace& me) {
+  const ProcessGrid& mesh = arrangement.mesh();
   SummaTimes times{panels(arrangement, me.layer, cut.panel_terms), {}, {}, {}};
   const Index stages = stages_of_panel(arrangement, cut);
   const Index rows = arrangement.rows(me.row).length();

@@ -29,6 +29,6 @@ struct SummaTimes {
   std::vector<Index> multiplied;  ///< the stage, for each panel
   std::vector<HeldPanel> a, b;    ///< of those that the rank does not have
 };
-[[nodiscard]] SummaTimes summa_times(const Arrangement& arrangement, const Cut& cut, const MeshPlace& me);
+[[nodiscard]] SummaTimes summa_times(const Arrangement& arrangement, const Cut& cut, const GridPlace& me);
 
 }  // namespace plait::dense

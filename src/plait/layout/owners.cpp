@@ -27,17 +27,16 @@ Index positions_of(Index rows, Index columns) {
   return positions;
 }
 
-Index grid_number(Index row, Index column, Index rows, Index columns, GridOrder order) {
-  return order == GridOrder::row ? row * columns + column : row + column * rows;
-}
-
 /// The order in which this table numbers its positions one after the other, if it does.
 std::optional<GridOrder> grid_order_of(const std::vector<int>& ranks, Index rows, Index columns) {
+  if (rows * columns > std::numeric_limits<int>::max()) return std::nullopt;
+  const ProcessGrid by_rows{.rows = static_cast<int>(rows), .columns = static_cast<int>(columns)};
   for (const GridOrder order : {GridOrder::row, GridOrder::column}) {
+    ProcessGrid grid = by_rows;
+    grid.order = order;
     bool numbered = true;
-    for (Index i = 0; i < rows * columns && numbered; ++i) {
-      const Index number = grid_number(i / columns, i % columns, rows, columns, order);
-      numbered = ranks[static_cast<std::size_t>(i)] - Index{ranks.front()} == number;
+    for (int i = 0; i < grid.ranks() && numbered; ++i) {
+      numbered = Index{ranks[static_cast<std::size_t>(i)]} - ranks.front() == grid.rank(by_rows.place(i));
     }
     if (numbered) return order;
   }
@@ -96,7 +95,7 @@ int Owners::owner(Index row, Index column) const {
     throw ArgumentError(fmt::format("the position is ({}, {}), expected one of {} x {}", row, column, rows_, columns_));
   }
   if (table_) return table_->ranks[static_cast<std::size_t>(row * columns_ + column)];
-  return first_rank_ + static_cast<int>(grid_number(row, column, rows_, columns_, order_));
+  return first_rank_ + process_grid().rank(static_cast<int>(row), static_cast<int>(column));
 }
 
 int Owners::ranks() const noexcept {
@@ -108,10 +107,9 @@ Index Owners::distinct() const noexcept { return table_ ? table_->distinct : row
 
 std::vector<TilePosition> Owners::owned_by(int rank) const {
   if (!table_) {
-    const Index number = Index{rank} - first_rank_;
-    if (number < 0 || number >= rows_ * columns_) return {};
-    if (order_ == GridOrder::row) return {{number / columns_, number % columns_}};
-    return {{number % rows_, number / rows_}};
+    if (rank < first_rank_ || !process_grid().contains(rank - first_rank_)) return {};
+    const GridPlace place = process_grid().place(rank - first_rank_);
+    return {{place.row, place.column}};
   }
   const auto rank_of = [this](Index position) { return table_->ranks[static_cast<std::size_t>(position)]; };
   const auto& positions = table_->positions;

@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/layout/process_grid.hpp"
 
 namespace plait::layout {
-
-/// How the ranks of a process grid are numbered: along its rows, or down its columns (BLACS 'R' and 'C').
-enum class GridOrder : unsigned char { row, column };
 
 /// A place in the product of the two axes of a layout: which part of the rows and which part of the columns.
 struct TilePosition {
@@ -66,6 +64,10 @@ class Owners {
   /// Whether this is a process grid: ranks numbered one after the other, each once.
   [[nodiscard]] bool is_grid() const noexcept { return !table_; }
 
+  /// \pre  is_grid()
+  [[nodiscard]] ProcessGrid process_grid() const noexcept {
+    return {.rows = static_cast<int>(rows_), .columns = static_cast<int>(columns_), .order = order_};
+  }
   /// Of a process grid: how it is numbered (by rows if both are the same) and where it begins.
   [[nodiscard]] GridOrder order() const noexcept { return order_; }
   [[nodiscard]] int first_rank() const noexcept { return first_rank_; }

@@ -7,7 +7,7 @@
 
 #include "plait/base/rounding.hpp"
 #include "plait/base/stopwatch.hpp"
-#include "plait/dense/symm/symm_mesh.hpp"
+#include "plait/dense/symm/symm_grid.hpp"
 
 namespace plait::purify {
 
@@ -25,7 +25,7 @@ layout::Layout blocks(Index n, int ranks) {
 }  // namespace
 
 Squares choose_squares(int ranks) noexcept {
-  const int edge = dense::SymmMesh::largest_cube(ranks);
+  const int edge = dense::SymmGrid::largest_cube(ranks);
   return 2 * edge * edge * edge > ranks ? Squares::symmetric : Squares::general;
 }
 
@@ -92,8 +92,8 @@ Index DenseProducts<T>::workspace_bytes() const {
 template <class T>
 std::string DenseProducts<T>::describe() const {
   if (!symmetric_) return general_->choice().arrangement.describe();
-  const dense::SymmMesh& mesh = symmetric_->mesh();
-  return fmt::format("squares and cubes on {} x {} x {} ranks", mesh.edge(), mesh.edge(), mesh.layers());
+  const dense::SymmGrid& mesh = symmetric_->mesh();
+  return fmt::format("squares and cubes on {} x {} x {} ranks", mesh.edge(), mesh.edge(), mesh.layers);
 }
 
 template class DenseProducts<double>;

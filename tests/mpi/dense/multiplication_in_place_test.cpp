@@ -21,10 +21,10 @@ namespace {
 
 using dense::Arrangement;
 using dense::Factors;
-using dense::Mesh;
 using dense::Method;
 using dense::Multiplication;
 using layout::Layout;
+using layout::ProcessGrid;
 using redistribute::Op;
 
 /// All of a matrix, as a reference.
@@ -95,7 +95,7 @@ struct InPlace : ::testing::Test {
 
   /// Of matrices that lie as the arrangement has them, in any storage.
   template <class T>
-  void check(const dense::ProductShape& shape, Method method, const Mesh& mesh) {
+  void check(const dense::ProductShape& shape, Method method, const ProcessGrid& mesh) {
     const Arrangement arrangement(shape, method, mesh);
     const auto coin = [&] { return uniform(random, 0, 1) == 0; };
     const auto order = [&] { return coin() ? StorageOrder::column_major : StorageOrder::row_major; };

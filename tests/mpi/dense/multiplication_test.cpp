@@ -20,12 +20,12 @@ namespace {
 
 using dense::Agreement;
 using dense::Factors;
-using dense::Mesh;
 using dense::Method;
 using dense::Multiplication;
 using dense::MultiplicationOptions;
 using layout::DistributedMatrix;
 using layout::Layout;
+using layout::ProcessGrid;
 using layout::Shape;
 using redistribute::Op;
 
@@ -115,6 +115,7 @@ void expect_random_products(std::uint64_t seed, int cases) {
     const Layout b = some_layout(op_b, {terms, columns});
     const Layout c = some_layout(Op::identity, {rows, columns});
     MultiplicationOptions options{.panel_terms = uniform(random, 0, 7)};
+    if (i % 2 == 1) options.mesh.order = layout::GridOrder::column;
     switch (uniform(random, 0, 4)) {
       case 0: options.method = Method::ring; break;
       case 1: options.method = Method::cannon; break;

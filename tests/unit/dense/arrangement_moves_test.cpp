@@ -16,10 +16,10 @@ namespace {
 using dense::Arrangement;
 using dense::Choice;
 using dense::Factors;
-using dense::Mesh;
 using dense::Method;
 using layout::Layout;
 using layout::Owners;
+using layout::ProcessGrid;
 
 constexpr Index element_bytes = 8;
 
@@ -36,10 +36,10 @@ model::Machine slowly_connected() {
 }
 
 TEST(MovedBytes, AreNoneWhereTheMatricesLieAsTheArrangementWants) {
-  for (const auto& [method, mesh] : std::vector<std::pair<Method, Mesh>>{{Method::summa, {20, 25, 1}},
-                                                                         {Method::ring, {1, 400, 1}},
-                                                                         {Method::cannon, {20, 20, 1}},
-                                                                         {Method::summa, {10, 10, 4}}}) {
+  for (const auto& [method, mesh] : std::vector<std::pair<Method, ProcessGrid>>{{Method::summa, {20, 25, 1}},
+                                                                                {Method::ring, {1, 400, 1}},
+                                                                                {Method::cannon, {20, 20, 1}},
+                                                                                {Method::summa, {10, 10, 4}}}) {
     const Arrangement wanted({3000, 2000, 1000}, method, mesh);
     const Factors factors{wanted.a_layout(), wanted.b_layout()};
     EXPECT_EQ(moved_bytes(factors, wanted.c_layout(), wanted, element_bytes, 512), 0) << wanted.describe();
@@ -95,7 +95,7 @@ TEST(MultiplicationChoice, AvoidsOnManyRanksToMoveALargeFactor) {
   const Layout a = Layout::rows({3000000, 30}, ranks, StorageOrder::column_major);
   const Layout c = Layout::rows({3000000, 30}, ranks, StorageOrder::column_major);
   const Choice chosen = choice({a, Layout::rows({30, 30}, ranks)}, c, ranks, slow);
-  EXPECT_EQ(chosen.arrangement.mesh(), (Mesh{ranks, 1, 1})) << chosen.arrangement.describe();
+  EXPECT_EQ(chosen.arrangement.mesh(), (ProcessGrid{ranks, 1, 1})) << chosen.arrangement.describe();
 }
 
 TEST(MultiplicationChoice, SpreadsOverLayersOnManyRanksWhereMovingIsCheap) {

@@ -21,19 +21,19 @@ namespace {
 using dense::Arrangement;
 using dense::Choice;
 using dense::Cut;
-using dense::Mesh;
 using dense::Method;
+using layout::ProcessGrid;
 
 constexpr Index n = 72;
 constexpr Cut whole{.panel_terms = n, .a_segment = n * n, .b_segment = n * n, .c_segment = n * n};
 
-collective::Exchanged traffic(Method method, const Mesh& mesh, int role, const Cut& cut = whole) {
+collective::Exchanged traffic(Method method, const ProcessGrid& mesh, int role, const Cut& cut = whole) {
   return product_traffic(Arrangement({n, n, n}, method, mesh), cut, 1, role);
 }
 
 TEST(ProductTraffic, OfARingIsAllOfOneMatrix) {
   for (const int p : {2, 3, 6}) {
-    for (const Mesh& mesh : {Mesh{p, 1, 1}, Mesh{1, p, 1}}) {
+    for (const ProcessGrid& mesh : {ProcessGrid{p, 1, 1}, ProcessGrid{1, p, 1}}) {
       for (int role = 0; role < p; ++role) {
         const auto counted = traffic(Method::ring, mesh, role);
         EXPECT_EQ(counted.sent, (Traffic{p - 1, (p - 1) * n * n / p}));
@@ -105,14 +105,15 @@ TEST(Arrangement, RoundsMultiplyEveryTermOnce) {
   for (const int q : {1, 2, 3, 5}) {
     const Arrangement cannon({7, 9, 11}, Method::cannon, {q, q, 1});
     for (int role = 0; role < q * q; ++role) {
-      EXPECT_EQ(cannon.a_part(cannon.place(role)), cannon.b_part(cannon.place(role)));
-      EXPECT_EQ(cannon.role(cannon.place(role)), role);
+      EXPECT_EQ(cannon.a_part(cannon.mesh().place(role)), cannon.b_part(cannon.mesh().place(role)));
+      EXPECT_EQ(cannon.mesh().rank(cannon.mesh().place(role)), role);
     }
   }
 }
 
 TEST(Arrangement, PanelsAreAllTermsOfALayer) {
-  for (const Mesh& mesh : {Mesh{2, 3, 1}, Mesh{3, 2, 2}, Mesh{1, 5, 3}, Mesh{4, 4, 1}}) {
+  for (const ProcessGrid& mesh :
+       {ProcessGrid{2, 3, 1}, ProcessGrid{3, 2, 2}, ProcessGrid{1, 5, 3}, ProcessGrid{4, 4, 1}}) {
     const Arrangement arrangement({10, 10, 47}, Method::summa, mesh);
     std::set<Index> seen;
     for (int layer = 0; layer < mesh.layers; ++layer) {
@@ -142,7 +143,7 @@ TEST(ProductTraffic, InPlaceIsAsManyWordsAsSummaHasWhereverBlocksLie) {
     const Arrangement arrangement = in_place(rows, columns);
     Traffic sent, received;
     for (int role = 0; role < rows * columns; ++role) {
-      const auto me = arrangement.place(role);
+      const auto me = arrangement.mesh().place(role);
       const auto counted = product_traffic(arrangement, whole, 1, role);
       // All terms of its rows but its own, and of its columns.
       const Index own_rows = arrangement.given()->rows.local_extent(me.row);
@@ -206,17 +207,17 @@ Choice choice(const dense::ProductShape& shape, int ranks, const dense::Multipli
 }
 
 TEST(MultiplicationChoice, FollowsTheShape) {
-  EXPECT_EQ(choice({100000, 100, 100}, 8).arrangement.mesh(), (Mesh{8, 1, 1}));
-  EXPECT_EQ(choice({100, 100000, 100}, 8).arrangement.mesh(), (Mesh{1, 8, 1}));
-  EXPECT_EQ(choice({100, 100, 100000}, 8).arrangement.mesh(), (Mesh{1, 1, 8}));
+  EXPECT_EQ(choice({100000, 100, 100}, 8).arrangement.mesh(), (ProcessGrid{8, 1, 1}));
+  EXPECT_EQ(choice({100, 100000, 100}, 8).arrangement.mesh(), (ProcessGrid{1, 8, 1}));
+  EXPECT_EQ(choice({100, 100, 100000}, 8).arrangement.mesh(), (ProcessGrid{1, 1, 8}));
   EXPECT_GE(choice({2000, 2000, 2000}, 512).arrangement.mesh().layers, 4);
-  EXPECT_EQ(choice({3000, 3000, 3000}, 1).arrangement.mesh(), (Mesh{1, 1, 1}));
+  EXPECT_EQ(choice({3000, 3000, 3000}, 1).arrangement.mesh(), (ProcessGrid{1, 1, 1}));
 }
 
 TEST(MultiplicationChoice, TakesFewerLayersWhereMemoryIsShort) {
   const dense::ProductShape shape{2000, 2000, 2000};
   const Choice free = choice(shape, 64, {.mesh = {0, 0, 4}, .redistribution_bytes = 100000});
-  EXPECT_EQ(free.arrangement.mesh(), (Mesh{4, 4, 4}));
+  EXPECT_EQ(free.arrangement.mesh(), (ProcessGrid{4, 4, 4}));
   int layers = 4;
   for (Index limit = free.workspace_bytes; layers > 1; limit = limit * 9 / 10) {
     const Choice limited = choice(shape, 64, {.mesh = {0, 0, 4}, .memory_limit = limit});
@@ -270,7 +271,7 @@ TEST(HaveSameParts, AsksWhoHoldsWhat) {
 TEST(MultiplicationChoice, KeepsToWhatIsAskedFor) {
   EXPECT_EQ(choice({500, 500, 500}, 7, {.method = Method::cannon}).arrangement.method(), Method::cannon);
   EXPECT_EQ(choice({500, 500, 500}, 12, {.mesh = {0, 0, 3}}).arrangement.mesh().layers, 3);
-  EXPECT_EQ(choice({500, 500, 500}, 12, {.mesh = {4, 0, 1}}).arrangement.mesh(), (Mesh{4, 3, 1}));
+  EXPECT_EQ(choice({500, 500, 500}, 12, {.mesh = {4, 0, 1}}).arrangement.mesh(), (ProcessGrid{4, 3, 1}));
   EXPECT_THROW(choice({500, 500, 500}, 12, {.method = Method::in_place}), ArgumentError);  // C lies nowhere
 }
 

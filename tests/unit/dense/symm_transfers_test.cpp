@@ -12,7 +12,7 @@ namespace {
 
 using dense::SymmAlgorithm;
 using dense::SymmBackend;
-using dense::SymmMesh;
+using dense::SymmGrid;
 using dense::SymmOptions;
 using dense::SymmPairing;
 using dense::SymmTransfer;
@@ -24,12 +24,12 @@ Index total_bytes(const std::vector<SymmTransfer>& transfers) {
 }
 
 // Blocks of 8 x 8, of elements of one byte.
-SymmMesh mesh_of(int edge, int layers) { return {Index{8} * edge, edge, layers}; }
+SymmGrid mesh_of(int edge, int layers) { return {Index{8} * edge, edge, layers}; }
 constexpr Index block = 64;
 
 TEST(SymmTransfers, of_algorithm_4_are_five_collectives_of_blocks_and_two_ways_home) {
   for (const Index p : {1, 2, 3, 4, 5, 8}) {
-    const SymmMesh mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
+    const SymmGrid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
     for (const SymmOptions& options :
          {SymmOptions{.algorithm = SymmAlgorithm::baseline}, SymmOptions{.algorithm = SymmAlgorithm::overlapped},
           SymmOptions{.algorithm = SymmAlgorithm::overlapped, .backend = SymmBackend::mpi, .strands = 3}}) {
@@ -43,7 +43,7 @@ TEST(SymmTransfers, of_algorithm_4_are_five_collectives_of_blocks_and_two_ways_h
 
 TEST(SymmTransfers, of_algorithm_3_transpose_blocks_besides) {
   for (const Index p : {1, 2, 3, 5}) {
-    const SymmMesh mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
+    const SymmGrid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
     EXPECT_EQ(total_bytes(symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::original}, 1)),
               (5 * p * p * (p - 1) + 3 * (p * p - p)) * block);
   }
@@ -51,7 +51,7 @@ TEST(SymmTransfers, of_algorithm_3_transpose_blocks_besides) {
 
 TEST(SymmTransfers, of_algorithm_6_are_those_of_cannon_in_each_layer) {
   for (const auto& [q, c] : {std::pair<Index, Index>{1, 1}, {4, 1}, {4, 2}, {4, 4}, {6, 3}}) {
-    const SymmMesh mesh = mesh_of(static_cast<int>(q), static_cast<int>(c));
+    const SymmGrid mesh = mesh_of(static_cast<int>(q), static_cast<int>(c));
     // Getting into place: all but one of q rows (columns) move in each layer; then both operands by one q/c - 1 times.
     const Index product = c * (2 * q * (q - 1) + 2 * q * q * (q / c - 1));
     const Index allreduce = 2 * q * q * (c - 1);
@@ -63,7 +63,7 @@ TEST(SymmTransfers, of_algorithm_6_are_those_of_cannon_in_each_layer) {
 
 TEST(SymmTransfers, of_the_mirrored_algorithm_are_of_whole_blocks_once_and_of_halves_then) {
   for (const Index p : {1, 2, 3, 4, 5, 8}) {
-    const SymmMesh mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
+    const SymmGrid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
     const SymmOptions options{.algorithm = SymmAlgorithm::mirrored};
     // Panels of 4 columns: 32 + 16 elements of a triangle.
     const Index triangle = 48, half = block / 2;
@@ -77,7 +77,7 @@ TEST(SymmTransfers, of_the_mirrored_algorithm_are_of_whole_blocks_once_and_of_ha
 
 TEST(SymmTransfers, of_the_mirrored_algorithm_load_no_rank_with_more_than_four_blocks) {
   for (const int p : {2, 3, 4, 5, 7}) {
-    const SymmMesh mesh(Index{400} * p, p, p);
+    const SymmGrid mesh(Index{400} * p, p, p);
     const auto transfers = symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::mirrored}, 1);
     for (int rank = 0; rank < mesh.ranks(); ++rank) {
       const collective::Exchanged own = traffic_of(rank, transfers);
@@ -88,7 +88,7 @@ TEST(SymmTransfers, of_the_mirrored_algorithm_load_no_rank_with_more_than_four_b
 
 TEST(SymmPairings, let_one_of_two_lead_and_number_every_rank_once) {
   for (const int p : {1, 2, 3, 4, 7}) {
-    const SymmMesh mesh(10, p, p);
+    const SymmGrid mesh(10, p, p);
     const SymmPairing pairing(mesh);
     std::set<int> ranks;
     for (int i = 0; i < p; ++i) {
@@ -96,7 +96,7 @@ TEST(SymmPairings, let_one_of_two_lead_and_number_every_rank_once) {
         EXPECT_EQ(pairing.leads(i, k) ? 1 : 0, (i == k ? 0 : 1) - (pairing.leads(k, i) ? 1 : 0));
         for (int j = 0; j < p; ++j) {
           ranks.insert(pairing.rank(i, j, k));
-          EXPECT_EQ(pairing.place(pairing.rank(i, j, k)), (dense::SymmPlace{i, j, k}));
+          EXPECT_EQ(pairing.place(pairing.rank(i, j, k)), (layout::GridPlace{i, j, k}));
         }
       }
       EXPECT_EQ(pairing.rank(i, p - 1, i), mesh.rank(p - 1, i, 0));  // the home of block (p - 1, i)

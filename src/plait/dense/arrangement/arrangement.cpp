@@ -44,6 +44,18 @@ Index most_held(const Axis& axis) {
   return most;
 }
 
+using Tile = layout::TilePosition;
+
+/// Of rows × columns tiles, one for each role.
+Owners owners_of(const ProcessGrid& mesh, int rows, int columns, const std::function<Tile(const GridPlace&)>& tile) {
+  std::vector<int> owners(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+  for (int role = 0; role < mesh.ranks(); ++role) {
+    const Tile at = tile(mesh.place(role));
+    owners[static_cast<std::size_t>(at.row * columns + at.column)] = role;
+  }
+  return Owners::listed(rows, columns, std::move(owners));
+}
+
 Index length_of_part(Index extent, int parts) { return part_of({0, extent}, 0, parts).length(); }
 
 }  // namespace
@@ -58,7 +70,7 @@ const char* to_string(Method method) noexcept {
   return "SUMMA in place";
 }
 
-Arrangement::Arrangement(const ProductShape& shape, Method method, const Mesh& mesh)
+Arrangement::Arrangement(const ProductShape& shape, Method method, const ProcessGrid& mesh)
     : shape_(shape), method_(method), mesh_(mesh) {
   if (method == Method::ring && mesh.rows > 1 && mesh.columns > 1) {
     throw ArgumentError(
@@ -81,14 +93,6 @@ Arrangement::Arrangement(GivenAxes axes)
     throw ShapeMismatch(fmt::format("the terms of A and B are cut into {} and {} parts, expected {} and {}",
                                     given_->a_terms.parts(), given_->b_terms.parts(), mesh_.columns, mesh_.rows));
   }
-}
-
-int Arrangement::role(const MeshPlace& place) const noexcept {
-  return (place.layer * mesh_.rows + place.row) * mesh_.columns + place.column;
-}
-
-MeshPlace Arrangement::place(int role) const noexcept {
-  return {role / mesh_.columns % mesh_.rows, role % mesh_.columns, role / mesh_.columns / mesh_.rows};
 }
 
 Span Arrangement::rows(int row) const {
@@ -116,56 +120,41 @@ Index Arrangement::most_columns() const {
 Index Arrangement::most_a_terms() const { return given_ ? most_held(given_->a_terms) : a_terms(0, 0).length(); }
 Index Arrangement::most_b_terms() const { return given_ ? most_held(given_->b_terms) : b_terms(0, 0).length(); }
 
-int Arrangement::a_part(const MeshPlace& place) const noexcept {
+int Arrangement::a_part(const GridPlace& place) const noexcept {
   return method_ == Method::cannon ? (place.row + place.column) % mesh_.columns : place.column;
 }
-int Arrangement::b_part(const MeshPlace& place) const noexcept {
+int Arrangement::b_part(const GridPlace& place) const noexcept {
   return method_ == Method::cannon ? (place.row + place.column) % mesh_.rows : place.row;
 }
 
 Layout Arrangement::a_layout() const {
-  if (given_) {
+  if (given_)
     return {given_->rows, given_->a_terms, Owners::grid(mesh_.rows, mesh_.columns), StorageOrder::column_major};
-  }
   const int parts = mesh_.layers * mesh_.columns;
-  std::vector<int> owners(static_cast<std::size_t>(mesh_.rows) * static_cast<std::size_t>(parts));
-  for (int role = 0; role < mesh_.ranks(); ++role) {
-    const MeshPlace at = place(role);
-    owners[static_cast<std::size_t>(at.row * parts + at.layer * mesh_.columns + a_part(at))] = role;
-  }
   const auto terms = [this](int part) { return a_terms(part / mesh_.columns, part % mesh_.columns); };
-  return {Axis::even(shape_.rows, mesh_.rows), axis_of(parts, terms),
-          Owners::listed(mesh_.rows, parts, std::move(owners)), StorageOrder::column_major};
+  const auto tile = [this](const GridPlace& at) { return Tile{at.row, at.layer * mesh_.columns + a_part(at)}; };
+  return {Axis::even(shape_.rows, mesh_.rows), axis_of(parts, terms), owners_of(mesh_, mesh_.rows, parts, tile),
+          StorageOrder::column_major};
 }
 
 Layout Arrangement::b_layout() const {
-  if (given_) {
+  if (given_)
     return {given_->b_terms, given_->columns, Owners::grid(mesh_.rows, mesh_.columns), StorageOrder::row_major};
-  }
   const int parts = mesh_.layers * mesh_.rows;
-  std::vector<int> owners(static_cast<std::size_t>(mesh_.columns) * static_cast<std::size_t>(parts));
-  for (int role = 0; role < mesh_.ranks(); ++role) {
-    const MeshPlace at = place(role);
-    owners[static_cast<std::size_t>((at.layer * mesh_.rows + b_part(at)) * mesh_.columns + at.column)] = role;
-  }
   const auto terms = [this](int part) { return b_terms(part / mesh_.rows, part % mesh_.rows); };
+  const auto tile = [this](const GridPlace& at) { return Tile{at.layer * mesh_.rows + b_part(at), at.column}; };
   return {axis_of(parts, terms), Axis::even(shape_.columns, mesh_.columns),
-          Owners::listed(parts, mesh_.columns, std::move(owners)), StorageOrder::row_major};
+          owners_of(mesh_, parts, mesh_.columns, tile), StorageOrder::row_major};
 }
 
 Layout Arrangement::c_layout() const {
-  if (given_) {
+  if (given_)
     return {given_->rows, given_->columns, Owners::grid(mesh_.rows, mesh_.columns), StorageOrder::column_major};
-  }
   const int parts = mesh_.columns * mesh_.layers;
-  std::vector<int> owners(static_cast<std::size_t>(mesh_.rows) * static_cast<std::size_t>(parts));
-  for (int role = 0; role < mesh_.ranks(); ++role) {
-    const MeshPlace at = place(role);
-    owners[static_cast<std::size_t>(at.row * parts + at.column * mesh_.layers + at.layer)] = role;
-  }
   const auto columns = [this](int part) { return final_columns(part / mesh_.layers, part % mesh_.layers); };
-  return {Axis::even(shape_.rows, mesh_.rows), axis_of(parts, columns),
-          Owners::listed(mesh_.rows, parts, std::move(owners)), StorageOrder::column_major};
+  const auto tile = [this](const GridPlace& at) { return Tile{at.row, at.column * mesh_.layers + at.layer}; };
+  return {Axis::even(shape_.rows, mesh_.rows), axis_of(parts, columns), owners_of(mesh_, mesh_.rows, parts, tile),
+          StorageOrder::column_major};
 }
 
 std::string Arrangement::describe() const {

@@ -8,6 +8,7 @@
 #include "plait/dense/product.hpp"
 #include "plait/layout/axis.hpp"
 #include "plait/layout/layout.hpp"
+#include "plait/layout/process_grid.hpp"
 
 namespace plait::dense {
 
@@ -21,24 +22,8 @@ enum class Method : unsigned char {
 
 [[nodiscard]] const char* to_string(Method method) noexcept;
 
-/// Ranks in layers of rows × columns. Each layer computes a part of the terms of every element of C; then the layers'
-/// results are added up.
-struct Mesh {
-  int rows = 1;
-  int columns = 1;
-  int layers = 1;
-
-  [[nodiscard]] Index ranks() const noexcept { return Index{rows} * columns * layers; }
-  friend bool operator==(const Mesh&, const Mesh&) = default;
-};
-
-/// A place in a mesh.
-struct MeshPlace {
-  int row = 0;
-  int column = 0;
-  int layer = 0;
-  friend bool operator==(const MeshPlace&, const MeshPlace&) = default;
-};
+using layout::GridPlace;
+using layout::ProcessGrid;
 
 /// Elements [begin, end) of an extent.
 struct Span {
@@ -75,7 +60,7 @@ class Arrangement {
   /// \pre  mesh.rows, columns, layers >= 1, and mesh.ranks() is an int
   /// \throws ArgumentError  a ring on a mesh of several rows and columns, Cannon on one that is not square
   /// \pre  method is not Method::in_place
-  Arrangement(const ProductShape& shape, Method method, const Mesh& mesh);
+  Arrangement(const ProductShape& shape, Method method, const ProcessGrid& mesh);
 
   /// In place, on one layer.
   /// \throws ShapeMismatch  axes of the terms of different extents, or parts
@@ -83,11 +68,7 @@ class Arrangement {
 
   [[nodiscard]] const ProductShape& shape() const noexcept { return shape_; }
   [[nodiscard]] Method method() const noexcept { return method_; }
-  [[nodiscard]] const Mesh& mesh() const noexcept { return mesh_; }
-
-  [[nodiscard]] int role(const MeshPlace& place) const noexcept;
-  /// \pre  0 <= role < mesh().ranks()
-  [[nodiscard]] MeshPlace place(int role) const noexcept;
+  [[nodiscard]] const ProcessGrid& mesh() const noexcept { return mesh_; }
 
   /// The axes of an arrangement in place; null for others.
   [[nodiscard]] const GivenAxes* given() const noexcept { return given_.get(); }
@@ -110,8 +91,8 @@ class Arrangement {
   [[nodiscard]] Index most_b_terms() const;
 
   /// Which of the parts a rank holds in the beginning.
-  [[nodiscard]] int a_part(const MeshPlace& place) const noexcept;
-  [[nodiscard]] int b_part(const MeshPlace& place) const noexcept;
+  [[nodiscard]] int a_part(const GridPlace& place) const noexcept;
+  [[nodiscard]] int b_part(const GridPlace& place) const noexcept;
 
   /// Where the matrices lie: each role has one tile of each. A by columns, B by rows, so that a panel of either lies in
   /// one stretch; C by columns. (In place, with the terms in the order of `a_order` and `b_order`.)
@@ -125,7 +106,7 @@ class Arrangement {
  private:
   ProductShape shape_;
   Method method_;
-  Mesh mesh_;
+  ProcessGrid mesh_;
   std::shared_ptr<const GivenAxes> given_;
 };
 

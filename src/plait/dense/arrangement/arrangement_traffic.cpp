@@ -1,10 +1,9 @@
-#include "plait/dense/arrangement/arrangement_traffic.hpp"
-
 #include <algorithm>
 #include <vector>
 
 #include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/algorithm/reduce_scatter.hpp"
+#include "plait/dense/arrangement/arrangement_traffic.hpp"
 
 namespace plait::dense {
 
@@ -18,8 +17,8 @@ void for_each_message(Index elements, Index segment, F&& f) {
   for (Index first = 0; first < elements; first += segment) f(std::min(segment, elements - first));
 }
 
-Exchanged summa_traffic(const Arrangement& arrangement, const Cut& cut, Index element_bytes, const MeshPlace& me) {
-  const Mesh& mesh = arrangement.mesh();
+Exchanged summa_traffic(const Arrangement& arrangement, const Cut& cut, Index element_bytes, const GridPlace& me) {
+  const ProcessGrid& mesh = arrangement.mesh();
   Exchanged traffic;
   const auto add = [&](Index elements, Index segment, int ranks, int root, int index) {
     if (ranks == 1) return;
@@ -34,8 +33,8 @@ Exchanged summa_traffic(const Arrangement& arrangement, const Cut& cut, Index el
   return traffic;
 }
 
-Exchanged round_traffic(const Arrangement& arrangement, Index element_bytes, const MeshPlace& me) {
-  const Mesh& mesh = arrangement.mesh();
+Exchanged round_traffic(const Arrangement& arrangement, Index element_bytes, const GridPlace& me) {
+  const ProcessGrid& mesh = arrangement.mesh();
   Exchanged traffic;
   for (int round = 0; round + 1 < mesh.columns; ++round) {
     const Index line = arrangement.rows(me.row).length() * element_bytes;
@@ -52,7 +51,7 @@ Exchanged round_traffic(const Arrangement& arrangement, Index element_bytes, con
   return traffic;
 }
 
-Exchanged layers_traffic(const Arrangement& arrangement, const Cut& cut, Index element_bytes, const MeshPlace& me) {
+Exchanged layers_traffic(const Arrangement& arrangement, const Cut& cut, Index element_bytes, const GridPlace& me) {
   const int layers = arrangement.mesh().layers;
   std::vector<Index> left;
   for (int layer = 0; layer < layers; ++layer) {
@@ -74,7 +73,7 @@ Exchanged layers_traffic(const Arrangement& arrangement, const Cut& cut, Index e
 
 Exchanged product_traffic(const Arrangement& arrangement, const Cut& cut, Index element_bytes, int role) {
   if (role >= arrangement.mesh().ranks()) return {};
-  const MeshPlace me = arrangement.place(role);
+  const GridPlace me = arrangement.mesh().place(role);
   Exchanged traffic = goes_in_panels(arrangement) ? summa_traffic(arrangement, cut, element_bytes, me)
                                                   : round_traffic(arrangement, element_bytes, me);
   if (arrangement.mesh().layers > 1) traffic += layers_traffic(arrangement, cut, element_bytes, me);

@@ -44,7 +44,7 @@ double seconds_of_message(const model::Machine& machine, const model::Placement&
 }
 
 /// A ring or Cannon where the mesh allows it, or SUMMA.
-std::vector<Method> methods_of(const Mesh& mesh, const MultiplicationOptions& options) {
+std::vector<Method> methods_of(const ProcessGrid& mesh, const MultiplicationOptions& options) {
   std::vector<Method> all;
   const auto add = [&](Method method, bool is_possible) {
     if (is_possible && options.method.value_or(method) == method) all.push_back(method);
@@ -59,8 +59,8 @@ bool is_wanted(int wish, int value) { return wish == 0 || wish == value; }
 
 /// Whether the options allow of this arrangement in place.
 bool is_wanted(const Arrangement& in_place, const MultiplicationOptions& options) {
-  const Mesh& mesh = in_place.mesh();
-  const Mesh& wish = options.mesh;
+  const ProcessGrid& mesh = in_place.mesh();
+  const ProcessGrid& wish = options.mesh;
   return options.method.value_or(Method::in_place) == Method::in_place && is_wanted(wish.rows, mesh.rows) &&
          is_wanted(wish.columns, mesh.columns) && is_wanted(wish.layers, mesh.layers);
 }
@@ -69,7 +69,7 @@ std::vector<Candidate> candidates_of(const ProductShape& shape, const model::Mac
                                      const model::Placement& placement, Index element_bytes,
                                      const MultiplicationOptions& options, const std::optional<Arrangement>& in_place) {
   const int ranks = placement.ranks;
-  const Mesh& wish = options.mesh;
+  const ProcessGrid& wish = options.mesh;
   const bool is_given = wish.rows > 0 && wish.columns > 0 && wish.layers > 0;
   std::vector<Candidate> all;
   const auto add = [&](const Arrangement& arrangement) {
@@ -81,7 +81,7 @@ std::vector<Candidate> candidates_of(const ProductShape& shape, const model::Mac
       for (int columns = 1; columns <= ranks / rows; ++columns) {
         if (!is_wanted(wish.columns, columns)) continue;
         for (int layers = 1; layers <= ranks / rows / columns; ++layers) {
-          const Mesh mesh{rows, columns, layers};
+          const ProcessGrid mesh{rows, columns, layers, wish.order};
           if (!is_wanted(wish.layers, layers) || as_double(mesh.ranks()) < share * ranks) continue;
           for (const Method method : methods_of(mesh, options)) {
             add(Arrangement(shape, method, mesh));
@@ -94,7 +94,7 @@ std::vector<Candidate> candidates_of(const ProductShape& shape, const model::Mac
   if (all.empty()) consider(0);  // a square mesh on seven ranks
   if (in_place && is_wanted(*in_place, options)) add(*in_place);
   const auto order = [](const Candidate& one) {
-    const Mesh& mesh = one.arrangement.mesh();
+    const ProcessGrid& mesh = one.arrangement.mesh();
     return std::tuple(one.seconds, mesh.ranks(), mesh.layers, std::abs(mesh.rows - mesh.columns), mesh.rows,
                       one.arrangement.method());
   };
@@ -126,7 +126,7 @@ void sort_with_moves(std::vector<Candidate>& all, const model::Machine& machine,
 
 void expect_possible(const model::Placement& placement, const MultiplicationOptions& options,
                      const std::optional<Arrangement>& in_place) {
-  const Mesh& mesh = options.mesh;
+  const ProcessGrid& mesh = options.mesh;
   const auto least = [](int extent) { return Index{std::max(1, extent)}; };
   if (mesh.rows < 0 || mesh.columns < 0 || mesh.layers < 0) {
     throw ArgumentError(
@@ -166,7 +166,7 @@ Index workspace_bytes(const Arrangement& arrangement, const Cut& cut, Index elem
 
 double predicted_seconds(const Arrangement& arrangement, const model::Machine& machine,
                          const model::Placement& placement, Index element_bytes) {
-  const Mesh& mesh = arrangement.mesh();
+  const ProcessGrid& mesh = arrangement.mesh();
   const double rows = as_double(arrangement.most_rows());
   const double columns = as_double(arrangement.most_columns());
   const double terms = as_double(arrangement.terms(0).length());

@@ -18,7 +18,7 @@ namespace plait::dense {
 struct MultiplicationOptions {
   std::optional<Method> method = {};
   /// All or some of the mesh: 0 is chosen. As many ranks as fit; the others have nothing to do.
-  Mesh mesh = {0, 0, 0};
+  ProcessGrid mesh = {0, 0, 0};
   /// Bytes that a rank may take beyond A, B and C of the caller. More layers need more memory: there are as many as
   /// fit, also where `mesh` says more. The same on all ranks.
   std::optional<Index> memory_limit = {};

@@ -7,7 +7,7 @@
 
 namespace plait::dense {
 
-SymmBlocking::SymmBlocking(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products,
+SymmBlocking::SymmBlocking(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products,
                            const SymmOptions& options)
     : SymmPlan(mesh, options),
       context_(&context),
@@ -16,10 +16,10 @@ SymmBlocking::SymmBlocking(mpi::Context& context, const SymmMesh& mesh, const Sy
       tags_(context.reserve_tags(1)) {
   if (!takes_part_) return;
   me_ = mesh.place(context.rank());
-  rows_ = mesh.extent(me_.i), inner_ = mesh.extent(me_.j), columns_ = mesh.extent(me_.k);
-  along_k_ = context.comm().subset(mesh.along_k(me_.i, me_.j), 0);
-  along_j_ = context.comm().subset(mesh.along_j(me_.i, me_.k), 0);
-  along_i_ = context.comm().subset(mesh.along_i(me_.j, me_.k), 0);
+  rows_ = mesh.extent(me_.row), inner_ = mesh.extent(me_.column), columns_ = mesh.extent(me_.layer);
+  along_k_ = context.comm().subset(mesh.ranks_of_layers(me_.row, me_.column), 0);
+  along_j_ = context.comm().subset(mesh.ranks_of_row(me_.row, me_.layer), 0);
+  along_i_ = context.comm().subset(mesh.ranks_of_column(me_.column, me_.layer), 0);
 }
 
 void SymmBlocking::make(bool cubes) {
@@ -51,10 +51,10 @@ void SymmBlocking::reduce(int root, std::byte* out) {
 // Block (i, k) from P(i, reducer(i, k), k) to P(i, k, 0).
 void SymmBlocking::send_home(Reducer reducer, const std::byte* block, std::byte* home) {
   const mpi::Communicator& comm = context_->comm();
-  const bool is_home = me_.k == 0;
-  const int from = mesh().rank(me_.i, reducer(me_.i, me_.j), me_.j);
-  const int to = mesh().rank(me_.i, me_.k, 0);
-  const bool sends = me_.j == reducer(me_.i, me_.k) && rows_ * columns_ > 0;
+  const bool is_home = me_.layer == 0;
+  const int from = mesh().rank(me_.row, reducer(me_.row, me_.column), me_.column);
+  const int to = mesh().rank(me_.row, me_.layer, 0);
+  const bool sends = me_.column == reducer(me_.row, me_.layer) && rows_ * columns_ > 0;
   mpi::Request received;
   if (is_home && from != comm.rank() && rows_ * inner_ > 0)
     received = mpi::start_receive(comm, bytes(home, rows_ * inner_), from, tags_.first());
@@ -67,16 +67,17 @@ void SymmBlocking::send_home(Reducer reducer, const std::byte* block, std::byte*
 }
 
 void SymmBlocking::square(const SymmOperands& operands) {
-  if (me_.k == 0 && rows_ * inner_ > 0) std::memcpy(a_.data(), operands.d, bytes(a_.data(), rows_ * inner_).size());
+  if (me_.layer == 0 && rows_ * inner_ > 0) std::memcpy(a_.data(), operands.d, bytes(a_.data(), rows_ * inner_).size());
   const auto broadcast = [&](const mpi::Communicator& comm, std::byte* data, Index elements, int root) {
     mpi::blocking_broadcast(comm, bytes(data, elements), products_->element_bytes, root);
   };
   broadcast(*along_k_, a_.data(), rows_ * inner_, 0);
   // D(k, j), whose conjugate transpose is B(j, k), from P(k, j, k).
-  if (me_.i == me_.k && rows_ * inner_ > 0) std::memcpy(b_.data(), a_.data(), bytes(a_.data(), rows_ * inner_).size());
-  broadcast(*along_i_, b_.data(), columns_ * inner_, me_.k);
+  if (me_.row == me_.layer && rows_ * inner_ > 0)
+    std::memcpy(b_.data(), a_.data(), bytes(a_.data(), rows_ * inner_).size());
+  broadcast(*along_i_, b_.data(), columns_ * inner_, me_.layer);
   multiply(true);
-  reduce(is_original() ? me_.k : me_.i, d2_.data());
+  reduce(is_original() ? me_.layer : me_.row, d2_.data());
 }
 
 // D²(j, k) becomes B(j, k) on P(:, j, k).
@@ -86,23 +87,23 @@ void SymmBlocking::broadcast_square() {
     // P(i, k, k) has D²(i, k), and P(k, i, k) needs it.
     mpi::Request received;
     const int tag = tags_.first();
-    const bool needs = me_.i == me_.k;
-    const bool is_there = me_.i == me_.k && me_.j == me_.k;
+    const bool needs = me_.row == me_.layer;
+    const bool is_there = me_.row == me_.layer && me_.column == me_.layer;
     if (is_there && elements > 0) std::memcpy(b_.data(), d2_.data(), bytes(b_.data(), elements).size());
     if (needs && !is_there && elements > 0) {
-      received =
-          mpi::start_receive(context_->comm(), bytes(b_.data(), elements), mesh().rank(me_.j, me_.k, me_.k), tag);
+      received = mpi::start_receive(context_->comm(), bytes(b_.data(), elements),
+                                    mesh().rank(me_.column, me_.layer, me_.layer), tag);
     }
-    if (me_.j == me_.k && !is_there && rows_ * columns_ > 0) {
-      const int to = mesh().rank(me_.k, me_.i, me_.k);
+    if (me_.column == me_.layer && !is_there && rows_ * columns_ > 0) {
+      const int to = mesh().rank(me_.layer, me_.row, me_.layer);
       mpi::start_send(context_->comm(), bytes(d2_.data(), rows_ * columns_), to, tag).wait();
     }
     received.wait();
-    mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes, me_.k);
+    mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes, me_.layer);
     return;
   }
-  if (me_.i == me_.j && elements > 0) std::memcpy(b_.data(), d2_.data(), bytes(b_.data(), elements).size());
-  mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes, me_.j);
+  if (me_.row == me_.column && elements > 0) std::memcpy(b_.data(), d2_.data(), bytes(b_.data(), elements).size());
+  mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes, me_.column);
 }
 
 void SymmBlocking::run(const SymmOperands& operands, bool cubes) {
@@ -114,7 +115,7 @@ void SymmBlocking::run(const SymmOperands& operands, bool cubes) {
   if (cubes) {
     broadcast_square();
     multiply(false);
-    reduce(me_.k, d3_.data());
+    reduce(me_.layer, d3_.data());
   }
   if (!is_original()) send_home(of_row, d2_.data(), operands.d2);
   if (cubes) send_home(of_column, d3_.data(), operands.d3);

@@ -14,7 +14,7 @@ namespace plait::dense {
 class SymmBlocking final : public SymmPlan {
  public:
   /// Collective over the context.
-  SymmBlocking(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products, const SymmOptions& options);
+  SymmBlocking(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products, const SymmOptions& options);
 
   void make(bool cubes) override;
   void prepare(bool /*cubes*/) override {}
@@ -36,7 +36,7 @@ class SymmBlocking final : public SymmPlan {
 
   mpi::Context* context_;
   const SymmProducts* products_;
-  SymmPlace me_;
+  layout::GridPlace me_;
   bool takes_part_;
   Index rows_ = 0, inner_ = 0, columns_ = 0;  // C is rows × columns, a sum of `inner` terms
   std::optional<mpi::Communicator> along_i_, along_j_, along_k_;

@@ -12,13 +12,13 @@ using schedule::Dependencies;
 using schedule::OperationId;
 using schedule::Range;
 
-SymmCannon::SymmCannon(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products,
+SymmCannon::SymmCannon(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products,
                        const SymmOptions& options)
     : SymmScheduled(context, mesh, products, options), lines_(context, products, options, segment_elements()) {
   if (!mesh.contains(context.rank())) return;
   me_ = mesh.place(context.rank());
-  rows_ = mesh.extent(me_.i), columns_ = mesh.extent(me_.j);
-  along_k_ = lines_.line(mesh.along_k(me_.i, me_.j));
+  rows_ = mesh.extent(me_.row), columns_ = mesh.extent(me_.column);
+  along_k_ = lines_.line(mesh.ranks_of_layers(me_.row, me_.column));
 }
 
 // D(i, j), the sum of layers, C; two blocks of A and two of B, of which one is used while the other one comes.
@@ -29,7 +29,7 @@ Index SymmCannon::workspace_elements() const {
 
 // The blocks get into place, then move by one for each further step.
 Index SymmCannon::stages_of_product() const {
-  const Index steps = quotient_up(mesh().edge(), mesh().layers());
+  const Index steps = quotient_up(mesh().edge(), mesh().layers);
   return (steps + 1) * (lines_.stages(mesh().most_elements()) + 1);
 }
 
@@ -129,7 +129,7 @@ void SymmCannon::build(Graph& graph, const Slots& slots, bool cubes) {
   };
   const Index longest = mesh().extent(0);
   const Index elements = rows_ * columns_;
-  const bool is_home = me_.k == 0;
+  const bool is_home = me_.layer == 0;
   const Place d = is_home ? Place{slots.d} : take(elements);
   const Place d2 = is_home ? Place{slots.d2} : take(elements);
   const Buffers buffers{{take(rows_ * longest), take(rows_ * longest)},
@@ -138,7 +138,7 @@ void SymmCannon::build(Graph& graph, const Slots& slots, bool cubes) {
   const Index block = lines_.stages(mesh().most_elements()) + 1;
 
   const Stream ds = lines_.broadcast(graph, *along_k_, 0, lines_.cut(elements, 0), d);
-  const Index first = block + lines_.stages_of_collective(mesh().layers());
+  const Index first = block + lines_.stages_of_collective(mesh().layers);
   Dependencies in_use;
   const auto squared = multiply(graph, {d, ds}, {d, ds}, buffers, first, in_use);
   const Index sum = first + stages_of_product();
@@ -148,7 +148,7 @@ void SymmCannon::build(Graph& graph, const Slots& slots, bool cubes) {
     return;
   }
   const Stream squares = lines_.allreduce(graph, *along_k_, partial, buffers.c, d2);
-  const Index second = sum + block + lines_.most_stages_of_allreduce(mesh().layers());
+  const Index second = sum + block + lines_.most_stages_of_allreduce(mesh().layers);
   in_use.push_back(squares.final(graph));
   const auto cubed = multiply(graph, {d, ds}, {d2, squares}, buffers, second, in_use);
   const Stream cube_partial = after(lines_.cut(elements, second + stages_of_product()), cubed);

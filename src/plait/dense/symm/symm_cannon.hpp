@@ -14,7 +14,7 @@ namespace plait::dense {
 class SymmCannon final : public SymmScheduled {
  public:
   /// Collective over the context.
-  SymmCannon(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products, const SymmOptions& options);
+  SymmCannon(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products, const SymmOptions& options);
 
  private:
   using Stream = collective::Stream;
@@ -41,11 +41,11 @@ class SymmCannon final : public SymmScheduled {
     return (index % mesh().edge() + mesh().edge()) % mesh().edge();
   }
   [[nodiscard]] int first_step(int layer) const noexcept {
-    return static_cast<int>(Index{mesh().edge()} * layer / mesh().layers());
+    return static_cast<int>(Index{mesh().edge()} * layer / mesh().layers);
   }
 
   SymmLines lines_;
-  SymmPlace me_;
+  layout::GridPlace me_;
   Index rows_ = 0, columns_ = 0;
   std::optional<SymmLines::Line> along_k_;
 };

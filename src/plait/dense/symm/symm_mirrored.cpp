@@ -33,13 +33,13 @@ class MirroredGraph {
   MirroredGraph(const mpi::Context& context, const SymmPairing& pairing, const SymmProducts& products,
                 const PanelCut& cut, Graph& graph)
       : context_(context), pairing_(pairing), products_(products), cut_(cut), graph_(graph) {
-    const SymmMesh& mesh = pairing.mesh();
-    const SymmPlace me = pairing.place(context.rank());
-    j_ = me.j, a_ = pairing.row(me.i, me.k), b_ = pairing.column(me.i, me.k);
-    half_ = me.i == a_ ? Half::first : Half::last;
+    const SymmGrid& mesh = pairing.mesh();
+    const layout::GridPlace me = pairing.place(context.rank());
+    j_ = me.column, a_ = pairing.row(me.row, me.layer), b_ = pairing.column(me.row, me.layer);
+    half_ = me.row == a_ ? Half::first : Half::last;
     is_home_ = a_ == b_;
     rows_ = mesh.extent(a_), columns_ = mesh.extent(b_), inner_ = mesh.extent(j_);
-    sum_ranks_ = pairing.ranks_of_sum(me.i, me.k);
+    sum_ranks_ = pairing.ranks_of_sum(me.row, me.layer);
     find_stages();
   }
 
@@ -318,7 +318,7 @@ class MirroredGraph {
 
 }  // namespace
 
-SymmMirrored::SymmMirrored(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products,
+SymmMirrored::SymmMirrored(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products,
                            const SymmOptions& options)
     : SymmScheduled(context, mesh, products, options), pairing_(mesh) {}
 

@@ -22,7 +22,7 @@ namespace plait::dense {
 /// D² and D³ are exactly Hermitian.
 class SymmMirrored final : public SymmScheduled {
  public:
-  SymmMirrored(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products, const SymmOptions& options);
+  SymmMirrored(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products, const SymmOptions& options);
 
  private:
   void build(Graph& graph, const Slots& slots, bool cubes) override;

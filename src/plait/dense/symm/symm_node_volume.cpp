@@ -6,6 +6,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/rounding.hpp"
+#include "plait/layout/process_grid.hpp"
 
 namespace plait::dense {
 
@@ -33,7 +34,7 @@ class EstimatedBlocks {
 
  private:
   [[nodiscard]] std::size_t node(int i, int j, int k) const {
-    return static_cast<std::size_t>(((i * edge_ + j) * edge_ + k) / ranks_per_node_);
+    return static_cast<std::size_t>(layout::ProcessGrid{edge_, edge_, edge_}.rank(j, k, i) / ranks_per_node_);
   }
   template <class NodeOf>
   void collective(int times, NodeOf node_of) {

@@ -8,15 +8,15 @@ using collective::Segment;
 using schedule::Dependencies;
 using schedule::Position;
 
-SymmOverlapped::SymmOverlapped(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products,
+SymmOverlapped::SymmOverlapped(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products,
                                const SymmOptions& options)
     : SymmScheduled(context, mesh, products, options), lines_(context, products, options, segment_elements()) {
   if (!mesh.contains(context.rank())) return;
   me_ = mesh.place(context.rank());
-  rows_ = mesh.extent(me_.i), inner_ = mesh.extent(me_.j), columns_ = mesh.extent(me_.k);
-  along_k_ = lines_.line(mesh.along_k(me_.i, me_.j));
-  along_j_ = lines_.line(mesh.along_j(me_.i, me_.k));
-  along_i_ = lines_.line(mesh.along_i(me_.j, me_.k));
+  rows_ = mesh.extent(me_.row), inner_ = mesh.extent(me_.column), columns_ = mesh.extent(me_.layer);
+  along_k_ = lines_.line(mesh.ranks_of_layers(me_.row, me_.column));
+  along_j_ = lines_.line(mesh.ranks_of_row(me_.row, me_.layer));
+  along_i_ = lines_.line(mesh.ranks_of_column(me_.column, me_.layer));
 }
 
 // A, B, C and the block that is reduced here, of D² and of D³.
@@ -25,8 +25,8 @@ Index SymmOverlapped::workspace_elements() const { return rows_ * inner_ + inner
 // Block (i, k) from P(i, reducer(i, k), k) to P(i, k, 0).
 void SymmOverlapped::send_home(Graph& graph, Reducer reducer, const Stream& reduced, Place block, Place home,
                                Index first_stage) const {
-  const int to = mesh().rank(me_.i, me_.k, 0);
-  const bool sends = me_.j == reducer(me_.i, me_.k);
+  const int to = mesh().rank(me_.row, me_.layer, 0);
+  const bool sends = me_.column == reducer(me_.row, me_.layer);
   const auto position = [&](const Segment& segment) {
     return Position{first_stage + segment.number, segment.strand, segment.number};
   };
@@ -41,8 +41,8 @@ void SymmOverlapped::send_home(Graph& graph, Reducer reducer, const Stream& redu
       }
     }
   }
-  const int from = mesh().rank(me_.i, reducer(me_.i, me_.j), me_.j);
-  if (me_.k != 0 || from == context().rank()) return;
+  const int from = mesh().rank(me_.row, reducer(me_.row, me_.column), me_.column);
+  if (me_.layer != 0 || from == context().rank()) return;
   const Stream coming = lines_.cut(rows_ * inner_, 0);
   for (const Segment& segment : coming.segments()) graph.receive(position(segment), from, coming.range(home, segment));
 }
@@ -56,7 +56,7 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, bool cubes) {
     offset += bytes(elements);
     return place;
   };
-  const Place a = me_.k == 0 ? Place{slots.d} : take(rows_ * inner_);
+  const Place a = me_.layer == 0 ? Place{slots.d} : take(rows_ * inner_);
   const Place received = take(inner_ * columns_);
   const Place c = take(rows_ * columns_);
   const Place d2 = take(rows_ * columns_);
@@ -67,9 +67,10 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, bool cubes) {
 
   // D(i, j) to P(i, j, :), from there D(k, j) to P(:, j, k).
   const Stream as = lines_.broadcast(graph, *along_k_, 0, lines_.cut(rows_ * inner_, 0), a);
-  const bool has_kj = me_.i == me_.k;
+  const bool has_kj = me_.row == me_.layer;
   const Place kj = has_kj ? a : received;
-  const Stream bs = lines_.broadcast(graph, *along_i_, me_.k, has_kj ? as : lines_.cut(columns_ * inner_, hops), kj);
+  const Stream bs =
+      lines_.broadcast(graph, *along_i_, me_.layer, has_kj ? as : lines_.cut(columns_ * inner_, hops), kj);
   Dependencies operands{as.final(graph), bs.final(graph)};
   const SteppedProduct first{.transposes_a = false,
                              .transposes_b = true,
@@ -83,7 +84,7 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, bool cubes) {
 
   // The sum to P(i, i, k).
   const Stream partial = after(lines_.cut(rows_ * columns_, phase + 1), multiplied);
-  const Stream squares = lines_.reduce(graph, *along_j_, me_.i, partial, c, d2);
+  const Stream squares = lines_.reduce(graph, *along_j_, me_.row, partial, c, d2);
   const Reducer of_row = [](int i, int) { return i; };
   const Reducer of_column = [](int, int k) { return k; };
   if (!cubes) {
@@ -92,10 +93,10 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, bool cubes) {
   }
 
   // From there D²(j, k) to P(:, j, k).
-  const bool has_jk = me_.i == me_.j;
+  const bool has_jk = me_.row == me_.column;
   const Place jk = has_jk ? d2 : received;
   const Stream coming = after(lines_.cut(inner_ * columns_, phase + 1 + hops), multiplied);
-  const Stream square_blocks = lines_.broadcast(graph, *along_i_, me_.j, has_jk ? squares : coming, jk);
+  const Stream square_blocks = lines_.broadcast(graph, *along_i_, me_.column, has_jk ? squares : coming, jk);
   SteppedProduct second = first;
   second.transposes_b = false;
   second.b = range(jk, inner_ * columns_);
@@ -105,7 +106,7 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, bool cubes) {
 
   // The sum to P(i, k, k), while D² goes home.
   const Stream cube_partial = after(lines_.cut(rows_ * columns_, home + 1), cubed);
-  const Stream cube_blocks = lines_.reduce(graph, *along_j_, me_.k, cube_partial, c, d3);
+  const Stream cube_blocks = lines_.reduce(graph, *along_j_, me_.layer, cube_partial, c, d3);
   send_home(graph, of_row, squares, d2, {slots.d2}, home + 1);
   send_home(graph, of_column, cube_blocks, d3, {slots.d3}, home + 1 + hops);
 }

@@ -12,7 +12,7 @@ namespace plait::dense {
 class SymmOverlapped final : public SymmScheduled {
  public:
   /// Collective over the context.
-  SymmOverlapped(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products, const SymmOptions& options);
+  SymmOverlapped(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products, const SymmOptions& options);
 
  private:
   using Stream = collective::Stream;
@@ -26,7 +26,7 @@ class SymmOverlapped final : public SymmScheduled {
                  Index first_stage) const;
 
   SymmLines lines_;
-  SymmPlace me_;
+  layout::GridPlace me_;
   Index rows_ = 0, inner_ = 0, columns_ = 0;  // C is rows × columns, a sum of `inner` terms
   std::optional<SymmLines::Line> along_i_, along_j_, along_k_;
 };

@@ -4,13 +4,13 @@ namespace plait::dense {
 
 int SymmPairing::rank(int i, int j, int k) const noexcept {
   const int edge = mesh_.edge();
-  return ((k - i + edge) % edge * edge + i) * edge + j;
+  return by_rows().rank(i, j, (k - i + edge) % edge);
 }
 
-SymmPlace SymmPairing::place(int rank) const noexcept {
-  const int edge = mesh_.edge();
-  const int i = rank / edge % edge;
-  return {i, rank % edge, (i + rank / edge / edge) % edge};
+layout::GridPlace SymmPairing::place(int rank) const noexcept {
+  layout::GridPlace place = by_rows().place(rank);
+  place.layer = (place.row + place.layer) % mesh_.edge();
+  return place;
 }
 
 // On a circle an index leads those that follow it up to half of the way; opposite ones, the higher the lower.

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/dense/symm/symm_mesh.hpp"
+#include "plait/dense/symm/symm_grid.hpp"
 
 namespace plait::dense {
 
@@ -17,11 +17,11 @@ namespace plait::dense {
 /// Rank ((k - i) mod p)·p² + i·p + j is at (i, j, k): P(i, j, i), which are first, are the homes of the blocks (j, i).
 class SymmPairing {
  public:
-  explicit SymmPairing(const SymmMesh& mesh) : mesh_(mesh) {}
+  explicit SymmPairing(const SymmGrid& mesh) : mesh_(mesh) {}
 
-  [[nodiscard]] const SymmMesh& mesh() const noexcept { return mesh_; }
+  [[nodiscard]] const SymmGrid& mesh() const noexcept { return mesh_; }
   [[nodiscard]] int rank(int i, int j, int k) const noexcept;
-  [[nodiscard]] SymmPlace place(int rank) const noexcept;
+  [[nodiscard]] layout::GridPlace place(int rank) const noexcept;
 
   [[nodiscard]] bool leads(int a, int b) const noexcept;
   /// At (i, ·, k).
@@ -41,7 +41,9 @@ class SymmPairing {
   [[nodiscard]] int most_ranks_of_columns() const noexcept { return 1 + mesh_.edge() / 2; }
 
  private:
-  SymmMesh mesh_;
+  [[nodiscard]] layout::ProcessGrid by_rows() const noexcept { return {mesh_.edge(), mesh_.edge(), mesh_.edge()}; }
+
+  SymmGrid mesh_;
 };
 
 }  // namespace plait::dense

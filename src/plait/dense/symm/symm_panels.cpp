@@ -49,7 +49,7 @@ void SymmPanel::is_read_by(schedule::OperationId operation) {
   for_each_segment([&](Segment& segment) { segment.readers.push_back(operation); });
 }
 
-PanelCut::PanelCut(const SymmMesh& mesh, Index element_bytes, Index segment_elements)
+PanelCut::PanelCut(const SymmGrid& mesh, Index element_bytes, Index segment_elements)
     : element_bytes_(element_bytes),
       segment_elements_(segment_elements),
       width_(width_of_panels(mesh.extent(0), segment_elements)) {}
@@ -110,7 +110,7 @@ SymmPanels PanelCut::halves(Index rows, Index columns, Index first_stage) const 
 }
 
 // Blocks of a mesh have at most two extents.
-PanelCut::Most PanelCut::most(const SymmMesh& mesh) const {
+PanelCut::Most PanelCut::most(const SymmGrid& mesh) const {
   Most most{};
   for (const Index rows : {mesh.extent(0), mesh.extent(mesh.edge() - 1)}) {
     for (const Index columns : {mesh.extent(0), mesh.extent(mesh.edge() - 1)}) {

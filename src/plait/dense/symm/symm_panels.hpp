@@ -5,7 +5,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/symm/symm_mesh.hpp"
+#include "plait/dense/symm/symm_grid.hpp"
 
 namespace plait::dense {
 
@@ -43,7 +43,7 @@ using SymmPanels = std::vector<SymmPanel>;
 /// How blocks are cut into panels and these into segments: alike on all ranks.
 class PanelCut {
  public:
-  PanelCut(const SymmMesh& mesh, Index element_bytes, Index segment_elements);
+  PanelCut(const SymmGrid& mesh, Index element_bytes, Index segment_elements);
 
   struct Columns {
     Index first, last;
@@ -63,7 +63,7 @@ class PanelCut {
   struct Most {
     Index of_block, of_half, of_sum;
   };
-  [[nodiscard]] Most most(const SymmMesh& mesh) const;
+  [[nodiscard]] Most most(const SymmGrid& mesh) const;
 
  private:
   [[nodiscard]] SymmPanel panel(Columns columns, Index begin, Index end, Index first_stage, Index& number) const;

@@ -18,19 +18,19 @@ namespace {
 // Of Algorithm 6: the layers with which most ranks take part, as many as these can be.
 int most_useful_layers(int ranks, const SymmOptions& options) {
   const auto used = [&](int layers) {
-    const int edge = options.edge.value_or(SymmMesh::largest_edge(ranks, layers));
+    const int edge = options.edge.value_or(SymmGrid::largest_edge(ranks, layers));
     return layers <= edge && Index{edge} * edge * layers <= ranks ? edge * edge * layers : 0;
   };
   int best = 1;
-  for (int layers = 2; layers <= SymmMesh::largest_cube(ranks); ++layers)
+  for (int layers = 2; layers <= SymmGrid::largest_cube(ranks); ++layers)
     if (used(layers) >= used(best)) best = layers;
   return best;
 }
 
 SymmAlgorithm better_algorithm(int ranks) {
-  const Index cube = SymmMesh::largest_cube(ranks);
+  const Index cube = SymmGrid::largest_cube(ranks);
   const int layers = most_useful_layers(ranks, {});
-  const Index edge = SymmMesh::largest_edge(ranks, layers);
+  const Index edge = SymmGrid::largest_edge(ranks, layers);
   return edge * edge * layers > 2 * cube * cube * cube ? SymmAlgorithm::cannon : SymmAlgorithm::mirrored;
 }
 
@@ -46,17 +46,17 @@ SymmOptions complete(int ranks, Index n, SymmOptions options) {
   if (!options.algorithm) options.algorithm = better_algorithm(ranks);
   const bool is_cube = options.algorithm != SymmAlgorithm::cannon;
   if (is_cube) {
-    if (!options.edge) options.edge = SymmMesh::largest_cube(ranks);
+    if (!options.edge) options.edge = SymmGrid::largest_cube(ranks);
     options.layers = options.edge;
   } else {
     if (!options.layers) options.layers = most_useful_layers(ranks, options);
-    if (!options.edge) options.edge = SymmMesh::largest_edge(ranks, *options.layers);
+    if (!options.edge) options.edge = SymmGrid::largest_edge(ranks, *options.layers);
   }
   if (*options.layers > *options.edge) {
     throw ArgumentError(fmt::format("layers: {}, expected at most the mesh's edge, {} on {} ranks", *options.layers,
                                     *options.edge, ranks));
   }
-  const int most = is_cube ? SymmMesh::largest_cube(ranks) : SymmMesh::largest_edge(ranks, *options.layers);
+  const int most = is_cube ? SymmGrid::largest_cube(ranks) : SymmGrid::largest_edge(ranks, *options.layers);
   if (*options.edge > most || Index{most} * most * *options.layers > ranks) {
     throw ArgumentError(fmt::format("edge: {}, expected at most {}, for a mesh of edge x edge x {} of {} ranks",
                                     *options.edge, most, is_cube ? "edge" : std::to_string(*options.layers), ranks));
@@ -64,11 +64,11 @@ SymmOptions complete(int ranks, Index n, SymmOptions options) {
   return options;
 }
 
-SymmMesh symm_mesh(Index n, const SymmOptions& options) { return {n, *options.edge, *options.layers}; }
+SymmGrid symm_grid(Index n, const SymmOptions& options) { return {n, *options.edge, *options.layers}; }
 
 std::unique_ptr<SymmPlan> make_symm_plan(mpi::Context& context, Index n, const SymmProducts& products,
                                          const SymmOptions& options) {
-  const SymmMesh mesh = symm_mesh(n, options);
+  const SymmGrid mesh = symm_grid(n, options);
   switch (*options.algorithm) {
     case SymmAlgorithm::original:
     case SymmAlgorithm::baseline: return std::make_unique<SymmBlocking>(context, mesh, products, options);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "plait/base/index.hpp"
-#include "plait/dense/symm/symm_mesh.hpp"
+#include "plait/dense/symm/symm_grid.hpp"
 #include "plait/dense/symm/symm_options.hpp"
 #include "plait/dense/symm/symm_products.hpp"
 #include "plait/layout/layout.hpp"
@@ -22,19 +22,19 @@ struct SymmOperands {
 /// One of the algorithms of `SymmSquareCube`, planned for one rank, whatever the type of the elements.
 class SymmPlan {
  public:
-  SymmPlan(const SymmMesh& mesh, SymmOptions options) : mesh_(mesh), options_(options), layout_(mesh.layout()) {}
+  SymmPlan(const SymmGrid& mesh, SymmOptions options) : mesh_(mesh), options_(options), layout_(mesh.layout()) {}
   SymmPlan(const SymmPlan&) = delete;
   SymmPlan& operator=(const SymmPlan&) = delete;
   virtual ~SymmPlan() = default;
 
   [[nodiscard]] const layout::Layout& layout() const noexcept { return layout_; }
   [[nodiscard]] const SymmOptions& options() const noexcept { return options_; }
-  [[nodiscard]] const SymmMesh& mesh() const noexcept { return mesh_; }
+  [[nodiscard]] const SymmGrid& mesh() const noexcept { return mesh_; }
   /// The block of a rank, empty where it has none.
   [[nodiscard]] layout::Shape home_shape(int rank) const noexcept {
     if (rank >= mesh_.edge() * mesh_.edge()) return {};
-    const SymmPlace place = mesh_.place(rank);
-    return {mesh_.extent(place.i), mesh_.extent(place.j)};
+    const layout::GridPlace place = mesh_.place(rank);
+    return {mesh_.extent(place.row), mesh_.extent(place.column)};
   }
 
   /// Plans what `run` does. Called once for each value, ordered alike on all ranks; collective where contracts are
@@ -49,7 +49,7 @@ class SymmPlan {
   [[nodiscard]] virtual Index workspace_bytes() const noexcept = 0;
 
  private:
-  SymmMesh mesh_;
+  SymmGrid mesh_;
   SymmOptions options_;
   layout::Layout layout_;
 };
@@ -59,7 +59,7 @@ class SymmPlan {
 /// \throws LayoutError    the elements of the matrix can't be counted
 [[nodiscard]] SymmOptions complete(int ranks, Index n, SymmOptions options);
 /// \pre  the options are complete
-[[nodiscard]] SymmMesh symm_mesh(Index n, const SymmOptions& options);
+[[nodiscard]] SymmGrid symm_grid(Index n, const SymmOptions& options);
 
 /// Collective over the context.
 /// \pre  the options are complete

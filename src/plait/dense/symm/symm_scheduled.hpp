@@ -22,7 +22,7 @@ class SymmScheduled : public SymmPlan {
   using Graph = schedule::Graph;
   using Place = collective::Place;
 
-  SymmScheduled(mpi::Context& context, const SymmMesh& mesh, const SymmProducts& products, const SymmOptions& options)
+  SymmScheduled(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products, const SymmOptions& options)
       : SymmPlan(mesh, options), context_(&context), products_(&products) {}
 
   /// Where the operands lie.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plait/base/index.hpp"
-#include "plait/dense/symm/symm_mesh.hpp"
+#include "plait/dense/symm/symm_grid.hpp"
 #include "plait/dense/symm/symm_options.hpp"
 #include "plait/mpi/message.hpp"
 
@@ -11,7 +11,7 @@ namespace plait::dense {
 
 /// Elements in one message of plait's own; at least one. Unless told: chains stall above what MPI sends without asking,
 /// so not more than that, but for blocks of so many bytes that there would be too many messages to plan.
-[[nodiscard]] inline Index symm_segment_elements(const SymmMesh& mesh, const SymmOptions& options,
+[[nodiscard]] inline Index symm_segment_elements(const SymmGrid& mesh, const SymmOptions& options,
                                                  Index element_bytes) noexcept {
   constexpr Index usual = std::min<Index>(Index{32} << 10, mpi::network_message), longest = Index{1} << 20, most = 8192;
   const Index of_block = std::min(longest, mesh.most_elements() / most * element_bytes);

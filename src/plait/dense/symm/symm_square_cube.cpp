@@ -107,7 +107,7 @@ SymmSquareCube<T>::SymmSquareCube(mpi::Context& context, Index n, const SymmOpti
   mpi::agreed(context, [&] {
     const int ranks = active_ ? static_cast<int>((*active_)->ranks().size()) : context.size();
     options_ = complete(ranks, n, options);
-    mesh_ = symm_mesh(n, options_);
+    mesh_ = symm_grid(n, options_);
     layout_ = active_ ? mesh_.layout().relabeled((*active_)->ranks()) : mesh_.layout();
   });
   const auto plan = [&](mpi::Context& own) {

@@ -8,7 +8,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/dense/element.hpp"
-#include "plait/dense/symm/symm_mesh.hpp"
+#include "plait/dense/symm/symm_grid.hpp"
 #include "plait/dense/symm/symm_options.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
@@ -60,7 +60,7 @@ class SymmSquareCube {
   /// With what was chosen.
   [[nodiscard]] const SymmOptions& options() const noexcept { return options_; }
   /// The ranks that take part: of the context, or of those that are active (see `SymmOptions::ranks_per_node`).
-  [[nodiscard]] const SymmMesh& mesh() const noexcept { return mesh_; }
+  [[nodiscard]] const SymmGrid& mesh() const noexcept { return mesh_; }
 
   /// d2 ← D².
   void square(const Matrix& d, Matrix& d2);
@@ -85,7 +85,7 @@ class SymmSquareCube {
   mpi::Context* context_;
   SymmOptions options_;
   std::unique_ptr<std::optional<mpi::ActiveRanks>> active_;  // where not all ranks take part
-  SymmMesh mesh_;
+  SymmGrid mesh_;
   layout::Layout layout_;
   std::unique_ptr<SymmPlan> plan_;  // none on ranks that sleep
   std::array<bool, 2> is_made_{};   // for D² alone, and with D³

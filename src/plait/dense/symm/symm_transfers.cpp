@@ -27,7 +27,7 @@ struct Amount {
 
 class Transfers {
  public:
-  Transfers(const SymmMesh& mesh, const SymmOptions& options, Index element_bytes)
+  Transfers(const SymmGrid& mesh, const SymmOptions& options, Index element_bytes)
       : mesh_(mesh), options_(options), element_bytes_(element_bytes) {
     by_mpi_ = options.algorithm == SymmAlgorithm::original || options.algorithm == SymmAlgorithm::baseline ||
               (options.algorithm != SymmAlgorithm::mirrored && options.backend == SymmBackend::mpi);
@@ -87,12 +87,12 @@ class Transfers {
   }
 
   void broadcast_operands() {
-    for_each_pair([&](int i, int j) { broadcast(mesh_.along_k(i, j), 0, block(i, j)); });
-    for_each_pair([&](int j, int k) { broadcast(mesh_.along_i(j, k), k, block(k, j)); });
+    for_each_pair([&](int i, int j) { broadcast(mesh_.ranks_of_layers(i, j), 0, block(i, j)); });
+    for_each_pair([&](int j, int k) { broadcast(mesh_.ranks_of_column(j, k), k, block(k, j)); });
   }
   void reduce_cube() {
     for_each_pair([&](int i, int k) {
-      reduce(mesh_.along_j(i, k), k, block(i, k));
+      reduce(mesh_.ranks_of_row(i, k), k, block(i, k));
       add(mesh_.rank(i, k, k), mesh_.rank(i, k, 0), block(i, k));
     });
   }
@@ -102,35 +102,35 @@ class Transfers {
     reduce_cube();  // D² goes the way that D³ goes
     if (!cubes) return;
     for_each_pair([&](int i, int k) { add(mesh_.rank(i, k, k), mesh_.rank(k, i, k), block(i, k)); });
-    for_each_pair([&](int j, int k) { broadcast(mesh_.along_i(j, k), k, block(j, k)); });
+    for_each_pair([&](int j, int k) { broadcast(mesh_.ranks_of_column(j, k), k, block(j, k)); });
     reduce_cube();
   }
 
   void overlapped(bool cubes) {
     broadcast_operands();
     for_each_pair([&](int i, int k) {
-      reduce(mesh_.along_j(i, k), i, block(i, k));
+      reduce(mesh_.ranks_of_row(i, k), i, block(i, k));
       add(mesh_.rank(i, i, k), mesh_.rank(i, k, 0), block(i, k));
     });
     if (!cubes) return;
-    for_each_pair([&](int j, int k) { broadcast(mesh_.along_i(j, k), j, block(j, k)); });
+    for_each_pair([&](int j, int k) { broadcast(mesh_.ranks_of_column(j, k), j, block(j, k)); });
     reduce_cube();
   }
 
   void cannon(bool cubes) {
-    for_each_pair([&](int i, int j) { broadcast(mesh_.along_k(i, j), 0, block(i, j)); });
+    for_each_pair([&](int i, int j) { broadcast(mesh_.ranks_of_layers(i, j), 0, block(i, j)); });
     product();
     if (cubes) {
       for_each_pair([&](int i, int j) { allreduce(i, j); });
       product();
     }
-    for_each_pair([&](int i, int j) { reduce(mesh_.along_k(i, j), 0, block(i, j)); });
+    for_each_pair([&](int i, int j) { reduce(mesh_.ranks_of_layers(i, j), 0, block(i, j)); });
   }
   // Block (i, l) of A is wanted at (i, j), and block (l, j) of B.
   void product() {
     const int edge = mesh_.edge();
-    for (int k = 0; k < mesh_.layers(); ++k) {
-      const int first = edge * k / mesh_.layers(), last = edge * (k + 1) / mesh_.layers();
+    for (int k = 0; k < mesh_.layers; ++k) {
+      const int first = edge * k / mesh_.layers, last = edge * (k + 1) / mesh_.layers;
       for (int step = first; step < last; ++step) {
         for_each_pair([&](int i, int j) {
           const int l = (i + j + step) % edge;
@@ -142,7 +142,7 @@ class Transfers {
     }
   }
   void allreduce(int i, int j) {
-    const std::vector<int> ranks = mesh_.along_k(i, j);
+    const std::vector<int> ranks = mesh_.ranks_of_layers(i, j);
     const auto size = static_cast<int>(ranks.size());
     const collective::Stream stream = cut(mesh_.elements(i, j));
     for (const collective::Segment& segment : stream.segments()) {
@@ -205,7 +205,7 @@ class Transfers {
     sums();
   }
 
-  const SymmMesh& mesh_;
+  const SymmGrid& mesh_;
   const SymmOptions& options_;
   Index element_bytes_;
   bool by_mpi_ = false;
@@ -214,12 +214,12 @@ class Transfers {
 
 }  // namespace
 
-std::vector<SymmTransfer> symm_transfers_of_square(const SymmMesh& mesh, const SymmOptions& options,
+std::vector<SymmTransfer> symm_transfers_of_square(const SymmGrid& mesh, const SymmOptions& options,
                                                    Index element_bytes) {
   return Transfers(mesh, options, element_bytes).square();
 }
 
-std::vector<SymmTransfer> symm_transfers_of_square_cube(const SymmMesh& mesh, const SymmOptions& options,
+std::vector<SymmTransfer> symm_transfers_of_square_cube(const SymmGrid& mesh, const SymmOptions& options,
                                                         Index element_bytes) {
   return Transfers(mesh, options, element_bytes).square_cube();
 }
