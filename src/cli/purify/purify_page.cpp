@@ -46,6 +46,19 @@ std::string convergence(const PurifyTask& task, const PurifyOutcome& outcome) {
          (has_zeros ? " Errors of 0 lie on the lower edge." : "") + "</p>\n";
 }
 
+std::string occupations(const PurifyOutcome& outcome) {
+  const auto& energies = outcome.energies;
+  if (energies.empty()) return "<h2>Occupations</h2>\n<p>There are no states.</p>\n";
+  std::vector<AxisPlot::Point> points;
+  for (std::size_t k = 0; k < energies.size(); ++k) points.push_back({energies[k], outcome.occupations.of_states[k]});
+  const double room = energies.front() < energies.back() ? 0 : 0.5;
+  AxisPlot plot({"energy, in the units of H", Scale::linear, energies.front() - room, energies.back() + room},
+                linear_axis("occupation, without a unit", outcome.occupations.of_states), 320,
+                "Occupations of the eigenstates by energy");
+  plot.curve("compute", "occupation", points);
+  return "<h2>Occupations</h2>\n" + plot.svg() + "<p class=\"soft\">Of all eigenstates, by energy.</p>\n";
+}
+
 std::string steps_timeline(const PurifyOutcome& outcome) {
   const report::Trace steps = report::part_of(outcome.trace, outcome.loop_begin, outcome.loop_end);
   const bool is_drawn =
@@ -57,46 +70,60 @@ std::string steps_timeline(const PurifyOutcome& outcome) {
 PageHead head(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
   return {options.input, options.command,
           fmt::format("{} electrons in {} of {} states, by {}; {}", *options.electrons, task.occupied, task.states,
-                      name(task.method), counted(static_cast<Index>(outcome.trace.ranks.size()), "rank"))};
+                      method_name(task), counted(static_cast<Index>(outcome.trace.ranks.size()), "rank"))};
 }
 
 std::string tiles(const PurifyTask& task, const PurifyOutcome& outcome) {
   std::string text = "<div class=\"tiles\">\n" + tile(fmt::format("{:.10g}", outcome.energy), "energy");
-  if (task.occupied > 0 && task.occupied < task.states) text += tile(gap_text(outcome), "gap");
-  text += tile(fmt::format("{}", outcome.state.iterates.size() - 1), "iterations");
-  text += tile(flops_text(outcome), "in products");
+  if (is_split(task)) text += tile(gap_text(outcome), "gap");
+  if (task.by_eigenstates) {
+    text += tile(fmt::format("{}", outcome.energies.size()), "eigenstates");
+  } else {
+    text += tile(fmt::format("{}", outcome.state.iterates.size() - 1), "iterations");
+    text += tile(flops_text(outcome), "in products");
+  }
   text += tile(hidden_text(outcome), "of the communication hidden under computation");
   return text + "</div>\n";
 }
 
-std::string results(const PurifyTask& task, const PurifyOutcome& outcome) {
+std::string results(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
   std::vector<std::vector<std::string>> rows{{"", "value"}};
   rows.push_back({"tr(DH), times the electrons of a state", fmt::format("{:.12g}", outcome.energy)});
-  if (task.occupied > 0 && task.occupied < task.states) {
+  if (is_smeared(task)) {
+    rows.push_back({"chemical potential", fmt::format("{:.8g}", outcome.chemical_potentials.low)});
+    rows.push_back({"entropy over Boltzmann's constant", fmt::format("{:.8g}", entropy_of(options, outcome))});
+    rows.push_back({"free energy", fmt::format("{:.12g}", free_energy_of(options, task, outcome))});
+  }
+  if (is_split(task)) {
     rows.push_back({"highest occupied state", highest_occupied_text(outcome)});
     rows.push_back({"lowest empty state", lowest_empty_text(outcome)});
     rows.push_back({"chemical potential", fmt::format("{:.8g} to {:.8g}", outcome.chemical_potentials.low,
                                                       outcome.chemical_potentials.high)});
   }
   rows.push_back({"error of the trace", fmt::format("{:.2e}", outcome.trace_error)});
-  rows.push_back({task.overlap ? "‖DSD - D‖" : "‖D² - D‖", fmt::format("{:.2e}", outcome.idempotency_error)});
+  if (!is_smeared(task)) {
+    rows.push_back({task.overlap ? "‖DSD - D‖" : "‖D² - D‖", fmt::format("{:.2e}", outcome.idempotency_error)});
+  }
   rows.push_back({"commutator with H", fmt::format("{:.2e}", outcome.commutator_error)});
-  rows.push_back({"products", fmt::format("{}", outcome.multiplications)});
-  rows.push_back({"volume / lower bound", volume_text(outcome)});
+  if (!task.by_eigenstates) {
+    rows.push_back({"products", fmt::format("{}", outcome.multiplications)});
+    rows.push_back({"volume / lower bound", volume_text(outcome)});
+  }
   return "<h2>Results</h2>\n" + table(rows);
 }
 
 }  // namespace
 
 std::string purify_page(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
-  std::vector<std::string> figures{convergence(task, outcome)};
+  std::vector<std::string> figures{task.by_eigenstates ? occupations(outcome) : convergence(task, outcome)};
   if (!outcome.picture.is_empty()) {
     figures.push_back("<h2>The density matrix</h2>\n" + drawn(outcome.picture, task.is_complex
                                                                                    ? "the density matrix, by their size"
                                                                                    : "the density matrix"));
   }
-  figures.push_back(results(task, outcome));
-  return page(head(options, task, outcome), tiles(task, outcome) + side_by_side(figures) + steps_timeline(outcome));
+  figures.push_back(results(options, task, outcome));
+  return page(head(options, task, outcome),
+              tiles(task, outcome) + side_by_side(figures) + (task.by_eigenstates ? "" : steps_timeline(outcome)));
 }
 
 }  // namespace plait::cli

@@ -19,8 +19,6 @@ using nlohmann::ordered_json;
 using purify::Interval;
 using purify::Iterate;
 
-bool is_split(const PurifyTask& task) { return task.occupied > 0 && task.occupied < task.states; }
-
 std::string iterations_table(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
   std::string text = fmt::format("  {:>9}  {:>11}  {:>11}  {:>20}  {:>9}\n", "iteration", "||X - X\u00b2||",
                                  "trace error", "energy", "time");
@@ -80,9 +78,10 @@ std::string lowest_empty_text(const PurifyOutcome& outcome) {
 }
 
 std::string summary(const PurifyOptions& options, const PurifyTask& task, const PurifyOutcome& outcome) {
-  std::string text = fmt::format("{}: {} electrons in {} of {} states, method {}\n", options.input, *options.electrons,
-                                 task.occupied, task.states, name(task.method));
-  text += iterations_table(options, task, outcome);
+  std::string text =
+      fmt::format("{}: {} electrons in {}{} states, method {}\n", options.input, *options.electrons,
+                  is_smeared(task) ? "" : fmt::format("{} of ", task.occupied), task.states, method_name(task));
+  if (!task.by_eigenstates) text += iterations_table(options, task, outcome);
   const auto line = [&text](std::string_view what, std::string_view value) {
     text += fmt::format("  {:<10}{}\n", what, value);
   };
@@ -94,9 +93,17 @@ std::string summary(const PurifyOptions& options, const PurifyTask& task, const 
     line("mu",
          fmt::format("{}: any chemical potential in between is valid", interval_text(outcome.chemical_potentials)));
   }
-  line("check",
-       fmt::format("passed: trace error {:.1e}, ||{}|| {:.1e}, commutator with H {:.1e}", outcome.trace_error,
-                   task.overlap ? "DSD - D" : "D\u00b2 - D", outcome.idempotency_error, outcome.commutator_error));
+  if (is_smeared(task)) {
+    line("mu", fmt::format("{:.12g}, {} of width {:.6g}", outcome.chemical_potentials.low, name(options.smearing),
+                           task.width));
+    line("entropy", fmt::format("{:.12g} k", entropy_of(options, outcome)));
+    line("free", fmt::format("{:.12g} = energy - width * entropy / k", free_energy_of(options, task, outcome)));
+  }
+  line("check", fmt::format("passed: trace error {:.1e}, {}commutator with H {:.1e}", outcome.trace_error,
+                            is_smeared(task) ? ""
+                                             : fmt::format("||{}|| {:.1e}, ", task.overlap ? "DSD - D" : "D\u00b2 - D",
+                                                           outcome.idempotency_error),
+                            outcome.commutator_error));
   if (outcome.root) {
     line("S^(-1/2)",
          fmt::format("{}, ||I - ZSZ|| {:.1e}",
@@ -107,8 +114,10 @@ std::string summary(const PurifyOptions& options, const PurifyTask& task, const 
     line("resumed", fmt::format("after iteration {}{}", outcome.resumed_at,
                                 outcome.other_ranks ? " on another number of ranks: equal to rounding" : ""));
   }
-  line("products",
-       fmt::format("{} in the iterations, {}; {}", outcome.multiplications, flops_text(outcome), outcome.products));
+  if (!task.by_eigenstates) {
+    line("products",
+         fmt::format("{} in the iterations, {}; {}", outcome.multiplications, flops_text(outcome), outcome.products));
+  }
   line("overlap", communication_text(outcome));
   if (outcome.least_bytes > 0 && outcome.received_bytes > 0) {
     line("moved", fmt::format("at most {} to a rank, {}× the lower bound", bytes_text(outcome.received_bytes),
@@ -117,12 +126,14 @@ std::string summary(const PurifyOptions& options, const PurifyTask& task, const 
   line("memory", fmt::format("{} on the largest rank, estimated", bytes_text(outcome.memory.largest_rank)));
   if (!options.output.empty()) line("wrote", options.output);
   if (!options.energy_weighted.empty()) line("wrote", options.energy_weighted);
+  if (!options.eigenvalues.empty()) line("wrote", options.eigenvalues);
   if (!options.page.empty()) line("report", options.page);
   if (!options.trace.empty()) line("trace", options.trace);
-  line("total", fmt::format("{}: read {}, prepared {}, iterated {}, checked {}, wrote {}",
-                            seconds_text(outcome.seconds), seconds_text(outcome.read_seconds),
-                            seconds_text(outcome.prepare_seconds), seconds_text(outcome.purify_seconds),
-                            seconds_text(outcome.check_seconds), seconds_text(outcome.write_seconds)));
+  line("total", fmt::format("{}: read {}, {} {}, {} {}, checked {}, wrote {}", seconds_text(outcome.seconds),
+                            seconds_text(outcome.read_seconds), task.by_eigenstates ? "eigenstates" : "prepared",
+                            seconds_text(outcome.prepare_seconds), task.by_eigenstates ? "summed up" : "iterated",
+                            seconds_text(outcome.purify_seconds), seconds_text(outcome.check_seconds),
+                            seconds_text(outcome.write_seconds)));
   return text;
 }
 
@@ -145,26 +156,32 @@ std::string json_report(const mpi::Context& context, const PurifyOptions& option
        {"overlap", name_or_null(options.overlap)},
        {"output", output_json(options.output)},
        {"energy_weighted", name_or_null(options.energy_weighted)},
+       {"eigenvalues", name_or_null(options.eigenvalues)},
        {"report", name_or_null(options.page)},
        {"trace", name_or_null(options.trace)},
        {"states", task.states},
        {"electrons", *options.electrons},
-       {"occupied", task.occupied},
-       {"method", name(task.method)},
+       {"occupied", is_smeared(task) ? ordered_json(task.filled) : ordered_json(task.occupied)},
+       {"method", method_name(task)},
+       {"smearing", name(options.smearing)},
+       {"width", task.width},
        {"energy", outcome.energy},
+       {"entropy", entropy_of(options, outcome)},
+       {"free_energy", free_energy_of(options, task, outcome)},
        {"spectrum", {outcome.state.problem.spectrum.low, outcome.state.problem.spectrum.high}},
-       {"chemical_potential",
-        split ? ordered_json{outcome.chemical_potentials.low, outcome.chemical_potentials.high} : ordered_json()},
+       {"chemical_potential", split || is_smeared(task)
+                                  ? ordered_json{outcome.chemical_potentials.low, outcome.chemical_potentials.high}
+                                  : ordered_json()},
        // null where only bounds are known, or where the spectrum has no such state
-       {"highest_occupied", resolved ? number_or_null(outcome.frontier.highest_occupied) : ordered_json()},
-       {"lowest_empty", resolved ? number_or_null(outcome.frontier.lowest_empty) : ordered_json()},
-       {"gap", resolved ? number_or_null(gap.high) : ordered_json()},
+       {"highest_occupied", split && resolved ? number_or_null(outcome.frontier.highest_occupied) : ordered_json()},
+       {"lowest_empty", split && resolved ? number_or_null(outcome.frontier.lowest_empty) : ordered_json()},
+       {"gap", split && resolved ? number_or_null(gap.high) : ordered_json()},
        {"gap_bounds", split ? ordered_json{gap.low, gap.high} : ordered_json()},
        {"check", "passed"},
        {"trace_error", outcome.trace_error},
        {"idempotency_error", outcome.idempotency_error},
        {"commutator_error", outcome.commutator_error},
-       {"iterations", iterates.size() - 1},
+       {"iterations", task.by_eigenstates ? 0 : iterates.size() - 1},
        {"iterates", std::move(iterates)},
        {"resumed_at", outcome.resumed_at},
        {"multiplications", outcome.multiplications},

@@ -17,6 +17,21 @@ namespace plait::cli {
 [[nodiscard]] std::string json_report(const mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
                                       const PurifyOutcome& outcome);
 
+[[nodiscard]] inline bool is_smeared(const PurifyTask& task) { return task.width > 0; }
+/// Whether there are states on both sides of a gap.
+[[nodiscard]] inline bool is_split(const PurifyTask& task) {
+  return !is_smeared(task) && task.occupied > 0 && task.occupied < task.states;
+}
+
+/// Of all electrons, over Boltzmann's constant; 0 without smearing.
+[[nodiscard]] inline double entropy_of(const PurifyOptions& options, const PurifyOutcome& outcome) {
+  return options.per_state * outcome.occupations.entropy;
+}
+[[nodiscard]] inline double free_energy_of(const PurifyOptions& options, const PurifyTask& task,
+                                           const PurifyOutcome& outcome) {
+  return outcome.energy - task.width * entropy_of(options, outcome);
+}
+
 /// What is known of the gap and the states at it: numbers, or intervals where these are not resolved.
 [[nodiscard]] std::string gap_text(const PurifyOutcome& outcome);
 [[nodiscard]] std::string highest_occupied_text(const PurifyOutcome& outcome);

@@ -21,6 +21,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/dense_products.hpp"
+#include "plait/purify/eigenstates.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/hamiltonian.hpp"
 #include "plait/redistribute/redistribution.hpp"
@@ -79,25 +80,23 @@ class PurifyRun {
     tracing.emplace(context_,
                     options_.trace.empty() && options_.page.empty() ? most_trace_bytes : Timeline::default_bytes);
     Matrix<T> h = read(options_.input, task_.hamiltonian);
-    orthogonalise(h);
-    Matrix<T> d = purified(h, watch);
-    const Stopwatch checking;
-    look_at(h, d);
-    std::optional<Matrix<T>> weighted = back(h, d);
+    if (task_.overlap) s_.emplace(read(options_.overlap, *task_.overlap));
+    std::optional<Matrix<T>> weighted;
+    Matrix<T> d = task_.by_eigenstates ? occupied(h, weighted) : purified(h, weighted, watch);
     expect_right();
-    outcome_.check_seconds = slowest(context_, checking.seconds());
     outcome_.trace = tracing->gather();
     tracing.reset();
     if (context_.rank() == 0) outcome_.overlap = report::overlap_of(outcome_.trace);
     write_trace();
     draw(d);
     const Stopwatch writing;
+    write_eigenvalues();
     write(options_.energy_weighted, std::move(weighted));
     write(options_.output, std::move(d));
     outcome_.write_seconds = slowest(context_, writing.seconds());
     if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
     meter_.finish();
-    outcome_.products = products_.describe();
+    outcome_.products = task_.by_eigenstates ? "" : products_.describe();
     outcome_.seconds = slowest(context_, watch.seconds());
     return std::move(outcome_);
   }
@@ -158,10 +157,91 @@ class PurifyRun {
     return result;
   }
 
+  /// D by the eigenstates of h, its checks, and DHD if it is asked for.
+  [[nodiscard]] Matrix<T> occupied(const Matrix<T>& h, std::optional<Matrix<T>>& weighted) {
+    const Stopwatch watch;
+    meter_.stage("finding the eigenstates", 0, 0);
+    std::optional<purify::Eigenstates<T>> states;
+    const auto* const s = s_ ? &*s_ : nullptr;
+    try {
+      states.emplace(context_, h, s);
+      outcome_.energies = states->values();
+      outcome_.occupations = mpi::agreed(context_, [&] { return occupations(outcome_.energies); });
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(in_option_words(error.what(), option_words_));
+    }
+    outcome_.prepare_seconds = slowest(context_, watch.seconds());
+    const Stopwatch summing;
+    meter_.stage("summing up the occupied states", 0, 0);
+    const std::vector<double>& energies = outcome_.energies;
+    std::vector<double> weights = outcome_.occupations.of_states;
+    auto d = purify::allocate<T>(context_, products_.layout());
+    states->weigh(weights, d);
+    double energy = 0;
+    for (std::size_t k = 0; k < weights.size(); ++k) energy += weights[k] *= energies[k];
+    if (!options_.energy_weighted.empty()) {
+      weighted.emplace(purify::allocate<T>(context_, products_.layout()));
+      states->weigh(weights, *weighted);
+    }
+    states.reset();
+    outcome_.purify_seconds = slowest(context_, summing.seconds());
+
+    meter_.stage("checking the density matrix", 0, 0);
+    const Stopwatch checking;
+    outcome_.energy = options_.per_state * energy;
+    if (energies.empty()) return d;
+    outcome_.state.problem.spectrum = {energies.front(), energies.back()};
+    const double width = std::max(energies.back() - energies.front(), std::abs(energies.back()));
+    density_norm_ = std::max(1.0, std::sqrt(purify::inner_product(context_, d, d)));
+    outcome_.trace_error =
+        (s == nullptr ? purify::trace(context_, d) : purify::inner_product(context_, d, *s)) - task_.filled;
+    if (width > 0) {
+      outcome_.commutator_error = purify::commutator_error(context_, h, d, s) / (width * density_norm_);
+      outcome_.energy_error = std::abs(purify::inner_product(context_, d, h) - energy) / width;
+    }
+    if (options_.smearing == purify::Smearing::none) {
+      outcome_.idempotency_error = purify::sampled_idempotency_error(context_, d, s);
+    }
+    outcome_.check_seconds = slowest(context_, checking.seconds());
+    return d;
+  }
+
+  /// Occupations of eigenstates, and what they tell of the states at the gap.
+  [[nodiscard]] purify::Occupations occupations(const std::vector<double>& energies) {
+    auto result = purify::occupy(energies, task_.filled, options_.smearing, task_.width);
+    const double mu = result.chemical_potential;
+    outcome_.chemical_potentials = {mu, mu};
+    if (options_.smearing != purify::Smearing::none || task_.occupied == 0 || task_.occupied == task_.states) {
+      return result;
+    }
+    const auto empty = static_cast<std::size_t>(task_.occupied);
+    outcome_.frontier = {energies[empty - 1], 0, energies[empty], 0};
+    outcome_.chemical_potentials = {energies[empty - 1], energies[empty]};
+    constexpr double resolution = 1e-12;  // of the spectrum
+    if (!(energies[empty] - energies[empty - 1] > resolution * (energies.back() - energies.front()))) {
+      throw purify::NoGap(
+          fmt::format("no gap for {} occupied states of {}: states {} and {} have the energies {:.12g} "
+                      "and {:.12g}; --smearing occupies both in part",
+                      task_.occupied, task_.states, empty, empty + 1, energies[empty - 1], energies[empty]),
+          outcome_.chemical_potentials);
+    }
+    return result;
+  }
+
+  /// D by iteration, its checks, and DHD if it is asked for.
+  [[nodiscard]] Matrix<T> purified(Matrix<T>& h, std::optional<Matrix<T>>& weighted, const Stopwatch& since_begin) {
+    orthogonalise(h);
+    auto d = iterated(h, since_begin);
+    const Stopwatch checking;
+    look_at(h, d);
+    weighted = back(h, d);
+    outcome_.check_seconds = slowest(context_, checking.seconds());
+    return d;
+  }
+
   /// h ← ZHZ, where there is an overlap.
   void orthogonalise(Matrix<T>& h) {
     if (!task_.overlap) return;
-    s_.emplace(read(options_.overlap, *task_.overlap));
     if (!options_.energy_weighted.empty()) {
       h_given_.emplace(purify::allocate<T>(context_, products_.layout()));
       purify::blend<T>(0, {{1, &h}}, *h_given_);
@@ -238,7 +318,7 @@ class PurifyRun {
     return {counted_, h, std::move(checkpoint.state), std::move(x)};
   }
 
-  [[nodiscard]] Matrix<T> purified(const Matrix<T>& h, const Stopwatch& since_begin) {
+  [[nodiscard]] Matrix<T> iterated(const Matrix<T>& h, const Stopwatch& since_begin) {
     auto purification = begun(h);
     outcome_.prepare_seconds = std::max(0.0, slowest(context_, since_begin.seconds()) - outcome_.read_seconds);
     // Of the steps of this run alone: not of what prepares them, those before it was resumed, checkpoints and checks.
@@ -338,13 +418,15 @@ class PurifyRun {
     const double n = std::max(1.0, static_cast<double>(task_.states));
     const double rounding = task_.overlap ? 1e-7 : 1e-9;
     const bool is_right = std::abs(outcome_.trace_error) < rounding * n &&
-                          outcome_.idempotency_error < rounding * n * density_norm_ && outcome_.commutator_error < 1e-7;
+                          outcome_.idempotency_error < rounding * n * density_norm_ &&
+                          outcome_.commutator_error < 1e-7 && outcome_.energy_error < rounding * n * density_norm_;
     if (is_right) return;
     throw Error(
         ErrorKind::other,
         fmt::format("the check failed: the result is no density matrix (trace error {:.2e}, ||DSD - D|| {:.2e}, "
-                    "commutator with H {:.2e}); it was not written",
-                    outcome_.trace_error, outcome_.idempotency_error, outcome_.commutator_error));
+                    "commutator with H {:.2e}, error of the energy {:.2e}); it was not written",
+                    outcome_.trace_error, outcome_.idempotency_error, outcome_.commutator_error,
+                    outcome_.energy_error));
   }
 
   void write_trace() {
@@ -365,6 +447,14 @@ class PurifyRun {
       }
     });
     outcome_.picture.unite(context_);
+  }
+
+  void write_eigenvalues() {
+    if (options_.eigenvalues.empty()) return;
+    purify::Matrix<double> slab(Layout::rows({task_.states, 1}, context_.size()), context_.rank());
+    slab.for_each_element(
+        [&](Index row, Index, double& value) { value = outcome_.energies[static_cast<std::size_t>(row)]; });
+    io::write_npy(context_, options_.eigenvalues, slab, {});
   }
 
   void write(const std::string& path, std::optional<Matrix<T>> matrix) {

@@ -8,6 +8,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/purify/orthogonal.hpp"
 #include "plait/purify/purification.hpp"
+#include "plait/purify/smearing.hpp"
 #include "plait/purify/spectrum.hpp"
 #include "plait/report/overlap.hpp"
 #include "plait/report/trace.hpp"
@@ -25,10 +26,13 @@ struct PurifyOutcome {
   purify::State state;
   purify::Interval chemical_potentials;
   purify::Frontier frontier;
+  std::vector<double> energies;  // of all eigenstates, where they were found
+  purify::Occupations occupations;
   double energy = 0;             // per_state · tr(DH)
   double trace_error = 0;        // tr(DS) - occupied
   double idempotency_error = 0;  // ‖DSD - D‖, Frobenius
   double commutator_error = 0;   // ‖(HD - DH)v‖ / (‖v‖ · width of the spectrum) of a random v
+  double energy_error = 0;       // tr(DH) less the sum over eigenstates, over the width of the spectrum
   std::optional<purify::InverseRoot> root;
   Index resumed_at = 0;        // steps that a checkpoint had, 0 without
   bool other_ranks = false;    // the checkpoint was written by another number of ranks

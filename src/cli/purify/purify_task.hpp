@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -19,7 +20,10 @@ struct PurifyTask {
   std::optional<io::MatrixFile> overlap;
   std::optional<io::MatrixFile> inverse_root;
   Index states = 0;
-  Index occupied = 0;
+  Index occupied = 0;  // the last of them in part, where the electrons do not fill them
+  double filled = 0;   // states' worth of electrons
+  double width = 0;    // of the smearing, in the units of H
+  bool by_eigenstates = false;
   purify::Method method = purify::Method::canonical;
   purify::Squares squares = purify::Squares::symmetric;
   bool is_complex = false;  // any of the matrices
@@ -27,6 +31,9 @@ struct PurifyTask {
   [[nodiscard]] Index element_bytes() const noexcept { return is_complex ? 16 : 8; }
   [[nodiscard]] Index matrix_bytes() const noexcept { return states * states * element_bytes(); }
 };
+
+/// The word of --method for it.
+[[nodiscard]] std::string_view method_name(const PurifyTask& task) noexcept;
 
 /// Reads the headers and checks that everything fits together and that all output can be written. Collective over
 /// `context`.

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,6 +23,18 @@ namespace {
 constexpr Index steps_for_bounds = 30;
 constexpr double least_energy = 1e-140;  // whose squares can be summed up
 constexpr double highest_energy = 1e140;
+
+/// The product of the matrices, of which null ones are 1, and v: the last one first.
+template <class T>
+std::vector<T> applied(mpi::Context& context, std::initializer_list<const Matrix<T>*> matrices, std::vector<T> v) {
+  std::vector<T> result(v.size());
+  for (auto matrix = std::rbegin(matrices); matrix != std::rend(matrices); ++matrix) {
+    if (*matrix == nullptr) continue;
+    apply(context, **matrix, std::span<const T>(v), std::span<T>(result));
+    std::swap(v, result);
+  }
+  return v;
+}
 
 }  // namespace
 
@@ -44,27 +59,39 @@ Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
 }
 
 template <class T>
-double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d) {
+double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, const Matrix<T>* s) {
   constexpr std::uint64_t seed = 7;
-  const auto n = static_cast<std::size_t>(h.layout().shape().rows);
-  std::vector<T> v(n), half(n), hd(n), dh(n);
-  for (std::size_t i = 0; i < n; ++i) v[i] = random_uniform(seed, i) - 0.5;
-  apply(context, d, std::span<const T>(v), std::span<T>(half));
-  apply(context, h, std::span<const T>(half), std::span<T>(hd));
-  apply(context, h, std::span<const T>(v), std::span<T>(half));
-  apply(context, d, std::span<const T>(half), std::span<T>(dh));
+  std::vector<T> v(static_cast<std::size_t>(h.layout().shape().rows));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = random_uniform(seed, i) - 0.5;
+  const auto hds = applied<T>(context, {&h, &d, s}, v);
+  const auto sdh = applied<T>(context, {s, &d, &h}, v);
   double difference = 0;
   double length = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    difference += std::norm(hd[i] - dh[i]);
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    difference += std::norm(hds[i] - sdh[i]);
     length += std::norm(v[i]);
   }
   return length > 0 ? std::sqrt(difference / length) : 0;
 }
 
-#define PLAIT_INSTANTIATE(T)                                              \
-  template Interval spectrum_of(mpi::Context&, const Matrix<T>&, Bounds); \
-  template double commutator_error(mpi::Context&, const Matrix<T>&, const Matrix<T>&);
+template <class T>
+double sampled_idempotency_error(mpi::Context& context, const Matrix<T>& d, const Matrix<T>* s) {
+  constexpr std::uint64_t samples = 4;
+  std::vector<T> v(static_cast<std::size_t>(d.layout().shape().rows));
+  double sum = 0;
+  for (std::uint64_t seed = 0; seed < samples; ++seed) {
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = random_uniform(seed, i) < 0.5 ? -1 : 1;
+    const auto once = applied<T>(context, {&d}, v);
+    const auto twice = applied<T>(context, {&d, s}, once);
+    for (std::size_t i = 0; i < v.size(); ++i) sum += std::norm(twice[i] - once[i]);
+  }
+  return std::sqrt(sum / samples);
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                             \
+  template Interval spectrum_of(mpi::Context&, const Matrix<T>&, Bounds);                                \
+  template double commutator_error(mpi::Context&, const Matrix<T>&, const Matrix<T>&, const Matrix<T>*); \
+  template double sampled_idempotency_error(mpi::Context&, const Matrix<T>&, const Matrix<T>*);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)
 #undef PLAIT_INSTANTIATE

@@ -21,8 +21,15 @@ enum class Bounds : unsigned char {
 template <class T>
 [[nodiscard]] Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds);
 
-/// ‖(hd - dh)v‖ / ‖v‖ of a random vector v: 0 up to rounding, if d is a function of h. Collective over the context.
+/// ‖(hds - sdh)v‖ / ‖v‖ of a random vector v: 0 up to rounding, if d is a function of h in a basis of overlap s, which
+/// is 1 where there is none. Collective over the context.
 template <class T>
-[[nodiscard]] double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d);
+[[nodiscard]] double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d,
+                                      const Matrix<T>* s = nullptr);
+
+/// About ‖dsd - d‖, Frobenius, by vectors of random signs, which give its square on average. Collective over the
+/// context.
+template <class T>
+[[nodiscard]] double sampled_idempotency_error(mpi::Context& context, const Matrix<T>& d, const Matrix<T>* s = nullptr);
 
 }  // namespace plait::purify

@@ -1,6 +1,7 @@
 """`plait purify` against NumPy's eigensolver: files, overlaps, reports, errors, and jobs that are killed and go on."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -182,6 +183,91 @@ class Purify(CommandTest):
         self.assertAlmostEqual(report["gap"], known["gap"], delta=1e-6)
         self.assert_density("D.npy", np.load(WATER / "density.npy") / 2, 1e-6)
 
+    def test_eigenstates_give_the_density_on_any_ranks(self):
+        for kind in (float, complex):
+            h = self.save("H.npy", prescribed(np.linspace(-1, 1, 45), 1, kind))
+            s = self.save("S.npy", prescribed(np.linspace(0.1, 2, 45), 2, kind))
+            for overlap in (None, s):
+                d, w, energies = density(h, 9, overlap)
+                job = ["purify", "H.npy", "--electrons", "18", "--method", "eigen", "-o", "D.npy"]
+                job += [] if overlap is None else ["--overlap", "S.npy"]
+                for ranks in (0, 3):
+                    with self.subTest(kind=kind, overlap=overlap is not None, ranks=ranks):
+                        more = ["--energy-weighted", "W.npy", "--eigenvalues", "E.npy", "--json"]
+                        report = json.loads(self.succeed(ranks, *job, *more))
+                        self.assert_density("D.npy", d)
+                        self.assert_density("W.npy", w)
+                        np.testing.assert_allclose(self.load("E.npy").ravel(), energies, atol=1e-10)
+                        self.assertAlmostEqual(report["energy"], 2 * energies[:9].sum(), places=9)
+                        self.assertAlmostEqual(report["gap"], energies[9] - energies[8], places=9)
+                        self.assertEqual((report["method"], report["iterations"]), ("eigen", 0))
+        text = self.succeed(2, *job, "--report", "R.html")
+        self.assertIn("method eigen", text)
+        self.assertIn("Occupations", (self.folder / "R.html").read_text())
+
+    def test_smearing_occupies_metals_as_a_direct_sum_does(self):
+        energies, vectors = np.linalg.eigh(c60())
+        self.save("H.npy", c60())
+        erfc = np.vectorize(math.erfc)
+        x = np.linspace(-40, 40, 80001)
+        kinds = {
+            "fermi-dirac": lambda x: 0.5 - 0.5 * np.tanh(x / 2),
+            "gaussian": lambda x: erfc(x) / 2,
+            "methfessel-paxton": lambda x: erfc(x) / 2 - x * np.exp(-(x**2)) / (2 * math.sqrt(math.pi)),
+        }
+        for name, f in kinds.items():
+            # The entropy is the integral of x df from where all is full.
+            middle = (x[1:] + x[:-1]) / 2
+            integral = np.concatenate([[0], np.cumsum(middle * np.diff(f(x)))])
+            for electrons, width, ranks in ((62, 0.05, 0), (31, 0.2, 2), (93, 1e-6, 3)):
+                with self.subTest(kind=name, electrons=electrons, width=width):
+                    report = json.loads(self.succeed(
+                        ranks, "purify", "H.npy", "--electrons", str(electrons), "--smearing", name,
+                        "--width", str(width), "-o", "D.npy", "--json",
+                    ))  # fmt: skip
+                    (mu,) = set(report["chemical_potential"])
+                    at = (energies - mu) / width
+                    occupations = f(np.clip(at, -200, 200)) if width > 1e-5 else None
+                    if occupations is None:  # which rounding of the levels decides: a level is shared alike
+                        level = energies[(electrons - 1) // 2]
+                        inside = abs(energies - level) < 1e-6
+                        full = energies < level - 1e-6
+                        occupations = full + inside * (electrons / 2 - full.sum()) / inside.sum()
+                    self.assertAlmostEqual(2 * occupations.sum(), electrons, places=7)
+                    self.assert_density("D.npy", (vectors * occupations) @ vectors.T, 1e-7)
+                    self.assertAlmostEqual(report["energy"], 2 * occupations @ energies, places=7)
+                    if width > 1e-5:
+                        self.assertAlmostEqual(report["entropy"], 2 * np.interp(at, x, integral).sum(), delta=1e-4)
+                    self.assertAlmostEqual(report["free_energy"], report["energy"] - width * report["entropy"])
+        job = ["purify", "H.npy", "--electrons", "62"]
+        text = self.succeed(2, *job, "--smearing", "fermi-dirac", "--temperature", "1000", "--energy-unit", "eV")
+        self.assertRegex(text, r"(?m)^  mu        \S+, fermi-dirac of width 0\.0861733$")
+        self.assertRegex(text, r"(?m)^  entropy   \S+ k\n  free      \S+ = energy - width \* entropy / k$")
+        self.assertIn("no gap for 31 occupied states of 60", self.run_plait(2, *job, "--method", "eigen").errors[0])
+
+    def test_what_is_wrong_with_eigenstates_is_said(self):
+        self.save("H.npy", c60())
+        self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
+        cases = [
+            (["--method", "eigen", "--overlap", "S.npy"], "--overlap: is not positive definite"),
+            (["--method", "eigen", "--chemical-potential", "0"], "it is found from the number of electrons"),
+            (["--method", "eigen", "--checkpoint", "C.json"], "there are no iterations to go on from"),
+            (["--method", "eigen", "--inverse-root", "H.npy", "--overlap", "S.npy"], "they take Cholesky's factor of S"),
+            (["--method", "tc2", "--eigenvalues", "E.npy"], "--eigenvalues takes eigenstates, but --method is tc2"),
+            (["--smearing", "gaussian"], "--smearing is gaussian, but --width (or --temperature) is missing"),
+            (["--width", "0.1"], "--width is given, but --smearing is missing"),
+            (["--smearing", "gaussian", "--width", "0"], "--width: is 0, expected a positive number"),
+            (["--smearing", "gaussian", "--temperature", "9", "--energy-unit", "eV"], "--smearing is gaussian, which has none"),
+            (["--smearing", "fermi-dirac", "--temperature", "9"], "--energy-unit is missing"),
+            (["--eigenvalues", "H.npy"], "H.npy: is IN and the file of --eigenvalues"),
+        ]  # fmt: skip
+        for i, (words, complaint) in enumerate(cases):
+            with self.subTest(words):
+                result = self.run_plait(2 if i == 0 else 0, "purify", "H.npy", "--electrons", "60", *words)
+                self.assertNotEqual(result.status, 0)
+                self.assertEqual(len(result.errors), 1, result.stderr)
+                self.assertIn(complaint, result.errors[0])
+
     def test_the_summary_and_the_report(self):
         self.save("H.npy", c60())
         text = self.succeed(2, "purify", "H.npy", "--electrons", "60", "--report", "R.html", "--trace", "T.json")
@@ -223,7 +309,7 @@ class Purify(CommandTest):
             (["H.npy", "--electrons", "60", "--chemical-potential", "9"],
              "rank 0: --chemical-potential: is 9, expected one within the spectrum"),
             (["huge.npy", "--electrons", "2"], "huge.npy: its energies are 2e+150 at most"),
-            (["H.npy", "--electrons", "60", "--method", "best"], "'best' is unknown; expected auto, canonical, mcweeny, tc2, trs4 or hpcp"),
+            (["H.npy", "--electrons", "60", "--method", "best"], "'best' is unknown; expected auto, canonical, mcweeny, tc2, trs4, hpcp or eigen"),
             (["H.npy", "--electrons", "60", "--resume"], "--checkpoint is missing"),
             (["H.npy", "--electrons", "60", "--checkpoint", "./H.npy"], "./H.npy: is IN and the file of --checkpoint"),
             (["H.npy", "--electrons", "60", "--checkpoint", "D.npy"], "D.npy: is the file of -o and the file of --checkpoint"),
