@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstdint>
+#include <cstring>
 
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/exact/reproducible_sum.hpp"
@@ -69,6 +71,13 @@ template float reproducible_sum(mpi::Context&, std::span<const float>);
 template double reproducible_sum(mpi::Context&, std::span<const double>);
 template std::complex<float> reproducible_sum(mpi::Context&, std::span<const std::complex<float>>);
 template std::complex<double> reproducible_sum(mpi::Context&, std::span<const std::complex<double>>);
+
+void reproducible_sum(mpi::Context& context, DType dtype, const void* addends, Index count, void* result) {
+  FieldDTypes::with(dtype, [&]<class T>() {
+    const T sum = reproducible_sum(context, std::span(static_cast<const T*>(addends), at(count)));
+    std::memcpy(result, &sum, sizeof(T));
+  });
+}
 
 ReproducibleSum::ReproducibleSum(mpi::Context& context) {
   if (context.topology().nodes() == 1) {

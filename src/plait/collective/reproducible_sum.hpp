@@ -1,10 +1,9 @@
 #pragma once
 
-#include <complex>
-#include <concepts>
 #include <optional>
 #include <span>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/collective/node/node_reducer.hpp"
 #include "plait/collective/node/sliced_messages.hpp"
@@ -19,8 +18,7 @@
 namespace plait::collective {
 
 template <class T>
-concept Summable = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
-                   std::same_as<T, std::complex<double>>;
+concept Summable = Field<T>;
 
 /// Σ over all ranks, Σ over the rank's `addends`, of any number on each rank. 0 if there are none at all. Collective
 /// over the context; one all-reduce of 0.6 kB, for complex numbers of 1.2 kB.
@@ -30,6 +28,10 @@ concept Summable = std::same_as<T, float> || std::same_as<T, double> || std::sam
 /// \throws MpiError
 template <Summable T>
 [[nodiscard]] T reproducible_sum(mpi::Context& context, std::span<const T> addends);
+
+/// The same of a type that is known at run time only: `count` addends, and one element of the result.
+/// \throws ArgumentError  for other types
+void reproducible_sum(mpi::Context& context, DType dtype, const void* addends, Index count, void* result);
 
 /// Makes each of the sums that of all ranks' addends, for callers with several sums at a time or with addends that come
 /// bit by bit: `ExactSum::add` and `simd::add_to` as often as one likes, this, then `ExactSum::rounded`. Collective; as

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -18,16 +19,7 @@ namespace plait::mpi {
 /// "f64", "c128", "i32": what messages call an element type.
 template <class T>
 [[nodiscard]] constexpr std::string_view type_name() {
-  if constexpr (std::is_same_v<T, float>) return "f32";
-  if constexpr (std::is_same_v<T, double>) return "f64";
-  if constexpr (std::is_same_v<T, std::complex<float>>) return "c64";
-  if constexpr (std::is_same_v<T, std::complex<double>>) return "c128";
-  if constexpr (std::is_integral_v<T>) {
-    constexpr std::array<std::string_view, 4> with_sign{"i8", "i16", "i32", "i64"};
-    constexpr std::array<std::string_view, 4> without{"u8", "u16", "u32", "u64"};
-    constexpr std::size_t place = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-    return std::is_signed_v<T> ? with_sign[place] : without[place];
-  }
+  if constexpr (Number<T>) return name(dtype_of<T>());
   return sizeof(T) == 2 ? "bf16" : "another";
 }
 

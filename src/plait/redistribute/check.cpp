@@ -9,9 +9,9 @@
 #include <span>
 #include <type_traits>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/random.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/simd/scalar.hpp"
 
 namespace plait::redistribute {
 
@@ -128,8 +128,8 @@ auto Check<T>::verdict(mpi::Context& context) const -> Verdict {
   }
 }
 
-#define PLAIT_CHECK_OF(T) template class Check<T>
-PLAIT_FOR_EACH_SCALAR(PLAIT_CHECK_OF);
+#define PLAIT_CHECK_OF(T) template class Check<T>;
+PLAIT_FOR_EACH_DTYPE(PLAIT_CHECK_OF)
 #undef PLAIT_CHECK_OF
 
 }  // namespace plait::redistribute

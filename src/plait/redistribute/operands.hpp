@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
@@ -60,15 +61,13 @@ class Operands {
   template <class T>
   Operands(std::type_identity_t<T> alpha, std::type_identity_t<SourceTiles<T>> source, std::type_identity_t<T> beta,
            std::span<const matrix_view<T>> target)
-      : Operands(source.memory(), target, alpha != T{0}) {
-    static_assert(sizeof(T) <= sizeof(Scalar));
-    std::memcpy(alpha_.data(), &alpha, sizeof(T));
-    std::memcpy(beta_.data(), &beta, sizeof(T));
-    name_scalars_ = [](const Scalar& of_source, const Scalar& of_target, Index pair, mpi::Alike& arguments) {
-      arguments.add("alpha", value<T>(of_source), pair);
-      arguments.add("beta", value<T>(of_target), pair);
-    };
+      : Operands(Typed<T>(), source.memory(), memory_of_all(target), alpha != T{0}) {
+    set_scalars(alpha, beta);
   }
+
+  /// The same of a type that is known at run time only.
+  /// \param alpha, beta  the bytes of one element each; null: 1 and 0
+  Operands(DType dtype, const void* alpha, TileList source, const void* beta, TileList target);
 
   template <class T>
   Operands(std::type_identity_t<T> alpha, const layout::DistributedMatrix<T>& source, std::type_identity_t<T> beta,
@@ -81,7 +80,7 @@ class Operands {
   template <class T>
   Operands(const std::type_identity_t<ElementOperation<T>>& operation, std::type_identity_t<SourceTiles<T>> source,
            std::span<const matrix_view<T>> target)
-      : Operands(source.memory(), target, true) {
+      : Operands(Typed<T>(), source.memory(), memory_of_all(target), true) {
     if (!operation) throw ArgumentError("operation: is empty, expected a function");
     operation_ = Transform::call(operation);
   }
@@ -117,13 +116,32 @@ class Operands {
   using Make = Transform (*)(const Scalar& alpha, bool conjugate, const Scalar& beta, simd::Stores stores);
 
   template <class T>
-  Operands(TileList source, std::span<const matrix_view<T>> target, bool reads_source)
+  struct Typed {};
+  template <class T>
+  Operands(Typed<T> /*type*/, TileList source, TileList target, bool reads_source)
       : element_bytes_(sizeof(T)),
         type_(mpi::type_name<T>()),
         reads_source_(reads_source),
         make_(make<T>),
-        source_(std::move(source)) {
-    for (const auto& tile : target) target_.add(memory_of(tile));
+        source_(std::move(source)),
+        target_(std::move(target)) {}
+
+  template <class T>
+  static TileList memory_of_all(std::span<const matrix_view<T>> tiles) {
+    TileList result;
+    for (const auto& tile : tiles) result.add(memory_of(tile));
+    return result;
+  }
+
+  template <class T>
+  void set_scalars(T alpha, T beta) {
+    static_assert(sizeof(T) <= sizeof(Scalar));
+    std::memcpy(alpha_.data(), &alpha, sizeof(T));
+    std::memcpy(beta_.data(), &beta, sizeof(T));
+    name_scalars_ = [](const Scalar& of_source, const Scalar& of_target, Index pair, mpi::Alike& arguments) {
+      arguments.add("alpha", value<T>(of_source), pair);
+      arguments.add("beta", value<T>(of_target), pair);
+    };
   }
 
   template <class T>

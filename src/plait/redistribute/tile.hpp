@@ -55,4 +55,17 @@ TileMemory memory_of(const matrix_view<T>& tile) {
   return {{data, tile.leading_dimension(), tile.order()}, tile.minor_extent(), tile.major_extent()};
 }
 
+/// Tiles whose elements are of type T after all.
+template <class T>
+std::vector<matrix_view<T>> views_of(const TileList& tiles) {
+  std::vector<matrix_view<T>> views;
+  views.reserve(tiles.all().size());
+  for (const auto& [tile, minor, major] : tiles.all()) {
+    const bool by_columns = tile.order == StorageOrder::column_major;
+    views.emplace_back(reinterpret_cast<T*>(tile.data), by_columns ? minor : major, by_columns ? major : minor,
+                       tile.leading_dimension, tile.order);
+  }
+  return views;
+}
+
 }  // namespace plait::redistribute

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "plait/base/complex.hpp"
-#include "plait/simd/scalar.hpp"
+#include "plait/base/dtype.hpp"
 #include "plait/simd/transform/scale.hpp"
 
 namespace plait::redistribute {
@@ -66,8 +66,8 @@ Transform Transform::call(ElementOperation<T> operation) {
 // NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them
 #define PLAIT_INSTANTIATE_(T)                                          \
   template Transform Transform::make(T, bool, T, simd::Stores stores); \
-  template Transform Transform::call(ElementOperation<T>)
-PLAIT_FOR_EACH_SCALAR(PLAIT_INSTANTIATE_);
+  template Transform Transform::call(ElementOperation<T>);
+PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE_)
 #undef PLAIT_INSTANTIATE_
 // NOLINTEND(bugprone-macro-parentheses)
 

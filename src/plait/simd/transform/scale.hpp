@@ -2,9 +2,9 @@
 
 #include <span>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/simd/isa.hpp"
-#include "plait/simd/scalar.hpp"
 #include "plait/simd/stores.hpp"
 #include "plait/simd/transform/element_run.hpp"
 
@@ -20,7 +20,7 @@ namespace plait::simd {
 /// \pre  n >= 0
 /// \pre  source and target do not overlap, or are the same
 /// \pre  is_supported(isa)
-template <Scalar T>
+template <Number T>
 void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* target, Isa isa = selected_isa());
 
 /// `scale_add` of the same runs of each of `major` columns, which begin `source_ld` and `target_ld` elements apart:
@@ -29,7 +29,7 @@ void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* tar
 ///
 /// \pre  runs are >= 0 long, and those of the target do not overlap; source and target do not overlap
 /// \pre  is_supported(isa)
-template <Scalar T>
+template <Number T>
 void scale_add_runs(std::span<const ElementRun> runs, Index major, T alpha, const T* source, Index source_ld,
                     bool conjugate, T beta, T* target, Index target_ld, Isa isa = selected_isa(),
                     Stores stores = Stores::automatic);
@@ -42,7 +42,7 @@ void scale_add_runs(std::span<const ElementRun> runs, Index major, T alpha, cons
 /// \pre  target_ld >= max(1, rows), and source_ld likewise unless alpha = 0
 /// \pre  source and target do not overlap, or are the same
 /// \pre  is_supported(isa)
-template <Scalar T>
+template <Number T>
 void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
                       T* target, Index target_ld, Isa isa = selected_isa());
 
@@ -55,7 +55,7 @@ void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index
 /// \pre  target_ld >= max(1, columns), and source_ld >= max(1, rows) unless alpha = 0
 /// \pre  source and target do not overlap
 /// \pre  is_supported(isa)
-template <Scalar T>
+template <Number T>
 void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
                          T* target, Index target_ld, Isa isa = selected_isa(), Stores stores = Stores::automatic);
 

@@ -182,27 +182,27 @@ Kernel<T>* as_kernel(T* elements) {
 
 }  // namespace
 
-template <Scalar T>
+template <Number T>
 void scale_add(Index n, T alpha, const T* source, bool conjugate, T beta, T* target, Isa isa) {
   PLAIT_ASSERT(n >= 0, "a vector has no negative length");
   scale_kernel<Kernel<T>>(isa)(scaling_of(alpha, conjugate, beta), n, as_kernel(source), as_kernel(target), false);
 }
 
-template <Scalar T>
+template <Number T>
 void scale_add_runs(std::span<const ElementRun> runs, Index major, T alpha, const T* source, Index source_ld,
                     bool conjugate, T beta, T* target, Index target_ld, Isa isa, Stores stores) {
   scale_add_runs_of(runs, major, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld, as_kernel(target),
                     target_ld, isa, stores);
 }
 
-template <Scalar T>
+template <Number T>
 void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
                       T* target, Index target_ld, Isa isa) {
   matrix_scale_add_of(rows, columns, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld,
                       as_kernel(target), target_ld, isa);
 }
 
-template <Scalar T>
+template <Number T>
 void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
                          T* target, Index target_ld, Isa isa, Stores stores) {
   transpose_scale_add_of(rows, columns, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld,
@@ -213,8 +213,8 @@ void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, In
   template decltype(scale_add<T>) scale_add<T>;               \
   template decltype(scale_add_runs<T>) scale_add_runs<T>;     \
   template decltype(matrix_scale_add<T>) matrix_scale_add<T>; \
-  template decltype(transpose_scale_add<T>) transpose_scale_add<T>
-PLAIT_FOR_EACH_SCALAR(PLAIT_INSTANTIATE);
+  template decltype(transpose_scale_add<T>) transpose_scale_add<T>;
+PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 
 }  // namespace plait::simd

@@ -4,7 +4,7 @@
 
 namespace plait::simd {
 
-template <Scalar T>
+template <Number T>
 void scale_add_reference(Index n, T alpha, const T* source, bool conjugate, T beta, T* target) {
   const Scaling<T> scaling(alpha, conjugate, beta);
   for (Index i = 0; i < n; ++i) {
@@ -13,7 +13,7 @@ void scale_add_reference(Index n, T alpha, const T* source, bool conjugate, T be
   }
 }
 
-template <Scalar T>
+template <Number T>
 void transpose_scale_add_reference(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate,
                                    T beta, T* target, Index target_ld) {
   const Scaling<T> scaling(alpha, conjugate, beta);
@@ -28,8 +28,8 @@ void transpose_scale_add_reference(Index rows, Index columns, T alpha, const T* 
 
 #define PLAIT_INSTANTIATE(T)                                        \
   template decltype(scale_add_reference<T>) scale_add_reference<T>; \
-  template decltype(transpose_scale_add_reference<T>) transpose_scale_add_reference<T>
-PLAIT_FOR_EACH_SCALAR(PLAIT_INSTANTIATE);
+  template decltype(transpose_scale_add_reference<T>) transpose_scale_add_reference<T>;
+PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 
 }  // namespace plait::simd

@@ -1,6 +1,7 @@
-#include "plait/io/dtype.hpp"
+#include "plait/base/dtype.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -8,7 +9,7 @@
 
 #include "plait/base/error.hpp"
 
-namespace plait::io {
+namespace plait {
 namespace {
 
 using ::testing::AllOf;
@@ -54,5 +55,31 @@ TEST(DTypes, HaveTheSizesOfTheirTypes) {
   }
 }
 
+TEST(DTypes, ThatAreNotServedAreRefusedNamingThoseThatAre) {
+  EXPECT_EQ(RealDTypes::with(DType::f32, []<class T>() { return sizeof(T); }), 4U);
+  for (const DType dtype : all) {
+    EXPECT_EQ(FieldDTypes::has(dtype), dtype >= DType::f32) << name(dtype);
+    if (RealDTypes::has(dtype)) continue;
+    EXPECT_THAT([&] { RealDTypes::with(dtype, []<class T>() {}); },
+                ThrowsMessage<ArgumentError>("type: is " + std::string(name(dtype)) + ", expected f32 or f64"));
+  }
+}
+
+template <Field T>
+struct Named {
+  explicit Named(int number) : number(number) {}
+  int number;
+};
+
+TEST(DTypes, ChooseTheTypeOfAKernel) {
+  AnyFieldKernel<Named> any;
+  for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::c128}) {
+    any.emplace(dtype, 7);
+    EXPECT_EQ(any.visit([]<class T>(Named<T>& kernel) { return std::pair(dtype_of<T>(), kernel.number); }),
+              std::pair(dtype, 7));
+  }
+  EXPECT_THAT([&] { any.emplace(DType::i8, 1); }, ThrowsMessage<ArgumentError>(HasSubstr("type: is i8")));
+}
+
 }  // namespace
-}  // namespace plait::io
+}  // namespace plait
