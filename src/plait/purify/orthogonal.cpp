@@ -88,10 +88,43 @@ void transform(Products<T>& products, const Matrix<T>& z, Matrix<T>& a) {
   products.multiply(half, z, a);
 }
 
-#define PLAIT_INSTANTIATE(T)                                                    \
-  template InverseRoot inverse_root(Products<T>&, Matrix<T>&, Matrix<T>&);      \
-  template double root_error(Products<T>&, const Matrix<T>&, const Matrix<T>&); \
-  template void transform(Products<T>&, const Matrix<T>&, Matrix<T>&);
+std::string DensityErrors::complaint(Index n, bool has_overlap) const {
+  const double rounding = (has_overlap ? 1e-7 : 1e-9) * std::max(1.0, static_cast<double>(n));
+  if (std::abs(trace) < rounding && idempotency < rounding * norm && commutator < 1e-7) return {};
+  return fmt::format("trace error {:.2e}, ||DSD - D|| {:.2e}, commutator with H {:.2e}", trace, idempotency,
+                     commutator);
+}
+
+template <class T>
+DensityErrors density_errors(mpi::Context& context, const State& state, const Matrix<T>& h, const Matrix<T>& d) {
+  const Iterate& last = state.iterates.back();
+  const double width = state.problem.spectrum.width();
+  const bool has_states = h.layout().shape().rows > 0 && width > 0;
+  return {.trace = last.trace - static_cast<double>(state.problem.occupied),
+          .idempotency = last.idempotency_error,
+          .commutator = has_states ? commutator_error(context, h, d) / width : 0};
+}
+
+template <class T>
+void bring_back(Products<T>& products, const Matrix<T>& z, const Matrix<T>& s, Index occupied, Matrix<T>& d,
+                DensityErrors& errors) {
+  mpi::Context& context = products.context();
+  transform(products, z, d);
+  auto first = allocate<T>(context, products.layout());
+  auto second = allocate<T>(context, products.layout());
+  products.multiply(d, s, first);
+  errors.trace = trace(context, first) - static_cast<double>(occupied);
+  products.multiply(first, d, second);
+  errors.idempotency = distance(context, second, d);
+  errors.norm = std::max(1.0, std::sqrt(inner_product(context, d, d)));
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                              \
+  template InverseRoot inverse_root(Products<T>&, Matrix<T>&, Matrix<T>&);                                \
+  template double root_error(Products<T>&, const Matrix<T>&, const Matrix<T>&);                           \
+  template void transform(Products<T>&, const Matrix<T>&, Matrix<T>&);                                    \
+  template DensityErrors density_errors(mpi::Context&, const State&, const Matrix<T>&, const Matrix<T>&); \
+  template void bring_back(Products<T>&, const Matrix<T>&, const Matrix<T>&, Index, Matrix<T>&, DensityErrors&);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)
 #undef PLAIT_INSTANTIATE

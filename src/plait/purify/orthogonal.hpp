@@ -1,7 +1,10 @@
 #pragma once
 
+#include <string>
+
 #include "plait/base/index.hpp"
 #include "plait/purify/products.hpp"
+#include "plait/purify/purification.hpp"
 
 /// Hamiltonians in a basis that is not orthonormal: with its overlap S and Z = S^(-1/2), ZHZ is one in a basis that is,
 /// and ZDZ takes a density matrix back.
@@ -32,5 +35,27 @@ template <class T>
 /// a ← z·a·z. Collective over the context of the products.
 template <class T>
 void transform(Products<T>& products, const Matrix<T>& z, Matrix<T>& a);
+
+/// How far a D is from a density matrix.
+struct DensityErrors {
+  double trace = 0;        ///< tr(D S) - occupied states
+  double idempotency = 0;  ///< ‖D S D - D‖, Frobenius
+  double commutator = 0;   ///< ‖D H - H D‖ in an orthonormal basis, in widths of the spectrum
+  double norm = 1;         ///< of D where its basis is nearly dependent, so that its elements are large; Frobenius
+
+  /// What they are, if rounding does not explain them; "" if it does.
+  [[nodiscard]] std::string complaint(Index n, bool has_overlap) const;
+};
+
+/// The errors of the d that a purification of h ended with, both in an orthonormal basis. Collective over the context.
+template <class T>
+[[nodiscard]] DensityErrors density_errors(mpi::Context& context, const State& state, const Matrix<T>& h,
+                                           const Matrix<T>& d);
+
+/// d ← z·d·z, back in the basis of s: trace, idempotency and norm of the errors become those there. Four products.
+/// Collective over the context of the products.
+template <class T>
+void bring_back(Products<T>& products, const Matrix<T>& z, const Matrix<T>& s, Index occupied, Matrix<T>& d,
+                DensityErrors& errors);
 
 }  // namespace plait::purify
