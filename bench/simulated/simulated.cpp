@@ -169,7 +169,7 @@ void run(Words words) {
 
   Context context(MPI_COMM_WORLD);
   std::string how;  // as it was told first
-  if (context.rank() == 0) context.tell_choices_to([&how](const std::string& line) { how = how.empty() ? line : how; });
+  if (context.rank() == 0) context.choices().tell([&how](const std::string& line) { how = how.empty() ? line : how; });
   if (job == "collective") {
     run_collective(context, network, words);
   } else if (job == "square-cube") {

@@ -26,7 +26,10 @@ std::size_t messages_under_way(Index bytes) {
 }  // namespace
 
 MessageStream::MessageStream(mpi::Context& context, Index most_bytes)
-    : context_(context), tag_(context, 1), sent_(most_bytes), received_(std::max(bytes_under_way, 2 * most_bytes)) {
+    : context_(context),
+      tag_(context.reserve_tags(1)),
+      sent_(most_bytes),
+      received_(std::max(bytes_under_way, 2 * most_bytes)) {
   std::ranges::fill(sent_.span(), std::byte{1});  // so that all of it is there
   std::ranges::fill(received_.span(), std::byte{0});
 }

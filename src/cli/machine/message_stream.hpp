@@ -32,7 +32,7 @@ class MessageStream {
 
  private:
   mpi::Context& context_;
-  mpi::Context::Tags tag_;
+  mpi::Tags tag_;
   Array<std::byte> sent_;
   Array<std::byte> received_;  // of all messages under way
 };

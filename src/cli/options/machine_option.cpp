@@ -52,7 +52,7 @@ void tell_choices_if_wanted(mpi::Context& context) {
   const LogSetting setting = log_setting();
   if (!setting.complaint.empty()) print_warning(setting.complaint);
   if (!setting.choices) return;
-  context.tell_choices_to([](const std::string& line) { print_aside(fmt::format("plait: {}\n", line)); });
+  context.choices().tell([](const std::string& line) { print_aside(fmt::format("plait: {}\n", line)); });
 }
 
 }  // namespace plait::cli

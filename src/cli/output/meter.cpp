@@ -31,13 +31,13 @@ Meter::Meter(mpi::Context& context, When when)
   if (!tells_) return;
   if (!terminal_.emplace()) terminal_.reset();
   if (!every_stage_) next_seconds_ = terminal_ ? bar_from_seconds : lines_from_seconds;
-  context_.enlist(*this);
+  context_.activities().enlist(*this);
 }
 
 Meter::~Meter() {
   if (!tells_) return;
   finish();
-  context_.dismiss(*this);
+  context_.activities().dismiss(*this);
 }
 
 void Meter::stage(std::string what, Index own_bytes, Index all_bytes, std::function<Index()> done) {

@@ -77,7 +77,7 @@ Pending plan_broadcast(mpi::Context& context, std::span<std::byte> data, int roo
     arguments->add("bytes", data.size());
     arguments->add("root", root);
   }
-  return context.with_reserve([&] {
+  return context.reserve().with([&] {
     Pipeline pipeline(context, static_cast<Index>(data.size()), 1, at_once);
     return pending(pipeline.broadcast(Group::all(context), root), "broadcast", data);
   });
@@ -92,7 +92,7 @@ Pending plan_reduce(mpi::Context& context, std::span<std::byte> data, int root, 
     arguments->add("elements", n);
     arguments->add("root", root);
   }
-  return context.with_reserve([&] {
+  return context.reserve().with([&] {
     Pipeline pipeline(context, n, combine.element_bytes(), at_once);
     return pending(pipeline.reduce(Group::all(context), root, combine), "reduce", data);
   });
@@ -106,7 +106,7 @@ Pending plan_allreduce(mpi::Context& context, std::span<std::byte> data, const C
     combine.name_arguments(*arguments);
     arguments->add("elements", n);
   }
-  return context.with_reserve([&] {
+  return context.reserve().with([&] {
     Pipeline pipeline(context, n, combine.element_bytes(), at_once);
     return pending(pipeline.allreduce(Group::all(context), combine), "allreduce", data);
   });
@@ -124,7 +124,7 @@ Pending plan_reduce_scatter(mpi::Context& context, std::span<const std::byte> in
   const Index own = counts[at(context.rank())];
   expect_bytes(in, all, element_bytes, "in");
   expect_bytes(out, own, element_bytes, "out");
-  return context.with_reserve([&]() -> Pending {
+  return context.reserve().with([&]() -> Pending {
     const auto choice = choose<model::ReduceScatterAlgorithm>(context, context.placement(), all * element_bytes);
     Graph graph(choice.strands);
     const SlotId from = graph.input(all * element_bytes);
@@ -149,7 +149,7 @@ Pending plan_all_gather(mpi::Context& context, std::span<const std::byte> own, s
   const Index elements = total(context, counts, element_bytes, "counts");
   expect_bytes(own, counts[at(context.rank())], element_bytes, "own");
   expect_bytes(all, elements, element_bytes, "all");
-  return context.with_reserve([&]() -> Pending {
+  return context.reserve().with([&]() -> Pending {
     return {all_gather_schedule(context, counts, element_bytes), {Binding::input(own), Binding::output(all)}, 2};
   });
 }
@@ -179,7 +179,7 @@ Pending plan_all_to_all(mpi::Context& context, std::span<const std::byte> in, st
   const Index received = total(context, receive_counts, element_bytes, "receive_counts");
   expect_bytes(in, sent, element_bytes, "in");
   expect_bytes(out, received, element_bytes, "out");
-  return context.with_reserve([&]() -> Pending {
+  return context.reserve().with([&]() -> Pending {
     // Each rank knows its own counts alone, so what is chosen does not depend on them.
     const auto choice =
         choose<model::AllToAllAlgorithm>(context, context.placement(), Index{context.size()} << 20, {.strands = 1});

@@ -14,8 +14,8 @@ namespace plait::collective {
 template <model::Algorithm A>
 [[nodiscard]] model::Choice<A> choose(mpi::Context& context, const model::Placement& placement, Index bytes,
                                       const model::Wishes<A>& wishes = {}) {
-  auto choice = model::choose<A>(context.machine(), context.alternatives().of<A>(placement), bytes, wishes);
-  if (context.is_told_choices()) context.note_choice(model::describe(choice, placement, bytes));
+  auto choice = model::choose<A>(context.machine(), context.choices().alternatives().of<A>(placement), bytes, wishes);
+  if (context.choices().are_told()) context.choices().note(model::describe(choice, placement, bytes));
   return choice;
 }
 

@@ -6,7 +6,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/mpi/nonblocking.hpp"
+#include "plait/mpi/mpi_collectives.hpp"
 
 namespace plait::collective {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "plait/base/error.hpp"
-#include "plait/mpi/nonblocking.hpp"
+#include "plait/mpi/mpi_collectives.hpp"
 #include "plait/mpi/reduction.hpp"
 
 namespace plait::collective {

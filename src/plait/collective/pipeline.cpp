@@ -184,7 +184,8 @@ auto Pipeline::choice_for(const Communication& step, const Cut& cut) const {
 // The least cost of an operation on pieces that are made of such messages, and how many bytes a piece has.
 template <class Communication>
 model::Piece Pipeline::piece_of(const Communication& step, Index message_bytes) const {
-  const auto& alternatives = context_->alternatives().of<typename Communication::Algorithm>(placement_of(step.group));
+  const auto& alternatives =
+      context_->choices().alternatives().of<typename Communication::Algorithm>(placement_of(step.group));
   const auto choice = model::choose(context_->machine(), alternatives, elements_ * element_bytes_,
                                     wishes_for(step, {.strands = 1, .message_bytes = message_bytes}));
   const Index bytes = message_bytes * messages_of_segment(choice.algorithm, step.group);

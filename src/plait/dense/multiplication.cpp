@@ -164,9 +164,9 @@ struct Multiplication<T>::Plan {
       if (!c_is_there) take_memory_for_c();
       product->prepare();
       moves.reserve(2);
-      context.note_choice(fmt::format("product of {} x {} and {} x {}: {}, {} bytes of workspace", shape().rows,
-                                      shape().terms, shape().terms, shape().columns, choice.arrangement.describe(),
-                                      choice.workspace_bytes));
+      context.choices().note(fmt::format("product of {} x {} and {} x {}: {}, {} bytes of workspace", shape().rows,
+                                         shape().terms, shape().terms, shape().columns, choice.arrangement.describe(),
+                                         choice.workspace_bytes));
     });
   }
 

@@ -3,11 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/random.hpp"
+#include "plait/base/vector.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/mpi/error.hpp"
@@ -35,14 +35,14 @@ Communicator Communicator::split(int color, int key) const {
 }
 
 Communicator Communicator::permuted(std::span<const int> rank_of) const {
-  std::vector<int> place;
-  with_memory_on_all_ranks(*this, [&] { place.resize(static_cast<std::size_t>(size_), -1); });
+  Vector<int> place;
+  with_memory_on_all_ranks(*this, [&] { place.resize(size_, -1); });
   bool is_permutation = rank_of.size() == place.size();
   std::uint64_t fingerprint = 0;
   for (std::size_t i = 0; i < rank_of.size() && is_permutation; ++i) {
     const int old = rank_of[i];
-    is_permutation = old >= 0 && old < size_ && place[static_cast<std::size_t>(old)] < 0;
-    if (is_permutation) place[static_cast<std::size_t>(old)] = static_cast<int>(i);
+    is_permutation = old >= 0 && old < size_ && place[old] < 0;
+    if (is_permutation) place[old] = static_cast<int>(i);
     fingerprint = random_bits(fingerprint, static_cast<std::uint64_t>(old));
   }
   const auto mine = static_cast<Index>(fingerprint >> 1);
@@ -52,7 +52,7 @@ Communicator Communicator::permuted(std::span<const int> rank_of) const {
     throw ArgumentError("rank_of: expected each of the " + std::to_string(size_) +
                         " ranks once, in the same order on all of them");
   }
-  return split(0, place[static_cast<std::size_t>(rank_)]);
+  return split(0, place[rank_]);
 }
 
 Communicator Communicator::subset(std::span<const int> ranks, int tag) const {

@@ -11,6 +11,8 @@ namespace plait::mpi {
 
 namespace {
 
+constexpr int unsent_tag = 15;  // of plait's control messages, and none has it
+
 // `count` bytes as one item of an MPI type: whole blocks and a rest. Lives as long as it takes to post the message; MPI
 // keeps a freed type alive while a communication uses it.
 class LongType {
@@ -87,6 +89,13 @@ void receive_bytes(const Communicator& comm, std::span<std::byte> bytes, int fro
     bytes = bytes.subspan(piece.size());
   } while (!bytes.empty());
   last.wait();
+}
+
+// A probe that finds something need not look at the network, so it is for what is never sent. That it failed, the call
+// of MPI to which the failure belongs will tell.
+void progress(const Communicator& comm) noexcept {
+  int found = 0;
+  MPI_Iprobe(comm.rank(), unsent_tag, comm.handle(), &found, MPI_STATUS_IGNORE);
 }
 
 }  // namespace plait::mpi

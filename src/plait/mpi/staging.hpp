@@ -1,5 +1,6 @@
 #pragma once
 
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,34 @@ class StagingPool {
 
  private:
   std::vector<Buffer> idle_;
+};
+
+/// Memory that is kept for when there is no other: for what a rank does on its own account, but the others would wait
+/// for.
+class Reserve {
+ public:
+  explicit Reserve(Index bytes) noexcept : bytes_(bytes) {}
+
+  /// What f returns. Where there is too little memory for it, it is called again with that of the reserve.
+  /// \pre  f has done nothing where it throws
+  template <class F>
+  auto with(const F& f) {
+    try {
+      if (memory_.size() == 0) memory_ = Buffer(bytes_);
+    } catch (const std::bad_alloc&) {  // perhaps none is needed
+    }
+    try {
+      return f();
+    } catch (const std::bad_alloc&) {
+      if (memory_.size() == 0) throw;
+    }
+    memory_ = {};
+    return f();
+  }
+
+ private:
+  Index bytes_;
+  Buffer memory_;
 };
 
 }  // namespace plait::mpi

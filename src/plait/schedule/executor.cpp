@@ -28,7 +28,7 @@ Executor::Executor(mpi::Context& context, Graph graph, std::string label, Window
       graph_(std::move(graph), context.rank()),
       label_(std::move(label)),
       windows_{windows.sends, windows.receives, windows.requests},
-      room_(context),
+      room_(context.activities()),
       status_(at(graph_.size())),
       staged_users_left_(graph_.staged.size()),
       staged_block_(graph_.staged.size()),
@@ -55,13 +55,14 @@ Executor::Executor(mpi::Context& context, Graph graph, std::string label, Window
   ready_.reserve(computations);
   waiting_flags_.reserve(flags);
   for (std::size_t p = 0; p < graph_.pools.size(); ++p) free_blocks_[p].reserve(at(graph_.pools[p].blocks));
-  tags_.emplace(context, graph_.strands);
+  tags_.emplace(context.reserve_tags(graph_.strands));
 }
 
 Executor::~Executor() {
   if (!active_) return;
   Backoff backoff;
-  while (!mpi::is_finalized() && remaining_ > 0 && !broken_) context_.advance() ? backoff.reset() : idle(backoff);
+  while (!mpi::is_finalized() && remaining_ > 0 && !broken_)
+    context_.activities().advance() ? backoff.reset() : idle(backoff);
   end_run();
 }
 
@@ -123,7 +124,7 @@ void Executor::give_back() noexcept {
 
 void Executor::begin_run(std::span<const Binding> bindings, const void* arguments) {
   prepare();  // the last that may lack memory
-  context_.enlist(*this);
+  context_.activities().enlist(*this);
 
   for (std::size_t i = 0; i < bindings.size(); ++i) bound_[at(graph_.bound_slots[i])] = bindings[i];
   arguments_ = arguments;
@@ -157,7 +158,7 @@ void Executor::begin_run(std::span<const Binding> bindings, const void* argument
 }
 
 void Executor::end_run() {
-  context_.dismiss(*this);
+  context_.activities().dismiss(*this);
   active_ = false;
   if (broken_) abandon_receives();
   timeline_.end();
@@ -166,7 +167,7 @@ void Executor::end_run() {
 
 bool Executor::progress() {
   if (!active_) return true;
-  context_.advance();
+  context_.activities().advance();
   return remaining_ == 0 || broken_ != nullptr;
 }
 
@@ -174,7 +175,7 @@ void Executor::wait() {
   PLAIT_ASSERT(!advancing_, "a computation does not wait for the run that it is part of");
   const RunTimeline::Waiting waiting(timeline_);
   Backoff backoff;
-  while (active_ && remaining_ > 0 && !broken_) context_.advance() ? backoff.reset() : idle(backoff);
+  while (active_ && remaining_ > 0 && !broken_) context_.activities().advance() ? backoff.reset() : idle(backoff);
   if (active_) end_run();
   if (broken_) std::rethrow_exception(broken_);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
@@ -186,7 +187,7 @@ void Executor::wait() {
 
 // There was nothing to do. Where nothing but a request of this run can change that, a simulated MPI may block in it.
 void Executor::idle(Backoff& backoff) noexcept {
-  if (!mpi::is_simulated || context_.activities() > 1 || !waiting_flags_.empty()) return backoff.idle();
+  if (!mpi::is_simulated || context_.activities().count() > 1 || !waiting_flags_.empty()) return backoff.idle();
   blocks_ = true;
   advance();
   blocks_ = false;

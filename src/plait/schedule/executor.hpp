@@ -80,7 +80,7 @@ class Executor final : public mpi::Activity, public Run {
   const Compiled graph_;
   const std::string label_;
   const std::array<int, Compiled::lanes> windows_;
-  const mpi::Context::Room room_;
+  const mpi::Activities::Room room_;
 
   // Of the run. Everything is as large as it can get, so that runs allocate nothing.
   std::vector<Status> status_;
@@ -100,7 +100,7 @@ class Executor final : public mpi::Activity, public Run {
   std::vector<int> completed_indices_;
   std::vector<MPI_Status> mpi_statuses_;
   // Last: where a rank runs out of memory before, it can try again with the same tags as the others.
-  std::optional<mpi::Context::Tags> tags_;
+  std::optional<mpi::Tags> tags_;
 
   mpi::StagingPool::Lease staging_;
   const void* arguments_ = nullptr;

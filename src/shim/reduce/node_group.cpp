@@ -13,9 +13,9 @@
 #include "plait/base/backoff.hpp"
 #include "plait/base/stopwatch.hpp"
 #include "plait/mpi/communicator.hpp"
+#include "plait/mpi/error.hpp"
 #include "plait/mpi/handles.hpp"
-#include "plait/mpi/progress.hpp"
-#include "plait/mpi/returned_errors.hpp"
+#include "plait/mpi/message.hpp"
 
 #include "shim/reduce/kernels.hpp"
 #include "shim/reduce/posted_request.hpp"

@@ -11,7 +11,7 @@
 #include "plait/base/backoff.hpp"
 #include "plait/base/error.hpp"
 #include "plait/mpi/communicator.hpp"
-#include "plait/mpi/progress.hpp"
+#include "plait/mpi/message.hpp"
 
 #include "shim/reduce/open_mpi_request.h"
 

@@ -11,7 +11,7 @@
 #include "plait/base/backoff.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/stopwatch.hpp"
-#include "plait/mpi/returned_errors.hpp"
+#include "plait/mpi/error.hpp"
 
 #include "shim/reduce/log.hpp"
 #include "shim/reduce/presence.hpp"

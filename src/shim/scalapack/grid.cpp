@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
+#include "plait/mpi/attribute.hpp"
 #include "plait/mpi/collectives.hpp"
 
 #include "shim/scalapack/execution.hpp"
@@ -15,20 +16,6 @@
 namespace plait::shim::scalapack {
 
 namespace {
-
-int delete_grid(MPI_Comm /*comm*/, int /*key*/, void* grid, void* /*extra*/) {
-  const std::unique_ptr<Grid> owned(static_cast<Grid*>(grid));
-  return MPI_SUCCESS;
-}
-
-int attribute_key() {
-  static const int key = [] {
-    int created = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_grid, &created, nullptr);
-    return created;
-  }();
-  return key;
-}
 
 Index next_serial() {
   static Index last = 0;
@@ -56,23 +43,12 @@ std::list<Team*>& latest_teams() {
 
 using KeptTeams = std::vector<std::shared_ptr<Team>>;
 
-int forget_teams(MPI_Comm /*comm*/, int /*key*/, void* kept, void* /*extra*/) {
-  static_cast<KeptTeams*>(kept)->clear();
-  return MPI_SUCCESS;
-}
-
 /// Those that stay: MPI_Finalize ends them, the end of a program without it doesn't.
 KeptTeams& kept_teams() {
-  static KeptTeams& kept = *[] {
-    auto* const made = new KeptTeams;
-    made->reserve(most_kept_teams);
-    int key = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_teams, &key, nullptr);
-    MPI_Comm_set_attr(MPI_COMM_SELF, key, made);
-    MPI_Comm_free_keyval(&key);
-    return made;
-  }();
-  return kept;
+  if (KeptTeams* const kept = mpi::Attribute<KeptTeams>::of(MPI_COMM_SELF)) return *kept;
+  auto made = std::make_unique<KeptTeams>();
+  made->reserve(most_kept_teams);
+  return mpi::Attribute<KeptTeams>::keep(MPI_COMM_SELF, std::move(made));
 }
 
 }  // namespace
@@ -141,15 +117,8 @@ int Grid::least_order() {
 
 Grid& grid_of(int blacs_context, const GridInfo& mine) {
   MPI_Comm const comm = communicator_of(blacs_context);
-  void* known = nullptr;
-  int found = 0;
-  MPI_Comm_get_attr(comm, attribute_key(), static_cast<void*>(&known), &found);
-  if (found != 0) return *static_cast<Grid*>(known);
-  auto made = std::make_unique<Grid>(comm, mine);
-  if (MPI_Comm_set_attr(comm, attribute_key(), made.get()) != MPI_SUCCESS) {
-    throw MpiError("a BLACS grid's communicator takes no attribute");
-  }
-  return *made.release();  // the communicator's now
+  if (Grid* const known = mpi::Attribute<Grid>::of(comm)) return *known;
+  return mpi::Attribute<Grid>::keep(comm, std::make_unique<Grid>(comm, mine));
 }
 
 }  // namespace plait::shim::scalapack

@@ -43,8 +43,8 @@ TEST_F(ProgressInReductions, is_made_by_messages_of_the_caller) {
 
 // Sends, when it is moved along, what another rank waits for.
 struct Sender : mpi::Activity {
-  explicit Sender(mpi::Context& of) : context(of) { context.enlist(*this); }
-  ~Sender() override { context.dismiss(*this); }
+  explicit Sender(mpi::Context& of) : context(of) { context.activities().enlist(*this); }
+  ~Sender() override { context.activities().dismiss(*this); }
   bool advance() noexcept override {
     if (sent) return false;
     sent = true;

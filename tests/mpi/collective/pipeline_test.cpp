@@ -147,7 +147,7 @@ TEST(PipelinesOnNodes, go_through_shared_memory_inside_of_them_where_that_is_bes
     mpi::Context context(test_comm());
     context.use_machine(slow_network());
     std::string choice;
-    context.tell_choices_to([&](const std::string& line) { choice = line; });
+    context.choices().tell([&](const std::string& line) { choice = line; });
     const Group all = Group::all(context);
     const Combine sum = mpi::reduction<std::uint64_t>(mpi::Operation::sum());
     constexpr Index length = 20'000;

@@ -34,7 +34,7 @@ TEST(MachineFile, IsWhatAllRanksDecideByAlike) {
   context.use_machine(read_machine(context, scratch / "m.json"));
   EXPECT_EQ(context.machine(), slow_network());
   std::vector<std::string> lines;
-  context.tell_choices_to([&lines](const std::string& line) { lines.push_back(line); });
+  context.choices().tell([&lines](const std::string& line) { lines.push_back(line); });
   const model::Placement one_each{context.size(), 1};
   for (const Index bytes : {Index{8}, Index{1'000'000}, Index{8}}) {
     const auto choice = collective::choose<AllreduceAlgorithm>(context, one_each, bytes);

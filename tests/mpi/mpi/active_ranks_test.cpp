@@ -17,7 +17,6 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/message.hpp"
-#include "plait/mpi/node/serving.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"
 #include "support/ranks.hpp"
@@ -164,13 +163,13 @@ TEST(ActiveRanks, let_the_others_sleep) {
   Context context(test_comm());
   ActiveRanks active(context, 1, interval);
   CountedLooks counted;
-  context.enlist(counted);
+  context.activities().enlist(counted);
   plait::mpi::barrier(context.comm());
   counted.looks = 0;
   const auto begin = std::chrono::steady_clock::now();
   active.run([](Context&) { std::this_thread::sleep_for(700ms); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  context.dismiss(counted);
+  context.activities().dismiss(counted);
   EXPECT_GE(took, 700ms) << "nobody goes on before all are done";
   if (active.is_active()) return;
   constexpr double at_first = 30;  // looks after sleeps that grow until they last as long as the interval
@@ -201,7 +200,7 @@ TEST(ActiveRanks, get_messages_and_help_of_sleepers) {
   const auto place = context.find_shared(memory.bytes());
   const auto steps_of = [&](int other) { return reinterpret_cast<Index*>(context.shared_address(other, *place)); };
   SharedCountdown activity(*steps_of(rank()));
-  context.enlist(activity);
+  context.activities().enlist(activity);
   active.run([&](Context&) {
     for (const int other : active.served()) {
       if (other == rank()) continue;
@@ -211,7 +210,7 @@ TEST(ActiveRanks, get_messages_and_help_of_sleepers) {
       while (std::atomic_ref<Index>(*steps_of(other)) > 0) std::this_thread::yield();
     }
   });
-  context.dismiss(activity);
+  context.activities().dismiss(activity);
 }
 
 struct FailingKernels : ::testing::Test {

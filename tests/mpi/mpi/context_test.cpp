@@ -4,6 +4,7 @@
 
 #include <array>
 #include <list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -133,8 +134,8 @@ TEST(Contexts, give_back_what_they_take) {
 
 TEST(Tags, come_one_after_the_other_in_whatever_order_they_are_given_back) {
   Context context(test_comm());
-  std::optional<Context::Tags> a(context.reserve_tags(10));
-  std::optional<Context::Tags> b(context.reserve_tags(5));
+  std::optional<plait::mpi::Tags> a(context.reserve_tags(10));
+  std::optional<plait::mpi::Tags> b(context.reserve_tags(5));
   const int first = a->first();
   EXPECT_GT(first, 0) << "the lowest ones are plait's own";
   EXPECT_EQ(b->first(), first + 10);
@@ -144,24 +145,24 @@ TEST(Tags, come_one_after_the_other_in_whatever_order_they_are_given_back) {
 
 TEST(Tags, are_taken_from_the_lowest_gap_that_is_wide_enough_once_the_highest_was_reached) {
   Context context(test_comm());
-  std::optional<Context::Tags> a(context.reserve_tags(10));
-  std::optional<Context::Tags> b(context.reserve_tags(5));
-  std::optional<Context::Tags> c(context.reserve_tags(10));
+  std::optional<plait::mpi::Tags> a(context.reserve_tags(10));
+  std::optional<plait::mpi::Tags> b(context.reserve_tags(5));
+  std::optional<plait::mpi::Tags> c(context.reserve_tags(10));
   const int first = a->first();
-  const Context::Tags rest = context.reserve_tags(context.comm().highest_tag() - (first + 25) + 1);
+  const plait::mpi::Tags rest = context.reserve_tags(context.comm().highest_tag() - (first + 25) + 1);
   b.reset();
   EXPECT_EQ(context.reserve_tags(5).first(), first + 10);
   EXPECT_THROW((void)context.reserve_tags(6), plait::MpiError) << "too wide for the gap";
   a.reset();
   EXPECT_EQ(context.reserve_tags(15).first(), first) << "two gaps are one";
-  Context::Tags moved(std::move(*c));
+  plait::mpi::Tags moved(std::move(*c));
   c.reset();
   EXPECT_THROW((void)context.reserve_tags(16), plait::MpiError) << "what was moved is still taken";
 }
 
 TEST(Tags, that_are_used_up_are_an_error_and_come_back) {
   Context context(test_comm());
-  std::list<Context::Tags> all;
+  std::list<plait::mpi::Tags> all;
   Index reserved = 0;
   const int highest = context.comm().highest_tag();
   EXPECT_GE(highest, 32767);
@@ -183,9 +184,9 @@ TEST(Tags, that_are_used_up_are_an_error_and_come_back) {
 TEST(Tags, are_lent_up_to_the_highest) {
   Context context(test_comm());
   const int highest = context.comm().highest_tag();
-  const Context::Tags first = context.reserve_tags(1);
-  const Context::Tags lower = context.reserve_tags(highest - first.first() - 1);
-  std::optional<Context::Tags> last(context.reserve_tags(1));
+  const plait::mpi::Tags first = context.reserve_tags(1);
+  const plait::mpi::Tags lower = context.reserve_tags(highest - first.first() - 1);
+  std::optional<plait::mpi::Tags> last(context.reserve_tags(1));
   EXPECT_EQ(last->first(), highest);
   EXPECT_THROW((void)context.reserve_tags(1), plait::MpiError);
   last.reset();
@@ -216,16 +217,36 @@ TEST(Contexts, move_all_their_activities_along) {
   Context context(test_comm());
   Countdown three(3);
   Countdown one(1);
-  EXPECT_FALSE(context.advance());
-  context.enlist(three);
-  context.enlist(one);
-  EXPECT_TRUE(context.advance());
+  EXPECT_FALSE(context.activities().advance());
+  context.activities().enlist(three);
+  context.activities().enlist(one);
+  EXPECT_TRUE(context.activities().advance());
   EXPECT_EQ(one.left, 0);
-  EXPECT_TRUE(context.advance());
-  context.dismiss(three);
-  EXPECT_FALSE(context.advance()) << "what is left of it has been dismissed";
+  EXPECT_TRUE(context.activities().advance());
+  context.activities().dismiss(three);
+  EXPECT_FALSE(context.activities().advance()) << "what is left of it has been dismissed";
   EXPECT_EQ(three.left, 1);
-  context.dismiss(one);
+  context.activities().dismiss(one);
+}
+
+TEST(Contexts, are_kept_with_communicators_and_go_with_them) {
+  using plait::mpi::context_of;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(test_comm(), &comm);
+  const std::shared_ptr<Context> context = context_of(comm);
+  EXPECT_EQ(context_of(comm), context) << "found without communication";
+  EXPECT_EQ(plait::mpi::all_reduce(context->comm(), 1, Operation::sum()), plait::test::ranks());
+  MPI_Comm_dup(comm, &copy);
+  std::weak_ptr<Context> of_copy = context_of(copy);
+  EXPECT_NE(of_copy.lock(), context) << "a duplicate has its own";
+  MPI_Comm_free(&copy);
+  EXPECT_TRUE(of_copy.expired());
+  MPI_Comm_free(&comm);
+  EXPECT_EQ(plait::mpi::all_reduce(context->comm(), 1, Operation::sum()), plait::test::ranks())
+      << "who holds it can still use it";
+  static_cast<void>(context_of(test_comm()));
+  static_cast<void>(context_of(MPI_COMM_WORLD));  // MPI_Finalize ends it
 }
 
 TEST(Environment, leaves_a_running_mpi_alone_and_names_it) {

@@ -140,7 +140,7 @@ TEST(ColumnExchange, SumsUpThroughTheLevelsOfNodes) {
     slow.network.streams = {{1, of_100_megabit, of_100_megabit}};
     context.use_machine(slow);
     std::string choices;
-    context.tell_choices_to([&choices](const std::string& line) { choices += line; });
+    context.choices().tell([&choices](const std::string& line) { choices += line; });
     expect_sums<double>(context, 50'001);
     expect_sums<float>(context, 50'001);
     expect_sums<double>(context, 1);

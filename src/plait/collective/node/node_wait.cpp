@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plait/mpi/collectives.hpp"
-#include "plait/mpi/progress.hpp"
+#include "plait/mpi/message.hpp"
 
 namespace plait::collective {
 
@@ -37,7 +37,7 @@ void NodeWait::give_core() noexcept { sched_yield(); }
 
 void NodeWait::idle(Backoff& backoff) const noexcept {
   mpi::progress(context_->comm());
-  if (context_->advance()) backoff.reset();
+  if (context_->activities().advance()) backoff.reset();
   if (crowded_) give_core();
   backoff.idle();
 }

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "plait/mpi/blocking.hpp"
 #include "plait/mpi/message.hpp"
+#include "plait/mpi/mpi_collectives.hpp"
 
 namespace plait::dense {
 

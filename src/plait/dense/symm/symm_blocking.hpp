@@ -40,7 +40,7 @@ class SymmBlocking final : public SymmPlan {
   bool takes_part_;
   Index rows_ = 0, inner_ = 0, columns_ = 0;  // C is rows × columns, a sum of `inner` terms
   std::optional<mpi::Communicator> along_i_, along_j_, along_k_;
-  mpi::Context::Tags tags_;
+  mpi::Tags tags_;
   Buffer a_, b_, c_, d2_, d3_;
 };
 

@@ -3,17 +3,35 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <numeric>
 #include <string>
 #include <thread>
 
 #include "plait/base/backoff.hpp"
+#include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/message.hpp"
-#include "plait/mpi/node/serving.hpp"
 
 namespace plait::mpi {
+
+std::vector<int> serving_ranks(std::span<const int> domains, int active) {
+  PLAIT_ASSERT(active >= 1, "somebody does the work");
+  const std::size_t ranks = domains.size();
+  const std::size_t runs = std::min(ranks, static_cast<std::size_t>(active));
+  std::vector<int> order(ranks);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int rank) { return domains[static_cast<std::size_t>(rank)]; });
+
+  std::vector<int> serving(ranks);
+  for (std::size_t place = 0; place < ranks; ++place) {
+    const std::size_t run = place * runs / ranks;
+    const std::size_t first_of_run = (run * ranks + runs - 1) / runs;
+    serving[static_cast<std::size_t>(order[place])] = order[first_of_run];
+  }
+  return serving;
+}
 
 namespace {
 
@@ -54,7 +72,7 @@ ActiveRanks::ActiveRanks(Context& context, int per_node, std::chrono::microsecon
     if (interval.count() < 1) {
       throw ArgumentError("interval: " + std::to_string(interval.count()) + " us, expected at least 1");
     }
-    tag_.emplace(context, 1);
+    tag_.emplace(context.reserve_tags(1));
     serving_ = serving_each_rank(context.topology(), per_node);
     for (int rank = 0; rank < context.size(); ++rank) {
       if (serving(rank) == rank) ranks_.push_back(rank);
@@ -136,7 +154,7 @@ int ActiveRanks::sleep_until_woken() {
   wait(start_send(context_->comm(), {}, active, tag_->first()));
   const auto begin = std::chrono::steady_clock::now();
   while (!woken.test()) {
-    if (context_->advance()) continue;
+    if (context_->activities().advance()) continue;
     const auto slept = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
     std::this_thread::sleep_for(std::min(interval_, std::max(first_sleep, slept / 4)));
   }
@@ -148,8 +166,8 @@ int ActiveRanks::sleep_until_woken() {
 void ActiveRanks::wait(Request request) {
   Backoff backoff;
   while (!request.test()) {
-    const bool any = context_->advance();
-    (active_ && active_->advance()) || any ? backoff.reset() : backoff.idle();
+    const bool any = context_->activities().advance();
+    (active_ && active_->activities().advance()) || any ? backoff.reset() : backoff.idle();
   }
 }
 

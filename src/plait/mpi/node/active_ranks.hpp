@@ -11,6 +11,16 @@
 
 namespace plait::mpi {
 
+/// Which ranks of a node are active where `active` of them are to be, and for whom each works: the active rank of every
+/// rank, an active one's being itself. With fewer ranks than `active` all of them are.
+///
+/// `domains` says of each rank of the node where its memory is, such as its NUMA domain. Ranks are taken domain by
+/// domain and cut into `active` runs of equal length (but for one rank), the first of each run being active: so active
+/// ranks are spread over the domains as all are, and work for ranks of their own one as far as possible.
+///
+/// \pre  active is at least 1
+[[nodiscard]] std::vector<int> serving_ranks(std::span<const int> domains, int active);
+
 /// Runs a kernel on some ranks of each node while the others sleep: a program is started with the many ranks that suit
 /// one of its kernels, and another one gets the few that suit it, with a context of their own.
 ///
@@ -77,7 +87,7 @@ class ActiveRanks {
 
   Context* context_;
   std::chrono::microseconds interval_;
-  std::optional<Context::Tags> tag_;
+  std::optional<Tags> tag_;
   std::vector<int> serving_;
   std::vector<int> ranks_;
   std::vector<int> served_;

@@ -15,6 +15,8 @@ class NodeTopology {
   /// \throws OutOfMemory  on all ranks, where one has too little
   explicit NodeTopology(const Communicator& comm);
 
+  /// This rank in `comm`.
+  [[nodiscard]] int rank() const noexcept { return own_rank_; }
   /// The ranks of this rank's node, in the order of `comm`.
   [[nodiscard]] const Communicator& node() const noexcept { return node_; }
   [[nodiscard]] int nodes() const noexcept { return nodes_; }

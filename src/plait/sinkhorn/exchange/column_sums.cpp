@@ -8,7 +8,7 @@
 #include "plait/base/contract.hpp"
 #include "plait/collective/node/node_reducer.hpp"
 #include "plait/collective/pipeline.hpp"
-#include "plait/mpi/blocking.hpp"
+#include "plait/mpi/mpi_collectives.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/simd/reduce/element_of.hpp"
 
