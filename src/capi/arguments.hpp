@@ -1,18 +1,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/base/random.hpp"
+#include "plait/layout/layout.hpp"
+#include "plait/layout/owners.hpp"
+#include "plait/redistribute/op.hpp"
+#include "plait/redistribute/tile.hpp"
+#include "plait/simd/reduce/element.hpp"
 
 #include "capi/plait.h"
 
-/// What arguments of C may not be. All texts name the argument, its value and what was expected.
+/// What arguments of C may not be, and what they are in C++. All texts name the argument, its value and what was
+/// expected.
 namespace plait::capi {
 
 /// What an output pointer points to.
@@ -105,5 +116,66 @@ decltype(auto) named_pair(std::size_t number, Index count, F&& f) {
   if (count == 1) return std::forward<F>(f)();
   return named("pair " + std::to_string(number), std::forward<F>(f));
 }
+
+/// The elements of each rank's block.
+struct Counts {
+  std::span<const Index> of_rank;
+  Index total = 0;
+  Index checksum = 0;
+
+  Counts() = default;
+  /// \throws ArgumentError  if there are none, one is negative, or all together are more than can be addressed
+  Counts(const plait_index* given, int ranks, Index element_bytes, const std::string& name)
+      : of_rank(expect_array(given, ranks, name.c_str())) {
+    const Index most = std::numeric_limits<Index>::max() / element_bytes;
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < of_rank.size(); ++i) {
+      const std::string entry = name + "[" + std::to_string(i) + "]";
+      expect_at_least(entry, of_rank[i], 0);
+      if (of_rank[i] > most - total) {
+        throw ArgumentError(entry + ": is " + std::to_string(of_rank[i]) + ", expected at most " +
+                            std::to_string(most) + " elements in all");
+      }
+      total += of_rank[i];
+      bits = random_bits(bits, static_cast<std::uint64_t>(of_rank[i]));
+    }
+    checksum = static_cast<Index>(bits >> 1);
+  }
+};
+
+// The enumerations of C as those of C++. All throw `ArgumentError` for a number that means nothing.
+
+[[nodiscard]] StorageOrder storage_order(plait_order order, const char* argument);
+[[nodiscard]] layout::GridOrder grid_order(plait_grid_order order);
+[[nodiscard]] redistribute::Op op(plait_op op);
+/// All types of elements.
+[[nodiscard]] simd::Element element(plait_type type);
+
+[[noreturn]] void throw_other_type(plait_type type, bool (*is_expected)(DType));
+/// One of these types: `AllDTypes`, `FieldDTypes` or `RealDTypes`.
+template <class Types = AllDTypes>
+[[nodiscard]] DType dtype(plait_type type) {
+  static_assert(PLAIT_COMPLEX_DOUBLE == static_cast<int>(DType::c128), "both count alike");
+  const bool is_one = type >= PLAIT_INT8 && type <= PLAIT_COMPLEX_DOUBLE && Types::has(static_cast<DType>(type));
+  if (!is_one) throw_other_type(type, Types::has);
+  return static_cast<DType>(type);
+}
+
+/// The element that C points to, or what NULL stands for.
+template <class T>
+T scalar(const void* given, T otherwise) {
+  if (given != nullptr) std::memcpy(&otherwise, given, sizeof(T));
+  return otherwise;
+}
+
+/// \throws ArgumentError  if the columns (rows) of a tile overlap, or its last element has no address
+void expect_leading_dimension(Index given, Index minor, Index major, Index element_bytes, const std::string& tile);
+
+/// The given tiles, those of the matrix `which`.
+/// \throws ArgumentError, ShapeMismatch  naming the tile
+template <class GivenTile>
+[[nodiscard]] redistribute::TileList tile_list(const GivenTile* tiles, Index count,
+                                               std::span<const layout::TileExtent> planned, const char* which,
+                                               Index element_bytes);
 
 }  // namespace plait::capi

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,14 +10,29 @@
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/redistribute/plan.hpp"
+#include "plait/redistribute/matrix_pair.hpp"
 
 #include "capi/arguments.hpp"
-#include "capi/communicator.hpp"
-#include "capi/error.hpp"
 #include "capi/plait.h"
 
 namespace plait::capi {
+
+/// The code of the exception, whose text `plait_last_error` tells from now on.
+int remember(const std::exception_ptr& failure) noexcept;
+
+/// Calls f; what it throws becomes an error code. Every function of the C API goes through this.
+template <class F>
+int guarded(F&& f) noexcept {
+  try {
+    std::forward<F>(f)();
+    return PLAIT_SUCCESS;
+  } catch (...) {
+    return remember(std::current_exception());
+  }
+}
+
+/// \throws MpiError  if MPI is not running, where calls of it would end the program
+void expect_mpi();
 
 /// Knows the handles that live, and of what they are: what is freed, or never was one, is told from these without being
 /// looked at. The first member of each handle, whose address it has.
@@ -58,17 +74,6 @@ struct plait_layout : plait::capi::Registered<plait_layout> {
   plait::layout::Layout layout;
 };
 
-struct plait_plan : plait::capi::OnContext<plait_plan> {
-  static constexpr const char* name = "a plan";
-  /// Of each pair, the tiles of this rank.
-  struct Tiles {
-    std::vector<plait::layout::TileExtent> source;
-    std::vector<plait::layout::TileExtent> target;
-  };
-  std::vector<Tiles> tiles;
-  std::unique_ptr<plait::redistribute::Plan> plan;
-};
-
 namespace plait::capi {
 
 /// \throws ArgumentError  if the handle is NULL, or one of something else
@@ -92,20 +97,41 @@ int free_handle(Handle** handle, const char* argument) {
   });
 }
 
+/// What f, of which any rank may fail alone, returns when none has. Collective over the context.
+/// \param f  looks at this rank's arguments, and adds those that all ranks have to give alike
+template <class F>
+auto checked(mpi::Context& context, F&& f) {
+  expect_mpi();
+  return mpi::agreed(context, [&](mpi::Alike& arguments) {
+    context.expect_usable();
+    return std::forward<F>(f)(arguments);
+  });
+}
+
+/// A function of C that is collective over the context of a handle.
+/// \param check  as above, of what the handle stands for
+/// \param run    called when nothing is wrong anywhere
+template <class Handle, class Check, class Run>
+int collective(Handle* handle, const char* argument, Check&& check, Run&& run) {
+  return guarded([&] {
+    Handle& its = expect_handle(handle, argument);
+    checked(*its.context, [&](mpi::Alike& arguments) { std::forward<Check>(check)(its, arguments); });
+    std::forward<Run>(run)(its);
+  });
+}
+
 /// Makes a handle on a context. Collective.
-/// \param check  may fail on one rank alone: looks at its arguments, and adds those that all ranks have to give alike
+/// \param check  as above, of the new handle
 /// \param make   called when nothing is wrong anywhere
 template <class Handle, class Check, class Make>
 int create(plait_context* context, Handle** handle, const char* argument, Check&& check, Make&& make) {
   if (handle != nullptr) *handle = nullptr;
   return guarded([&] {
-    mpi::Context& its = *expect_handle(context, "context").context;
-    expect_mpi();
-    auto made = mpi::agreed(its, [&](mpi::Alike& arguments) {
+    const auto& its = expect_handle(context, "context").context;
+    auto made = checked(*its, [&](mpi::Alike& arguments) {
       expect_output(handle, argument);
-      its.expect_usable();
       auto result = std::make_unique<Handle>();
-      result->context = context->context;
+      result->context = its;
       std::forward<Check>(check)(*result, arguments);
       return result;
     });
@@ -122,6 +148,11 @@ int create_layout(plait_layout** layout, Make&& make) {
     plait_layout*& result = expect_output(layout, "layout");
     result = new plait_layout(std::forward<Make>(make)());  // NOLINT(cppcoreguidelines-owning-memory): C owns it
   });
+}
+
+/// \throws ArgumentError  also for a layout that is none
+[[nodiscard]] inline redistribute::MatrixPair matrix_pair(const plait_pair& pair) {
+  return {expect_handle(pair.from, "from").layout, expect_handle(pair.to, "to").layout, op(pair.op)};
 }
 
 }  // namespace plait::capi

@@ -10,12 +10,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/node/shared_memory.hpp"
 
-#include "capi/arguments.hpp"
-#include "capi/communicator.hpp"
-#include "capi/counts.hpp"
-#include "capi/error.hpp"
 #include "capi/handle.hpp"
-#include "capi/plait.h"
 #include "capi/reduction.hpp"
 
 using namespace plait::capi;

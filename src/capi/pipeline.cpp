@@ -13,11 +13,7 @@
 #include "plait/base/random.hpp"
 #include "plait/mpi/agreed.hpp"
 
-#include "capi/arguments.hpp"
-#include "capi/communicator.hpp"
-#include "capi/error.hpp"
 #include "capi/handle.hpp"
-#include "capi/plait.h"
 #include "capi/reduction.hpp"
 
 using namespace plait::capi;

@@ -7,23 +7,30 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
-#include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/matrix_pair.hpp"
+#include "plait/redistribute/operands.hpp"
 #include "plait/redistribute/options.hpp"
 
-#include "capi/arguments.hpp"
-#include "capi/communicator.hpp"
-#include "capi/convert.hpp"
-#include "capi/error.hpp"
 #include "capi/handle.hpp"
-#include "capi/operands.hpp"
-#include "capi/plait.h"
 
 using namespace plait::capi;
+using plait::Index;
 using plait::redistribute::MatrixPair;
 using plait::redistribute::Operands;
 using plait::redistribute::Options;
 using plait::redistribute::Plan;
+using plait::redistribute::TileList;
+
+struct plait_plan : plait::capi::OnContext<plait_plan> {
+  static constexpr const char* name = "a plan";
+  /// Of each pair, the tiles of this rank.
+  struct Tiles {
+    std::vector<plait::layout::TileExtent> source;
+    std::vector<plait::layout::TileExtent> target;
+  };
+  std::vector<Tiles> tiles;
+  std::unique_ptr<plait::redistribute::Plan> plan;
+};
 
 namespace {
 
@@ -39,6 +46,31 @@ Options options_of(const plait_options* given) {
 Plan& usable(plait_plan& plan) {
   expect_mpi();
   return *plan.plan;
+}
+
+Operands operands_of(const plait_operands& given, const plait_plan::Tiles& planned) {
+  const plait::DType type = dtype(given.type);
+  const Index bytes = plait::bytes(type);
+  const bool reads_source = plait::with_dtype(type, [&]<class T>() { return scalar(given.alpha, T{1}) != T{0}; });
+  TileList source;
+  if (reads_source) source = tile_list(given.source, given.source_count, planned.source, "source", bytes);
+  return {type, given.alpha, std::move(source), given.beta,
+          tile_list(given.target, given.target_count, planned.target, "target", bytes)};
+}
+
+/// What C gave to an execution as what C++ takes, checked as far as one rank can.
+std::vector<Operands> operands_of(const plait_plan& plan, const plait_operands* operands, Index count) {
+  const auto given = expect_array(operands, count, "operands");
+  if (given.size() != plan.tiles.size()) {
+    throw plait::ArgumentError("count: is " + std::to_string(count) + ", expected one for each of the " +
+                               std::to_string(plan.tiles.size()) + " pairs of the plan");
+  }
+  std::vector<Operands> result;
+  result.reserve(given.size());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    result.push_back(named_pair(i, count, [&] { return operands_of(given[i], plan.tiles[i]); }));
+  }
+  return result;
 }
 
 void start(plait_plan& handle, const plait_operands* operands, plait_index count) {

@@ -1,23 +1,14 @@
 #include <array>
-#include <complex>
 #include <optional>
 #include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "plait/dense/matrix_vector.hpp"
 #include "plait/dense/multiplication.hpp"
 #include "plait/dense/symm/symm_square_cube.hpp"
-#include "plait/mpi/agreed.hpp"
 
-#include "capi/arguments.hpp"
-#include "capi/communicator.hpp"
-#include "capi/convert.hpp"
-#include "capi/error.hpp"
 #include "capi/handle.hpp"
-#include "capi/operands.hpp"
-#include "capi/plait.h"
 
 using namespace plait::capi;
 using plait::Index;
@@ -28,31 +19,20 @@ using plait::dense::SymmSquareCube;
 using plait::layout::Layout;
 using plait::layout::TileExtent;
 
-namespace {
-
-/// A kernel of the type of elements that it was made for.
-template <template <plait::dense::Element> class Kernel>
-using OfAnyType = std::variant<std::monostate, Kernel<float>, Kernel<double>, Kernel<std::complex<float>>,
-                               Kernel<std::complex<double>>>;
-
-}  // namespace
-
 struct plait_product : OnContext<plait_product> {
   static constexpr const char* name = "a product";
   std::array<std::vector<TileExtent>, 3> tiles;  // of A, B and C
-  OfAnyType<Multiplication> kernel;
+  plait::AnyFieldKernel<Multiplication> kernel;
 };
 
 struct plait_symm : OnContext<plait_symm> {
   static constexpr const char* name = "a plait_symm";
-  std::vector<TileExtent> tiles;
-  OfAnyType<SymmSquareCube> kernel;
+  plait::AnyFieldKernel<SymmSquareCube> kernel;
 };
 
 struct plait_matrix_vector : OnContext<plait_matrix_vector> {
   static constexpr const char* name = "a plait_matrix_vector";
-  std::vector<TileExtent> tiles;
-  OfAnyType<MatrixVector> kernel;
+  plait::AnyFieldKernel<MatrixVector> kernel;
 };
 
 namespace {
@@ -63,8 +43,10 @@ std::optional<T> chosen(Given given) {
   return given == 0 ? std::nullopt : std::optional<T>(static_cast<T>(given));
 }
 
-plait::dense::MultiplicationOptions options_of(const plait_product_options* given) {
+/// \param arguments  an enumerator is compared as C counts it
+plait::dense::MultiplicationOptions options_of(const plait_product_options* given, plait::mpi::Alike& arguments) {
   plait::dense::MultiplicationOptions options;
+  arguments.add("method", given == nullptr ? PLAIT_PRODUCT_AUTO : given->method);
   if (given == nullptr) return options;
   if (given->method != PLAIT_PRODUCT_AUTO) {
     options.method =
@@ -97,12 +79,18 @@ plait::dense::SymmOptions options_of(const plait_symm_options* given) {
   return options;
 }
 
+template <class T, class GivenTile>
+std::vector<matrix_view<T>> views(const GivenTile* tiles, Index count, std::span<const TileExtent> planned,
+                                  const char* which) {
+  return plait::redistribute::views_of<T>(tile_list(tiles, count, planned, which, Index{sizeof(T)}));
+}
+
 template <class T>
 void execute(plait_product& its, Multiplication<T>& product, const plait_product_operands* operands) {
   T alpha{}, beta{};
   std::vector<matrix_view<const T>> a, b;
   std::vector<matrix_view<T>> c;
-  plait::mpi::agreed(*its.context, [&] {
+  checked(*its.context, [&](auto&) {
     const plait_product_operands& given = expect_input(operands, "operands", "a plait_product_operands");
     alpha = scalar(given.alpha, T{1});
     beta = scalar(given.beta, T{0});
@@ -114,32 +102,20 @@ void execute(plait_product& its, Multiplication<T>& product, const plait_product
   product.execute(alpha, a, b, beta, std::span<const matrix_view<T>>(c));
 }
 
-/// A new handle of the layout that a kernel wants.
-/// \param layout_of  tells it of the kernel
-template <class Handle, class F>
-int create_layout_of(const Handle* handle, const char* argument, plait_layout** layout, F&& layout_of) {
-  return create_layout(layout, [&] {
-    std::optional<Layout> its;
-    visit_kernel(expect_handle(handle, argument).kernel, [&](auto& kernel) { its = layout_of(kernel); });
-    return *its;
-  });
-}
-
 /// D² and, where `cubes`, D³.
 int execute(plait_symm* symm, const plait_source_tile* d, const plait_target_tile* d2, const plait_target_tile* d3,
             bool cubes) {
   return guarded([&] {
     plait_symm& its = expect_handle(symm, "symm");
-    expect_mpi();
-    visit_kernel(its.kernel, [&]<class T>(SymmSquareCube<T>& kernel) {
-      const auto count = std::ssize(its.tiles);
+    its.kernel.visit([&]<class T>(SymmSquareCube<T>& kernel) {
       std::vector<matrix_view<const T>> source;
       std::vector<matrix_view<T>> square, cube;
-      plait::mpi::agreed(*its.context, [&](plait::mpi::Alike& arguments) {
+      checked(*its.context, [&](plait::mpi::Alike& arguments) {
         arguments.add("cubes", cubes);
-        source = views<const T>(d, count, its.tiles, "d");
-        square = views<T>(d2, count, its.tiles, "d2");
-        if (cubes) cube = views<T>(d3, count, its.tiles, "d3");
+        const auto tiles = kernel.layout().tiles_of(its.context->rank());
+        source = views<const T>(d, std::ssize(tiles), tiles, "d");
+        square = views<T>(d2, std::ssize(tiles), tiles, "d2");
+        if (cubes) cube = views<T>(d3, std::ssize(tiles), tiles, "d3");
       });
       const std::span<const matrix_view<T>> squares(square), cubed(cube);
       cubes ? kernel.square_cube(source, squares, cubed) : kernel.square(source, squares);
@@ -155,9 +131,9 @@ int plait_product_create(plait_context* context, plait_type type, const plait_fa
   plait::dense::MultiplicationOptions its;
   return create(
       context, product, "product",
-      [&](plait_product& made, plait::mpi::Alike&) {
-        with_field(type, []<class T>() {});
-        its = options_of(options);
+      [&](plait_product& made, plait::mpi::Alike& arguments) {
+        static_cast<void>(dtype<plait::FieldDTypes>(type));
+        its = options_of(options, arguments);
         for (const auto& [given, what] : {std::pair(a, "a"), std::pair(b, "b")}) {
           named(what, [&] { expect_handle(expect_input(given, "factor", "a plait_factor").layout, "layout"); });
         }
@@ -167,8 +143,7 @@ int plait_product_create(plait_context* context, plait_type type, const plait_fa
                       expect_handle(c, "c").layout.tiles_of(rank)};
       },
       [&](plait_product& made) {
-        with_field(type,
-                   [&]<class T>() { made.kernel.emplace<Multiplication<T>>(*made.context, *factors, c->layout, its); });
+        made.kernel.emplace(static_cast<plait::DType>(type), *made.context, *factors, c->layout, its);
       });
 }
 
@@ -177,14 +152,13 @@ int plait_product_free(plait_product** product) { return free_handle(product, "p
 int plait_product_execute(plait_product* product, const plait_product_operands* operands) {
   return guarded([&] {
     plait_product& its = expect_handle(product, "product");
-    expect_mpi();
-    visit_kernel(its.kernel, [&](auto& kernel) { execute(its, kernel, operands); });
+    its.kernel.visit([&](auto& kernel) { execute(its, kernel, operands); });
   });
 }
 
 int plait_product_choice_of(const plait_product* product, plait_product_choice* choice) {
   return guarded([&] {
-    visit_kernel(expect_handle(product, "product").kernel, [&](auto& kernel) {
+    expect_handle(product, "product").kernel.visit([&](auto& kernel) {
       const plait::dense::Choice& its = kernel.choice();
       const plait::layout::ProcessGrid& mesh = its.arrangement.mesh();
       expect_output(choice, "choice") = {static_cast<int>(its.arrangement.method()) + PLAIT_PRODUCT_RING,
@@ -204,21 +178,18 @@ int plait_symm_create(plait_context* context, plait_type type, plait_index n, co
   return create(
       context, symm, "symm",
       [&](plait_symm&, plait::mpi::Alike&) {
-        with_field(type, []<class T>() {});
+        static_cast<void>(dtype<plait::FieldDTypes>(type));
         its = options_of(options);
       },
-      [&](plait_symm& made) {
-        with_field(type, [&]<class T>() {
-          const Layout& own = made.kernel.emplace<SymmSquareCube<T>>(*made.context, n, its).layout();
-          plait::mpi::agreed(*made.context, [&] { made.tiles = own.tiles_of(made.context->rank()); });
-        });
-      });
+      [&](plait_symm& made) { made.kernel.emplace(static_cast<plait::DType>(type), *made.context, n, its); });
 }
 
 int plait_symm_free(plait_symm** symm) { return free_handle(symm, "symm"); }
 
 int plait_symm_layout(const plait_symm* symm, plait_layout** layout) {
-  return create_layout_of(symm, "symm", layout, [](auto& kernel) { return kernel.layout(); });
+  return create_layout(layout, [&] {
+    return expect_handle(symm, "symm").kernel.visit([](auto& kernel) { return Layout(kernel.layout()); });
+  });
 }
 
 int plait_symm_square(plait_symm* symm, const plait_source_tile* d, const plait_target_tile* d2) {
@@ -239,31 +210,29 @@ int plait_matrix_vector_create(plait_context* context, plait_type type, plait_in
   return create(
       context, product, "product",
       [&](plait_matrix_vector&, plait::mpi::Alike&) {
-        with_field(type, []<class T>() {});
+        static_cast<void>(dtype<plait::FieldDTypes>(type));
         how = enumerator<VectorMethod>("method", method, PLAIT_VECTOR_ROWS, PLAIT_VECTOR_MESH);
         if (options == nullptr) return;
         if (options->strands != 0) its.strands = options->strands;
         its.segment = options->segment;
       },
       [&](plait_matrix_vector& made) {
-        with_field(type, [&]<class T>() {
-          auto& kernel =
-              made.kernel.emplace<MatrixVector<T>>(*made.context, plait::layout::Shape{rows, columns}, how, its);
-          plait::mpi::agreed(*made.context,
-                             [&] { made.tiles = kernel.matrix_layout().tiles_of(made.context->rank()); });
-        });
+        made.kernel.emplace(static_cast<plait::DType>(type), *made.context, plait::layout::Shape{rows, columns}, how,
+                            its);
       });
 }
 
 int plait_matrix_vector_free(plait_matrix_vector** product) { return free_handle(product, "product"); }
 
 int plait_matrix_vector_layout(const plait_matrix_vector* product, plait_layout** layout) {
-  return create_layout_of(product, "product", layout, [](auto& kernel) { return kernel.matrix_layout(); });
+  return create_layout(layout, [&] {
+    return expect_handle(product, "product").kernel.visit([](auto& kernel) { return Layout(kernel.matrix_layout()); });
+  });
 }
 
 int plait_matrix_vector_parts(const plait_matrix_vector* product, plait_part* x, plait_part* y) {
   return guarded([&] {
-    visit_kernel(expect_handle(product, "product").kernel, [&](auto& kernel) {
+    expect_handle(product, "product").kernel.visit([&](auto& kernel) {
       expect_output(y, "y") = {kernel.y_part().begin, kernel.y_part().length()};
       expect_output(x, "x") = {kernel.x_part().begin, kernel.x_part().length()};
     });
@@ -273,13 +242,13 @@ int plait_matrix_vector_parts(const plait_matrix_vector* product, plait_part* x,
 int plait_matrix_vector_execute(plait_matrix_vector* product, const plait_source_tile* a, const void* x, void* y) {
   return guarded([&] {
     plait_matrix_vector& its = expect_handle(product, "product");
-    expect_mpi();
-    visit_kernel(its.kernel, [&]<class T>(MatrixVector<T>& kernel) {
+    its.kernel.visit([&]<class T>(MatrixVector<T>& kernel) {
       matrix_view<const T> tile;
       std::span<const T> from;
       std::span<T> to;
-      plait::mpi::agreed(*its.context, [&] {
-        const auto tiles = views<const T>(a, std::ssize(its.tiles), its.tiles, "a");
+      checked(*its.context, [&](auto&) {
+        const auto extents = kernel.matrix_layout().tiles_of(its.context->rank());
+        const auto tiles = views<const T>(a, std::ssize(extents), extents, "a");
         if (!tiles.empty()) tile = tiles[0];
         from = expect_array(static_cast<const T*>(x), kernel.x_part().length(), "x");
         to = expect_array(static_cast<T*>(y), kernel.y_part().length(), "y");

@@ -1,17 +1,12 @@
 #include "plait/purify/purification.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <complex>
 #include <optional>
 #include <string>
-#include <variant>
+#include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "plait/layout/fingerprint.hpp"
-#include "plait/mpi/agreed.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/dense_products.hpp"
 #include "plait/purify/elementwise.hpp"
@@ -20,13 +15,7 @@
 #include "plait/purify/spectrum.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
-#include "capi/arguments.hpp"
-#include "capi/communicator.hpp"
-#include "capi/convert.hpp"
-#include "capi/error.hpp"
 #include "capi/handle.hpp"
-#include "capi/operands.hpp"
-#include "capi/plait.h"
 
 using namespace plait::capi;
 using plait::Index;
@@ -36,13 +25,15 @@ using plait::redistribute::Redistribution;
 
 namespace {
 
+using PurifiableDTypes = plait::DTypes<double, std::complex<double>>;
+
 struct PurificationLayouts {
   std::optional<Layout> h, s, d;  // s: where there is an overlap
   std::optional<plait::purify::Triangle> triangle;
 };
 
 /// The purifications of a handle, one after the other. Everything is collective, and the same on all ranks.
-template <class T>
+template <plait::Field T>
 class Purifier {
  public:
   Purifier(plait::mpi::Context& context, PurificationLayouts layouts)
@@ -53,16 +44,13 @@ class Purifier {
         counted_(products_) {}
 
   void set_overlap(const plait_source_tile* s, Index count) {
-    plait::mpi::agreed(context_, [&] {
-      if (!layouts_.s) throw plait::ArgumentError("s: was planned to be NULL, expected a layout of S in that case");
-    });
-    running_.reset();
-    z_.reset();
-    s_.emplace(read(*layouts_.s, s, count, "s"));
+    s_.reset(), z_.reset(), running_.reset();
+    auto given = read(layouts_.s, s, count, "s");
     auto copy = allocate();
-    plait::purify::blend<T>(0, {{1, &*s_}}, copy);
+    plait::purify::blend<T>(0, {{1, &given}}, copy);
     auto root = allocate();
     static_cast<void>(plait::purify::inverse_root(counted_, copy, root));
+    s_.emplace(std::move(given));
     z_.emplace(std::move(root));
   }
 
@@ -70,7 +58,7 @@ class Purifier {
     running_.reset();
     plait::purify::Problem problem;
     plait::purify::Bounds bounds{};
-    plait::mpi::agreed(context_, [&](plait::mpi::Alike& arguments) {
+    checked(context_, [&](plait::mpi::Alike& arguments) {
       expect_input(given, "problem", "a plait_purification_problem");
       if (layouts_.s && !z_) {
         throw plait::ArgumentError("purification: has no overlap yet, expected plait_purification_set_overlap before");
@@ -79,10 +67,11 @@ class Purifier {
       bounds = given->gershgorin != 0 ? plait::purify::Bounds::gershgorin : plait::purify::Bounds::lanczos;
       arguments.add("electrons", given->electrons);
       arguments.add("electrons_per_state", per_state_);
+      arguments.add("method", given->method);
       arguments.add("gershgorin", bounds);
     });
     products_before_ = counted_.count();
-    h_.emplace(read(*layouts_.h, h, count, "h"));
+    h_.emplace(read(layouts_.h, h, count, "h"));
     if (z_) plait::purify::transform(counted_, *z_, *h_);
     if (n_ > 0) problem.spectrum = plait::purify::spectrum_of(context_, *h_, bounds);
     running_.emplace(counted_, *h_, problem);
@@ -90,7 +79,9 @@ class Purifier {
   }
 
   bool advance(plait_purification_result* progress) {
-    expect_begun();
+    if (!running_) {
+      throw plait::ArgumentError("purification: none is under way, expected plait_purification_begin before");
+    }
     if (!is_done_) {
       try {
         is_done_ = !running_->advance();
@@ -106,22 +97,19 @@ class Purifier {
 
   void end(const plait_target_tile* d, Index count, plait_purification_result* result) {
     std::vector<plait::matrix_view<T>> target;
-    plait::mpi::agreed(context_, [&] { target = views<T>(d, count, layouts_.d->tiles_of(context_.rank()), "d"); });
+    checked(context_, [&](auto&) { target = views<T>(layouts_.d, d, count, "d"); });
     while (advance(nullptr)) continue;
     plait_purification_result found = result_so_far();
-    if (n_ > 0) {
-      const plait::purify::Frontier frontier = running_->frontier();
-      found.highest_occupied = frontier.highest_occupied, found.occupied_error = frontier.occupied_error;
-      found.lowest_empty = frontier.lowest_empty, found.empty_error = frontier.empty_error;
-      const double width = running_->state().problem.spectrum.width();
-      if (width > 0) {
-        found.commutator_error = plait::purify::commutator_error(context_, *h_, running_->density()) / width;
-      }
-    }
+    if (n_ > 0) set_frontier(found, running_->frontier());
     Matrix<T>& density = running_->density();
-    const double norm = z_ ? bring_back(density, found) : 1;
+    auto errors = plait::purify::density_errors(context_, running_->state(), *h_, density);
+    if (z_) plait::purify::bring_back(counted_, *z_, *s_, running_->state().problem.occupied, density, errors);
     found.products = counted_.count() - products_before_;
-    expect_right(found, norm);
+    found.trace_error = errors.trace, found.idempotency_error = errors.idempotency;
+    found.commutator_error = errors.commutator;
+    if (const std::string complaint = errors.complaint(n_, z_.has_value()); !complaint.empty()) {
+      throw plait::Error(plait::ErrorKind::other, "the result is no density matrix: " + complaint);
+    }
     Redistribution(context_, density.layout(), *layouts_.d)
         .template execute<T>(T{1}, density.const_tiles(), T{0}, target);
     running_.reset();
@@ -131,18 +119,23 @@ class Purifier {
  private:
   [[nodiscard]] Matrix<T> allocate() { return plait::purify::allocate<T>(context_, products_.layout()); }
 
-  void expect_begun() const {
-    if (!running_) {
-      throw plait::ArgumentError("purification: none is under way, expected plait_purification_begin before");
+  template <class U, class GivenTile>
+  [[nodiscard]] std::vector<plait::matrix_view<U>> views(const std::optional<Layout>& layout, const GivenTile* tiles,
+                                                         Index count, const char* what) const {
+    if (!layout) {
+      throw plait::ArgumentError(std::string(what) + ": was planned to be NULL, expected a layout of it in that case");
     }
+    return plait::redistribute::views_of<U>(
+        tile_list(tiles, count, layout->tiles_of(context_.rank()), what, Index{sizeof(T)}));
   }
 
   /// A matrix of the caller's, Hermitian to the last bit, in the layout of the products.
-  [[nodiscard]] Matrix<T> read(const Layout& layout, const plait_source_tile* tiles, Index count, const char* what) {
+  [[nodiscard]] Matrix<T> read(const std::optional<Layout>& layout, const plait_source_tile* tiles, Index count,
+                               const char* what) {
     std::vector<plait::matrix_view<const T>> given;
-    plait::mpi::agreed(context_, [&] { given = views<const T>(tiles, count, layout.tiles_of(context_.rank()), what); });
+    checked(context_, [&](auto&) { given = views<const T>(layout, tiles, count, what); });
     Matrix<T> result = allocate();
-    Redistribution(context_, layout, result.layout()).template execute<T>(T{1}, given, T{0}, result.tiles());
+    Redistribution(context_, *layout, result.layout()).template execute<T>(T{1}, given, T{0}, result.tiles());
     if (layouts_.triangle) plait::purify::fill_from_triangle(context_, result, *layouts_.triangle);
     plait::purify::expect_finite(context_, result, what);
     plait::purify::make_hermitian(context_, result, what);
@@ -181,8 +174,7 @@ class Purifier {
     plait_purification_result result{};
     result.products = counted_.count() - products_before_;
     result.lowest_potential = potentials.low, result.highest_potential = potentials.high;
-    result.highest_occupied = state.frontier.highest_occupied, result.occupied_error = state.frontier.occupied_error;
-    result.lowest_empty = state.frontier.lowest_empty, result.empty_error = state.frontier.empty_error;
+    set_frontier(result, state.frontier);
     if (state.iterates.empty()) return result;
     const plait::purify::Iterate& last = state.iterates.back();
     result.iterations = std::ssize(state.iterates) - (is_done_ ? 1 : 0);
@@ -192,28 +184,9 @@ class Purifier {
     return result;
   }
 
-  /// d ← ZDZ, whose errors are those with S. Returns its norm, which bases that are nearly dependent make large.
-  [[nodiscard]] double bring_back(Matrix<T>& d, plait_purification_result& found) {
-    plait::purify::transform(counted_, *z_, d);
-    Matrix<T> first = allocate();
-    Matrix<T> second = allocate();
-    counted_.multiply(d, *s_, first);
-    found.trace_error = plait::purify::trace(context_, first) - static_cast<double>(running_->state().problem.occupied);
-    counted_.multiply(first, d, second);
-    found.idempotency_error = plait::purify::distance(context_, second, d);
-    return std::max(1.0, std::sqrt(plait::purify::inner_product(context_, d, d)));
-  }
-
-  void expect_right(const plait_purification_result& found, double norm) const {
-    const double rounding = (z_ ? 1e-7 : 1e-9) * std::max(1.0, static_cast<double>(n_));
-    if (std::abs(found.trace_error) < rounding && found.idempotency_error < rounding * norm &&
-        found.commutator_error < 1e-7) {
-      return;
-    }
-    throw plait::Error(
-        plait::ErrorKind::other,
-        fmt::format("the result is no density matrix: trace error {:.2e}, ||DSD - D|| {:.2e}, commutator with H {:.2e}",
-                    found.trace_error, found.idempotency_error, found.commutator_error));
+  static void set_frontier(plait_purification_result& result, const plait::purify::Frontier& frontier) {
+    result.highest_occupied = frontier.highest_occupied, result.occupied_error = frontier.occupied_error;
+    result.lowest_empty = frontier.lowest_empty, result.empty_error = frontier.empty_error;
   }
 
   plait::mpi::Context& context_;
@@ -232,7 +205,7 @@ class Purifier {
 
 struct plait_purification : OnContext<plait_purification> {
   static constexpr const char* name = "a purification";
-  std::variant<std::monostate, Purifier<double>, Purifier<std::complex<double>>> kernel;
+  plait::AnyKernel<PurifiableDTypes, Purifier<double>, Purifier<std::complex<double>>> kernel;
 };
 
 namespace {
@@ -243,7 +216,7 @@ int purify_with(plait_purification* purification, F&& f) {
   return guarded([&] {
     plait_purification& its = expect_handle(purification, "purification");
     expect_mpi();
-    visit_kernel(its.kernel, std::forward<F>(f));
+    its.kernel.visit(std::forward<F>(f));
   });
 }
 
@@ -255,7 +228,7 @@ int plait_purification_create(plait_context* context, plait_type type, const pla
   return create(
       context, purification, "purification",
       [&](plait_purification& made, plait::mpi::Alike& arguments) {
-        with_type<double, std::complex<double>>(type, []<class T>() {});
+        static_cast<void>(dtype<PurifiableDTypes>(type));
         arguments.add("type", type);
         arguments.add("triangle", triangle);
         if (triangle != PLAIT_WHOLE) {
@@ -280,8 +253,7 @@ int plait_purification_create(plait_context* context, plait_type type, const pla
         }
       },
       [&](plait_purification& made) {
-        with_type<double, std::complex<double>>(
-            type, [&]<class T>() { made.kernel.emplace<Purifier<T>>(*made.context, std::move(layouts)); });
+        made.kernel.emplace(static_cast<plait::DType>(type), *made.context, std::move(layouts));
       });
 }
 

@@ -3,7 +3,6 @@
 #include "plait/simd/reduce/reduce.hpp"
 
 #include "capi/arguments.hpp"
-#include "capi/convert.hpp"
 
 namespace plait::capi {
 

@@ -10,11 +10,7 @@
 #include "plait/redistribute/relabel/package_cost.hpp"
 #include "plait/redistribute/relabel/sized_pair.hpp"
 
-#include "capi/arguments.hpp"
-#include "capi/convert.hpp"
-#include "capi/error.hpp"
 #include "capi/handle.hpp"
-#include "capi/plait.h"
 
 using namespace plait::capi;
 using plait::ArgumentError;

@@ -3,17 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
-#include "capi/arguments.hpp"
-#include "capi/communicator.hpp"
-#include "capi/convert.hpp"
-#include "capi/error.hpp"
 #include "capi/handle.hpp"
-#include "capi/operands.hpp"
-#include "capi/plait.h"
 
 using namespace plait::capi;
 using plait::Index;
@@ -44,37 +37,38 @@ template <class Solve>
 int solve_rows(plait_context* context, const plait_rows* given, const plait_sinkhorn_options* options, void* of_rows,
                void* of_columns, const char* name_of_rows, const char* name_of_columns, plait_sinkhorn_result* result,
                Solve&& solve) {
-  return guarded([&] {
-    plait::mpi::Context& its = *expect_handle(context, "context").context;
-    expect_mpi();
-    Marginals marginals;
-    plait::mpi::agreed(its, [&](plait::mpi::Alike& arguments) {
-      const plait_rows& rows = expect_input(given, "rows", "a plait_rows");
-      expect_at_least("rows", rows.rows, 0);
-      expect_at_least("columns", rows.columns, 0);
-      with_type<float, double>(rows.type, [&]<class T>() {
+  Marginals marginals;
+  return collective(
+      context, "context",
+      [&](auto&, plait::mpi::Alike& arguments) {
+        const plait_rows& rows = expect_input(given, "rows", "a plait_rows");
+        expect_at_least("rows", rows.rows, 0);
+        expect_at_least("columns", rows.columns, 0);
+        const Index bytes = plait::bytes(dtype<plait::RealDTypes>(rows.type));
         if (rows.rows > 0 && rows.columns > 0) {
-          expect_leading_dimension(rows.leading_dimension, rows.columns, rows.rows, Index{sizeof(T)}, "rows");
+          expect_leading_dimension(rows.leading_dimension, rows.columns, rows.rows, bytes, "rows");
           expect_array(rows.data, rows.rows * rows.columns, "data");
         }
         expect_array(of_rows, rows.rows, name_of_rows);
         expect_array(of_columns, rows.columns, name_of_columns);
+        if (rows.row_sums != nullptr) marginals.rows = expect_array(rows.row_sums, rows.rows, "row_sums");
+        if (rows.column_sums != nullptr)
+          marginals.columns = expect_array(rows.column_sums, rows.columns, "column_sums");
+        arguments.add("type", rows.type);
+      },
+      [&](auto& its) {
+        plait::RealDTypes::with(static_cast<plait::DType>(given->type), [&]<class T>() {
+          const bool empty = given->rows == 0 || given->columns == 0;
+          const matrix_view<const T> rows(static_cast<const T*>(given->data), given->rows, given->columns,
+                                          empty ? std::max(Index{1}, given->columns) : given->leading_dimension,
+                                          plait::StorageOrder::row_major);
+          const auto found =
+              solve(*its.context, rows, marginals, options != nullptr ? *options : plait_sinkhorn_options{});
+          std::ranges::copy(found.rows, static_cast<T*>(of_rows));
+          std::ranges::copy(found.columns, static_cast<T*>(of_columns));
+          if (result != nullptr) *result = found.result;
+        });
       });
-      if (rows.row_sums != nullptr) marginals.rows = expect_array(rows.row_sums, rows.rows, "row_sums");
-      if (rows.column_sums != nullptr) marginals.columns = expect_array(rows.column_sums, rows.columns, "column_sums");
-      arguments.add("type", rows.type);
-    });
-    with_type<float, double>(given->type, [&]<class T>() {
-      const bool empty = given->rows == 0 || given->columns == 0;
-      const matrix_view<const T> rows(static_cast<const T*>(given->data), given->rows, given->columns,
-                                      empty ? std::max(Index{1}, given->columns) : given->leading_dimension,
-                                      plait::StorageOrder::row_major);
-      const auto found = solve(its, rows, marginals, options != nullptr ? *options : plait_sinkhorn_options{});
-      std::ranges::copy(found.rows, static_cast<T*>(of_rows));
-      std::ranges::copy(found.columns, static_cast<T*>(of_columns));
-      if (result != nullptr) *result = found.result;
-    });
-  });
 }
 
 template <class T>

@@ -132,6 +132,9 @@ void wrong_products_fail_on_all_ranks(void) {
     options = (plait_product_options){.panel_terms = last ? 3 : 0};
     FAILS(plait_product_create(context, PLAIT_DOUBLE, &left, &right, c.layout, &options, &product),
           PLAIT_ERROR_ARGUMENT, "panel_terms: is 3, but 0 on rank 0");
+    options = (plait_product_options){.method = last ? PLAIT_PRODUCT_CANNON : PLAIT_PRODUCT_RING};
+    FAILS(plait_product_create(context, PLAIT_DOUBLE, &left, &right, c.layout, &options, &product),
+          PLAIT_ERROR_ARGUMENT, "method: is 3, but 1 on rank 0");
     plait_layout* columns = layout_of("cols@{P}", 12, 12);
     FAILS(plait_product_create(context, PLAIT_DOUBLE, &left, &right, last ? columns : c.layout, NULL, &product),
           PLAIT_ERROR_ARGUMENT, "layout of C");
