@@ -21,7 +21,10 @@ endwhile()
 set(plait_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/plait-${PLAIT_MPI_NAME})
 
 install(TARGETS plait EXPORT plait_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/plait DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+install(CODE "
+  set(sources \"${PROJECT_SOURCE_DIR}/src\")
+  get_filename_component(headers_folder \"${CMAKE_INSTALL_INCLUDEDIR}\" ABSOLUTE BASE_DIR \"\${CMAKE_INSTALL_PREFIX}\")")
+install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake)
 install(EXPORT plait_static NAMESPACE plait:: DESTINATION ${plait_config_folder})
 
 if(PLAIT_BUILD_CAPI)

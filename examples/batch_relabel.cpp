@@ -11,11 +11,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "plait/mpi/collectives.hpp"
-#include "plait/mpi/context.hpp"
-#include "plait/mpi/environment.hpp"
-#include "plait/redistribute/batch.hpp"
-#include "plait/redistribute/relabel/relabel.hpp"
+#include "plait/mpi.hpp"
+#include "plait/redistribute.hpp"
 
 namespace {
 

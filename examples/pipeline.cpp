@@ -3,8 +3,6 @@
 //
 //   mpirun -n 4 build/openmpi/bin/example_pipeline
 
-#include "plait/collective/pipeline.hpp"
-
 #include <mpi.h>
 
 #include <algorithm>
@@ -12,9 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "plait/mpi/context.hpp"
-#include "plait/mpi/environment.hpp"
-#include "plait/mpi/reduction.hpp"
+#include "plait/collective.hpp"
+#include "plait/mpi.hpp"
 
 using plait::Index;
 using plait::collective::Group;

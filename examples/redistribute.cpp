@@ -3,13 +3,13 @@
 //   build/openmpi/bin/example_redistribute                      alone
 //   mpirun -n 4 build/openmpi/bin/example_redistribute          on four ranks: each holds its part of both
 
+#include "plait/redistribute.hpp"
+
 #include <mpi.h>
 
 #include <cstdio>
 
-#include "plait/mpi/context.hpp"
-#include "plait/mpi/environment.hpp"
-#include "plait/redistribute/redistribution.hpp"
+#include "plait/mpi.hpp"
 
 int main(int argc, char** argv) {
   const plait::mpi::Environment mpi(argc, argv, MPI_COMM_WORLD);

@@ -10,11 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "plait/collective/node/node_reducer.hpp"
-#include "plait/collective/reproducible_sum.hpp"
-#include "plait/mpi/context.hpp"
-#include "plait/mpi/environment.hpp"
-#include "plait/simd/float16.hpp"
+#include "plait/collective.hpp"
+#include "plait/mpi.hpp"
+#include "plait/simd.hpp"
 
 using plait::Index;
 using plait::simd::BFloat16;

@@ -65,6 +65,14 @@ class Package(Installed):
         for program in ("shared", "static", "cpp"):
             self.expect_right(build / program)
 
+    def test_each_public_header_compiles_alone(self):
+        build = self.scratch / "alone"
+        self.configure(build)
+        alone = [path.stem for path in build.glob("plait_*.cpp")]
+        self.assertEqual(sorted(alone), sorted(f"plait_{path.stem}_hpp" for path in (SOURCE / "src/plait").glob("*.hpp")))
+        for command in run("ninja", "-C", build, "-t", "commands", "alone").splitlines():
+            run("sh", "-c", command, cwd=build)
+
     def test_cmake_finds_it_from_a_project_of_cpp_alone(self):
         for _ in range(2):  # the second time with what the first one left in the cache
             self.configure(self.scratch / "cpp", "-DLANGUAGES=CXX")
@@ -129,6 +137,19 @@ class Files(Installed):
                 continue
             folder = "src/capi" if len(name.parts) == 2 else "src"
             self.assertEqual(path.read_bytes(), (SOURCE / folder / name.relative_to("include")).read_bytes())
+
+    def test_headers_that_no_public_one_needs_are_not_among_them(self):
+        installed = {path.relative_to(self.prefix / "include") for path in (self.prefix / "include").rglob("*.hpp")}
+        public = {path for path in installed if len(path.parts) == 2}
+        self.assertEqual({path.stem for path in public}, {path.stem for path in (SOURCE / "src/plait").glob("*.hpp")})
+        needed = set(public)
+        for path in installed:
+            needed |= {Path(name) for name in re.findall('^#include "(plait/[^"]+)"', (SOURCE / "src" / path).read_text(), re.M)}
+        self.assertEqual(installed, needed)
+        self.assertNotIn(Path("plait/mpi/predefined.hpp"), installed)
+        for page in (*SOURCE.glob("docs/**/*.md"), *SOURCE.glob("examples/*.cpp")):
+            shown = re.findall(r'^#include [<"](plait/[^>"]+\.hpp)', page.read_text(), re.M)
+            self.assertLessEqual({Path(name) for name in shown}, public, page)
 
     def test_the_short_name_of_the_command_is_that_of_the_first_and_of_none_in_packages(self):
         link = self.prefix / "bin/plait"

@@ -1,0 +1,10 @@
+#pragma once
+
+/// Density matrices of Hamiltonians.
+
+#include "plait/purify/dense_products.hpp"
+#include "plait/purify/hamiltonian.hpp"
+#include "plait/purify/method.hpp"
+#include "plait/purify/orthogonal.hpp"
+#include "plait/purify/purification.hpp"
+#include "plait/purify/spectrum.hpp"
