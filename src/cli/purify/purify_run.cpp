@@ -192,15 +192,14 @@ class PurifyRun {
     if (energies.empty()) return d;
     outcome_.state.problem.spectrum = {energies.front(), energies.back()};
     const double width = std::max(energies.back() - energies.front(), std::abs(energies.back()));
-    density_norm_ = std::max(1.0, std::sqrt(purify::inner_product(context_, d, d)));
-    outcome_.trace_error =
-        (s == nullptr ? purify::trace(context_, d) : purify::inner_product(context_, d, *s)) - task_.filled;
+    errors_.norm = std::max(1.0, std::sqrt(purify::inner_product(context_, d, d)));
+    errors_.trace = (s == nullptr ? purify::trace(context_, d) : purify::inner_product(context_, d, *s)) - task_.filled;
     if (width > 0) {
-      outcome_.commutator_error = purify::commutator_error(context_, h, d, s) / (width * density_norm_);
-      outcome_.energy_error = std::abs(purify::inner_product(context_, d, h) - energy) / width;
+      errors_.commutator = purify::commutator_error(context_, h, d, s) / (width * errors_.norm);
+      errors_.energy = std::abs(purify::inner_product(context_, d, h) - energy) / width;
     }
     if (options_.smearing == purify::Smearing::none) {
-      outcome_.idempotency_error = purify::sampled_idempotency_error(context_, d, s);
+      errors_.idempotency = purify::sampled_idempotency_error(context_, d, s);
     }
     outcome_.check_seconds = slowest(context_, checking.seconds());
     return d;
@@ -383,27 +382,15 @@ class PurifyRun {
   /// What can be told of h and d in an orthonormal basis.
   void look_at(const Matrix<T>& h, const Matrix<T>& d) {
     meter_.stage("checking the density matrix", 0, 0);
-    const purify::Iterate& last = outcome_.state.iterates.back();
-    outcome_.energy = options_.per_state * last.energy;
-    outcome_.trace_error = last.trace - static_cast<double>(task_.occupied);
-    outcome_.idempotency_error = last.idempotency_error;
-    const double width = outcome_.state.problem.spectrum.width();
-    if (task_.states == 0) return;
-    outcome_.commutator_error = width > 0 ? purify::commutator_error(context_, h, d) / width : 0;
+    outcome_.energy = options_.per_state * outcome_.state.iterates.back().energy;
+    errors_ = purify::density_errors(context_, outcome_.state, h, d);
   }
 
   /// d ← ZDZ, where there is an overlap, and its checks there. Returns DHD, if it is asked for.
   [[nodiscard]] std::optional<Matrix<T>> back(Matrix<T>& h, Matrix<T>& d) {
     if (task_.overlap) {
       meter_.stage("transforming back to the basis of S", 0, 0);
-      purify::transform(counted_, *z_, d);
-      auto first = purify::allocate<T>(context_, products_.layout());
-      auto second = purify::allocate<T>(context_, products_.layout());
-      counted_.multiply(d, *s_, first);
-      outcome_.trace_error = purify::trace(context_, first) - static_cast<double>(task_.occupied);
-      counted_.multiply(first, d, second);
-      outcome_.idempotency_error = purify::distance(context_, second, d);
-      density_norm_ = std::max(1.0, std::sqrt(purify::inner_product(context_, d, d)));
+      purify::bring_back(counted_, *z_, *s_, task_.occupied, d, errors_);
     }
     if (options_.energy_weighted.empty()) return std::nullopt;
     meter_.stage("weighting by energy", 0, 0);
@@ -414,19 +401,16 @@ class PurifyRun {
     return weighted;
   }
 
-  void expect_right() const {
-    const double n = std::max(1.0, static_cast<double>(task_.states));
-    const double rounding = task_.overlap ? 1e-7 : 1e-9;
-    const bool is_right = std::abs(outcome_.trace_error) < rounding * n &&
-                          outcome_.idempotency_error < rounding * n * density_norm_ &&
-                          outcome_.commutator_error < 1e-7 && outcome_.energy_error < rounding * n * density_norm_;
-    if (is_right) return;
-    throw Error(
-        ErrorKind::other,
-        fmt::format("the check failed: the result is no density matrix (trace error {:.2e}, ||DSD - D|| {:.2e}, "
-                    "commutator with H {:.2e}, error of the energy {:.2e}); it was not written",
-                    outcome_.trace_error, outcome_.idempotency_error, outcome_.commutator_error,
-                    outcome_.energy_error));
+  void expect_right() {
+    outcome_.trace_error = errors_.trace;
+    outcome_.idempotency_error = errors_.idempotency;
+    outcome_.commutator_error = errors_.commutator;
+    outcome_.energy_error = errors_.energy;
+    const std::string complaint = errors_.complaint(task_.states, task_.overlap.has_value());
+    if (complaint.empty()) return;
+    throw Error(ErrorKind::other, fmt::format("the check failed: the result is no density matrix ({}); it was not "
+                                              "written",
+                                              complaint));
   }
 
   void write_trace() {
@@ -480,7 +464,7 @@ class PurifyRun {
   std::string last_checkpoint_;
   CheckpointAttempts checkpoints_;
   PurifyOutcome outcome_;
-  double density_norm_ = 1;  // Frobenius, of D where a basis that is nearly dependent makes its elements large
+  purify::DensityErrors errors_;
 };
 
 }  // namespace

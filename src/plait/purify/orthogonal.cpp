@@ -90,9 +90,11 @@ void transform(Products<T>& products, const Matrix<T>& z, Matrix<T>& a) {
 
 std::string DensityErrors::complaint(Index n, bool has_overlap) const {
   const double rounding = (has_overlap ? 1e-7 : 1e-9) * std::max(1.0, static_cast<double>(n));
-  if (std::abs(trace) < rounding && idempotency < rounding * norm && commutator < 1e-7) return {};
-  return fmt::format("trace error {:.2e}, ||DSD - D|| {:.2e}, commutator with H {:.2e}", trace, idempotency,
-                     commutator);
+  if (std::abs(trace) < rounding && idempotency < rounding * norm && commutator < 1e-7 && energy < rounding * norm) {
+    return {};
+  }
+  return fmt::format("trace error {:.2e}, ||DSD - D|| {:.2e}, commutator with H {:.2e}, error of the energy {:.2e}",
+                     trace, idempotency, commutator, energy);
 }
 
 template <class T>
