@@ -42,15 +42,14 @@ NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node(
     int domain;
   };
   std::vector<Neighbour> neighbours;
-  std::vector<Place> places;
-  std::vector<int> found;  // of each node
+  Vector<Place> places;
+  Vector<int> found;  // of each node
   int domain = -1;
   with_memory_on_all_ranks(comm, [&] {
     domain = numa_domain();
-    const auto ranks = static_cast<std::size_t>(comm.size());
-    neighbours.resize(static_cast<std::size_t>(node_.size()));
-    places.resize(ranks);
-    for (std::vector<int>* one : {&found, &node_of_, &node_rank_of_, &domain_of_}) one->resize(ranks);
+    neighbours.resize(at(node_.size()));
+    places.resize(comm.size());
+    for (Vector<int>* one : {&found, &node_of_, &node_rank_of_, &domain_of_}) one->resize(comm.size());
   });
   const Neighbour own = self(comm.rank());
   all_gather_bytes(node_, std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(neighbours)));
@@ -58,11 +57,11 @@ NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node(
   const Place place{neighbours.front().rank, domain};
   all_gather_bytes(comm, std::as_bytes(std::span(&place, 1)), std::as_writable_bytes(std::span(places)));
 
-  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+  for (int rank = 0; rank < comm.size(); ++rank) {
     domain_of_[rank] = places[rank].domain;
-    const auto leading = static_cast<std::size_t>(places[rank].leader);
-    node_of_[rank] = leading == rank ? nodes_++ : node_of_[leading];
-    node_rank_of_[rank] = found[static_cast<std::size_t>(node_of_[rank])]++;
+    const int leader = places[rank].leader;
+    node_of_[rank] = leader == rank ? nodes_++ : node_of_[leader];
+    node_rank_of_[rank] = found[node_of_[rank]]++;
   }
   ranks_per_node_ = *std::ranges::max_element(found);
 }

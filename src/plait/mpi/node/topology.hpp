@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "plait/base/counters.hpp"
+#include "plait/base/vector.hpp"
 #include "plait/mpi/communicator.hpp"
 
 namespace plait::mpi {
@@ -23,12 +24,12 @@ class NodeTopology {
   /// Of the node that has most.
   [[nodiscard]] int ranks_per_node() const noexcept { return ranks_per_node_; }
   [[nodiscard]] const std::vector<int>& nodes_of_ranks() const noexcept { return node_of_; }
-  [[nodiscard]] int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int node_of(int rank) const { return node_of_[rank]; }
   /// The NUMA domain whose cores a rank may run on, as the kernel of its node numbers it; -1 where these are of several
   /// domains, or that is unknown.
-  [[nodiscard]] int domain_of(int rank) const { return domain_of_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int domain_of(int rank) const { return domain_of_[rank]; }
   /// The how-manieth of its node a rank is, in the order of `comm`.
-  [[nodiscard]] int node_rank_of(int rank) const { return node_rank_of_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int node_rank_of(int rank) const { return node_rank_of_[rank]; }
   /// How many threads this rank can have without taking cores from others of its node that may run on the same ones.
   [[nodiscard]] int fair_threads() const noexcept { return fair_threads_; }
   [[nodiscard]] PeerClass class_of(int rank) const {
@@ -38,9 +39,9 @@ class NodeTopology {
 
  private:
   Communicator node_;
-  std::vector<int> node_of_;
-  std::vector<int> node_rank_of_;
-  std::vector<int> domain_of_;
+  Vector<int> node_of_;
+  Vector<int> node_rank_of_;
+  Vector<int> domain_of_;
   int own_rank_;
   int nodes_ = 0;
   int ranks_per_node_ = 0;
