@@ -27,12 +27,12 @@ PARTS = {
         ["marginals"],
     ],
     "cli": [
-        ["redistribute", "multiply", "purify", "sinkhorn", "transport", "generate", "machine", "exec"],
+        ["jobs"],
+        ["sinkhorn", "transport", "purify"],
         ["scaling"],
-        ["trace"],
-        ["job"],
-        ["options"],
-        ["output"],
+        ["job", "options", "output"],
+        ["trace", "exec", "generate", "machine", "redistribute"],
+        ["host"],
         ["pictures"],
     ],
 }

@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 from format import check_format
+from jobs import check_jobs
 from layers import LEVEL, PART_LEVEL, TOP, check_headers, check_layers
 from source import code_of, cpp_files
 from tidy import check_tidy, whole_of
@@ -28,6 +29,32 @@ class Tree(unittest.TestCase):
 
     def found(self, check, *arguments) -> list[str]:
         return [str(violation) for violation in check(self.root, *arguments, cpp_files(self.root))]
+
+
+class Jobs(Tree):
+    NAMES = ("alpha", "beta", "gamma", "delta", "epsilon")
+
+    def setUp(self):
+        super().setUp()
+        self.write("src/cli/jobs/jobs.cpp", "#define JOBS(JOB) \\\n" + "".join(f"  JOB({name}) \\\n" for name in self.NAMES))
+        for name in self.NAMES:
+            self.write(f"src/cli/jobs/{name}.cpp", "")
+
+    def found_jobs(self) -> list[str]:
+        return [str(violation) for violation in check_jobs(self.root)]
+
+    def test_every_row_has_a_file_and_every_file_a_row(self):
+        self.assertEqual(self.found_jobs(), [])
+        self.write("src/cli/jobs/zeta.cpp", "")
+        (self.root / "src/cli/jobs/beta.cpp").unlink()
+        self.assertEqual(len(self.found_jobs()), 2)
+
+    def test_there_is_no_second_list(self):
+        self.write("tests/a.py", "# alpha and beta\nCOMMANDS = ['alpha', 'gamma']\n")
+        self.assertEqual(self.found_jobs(), [])
+        for text in ('COMMANDS = ["alpha", "gamma",\n  "delta"]', "expected alpha, beta or epsilon", "add(alpha.cpp beta.cpp)\nalpha\nbeta delta"):
+            self.write("tests/a.py", f"\n{text}\n")
+            self.assertEqual(len(self.found_jobs()), 1)
 
 
 class Layers(Tree):
@@ -62,11 +89,11 @@ class Layers(Tree):
         self.assertIn("not in the table", self.found_in("src/plait/sinkhorn/b/d.cpp", '"plait/sinkhorn/grid/b.hpp"')[0])
 
     def test_parts_of_the_command_have_layers_too(self):
-        self.assertEqual(self.found_in("src/cli/trace/a.cpp", '"cli/output/b.hpp"'), [])
-        self.assertEqual(self.found_in("src/cli/command_line.cpp", '"cli/trace/b.hpp"'), [])
+        self.assertEqual(self.found_in("src/cli/trace/a.cpp", '"cli/host/b.hpp"'), [])
+        self.assertEqual(self.found_in("src/cli/main.cpp", '"cli/trace/b.hpp"'), [])
         self.assertEqual(
-            self.found_in("src/cli/output/a.cpp", '"cli/trace/b.hpp"'),
-            ["src/cli/output/a.cpp:2: cli/output/ must not include cli/trace/, which is not under it"],
+            self.found_in("src/cli/host/a.cpp", '"cli/trace/b.hpp"'),
+            ["src/cli/host/a.cpp:2: cli/host/ must not include cli/trace/, which is not under it"],
         )
         self.assertIn("stands above it", self.found_in("src/cli/trace/b.cpp", '"cli/guard.hpp"')[-1])
 

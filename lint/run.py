@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from format import check_format
+from jobs import check_jobs
 from layers import check_headers, check_layers
 from picture import check_picture
 from source import cpp_files
@@ -67,7 +68,8 @@ def main() -> int:
         formatted = [path for path in files if path in changed]
         tidied = [path for path in tidied if changed & {path, *dependencies(ROOT, path)}]
 
-    violations = check_layers(ROOT, files) + check_headers(ROOT, files) + check_picture(ROOT) + check_words(ROOT, files) + check_format(ROOT, formatted)
+    violations = check_layers(ROOT, files) + check_headers(ROOT, files) + check_picture(ROOT) + check_jobs(ROOT) + check_words(ROOT, files)
+    violations += check_format(ROOT, formatted)
     violations += check_tidy(ROOT, ROOT / arguments.build, tidied)
     for violation in sorted(violations):
         print(violation)

@@ -136,7 +136,10 @@ class Purifier {
     checked(context_, [&](auto&) { given = views<const T>(layout, tiles, count, what); });
     Matrix<T> result = allocate();
     Redistribution(context_, *layout, result.layout()).template execute<T>(T{1}, given, T{0}, result.tiles());
-    if (layouts_.triangle) plait::purify::fill_from_triangle(context_, result, *layouts_.triangle);
+    if (layouts_.triangle) {
+      plait::purify::expect_triangle(context_, result, *layouts_.triangle, what);
+      plait::purify::fill_from_triangle(context_, result, *layouts_.triangle);
+    }
     plait::purify::expect_finite(context_, result, what);
     plait::purify::make_hermitian(context_, result, what);
     return result;

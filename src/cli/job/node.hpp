@@ -1,33 +1,3 @@
 #pragma once
 
-#include <string>
-
-#include "plait/base/index.hpp"
-#include "plait/mpi/context.hpp"
-
-/// What this process can know of the node that it runs on.
-namespace plait::cli {
-
-/// In bytes: all that there is, and what can be had without swapping. Of the machine, or of the control group that this
-/// process is confined to if that has less. 0 where the system does not tell.
-struct NodeMemory {
-  Index total = 0;
-  Index available = 0;
-};
-[[nodiscard]] NodeMemory node_memory();
-
-/// The name of the processor, or "unknown".
-[[nodiscard]] std::string processor_name();
-
-/// Processors that are online, and the parts of the memory that they are near to; at least 1 of each.
-struct NodeProcessors {
-  int cores = 1;
-  int numa_nodes = 1;
-};
-[[nodiscard]] NodeProcessors node_processors();
-
-/// Unless OMP_NUM_THREADS says otherwise, every rank gets its share of the cores that it may run on, so that ranks that
-/// no launcher has bound to cores don't each take all of them. Collective over `context`.
-void share_cores(const mpi::Context& context);
-
-}  // namespace plait::cli
+#include "cli/host/node.hpp"

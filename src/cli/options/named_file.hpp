@@ -1,30 +1,3 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "plait/mpi/context.hpp"
-
-namespace plait::cli {
-
-/// A file and what it is to the job: "IN", "the file of --into".
-struct NamedFile {
-  std::string path;
-  std::string role;
-};
-
-/// Whether two names, of files that need not be there, are of one file.
-[[nodiscard]] bool are_one_file(const std::string& a, const std::string& b);
-
-/// What a job writes must not replace what it reads or what else it writes.
-///
-/// \throws FileError  one of `written` is one of `others` or of the other ones in `written`
-void expect_different_files(const std::vector<NamedFile>& written, const std::vector<NamedFile>& others);
-
-/// Whether a matrix could be written to the file of -o, before long work (see `io::expect_writable_matrix`). Collective
-/// over `context`.
-///
-/// \throws FileError  on every rank: it can't be, or is one of `kept`
-void expect_writable_output(mpi::Context& context, const std::string& path, const std::vector<NamedFile>& kept);
-
-}  // namespace plait::cli
+#include "cli/host/files.hpp"

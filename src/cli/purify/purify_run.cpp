@@ -143,7 +143,154 @@ class PurifyRun {
     meter_.stage("reading " + path, slab_.elements_of(context_.rank()) * io::bytes(file.dtype),
                  task_.states * task_.states * io::bytes(file.dtype));
     auto slab = io::with_dtype(file.dtype, [&]<class File>() { return read_as<File>(path, file); });
-    if (options_.symmetric) purify::fill_from_triangle(context_, slab, *options_.symmetric);
+    try {
+      if (options_.symmetric) purify::fill_from_triangle(context_, slab, *options_.symmetric, path);
+    } catch (const purify::OneTriangle& error) {
+      throw ArgumentError(fmt::format("{}; expected --symmetric {}", error.what(), name(error.triangle())));
+    }
+    purify::expect_finite(context_, slab, path);
+    try {
+      purify::make_hermitian(context_, slab, path);
+    } catch (const purify::OneTriangle& error) {
+      throw ArgumentError(
+          fmt::format("{}; --symmetric {} takes them for both triangles", error.what(), name(error.triangle())));
+    }
+    if (!options_.checkpoint.empty()) checksums_.push_back(checksum_of_input(context_, path));
+    auto result = moved(slab, products_.layout());
+    outcome_.read_seconds += slowest(context_, watch.seconds());
+    return result;
+  }
+
+  /// D by the eigenstates of h, its checks, and DHD if it is asked for.
+  [[nodiscard]] Matrix<T> occupied(const Matrix<T>& h, std::optional<Matrix<T>>& weighted) {
+    const Stopwatch watch;
+    meter_.stage("finding the eigenstates", 0, 0);
+    std::optional<purify::Eigenstates<T>> states;
+    const auto* const s = s_ ? &*s_ : nullptr;
+    try {
+      states.emplace(context_, h, s);
+      outcome_.energies = states->values();
+      outcome_.occupations = mpi::agreed(context_, [&] { return occupations(outcome_.energies); });
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(in_option_words(error.what(), option_words_));
+    }
+    outcome_.prepare_seconds = slowest(context_, watch.seconds());
+    const Stopwatch summing;
+    meter_.stage("summing up the occupied states", 0, 0);
+    const std::vector<double>& energies = outcome_.energies;
+    std::vector<double> weights = outcome_.occupations.of_states;
+    auto d = purify::allocate<T>(context_, products_.layout());
+    states->weigh(weights, d);
+    double energy = 0;
+    for (std::size_t k = 0; k < weights.size(); ++k) energy += weights[k] *= energies[k];
+    if (!options_.energy_weighted.empty()) {
+      weighted.emplace(purify::allocate<T>(context_, products_.layout()));
+      states->weigh(weights, *weighted);
+    }
+    states.reset();
+    outcome_.purify_seconds = slowest(context_, summing.seconds());
+
+    meter_.stage("checking the density matrix", 0, 0);
+    const Stopwatch checking;
+    outcome_.energy = options_.per_state * energy;
+    if (energies.empty()) return d;
+    outcome_.state.problem.spectrum = {energies.front(), energies.back()};
+    const double width = std::max(energies.back() - energies.front(), std::abs(energies.back()));
+    errors_.norm = std::max(1.0, std::sqrt(purify::inner_product(context_, d, d)));
+    errors_.trace = (s == nullptr ? purify::trace(context_, d) : purify::inner_product(context_, d, *s)) - task_.filled;
+    if (width > 0) {
+      errors_.commutator = purify::commutator_error(context_, h, d, s) / (width * errors_.norm);
+      errors_.energy = std::abs(purify::inner_product(context_, d, h) - energy) / width;
+    }
+    if (options_.smearing == purify::Smearing::none) {
+      errors_.idempotency = purify::sampled_idempotency_error(context_, d, s);
+    }
+    outcome_.check_seconds = slowest(context_, checking.seconds());
+    return d;
+  }
+
+  /// Occupations of eigenstates, and what they tell of the states at the gap.
+  [[nodiscard]] purify::Occupations occupations(const std::vector<double>& energies) {
+    auto result = purify::occupy(energies, task_.filled, options_.smearing, task_.width);
+    const double mu = result.chemical_potential;
+    outcome_.chemical_potentials = {mu, mu};
+    if (options_.smearing != purify::Smearing::none || task_.occupied == 0 || task_.occupied == task_.states) {
+      return result;
+    }
+    const auto empty = static_cast<std::size_t>(task_.occupied);
+    outcome_.frontier = {energies[empty - 1], 0, energies[empty], 0};
+    outcome_.chemical_potentials = {energies[empty - 1], energies[empty]};
+    constexpr double resolution = 1e-12;  // of the spectrum
+    if (!(energies[empty] - energies[empty - 1] > resolution * (energies.back() - energies.front()))) {
+      throw purify::NoGap(
+          fmt::format("no gap for {} occupied states of {}: states {} and {} have the energies {:.12g} "
+                      "and {:.12g}; --smearing occupies both in part",
+                      task_.occupied, task_.states, empty, empty + 1, energies[empty - 1], energies[empty]),
+          outcome_.chemical_potentials);
+    }
+    return result;
+  }
+
+  /// D by iteration, its checks, and DHD if it is asked for.
+  [[nodiscard]] Matrix<T> purified(Matrix<T>& h, std::optional<Matrix<T>>& weighted, const Stopwatch& since_begin) {
+    orthogonalise(h);
+    auto d = iterated(h, since_begin);
+    const Stopwatch checking;
+    look_at(h, d);
+    weighted = back(h, d);
+    outcome_.check_seconds = slowest(context_, checking.seconds());
+    return d;
+  }
+
+  /// h ← ZHZ, where there is an overlap.
+  void orthogonalise(Matrix<T>& h) {
+    if (!task_.overlap) return;
+    if (!options_.energy_weighted.empty()) {
+      h_given_.emplace(purify::allocate<T>(context_, products_.layout()));
+      purify::blend<T>(0, {{1, &h}}, *h_given_);
+    }
+    if (task_.inverse_root) {
+      z_.emplace(read(options_.inverse_root, *task_.inverse_root));
+      meter_.stage("checking " + options_.inverse_root, 0, 0);
+      outcome_.root = purify::InverseRoot{0, purify::root_error(counted_, *s_, *z_)};
+      constexpr double most_error = 1e-6;
+      if (!(outcome_.root->error <= most_error)) {
+        throw ArgumentError(
+            fmt::format("--inverse-root: ||I - Z S Z|| is {:.3g} with Z of {} and S of {}, expected at "
+                        "most {}",
+                        outcome_.root->error, options_.inverse_root, options_.overlap, most_error));
+      }
+    } else {
+      meter_.stage("finding S^(-1/2)", 0, 0);
+      auto copy = purify::allocate<T>(context_, products_.layout());
+      purify::blend<T>(0, {{1, &*s_}}, copy);
+      z_.emplace(purify::allocate<T>(context_, products_.layout()));
+      try {
+        outcome_.root = purify::inverse_root(counted_, copy, *z_);
+      } catch (const ArgumentError& error) {
+        throw ArgumentError(in_option_words(error.what(), option_words_));
+      }
+    }
+    meter_.stage("orthonormalising the basis", 0, 0);
+    purify::transform(counted_, *z_, h);
+  }
+
+  [[nodiscard]] purify::Purification<T> begun(const Matrix<T>& h) {
+    if (options_.resume) {
+      if (auto checkpoint = read_checkpoint(context_, options_.checkpoint)) return resumed(h, std::move(*checkpoint));
+    }
+    // An old checkpoint must not come to name a new iterate.
+    if (!options_.checkpoint.empty()) remove_checkpoint(context_, options_.checkpoint);
+    meter_.stage("bounding the spectrum", 0, 0);
+    purify::Problem problem{task_.method, task_.occupied, {}, options_.chemical_potential, options_.most_iterations};
+    if (options_.symmetric) {
+      try {
+        purify::expect_triangle(context_, slab, *options_.symmetric, path);
+      } catch (const purify::OneTriangle& error) {
+        throw ArgumentError(fmt::format("{}; expected --symmetric {}", error.what(), name(error.triangle())));
+      }
+      purify::fill_from_triangle(context_, slab, *options_.symmetric);
+    }
     purify::expect_finite(context_, slab, path);
     try {
       purify::make_hermitian(context_, slab, path);

@@ -8,11 +8,9 @@
 
 #include "plait/base/stopwatch.hpp"
 
-#include "cli/output/quantities.hpp"
+#include "cli/host/text.hpp"
 
 namespace plait::cli {
-
-using nlohmann::ordered_json;
 
 namespace {
 
@@ -68,31 +66,26 @@ RelabeledPlan relabeled_plan(const redistribute::SizedPair& pair, int ranks, con
   return plan;
 }
 
-std::string saving_text(const RelabeledPlan& plan) {
-  const std::string between_nodes =
-      plan.network_bytes_after ? fmt::format("{} between nodes instead of {}, ", bytes_text(*plan.network_bytes_after),
-                                             bytes_text(*plan.network_bytes_before))
-                               : "";
-  return between_nodes +
-         fmt::format("{:.2f} % less; {} of {} change roles (found in {})", plan.removed_percent(), plan.roles_changed(),
-                     counted(static_cast<Index>(plan.relabeling.rank_of.size()), "rank"), seconds_text(plan.seconds));
+void report_volume(Report& report, const std::string& prefix, const redistribute::CommunicationVolume& volume) {
+  report.fact(prefix + "messages", volume.messages);
+  report.fact(prefix + "volume_bytes", volume.bytes);
+  report.fact(prefix + "largest_rank_bytes", volume.largest_rank_bytes);
 }
 
-ordered_json json_of(const redistribute::CommunicationVolume& volume) {
-  return {
-      {"messages", volume.messages}, {"volume_bytes", volume.bytes}, {"largest_rank_bytes", volume.largest_rank_bytes}};
-}
-
-ordered_json json_of(const RelabeledPlan& plan) {
-  ordered_json report = json_of(plan.after);
+std::string report_relabeled(Report& report, const RelabeledPlan& plan) {
+  report_volume(report, "relabeled.", plan.after);
+  std::string words;
   if (plan.network_bytes_after) {
-    report["network_bytes"] = *plan.network_bytes_after;
-    report["network_bytes_before"] = *plan.network_bytes_before;
+    words = fmt::format("{} between nodes instead of {}, ",
+                        bytes_text(report.fact("relabeled.network_bytes", *plan.network_bytes_after)),
+                        bytes_text(report.fact("relabeled.network_bytes_before", *plan.network_bytes_before)));
   }
-  report["removed_percent"] = plan.removed_percent();
-  report["roles_changed"] = plan.roles_changed();
-  report["seconds"] = plan.seconds;
-  return report;
+  const std::vector<int>& rank_of = report.fact("permutation", plan.relabeling.rank_of);
+  return words + fmt::format("{:.2f} % less; {} of {} change roles (found in {})",
+                             report.fact("relabeled.removed_percent", plan.removed_percent()),
+                             report.fact("relabeled.roles_changed", plan.roles_changed()),
+                             counted(static_cast<Index>(rank_of.size()), "rank"),
+                             seconds_text(report.fact("relabeled.seconds", plan.seconds)));
 }
 
 }  // namespace plait::cli

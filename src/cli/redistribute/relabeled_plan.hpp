@@ -1,15 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "plait/base/index.hpp"
 #include "plait/model/machine.hpp"
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/relabel/incoming.hpp"
 #include "plait/redistribute/relabel/relabel.hpp"
+
+#include "cli/host/report.hpp"
 
 namespace plait::cli {
 
@@ -41,15 +42,11 @@ struct KnownNodes {
 /// but for the seconds.
 [[nodiscard]] RelabeledPlan relabeled_plan(const redistribute::SizedPair& pair, int ranks, const KnownNodes& nodes);
 
-/// "24.24 % less; 96 of 100 ranks change roles (found in 166 us)", and with several nodes before that
-/// "1.20 MB between nodes instead of 2.40 MB, "
-[[nodiscard]] std::string saving_text(const RelabeledPlan& plan);
+/// Facts about a volume: messages, volume_bytes, largest_rank_bytes, each with the prefix.
+void report_volume(Report& report, const std::string& prefix, const redistribute::CommunicationVolume& volume);
 
-/// messages, volume_bytes, largest_rank_bytes
-[[nodiscard]] nlohmann::ordered_json json_of(const redistribute::CommunicationVolume& volume);
-
-/// The same after relabeling, and removed_percent, roles_changed, seconds; with several nodes network_bytes and
-/// network_bytes_before, too.
-[[nodiscard]] nlohmann::ordered_json json_of(const RelabeledPlan& plan);
+/// Facts about relabeling. Returns "24.24 % less; 96 of 100 ranks change roles (found in 166 us)", and with several
+/// nodes before that "1.20 MB between nodes instead of 2.40 MB, ".
+[[nodiscard]] std::string report_relabeled(Report& report, const RelabeledPlan& plan);
 
 }  // namespace plait::cli

@@ -64,8 +64,8 @@ struct MatrixVector<T>::Plan {
         column(method == VectorMethod::mesh ? mesh().column_of(context.rank()) : context.rank()),
         columns_of_x(Axis::even(shape.columns, ranks)),
         rows_of_y(Axis::even(shape.rows, ranks)),
-        product(context, graph(), "matrix-vector"),
-        scratch(scratch_elements()) {
+        scratch(scratch_elements()),
+        product(context, graph(), "matrix-vector") {
     product.prepare();
   }
 
@@ -265,9 +265,10 @@ struct MatrixVector<T>::Plan {
   int row, column;  // of the mesh; in one dimension, both the rank
   Axis columns_of_x, rows_of_y;
   schedule::SlotId x_slot{}, y_slot{}, scratch_slot{};
+  Array<T>
+      scratch;  // before the graph: of vectors that no memory holds, that has as many pieces as no memory holds either
   schedule::Schedule product;
   int threads = 1;
-  Array<T> scratch;
 };
 
 template <Element T>

@@ -95,6 +95,20 @@ void fill_from_triangle(mpi::Context& context, Matrix<T>& matrix, Triangle trian
 }
 
 template <class T>
+void expect_triangle(mpi::Context& context, const Matrix<T>& matrix, Triangle triangle, std::string_view what) {
+  std::array<Index, 2> filled{};  // whether there is anything below and above the diagonal
+  matrix.for_each_element([&](Index row, Index column, const T& element) {
+    if (row != column && element != T{0}) filled[row > column ? 0 : 1] = 1;
+  });
+  mpi::all_reduce(context.comm(), filled, mpi::Operation::maximum());
+  if (filled[0] == filled[1] || (filled[0] == 1) == (triangle == Triangle::lower)) return;
+  const Triangle other = triangle == Triangle::lower ? Triangle::upper : Triangle::lower;
+  throw OneTriangle(fmt::format("{}: all elements of the {} triangle are 0, but not those of the {} one", what,
+                                name(triangle), name(other)),
+                    other);
+}
+
+template <class T>
 void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view what) {
   auto mirrored = allocate<T>(context, matrix.layout());
   take_adjoint(context, matrix, mirrored);
@@ -148,9 +162,10 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
 
 template void fill_from_triangle(mpi::Context&, Matrix<float>&, Triangle);
 template void fill_from_triangle(mpi::Context&, Matrix<std::complex<float>>&, Triangle);
-#define PLAIT_INSTANTIATE(T)                                                      \
-  template void fill_from_triangle(mpi::Context&, Matrix<T>&, Triangle);          \
-  template void expect_finite(mpi::Context&, const Matrix<T>&, std::string_view); \
+#define PLAIT_INSTANTIATE(T)                                                                  \
+  template void expect_triangle(mpi::Context&, const Matrix<T>&, Triangle, std::string_view); \
+  template void fill_from_triangle(mpi::Context&, Matrix<T>&, Triangle);                      \
+  template void expect_finite(mpi::Context&, const Matrix<T>&, std::string_view);             \
   template void make_hermitian(mpi::Context&, Matrix<T>&, std::string_view);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)

@@ -24,7 +24,7 @@ enum class Triangle : unsigned char { lower, upper };
 /// "lower", "upper".
 [[nodiscard]] std::string_view name(Triangle triangle) noexcept;
 
-/// A matrix has nothing but this triangle where a whole one is expected.
+/// A matrix has nothing but this triangle where a whole one or the other is expected.
 class OneTriangle : public ArgumentError {
  public:
   OneTriangle(const std::string& text, Triangle triangle) : ArgumentError(text), triangle_(triangle) {}
@@ -38,6 +38,10 @@ class OneTriangle : public ArgumentError {
 /// the matrix again. Collective over the context.
 template <class T>
 void fill_from_triangle(mpi::Context& context, Matrix<T>& matrix, Triangle triangle);
+
+/// \throws OneTriangle  on all ranks: all elements in the triangle are 0, but not those in the other one. Collective.
+template <class T>
+void expect_triangle(mpi::Context& context, const Matrix<T>& matrix, Triangle triangle, std::string_view what);
 
 /// Makes the matrix Hermitian to the last bit, (A + Aᴴ)/2, after checking that it is to 1e-10 of its largest element.
 /// Takes as much memory as the matrix again. Collective over the context.

@@ -131,15 +131,17 @@ void Purification<T>::expect_gap(const Iterate& iterate) const {
   constexpr double halfway = 0.1;  // in ‖X - X²‖: some state is still far from 0 and 1
   const bool is_resolved =
       iterate.idempotency_error > halfway && std::abs(energies.width()) < resolution * problem.spectrum.width();
-  if (!is_resolved && steps < problem.most_iterations) return;
+  const bool is_fixed = iterate.idempotency_error == 0;  // all steps leave a projector as it is
+  const bool is_final = is_resolved || is_fixed;
+  if (!is_final && steps < problem.most_iterations) return;
   const bool are_partly_occupied = energies.low <= energies.high;  // else all states are at 0 or 1, but too many of one
   const std::string found =
       are_partly_occupied
           ? fmt::format("there are partly occupied states between {:.12g} and {:.12g}", energies.low, energies.high)
           : fmt::format("{:.6g} states are occupied", iterate.trace);
   throw NoGap(fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {}, {}{}",
-                          is_resolved ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
-                          name(problem.method), found, is_resolved ? "" : ", and no more were allowed"),
+                          is_final ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
+                          name(problem.method), found, is_final ? "" : ", and no more were allowed"),
               are_partly_occupied ? energies : problem.spectrum);
 }
 

@@ -10,8 +10,8 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/environment.hpp"
 
-#include "cli/guard.hpp"
-#include "cli/options/usage_error.hpp"
+#include "cli/host/guard.hpp"
+#include "cli/host/options.hpp"
 
 namespace {
 

@@ -9,10 +9,8 @@ from harness import CommandTest
 
 REFERENCE = Path(__file__).parents[3] / "docs/command.md"
 SOURCES = Path(__file__).parents[3] / "src"
-COMMANDS = [
-    "redistribute", "multiply", "purify", "sinkhorn", "transport", "balance", "barycentre", "divergence", "plan", "generate", "info", "exec",
-    "machine", "trace",
-]  # fmt: skip
+JOBS = SOURCES / "cli/jobs/jobs.cpp"
+COMMANDS = re.findall(r"^  JOB\((\w+)\)", JOBS.read_text(), re.MULTILINE)
 
 
 def options_in(text: str) -> set[str]:
@@ -122,9 +120,13 @@ class Help(CommandTest):
         self.assertRegex(result.stdout, r"^plait \d+\.\d+\.\d+\n$")
 
     def test_the_program_lists_its_commands(self):
-        text = self.succeed(0, "--help")
-        for command in COMMANDS:
-            self.assertIn(f"  {command} ", text)
+        text = self.succeed(0, "--help").partition("\nCommands:\n")[2].partition("\n\n")[0]
+        self.assertEqual(re.findall(r"^  (\w+) ", text, re.MULTILINE), COMMANDS)
+
+    def test_every_job_is_a_file_and_a_section_of_the_reference(self):
+        files = {path.stem for path in JOBS.parent.glob("*.cpp")} - {"jobs"}
+        sections = re.findall(r"^## plait (\w+)", REFERENCE.read_text(), re.MULTILINE)
+        self.assertEqual((files, set(sections)), (set(COMMANDS), set(COMMANDS)))
 
     def test_info_tells_of_all_ranks(self):
         report = json.loads(self.succeed(3, "info", "--json"))

@@ -133,7 +133,7 @@ class Plan(CommandTest):
     def test_the_plot_is_a_picture(self):
         layouts = ["--from", "rows@150", "--to", "cols@150", "--shape", "300x300"]
         for options, titles in [([], ["Volume between ranks"]), (["--relabel"], ["Before relabeling", "After relabeling"])]:
-            self.plan(*layouts, "--plot", "v.svg", *options)
+            self.assertEqual(self.plan(*layouts, "--plot", "v.svg", *options)["plot"], "v.svg")
             texts, cells = self.picture("v.svg")
             for title in [*titles, "identity of B, 300 x 300, f64: 720 kB on 150 ranks"]:
                 self.assertIn(title, texts)
@@ -143,6 +143,8 @@ class Plan(CommandTest):
             self.assertEqual(len(cells), len(titles))
         self.assertTrue("".join(texts).endswith(" ".join(["plait plan --json", *layouts, "--plot v.svg --relabel"])))
         self.assertEqual(self.files(), {"v.svg"})
+        self.assertIn("\n  plot       v.svg\n", self.succeed(0, "plan", *layouts, "--plot", "v.svg"))
+        self.assertIsNone(self.plan(*layouts)["plot"])
 
     def picture(self, name: str) -> tuple[list[str], list[dict]]:
         elements = list(ElementTree.parse(self.folder / name).getroot().iter())

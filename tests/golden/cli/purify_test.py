@@ -126,6 +126,9 @@ class Purify(CommandTest):
                     self.assertIn(f"; --symmetric {name} takes them for both triangles", refused.errors[0])
                     self.succeed(3, *job, "--symmetric", name)
                     self.assert_density("D.npy", expected, 1e-8)
+                    other = {"lower": "upper", "upper": "lower"}[name]
+                    empty = f"H.npy: all elements of the {other} triangle are 0, but not those of the {name} one; expected --symmetric {name}"
+                    self.assertIn(empty, self.run_plait(2, *job, "--symmetric", other).errors[0])
             self.save("H.npy", np.tril(h) + np.triu(np.full((25, 25), np.nan), 1))
             self.save("S.npy", np.tril(s))
             self.succeed(2, *job, "--symmetric", "lower")

@@ -1,7 +1,11 @@
 """Jobs that are told to stop: with a checkpoint they go on with the same bits, and nothing unfinished is left."""
 
+import contextlib
 import json
+import os
+import select
 import signal
+import socket
 import subprocess
 
 import numpy as np
@@ -66,6 +70,34 @@ class Signals(CommandTest):
                     self.assertEqual(self.run_plait(ranks, *job, *stopping, "--resume").status, 0)
                     np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"))
                     (self.folder / "D.npy").unlink()
+
+    def test_a_signal_while_mpi_is_initialised_is_an_error_in_json(self):
+        # Open MPI reads its settings then, and MPICH asks its launcher: neither gets an answer.
+        settings = self.folder / "settings"
+        os.mkfifo(settings)
+        ours, theirs = socket.socketpair()
+        launcher = {"PMI_FD": str(theirs.fileno()), "PMI_RANK": "0", "PMI_SIZE": "1"}
+        holds = {"OMPI_MCA_mca_base_param_files": str(settings)} if self.family == "Open MPI" else launcher
+
+        def is_held():
+            if self.family != "Open MPI":
+                return select.select([ours], [], [], 0)[0]
+            with contextlib.suppress(OSError):  # that nobody reads it yet
+                return [os.open(settings, os.O_WRONLY | os.O_NONBLOCK)]
+
+        with subprocess.Popen(
+            self.words(0, "info", "--json"), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=os.environ | holds, pass_fds=(theirs.fileno(),), preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL),
+        ) as process:  # fmt: skip
+            self.assertTrue(self.wait_until(is_held, process))
+            process.send_signal(signal.SIGTERM)
+            printed, said = process.communicate()
+        ours.close()
+        theirs.close()
+        self.assertEqual(process.returncode, 143, said)
+        error = json.loads(printed)
+        self.assertEqual((error["command"], error["exit_status"]), ("info", 143))
+        self.assertIn("stopped by SIGTERM", error["error"])
 
     def test_other_jobs_remove_what_they_had_not_finished(self):
         self.save("B.npy", np.zeros((4000, 4000)))

@@ -1,5 +1,5 @@
 // The lines that a log gets of a job's progress.
-#include "cli/output/meter.hpp"
+#include "cli/host/meter.hpp"
 
 #include <chrono>
 #include <string>

@@ -90,6 +90,11 @@ TEST(MatrixVector, RefusesWhatDoesNotFit) {
   EXPECT_THROW(MatrixVector<double>(context, {1, Index{1} << 60}, VectorMethod::rows), ArgumentError);
   EXPECT_THROW(MatrixVector<double>(context, {std::numeric_limits<Index>::max(), 1}, VectorMethod::mesh),
                ArgumentError);
+  for (const VectorMethod method : {VectorMethod::rows, VectorMethod::columns}) {
+    const Index many = Index{1} << 50;
+    const layout::Shape shape = method == VectorMethod::rows ? layout::Shape{1, many} : layout::Shape{many, 1};
+    EXPECT_THROW(MatrixVector<double>(context, shape, method, {1, 4096}), OutOfMemory);
+  }
   MatrixVector<double> product(context, {20, 20}, VectorMethod::rows);
   std::vector<double> vector(3);
   EXPECT_THAT([&] { product.execute({}, vector, vector); },

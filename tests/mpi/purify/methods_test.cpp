@@ -223,6 +223,8 @@ TEST(PurificationMethods, SayHowManyStatesAreOccupiedWhereNoneIsPartly) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("states are occupied"));
     EXPECT_LE(error.interval().low, error.interval().high);
   }
+  EXPECT_EQ(purification.state().iterates.back().idempotency_error, 0);
+  EXPECT_LT(purification.state().iterates.size(), 30U) << "steps that change nothing";
 }
 
 TEST(PurificationMethods, RefuseAChemicalPotentialThatDoesNotFit) {

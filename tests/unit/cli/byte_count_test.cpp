@@ -1,9 +1,9 @@
-#include "cli/options/byte_count.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+
+#include "cli/host/values.hpp"
 
 namespace plait::cli {
 namespace {

@@ -1,61 +1,32 @@
-#include "cli/command_line.hpp"
+#include "cli/host/command_line.hpp"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/options/usage_error.hpp"
+#include "cli/jobs/jobs.hpp"
 
 namespace plait::cli {
 namespace {
 
-Command parsed(std::vector<const char*> words) {
+Parsed parsed(std::vector<const char*> words) {
   words.insert(words.begin(), "plait");
-  return parse_command_line(static_cast<int>(words.size()), words.data());
+  return parse_command_line(jobs(), static_cast<int>(words.size()), words.data());
 }
 
-RedistributeOptions redistribute_options(const std::vector<const char*>& words) {
-  return std::get<RedistributeOptions>(parsed(words));
-}
-
-TEST(CommandLine, redistribute_has_defaults_for_all_but_the_files) {
-  const auto options = redistribute_options({"redistribute", "B.npy", "-o", "A.npy"});
-  EXPECT_EQ(options.input, "B.npy");
-  EXPECT_EQ(options.output, "A.npy");
-  EXPECT_EQ(options.op, redistribute::Op::identity);
-  EXPECT_FALSE(options.from || options.to);
-  EXPECT_TRUE(options.alpha.is_one() && options.beta.is_zero());
-}
-
-TEST(CommandLine, numbers_may_begin_with_a_minus) {
-  const auto options = redistribute_options(
-      {"redistribute", "B.npy", "-o", "A.npy", "--alpha", "-0.5i", "--beta=-2", "--into", "A.npy"});
-  EXPECT_EQ(options.alpha.text(), "-0.5i");
-  EXPECT_EQ(options.beta.text(), "-2");
-}
-
-TEST(CommandLine, layouts_are_parsed) {
-  const auto options = redistribute_options(
-      {"redistribute", "B.npy", "--per-rank", "D", "--from", "rows@3", "--to", "block-cyclic:2x3@1x2,order=col"});
-  EXPECT_EQ(options.from, layout::LayoutSpec::parse("rows@3"));
-  EXPECT_EQ(options.to, layout::LayoutSpec::parse("block-cyclic:2x3@1x2,order=col"));
-}
-
-TEST(CommandLine, generate_takes_a_shape) {
-  const auto options = std::get<GenerateOptions>(parsed(
-      {"generate", "30x0", "-o", "f", "--dtype", "complex64", "--seed", "18446744073709551615", "--order", "F"}));
-  EXPECT_EQ(options.shape, (layout::Shape{30, 0}));
-  EXPECT_EQ(options.dtype, io::DType::c64);
-  EXPECT_EQ(options.seed, ~std::uint64_t{0});
-  EXPECT_EQ(options.order, StorageOrder::column_major);
+std::string all_jobs() {
+  std::vector<std::string> names;
+  for (const JobRow& job : jobs()) names.emplace_back(job.name);
+  return either(names);
 }
 
 TEST(CommandLine, exec_leaves_the_words_of_its_command_alone) {
   using testing::ElementsAre;
-  const auto command = [](const std::vector<const char*>& words) {
-    return std::get<ExecOptions>(parsed(words)).command;
-  };
+  const auto command = [](const std::vector<const char*>& words) { return parsed(words).command->settings.words; };
   EXPECT_THAT(command({"exec", "--log", "--", "a", "--log", "--", "-x"}), ElementsAre("a", "--log", "--", "-x"));
   EXPECT_THAT(command({"exec", "a", "--isa", "--", "-x"}), ElementsAre("a", "--isa", "--", "-x"));
   EXPECT_THAT(command({"exec", "--isa", "scalar", "plan", "info"}), ElementsAre("plan", "info"));
@@ -68,10 +39,9 @@ struct Misuse {
 };
 
 TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
+  const std::string no_command = fmt::format("no command is given, expected {}; see plait --help", all_jobs());
   for (const auto& [words, complaint] : std::vector<Misuse>{
-           {{},
-            "no command is given, expected redistribute, multiply, purify, sinkhorn, transport, balance, barycentre, "
-            "divergence, plan, generate, info, machine, trace or exec; see plait --help"},
+           {{}, no_command.c_str()},
            {{"redistibute", "x"}, "there is no command redistibute; did you mean redistribute? See plait --help"},
            {{"x"}, "there is no command x; see plait --help"},
            {{"--verion"}, "there is no option --verion; did you mean --version?"},
@@ -125,6 +95,9 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
            {{"sinkhorn", "K", "--cols", "c"}, "no option --cols; did you mean --columns?"},
            {{"transport", "K", "--domain", "factors"}, "no option --domain; did you mean --method?"},
            {{"plan", "--type", "f32"}, "no option --type; did you mean --dtype?"},
+           {{"redistribute", "B", "-o", "/dev/stdout", "--json"},
+            "--output is /dev/stdout, where --json prints its object; expected another name, or no --json"},
+           {{"machine", "--json", "-o", "/dev/fd/1"}, "--output is /dev/fd/1, where --json prints its object"},
        }) {
     EXPECT_THAT([&] { static_cast<void>(parsed(words)); },
                 testing::ThrowsMessage<UsageError>(testing::HasSubstr(complaint)))
@@ -133,7 +106,7 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
 }
 
 TEST(CommandLine, help_mentions_every_option_of_a_command) {
-  const auto help = [](const std::vector<const char*>& words) { return std::get<Text>(parsed(words)).text; };
+  const auto help = [](const std::vector<const char*>& words) { return parsed(words).text; };
   const std::string redistribute = help({"redistribute", "--help"});
   for (const char* option : {"--output", "--per-rank", "--op", "--from", "--to", "--alpha", "--beta", "--into",
                              "--memory", "--json", "--quiet", "--progress", "Example:", "block-cyclic:", "custom:"}) {
@@ -153,13 +126,23 @@ TEST(CommandLine, help_mentions_every_option_of_a_command) {
 }
 
 TEST(CommandLine, operations_have_letters) {
-  const auto op = [](const char* letter) {
-    return std::get<RedistributeOptions>(parsed({"redistribute", "B", "-o", "A", "--op", letter})).op;
+  EXPECT_EQ(parse_op("N"), redistribute::Op::identity);
+  EXPECT_EQ(parse_op("T"), redistribute::Op::transpose);
+  EXPECT_EQ(parse_op("C"), redistribute::Op::conjugate);
+  EXPECT_EQ(parse_op("H"), redistribute::Op::conjugate_transpose);
+}
+
+TEST(CommandLine, the_files_of_a_job_have_their_roles) {
+  const auto command =
+      parsed({"multiply", "A.npy", "B.npy", "-o", "C.npy", "--into", "D.npy", "--beta=-2", "--alpha", "-0.5i"}).command;
+  const auto roles = [](const std::vector<DeclaredFiles::File>& files) {
+    std::vector<std::string> words;
+    for (const NamedFile& file : DeclaredFiles::given(files)) words.push_back(file.path + ": " + file.role);
+    return words;
   };
-  EXPECT_EQ(op("N"), redistribute::Op::identity);
-  EXPECT_EQ(op("T"), redistribute::Op::transpose);
-  EXPECT_EQ(op("C"), redistribute::Op::conjugate);
-  EXPECT_EQ(op("H"), redistribute::Op::conjugate_transpose);
+  EXPECT_THAT(roles(command->files.reads), testing::ElementsAre("A.npy: A", "B.npy: B", "D.npy: the file of --into"));
+  EXPECT_THAT(roles(command->files.writes), testing::ElementsAre("C.npy: the file of -o"));
+  EXPECT_TRUE(command->files.may_replace_input);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-#include "cli/options/custom_layout.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+
+#include "cli/host/layouts.hpp"
 
 namespace plait::cli {
 namespace {

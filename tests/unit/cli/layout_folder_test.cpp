@@ -1,4 +1,4 @@
-#include "cli/job/layout_folder.hpp"
+#include "cli/host/layout_folder.hpp"
 
 #include <vector>
 

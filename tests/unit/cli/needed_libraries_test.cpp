@@ -1,6 +1,6 @@
-#include "cli/exec/needed_libraries.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cli/exec/libraries.hpp"
 
 namespace plait::cli {
 namespace {

@@ -1,8 +1,8 @@
-#include "cli/output/quantities.hpp"
-
 #include <limits>
 
 #include <gtest/gtest.h>
+
+#include "cli/host/text.hpp"
 
 namespace plait::cli {
 namespace {

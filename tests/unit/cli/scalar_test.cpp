@@ -1,5 +1,3 @@
-#include "cli/options/scalar.hpp"
-
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -8,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+
+#include "cli/host/values.hpp"
 
 namespace plait::cli {
 namespace {

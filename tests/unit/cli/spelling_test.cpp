@@ -1,8 +1,8 @@
-#include "cli/spelling.hpp"
-
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "cli/host/command_line.hpp"
 
 namespace plait::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "plait/base/error.hpp"
 #include "plait/report/trace_json.hpp"
 
-#include "cli/job/link_rate.hpp"
-#include "cli/trace/trace_strips.hpp"
+#include "cli/host/values.hpp"
+#include "cli/trace/timeline.hpp"
 #include "unit/report/small_trace.hpp"
 
 namespace plait::cli {

@@ -1,0 +1,189 @@
+#include "cli/host/checkpoint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
+#include "plait/io/file.hpp"
+#include "plait/io/hdf5/hdf5.hpp"
+#include "plait/io/rank_zero.hpp"
+#include "plait/io/text/strict_json.hpp"
+#include "plait/io/text/text_file.hpp"
+#include "plait/layout/axis.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+#include "cli/host/files.hpp"
+#include "cli/host/signals.hpp"
+#include "cli/host/text.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int format_number = 3;
+constexpr Index most_bytes = Index{64} << 20;
+constexpr Index word_bytes = 8;
+constexpr std::string_view checksum_key = "\"checksum\": \"";
+constexpr std::size_t digits = 16;
+
+/// A word as its place shuffles it, one to one (splitmix64): sums of such words do not depend on who adds them up.
+std::uint64_t shuffled(std::uint64_t word, std::uint64_t place) {
+  std::uint64_t x = word ^ (0x9e3779b97f4a7c15U * (place + 1));
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
+
+/// Of bytes that begin with word number `first`.
+std::uint64_t sum_of_words(std::string_view bytes, std::uint64_t first) {
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += word_bytes) {
+    std::array<char, word_bytes> part{};
+    std::ranges::copy(bytes.substr(at, word_bytes), part.begin());
+    std::uint64_t word = 0;
+    std::memcpy(&word, part.data(), sizeof word);
+    sum += shuffled(word, first + at / word_bytes);
+  }
+  return sum;
+}
+
+std::string in_digits(std::uint64_t number) { return fmt::format("{:016x}", number); }
+
+std::string key_of(std::string_view job) {
+  std::string key(job);
+  std::ranges::replace(key, ' ', '_');
+  return key + "_checkpoint";
+}
+
+/// The text with zeros in the place of its checksum, and these digits. Empty, if it has none.
+std::string take_checksum(std::string& text) {
+  const auto at = text.find(checksum_key);
+  if (at == std::string::npos || at + checksum_key.size() + digits > text.size()) return {};
+  const auto place = at + checksum_key.size();
+  std::string found = text.substr(place, digits);
+  text.replace(place, digits, digits, '0');
+  return found;
+}
+
+/// Any change of one byte changes it.
+std::uint64_t checksum(std::string_view bytes) { return sum_of_words(bytes, 0) + shuffled(bytes.size(), ~0ULL - 1); }
+
+/// The `checksum` of all bytes of a file, each rank reading its part.
+std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
+  const io::File file = mpi::agreed(context, [&] { return io::File::open_to_read(path); });
+  const Index size = io::told_by_rank_zero(context, [&] { return file.size(); });
+  std::uint64_t sum = 0;
+  mpi::agreed(context, [&] {
+    std::vector<char> piece;
+    layout::Axis::even(quotient_up(size, word_bytes), context.size())
+        .for_each_segment(context.rank(), [&](const layout::Segment& words) {
+          const Index end = std::min(size, (words.global + words.length) * word_bytes);
+          for (Index at = words.global * word_bytes; at < end; at += io::piece_bytes) {
+            piece.resize(static_cast<std::size_t>(std::min(io::piece_bytes, end - at)));
+            const auto got = static_cast<std::size_t>(file.read_at(at, std::as_writable_bytes(std::span(piece))));
+            sum += sum_of_words({piece.data(), got}, static_cast<std::uint64_t>(at / word_bytes));
+          }
+        });
+  });
+  for (const std::uint64_t other : mpi::all_gather(context.comm(), std::exchange(sum, 0))) sum += other;
+  return sum + shuffled(static_cast<std::uint64_t>(size), ~0ULL - 1);
+}
+
+}  // namespace
+
+std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path) {
+  const io::Hdf5Name name = io::parse_hdf5_name(path);
+  const std::uint64_t of_file = checksum_of_file(context, name.file);
+  const bool is_hdf5 = io::told_by_rank_zero(context, [&] { return io::is_hdf5(io::File::open_to_read(name.file)); });
+  return is_hdf5 ? of_file + checksum(io::read_hdf5_header(context, name).data_set) : of_file;
+}
+
+std::string next_contents(std::string_view before) { return before == "a" ? "b" : "a"; }
+
+std::string contents_path(const std::string& path, const std::string& contents) {
+  return path + "." + contents + ".npy";
+}
+
+std::optional<json> read_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job) {
+  const bool is_there = io::told_by_rank_zero(context, [&] {
+    std::error_code failure;
+    return fs::exists(path, failure);
+  });
+  if (!is_there) return std::nullopt;
+  std::string text = io::read_text(context, path, most_bytes, fmt::format("a checkpoint of {}", job));
+  json value = mpi::agreed(context, [&] {
+    const auto fail = [&](const std::string& why) {
+      throw FileError(fmt::format("{}: is no checkpoint of {}: {}", path, job, why));
+    };
+    json parsed = io::parse_strictly(text, fail);
+    if (!parsed.is_object() || !parsed.contains(key_of(job))) fail("it is something else");
+    if (parsed[key_of(job)] != format_number) fail("it is of another version");
+    const std::string found = take_checksum(text);
+    if (found != in_digits(checksum(text))) fail("it was changed: its checksum differs");
+    const std::string contents = parsed.value("contents", "");
+    if (contents != "a" && contents != "b") fail("it names no contents");
+    return parsed;
+  });
+  const std::string contents = contents_path(path, value["contents"].get<std::string>());
+  const std::string found = in_digits(checksum_of_file(context, contents));
+  mpi::agreed(context, [&] {
+    if (value.value("contents_checksum", "") == found) return;
+    throw FileError(fmt::format("{}: was changed: its checksum is not the one in {}", contents, path));
+  });
+  note_resumable();
+  return value;
+}
+
+void write_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job, json checkpoint) {
+  const std::string contents = contents_path(path, checkpoint.at("contents").get<std::string>());
+  const std::string of_contents = in_digits(checksum_of_file(context, contents));
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    checkpoint[key_of(job)] = format_number;
+    checkpoint["contents_checksum"] = of_contents;
+    checkpoint["checksum"] = std::string(digits, '0');
+    std::string text = checkpoint.dump(1) + "\n";
+    const auto place = text.find(checksum_key) + checksum_key.size();
+    text.replace(place, digits, in_digits(checksum(text)));
+    text_aside(path, text).publish();
+  });
+}
+
+void CheckpointAttempts::make(const mpi::Context& context, const std::function<void()>& write) {
+  try {
+    write();
+    has_failed_ = false;
+    note_resumable();
+  } catch (const FileError& error) {
+    const bool is_first = !std::exchange(has_failed_, true);
+    if (!is_first || context.rank() != 0) return;
+    print_warning(fmt::format("no checkpoint was written: {}; the job goes on, and the last one stays", error.what()));
+  }
+}
+
+void remove_checkpoint(mpi::Context& context, const std::string& path) {
+  if (context.rank() != 0) return;
+  std::error_code ignored;  // what is left is in nobody's way
+  fs::remove(path, ignored);
+  std::string contents;
+  for (int turn = 0; turn < 2; ++turn) {
+    contents = next_contents(contents);
+    fs::remove(contents_path(path, contents), ignored);
+  }
+}
+
+}  // namespace plait::cli

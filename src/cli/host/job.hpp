@@ -1,0 +1,245 @@
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/index.hpp"
+#include "plait/io/file_kind.hpp"
+#include "plait/io/matrix_output.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/layout.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/redistribution.hpp"
+#include "plait/report/trace.hpp"
+
+#include "cli/host/guard.hpp"
+#include "cli/host/meter.hpp"
+#include "cli/host/options.hpp"
+#include "cli/host/report.hpp"
+#include "cli/host/text.hpp"
+#include "cli/host/trace.hpp"
+
+/// What a subcommand is, and what the host does for it. docs/add-a-job.md shows how one is added.
+namespace plait::cli {
+
+/// What has to be done again and again in an iteration.
+struct Steps {
+  std::function<bool()> advance;      // false, and nothing is done, at the end
+  std::function<std::string()> news;  // what to print of the step that was made
+  std::function<Index()> count;       // of steps, those before a checkpoint included
+  std::function<void()> save;         // writes a checkpoint
+};
+
+/// What a job works with, on every rank. All its functions are collective over the context.
+class Work {
+ public:
+  Work(mpi::Context& context, const Settings& settings, const DeclaredFiles& files);
+
+  mpi::Context& context;
+  const Settings& settings;
+  Meter meter;
+  Moved read{};                 // of all matrices that were read
+  Moved written{};              // likewise
+  MemoryEstimate memory{};      // known once the job is prepared
+  double seconds = 0;           // of all of `run`, known when it has ended
+  std::vector<NamedFile> kept;  // files that must not be replaced: the machine's, and what the job adds as it prepares
+
+  /// The matrix in a file, in the slabs of the file.
+  template <io::FileElement T>
+  [[nodiscard]] layout::DistributedMatrix<T> read_matrix(const std::string& path, const io::MatrixFile& file);
+  /// The same in any layout: `what` it is held for, in words.
+  template <io::FileElement T>
+  [[nodiscard]] layout::DistributedMatrix<T> read_matrix(const std::string& path, const io::MatrixFile& file,
+                                                         const layout::Layout& layout, const std::string& what);
+  /// The same in slabs, of elements that are converted to T.
+  /// \throws ArgumentError  on every rank: they are complex, and T is not
+  template <class T>
+  [[nodiscard]] layout::DistributedMatrix<T> read_converted(const std::string& path, const io::MatrixFile& file);
+  /// An uninitialised one.
+  /// \throws OutOfMemory  on every rank, naming one and how much it holds
+  template <class T>
+  [[nodiscard]] layout::DistributedMatrix<T> allocated(const layout::Layout& layout, const std::string& what);
+  /// Calls `write` with a progress, as the stage that writes a matrix of this layout to `path`.
+  void write(const std::string& path, const layout::Layout& layout, Index element_bytes,
+             const std::function<void(const io::Progress&)>& write);
+  template <io::FileElement T>
+  void write_matrix(const std::string& path, const layout::DistributedMatrix<T>& slab) {
+    write(path, slab.layout(), Index{sizeof(T)},
+          [&](const io::Progress& progress) { io::write_matrix_file(context, path, slab, progress); });
+  }
+
+  /// Iterates to the end, with progress and, where --checkpoint is given, checkpoints.
+  /// \throws Stopped  a signal came; a checkpoint was written
+  void iterate(const Steps& steps);
+  /// Refuses a job that no node has the memory for, and warns where it is short. For jobs that do not know it in
+  /// `prepare` yet.
+  void expect_memory(const std::vector<Index>& phases);
+  /// How many steps lie between checkpoints where --checkpoint-every is not given.
+  static constexpr Index usual_checkpoint_distance = 10;
+
+  /// Ends recording and writes what was recorded, where --trace asks for it; the same trace, on rank 0, whenever it is
+  /// called again. Empty where nothing was recorded.
+  const report::Trace& trace();
+
+  /// Facts of all jobs that read and write matrices, and the lines about them.
+  /// \param what_was_read  "IN: ", may be empty
+  /// \param output         where the result was written
+  void report_end(Report& report, const std::string& what_was_read, const std::string& output) const;
+
+  /// `kept`, and the files that the options of the job name.
+  [[nodiscard]] std::vector<NamedFile> files_read() const;
+
+  /// Does `f` and returns how many seconds all ranks took together.
+  template <class F>
+  double timed(F&& f) const {
+    const JointStopwatch watch(context);
+    std::forward<F>(f)();
+    return watch.seconds();
+  }
+  /// The most on any rank.
+  template <class T>
+  [[nodiscard]] T highest(T value) const {
+    return mpi::all_reduce(context.comm(), value, mpi::Operation::maximum());
+  }
+
+ private:
+  friend class Job;
+
+  const DeclaredFiles& files_;
+  std::optional<TracedJob> recorder_;
+  report::Trace trace_;
+};
+
+/// Lets the context decide by the machine of that file or, if there is no path, of the file that PLAIT_MACHINE names on
+/// rank 0, if it does. Collective over `context`.
+///
+/// \throws FileError  on every rank: the file can't be read, or is no description of a machine
+void use_machine(mpi::Context& context, const std::string& path);
+
+/// A subcommand: where it runs is for its kind to say.
+class Command {
+ public:
+  virtual ~Command() = default;
+  /// Declares the options; parsing fills the job's members.
+  virtual void options(Options& options) = 0;
+  /// \throws UsageError  options contradict each other
+  virtual void check() {}
+  /// Whether it ends as another program, whose words and signals are not for it to look at.
+  [[nodiscard]] virtual bool becomes_program() const { return false; }
+  /// The exit status.
+  virtual int start(const Start& start) = 0;
+
+  Settings settings;
+  DeclaredFiles files;
+};
+
+/// One that runs on all ranks, under MPI.
+class Job : public Command {
+ public:
+  /// Reads headers and checks that everything fits together, before an element is read. Returns the bytes that this
+  /// rank needs at the same time, in each phase of the job. Collective.
+  virtual std::vector<Index> prepare(Work& /*work*/) { return {}; }
+  virtual void run(Work& work) = 0;
+  /// States the facts. On rank 0.
+  virtual void report(Report& report, Work& work) = 0;
+  /// Draws what the page of --report has beside them. On rank 0.
+  virtual void draw(Report& /*report*/, Work& /*work*/) {}
+
+  int start(const Start& start) final;
+
+ protected:
+  /// All of the above in turn, with what the host does in between.
+  virtual void perform(mpi::Context& context);
+};
+
+/// One that needs neither MPI nor other ranks: rank 0 runs it, where there are any.
+class LoneJob : public Command {
+ public:
+  /// Does the work and states the facts; rank 0 prints them then.
+  virtual void run(Report& report) = 0;
+  int start(const Start& start) final;
+};
+
+/// Ends the file of a job: makes it known to its row in jobs.cpp.
+#define PLAIT_JOB(name, Type)             \
+  std::unique_ptr<Command> make_##name(); \
+  std::unique_ptr<Command> make_##name() { return std::make_unique<Type>(); }
+
+// Implementation.
+
+template <class T>
+layout::DistributedMatrix<T> Work::allocated(const layout::Layout& layout, const std::string& what) {
+  return mpi::agreed(context, [&] {
+    try {
+      return layout::DistributedMatrix<T>(layout, context.rank());
+    } catch (const std::bad_alloc&) {
+      throw OutOfMemory(fmt::format("no memory for the {} that rank {} holds of {}",
+                                    bytes_text(layout.elements_of(context.rank()) * Index{sizeof(T)}), context.rank(),
+                                    what));
+    }
+  });
+}
+
+template <io::FileElement T>
+layout::DistributedMatrix<T> Work::read_matrix(const std::string& path, const io::MatrixFile& file) {
+  const Index bytes = layout::elements(file.shape) * Index{sizeof(T)};
+  meter.stage("reading " + path, bytes / context.size(), bytes);
+  const JointStopwatch watch(context);
+  auto matrix = io::read_matrix_file<T>(context, path, file, meter.progress());
+  read.seconds += watch.seconds();
+  read.bytes += bytes;
+  return matrix;
+}
+
+template <io::FileElement T>
+layout::DistributedMatrix<T> Work::read_matrix(const std::string& path, const io::MatrixFile& file,
+                                               const layout::Layout& layout, const std::string& what) {
+  auto slab = read_matrix<T>(path, file);
+  if (slab.layout() == layout) return slab;
+  auto matrix = allocated<T>(layout, what);
+  redistribute::Redistribution(context, slab.layout(), layout).execute(slab, matrix);
+  return matrix;
+}
+
+template <class T>
+layout::DistributedMatrix<T> Work::read_converted(const std::string& path, const io::MatrixFile& file) {
+  if (io::is_complex(file.dtype) && !io::is_complex(io::dtype_of<T>())) {
+    throw ArgumentError(path + " has complex elements, expected real ones");
+  }
+  return io::with_dtype(file.dtype, [&]<class File>() {
+    auto raw = read_matrix<File>(path, file);
+    if constexpr (std::is_same_v<File, T>) {
+      return raw;
+    } else {
+      auto result = allocated<T>(raw.layout(), path);
+      for (std::size_t t = 0; t < raw.tiles().size(); ++t) {
+        const auto& from = raw.const_tiles()[t];
+        T* const to = result.tiles()[t].data();
+        for (Index i = 0; i < from.span(); ++i) {
+          if constexpr (std::is_arithmetic_v<File>) {
+            to[i] = static_cast<decltype(std::abs(T{}))>(from.data()[i]);
+          } else if constexpr (!std::is_arithmetic_v<T>) {
+            to[i] = T(from.data()[i]);
+          }
+        }
+      }
+      return result;
+    }
+  });
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,314 @@
+#include "cli/host/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "plait/io/hdf5/hdf5_name.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+constexpr std::size_t text_column = 30;
+constexpr std::size_t width = 110;
+
+using OptionTest = std::function<bool(const CLI::Option&)>;
+
+bool is_one_of(const CLI::Option& option) { return option.get_group() == group::one_of; }
+
+std::vector<const CLI::Option*> options_where(const CLI::App& command, const OptionTest& test) {
+  return command.get_options([&](const CLI::Option* option) { return test(*option); });
+}
+
+std::vector<std::string> all_to_give(const std::vector<const CLI::Option*>& options) {
+  std::vector<std::string> texts;
+  for (const CLI::Option* option : options) texts.push_back(to_give(*option));
+  return texts;
+}
+
+// "-o, --output FILE"
+std::string names_of(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name(true);
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  const std::string& value = option.get_option_text();
+  return fmt::format("{}{}{}", fmt::join(names, ", "), value.empty() ? "" : " ", value);
+}
+
+// A name, and beside it what it means.
+std::string entry(const std::string& name, const std::string& meaning) {
+  std::string line = fmt::format("  {:<{}}", name, text_column - 2);
+  std::string text;
+  if (name.size() > text_column - 4) {
+    text = fmt::format("  {}\n", name);
+    line = std::string(text_column, ' ');
+  }
+  std::istringstream words(meaning);
+  for (std::string word; words >> word;) {
+    if (line.size() > text_column && line.size() + 1 + word.size() > width) {
+      text += line + '\n';
+      line = std::string(text_column, ' ');
+    }
+    line += (line.size() > text_column ? " " : "") + word;
+  }
+  return text + line + '\n';
+}
+
+std::string listed(std::string_view title, const std::vector<const CLI::Option*>& options) {
+  std::string text = options.empty() ? "" : fmt::format("\n{}:\n", title);
+  for (const CLI::Option* option : options) text += entry(names_of(*option), option->get_description());
+  return text;
+}
+
+std::string groups(const CLI::App& app) {
+  const auto is_plain = [](const CLI::Option& option) {
+    return option.nonpositional() && !option.get_required() && !is_one_of(option);
+  };
+  std::string text =
+      listed("Arguments",
+             options_where(app, [](const auto& option) { return option.get_positional() && !is_one_of(option); }));
+  text += listed(group::one_of, options_where(app, is_one_of));
+  text += listed("Required", options_where(app, [](const auto& option) {
+                   return option.nonpositional() && option.get_required() && !is_one_of(option);
+                 }));
+  std::vector<std::string> titles{"Options"};
+  for (const std::string& title : app.get_groups()) {
+    if (title != titles[0] && title != group::one_of) titles.push_back(title);
+  }
+  for (const std::string& title : titles) {
+    auto options = options_where(app, [&](const auto& option) {
+      return is_plain(option) && option.get_group() == title && &option != app.get_help_ptr();
+    });
+    if (title == titles.back()) options.push_back(app.get_help_ptr());
+    text += listed(title, options);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_give(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name(true);
+  const auto& letters = option.get_snames();
+  return fmt::format("{} {}", letters.empty() ? option.get_name() : "-" + letters[0], option.get_option_text());
+}
+
+std::string usage(const CLI::App& command) {
+  if (command.get_parent() == nullptr) return "plait COMMAND [OPTIONS]";
+  std::string text = "plait " + command.get_name();
+  bool is_first_choice = true;
+  for (const CLI::Option* option : command.get_options()) {
+    if (is_one_of(*option)) {
+      if (is_first_choice)
+        text += fmt::format(" ({})", fmt::join(all_to_give(options_where(command, is_one_of)), " | "));
+      is_first_choice = false;
+    } else if (option->get_required()) {
+      text += " " + to_give(*option);
+    }
+  }
+  return text + (command.get_prefix_command() ? " [OPTIONS] -- COMMAND..." : " [OPTIONS]");
+}
+
+void expect_one_of(const CLI::App& command) {
+  const auto options = options_where(command, is_one_of);
+  const auto is_given = [](const CLI::Option* option) { return option->count() > 0; };
+  if (options.empty() || std::ranges::any_of(options, is_given)) return;
+  throw UsageError(
+      fmt::format("none of {} is given, expected {}", fmt::join(all_to_give(options), ", "), usage(command)));
+}
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) const {
+  std::string text = fmt::format("{}\n\nUsage: {}\n", app->get_description(), usage(*app));
+  const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
+  if (!commands.empty()) text += "\nCommands:\n";
+  for (const CLI::App* command : commands) text += entry(command->get_name(), command->get_description());
+  return text + groups(*app) + '\n' + app->get_footer() + '\n';
+}
+
+CLI::Option* add_value(CLI::App& command, const std::string& name, std::function<void(const std::string&)> read,
+                       const std::string& placeholder, const std::string& help) {
+  const auto read_or_complain = [read = std::move(read),
+                                 shown = name.substr(name.find(',') + 1)](const std::string& text) {
+    try {
+      read(text);
+    } catch (const Error& error) {
+      throw UsageError(fmt::format("{}: {}", shown, error.what()));
+    }
+  };
+  return command.add_option_function<std::string>(name, read_or_complain, help)->option_text(placeholder);
+}
+
+CLI::Option* add_flag(CLI::App& command, const std::string& name, bool& target, const std::string& help) {
+  return command.add_flag(name, target, help)->disable_flag_override();
+}
+
+std::string either(const std::vector<std::string>& words) {
+  if (words.size() < 2) return words.empty() ? "" : words[0];
+  return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+}
+
+bool ends_like(std::string_view name, std::string_view ending) {
+  const auto is_lower_or_upper = [](char letter, char lower) {
+    return letter == lower || (lower >= 'a' && lower <= 'z' && letter == lower - 'a' + 'A');
+  };
+  return std::ranges::equal(name.substr(name.size() - std::min(name.size(), ending.size())), ending, is_lower_or_upper);
+}
+
+std::string parse_path(const std::string& text) {
+  if (text.empty()) throw ArgumentError("is empty, expected a name");
+  if (text == "-" || text.starts_with("--")) {
+    throw ArgumentError(fmt::format("is {}, expected a name; a file of that name is written ./{}", text, text));
+  }
+  return text;
+}
+
+CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
+                      const std::string& help) {
+  return add_value(command, name, path, parse_path, placeholder, help);
+}
+
+CLI::Option* add_written_path(CLI::App& command, const std::string& name, std::string& path,
+                              const std::vector<std::string_view>& endings, const std::string& placeholder,
+                              const std::string& help) {
+  const auto parse = [endings](const std::string& text) {
+    constexpr std::array<std::string_view, 13> kinds{".mtx", ".h5",   ".hdf5", ".npz",  ".csv",  ".tsv", ".txt",
+                                                     ".mat", ".json", ".svg",  ".html", ".xlsx", ".png"};
+    const bool may_be_hdf5 = std::ranges::find(endings, ".h5") != endings.end();
+    const std::string file = may_be_hdf5 || io::is_hdf5_name(text) ? io::parse_hdf5_name(text).file : text;
+    const auto ends_in = [&](std::string_view ending) { return ends_like(file, ending); };
+    if (std::ranges::any_of(kinds, ends_in) && std::ranges::none_of(endings, ends_in)) {
+      throw ArgumentError(fmt::format("{} would be a file of another kind, expected a name that ends in {}", text,
+                                      fmt::join(endings, " or ")));
+    }
+    return parse_path(text);
+  };
+  return add_value(command, name, path, parse, placeholder, help);
+}
+
+CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, std::string& path,
+                             const std::string& placeholder, const std::string& help) {
+  return add_written_path(command, name, path, {".npy", ".h5", ".hdf5"}, placeholder, help);
+}
+
+CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
+                           const std::string& placeholder, const std::string& help) {
+  return add_written_path(command, name, path, {".npy", ".mtx"}, placeholder, help);
+}
+
+CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
+                          const std::string& help) {
+  return add_written_path(command, name, path, {".npy"}, placeholder, help);
+}
+
+CLI::Option* add_typed_path(CLI::App& command, const std::string& name, std::string& path,
+                            const std::string& placeholder, const std::string& help, const std::string& kind,
+                            const std::string& ending) {
+  const auto parse = [kind, ending](const std::string& text) {
+    std::string name_of_file = parse_path(text);
+    if (ends_like(text, ending)) return name_of_file;
+    throw ArgumentError(fmt::format("{} is not the name of {}, expected one that ends in {}", text, kind, ending));
+  };
+  return add_value(command, name, path, parse, placeholder, help);
+}
+
+void add_json_option(CLI::App& command, bool& json) {
+  add_flag(command, "--json", json, "Print the result, or the error, as one JSON object")->group(group::run);
+}
+
+void add_quiet_option(CLI::App& command, bool& quiet) {
+  add_flag(command, "--quiet", quiet, "Print no progress and no summary; what --json asks for is printed")
+      ->group(group::run);
+}
+
+void add_report_options(CLI::App& command, ReportOptions& options) {
+  add_json_option(command, options.json);
+  add_quiet_option(command, options.quiet);
+  add_flag(command, "--progress", options.progress,
+           "Print every stage on stderr; without it, only jobs of 2 s or more do")
+      ->group(group::run);
+}
+
+void add_page_option(CLI::App& command, std::string& path, const std::string& contents) {
+  add_typed_path(command, "--report", path, "FILE.html", "Write a page with " + contents, "an HTML file", ".html")
+      ->group(group::run);
+}
+
+void add_trace_option(CLI::App& command, std::string& path) {
+  add_typed_path(command, "--trace", path, "FILE.json",
+                 "Write what every rank did when, for 'plait trace' and ui.perfetto.dev", "a JSON file", ".json")
+      ->group(group::run);
+}
+
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& options, Index usual) {
+  add_path(command, "--checkpoint", options.checkpoint, "FILE",
+           "Save the state there, and its data in FILE.a.npy and FILE.b.npy by turns; removed after a good end")
+      ->group(group::checkpoints);
+  add_value(command, "--checkpoint-every", options.checkpoint_every, parse_positive_count, "COUNT",
+            fmt::format("Iterations between checkpoints; {} by default", usual))
+      ->group(group::checkpoints);
+  add_flag(command, "--resume", options.resume, "Go on from the checkpoint, if there is one")
+      ->group(group::checkpoints);
+}
+
+void expect_checkpoint(const CheckpointOptions& options) {
+  if (options.resume && options.checkpoint.empty()) {
+    throw UsageError("--resume is given, but --checkpoint is missing: the file to go on from");
+  }
+  if (options.checkpoint_every && options.checkpoint.empty()) {
+    throw UsageError("--checkpoint-every is given, but --checkpoint is missing: the file to write");
+  }
+}
+
+void add_machine_option(CLI::App& command, std::string& path) {
+  add_path(command, "--machine", path, "FILE",
+           "Machine description by 'plait machine'; by default that of PLAIT_MACHINE")
+      ->group(group::run);
+}
+
+std::vector<NamedFile> DeclaredFiles::given(const std::vector<File>& files) {
+  std::vector<NamedFile> found;
+  for (const auto& [role, path] : files) {
+    if (!path->empty()) found.push_back({*path, role});
+  }
+  return found;
+}
+
+namespace {
+
+// "IN", "the file of -o"
+std::string role_of(const std::string& name) {
+  return name.starts_with('-') ? "the file of " + name.substr(0, name.find(',')) : name;
+}
+
+}  // namespace
+
+void Options::describe(const std::string& what, const std::string& footer) {
+  command_ = program_.add_subcommand(name_, what);
+  command_->footer(footer);
+}
+
+CLI::Option* Options::reads(const std::string& name, std::string& path, const std::string& help) {
+  files_.reads.push_back({role_of(name), &path});
+  return add_path(*this, name, path, "FILE", help);
+}
+
+CLI::Option* Options::writes(const std::string& name, std::string& path, const std::string& help) {
+  files_.writes.push_back({role_of(name), &path});
+  return add_matrix_path(*this, name, path, "FILE", help);
+}
+
+void Options::host(const HostOptions& which) {
+  settings_.takes_machine = which.machine;
+  settings_.reports_overlap = which.reports_overlap;
+  if (which.checkpoint_every > 0) add_checkpoint_options(*this, settings_, which.checkpoint_every);
+  if (which.machine) add_machine_option(*this, settings_.machine);
+  if (!which.page.empty()) add_page_option(*this, settings_.page, which.page);
+  if (which.trace) add_trace_option(*this, settings_.trace);
+  if (which.progress) return add_report_options(*this, settings_);
+  if (which.json) add_json_option(*this, settings_.json);
+  if (which.quiet) add_quiet_option(*this, settings_.quiet);
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,248 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/index.hpp"
+
+#include "cli/host/files.hpp"
+#include "cli/host/meter.hpp"
+#include "cli/host/values.hpp"
+
+/// How jobs declare their options. Each `add_...` adds one to a command; what its text is turned into throws becomes a
+/// UsageError that begins with the option's name.
+namespace plait::cli {
+
+/// The groups in which a help text lists options. One of those of the first has to be given, and those that CLI11 knows
+/// to be required come before all.
+namespace group {
+inline constexpr const char* one_of = "One of these (required)";
+inline constexpr const char* iteration = "Iteration";
+inline constexpr const char* checkpoints = "Checkpoints";
+inline constexpr const char* run = "Run and report";
+}  // namespace group
+
+/// As few letters as will do: "IN", "-o FILE", "--electrons COUNT".
+[[nodiscard]] std::string to_give(const CLI::Option& option);
+
+/// What has to be given to a command: "plait purify IN --electrons COUNT [OPTIONS]".
+[[nodiscard]] std::string usage(const CLI::App& command);
+
+/// \throws UsageError  there is a group of options of which one has to be given, and none is
+void expect_one_of(const CLI::App& command);
+
+/// How all help texts look: usage, arguments, required options, the others by groups, then the footer.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+};
+
+/// An option whose text `read` turns into a value.
+CLI::Option* add_value(CLI::App& command, const std::string& name, std::function<void(const std::string&)> read,
+                       const std::string& placeholder, const std::string& help);
+
+/// An option whose value is what `parse` makes of its text.
+template <class T, class Parse>
+CLI::Option* add_value(CLI::App& command, const std::string& name, T& target, Parse parse,
+                       const std::string& placeholder, const std::string& help) {
+  return add_value(
+      command, name, [&target, parse = std::move(parse)](const std::string& text) { target = parse(text); },
+      placeholder, help);
+}
+
+/// An option without a value.
+CLI::Option* add_flag(CLI::App& command, const std::string& name, bool& target, const std::string& help);
+
+/// What an option can be, and the word for it.
+template <class T>
+struct Choice {
+  std::string_view word;
+  T value;
+};
+
+/// The values with their names.
+template <class T>
+[[nodiscard]] std::vector<Choice<T>> named(std::initializer_list<T> values) {
+  std::vector<Choice<T>> choices;
+  for (const T& value : values) choices.push_back({name(value), value});
+  return choices;
+}
+
+/// "lanczos", "lanczos or gershgorin", "f64, f32 or mixed"
+[[nodiscard]] std::string either(const std::vector<std::string>& words);
+
+/// \throws ArgumentError  naming all that it could be
+template <class T>
+[[nodiscard]] T parse_choice(std::string_view text, const std::vector<Choice<T>>& choices) {
+  std::vector<std::string> words;
+  for (const auto& [word, value] : choices) {
+    if (text == word) return value;
+    words.emplace_back(word);
+  }
+  throw ArgumentError(fmt::format("'{}' is unknown; expected {}", text, either(words)));
+}
+
+/// An option that takes one of some words.
+///
+/// \param target  what it is by default, and then what was chosen
+/// \param help    with {} where the words are to stand, in which the default is marked
+template <class T>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, T& target,
+                        const std::type_identity_t<std::vector<Choice<T>>>& choices, const std::string& placeholder,
+                        const std::string& help) {
+  std::vector<std::string> words;
+  for (const auto& [word, value] : choices) {
+    words.push_back(fmt::format("{}{}", word, value == target ? " (default)" : ""));
+  }
+  const auto parse = [choices](const std::string& text) { return parse_choice(text, choices); };
+  return add_value(command, name, target, parse, placeholder, fmt::format(fmt::runtime(help), either(words)));
+}
+
+/// Whether a name ends so, in letters of either case. `ending` is in lower case.
+[[nodiscard]] bool ends_like(std::string_view name, std::string_view ending);
+
+/// The name of a file or folder. One that begins with "--" is another option whose value is missing, and "-" is no
+/// standard stream: all ranks read and write at any place of a file.
+/// \throws ArgumentError
+[[nodiscard]] std::string parse_path(const std::string& text);
+
+/// An option for the name of a file or folder.
+CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
+                      const std::string& help);
+
+/// An option for the name of a file to write, of one of the kinds that end in `endings`. Any other name will do, too,
+/// but one that would say that the file is of a kind which is not written there.
+CLI::Option* add_written_path(CLI::App& command, const std::string& name, std::string& path,
+                              const std::vector<std::string_view>& endings, const std::string& placeholder,
+                              const std::string& help);
+/// The same of a matrix, .npy or HDF5 (see io/matrix_output.hpp).
+CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, std::string& path,
+                             const std::string& placeholder, const std::string& help);
+/// The same of a matrix, .npy or, of a sparse one, Matrix Market.
+CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
+                           const std::string& placeholder, const std::string& help);
+/// The same of a .npy file.
+CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
+                          const std::string& help);
+
+/// An option for the name of a file to write that has to say what it is, as viewers go by the name: `kind` is "an SVG
+/// file", which ends in `ending`.
+CLI::Option* add_typed_path(CLI::App& command, const std::string& name, std::string& path,
+                            const std::string& placeholder, const std::string& help, const std::string& kind,
+                            const std::string& ending);
+
+/// How much a job prints.
+struct ReportOptions {
+  bool json = false;
+  bool quiet = false;
+  bool progress = false;
+
+  [[nodiscard]] Meter::When meter() const noexcept {
+    if (quiet) return Meter::When::never;
+    return progress ? Meter::When::from_the_start : Meter::When::if_long;
+  }
+};
+void add_json_option(CLI::App& command, bool& json);
+void add_quiet_option(CLI::App& command, bool& quiet);
+/// These two and --progress.
+void add_report_options(CLI::App& command, ReportOptions& options);
+
+/// --report, the option of jobs that draw a page with `contents`.
+void add_page_option(CLI::App& command, std::string& path, const std::string& contents);
+/// --trace, the option of jobs that run schedules.
+void add_trace_option(CLI::App& command, std::string& path);
+/// --machine.
+void add_machine_option(CLI::App& command, std::string& path);
+
+/// Checkpoints of a job that iterates.
+struct CheckpointOptions {
+  std::string checkpoint;                 // empty: none
+  std::optional<Index> checkpoint_every;  // iterations; the job's own number where none is given
+  bool resume = false;
+};
+/// \param usual  how many iterations lie between checkpoints where nothing is said
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& options, Index usual);
+/// \throws UsageError  --resume or --checkpoint-every without --checkpoint
+void expect_checkpoint(const CheckpointOptions& options);
+
+/// What the host reads from the command line for a job.
+struct Settings : CheckpointOptions, ReportOptions {
+  std::string name;                // of the command
+  std::string line;                // the whole command line, as a shell takes it
+  std::vector<std::string> words;  // of the program that a command with `prefix_command` is to run
+  bool takes_machine = false;      // whether the job has --machine
+  std::string machine;             // empty: as PLAIT_MACHINE says
+  std::string page;                // empty: none
+  std::string trace;               // empty: none
+  bool reports_overlap = false;    // schedules are recorded even without --trace
+};
+
+/// The files that a job has options for, with the variables that hold their names.
+struct DeclaredFiles {
+  struct File {
+    std::string role;  // "IN", "the file of -o"
+    const std::string* path;
+  };
+  std::vector<File> reads;
+  std::vector<File> writes;  // matrices
+  bool may_replace_input = false;
+
+  /// Those that are given on the command line.
+  [[nodiscard]] static std::vector<NamedFile> given(const std::vector<File>& files);
+};
+
+/// Which of its options the host adds to a command, in this order.
+struct HostOptions {
+  Index checkpoint_every = 0;  // usually; 0: the job has no checkpoints
+  bool machine = true;
+  std::string page = {};  // what is on it; empty: there is none
+  bool trace = false;
+  bool json = true;
+  bool quiet = true;
+  bool progress = true;
+  bool reports_overlap = false;  // no option: see Settings
+};
+
+/// The options of a command as its job declares them: after `describe` a CLI::App to all `add_...` above.
+class Options {
+ public:
+  Options(CLI::App& program, std::string name, Settings& settings, DeclaredFiles& files)
+      : program_(program), name_(std::move(name)), settings_(settings), files_(files) {}
+
+  /// What the command does, in a line, and what its help ends with.
+  void describe(const std::string& what, const std::string& footer);
+
+  operator CLI::App&() noexcept { return *command_; }  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] CLI::App& program() noexcept { return program_; }
+
+  /// A file that the job reads: none that it writes may replace it, but for the result of a job that
+  /// `may_replace_input`.
+  CLI::Option* reads(const std::string& name, std::string& path, const std::string& help);
+  /// A matrix that it writes: before the work the host makes sure that it can.
+  CLI::Option* writes(const std::string& name, std::string& path, const std::string& help);
+  void may_replace_input() noexcept { files_.may_replace_input = true; }
+
+  /// Those of the host, after the job's own.
+  void host(const HostOptions& which);
+
+ private:
+  CLI::App& program_;
+  CLI::App* command_ = nullptr;
+  std::string name_;
+  Settings& settings_;
+  DeclaredFiles& files_;
+};
+
+}  // namespace plait::cli

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "plait/base/index.hpp"
+#include "plait/io/dtype.hpp"
+#include "plait/io/file_kind.hpp"
+#include "plait/layout/shape.hpp"
+#include "plait/mpi/context.hpp"
+
+#include "cli/host/node.hpp"
+#include "cli/host/values.hpp"
+
+/// Results: facts, and how they stand in JSON.
+namespace plait::cli {
+
+/// Bytes of all ranks together, and the time that passed until the last one was done.
+struct Moved {
+  Index bytes = 0;
+  double seconds = 0;
+};
+
+/// "1.23 GB in 4.56 s, 270 MB/s"
+[[nodiscard]] std::string moved_text(const Moved& moved);
+
+/// What the report of a job begins with.
+[[nodiscard]] nlohmann::ordered_json job_json(const mpi::Context& context, const char* command);
+
+/// Of a file that was read: path, format, order.
+[[nodiscard]] nlohmann::ordered_json input_json(const std::string& path, const io::MatrixFile& file);
+
+/// Of a file that was written: path; null where there is none.
+[[nodiscard]] nlohmann::ordered_json output_json(const std::string& path);
+
+/// "C" or "F", as NumPy has it.
+[[nodiscard]] std::string_view order_name(StorageOrder order);
+
+/// A name, such as a file's: null where none was given.
+[[nodiscard]] inline nlohmann::ordered_json name_or_null(const std::string& name) {
+  return name.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(name);
+}
+
+/// Null where it is infinite or no number, which JSON has no words for.
+[[nodiscard]] inline nlohmann::ordered_json number_or_null(double number) {
+  return std::isfinite(number) ? nlohmann::ordered_json(number) : nlohmann::ordered_json();
+}
+
+/// [rows, columns]
+[[nodiscard]] inline nlohmann::ordered_json shape_json(const layout::Shape& shape) {
+  return {shape.rows, shape.columns};
+}
+
+/// Whole numbers exactly, complex ones as [real, imaginary].
+/// \pre  `dtype` can hold the number
+[[nodiscard]] nlohmann::ordered_json scalar_json(const Scalar& scalar, io::DType dtype);
+
+[[nodiscard]] nlohmann::ordered_json json_of(const Moved& moved);
+[[nodiscard]] nlohmann::ordered_json json_of(const MemoryEstimate& memory);
+[[nodiscard]] inline nlohmann::ordered_json json_of(const layout::Shape& shape) { return shape_json(shape); }
+
+/// The result of a job, as facts. Each is stated once: its key and value go to --json, and `fact` returns the value for
+/// the words about it in the summary and on the page:
+///
+///     report.line("took", seconds_text(report.fact("seconds", seconds)));
+class Report {
+ public:
+  /// \param line  the whole command line
+  Report(const std::string& command, std::string line);
+  /// With the ranks that the job runs on.
+  Report(const mpi::Context& context, const std::string& command, std::string line);
+
+  /// \param key  "a.b" is b of the object a
+  template <class T>
+  const T& fact(std::string_view key, const T& value) {
+    if constexpr (requires { value.has_value(); }) {
+      put(key, value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json());
+    } else if constexpr (requires { json_of(value); }) {
+      put(key, json_of(value));
+    } else {
+      put(key, value);
+    }
+    return value;
+  }
+  /// The name of a file, or of something else that may not be there: null where it is empty.
+  const std::string& fact_or_null(std::string_view key, const std::string& name) {
+    put(key, name_or_null(name));
+    return name;
+  }
+
+  /// A line of the summary, as it is; and lines that have their ends.
+  void head(const std::string& words) { summary_ += words + "\n"; }
+  void text(std::string_view lines) { summary_ += lines; }
+  /// "  took      1.2 s"
+  void line(std::string_view what, std::string_view words);
+  /// How wide the first word of a line is.
+  void label(int width, int indent = 2) noexcept {
+    label_width_ = width;
+    indent_ = indent;
+  }
+
+  /// The page: what it is about, in a line each; then large numbers, figures side by side, a table of results among
+  /// them, and what stands below over the whole width. All but `subject` are HTML.
+  void page_head(std::string subject, std::string summary);
+  void tile(std::string_view number, std::string_view words);
+  void figure(std::string html) { figures_.push_back(std::move(html)); }
+  void row(std::string what, std::string value) { rows_.push_back({std::move(what), std::move(value)}); }
+  void section(std::string_view html) { sections_ += html; }
+
+  [[nodiscard]] std::string page() const;
+  /// JSON or, unless `quiet`, the summary.
+  void print(bool json, bool quiet) const;
+
+ private:
+  /// Objects of the same key become one, in whatever order their parts are stated.
+  void put(std::string_view key, const nlohmann::ordered_json& value);
+
+  nlohmann::ordered_json json_;
+  std::string summary_;
+  int label_width_ = 10;
+  int indent_ = 2;
+  std::string line_;
+  std::string subject_;
+  std::string page_summary_;
+  std::string tiles_;
+  std::vector<std::string> figures_;
+  std::vector<std::vector<std::string>> rows_;
+  std::string sections_;
+};
+
+}  // namespace plait::cli

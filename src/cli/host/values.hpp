@@ -1,0 +1,158 @@
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/index.hpp"
+#include "plait/io/dtype.hpp"
+#include "plait/layout/shape.hpp"
+#include "plait/redistribute/op.hpp"
+
+/// Values as the command line gives them.
+namespace plait::cli {
+
+/// The command line itself is wrong, whatever the files hold and however many ranks there are: exit status 2.
+class UsageError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A finite number, such as 1e-9.
+///
+/// \throws ArgumentError
+[[nodiscard]] inline double parse_number(std::string_view text) {
+  double number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
+    throw ArgumentError(fmt::format("'{}' is no number; expected one such as 0.25 or 1e-9", text));
+  }
+  return number;
+}
+
+/// \throws ArgumentError  no number, or one that is not positive
+[[nodiscard]] inline double parse_positive_number(std::string_view text) {
+  const double number = parse_number(text);
+  if (number > 0) return number;
+  throw ArgumentError(fmt::format("{} is not positive; expected a number > 0", text));
+}
+
+/// \throws ArgumentError  no whole number, or one below `least`
+[[nodiscard]] inline Index parse_count(std::string_view text, Index least) {
+  Index count = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (failure != std::errc() || end != text.data() + text.size() || count < least) {
+    throw ArgumentError(fmt::format("'{}' is no count; expected a whole number, {} at least", text, least));
+  }
+  return count;
+}
+
+[[nodiscard]] inline Index parse_positive_count(std::string_view text) { return parse_count(text, 1); }
+
+/// A number of bytes, as "4096" or with a binary unit: "64K", "64M", "1G", "2T", also "64MiB"; or a decimal one:
+/// "64MB".
+///
+/// \throws ArgumentError  naming the text and what was expected; also if it does not fit an Index
+[[nodiscard]] Index parse_byte_count(std::string_view text);
+
+/// "8000x6000"
+///
+/// \throws ArgumentError  if the text is no shape
+/// \throws LayoutError    if the matrix has more elements than can be counted
+[[nodiscard]] layout::Shape parse_shape(std::string_view text);
+
+/// "identity", "transpose", "conjugate", "conjugate-transpose"
+[[nodiscard]] std::string_view name(redistribute::Op op);
+
+/// What an operation can be, for the help.
+inline constexpr const char* op_words =
+    "identity (default), transpose, conjugate or conjugate-transpose; or N, T, C, H";
+
+/// Also of "N", "T", "C" and "H", in this order: "C" conjugates without transposing.
+/// \throws ArgumentError  naming the text and all that it could be
+[[nodiscard]] redistribute::Op parse_op(std::string_view text);
+
+/// A number as the command line gives it, before the type of the elements is known: "2", "-0.5", "1e-3", and complex
+/// ones "1+2i", "-0.5i", "i", "(1,2)" (with i or j). Kept as text, so that whole numbers of 64 bits stay exact.
+class Scalar {
+ public:
+  /// \throws ArgumentError  if the text is no finite number
+  explicit Scalar(std::string_view text);
+
+  /// \throws ArgumentError  if T can't hold the number: a fraction for integers, an imaginary part for reals, too large
+  template <io::FileElement T>
+  [[nodiscard]] T as() const;
+
+  /// To doubles.
+  [[nodiscard]] std::complex<double> rounded() const noexcept { return rounded_; }
+  [[nodiscard]] bool is_zero() const noexcept { return rounded_ == 0.0; }
+  [[nodiscard]] bool is_one() const noexcept { return rounded_ == 1.0; }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+  std::string real_;  // decimal numbers
+  std::string imaginary_;
+  std::complex<double> rounded_;
+};
+
+[[nodiscard]] inline Scalar parse_scalar(std::string_view text) { return Scalar(text); }
+
+/// \throws ArgumentError  naming the option of a number that elements of type T can't hold
+template <io::FileElement T>
+void expect_scalars(std::initializer_list<std::pair<const char*, const Scalar&>> scalars) {
+  for (const auto& [option, scalar] : scalars) {
+    try {
+      static_cast<void>(scalar.template as<T>());
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(fmt::format("{}: {}", option, error.what()));
+    }
+  }
+}
+
+/// --into and --beta belong together.
+/// \param matrix  that is added to: "C"
+/// \throws UsageError
+void expect_into_with_beta(const std::string& into, const Scalar& beta, const char* matrix);
+
+/// What the library calls an argument, and the option that it comes from.
+struct OptionWord {
+  std::string_view argument;
+  std::string_view option;
+};
+
+/// A message of the library, "memory_limit: …", with the option's name in place of the argument's: "--memory: …". Which
+/// rank says so, "rank 2: memory_limit: …", stays before it.
+[[nodiscard]] inline std::string in_option_words(const std::string& message, std::span<const OptionWord> words) {
+  const std::size_t digits = message.starts_with("rank ") ? message.find_first_not_of("0123456789", 5) : 0;
+  const bool names_rank = digits > 5 && digits < message.size() && message.compare(digits, 2, ": ") == 0;
+  const std::size_t begin = names_rank ? digits + 2 : 0;
+  for (const OptionWord& word : words) {
+    if (message.substr(begin).starts_with(std::string(word.argument) + ":")) {
+      return message.substr(0, begin) + std::string(word.option) + message.substr(begin + word.argument.size());
+    }
+  }
+  return message;
+}
+
+/// Bits per second, written as `tc` takes them: 1gbit, 2.5gbit, 100mbit; also 1000000000.
+///
+/// \throws ArgumentError  naming the text and what was expected
+[[nodiscard]] double parse_link_rate(std::string_view text);
+
+/// The rate of the emulated cluster that this runs on, which is in PLAIT_CLUSTER_RATE; 0 elsewhere.
+[[nodiscard]] double emulated_link_rate();
+
+/// "1 Gb/s"
+[[nodiscard]] std::string link_rate_text(double bits_per_second);
+
+}  // namespace plait::cli

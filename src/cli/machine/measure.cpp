@@ -1,0 +1,398 @@
+#include "cli/machine/measure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/index.hpp"
+#include "plait/base/memory.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/mpi/message.hpp"
+#include "plait/mpi/request.hpp"
+#include "plait/simd/reduce/element_of.hpp"
+#include "plait/simd/reduce/reduce.hpp"
+#include "plait/simd/transform/copy.hpp"
+
+#include "cli/host/text.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// How long all ranks take to do `work`, each its own: from when the first begins to when the last is done, in seconds,
+/// the same on every rank. Some microseconds too long rather than too short: where ranks take turns on a core, one that
+/// looks at its own time only would not see that it waited for the others. Collective over `context`.
+template <class Work>
+double seconds_together(const mpi::Context& context, const Work& work) {
+  mpi::barrier(context.comm());
+  const Stopwatch watch;
+  mpi::barrier(context.comm());  // all watches run
+  work();
+  return mpi::all_reduce(context.comm(), watch.seconds(), mpi::Operation::maximum());
+}
+
+/// Where this rank sends messages to and gets them from in a measurement; nowhere, if it only waits for the others.
+struct Peers {
+  std::optional<int> to = {};
+  std::optional<int> from = {};
+};
+
+/// Times messages of this rank among those of others, which all begin together.
+class MessageStream {
+ public:
+  /// For messages of at most `most_bytes` bytes.
+  MessageStream(mpi::Context& context, Index most_bytes);
+
+  /// Until the last of `messages` messages of `bytes` bytes has reached the last rank that gets any: in seconds, the
+  /// same on every rank. Several are under way at once. Collective; peers fit each other.
+  [[nodiscard]] double seconds(Peers peers, Index bytes, int messages);
+
+  /// One way of an empty message between a rank and its peer, in the mean over `round_trips`: in seconds, of the
+  /// slowest pair, the same on every rank. Collective.
+  /// \param peer    the other rank of a pair, if this one is in one
+  /// \param begins  whether this rank of the pair sends first
+  [[nodiscard]] double latency_seconds(std::optional<int> peer, bool begins, int round_trips);
+
+ private:
+  mpi::Context& context_;
+  mpi::Tags tag_;
+  Array<std::byte> sent_;
+  Array<std::byte> received_;  // of all messages under way
+};
+
+constexpr Index bytes_under_way = 16'000'000;
+constexpr std::size_t most_under_way = 16;
+
+std::size_t messages_under_way(Index bytes) {
+  return static_cast<std::size_t>(
+      std::clamp<Index>(bytes_under_way / std::max<Index>(1, bytes), 2, Index{most_under_way}));
+}
+
+MessageStream::MessageStream(mpi::Context& context, Index most_bytes)
+    : context_(context),
+      tag_(context.reserve_tags(1)),
+      sent_(most_bytes),
+      received_(std::max(bytes_under_way, 2 * most_bytes)) {
+  std::ranges::fill(sent_.span(), std::byte{1});  // so that all of it is there
+  std::ranges::fill(received_.span(), std::byte{0});
+}
+
+double MessageStream::seconds(Peers peers, Index bytes, int messages) {
+  const mpi::Communicator& comm = context_.comm();
+  std::array<mpi::Request, most_under_way> sends;
+  std::array<mpi::Request, most_under_way> receives;
+  const std::size_t window = messages_under_way(bytes);
+  const auto size = static_cast<std::size_t>(bytes);
+  return seconds_together(context_, [&] {
+    for (int message = 0; message < messages; ++message) {
+      const std::size_t slot = static_cast<std::size_t>(message) % window;
+      if (peers.from) {
+        receives[slot].wait();
+        receives[slot] =
+            mpi::start_receive(comm, received_.span().subspan(slot * size, size), *peers.from, tag_.first());
+      }
+      if (peers.to) {
+        sends[slot].wait();
+        sends[slot] = mpi::start_send(comm, sent_.span().first(size), *peers.to, tag_.first());
+      }
+    }
+    mpi::wait_all(receives);
+    mpi::wait_all(sends);
+  });
+}
+
+double MessageStream::latency_seconds(std::optional<int> peer, bool begins, int round_trips) {
+  const mpi::Communicator& comm = context_.comm();
+  mpi::barrier(comm);
+  const Stopwatch watch;
+  for (int trip = 0; peer && trip < round_trips; ++trip) {
+    if (begins) mpi::start_send(comm, {}, *peer, tag_.first()).wait();
+    mpi::start_receive(comm, {}, *peer, tag_.first()).wait();
+    if (!begins) mpi::start_send(comm, {}, *peer, tag_.first()).wait();
+  }
+  const double own = peer ? watch.seconds() / (2.0 * round_trips) : 0;
+  return mpi::all_reduce(comm, own, mpi::Operation::maximum());
+}
+
+constexpr Index bytes_of_node = Index{512} << 20;  // more than the caches of all of its ranks together
+constexpr Index quick_bytes_of_node = Index{64} << 20;
+constexpr Index least_bytes_of_rank = Index{8} << 20;
+constexpr Index most_bytes_of_rank = Index{256} << 20;
+constexpr Index segment_elements = 7'500;  // 60 kB: as messages bring them
+
+// Of the shortest of some runs: what else runs on the machine can only make them longer.
+template <class Work>
+double shortest_seconds(mpi::Context& context, const Effort& effort, const Work& work) {
+  work();
+  double shortest = std::numeric_limits<double>::infinity();
+  double spent = 0;  // the same on all ranks
+  const int least_runs = effort.quick ? 1 : 3;
+  for (int run = 0; run < least_runs || (spent < effort.seconds / 3 && run < 10 * least_runs); ++run) {
+    const double seconds = seconds_together(context, work);
+    shortest = std::min(shortest, seconds);
+    spent += seconds;
+  }
+  return shortest;
+}
+
+std::uint64_t sum_of(std::span<const std::uint64_t> words) {
+  std::uint64_t sum = 0;
+  const auto count = static_cast<Index>(words.size());
+  const std::uint64_t* const data = words.data();
+#pragma omp simd reduction(+ : sum)
+  for (Index i = 0; i < count; ++i) sum += data[i];
+  return sum;
+}
+
+}  // namespace
+
+MemoryRates measure_memory(mpi::Context& context, const Effort& effort) {
+  const int ranks = context.topology().ranks_per_node();
+  const Index bytes =
+      std::clamp((effort.quick ? quick_bytes_of_node : bytes_of_node) / ranks, least_bytes_of_rank, most_bytes_of_rank);
+  const Index elements = bytes / Index{sizeof(double)};
+  auto [source, target] =
+      mpi::agreed(context, [&] { return std::pair(Array<double>(elements), Array<double>(elements)); });
+  std::ranges::fill(source.span(), 0.0);
+  std::ranges::fill(target.span(), 0.0);
+  const auto of_node = static_cast<double>(ranks * bytes);
+  MemoryRates rates;
+
+  effort.tell("reading memory");
+  std::uint64_t sum = 0;
+  rates.read =
+      of_node / shortest_seconds(context, effort, [&] {
+        sum += sum_of({reinterpret_cast<const std::uint64_t*>(source.data()), static_cast<std::size_t>(elements)});
+      });
+  target[0] = static_cast<double>(sum);  // so that it is needed
+
+  effort.tell("copying memory");
+  rates.copy = of_node / shortest_seconds(context, effort, [&] {
+                 simd::stream_copy(reinterpret_cast<std::byte*>(target.data()),
+                                   reinterpret_cast<const std::byte*>(source.data()), bytes, simd::selected_isa(),
+                                   simd::Stores::streaming);
+               });
+
+  effort.tell("combining");
+  simd::ReduceKernel* const add = simd::reduce_kernel(simd::ReduceOperation::sum, simd::element_of<double>());
+  rates.combine = static_cast<double>(bytes) / shortest_seconds(context, effort, [&] {
+                    for (Index begin = 0; begin < elements; begin += segment_elements) {
+                      add(std::min(segment_elements, elements - begin), source.data(), target.data() + begin);
+                    }
+                  });
+  return rates;
+}
+
+namespace {
+
+using model::BandwidthCurve;
+using model::Link;
+using Points = std::vector<BandwidthCurve::Point>;
+
+// None is a power of two: MPI adds to messages, and with that the longest ones that it sends without asking are a bit
+// shorter.
+constexpr std::array<Index, 10> all_sizes{1'000,  4'000,   8'000,   16'000,    32'000,
+                                          60'000, 128'000, 256'000, 1'000'000, 4'000'000};
+constexpr std::array<Index, 4> quick_sizes{1'000, 16'000, 60'000, 1'000'000};
+constexpr double longest_sample_seconds = 0.05;
+constexpr double longest_message_seconds = 0.2;  // longer ones are left out: the link is slow, and the rate known
+constexpr int fewest_messages = 4;
+constexpr int most_messages = 20'000;
+
+// Of a few samples: what else runs on the machine can only make them longer.
+template <class Sample>
+double shortest(int samples, const Sample& sample) {
+  double seconds = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < samples; ++i) seconds = std::min(seconds, sample());
+  return std::max(1e-9, seconds);
+}
+
+/// A way for some ranks of each node to send at once.
+struct Formation {
+  std::string what;
+  Peers peers;      // of this rank
+  int senders = 1;  // in a node
+};
+
+/// Where this rank is, and how many there are: of nodes, and of ranks on the fullest and the emptiest one.
+class Position {
+ public:
+  explicit Position(const mpi::Context& context) {
+    const mpi::NodeTopology& topology = context.topology();
+    ranks_on_.resize(static_cast<std::size_t>(topology.nodes()));
+    for (int rank = 0; rank < context.size(); ++rank) {
+      ranks_on_[static_cast<std::size_t>(topology.node_of(rank))].push_back(rank);
+    }
+    node_ = topology.node_of(context.rank());
+    index_ = topology.node_rank_of(context.rank());
+  }
+
+  [[nodiscard]] int node() const noexcept { return node_; }
+  [[nodiscard]] int index() const noexcept { return index_; }  // in the node
+  [[nodiscard]] int nodes() const noexcept { return static_cast<int>(ranks_on_.size()); }
+  [[nodiscard]] int on_fullest() const { return size_of(*std::ranges::max_element(ranks_on_, {}, size_of)); }
+  [[nodiscard]] int on_emptiest() const { return size_of(*std::ranges::min_element(ranks_on_, {}, size_of)); }
+  [[nodiscard]] int on_own() const { return size_of(ranks_on_[static_cast<std::size_t>(node_)]); }
+  [[nodiscard]] int rank(int node, int index) const {
+    return ranks_on_[static_cast<std::size_t>(node)][static_cast<std::size_t>(index)];
+  }
+
+ private:
+  static int size_of(const std::vector<int>& ranks) { return static_cast<int>(ranks.size()); }
+
+  std::vector<std::vector<int>> ranks_on_;
+  int node_ = 0;
+  int index_ = 0;
+};
+
+// Pairs of neighbours; nodes that have not so many ranks take no part.
+Peers pairs_in_node(const Position& own, int senders) {
+  if (own.on_own() < 2 * senders || own.index() >= 2 * senders) return {};
+  const int partner = own.rank(own.node(), own.index() ^ 1);
+  return own.index() % 2 == 0 ? Peers{.to = partner} : Peers{.from = partner};
+}
+
+Peers ring_in_node(const Position& own, int senders) {
+  if (own.on_own() < senders || own.index() >= senders) return {};
+  return {.to = own.rank(own.node(), (own.index() + 1) % senders),
+          .from = own.rank(own.node(), (own.index() + senders - 1) % senders)};
+}
+
+Peers pairs_of_nodes(const Position& own, int senders) {
+  const int partner = own.node() ^ 1;
+  if (own.index() >= senders || partner >= own.nodes()) return {};
+  const int peer = own.rank(partner, own.index());
+  return own.node() % 2 == 0 ? Peers{.to = peer} : Peers{.from = peer};
+}
+
+Peers ring_of_nodes(const Position& own, int senders) {
+  if (own.index() >= senders) return {};
+  return {.to = own.rank((own.node() + 1) % own.nodes(), own.index()),
+          .from = own.rank((own.node() + own.nodes() - 1) % own.nodes(), own.index())};
+}
+
+/// 1, 2, 4 … and the most.
+std::vector<int> counts_up_to(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
+class Measurement {
+ public:
+  /// \param curves  how many are going to be measured
+  Measurement(mpi::Context& context, const Effort& effort, std::size_t curves)
+      : effort_(effort),
+        sizes_(effort.quick ? std::span<const Index>(quick_sizes) : all_sizes),
+        stream_(context, sizes_.back()),
+        repeats_(effort.quick ? 2 : 3) {
+    const auto samples = static_cast<double>(curves * sizes_.size() * static_cast<std::size_t>(repeats_ + 1));
+    sample_seconds_ = std::min(longest_sample_seconds, effort.seconds / samples);
+  }
+
+  [[nodiscard]] BandwidthCurve curve(const Formation& formation) {
+    effort_.tell(formation.what);
+    std::vector<double> seconds;
+    for (const Index bytes : sizes_) {
+      seconds.push_back(message_seconds(formation.peers, bytes));
+      if (seconds.back() * 4 > longest_message_seconds) break;  // the next size is about four times as long
+    }
+    Points points(seconds.size());
+    double of_longer = std::numeric_limits<double>::infinity();
+    for (std::size_t i = seconds.size(); i-- > 0;) {
+      of_longer =
+          std::min(of_longer, seconds[i]);  // a longer one that took less time shows that this one was disturbed
+      points[i] = {sizes_[i], static_cast<double>(formation.senders * sizes_[i]) / of_longer};
+    }
+    return BandwidthCurve(std::move(points));
+  }
+
+  [[nodiscard]] double latency(std::optional<int> peer, bool begins) {
+    constexpr int first_trips = 20;
+    const double first = std::max(1e-9, stream_.latency_seconds(peer, begins, first_trips));
+    const int trips = std::clamp(static_cast<int>(sample_seconds_ / (2 * first)), first_trips, most_messages);
+    return shortest(2 * repeats_ + 1, [&] { return stream_.latency_seconds(peer, begins, trips); });
+  }
+
+ private:
+  // From one message to the next. The first few open connections; then so many as fill the time of a sample.
+  double message_seconds(Peers peers, Index bytes) {
+    int messages = fewest_messages;
+    static_cast<void>(stream_.seconds(peers, bytes, messages));
+    double seconds = stream_.seconds(peers, bytes, messages);
+    while (seconds < sample_seconds_ / 2 && messages < most_messages) {
+      const double factor = std::clamp(sample_seconds_ / std::max(1e-9, seconds), 2.0, 16.0);
+      messages = std::min(most_messages, static_cast<int>(factor * messages));
+      seconds = stream_.seconds(peers, bytes, messages);
+    }
+    const int more = seconds > 2 * longest_sample_seconds ? 0 : repeats_ - 1;
+    return std::min(seconds, shortest(more, [&] { return stream_.seconds(peers, bytes, messages); })) / messages;
+  }
+
+  const Effort& effort_;
+  std::span<const Index> sizes_;
+  MessageStream stream_;
+  int repeats_;
+  double sample_seconds_;
+};
+
+}  // namespace
+
+Link measure_node_link(mpi::Context& context, const Effort& effort) {
+  const Position own(context);
+  const int most = own.on_fullest();
+  if (most == 1) return model::default_machine(mpi::network_message).node;
+  const std::vector<int> counts = counts_up_to(most);
+  Measurement measurement(context, effort, 2 * counts.size());
+
+  effort.tell("latency within a node");
+  const Peers pair = pairs_in_node(own, 1);
+  Link link{.measured = true, .latency_seconds = 0, .streams = {}};
+  link.latency_seconds = measurement.latency(pair.to ? pair.to : pair.from, pair.to.has_value());
+  for (const int senders : counts) {
+    const int one_way = std::min(senders, most / 2);
+    BandwidthCurve from_pairs =
+        one_way < senders
+            ? link.streams.back().one_way
+            : measurement.curve({fmt::format("messages within a node, {} one way", counted(senders, "rank")),
+                                 pairs_in_node(own, one_way), one_way});
+    const int in_ring = std::max(2, senders);  // of an exchange of two, each sees what one of two has
+    BandwidthCurve around =
+        measurement.curve({fmt::format("messages within a node, {} both ways", counted(senders, "rank")),
+                           ring_in_node(own, in_ring), senders});
+    link.streams.push_back({senders, std::move(from_pairs), std::move(around)});
+  }
+  return link;
+}
+
+Link measure_network_link(mpi::Context& context, const Effort& effort) {
+  const Position own(context);
+  if (own.nodes() == 1) return model::default_machine(mpi::network_message).network;
+  const std::vector<int> counts = counts_up_to(own.on_emptiest());
+  Measurement measurement(context, effort, 2 * counts.size());
+
+  effort.tell("latency between nodes");
+  const Peers pair = pairs_of_nodes(own, 1);
+  Link link{.measured = true, .latency_seconds = 0, .streams = {}};
+  link.latency_seconds = measurement.latency(pair.to ? pair.to : pair.from, pair.to.has_value());
+  for (const int senders : counts) {
+    const std::string who = fmt::format("messages between nodes, {} of each", counted(senders, "rank"));
+    BandwidthCurve one_way = measurement.curve({who + " one way", pairs_of_nodes(own, senders), senders});
+    BandwidthCurve both_ways = measurement.curve({who + " both ways", ring_of_nodes(own, senders), senders});
+    link.streams.push_back({senders, std::move(one_way), std::move(both_ways)});
+  }
+  return link;
+}
+
+}  // namespace plait::cli
