@@ -28,10 +28,10 @@ PARTS = {
     ],
     "cli": [
         ["jobs"],
-        ["sinkhorn", "transport", "purify"],
+        ["sinkhorn", "transport"],
         ["scaling"],
         ["job", "options", "output"],
-        ["trace", "exec", "generate", "machine", "redistribute"],
+        ["trace", "exec", "generate", "machine", "redistribute", "purify"],
         ["host"],
         ["pictures"],
     ],

@@ -1,11 +1,494 @@
-#include "cli/purify/purify.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "cli/host/adapted.hpp"
-#include "cli/purify/purify_options.hpp"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/purify/eigenstates.hpp"
+#include "plait/purify/scalapack.hpp"
+#include "plait/report/overlap.hpp"
+
+#include "cli/host/job.hpp"
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/page.hpp"
+#include "cli/purify/purify_run.hpp"
+#include "cli/trace/timeline.hpp"
 
 namespace plait::cli {
 
-using PurifyAdapted = Adapted<PurifyOptions, add_purify, run_purify>;
-PLAIT_JOB(purify, PurifyAdapted)
+namespace {
+
+using nlohmann::ordered_json;
+using purify::Interval;
+using purify::Iterate;
+
+// In kelvin, over Boltzmann's constant: CODATA 2018.
+constexpr double kelvin_in_electronvolt = 11604.518121550082;
+constexpr double kelvin_in_hartree = 315775.02480407;
+
+double parse_energy(std::string_view text) { return Scalar(text).as<double>(); }
+double parse_positive_energy(std::string_view text) {
+  const double value = parse_energy(text);
+  if (!(value > 0)) throw ArgumentError(fmt::format("is {}, expected a positive number", text));
+  return value;
+}
+
+std::string interval_text(const Interval& interval) {
+  return fmt::format("{:.10g} to {:.10g}", interval.low, interval.high);
+}
+
+/// The density matrix of a Hamiltonian.
+class Purify : public Job {
+ public:
+  void options(Options& options) override {
+    using purify::Method;
+    options.describe(
+        "Compute the density matrix of a Hamiltonian without its eigenvectors",
+        R"(H and S are symmetric (complex: Hermitian). D is the projector onto the lowest states: D = D S D, and tr(D S) is their
+number. With two electrons in each state the energy is 2 tr(D H). Energies have the units of H.
+
+Methods: canonical (Palser, Manolopoulos), mcweeny (for a known chemical potential), tc2, trs4, hpcp, which iterate, and
+eigen, which finds all eigenstates by ScaLAPACK. auto takes eigen for --smearing and --eigenvalues, mcweeny where
+--chemical-potential is given, otherwise canonical near half filling and tc2 elsewhere.
+
+Without a gap there is no D: --smearing occupies the states around the chemical potential in part.
+
+A stopped job goes on from its last checkpoint when the same command runs again with --resume; on as many ranks, with
+the same bits.
+
+Example: the 60 pi electrons of a fullerene on 4 ranks
+  mpirun -n 4 plait purify C60.npy --electrons 60 -o D.npy --report D.html)");
+    options
+        .reads("IN", task_.input,
+               "H: a NumPy .npy, Matrix Market or HDF5 file; FILE.h5:/path/in/it names one of several matrices")
+        ->required();
+    const auto parse_electrons = [](std::string_view text) { return parse_count(text, 0); };
+    add_value(options, "--electrons", task_.electrons, parse_electrons, "COUNT", "Electrons in the lowest states")
+        ->required();
+    add_choice(options, "--per-state", task_.per_state, {{"1", 1}, {"2", 2}}, "1|2",
+               "Electrons in each occupied state: {}");
+    options.writes("-o,--output", task_.output, "D: a .npy or HDF5 file");
+    options.writes("--energy-weighted", task_.energy_weighted,
+                   "The energy-weighted density D H D: a .npy or HDF5 file");
+    add_choice(options, "--symmetric", task_.symmetric,
+               {{"lower", purify::Triangle::lower}, {"upper", purify::Triangle::upper}}, "lower|upper",
+               "The files hold this triangle of each matrix, {}; the other one is ignored");
+    options.reads("--overlap", task_.overlap_path, "S: the overlap of the basis, if it is not orthonormal");
+    options.reads("--inverse-root", task_.inverse_root_path, "S^(-1/2), if it is known");
+    add_choice(options, "--method", task_.way,
+               {{"auto", {}},
+                {"canonical", {false, Method::canonical}},
+                {"mcweeny", {false, Method::mcweeny}},
+                {"tc2", {false, Method::tc2}},
+                {"trs4", {false, Method::trs4}},
+                {"hpcp", {false, Method::hpcp}},
+                {"eigen", {true, std::nullopt}}},
+               "METHOD", "Algorithm: {}");
+    add_npy_path(options, "--eigenvalues", task_.eigenvalues, "FILE", "All eigenvalues, increasing: a .npy file");
+    files.writes.push_back({"the file of --eigenvalues", &task_.eigenvalues});
+    add_choice(options, "--smearing", task_.smearing,
+               named({purify::Smearing::none, purify::Smearing::fermi_dirac, purify::Smearing::gaussian,
+                      purify::Smearing::methfessel_paxton}),
+               "KIND", "How occupations fall from 1 to 0: {}");
+    add_value(options, "--width", width_, parse_positive_energy, "ENERGY", "That of the smearing, in the units of H");
+    add_value(options, "--temperature", temperature_, parse_positive_energy, "KELVIN",
+              "The same for fermi-dirac, with --energy-unit");
+    add_choice(options, "--energy-unit", energy_unit_,
+               {{"hartree", kelvin_in_hartree}, {"rydberg", kelvin_in_hartree / 2}, {"eV", kelvin_in_electronvolt}},
+               "UNIT", "That of H: {}");
+    add_value(options, "--chemical-potential", task_.chemical_potential, parse_energy, "ENERGY",
+              "An energy between the occupied and the empty states, for mcweeny; in the units of H");
+    add_choice(options, "--bounds", task_.bounds,
+               {{"lanczos", purify::Bounds::lanczos}, {"gershgorin", purify::Bounds::gershgorin}}, "METHOD",
+               "How to bound the spectrum: {}; lanczos is narrower");
+    add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
+              "After so many the job fails, as if there were no gap; 300 by default")
+        ->group(group::iteration);
+    options.host({.checkpoint_every = Work::usual_checkpoint_distance,
+                  .page = "the convergence, the density matrix and the timeline",
+                  .trace = true,
+                  .reports_overlap = true});
+  }
+
+  void check() override {
+    if (task_.way.method == purify::Method::mcweeny && !task_.chemical_potential) {
+      throw UsageError("--method is mcweeny, but --chemical-potential is missing, which it begins with");
+    }
+    if (task_.chemical_potential && task_.way.method && task_.way.method != purify::Method::mcweeny) {
+      throw UsageError(
+          fmt::format("--chemical-potential is given, but --method {} finds it by itself; expected mcweeny",
+                      name(*task_.way.method)));
+    }
+    if (!task_.inverse_root_path.empty() && task_.overlap_path.empty()) {
+      throw UsageError("--inverse-root is given, but --overlap is missing, which it is checked against");
+    }
+    check_smearing();
+    check_eigenstates();
+  }
+
+  std::vector<Index> prepare(Work& work) override {
+    mpi::Context& context = work.context;
+    task_.hamiltonian = io::describe_matrix_file(context, task_.input);
+    if (!task_.overlap_path.empty()) task_.overlap = io::describe_matrix_file(context, task_.overlap_path);
+    if (!task_.inverse_root_path.empty()) {
+      task_.inverse_root = io::describe_matrix_file(context, task_.inverse_root_path);
+    }
+    mpi::agreed(context, [&] { look_at_headers(); });
+    task_.method = task_.way.method           ? *task_.way.method
+                   : task_.chemical_potential ? purify::Method::mcweeny
+                                              : purify::choose_method(task_.occupied, task_.states);
+    task_.squares = purify::choose_squares(context.size());
+    task_.by_eigenstates =
+        task_.way.by_eigenstates || task_.smearing != purify::Smearing::none || !task_.eigenvalues.empty();
+    if (task_.by_eigenstates) mpi::agreed(context, [&] { expect_eigenstates(context.size()); });
+    return {};  // how much memory is needed is known once the products are planned
+  }
+
+  void run(Work& work) override { outcome_ = run_purification(work, task_); }
+
+  void report(Report& report, Work& work) override {
+    const report::RankOverlap all = overlap_of(work).sum();
+    const bool is_split = task_.is_split();
+    report.fact("input", input_json(task_.input, task_.hamiltonian));
+    report.fact_or_null("overlap", task_.overlap_path);
+    report.fact("output", output_json(task_.output));
+    report.fact_or_null("energy_weighted", task_.energy_weighted);
+    report.fact_or_null("eigenvalues", task_.eigenvalues);
+    report.fact_or_null("report", settings.page);
+    report.fact_or_null("trace", settings.trace);
+    report.fact("occupied", task_.is_smeared() ? ordered_json(task_.filled) : ordered_json(task_.occupied));
+    report.head(fmt::format("{}: {} electrons in {}{} states, method {}", task_.input,
+                            report.fact("electrons", *task_.electrons),
+                            task_.is_smeared() ? "" : fmt::format("{} of ", task_.occupied),
+                            report.fact("states", task_.states), report.fact("method", task_.method_name())));
+    report_iterates(report);
+    const std::string energy = fmt::format("{:.12g}", report.fact("energy", outcome_.energy));
+    report.line("energy", energy + (task_.per_state == 2 ? " = 2 tr(D H)" : " = tr(D H)"));
+    report.row("tr(DH), times the electrons of a state", energy);
+    report.tile(fmt::format("{:.10g}", outcome_.energy), "energy");
+    report.fact("spectrum", json_of_interval(outcome_.state.problem.spectrum));
+    report_smearing(report);
+    report_gap(report, is_split);
+    report_check(report);
+    report_work(report, work, all);
+  }
+
+  void draw(Report& report, Work& work) override {
+    report.page_head(task_.input,
+                     fmt::format("{} electrons in {} of {} states, by {}; {}", *task_.electrons, task_.occupied,
+                                 task_.states, task_.method_name(), counted(work.context.size(), "rank")));
+    report.figure(task_.by_eigenstates ? occupations() : convergence());
+    if (!outcome_.picture.is_empty()) {
+      report.figure("<h2>The density matrix</h2>\n" + drawn(outcome_.picture, task_.is_complex
+                                                                                  ? "the density matrix, by their size"
+                                                                                  : "the density matrix"));
+    }
+    if (task_.by_eigenstates) return;
+    const report::Trace steps = report::part_of(work.trace(), outcome_.loop_begin, outcome_.loop_end);
+    const bool is_drawn =
+        std::ranges::any_of(steps.ranks, [](const report::RankTrace& rank) { return !rank.recording.runs.empty(); });
+    report.section(is_drawn
+                       ? timeline_section(steps, report::overlap_of(steps).span, "The schedules of all iterations.")
+                       : "<h2>Timeline</h2>\n<p>No schedule ran in the iterations.</p>\n");
+  }
+
+ private:
+  void check_smearing() const {
+    const bool is_smeared = task_.smearing != purify::Smearing::none;
+    if (!is_smeared && (width_ || temperature_)) {
+      throw UsageError(
+          fmt::format("--{} is given, but --smearing is missing, which it is of", width_ ? "width" : "temperature"));
+    }
+    if (is_smeared && width_.has_value() == temperature_.has_value()) {
+      throw UsageError(fmt::format("--smearing is {}, but {}", name(task_.smearing),
+                                   width_ ? "both --width and --temperature are given, expected one of them"
+                                          : "--width (or --temperature) is missing"));
+    }
+    if (temperature_ && task_.smearing != purify::Smearing::fermi_dirac) {
+      throw UsageError(fmt::format("--temperature is given, but --smearing is {}, which has none; expected --width",
+                                   name(task_.smearing)));
+    }
+    if (temperature_.has_value() != (energy_unit_ != 0)) {
+      throw UsageError(temperature_ ? "--temperature is given, but --energy-unit is missing: that of H"
+                                    : "--energy-unit is given, but --temperature is missing, which it converts");
+    }
+  }
+
+  void check_eigenstates() const {
+    const std::string needed = task_.smearing != purify::Smearing::none ? "--smearing"
+                               : !task_.eigenvalues.empty()             ? "--eigenvalues"
+                                                                        : "";
+    if (!needed.empty() && task_.way.method) {
+      throw UsageError(fmt::format("{} takes eigenstates, but --method is {}; expected eigen or auto", needed,
+                                   name(*task_.way.method)));
+    }
+    if (needed.empty() && !task_.way.by_eigenstates) return;
+    const std::string cause = task_.way.by_eigenstates ? "--method is eigen" : needed + " takes eigenstates";
+    const auto refuse = [&](const char* option, const char* why) {
+      throw UsageError(fmt::format("{} is given, but {}, and {}", option, cause, why));
+    };
+    if (task_.chemical_potential) refuse("--chemical-potential", "it is found from the number of electrons");
+    if (!task_.inverse_root_path.empty()) refuse("--inverse-root", "they take Cholesky's factor of S instead");
+    if (!settings.checkpoint.empty()) refuse("--checkpoint", "there are no iterations to go on from");
+  }
+
+  void look_at_headers() {
+    const layout::Shape shape = task_.hamiltonian.shape;
+    const auto expect_shape = [](const std::string& path, const io::MatrixFile& file, layout::Shape wanted,
+                                 const std::string& why) {
+      if (file.shape == wanted) return;
+      throw ShapeMismatch(fmt::format("{} is {}, expected {}, {}", path, layout::to_string(file.shape),
+                                      layout::to_string(wanted), why));
+    };
+    task_.states = shape.rows;
+    const std::string like_h = "as " + task_.input + " is";
+    expect_shape(task_.input, task_.hamiltonian, {shape.rows, shape.rows}, "as a Hamiltonian is square");
+    if (task_.overlap) expect_shape(task_.overlap_path, *task_.overlap, shape, like_h);
+    if (task_.inverse_root) expect_shape(task_.inverse_root_path, *task_.inverse_root, shape, like_h);
+    task_.is_complex = io::is_complex(task_.hamiltonian.dtype) ||
+                       (task_.overlap && io::is_complex(task_.overlap->dtype)) ||
+                       (task_.inverse_root && io::is_complex(task_.inverse_root->dtype));
+    const Index electrons = *task_.electrons;
+    const bool is_smeared = task_.smearing != purify::Smearing::none;
+    task_.filled = static_cast<double>(electrons) / task_.per_state;
+    task_.width = width_ ? *width_ : temperature_ ? *temperature_ / energy_unit_ : 0;
+    try {
+      const Index in_part = is_smeared ? electrons % task_.per_state : 0;
+      task_.occupied = purify::occupied_states(electrons + in_part, task_.per_state, task_.states);
+    } catch (const ArgumentError& error) {
+      const bool is_odd = !is_smeared && task_.per_state == 2 && electrons % 2 != 0;
+      throw ArgumentError(fmt::format("--{}{}", error.what(), is_odd ? "; --per-state 1 if only one is in each" : ""));
+    }
+  }
+
+  /// Before hours pass: whether they can be found at all.
+  void expect_eigenstates(int ranks) const {
+    const auto expect = [&]<class T>() {
+      static_cast<void>(purify::ScalapackRoutines<T>());
+      purify::expect_countable<T>(purify::eigenstates_layout(task_.states, ranks));
+    };
+    try {
+      task_.is_complex ? expect.template operator()<std::complex<double>>() : expect.template operator()<double>();
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(in_option_words(error.what(), std::array{OptionWord{"h", task_.input}}));
+    } catch (const Error& error) {
+      const char* const option = task_.way.by_eigenstates                   ? "--method eigen"
+                                 : task_.smearing != purify::Smearing::none ? "--smearing"
+                                                                            : "--eigenvalues";
+      throw Error(error.kind(), fmt::format("{}: {}", option, error.what()));
+    }
+  }
+
+  static ordered_json json_of_interval(const Interval& interval) { return {interval.low, interval.high}; }
+
+  /// Empty on other ranks than 0, and where there was no room for a trace.
+  static report::Overlap overlap_of(Work& work) { return report::overlap_of(work.trace()); }
+
+  void report_iterates(Report& report) const {
+    const auto& iterates = outcome_.state.iterates;
+    ordered_json list = ordered_json::array();
+    if (!task_.by_eigenstates) {
+      report.head(fmt::format("  {:>9}  {:>11}  {:>11}  {:>20}  {:>9}", "iteration", "||X - X\u00b2||", "trace error",
+                              "energy", "time"));
+    }
+    for (const Iterate& iterate : iterates) {
+      const double trace_error = iterate.trace - static_cast<double>(task_.occupied);
+      const double energy = task_.per_state * iterate.energy;
+      report.head(fmt::format("  {:>9}  {:>10.3e}  {:>+11.3e}  {:>20.12g}  {:>9}", list.size(),
+                              iterate.idempotency_error, trace_error, energy, seconds_text(iterate.seconds)));
+      list.push_back({{"idempotency_error", iterate.idempotency_error},
+                      {"trace_error", trace_error},
+                      {"energy", energy},
+                      {"seconds", iterate.seconds}});
+    }
+    report.fact("iterations", task_.by_eigenstates ? 0 : iterates.size() - 1);
+    report.fact("iterates", list);
+  }
+
+  void report_smearing(Report& report) const {
+    const double entropy = task_.per_state * outcome_.occupations.entropy;
+    const double free_energy = outcome_.energy - task_.width * entropy;
+    report.fact("smearing", name(task_.smearing));
+    report.fact("width", task_.width);
+    report.fact("entropy", entropy);
+    report.fact("free_energy", free_energy);
+    if (!task_.is_smeared()) return;
+    report.line("mu", fmt::format("{:.12g}, {} of width {:.6g}", outcome_.chemical_potentials.low, name(task_.smearing),
+                                  task_.width));
+    report.line("entropy", fmt::format("{:.12g} k", entropy));
+    report.line("free", fmt::format("{:.12g} = energy - width * entropy / k", free_energy));
+    report.row("chemical potential", fmt::format("{:.8g}", outcome_.chemical_potentials.low));
+    report.row("entropy over Boltzmann's constant", fmt::format("{:.8g}", entropy));
+    report.row("free energy", fmt::format("{:.12g}", free_energy));
+  }
+
+  /// What is known of the gap and the states at it: numbers, or intervals where these are not resolved.
+  void report_gap(Report& report, bool is_split) const {
+    const purify::Frontier& frontier = outcome_.frontier;
+    const Interval gap = frontier.gap();
+    const Interval& mu = outcome_.chemical_potentials;
+    const bool is_resolved = outcome_.is_gap_resolved();
+    const auto number = [&](double value) { return is_split && is_resolved ? number_or_null(value) : ordered_json(); };
+    report.fact("chemical_potential", is_split || task_.is_smeared() ? json_of_interval(mu) : ordered_json());
+    report.fact("highest_occupied", number(frontier.highest_occupied));
+    report.fact("lowest_empty", number(frontier.lowest_empty));
+    report.fact("gap", number(gap.high));
+    report.fact("gap_bounds", is_split ? json_of_interval(gap) : ordered_json());
+    if (!is_split) return;
+    const auto text = [&](double value, const Interval& bounds) {
+      return is_resolved ? fmt::format("{:.8g}", value) : interval_text(bounds);
+    };
+    const std::string its_gap = text(gap.high, gap);
+    const std::string highest = text(frontier.highest_occupied,
+                                     {frontier.highest_occupied, frontier.highest_occupied + frontier.occupied_error});
+    const std::string lowest =
+        text(frontier.lowest_empty, {frontier.lowest_empty - frontier.empty_error, frontier.lowest_empty});
+    report.line("gap", fmt::format("{}: highest occupied {}, lowest empty {}{}", its_gap, highest, lowest,
+                                   is_resolved ? "" : "; bounds only, Lanczos did not resolve these states"));
+    report.line("mu", interval_text(mu) + ": any chemical potential in between is valid");
+    report.tile(its_gap, "gap");
+    report.row("highest occupied state", highest);
+    report.row("lowest empty state", lowest);
+    report.row("chemical potential", fmt::format("{:.8g} to {:.8g}", mu.low, mu.high));
+  }
+
+  void report_check(Report& report) const {
+    report.fact("check", "passed");
+    const double trace_error = report.fact("trace_error", outcome_.trace_error);
+    const double idempotency = report.fact("idempotency_error", outcome_.idempotency_error);
+    const double commutator = report.fact("commutator_error", outcome_.commutator_error);
+    const std::string of_squares =
+        task_.is_smeared() ? ""
+                           : fmt::format("||{}|| {:.1e}, ", task_.overlap ? "DSD - D" : "D\u00b2 - D", idempotency);
+    report.line("check", fmt::format("passed: trace error {:.1e}, {}commutator with H {:.1e}", trace_error, of_squares,
+                                     commutator));
+    report.row("error of the trace", fmt::format("{:.2e}", trace_error));
+    if (!task_.is_smeared()) {
+      report.row(task_.overlap ? "‖DSD - D‖" : "‖D² - D‖", fmt::format("{:.2e}", idempotency));
+    }
+    report.row("commutator with H", fmt::format("{:.2e}", commutator));
+    if (outcome_.root) {
+      const bool is_given = report.fact("inverse_root.given", task_.inverse_root.has_value());
+      const Index iterations = report.fact("inverse_root.iterations", outcome_.root->iterations);
+      report.line("S^(-1/2)", fmt::format("{}, ||I - ZSZ|| {:.1e}",
+                                          is_given ? "given" : "found in " + counted(iterations, "iteration"),
+                                          report.fact("inverse_root.error", outcome_.root->error)));
+    }
+  }
+
+  /// How the work was done, and what it took.
+  void report_work(Report& report, Work& work, const report::RankOverlap& all) const {
+    const PurifyOutcome& its = outcome_;
+    if (report.fact("resumed_at", its.resumed_at) > 0) {
+      report.line("resumed", fmt::format("after iteration {}{}", its.resumed_at,
+                                         its.other_ranks ? " on another number of ranks: equal to rounding" : ""));
+    }
+    const double rate =
+        report.fact("flops_per_second", its.product_seconds > 0 ? its.flops / its.product_seconds : 0.0);
+    const std::string flops = rate > 0 ? fmt::format("{:.3g} GFlop/s", rate * 1e-9) : "-";
+    report.fact("multiplications", its.multiplications);
+    report.fact("arrangement", its.products);
+    if (task_.by_eigenstates) {
+      report.tile(fmt::format("{}", its.energies.size()), "eigenstates");
+    } else {
+      report.line("products", fmt::format("{} in the iterations, {}; {}", its.multiplications, flops, its.products));
+      report.tile(fmt::format("{}", its.state.iterates.size() - 1), "iterations");
+      report.tile(flops, "in products");
+    }
+    // Of all ranks and from the first read to the last check, not of the products alone.
+    const bool any = all.under_way > 0;
+    const std::string hidden = percent_text(static_cast<double>(all.hidden), static_cast<double>(all.under_way));
+    report.fact("hidden_share", any ? std::optional(overlap_of(work).hidden_share()) : std::nullopt);
+    report.line("overlap",
+                any ? hidden + " of communication hidden" : "nothing to hide: no message between ranks was under way");
+    report.tile(hidden, "of the communication hidden under computation");
+    report.fact("received_bytes", its.received_bytes);
+    report.fact("bound_bytes", its.least_bytes);
+    const bool has_moved = its.least_bytes > 0 && its.received_bytes > 0;
+    const std::string volume =
+        has_moved ? fmt::format("{:.3g}", static_cast<double>(its.received_bytes) / its.least_bytes) : "-";
+    if (has_moved) {
+      report.line("moved",
+                  fmt::format("at most {} to a rank, {}× the lower bound", bytes_text(its.received_bytes), volume));
+    }
+    if (!task_.by_eigenstates) {
+      report.row("products", fmt::format("{}", its.multiplications));
+      report.row("volume / lower bound", volume);
+    }
+    report.line("memory", fmt::format("{} on the largest rank, estimated",
+                                      bytes_text(report.fact("memory", work.memory).largest_rank)));
+    for (const std::string& path : {task_.output, task_.energy_weighted, task_.eigenvalues}) {
+      if (!path.empty()) report.line("wrote", path);
+    }
+    if (!settings.page.empty()) report.line("report", settings.page);
+    if (!settings.trace.empty()) report.line("trace", settings.trace);
+    report.line("total", fmt::format("{}: read {}, {} {}, {} {}, checked {}, wrote {}",
+                                     seconds_text(report.fact("seconds", work.seconds)),
+                                     seconds_text(report.fact("read_seconds", its.read_seconds)),
+                                     task_.by_eigenstates ? "eigenstates" : "prepared",
+                                     seconds_text(report.fact("prepare_seconds", its.prepare_seconds)),
+                                     task_.by_eigenstates ? "summed up" : "iterated",
+                                     seconds_text(report.fact("iterate_seconds", its.purify_seconds)),
+                                     seconds_text(report.fact("check_seconds", its.check_seconds)),
+                                     seconds_text(report.fact("write_seconds", its.write_seconds))));
+  }
+
+  [[nodiscard]] std::string convergence() const {
+    std::vector<AxisPlot::Point> idempotency;
+    std::vector<AxisPlot::Point> trace;
+    std::vector<double> numbers;
+    for (const Iterate& iterate : outcome_.state.iterates) {
+      const auto step = static_cast<double>(idempotency.size());
+      idempotency.push_back({step, iterate.idempotency_error});
+      trace.push_back({step, std::abs(iterate.trace - static_cast<double>(task_.occupied))});
+      numbers.insert(numbers.end(), {idempotency.back().y, trace.back().y});
+    }
+    const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
+    AxisPlot plot({"iteration", Scale::counts, 0, std::max(1.0, static_cast<double>(idempotency.size()) - 1)},
+                  logarithmic_axis("error, without a unit", numbers, has_zeros), 320,
+                  "Errors by iteration, on a logarithmic scale");
+    plot.curve("network", "|tr(X) - occupied|", trace);
+    plot.curve("compute", "‖X - X²‖", idempotency);
+    return "<h2>Convergence</h2>\n<p>" + key("compute", "‖X - X²‖") + key("network", "|tr(X) - occupied states|") +
+           "</p>\n" + plot.svg() +
+           "<p class=\"soft\">By iteration, on a logarithmic scale. It ends where the errors do not fall by order 2 "
+           "any "
+           "more, "
+           "which only rounding prevents." +
+           (has_zeros ? " Errors of 0 lie on the lower edge." : "") + "</p>\n";
+  }
+
+  [[nodiscard]] std::string occupations() const {
+    const auto& energies = outcome_.energies;
+    if (energies.empty()) return "<h2>Occupations</h2>\n<p>There are no states.</p>\n";
+    std::vector<AxisPlot::Point> points;
+    for (std::size_t k = 0; k < energies.size(); ++k)
+      points.push_back({energies[k], outcome_.occupations.of_states[k]});
+    const double room = energies.front() < energies.back() ? 0 : 0.5;
+    AxisPlot plot({"energy, in the units of H", Scale::linear, energies.front() - room, energies.back() + room},
+                  linear_axis("occupation, without a unit", outcome_.occupations.of_states), 320,
+                  "Occupations of the eigenstates by energy");
+    plot.curve("compute", "occupation", points);
+    return "<h2>Occupations</h2>\n" + plot.svg() + "<p class=\"soft\">Of all eigenstates, by energy.</p>\n";
+  }
+
+  PurifyTask task_;
+  std::optional<double> width_;        // in the units of H
+  std::optional<double> temperature_;  // in kelvin
+  double energy_unit_ = 0;             // of H, in kelvin times Boltzmann's constant; 0: not given
+  PurifyOutcome outcome_;
+};
+
+}  // namespace
+
+PLAIT_JOB(purify, Purify)
 
 }  // namespace plait::cli

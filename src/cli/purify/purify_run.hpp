@@ -5,23 +5,66 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/mpi/context.hpp"
+#include "plait/base/timeline.hpp"
+#include "plait/io/file_kind.hpp"
+#include "plait/purify/dense_products.hpp"
+#include "plait/purify/hamiltonian.hpp"
+#include "plait/purify/method.hpp"
 #include "plait/purify/orthogonal.hpp"
 #include "plait/purify/purification.hpp"
 #include "plait/purify/smearing.hpp"
 #include "plait/purify/spectrum.hpp"
-#include "plait/report/overlap.hpp"
-#include "plait/report/trace.hpp"
 
-#include "cli/job/memory_estimate.hpp"
-#include "cli/output/meter.hpp"
+#include "cli/host/job.hpp"
 #include "cli/pictures/matrix_picture.hpp"
-#include "cli/purify/purify_options.hpp"
-#include "cli/purify/purify_task.hpp"
 
 namespace plait::cli {
 
-/// What came of a task. Each number is the same on all ranks, but for what only rank 0 has.
+/// How the density matrix is found: by a polynomial iteration or by eigenstates; with neither, by what takes least.
+struct PurifyWay {
+  bool by_eigenstates = false;
+  std::optional<purify::Method> method;
+  friend bool operator==(const PurifyWay&, const PurifyWay&) = default;
+};
+
+/// What is to be computed: first as it is given, then what is known of it before an element is read.
+struct PurifyTask {
+  std::string input;                          // H
+  std::string overlap_path;                   // S; empty: the basis is orthonormal
+  std::string inverse_root_path;              // Z = S^(-1/2); empty: found by iteration
+  std::optional<purify::Triangle> symmetric;  // which triangle of each matrix is read alone
+  std::optional<Index> electrons;
+  int per_state = 2;
+  PurifyWay way;
+  purify::Smearing smearing = purify::Smearing::none;
+  std::optional<double> chemical_potential;
+  purify::Bounds bounds = purify::Bounds::lanczos;
+  Index most_iterations = 300;
+  std::string output;           // D; may be empty
+  std::string energy_weighted;  // W; empty: not computed
+  std::string eigenvalues;      // empty: not written
+
+  io::MatrixFile hamiltonian;
+  std::optional<io::MatrixFile> overlap;
+  std::optional<io::MatrixFile> inverse_root;
+  Index states = 0;
+  Index occupied = 0;  // the last of them in part, where the electrons do not fill them
+  double filled = 0;   // states' worth of electrons
+  double width = 0;    // of the smearing, in the units of H
+  bool by_eigenstates = false;
+  purify::Method method = purify::Method::canonical;
+  purify::Squares squares{};
+  bool is_complex = false;  // any of the matrices
+
+  [[nodiscard]] Index element_bytes() const noexcept { return is_complex ? 16 : 8; }
+  [[nodiscard]] bool is_smeared() const noexcept { return width > 0; }
+  /// Whether there are states on both sides of a gap.
+  [[nodiscard]] bool is_split() const noexcept { return !is_smeared() && occupied > 0 && occupied < states; }
+  /// The word of --method for it.
+  [[nodiscard]] std::string_view method_name() const { return by_eigenstates ? "eigen" : name(method); }
+};
+
+/// Results. Each number is the same on all ranks.
 struct PurifyOutcome {
   purify::State state;
   purify::Interval chemical_potentials;
@@ -32,7 +75,6 @@ struct PurifyOutcome {
   double trace_error = 0;        // tr(DS) - occupied
   double idempotency_error = 0;  // ‖DSD - D‖, Frobenius
   double commutator_error = 0;   // ‖(HD - DH)v‖ / (‖v‖ · width of the spectrum) of a random v
-  double energy_error = 0;       // tr(DH) less the sum over eigenstates, over the width of the spectrum
   std::optional<purify::InverseRoot> root;
   Index resumed_at = 0;        // steps that a checkpoint had, 0 without
   bool other_ranks = false;    // the checkpoint was written by another number of ranks
@@ -42,29 +84,22 @@ struct PurifyOutcome {
   std::string products;        // how they were done
   Index received_bytes = 0;    // by the busiest rank, in the iteration
   double least_bytes = 0;      // that it had to receive at least; 0 with one rank
-  MemoryEstimate memory;
   double read_seconds = 0;
-  double prepare_seconds = 0;  // going to an orthonormal basis, and bounding the spectrum
+  double prepare_seconds = 0;  // going to an orthonormal basis and bounding the spectrum, or finding eigenstates
   double purify_seconds = 0;
   double check_seconds = 0;  // states at the gap, going back to the basis that was given, checks
   double write_seconds = 0;
-  double seconds = 0;
-  report::Trace trace;             // on rank 0
-  report::Overlap overlap;         // on rank 0
   Nanoseconds loop_begin = never;  // of the steps, on this rank's steady clock
   Nanoseconds loop_end = never;
   MatrixPicture picture;  // for --report
+
+  /// Whether the states at the gap are known, or only bounds of them.
+  [[nodiscard]] bool is_gap_resolved() const { return frontier.is_resolved(state.problem.spectrum.width()); }
 };
 
-/// Whether the states at the gap are known, or only bounds of them.
-[[nodiscard]] inline bool is_gap_resolved(const PurifyOutcome& outcome) {
-  return outcome.frontier.is_resolved(outcome.state.problem.spectrum.width());
-}
-
-/// Does it; the result is checked, and nothing is written if that fails. Collective over `context`.
+/// Computes and writes; the result is checked, and nothing is written if that fails. Collective over the context.
 ///
 /// \throws Error  on every rank
-[[nodiscard]] PurifyOutcome run(mpi::Context& context, const PurifyOptions& options, const PurifyTask& task,
-                                Meter& meter);
+[[nodiscard]] PurifyOutcome run_purification(Work& work, const PurifyTask& task);
 
 }  // namespace plait::cli

@@ -1,4 +1,4 @@
-#include "cli/purify/purify_checkpoint.hpp"
+#include "cli/purify/checkpoint.hpp"
 
 #include <cmath>
 #include <complex>
@@ -12,7 +12,7 @@
 #include "plait/io/npy/npy.hpp"
 #include "plait/mpi/agreed.hpp"
 
-#include "cli/job/checkpoint_file.hpp"
+#include "cli/host/checkpoint.hpp"
 
 namespace plait::cli {
 
