@@ -1,0 +1,339 @@
+#include "plait/krylov/conjugate_gradient.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+
+namespace plait::krylov {
+
+namespace {
+
+template <class T>
+iterate::Limits agreed_limits(mpi::Context& context, std::span<const T> b, std::span<const T> x,
+                              const Options& options) {
+  return mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    arguments.add("sums", options.sums);
+    iterate::name_arguments(options.limits, arguments);
+    iterate::expect_valid(options.limits);
+    if (b.size() != x.size()) {
+      throw ArgumentError(fmt::format("x: has {} elements, expected {}, as b has", x.size(), b.size()));
+    }
+    return options.limits;
+  });
+}
+
+template <class T>
+std::vector<T> agreed_vector(mpi::Context& context, std::size_t size) {
+  return mpi::agreed(context, [&] { return std::vector<T>(size); });
+}
+
+// y ← x + s·y
+template <class T>
+void scale_and_add(std::span<const T> x, double s, std::vector<T>& y) {
+  const T factor = static_cast<T>(s);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i] + factor * y[i];
+}
+
+// y ← y + s·x
+template <class T>
+void add_scaled(double s, const std::vector<T>& x, std::span<T> y) {
+  const T factor = static_cast<T>(s);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] += factor * x[i];
+}
+
+}  // namespace
+
+template <class T>
+ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b,
+                                                std::span<T> x, const Options& options)
+    : context_(context),
+      a_(std::move(a)),
+      b_(b),
+      x_(x),
+      limits_(agreed_limits<T>(context, b, x, options)),
+      course_(limits_, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
+      r_(agreed_vector<T>(context, b.size())),
+      dots_(context, options.sums) {}
+
+template <class T>
+double ConjugateGradientBase<T>::relative(double residual_squared) const {
+  return std::sqrt(residual_squared / norm_squared_);
+}
+
+template <class T>
+double ConjugateGradientBase<T>::true_error() {
+  a_(x_, r_);
+  for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = b_[i] - r_[i];
+  dots_.add<T>(0, r_, r_);
+  dots_.add<T>(1, b_, b_);
+  dots_.begin();
+  dots_.finish();
+  norm_squared_ = dots_[1];
+  return relative(dots_[0]);
+}
+
+template <class T>
+auto ConjugateGradientBase<T>::begin() -> Verdict {
+  has_begun_ = true;
+  const double error = true_error();
+  if (norm_squared_ == 0) {
+    std::ranges::fill(x_, T{});
+    course_.end(iterate::End::converged, "b is 0, and so is x");
+    return Verdict::is_over;
+  }
+  if (!std::isfinite(error)) return fail("b, x or A·x is not finite");
+  if (error > limits_.tolerance) {
+    if (!course_.is_at_limit()) return Verdict::begins_again;
+    course_.end_at_limit();
+    return Verdict::is_over;
+  }
+  course_.end(iterate::End::converged,
+              fmt::format("‖b - A·x‖/‖b‖ is {:.3g} at the start, the tolerance {:.3g}", error, limits_.tolerance));
+  return Verdict::is_over;
+}
+
+template <class T>
+auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
+  double error = relative(residual_squared);
+  const bool is_checked = !(error > limits_.tolerance) || course_.is_last();
+  if (is_checked) error = true_error();
+  course_.took(error);
+  if (!std::isfinite(error)) return fail("the residual is not finite");
+  return is_checked ? judge(error) : Verdict::goes_on;
+}
+
+template <class T>
+auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
+  if (error <= limits_.tolerance) {
+    course_.end(iterate::End::converged,
+                fmt::format("‖b - A·x‖/‖b‖ is {:.3g}, the tolerance {:.3g}", error, limits_.tolerance));
+  } else if (course_.is_at_limit()) {
+    course_.end_at_limit();
+  } else if (last_true_error_ < 0 || error < 0.5 * last_true_error_) {
+    last_true_error_ = error;
+    return Verdict::begins_again;
+  } else {
+    return fail(fmt::format("‖b - A·x‖/‖b‖ stays at {:.3g}, which is what rounding leaves; the tolerance is {:.3g}",
+                            error, limits_.tolerance));
+  }
+  return Verdict::is_over;
+}
+
+template <class T>
+auto ConjugateGradientBase<T>::fail(std::string reason) -> Verdict {
+  course_.end(iterate::End::numbers, std::move(reason));
+  return Verdict::is_over;
+}
+
+template <class T>
+void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint, std::span<const Named> vectors) const {
+  course_.save(checkpoint);
+  checkpoint.numbers["‖b‖²"] = norm_squared_;
+  checkpoint.numbers["last true error"] = last_true_error_;
+  for (const auto& [name, values] : vectors) checkpoint.by_rank[name].assign(values.begin(), values.end());
+}
+
+template <class T>
+void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std::span<const Named> vectors,
+                                      std::span<double* const> numbers) {
+  constexpr std::array names{"‖b‖²", "last true error", "first", "second"};
+  mpi::agreed(context_, [&] {
+    course_.resume(checkpoint);
+    for (const auto& [name, values] : vectors) {
+      const auto found = checkpoint.by_rank.find(name);
+      if (found == checkpoint.by_rank.end() || found->second.size() != values.size()) {
+        throw ArgumentError(fmt::format("the state has {} elements of {}, expected {}",
+                                        found == checkpoint.by_rank.end() ? 0 : found->second.size(), name,
+                                        values.size()));
+      }
+      std::ranges::transform(found->second, values.begin(), [](double value) { return static_cast<T>(value); });
+    }
+    std::array<double*, 4> targets{&norm_squared_, &last_true_error_};
+    std::ranges::copy(numbers, targets.begin() + 2);
+    for (std::size_t i = 0; i < 2 + numbers.size(); ++i) {
+      const auto found = checkpoint.numbers.find(names[i]);
+      if (found == checkpoint.numbers.end()) throw ArgumentError(fmt::format("the state has no {}", names[i]));
+      *targets[i] = found->second;
+    }
+  });
+  has_begun_ = true;
+}
+
+template <class T>
+ConjugateGradient<T>::ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
+                                        const Options& options, Operator<T> preconditioner)
+    : Base(context, std::move(a), b, x, options),
+      preconditioner_(std::move(preconditioner)),
+      p_(agreed_vector<T>(context, b.size())),
+      q_(agreed_vector<T>(context, b.size())),
+      z_(agreed_vector<T>(context, preconditioner_ ? b.size() : 0)) {}
+
+// z = M·r
+template <class T>
+std::span<const T> ConjugateGradient<T>::preconditioned() {
+  if (!preconditioner_) return this->r_;
+  preconditioner_(this->r_, z_);
+  return z_;
+}
+
+template <class T>
+bool ConjugateGradient<T>::begin_again() {
+  const std::span<const T> z = preconditioned();
+  rz_ = this->dots_.template dot<T>(this->r_, z);
+  std::ranges::copy(z, p_.begin());
+  return true;
+}
+
+template <class T>
+bool ConjugateGradient<T>::advance() {
+  if (this->state().end != iterate::End::none) return false;
+  if (!this->has_begun_) {
+    if (this->begin() == Verdict::is_over) return false;
+    begin_again();
+  }
+  // q = A·p; α = r·z / p·q
+  this->a_(p_, q_);
+  const double pq = this->dots_.template dot<T>(p_, q_);
+  if (!(pq > 0) || !(rz_ > 0)) {
+    (void)this->fail(
+        fmt::format("the direction p has p·A·p = {:.3g} and r·M·r = {:.3g}, expected more than 0: {} is not "
+                    "positive definite, or a number is out of range",
+                    pq, rz_, pq > 0 ? "M" : "A"));
+    return false;
+  }
+  const double alpha = rz_ / pq;
+  // x += α·p; r -= α·q; z = M·r
+  add_scaled<T>(alpha, p_, this->x_);
+  add_scaled<T>(-alpha, q_, this->r_);
+  const std::span<const T> z = preconditioned();
+  this->dots_.template add<T>(0, this->r_, this->r_);
+  if (preconditioner_) {
+    this->dots_.template add<T>(1, this->r_, z);
+    this->dots_.template add<T>(2, q_, z);
+  }
+  this->dots_.begin();
+  this->dots_.finish();
+  const double rr = this->dots_[0];
+  const double rz = preconditioner_ ? this->dots_[1] : rr;
+  // r' - r = -α·q
+  const double beta = preconditioner_ ? -alpha * this->dots_[2] / rz_ : rz / rz_;
+  rz_ = rz;
+  switch (this->took(rr)) {
+    case Verdict::is_over: return false;
+    case Verdict::begins_again: return begin_again();
+    case Verdict::goes_on: break;
+  }
+  // p = z + β·p
+  scale_and_add<T>(z, beta, p_);
+  return true;
+}
+
+template <class T>
+auto ConjugateGradient<T>::vectors() -> std::array<typename Base::Named, 3> {
+  return {{{"x", this->x_}, {"r", this->r_}, {"p", p_}}};
+}
+
+template <class T>
+void ConjugateGradient<T>::save(iterate::Checkpoint& checkpoint) const {
+  Base::save(checkpoint, const_cast<ConjugateGradient&>(*this).vectors());
+  checkpoint.numbers["first"] = rz_;
+}
+
+template <class T>
+void ConjugateGradient<T>::resume(const iterate::Checkpoint& checkpoint) {
+  const std::array<double*, 1> numbers{&rz_};
+  Base::resume(checkpoint, vectors(), numbers);
+}
+
+template <class T>
+PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b,
+                                                          std::span<T> x, const Options& options)
+    : Base(context, std::move(a), b, x, options) {
+  for (std::vector<T>* vector : {&w_, &n_, &z_, &s_, &p_}) *vector = agreed_vector<T>(context, b.size());
+}
+
+// w = A·r
+template <class T>
+bool PipelinedConjugateGradient<T>::begin_again() {
+  this->a_(this->r_, w_);
+  alpha_ = 0;
+  return true;
+}
+
+template <class T>
+bool PipelinedConjugateGradient<T>::advance() {
+  if (this->state().end != iterate::End::none) return false;
+  if (!this->has_begun_) {
+    if (this->begin() == Verdict::is_over) return false;
+    begin_again();
+  }
+  // γ = r·r, δ = w·r and meanwhile n = A·w
+  this->dots_.template add<T>(0, this->r_, this->r_);
+  this->dots_.template add<T>(1, w_, this->r_);
+  this->dots_.begin();
+  this->a_(w_, n_);
+  hidden_ += this->dots_.progress() ? 1 : 0;
+  this->dots_.finish();
+  const double gamma = this->dots_[0], delta = this->dots_[1];
+  const bool has_direction = alpha_ != 0;
+  if (has_direction) {
+    const Verdict verdict = this->took(gamma);
+    if (verdict == Verdict::begins_again) return begin_again();
+    if (verdict == Verdict::is_over) return false;
+  }
+  const double beta = has_direction ? gamma / gamma_ : 0;
+  const double curvature = has_direction ? delta - beta * gamma / alpha_ : delta;
+  if (!(curvature > 0) && has_direction) {  // as rounding has it, or A; which one, the next beginning tells
+    return this->judge(this->true_error()) == Verdict::begins_again && begin_again();
+  }
+  if (!(curvature > 0)) {
+    (void)this->fail(
+        fmt::format("the residual has r·A·r = {:.3g}, expected more than 0: A is not positive definite, or a number is "
+                    "out of range",
+                    curvature));
+    return false;
+  }
+  alpha_ = gamma / curvature;
+  gamma_ = gamma;
+  scale_and_add<T>(n_, beta, z_);
+  scale_and_add<T>(w_, beta, s_);
+  scale_and_add<T>(this->r_, beta, p_);
+  add_scaled<T>(alpha_, p_, this->x_);
+  add_scaled<T>(-alpha_, s_, this->r_);
+  add_scaled<T>(-alpha_, z_, w_);
+  return true;
+}
+
+template <class T>
+auto PipelinedConjugateGradient<T>::vectors() -> std::array<typename Base::Named, 6> {
+  return {{{"x", this->x_}, {"r", this->r_}, {"w", w_}, {"z", z_}, {"s", s_}, {"p", p_}}};
+}
+
+template <class T>
+void PipelinedConjugateGradient<T>::save(iterate::Checkpoint& checkpoint) const {
+  Base::save(checkpoint, const_cast<PipelinedConjugateGradient&>(*this).vectors());
+  checkpoint.numbers["first"] = gamma_;
+  checkpoint.numbers["second"] = alpha_;
+}
+
+template <class T>
+void PipelinedConjugateGradient<T>::resume(const iterate::Checkpoint& checkpoint) {
+  const std::array<double*, 2> numbers{&gamma_, &alpha_};
+  Base::resume(checkpoint, vectors(), numbers);
+}
+
+template class ConjugateGradientBase<float>;
+template class ConjugateGradientBase<double>;
+template class ConjugateGradient<float>;
+template class ConjugateGradient<double>;
+template class PipelinedConjugateGradient<float>;
+template class PipelinedConjugateGradient<double>;
+
+}  // namespace plait::krylov

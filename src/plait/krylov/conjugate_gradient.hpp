@@ -1,0 +1,149 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/iterate/course.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/krylov/dots.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::krylov {
+
+/// out = A·in, of which each rank has its part of both. Collective; `out` does not overlap `in`.
+template <class T>
+using Operator = std::function<void(std::span<const T> in, std::span<T> out)>;
+
+struct Options {
+  iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};  ///< of ‖b - A·x‖ / ‖b‖
+  Sums sums = Sums::fast;
+};
+
+/// What methods of conjugate gradients share: the problem, and the end. What a recurrence takes for the end is checked
+/// by b - A·x, and where that is not within the tolerance, the iteration begins again from there.
+template <class T>
+class ConjugateGradientBase {
+ public:
+  [[nodiscard]] const iterate::State& state() const noexcept { return course_.state(); }
+  [[nodiscard]] const std::vector<double>& errors() const noexcept { return course_.errors(); }
+
+ protected:
+  enum class Verdict : unsigned char { goes_on, begins_again, is_over };
+
+  ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
+                        const Options& options);
+
+  /// r ← b - A·x; over where that is small enough already.
+  [[nodiscard]] Verdict begin();
+  /// After an iteration whose recurrence has this r·r.
+  [[nodiscard]] Verdict took(double residual_squared);
+  /// Of ‖b - A·x‖ / ‖b‖: whether that is the end.
+  [[nodiscard]] Verdict judge(double error);
+  /// That, and r ← b - A·x.
+  [[nodiscard]] double true_error();
+  [[nodiscard]] Verdict fail(std::string reason);
+  /// Puts vectors into a checkpoint, or takes them from one.
+  struct Named {
+    const char* name;
+    std::span<T> values;
+  };
+  void save(iterate::Checkpoint& checkpoint, std::span<const Named> vectors) const;
+  void resume(const iterate::Checkpoint& checkpoint, std::span<const Named> vectors, std::span<double* const> numbers);
+
+  mpi::Context& context_;
+  Operator<T> a_;
+  std::span<const T> b_;
+  std::span<T> x_;
+  iterate::Limits limits_;
+  iterate::Course course_;
+  std::vector<T> r_;
+  Dots dots_;
+  double norm_squared_ = 0;  // of b
+  bool has_begun_ = false;
+
+ private:
+  [[nodiscard]] double relative(double residual_squared) const;
+
+  double last_true_error_ = -1;
+};
+
+/// Solves A·x = b for a symmetric positive definite A by the method of conjugate gradients, from the x that is there:
+///
+///     q = A·p;  α = r·z / p·q;  x += α·p;  r' = r - α·q;  z' = M·r';  β = z'·(r' - r) / z·r;  p' = z' + β·p
+///
+/// with two reductions an iteration. M is a preconditioner, the identity where there is none; it need not be symmetric
+/// nor the same in all iterations, which is what this β is for. An A that is not positive definite ends the iteration
+/// as `iterate::End::numbers`.
+///
+/// Everything is collective over the context, which outlives this, as do b and x.
+///
+/// Sources: Hestenes & Stiefel (1952); Golub & Ye, "Inexact preconditioned conjugate gradient method", SIAM J. Sci.
+/// Comput. 21 (1999).
+template <class T>
+class ConjugateGradient : public ConjugateGradientBase<T> {
+ public:
+  /// \throws ArgumentError  on all ranks: b and x of different lengths, limits below 0, ranks that differ in options
+  /// \throws OutOfMemory    on all ranks, where one has too little
+  ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
+                    const Options& options = {}, Operator<T> preconditioner = {});
+
+  /// False: there is nothing to do any more, and state() tells why.
+  bool advance();
+  void save(iterate::Checkpoint& checkpoint) const;
+  /// \throws ArgumentError  on all ranks, where the state is of another problem
+  void resume(const iterate::Checkpoint& checkpoint);
+
+ private:
+  using Base = ConjugateGradientBase<T>;
+  using Verdict = typename Base::Verdict;
+
+  bool begin_again();
+  [[nodiscard]] std::span<const T> preconditioned();
+  [[nodiscard]] std::array<typename Base::Named, 3> vectors();
+
+  Operator<T> preconditioner_;
+  std::vector<T> p_, q_, z_;
+  double rz_ = 0;
+};
+
+/// The same without a preconditioner and with one reduction an iteration, which is under way while A is applied:
+///
+///     γ = r·r, δ = w·r  and meanwhile  n = A·w;  β = γ/γ', α = γ / (δ - β γ/α');
+///     z = n + β·z;  s = w + β·s;  p = r + β·p;  x += α·p;  r -= α·s;  w -= α·z
+///
+/// In return it has three vectors more, and loses some digits of what can be reached at all.
+///
+/// Source: Ghysels & Vanroose, "Hiding global synchronization latency in the preconditioned Conjugate Gradient
+/// algorithm", Parallel Computing 40 (2014), algorithm 3.
+template <class T>
+class PipelinedConjugateGradient : public ConjugateGradientBase<T> {
+ public:
+  /// \throws ArgumentError, OutOfMemory  as above
+  PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
+                             const Options& options = {});
+
+  bool advance();
+  void save(iterate::Checkpoint& checkpoint) const;
+  void resume(const iterate::Checkpoint& checkpoint);
+
+  /// How many reductions were over on this rank by the time that A was applied.
+  [[nodiscard]] Index hidden_reductions() const noexcept { return hidden_; }
+
+ private:
+  using Base = ConjugateGradientBase<T>;
+  using Verdict = typename Base::Verdict;
+
+  bool begin_again();
+  [[nodiscard]] std::array<typename Base::Named, 6> vectors();
+
+  std::vector<T> w_, n_, z_, s_, p_;
+  double gamma_ = 0;
+  double alpha_ = 0;  // before the first direction
+  Index hidden_ = 0;
+};
+
+}  // namespace plait::krylov
