@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/halo/exchange.hpp"
+#include "plait/layout/box.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/poisson/axis.hpp"
+
+namespace plait::poisson {
+
+using Axes = std::array<Axis, layout::axes>;
+
+/// The values of a rank's box with one ghost layer on the axes that are used, and 0 beyond sides.
+template <class T>
+using Values = std::vector<T>;
+
+/// The equation on one grid, and this rank's part of it:
+///
+///     (A u)_p = Σ_axes 1/width_p · (c_p (u_p - u_below) + c_above (u_p - u_above)),   c = k / distance
+///
+/// with k at the faces between points: of two values, the one that makes the flux continuous (harmonic mean). u is 0
+/// beyond sides of value; there is no c at sides of flux. Points are red where the sum of their indices is even.
+template <class T>
+class Level {
+ public:
+  /// Collective over the context.
+  Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition);
+
+  [[nodiscard]] const Axes& axes() const noexcept { return axes_; }
+  [[nodiscard]] const layout::BoxPartition& partition() const noexcept { return partition_; }
+  [[nodiscard]] const layout::Point& layers() const noexcept { return layers_; }
+  [[nodiscard]] const layout::Box& own() const noexcept { return own_; }
+  [[nodiscard]] Values<T> zeros() const { return Values<T>(at(memory_.points()) + slack); }
+
+  /// k at the points; its ghost layers are filled. Without: k = 1. Collective.
+  void set_coefficient(Values<T> k);
+  [[nodiscard]] const std::optional<Values<T>>& coefficient() const noexcept { return k_; }
+  /// c between a point of this rank and the one below it, or the side, on an axis; `point` may be one above the box.
+  [[nodiscard]] double conductance(int axis, const layout::Point& point) const;
+
+  /// Ghost layers from other ranks. Collective.
+  void exchange(Values<T>& values, halo::Reach reach = halo::Reach::faces);
+
+  enum class Colour : unsigned char { red, black };
+  /// u ← u + omega · (b - A u) / diagonal at the points of one colour.
+  /// \pre  the ghost layers of u are filled
+  void relax(Colour colour, T omega, Values<T>& u, const Values<T>& b);
+  /// One sweep over red and then black points, with what it takes of communication. Collective.
+  void sweep(T omega, Values<T>& u, const Values<T>& b);
+  /// r ← b - A u
+  /// \pre  the ghost layers of u are filled
+  void residual(const Values<T>& u, const Values<T>& b, Values<T>& r) const;
+  /// u ← u + omega · r / diagonal
+  void add_scaled_residual(T omega, const Values<T>& r, Values<T>& u) const;
+
+  /// Between such values and this rank's box alone, the last axis contiguous.
+  void copy_in(std::span<const T> compact, Values<T>& values) const;
+  void copy_out(const Values<T>& values, std::span<T> compact) const;
+
+  /// Calls f(offset of the first point of a row of this rank, number of the row on axis 0, on axis 1).
+  template <class F>
+  void for_each_row(const F& f) const {
+    for (Index i = own_.low[0]; i < own_.high[0]; ++i) {
+      for (Index j = own_.low[1]; j < own_.high[1]; ++j) f(memory_.offset_of({i, j, own_.low[2]}), i, j);
+    }
+  }
+  [[nodiscard]] Index row_length() const noexcept { return own_.extent(2); }
+  [[nodiscard]] Index offset_of(const layout::Point& point) const noexcept { return memory_.offset_of(point); }
+
+ private:
+  static constexpr std::size_t slack = 8;
+
+  // What u is multiplied by for a point of an axis, where k = 1.
+  struct Weights {
+    std::vector<T> below, above, both;
+  };
+  struct ScaledRow {
+    T others, omega;
+    std::array<std::vector<T>, 2> by_colour;  // omega / diagonal, or 0
+  };
+  struct Row;
+
+  [[nodiscard]] Row row(const T* u, const T* b, Index offset, Index i, Index j) const;
+  [[nodiscard]] const ScaledRow& scaled_row(T others, T omega);
+
+  Axes axes_;
+  layout::BoxPartition partition_;
+  layout::Point layers_;
+  layout::Box own_, memory_;
+  Index plane_, pitch_;  // from a point to the next one on axes 0 and 1; 0 where they are not used
+  std::array<Weights, layout::axes> weights_;  // by point of this rank
+  std::array<std::vector<T>, layout::axes> inverse_widths_;
+  std::optional<Values<T>> k_;
+  std::array<Values<T>, layout::axes> conductances_;  // below points, where k varies
+  std::array<std::vector<T>, 2> masks_;               // 1 and 0 in turn
+  std::vector<ScaledRow> scaled_rows_;
+  halo::Exchange faces_, corners_;
+};
+
+}  // namespace plait::poisson

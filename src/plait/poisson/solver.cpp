@@ -1,0 +1,391 @@
+#include "plait/poisson/solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/reproducible_sum.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::poisson {
+
+namespace {
+
+using layout::Box;
+using layout::BoxPartition;
+
+void expect_valid(const Grid& grid) {
+  const Box box = grid.box();
+  const std::size_t dimensions = grid.extents.size();
+  if (box.is_empty()) throw ArgumentError(fmt::format("extents: {} have no points", layout::describe(box)));
+  if (grid.spacing.size() != dimensions) {
+    throw ArgumentError(fmt::format("spacing: there are {}, expected {}", grid.spacing.size(), dimensions));
+  }
+  if (!grid.sides.empty() && grid.sides.size() != dimensions) {
+    throw ArgumentError(fmt::format("sides: there are {} pairs, expected {}", grid.sides.size(), dimensions));
+  }
+  for (const double spacing : grid.spacing) {
+    if (!(spacing > 0) || !std::isfinite(spacing)) {
+      throw ArgumentError(fmt::format("spacing: is {}, expected a number above 0", spacing));
+    }
+  }
+  for (std::size_t a = 0; a < grid.sides.size(); ++a) {
+    const auto [below, above] = grid.sides[a];
+    if ((below == Side::periodic) != (above == Side::periodic)) {
+      throw ArgumentError(fmt::format("sides: one of axis {} is periodic, expected both or none", a));
+    }
+    if (grid.points == Points::nodes && (below == Side::flux || above == Side::flux)) {
+      throw ArgumentError(fmt::format("sides: one of axis {} has a flux, which cells can have, nodes can't", a));
+    }
+  }
+}
+
+std::size_t first_axis(const Grid& grid) { return layout::axes - grid.extents.size(); }
+
+Axis::Sides sides_of(const Grid& grid, std::size_t dimension) {
+  return grid.sides.empty() ? Axis::Sides{Side::value, Side::value} : grid.sides[dimension];
+}
+
+Axes axes_of(const Grid& grid) {
+  Axes axes{Axis::unused(), Axis::unused(), Axis::unused()};
+  for (std::size_t d = 0; d < grid.extents.size(); ++d) {
+    axes[first_axis(grid) + d] = Axis(grid.extents[d], grid.spacing[d], grid.points, sides_of(grid, d));
+  }
+  return axes;
+}
+
+template <class T, class IsGood>
+void expect_all(std::string_view name, std::span<const T> values, const Grid& grid, const Box& own,
+                std::string_view wanted, const IsGood& is_good) {
+  const auto bad = std::ranges::find_if_not(values, is_good);
+  if (bad == values.end()) return;
+  Index place = bad - values.begin();
+  std::vector<Index> index;
+  for (std::size_t a = layout::axes; a-- > first_axis(grid);) {
+    const Index extent = own.extent(static_cast<int>(a));
+    index.insert(index.begin(), own.low[a] + place % extent);
+    place /= extent;
+  }
+  throw ArgumentError(fmt::format("{}: is {} at ({}), expected {}", name, *bad, fmt::join(index, ", "), wanted));
+}
+
+template <class T>
+const Grid& agreed(mpi::Context& context, const Grid& grid, const BoxPartition& partition, std::span<const T> k,
+                   std::span<const T> f, std::span<const T> start, const Options& options) {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<T>();
+    arguments.add("method", options.method);
+    iterate::name_arguments(options.limits, arguments);
+    arguments.add("omega", options.omega.value_or(0));
+    arguments.add("sums", options.sums);
+    arguments.add("project", options.project);
+    arguments.add("points", grid.points);
+    for (const Index extent : grid.extents) arguments.add("extent", extent);
+    for (const double spacing : grid.spacing) arguments.add("spacing", spacing);
+    for (const Axis::Sides& sides : grid.sides) {
+      for (const Side side : sides) arguments.add("side", side);
+    }
+    expect_valid(grid);
+    iterate::expect_valid(options.limits);
+    if (options.omega && !(*options.omega > 0 && *options.omega < 2)) {
+      throw ArgumentError(fmt::format("omega: is {}, expected one between 0 and 2", *options.omega));
+    }
+    if (partition.whole() != grid.box() || partition.ranks() != context.size()) {
+      throw ArgumentError(fmt::format("partition: is of {} over {} ranks, expected {} over {}",
+                                      layout::describe(partition.whole()), partition.ranks(),
+                                      layout::describe(grid.box()), context.size()));
+    }
+    const Box own = partition.box(context.rank());
+    const auto expect_length = [&](std::string_view name, std::span<const T> values, bool may_be_empty) {
+      if (std::ssize(values) == own.points() || (may_be_empty && values.empty())) return;
+      throw ArgumentError(fmt::format("{}: has {} values, expected {}", name, values.size(), own.points()));
+    };
+    expect_length("k", k, true);
+    expect_length("f", f, false);
+    expect_length("start", start, true);
+    const auto is_finite = [](T value) { return std::isfinite(value); };
+    expect_all("k", k, grid, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); });
+    expect_all("f", f, grid, own, "a finite number", is_finite);
+    expect_all("start", start, grid, own, "a finite number", is_finite);
+  });
+  return grid;
+}
+
+// For k = 1: 2 / (1 + √(1 - ρ²)) where ρ is the largest eigenvalue of Jacobi's iteration, but for 1 itself.
+double best_omega(const Axes& axes) {
+  double all = 0, largest = 0, second = 0;
+  for (const Axis& axis : axes) {
+    if (!axis.is_used()) continue;
+    const double weight = 1 / (axis.spacing() * axis.spacing());
+    const double half_waves = axis.length() / axis.spacing();
+    const auto [below, above] = axis.sides();
+    const bool is_fixed = below == Side::value && above == Side::value,
+               is_half = (below == Side::value) != (above == Side::value);
+    const double slowest = std::cos(std::numbers::pi / half_waves / (is_half ? 2 : 1));
+    const double next = std::cos(std::numbers::pi / half_waves * (axis.is_periodic() ? 2 : 1));
+    all += weight;
+    largest += weight * (is_fixed || is_half ? slowest : 1);
+    second = std::max(second, weight * (next - 1));
+    if (second == 0) second = weight * (next - 1);
+  }
+  double rho = largest / all;
+  if (rho == 1) rho = 1 + second / all;
+  return std::min(2 / (1 + std::sqrt(std::max(1 - rho * rho, 0.))), 1.9999);
+}
+
+}  // namespace
+
+template <class T>
+Solver<T>::Solver(mpi::Context& context, const Grid& grid, const BoxPartition& partition, std::span<const T> k,
+                  std::span<const T> f, std::span<const T> start, const Options& options)
+    : context_(context),
+      grid_(agreed(context, grid, partition, k, f, start, options)),
+      options_(options),
+      level_(context, axes_of(grid), partition),
+      course_(options.limits, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
+      dots_(context, options.sums) {
+  for (const Axis& axis : level_.axes()) {
+    for (const Side side : axis.sides()) is_singular_ = is_singular_ && side != Side::value;
+  }
+  omega_ = options.omega.value_or(options.method == Method::sor ? best_omega(level_.axes()) : 1);
+  const Index varies = mpi::all_reduce(context.comm(), Index{k.empty() ? 0 : 1}, mpi::Operation::maximum());
+  mpi::agreed(context, [&] {
+    u_ = level_.zeros();
+    b_ = level_.zeros();
+    r_ = level_.zeros();
+    if (varies == 1 && k.empty() && !level_.own().is_empty()) {
+      throw ArgumentError("k: is missing on this rank, expected on all or none");
+    }
+  });
+  if (varies == 1) {
+    Values<T> values = level_.zeros();
+    if (!k.empty()) level_.copy_in(k, values);
+    level_.set_coefficient(std::move(values));
+  }
+  if (!start.empty()) level_.copy_in(start, u_);
+  set_right_side(f, options.boundary);
+  if (options.method >= Method::v_cycles) multigrid_.emplace(context, level_, options.multigrid);
+  make_conjugate_gradients();
+}
+
+// What is given on sides goes to the right side.
+template <class T>
+void Solver<T>::set_right_side(std::span<const T> f, const Boundary& boundary) {
+  const Box& own = level_.own();
+  level_.copy_in(f, b_);
+  const std::size_t skipped = first_axis(grid_);
+  mpi::agreed(context_, [&] {
+    if (!boundary || own.is_empty()) return;
+    for (std::size_t a = skipped; a < layout::axes; ++a) {
+      const Axis& axis = level_.axes()[a];
+      if (axis.is_periodic()) continue;
+      for (int side = 0; side < 2; ++side) {
+        Box face = own;
+        if (side == 0) face.high[a] = face.low[a] + 1;
+        if (side == 1) face.low[a] = face.high[a] - 1;
+        if (face.low[a] != (side == 0 ? 0 : axis.extent() - 1)) continue;
+        for (Index i = face.low[0]; i < face.high[0]; ++i) {
+          for (Index j = face.low[1]; j < face.high[1]; ++j) {
+            for (Index x = face.low[2]; x < face.high[2]; ++x) {
+              const layout::Point point{i, j, x};
+              layout::Point above = point;
+              above[a] += side;
+              std::array<double, layout::axes> place{};
+              for (std::size_t c = skipped; c < layout::axes; ++c)
+                place[c - skipped] = level_.axes()[c].position(point[c]);
+              place[a - skipped] = side == 0 ? 0 : axis.length();
+              const double given = boundary(static_cast<int>(a - skipped), side,
+                                            std::span<const double>(place).first(grid_.extents.size()));
+              if (!std::isfinite(given)) {
+                throw ArgumentError(fmt::format("boundary: is {} on side {} of axis {}, expected a finite number",
+                                                given, side, a - skipped));
+              }
+              const double conductance =
+                  axis.sides()[at(side)] == Side::flux ? 1 : level_.conductance(static_cast<int>(a), above);
+              b_[at(level_.offset_of(point))] += static_cast<T>(conductance * given / axis.width(point[a]));
+            }
+          }
+        }
+      }
+    }
+  });
+  if (is_singular_) remove_mean(b_, true);
+}
+
+template <class T>
+void Solver<T>::remove_mean(Values<T>& values, bool is_expected) {
+  std::array<simd::ExactSum, 2> sums;
+  level_.for_each_row([&](Index offset, Index, Index) {
+    for (Index x = 0; x < level_.row_length(); ++x) {
+      const auto value = static_cast<double>(values[at(offset + x)]);
+      sums[0].add(value);
+      sums[1].add(std::abs(value));
+    }
+  });
+  collective::merge(context_, sums);
+  const double sum = sums[0].rounded<double>(), size = sums[1].rounded<double>();
+  const double mean = sum / static_cast<double>(grid_.box().points());
+  if (is_expected && !options_.project && std::abs(sum) > 64 * iterate::roundoff_of<T>() * size) {
+    throw ArgumentError(fmt::format(
+        "f: its mean, with what flows in through the sides, is {:.6g}, expected 0, as u is given on no side: "
+        "there is no solution, but for f without its mean (project)",
+        mean));
+  }
+  level_.for_each_row([&](Index offset, Index, Index) {
+    for (Index x = 0; x < level_.row_length(); ++x) values[at(offset + x)] -= static_cast<T>(mean);
+  });
+}
+
+template <class T>
+void Solver<T>::make_conjugate_gradients() {
+  const bool is_pipelined = options_.method == Method::pipelined_conjugate_gradients;
+  const bool has_preconditioner = options_.method == Method::multigrid_conjugate_gradients;
+  if (!is_pipelined && !has_preconditioner && options_.method != Method::conjugate_gradients) return;
+  mpi::agreed(context_, [&] {
+    right_side_.resize(at(level_.own().points()));
+    solution_.resize(right_side_.size());
+  });
+  level_.copy_out(b_, right_side_);
+  level_.copy_out(u_, solution_);
+  std::ranges::fill(b_, T{});  // the place of vectors that A is applied to, from here on
+  const krylov::Operator<T> a = [this](std::span<const T> in, std::span<T> out) {
+    level_.copy_in(in, u_);
+    level_.exchange(u_);
+    std::ranges::fill(b_, T{});
+    level_.residual(u_, b_, r_);
+    level_.copy_out(r_, out);
+    for (T& value : out) value = -value;
+  };
+  const krylov::Operator<T> m = [this](std::span<const T> in, std::span<T> out) {
+    level_.copy_in(in, b_);
+    std::ranges::fill(u_, T{});
+    multigrid_->cycle(Cycle::v, u_, b_);
+    level_.copy_out(u_, out);
+  };
+  const krylov::Options options{options_.limits, options_.sums};
+  if (is_pipelined) {
+    pipelined_ = std::make_unique<krylov::PipelinedConjugateGradient<T>>(context_, a, right_side_, solution_, options);
+  } else {
+    conjugate_gradient_ = std::make_unique<krylov::ConjugateGradient<T>>(
+        context_, a, right_side_, solution_, options, has_preconditioner ? m : krylov::Operator<T>{});
+  }
+}
+
+template <class T>
+double Solver<T>::error() {
+  level_.exchange(u_);
+  level_.residual(u_, b_, r_);
+  level_.for_each_row([&](Index offset, Index, Index) {
+    const std::span<const T> r(r_.data() + offset, at(level_.row_length()));
+    const std::span<const T> b(b_.data() + offset, at(level_.row_length()));
+    dots_.add(0, r, r);
+    dots_.add(1, b, b);
+  });
+  dots_.begin();
+  dots_.finish();
+  return dots_[1] == 0 ? 0 : std::sqrt(dots_[0] / dots_[1]);
+}
+
+template <class T>
+void Solver<T>::iterate_once() {
+  switch (options_.method) {
+    case Method::jacobi: level_.add_scaled_residual(static_cast<T>(omega_), r_, u_); break;  // r is that of u
+    case Method::sor: level_.sweep(static_cast<T>(omega_), u_, b_); break;
+    case Method::w_cycles: multigrid_->cycle(Cycle::w, u_, b_); break;
+    case Method::f_cycles: multigrid_->cycle(Cycle::f, u_, b_); break;
+    case Method::full_multigrid: multigrid_->full(u_, b_); break;
+    default: multigrid_->cycle(Cycle::v, u_, b_);
+  }
+}
+
+template <class T>
+bool Solver<T>::advance() {
+  if (conjugate_gradient_) return conjugate_gradient_->advance();
+  if (pipelined_) return pipelined_->advance();
+  if (course_.state().end != iterate::End::none) return false;
+  if (!has_begun_) {
+    has_begun_ = true;
+    const double first = error();
+    if (dots_[1] == 0) std::ranges::fill(u_, T{});
+    if (course_.errors().empty() && first <= options_.limits.tolerance) {
+      course_.end(iterate::End::converged, fmt::format("‖b - A·u‖/‖b‖ is {:.3g} at the start", first));
+      return false;
+    }
+    if (course_.is_at_limit()) {
+      course_.end_at_limit();
+      return false;
+    }
+  }
+  iterate_once();
+  course_.took(error());
+  const std::vector<double>& errors = course_.errors();
+  constexpr double hopeless = 1e6;
+  if (!std::isfinite(errors.back()) || errors.back() > hopeless * std::max(errors.front(), 1.)) {
+    course_.end(
+        iterate::End::numbers,
+        fmt::format("the error has grown from {:.3g} to {:.3g}: the method does not converge here{}", errors.front(),
+                    errors.back(), level_.coefficient() ? ", as k jumps; use multigrid as a preconditioner" : ""));
+    return false;
+  }
+  if (course_.is_over()) return false;
+  if (!course_.is_at_limit()) return true;
+  course_.end_at_limit();
+  return false;
+}
+
+template <class T>
+const iterate::State& Solver<T>::state() const noexcept {
+  return conjugate_gradient_ ? conjugate_gradient_->state() : pipelined_ ? pipelined_->state() : course_.state();
+}
+
+template <class T>
+const std::vector<double>& Solver<T>::errors() const noexcept {
+  return conjugate_gradient_ ? conjugate_gradient_->errors() : pipelined_ ? pipelined_->errors() : course_.errors();
+}
+
+template <class T>
+void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
+  if (conjugate_gradient_) return conjugate_gradient_->save(checkpoint);
+  if (pipelined_) return pipelined_->save(checkpoint);
+  course_.save(checkpoint);
+  std::vector<T> u(at(level_.own().points()));
+  level_.copy_out(u_, u);
+  checkpoint.by_rank["u"].assign(u.begin(), u.end());
+}
+
+template <class T>
+void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
+  if (conjugate_gradient_) return conjugate_gradient_->resume(checkpoint);
+  if (pipelined_) return pipelined_->resume(checkpoint);
+  mpi::agreed(context_, [&] {
+    course_.resume(checkpoint);
+    const auto found = checkpoint.by_rank.find("u");
+    const Index size = found == checkpoint.by_rank.end() ? 0 : std::ssize(found->second);
+    if (size != level_.own().points()) {
+      throw ArgumentError(fmt::format("the state has {} values of u, expected {}", size, level_.own().points()));
+    }
+    std::vector<T> u;
+    for (Index i = 0; i < size; ++i) u.push_back(static_cast<T>(found->second[at(i)]));
+    level_.copy_in(u, u_);
+  });
+}
+
+template <class T>
+void Solver<T>::copy_solution(std::span<T> u) {
+  if (conjugate_gradient_ || pipelined_) level_.copy_in(solution_, u_);
+  if (is_singular_) remove_mean(u_, false);
+  level_.copy_out(u_, u);
+}
+
+template class Solver<float>;
+template class Solver<double>;
+
+}  // namespace plait::poisson

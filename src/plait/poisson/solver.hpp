@@ -1,0 +1,118 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/iterate/course.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/krylov/conjugate_gradient.hpp"
+#include "plait/layout/box.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/poisson/axis.hpp"
+#include "plait/poisson/level.hpp"
+#include "plait/poisson/multigrid.hpp"
+
+namespace plait::poisson {
+
+/// Of one to three dimensions, slowest first. Cells fill the domain; the first node is one spacing from the side below.
+struct Grid {
+  std::vector<Index> extents;
+  std::vector<double> spacing;  ///< one for each dimension
+  Points points = Points::cells;
+  std::vector<Axis::Sides> sides{};  ///< likewise; none: u is given on all
+
+  [[nodiscard]] layout::Box box() const { return layout::Box::of(extents); }
+};
+
+/// What is given on a side, below (0) or above (1) on an axis of the grid, at a place: u, or k ∂u/∂n out of the domain.
+using Boundary = std::function<double(int axis, int side, std::span<const double> place)>;
+
+enum class Method : unsigned char {
+  jacobi,
+  sor,                            ///< successive over-relaxation of red and black points
+  conjugate_gradients,            ///
+  pipelined_conjugate_gradients,  ///
+  v_cycles,                       ///< multigrid, as are those below
+  w_cycles,                       ///
+  f_cycles,                       ///
+  full_multigrid,                 ///
+  multigrid_conjugate_gradients,  ///< with a V-cycle as preconditioner: for k that jumps
+};
+
+struct Options {
+  Method method = Method::v_cycles;
+  iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 100'000};  ///< of ‖b - A·u‖ / ‖b‖
+  std::optional<double> omega = {};  ///< of Jacobi and over-relaxation; empty: 1, and the best for k = 1
+  krylov::Sums sums = krylov::Sums::fast;
+  bool project = false;    ///< where u is given nowhere: subtract the mean of f, which has to be 0
+  Boundary boundary = {};  ///< empty: 0 everywhere
+  MultigridOptions multigrid = {};
+};
+
+/// Solves  -∇·(k ∇u) = f  on a grid, by finite volumes: each rank has its box of a partition.
+///
+///     const auto partition = layout::BoxPartition::for_ranks(grid.box(), context.size());
+///     Solver<double> solver(context, grid, partition, k, f, u, {.method = Method::v_cycles});
+///     iterate::run(solver);
+///     solver.copy_solution(u);
+///
+/// Where u is given on no side, constants change nothing: f, with what flows through the sides, then has to have mean
+/// 0, and of all solutions that of mean 0 is found.
+///
+/// Everything is collective over the context, which outlives this. Iterates of all methods but those of conjugate
+/// gradients have the same bits on any number of ranks, and these, too, with reproducible sums.
+template <class T>
+class Solver {
+ public:
+  /// \param k, f, start  of this rank's points, the last axis contiguous; an empty k is 1, an empty start 0
+  /// \throws ArgumentError  on all ranks: a grid that there can't be, spans of other lengths, k that is not above 0,
+  ///                        f or k that is not finite (each names the first index on the lowest rank), 0 < omega < 2
+  ///                        not so, f of another mean than 0 where it has to be
+  /// \throws OutOfMemory    on all ranks, where one has too little
+  Solver(mpi::Context& context, const Grid& grid, const layout::BoxPartition& partition, std::span<const T> k,
+         std::span<const T> f, std::span<const T> start, const Options& options);
+
+  bool advance();
+  [[nodiscard]] const iterate::State& state() const noexcept;
+  /// The errors after each iteration.
+  [[nodiscard]] const std::vector<double>& errors() const noexcept;
+  void save(iterate::Checkpoint& checkpoint) const;
+  void resume(const iterate::Checkpoint& checkpoint);
+
+  /// u at this rank's points.
+  void copy_solution(std::span<T> u);
+  /// Of this, with all it was made of.
+  [[nodiscard]] double omega() const noexcept { return omega_; }
+  /// Empty for methods without.
+  [[nodiscard]] const std::optional<Multigrid<T>>& multigrid() const noexcept { return multigrid_; }
+
+ private:
+  void set_right_side(std::span<const T> f, const Boundary& boundary);
+  void remove_mean(Values<T>& values, bool is_expected);
+  void make_conjugate_gradients();
+  [[nodiscard]] double error();
+  void iterate_once();
+
+  mpi::Context& context_;
+  Grid grid_;
+  Options options_;
+  double omega_ = 1;
+  bool is_singular_ = true;
+  Level<T> level_;
+  Values<T> u_, b_, r_;
+  std::optional<Multigrid<T>> multigrid_;
+  iterate::Course course_;
+  krylov::Dots dots_;
+  bool has_begun_ = false;
+  // Of conjugate gradients.
+  std::vector<T> right_side_, solution_;
+  std::unique_ptr<krylov::ConjugateGradient<T>> conjugate_gradient_;
+  std::unique_ptr<krylov::PipelinedConjugateGradient<T>> pipelined_;
+};
+
+}  // namespace plait::poisson

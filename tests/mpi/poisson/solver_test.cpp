@@ -1,0 +1,390 @@
+#include "plait/poisson/solver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/context.hpp"
+
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using layout::Box;
+using layout::BoxPartition;
+using layout::Point;
+using poisson::Axis;
+using poisson::Grid;
+using poisson::Method;
+using poisson::Options;
+using poisson::Points;
+using poisson::Side;
+using poisson::Solver;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+static_assert(iterate::Solver<Solver<double>> && iterate::Solver<Solver<float>>);
+
+constexpr Axis::Sides given{Side::value, Side::value}, flux{Side::flux, Side::flux},
+    around{Side::periodic, Side::periodic};
+
+template <class F>
+void for_each_point(const Box& box, const F& f) {
+  for (Index i = box.low[0]; i < box.high[0]; ++i) {
+    for (Index j = box.low[1]; j < box.high[1]; ++j) {
+      for (Index k = box.low[2]; k < box.high[2]; ++k) f(Point{i, j, k});
+    }
+  }
+}
+
+// A whole problem, as any rank can make it.
+struct Case {
+  Grid grid;
+  std::vector<double> k, f;                      // of all points; k may be empty
+  std::array<std::array<double, 2>, 3> given{};  // on sides
+
+  [[nodiscard]] Box box() const { return grid.box(); }
+  [[nodiscard]] Axis::Sides sides(std::size_t d) const {
+    return grid.sides.empty() ? Axis::Sides{Side::value, Side::value} : grid.sides[d];
+  }
+  [[nodiscard]] bool is_singular() const {
+    for (std::size_t d = 0; d < grid.extents.size(); ++d) {
+      if (sides(d)[0] == Side::value || sides(d)[1] == Side::value) return false;
+    }
+    return true;
+  }
+};
+
+std::vector<double> part(const std::vector<double>& whole, const Box& box, const Box& own) {
+  std::vector<double> result;
+  if (whole.empty()) return result;
+  for_each_point(own, [&](const Point& p) { result.push_back(whole[at(box.offset_of(p))]); });
+  return result;
+}
+
+// Straight from the definition, point by point, and by elimination.
+std::vector<double> reference(const Case& problem) {
+  const Box box = problem.box();
+  const auto n = at(box.points());
+  std::vector<double> a(n * n), x = problem.f;
+  const auto k = [&](Index p) { return problem.k.empty() ? 1 : problem.k[at(p)]; };
+  for_each_point(box, [&](const Point& p) {
+    const Index own = box.offset_of(p);
+    for (std::size_t d = 0; d < problem.grid.extents.size(); ++d) {
+      const std::size_t axis = 3 - problem.grid.extents.size() + d;
+      const double h = problem.grid.spacing[d];
+      for (int side = 0; side < 2; ++side) {
+        Point next = p;
+        next[axis] += side == 0 ? -1 : 1;
+        const bool is_outside = !box.contains(next);
+        const Side kind = problem.sides(d)[at(side)];
+        if (is_outside && kind == Side::flux) {
+          x[at(own)] += problem.given[d][at(side)] / h;
+        } else if (is_outside && kind == Side::value) {
+          const double c = k(own) / (h * h) * (problem.grid.points == Points::cells ? 2 : 1);
+          a[at(own) * n + at(own)] += c;
+          x[at(own)] += c * problem.given[d][at(side)];
+        } else {
+          next[axis] = (next[axis] + box.high[axis]) % box.high[axis];
+          const Index other = box.offset_of(next);
+          const double c = 2 / (1 / k(own) + 1 / k(other)) / (h * h);
+          a[at(own) * n + at(own)] += c;
+          a[at(own) * n + at(other)] -= c;
+        }
+      }
+    }
+  });
+  if (problem.is_singular()) {
+    double mean = 0;
+    for (const double value : x) mean += value / static_cast<double>(n);
+    for (double& value : x) value -= mean;
+    for (double& entry : a) entry += 1;
+  }
+  for (std::size_t c = 0; c < n; ++c) {  // no pivots are needed: it is symmetric and positive definite
+    for (std::size_t i = c + 1; i < n; ++i) {
+      const double factor = a[i * n + c] / a[c * n + c];
+      if (factor == 0) continue;
+      for (std::size_t j = c; j < n; ++j) a[i * n + j] -= factor * a[c * n + j];
+      x[i] -= factor * x[c];
+    }
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t j = i + 1; j < n; ++j) x[i] -= a[i * n + j] * x[j];
+    x[i] /= a[i * n + i];
+  }
+  return x;
+}
+
+struct Solved {
+  std::vector<double> u;  // of all points, on all ranks
+  iterate::State state;
+  std::vector<double> errors;
+};
+
+template <class T = double>
+Solved solve(mpi::Context& context, const Case& problem, const BoxPartition& partition, Options options) {
+  const Box box = problem.box(), own = partition.box(context.rank());
+  options.boundary = [&](int axis, int side, std::span<const double>) { return problem.given[at(axis)][at(side)]; };
+  const auto as_t = [&](const std::vector<double>& whole) {
+    const std::vector<double> values = part(whole, box, own);
+    return std::vector<T>(values.begin(), values.end());
+  };
+  const std::vector<T> k = as_t(problem.k), f = as_t(problem.f);
+  Solver<T> solver(context, problem.grid, partition, k, f, {}, options);
+  iterate::run(solver);
+  std::vector<T> u(f.size());
+  solver.copy_solution(u);
+  std::vector<double> whole(at(box.points()));
+  std::size_t next = 0;
+  for_each_point(own, [&](const Point& p) { whole[at(box.offset_of(p))] = static_cast<double>(u[next++]); });
+  mpi::all_reduce(context.comm(), std::span<double>(whole), mpi::Operation::sum());
+  return {whole, solver.state(), solver.errors()};
+}
+
+constexpr std::array methods{Method::jacobi,
+                             Method::sor,
+                             Method::conjugate_gradients,
+                             Method::pipelined_conjugate_gradients,
+                             Method::v_cycles,
+                             Method::w_cycles,
+                             Method::f_cycles,
+                             Method::full_multigrid,
+                             Method::multigrid_conjugate_gradients};
+
+struct Random {
+  std::uint64_t seed;
+  std::uint64_t draws = 0;
+  Index operator()(Index low, Index high) {
+    return low + static_cast<Index>(random_bits(seed, draws++) % static_cast<std::uint64_t>(high - low + 1));
+  }
+  double real() { return random_uniform(seed, draws++); }
+};
+
+Case random_case(Random& random, bool k_varies) {
+  Case problem;
+  const Index dimensions = random(1, 3);
+  const Index most = dimensions == 1 ? 14 : dimensions == 2 ? 8 : 5;
+  problem.grid.points = random(0, 2) == 0 ? Points::nodes : Points::cells;
+  for (Index d = 0; d < dimensions; ++d) {
+    problem.grid.extents.push_back(random(1, most));
+    problem.grid.spacing.push_back(random(0, 2) == 0 ? 0.3 : 0.5);
+    Axis::Sides sides = random(0, 2) == 0 ? around : given;
+    for (Side& side : sides) {
+      if (side != Side::periodic && problem.grid.points == Points::cells && random(0, 1) == 0) side = Side::flux;
+    }
+    problem.grid.sides.push_back(sides);
+    problem.given[at(d)] = {random.real(), random.real()};
+  }
+  for (Index p = 0; p < problem.box().points(); ++p) {
+    if (k_varies) problem.k.push_back(std::exp(random.real()));
+    problem.f.push_back(random.real() - 0.5);
+  }
+  return problem;
+}
+
+void expect_agreement(bool k_varies) {
+  mpi::Context context(test_comm());
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    Random random{seed + (k_varies ? 100 : 0)};
+    const Case problem = random_case(random, k_varies);
+    const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
+    const std::vector<double> expected = reference(problem);
+    double size = 0;
+    for (const double value : expected) size = std::max(size, std::abs(value));
+    for (const Method method : methods) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << layout::describe(problem.box()) << ", method "
+                                        << static_cast<int>(method));
+      Options options{.method = method, .limits = {.tolerance = 1e-12, .most_iterations = 200'000}, .project = true};
+      options.multigrid.least_points_per_rank = 8;
+      if (method == Method::jacobi) options.omega = 0.9;  // 1 leaves a checkerboard where all is periodic
+      const Solved solved = solve(context, problem, partition, options);
+      EXPECT_NE(solved.state.end, iterate::End::limit) << solved.state.reason;
+      for (std::size_t p = 0; p < expected.size(); ++p) ASSERT_NEAR(solved.u[p], expected[p], 1e-9 * size);
+    }
+  }
+}
+
+TEST(Poisson, IsSolvedAlikeByAllMethodsAndByElimination) { expect_agreement(false); }
+
+TEST(Poisson, IsSolvedAlikeWhereKVaries) { expect_agreement(true); }
+
+TEST(Poisson, HasAnErrorOfSecondOrderInOneToThreeDimensions) {
+  mpi::Context context(test_comm());
+  for (std::size_t dimensions = 1; dimensions <= 3; ++dimensions) {
+    std::vector<double> errors;
+    for (const Index n : {10, 20}) {
+      Case problem;
+      problem.grid.extents.assign(dimensions, n);
+      problem.grid.spacing.assign(dimensions, 1. / static_cast<double>(n));
+      std::vector<double> wanted;
+      for_each_point(problem.box(), [&](const Point& p) {
+        double u = 1;
+        for (std::size_t a = 3 - dimensions; a < 3; ++a) {
+          u *= std::sin(M_PI * (static_cast<double>(p[a]) + 0.5) / static_cast<double>(n));
+        }
+        wanted.push_back(u);
+        problem.f.push_back(static_cast<double>(dimensions) * M_PI * M_PI * u);
+      });
+      const Solved solved =
+          solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()), {.limits = {.tolerance = 1e-10}});
+      EXPECT_LE(solved.errors.size(), 25U);
+      double error = 0;
+      for (std::size_t p = 0; p < wanted.size(); ++p) error = std::max(error, std::abs(solved.u[p] - wanted[p]));
+      errors.push_back(error);
+    }
+    EXPECT_NEAR(std::log2(errors[0] / errors[1]), 2, 0.1) << dimensions;
+  }
+}
+
+TEST(Poisson, HasTheSameBitsOnAnyNumberOfRanks) {
+  mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
+  for (std::uint64_t seed = 200; seed < 206; ++seed) {
+    Random random{seed};
+    const Case problem = random_case(random, seed % 2 == 0);
+    for (const Method method : methods) {
+      SCOPED_TRACE(::testing::Message() << "seed " << seed << ", method " << static_cast<int>(method));
+      Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 6}};
+      options.sums = krylov::Sums::reproducible;
+      options.project = true;
+      options.multigrid.least_points_per_rank = 8;
+      const Solved parts = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()), options);
+      const Solved whole = solve(alone, problem, BoxPartition::for_ranks(problem.box(), 1), options);
+      EXPECT_EQ(parts.u, whole.u);
+      EXPECT_EQ(parts.errors, whole.errors);
+    }
+  }
+}
+
+TEST(Poisson, IsSolvedInFloatsToTheirPrecision) {
+  mpi::Context context(test_comm());
+  Random random{7};
+  const Case problem = random_case(random, true);
+  const std::vector<double> expected = reference(problem);
+  const Solved solved = solve<float>(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
+                                     {.limits = {.tolerance = 1e-5}, .project = true});
+  EXPECT_EQ(solved.state.end, iterate::End::converged);
+  for (std::size_t p = 0; p < expected.size(); ++p) EXPECT_NEAR(solved.u[p], expected[p], 1e-3);
+}
+
+TEST(Poisson, ConvergesFastOnGridsOfAnySizeAndShape) {
+  mpi::Context context(test_comm());
+  for (const auto& [extents, spacing] :
+       std::vector<std::pair<std::vector<Index>, std::vector<double>>>{{{100, 37}, {1, 1}},
+                                                                       {{61, 130}, {1, 1}},
+                                                                       {{50, 50}, {1, 10}},
+                                                                       {{9, 200}, {1, 1}},
+                                                                       {{20, 17, 23}, {1, 1, 1}},
+                                                                       {{1000}, {1}}}) {
+    for (const Points points : {Points::cells, Points::nodes}) {
+      Case problem;
+      problem.grid = {.extents = extents, .spacing = spacing, .points = points};
+      for (Index p = 0; p < problem.box().points(); ++p)
+        problem.f.push_back(random_uniform(3, static_cast<std::uint64_t>(p)));
+      const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()), {});
+      EXPECT_EQ(solved.state.end, iterate::End::converged);
+      EXPECT_LE(solved.errors.size(), points == Points::nodes ? 14U : 20U) << layout::describe(problem.box());
+    }
+  }
+}
+
+// Squares of k = 1 and 100 in turn, where V-cycles alone need not converge.
+TEST(Poisson, IsSolvedByConjugateGradientsWithMultigridWhereKJumps) {
+  mpi::Context context(test_comm());
+  Case problem;
+  problem.grid = {.extents = {64, 64}, .spacing = {1, 1}};
+  for (Index i = 0; i < 64; ++i) {
+    for (Index j = 0; j < 64; ++j) {
+      problem.k.push_back((i / 8 + j / 8) % 2 == 0 ? 1 : 100);
+      problem.f.push_back(1);
+    }
+  }
+  const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
+                              {.method = Method::multigrid_conjugate_gradients});
+  EXPECT_EQ(solved.state.end, iterate::End::converged) << solved.state.reason;
+  RecordProperty("iterations", static_cast<int>(solved.state.step));
+}
+
+TEST(Poisson, GoesOnFromACheckpointWithTheSameBits) {
+  mpi::Context context(test_comm());
+  Random random{11};
+  const Case problem = random_case(random, true);
+  const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
+  const Box own = partition.box(rank());
+  const std::vector<double> k = part(problem.k, problem.box(), own), f = part(problem.f, problem.box(), own);
+  for (const Method method : methods) {
+    const Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 5}, .project = true};
+    Solver<double> whole(context, problem.grid, partition, k, f, {}, options);
+    Solver<double> first(context, problem.grid, partition, k, f, {}, options);
+    Solver<double> second(context, problem.grid, partition, k, f, {}, options);
+    iterate::run(whole);
+    for (int i = 0; i < 3; ++i) first.advance();
+    iterate::Checkpoint checkpoint;
+    first.save(checkpoint);
+    second.resume(checkpoint);
+    iterate::run(second);
+    std::vector<double> u(f.size()), v(f.size());
+    whole.copy_solution(u);
+    second.copy_solution(v);
+    EXPECT_EQ(u, v) << static_cast<int>(method);
+    EXPECT_EQ(whole.errors(), second.errors()) << static_cast<int>(method);
+    EXPECT_THAT([&] { second.resume({}); }, ThrowsMessage<ArgumentError>(HasSubstr("no errors")));
+  }
+}
+
+TEST(Poisson, WithoutAGivenValueWantsAMeanOfZeroUnlessToldToProject) {
+  mpi::Context context(test_comm());
+  Case problem;
+  problem.grid = {.extents = {6, 5}, .spacing = {1, 1}, .sides = {flux, around}};
+  problem.f.assign(30, 0.25);
+  const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
+  EXPECT_THAT([&] { (void)solve(context, problem, partition, {}); },
+              ThrowsMessage<ArgumentError>(AllOf(HasSubstr("mean"), HasSubstr("0.25"), HasSubstr("project"))));
+  EXPECT_NO_THROW((void)solve(context, problem, partition, {.project = true}));
+  problem.given[0] = {-0.75, -0.75};  // flows out what f brings: 2 · 5 · 0.75 = 30 · 0.25
+  const Solved solved = solve(context, problem, partition, {.limits = {.tolerance = 1e-10}});
+  double sum = 0;
+  for (const double u : solved.u) sum += u;
+  EXPECT_NEAR(sum, 0, 1e-9);
+}
+
+TEST(Poisson, NamesWhatIsWrongOnAllRanks) {
+  mpi::Context context(test_comm());
+  Case good;
+  good.grid = {.extents = {4, 5}, .spacing = {1, 1}};
+  good.f.assign(20, 1);
+  const auto expect = [&](const auto& change, const auto& text, Options options = {}) {
+    Case bad = good;
+    change(bad);
+    EXPECT_THAT([&] { (void)solve(context, bad, BoxPartition::for_ranks(bad.box(), ranks()), options); },
+                ThrowsMessage<ArgumentError>(HasSubstr(text)));
+  };
+  const auto same = [](Case&) {};
+  for (const double value : {0., -1., static_cast<double>(NAN), static_cast<double>(INFINITY)}) {
+    expect([&](Case& c) { c.k.assign(20, 1), c.k[13] = value; }, fmt::format("k: is {} at (2, 3), expected", value));
+  }
+  expect([](Case& c) { c.f[19] = NAN; }, "f: is nan at (3, 4)");
+  expect([](Case& c) { c.grid.spacing = {1, 0}; }, "spacing: is 0");
+  expect([](Case& c) { c.grid.spacing = {1}; }, "spacing: there are 1, expected 2");
+  expect([](Case& c) { c.grid.sides = {flux, {Side::periodic, Side::value}}; }, "sides: one of axis 1 is periodic");
+  expect([](Case& c) { c.grid.points = Points::nodes, c.grid.sides = {given, flux}; }, "axis 1 has a flux");
+  expect([](Case& c) { c.given[0][1] = NAN; }, "boundary: is nan on side 1 of axis 0");
+  for (const double omega : {0., 2., -1., 2.5}) {
+    expect(same, fmt::format("omega: is {}, expected one between 0 and 2", omega),
+           {.method = Method::sor, .omega = omega});
+  }
+  expect(same, "tolerance is -1", {.limits = {.tolerance = -1}});
+}
+
+}  // namespace
+}  // namespace plait::test
