@@ -22,15 +22,14 @@
 #include <fmt/format.h>
 
 #include "plait/base/stopwatch.hpp"
-#include "plait/dense/symm/symm_node_volume.hpp"
 #include "plait/dense/symm/symm_plan.hpp"
 #include "plait/dense/symm/symm_square_cube.hpp"
-#include "plait/dense/symm/symm_transfers.hpp"
 #include "plait/mpi/collectives.hpp"
 
 #include "bench/harness/benchmark.hpp"
 #include "bench/harness/mpi_name.hpp"
 #include "bench/harness/ping_pong_limit.hpp"
+#include "bench/multiply/symm_transfers.hpp"
 
 namespace {
 
@@ -72,8 +71,8 @@ class Operands {
     if (!sends_by_itself) return;
     expected_bytes_ = 0;
     const mpi::NodeTopology& topology = context.topology();
-    for (const dense::SymmTransfer& transfer :
-         dense::symm_transfers_of_square_cube(kernel_.mesh(), kernel_.options(), Index{sizeof(double)})) {
+    for (const bench::SymmTransfer& transfer :
+         bench::symm_transfers_of_square_cube(kernel_.mesh(), kernel_.options(), Index{sizeof(double)})) {
       if (transfer.from == context.rank() && topology.class_of(transfer.to) == PeerClass::network)
         *expected_bytes_ += transfer.traffic.bytes;
     }
@@ -140,11 +139,11 @@ std::vector<SymmOptions> few_ways() {
 }
 
 /// What goes from node to node; from rank to rank, where there is but one node.
-dense::NodeVolume volume(const mpi::Context& context, Index n, const SymmOptions& options) {
+bench::NodeVolume volume(const mpi::Context& context, Index n, const SymmOptions& options) {
   const SymmOptions all = dense::complete(context.size(), n, options);
-  const auto transfers = dense::symm_transfers_of_square_cube(dense::symm_grid(n, all), all, Index{sizeof(double)});
+  const auto transfers = bench::symm_transfers_of_square_cube(dense::symm_grid(n, all), all, Index{sizeof(double)});
   const bool is_one_node = context.topology().nodes() == 1;
-  return dense::node_volume(is_one_node ? model::Placement{context.size(), 1} : context.placement(), transfers);
+  return bench::node_volume(is_one_node ? model::Placement{context.size(), 1} : context.placement(), transfers);
 }
 
 /// The one that takes least time, of two runs each.

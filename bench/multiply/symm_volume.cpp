@@ -1,5 +1,5 @@
 // What passes the links of nodes for D² and D³, with several processes on each: Table IV of Huang and Chow. Their
-// estimate and its rules (`dense::estimated_node_bytes`), and what Algorithm 4, its collectives done by chains, and
+// estimate and its rules (`bench::estimated_node_bytes`), and what Algorithm 4, its collectives done by chains, and
 // plait's own algorithm send between nodes by the formulas. What the transport counts on the ranks of the run is held
 // to these, message by message.
 //
@@ -20,12 +20,12 @@
 
 #include <fmt/format.h>
 
-#include "plait/dense/symm/symm_node_volume.hpp"
 #include "plait/dense/symm/symm_plan.hpp"
 #include "plait/dense/symm/symm_square_cube.hpp"
-#include "plait/dense/symm/symm_transfers.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
+
+#include "bench/multiply/symm_transfers.hpp"
 
 namespace {
 int ranks_of_pretended_nodes = 0;  // 0: the nodes that there are. MPI's call below has no other way to know it
@@ -44,7 +44,7 @@ extern "C" int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_I
 namespace {
 
 using namespace plait;
-using dense::NodeVolume;
+using bench::NodeVolume;
 using dense::SymmAlgorithm;
 using dense::SymmOptions;
 
@@ -60,9 +60,9 @@ struct PublishedRow {
 constexpr std::array<PublishedRow, 5> published{
     PublishedRow{1, 4, 265.0}, {2, 5, 311.5}, {4, 6, 405.1}, {6, 7, 429.7}, {8, 8, 390.5}};
 
-std::vector<dense::SymmTransfer> transfers(int ranks, Index n, SymmAlgorithm algorithm) {
+std::vector<bench::SymmTransfer> transfers(int ranks, Index n, SymmAlgorithm algorithm) {
   const SymmOptions options = dense::complete(ranks, n, {.algorithm = algorithm});
-  return dense::symm_transfers_of_square_cube(dense::symm_grid(n, options), options, element_bytes);
+  return bench::symm_transfers_of_square_cube(dense::symm_grid(n, options), options, element_bytes);
 }
 
 std::string megabytes(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20)); }
@@ -71,9 +71,9 @@ std::string megabytes(double bytes) { return fmt::format("{:.1f}", bytes / (1 <<
 std::string predicted(int edge, int ranks_per_node) {
   const int ranks = edge * edge * edge;
   const model::Placement placement{ranks, ranks_per_node};
-  std::string cells = fmt::format(" {} |", megabytes(dense::estimated_node_bytes(molecule, edge, ranks_per_node, 8)));
+  std::string cells = fmt::format(" {} |", megabytes(bench::estimated_node_bytes(molecule, edge, ranks_per_node, 8)));
   for (const SymmAlgorithm algorithm : algorithms) {
-    const NodeVolume volume = node_volume(placement, transfers(ranks, molecule, algorithm));
+    const NodeVolume volume = bench::node_volume(placement, transfers(ranks, molecule, algorithm));
     cells += fmt::format(" {} | {} |", megabytes(static_cast<double>(volume.busiest_bytes())),
                          megabytes(static_cast<double>(volume.total.bytes)));
   }
@@ -111,7 +111,7 @@ bool count(mpi::Context& context, Index n, SymmAlgorithm algorithm) {
 
   const auto all = transfers(context.size(), n, algorithm);
   Traffic expected;
-  for (const dense::SymmTransfer& transfer : all) {
+  for (const bench::SymmTransfer& transfer : all) {
     const bool leaves = context.topology().class_of(transfer.to) == PeerClass::network;
     if (transfer.from == context.rank() && leaves) expected += transfer.traffic;
   }
@@ -119,7 +119,7 @@ bool count(mpi::Context& context, Index n, SymmAlgorithm algorithm) {
   const Index wrong_ranks = sum(counted == expected ? 0 : 1);
   const Index bytes = sum(counted.bytes), messages = sum(counted.messages);
   if (context.rank() == 0) {
-    const Traffic total = dense::node_volume(context.placement(), all).total;
+    const Traffic total = bench::node_volume(context.placement(), all).total;
     std::puts(fmt::format("{}, n = {}: {} bytes in {} messages between {} nodes were counted, {} in {} predicted",
                           algorithm == SymmAlgorithm::mirrored ? "plait's own" : "Algorithm 4 by chains", n, bytes,
                           messages, context.topology().nodes(), total.bytes, total.messages)

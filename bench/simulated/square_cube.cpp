@@ -12,10 +12,9 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/dense/symm/symm_node_volume.hpp"
 #include "plait/dense/symm/symm_plan.hpp"
-#include "plait/dense/symm/symm_transfers.hpp"
 
+#include "bench/multiply/symm_transfers.hpp"
 #include "bench/simulated/measure.hpp"
 
 namespace plait::bench {
@@ -84,9 +83,9 @@ PreparedSquareCube prepare(mpi::Context& context, const SimulatedSquareCube& tas
   PreparedSquareCube prepared{
       [plan, memory] { plan->run({memory->d.data(), memory->d2.data(), memory->d3.data()}, true); }, 0};
   if (context.rank() == 0) {
-    const auto transfers = dense::symm_transfers_of_square_cube(plan->mesh(), options, Index{sizeof(double)});
+    const auto transfers = symm_transfers_of_square_cube(plan->mesh(), options, Index{sizeof(double)});
     prepared.busiest_bytes =
-        static_cast<double>(dense::node_volume(model::Placement{context.size(), 1}, transfers).busiest_bytes());
+        static_cast<double>(node_volume(model::Placement{context.size(), 1}, transfers).busiest_bytes());
   }
   return prepared;
 }

@@ -31,6 +31,24 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
+/// What one rank sends and receives, whoever the peer is. What is empty does not travel.
+struct Exchanged {
+  Traffic sent;
+  Traffic received;
+
+  void send(Index bytes) noexcept { sent += one(bytes); }
+  void receive(Index bytes) noexcept { received += one(bytes); }
+  Exchanged& operator+=(const Exchanged& other) noexcept {
+    sent += other.sent;
+    received += other.received;
+    return *this;
+  }
+  friend bool operator==(const Exchanged&, const Exchanged&) = default;
+
+ private:
+  [[nodiscard]] static Traffic one(Index bytes) noexcept { return bytes > 0 ? Traffic{1, bytes} : Traffic{}; }
+};
+
 /// What one operation of this rank sent and received, by class of peer. Own moves appear on both sides.
 struct TrafficCounters {
   std::array<Traffic, 3> sent{};

@@ -228,31 +228,6 @@ struct MatrixVector<T>::Plan {
     product.wait();
   }
 
-  [[nodiscard]] collective::Exchanged traffic() const {
-    collective::Exchanged all;
-    if (!takes_part) return all;
-    if (method != VectorMethod::mesh) {
-      const Blocks parts = blocks(method == VectorMethod::rows ? columns_of_x : rows_of_y);
-      for (const collective::Chunk& chunk : parts.chunks()) {
-        std::vector<Index> pieces;
-        for (const collective::Segment& piece : chunk) pieces.push_back(piece.elements() * element_bytes);
-        all += method == VectorMethod::rows ? collective::all_gather_ring_traffic(pieces, row)
-                                            : collective::reduce_scatter_ring_traffic(pieces, row, true);
-      }
-      return all;
-    }
-    if (ranks == 1) return all;
-    const Stream along = stream(row);
-    for (const collective::Segment& segment : along.segments()) {
-      all += collective::reduce_chain_traffic(segment.elements() * element_bytes, ranks, row, column, true);
-    }
-    const Stream down = stream(column);
-    for (const collective::Segment& segment : down.segments()) {
-      all += collective::broadcast_chain_traffic(segment.elements() * element_bytes, ranks, column, row);
-    }
-    return all;
-  }
-
   static constexpr Index element_bytes = Index{sizeof(T)};
 
   mpi::Context& context;
@@ -319,8 +294,8 @@ void MatrixVector<T>::execute(matrix_view<const T> a, std::span<const T> x, std:
   plan_->execute(a, x, y);
 }
 template <Element T>
-collective::Exchanged MatrixVector<T>::traffic() const {
-  return plan_->traffic();
+Exchanged MatrixVector<T>::traffic() const {
+  return plan_->product.traffic();
 }
 
 template class MatrixVector<float>;

@@ -3,9 +3,9 @@
 #include <memory>
 #include <span>
 
+#include "plait/base/counters.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/dense/arrangement/arrangement.hpp"
 #include "plait/dense/element.hpp"
 #include "plait/layout/layout.hpp"
@@ -63,7 +63,7 @@ class MatrixVector {
   void execute(matrix_view<const T> a, std::span<const T> x, std::span<T> y);
 
   /// What this rank sends and receives in an execution, exactly.
-  [[nodiscard]] collective::Exchanged traffic() const;
+  [[nodiscard]] Exchanged traffic() const;
 
  private:
   struct Plan;

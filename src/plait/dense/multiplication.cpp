@@ -14,7 +14,6 @@
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/dense/arrangement/arrangement_moves.hpp"
-#include "plait/dense/arrangement/arrangement_traffic.hpp"
 #include "plait/dense/arrangement/in_place.hpp"
 #include "plait/dense/blas/blas.hpp"
 #include "plait/dense/blas/blas_threads.hpp"
@@ -365,8 +364,8 @@ const Choice& Multiplication<T>::choice() const noexcept {
 }
 
 template <Element T>
-collective::Exchanged Multiplication<T>::product_traffic() const {
-  return dense::product_traffic(plan_->choice.arrangement, plan_->choice.cut, Index{sizeof(T)}, plan_->roles.mine);
+Exchanged Multiplication<T>::product_traffic() const {
+  return plan_->product ? plan_->product->traffic() : Exchanged{};
 }
 
 template <Element T>

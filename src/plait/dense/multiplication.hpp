@@ -6,7 +6,6 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/dense/arrangement/choice.hpp"
 #include "plait/dense/element.hpp"
 #include "plait/dense/factors.hpp"
@@ -87,7 +86,7 @@ class Multiplication {
   /// How it is done, and what memory a rank takes.
   [[nodiscard]] const Choice& choice() const noexcept;
   /// What this rank sends and receives of the product in an execution, exactly, and of the exchanges before and after.
-  [[nodiscard]] collective::Exchanged product_traffic() const;
+  [[nodiscard]] Exchanged product_traffic() const;
   [[nodiscard]] Index redistributed_bytes() const;  ///< that this rank receives
 
   /// Which of the matrices take part in no exchange, as they lie on the right ranks already.

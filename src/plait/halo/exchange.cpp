@@ -222,13 +222,11 @@ void Exchange::build() {
     const auto place = [this, buffer, &package](const Run& run) {
       return package.shared != nullptr ? package.shared : run.address(buffer, package.offset);
     };
-    const OperationId packed = graph.compute(position(0, own, package.peer), steps(package),
-                                             [this, &package, place](const Run& run, Index step) {
-                                               pack(package, step, place(run));
-                                               if (package.shared != nullptr && step + 1 == steps(package))
-                                                 run.count_sent(package.peer, package.bytes);
-                                             });
+    const OperationId packed =
+        graph.compute(position(0, own, package.peer), steps(package),
+                      [this, &package, place](const Run& run, Index step) { pack(package, step, place(run)); });
     if (package.shared != nullptr) {
+      graph.writes_for(packed, package.peer, package.bytes);
       const schedule::NodeFlags flags = flags_of(own);
       graph.signal(position(0, own, package.peer), flags, filled(package.peer), 1, {packed});
       graph.await(position(1, own, package.peer), flags, emptied(package.peer));
@@ -243,15 +241,13 @@ void Exchange::build() {
                            [this, buffer, &package](const Run& run, Index step) {
                              unpack(package, step,
                                     package.shared != nullptr ? package.shared : run.address(buffer, package.offset));
-                             if (package.shared != nullptr && step + 1 == steps(package)) {
-                               run.count_received(package.peer, package.bytes);
-                             }
                            },
                            {}, {arrived});
     };
     if (package.shared != nullptr) {
       const schedule::NodeFlags flags = flags_of(package.peer);
       const OperationId unpacked = add_unpack(graph.await(here, flags, filled(own)));
+      graph.reads_from(unpacked, package.peer, package.bytes);
       graph.signal(position(1, package.peer, own), flags, emptied(own), 1, {unpacked}, schedule::Tells::end);
     } else {
       add_unpack(graph.receive(here, package.peer, {buffer, package.offset, package.bytes}));

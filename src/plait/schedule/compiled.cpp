@@ -47,11 +47,18 @@ std::span<const int> Compiled::staged_by(int operation) const {
   return std::span(staged_uses).subspan(at(op.first_staging), at(op.last_staging - op.first_staging));
 }
 
+std::span<const Graph::Move> Compiled::moves_of(int operation) const {
+  const Operation& op = operations[at(operation)];
+  return std::span(moves_).subspan(at(op.first_move), at(op.last_move - op.first_move));
+}
+
 Compiled::Compiled(Graph graph, int own_rank)
     : slots(std::move(graph.slots_)),
+      traffic(traffic_of(graph)),
       strands(graph.strands_),
       kept_(std::move(graph.kept_)),
-      nodes_(std::move(graph.nodes_)) {
+      nodes_(std::move(graph.nodes_)),
+      moves_(std::move(graph.moves_)) {
   const int count = static_cast<int>(nodes_.size());
   const std::vector<int> order = execution_order(own_rank);
   std::vector<int> rank_of(nodes_.size());
@@ -82,7 +89,9 @@ Compiled::Compiled(Graph graph, int own_rank)
                           .first_dependent = 0,
                           .last_dependent = 0,
                           .first_staging = 0,
-                          .last_staging = 0});
+                          .last_staging = 0,
+                          .first_move = 0,
+                          .last_move = 0});
     uses[at(i)] = std::move(node.uses);
     for (const OperationId before : node.after) ++out_degree[at(rank_of[static_cast<std::size_t>(before)]) + 1];
   }
@@ -97,6 +106,14 @@ Compiled::Compiled(Graph graph, int own_rank)
       Operation& op = operations[at(rank_of[static_cast<std::size_t>(before)])];
       dependents[at(op.last_dependent++)] = i;
     }
+  }
+
+  std::ranges::stable_sort(moves_, {}, &Graph::Move::computation);
+  for (int first = 0, last = 0; first < static_cast<int>(moves_.size()); first = last) {
+    const OperationId computation = moves_[at(first)].computation;
+    while (last < static_cast<int>(moves_.size()) && moves_[at(last)].computation == computation) ++last;
+    Operation& op = operations[at(rank_of[static_cast<std::size_t>(computation)])];
+    op.first_move = first, op.last_move = last;
   }
 
   for (const Graph::Pool& pool : graph.pools_) {

@@ -42,6 +42,7 @@ class Compiled {
     int channel_prev;  // the operation of the same lane, peer and strand that must be posted before; -1 if none
     int first_dependent, last_dependent;
     int first_staging, last_staging;
+    int first_move, last_move;
   };
   struct StagedSlot {
     int slot;
@@ -59,6 +60,8 @@ class Compiled {
   [[nodiscard]] int size() const noexcept { return static_cast<int>(operations.size()); }
   [[nodiscard]] std::span<const int> dependents_of(int operation) const;
   [[nodiscard]] std::span<const int> staged_by(int operation) const;
+  /// In memory that a node shares.
+  [[nodiscard]] std::span<const Graph::Move> moves_of(int operation) const;
 
   std::vector<Operation> operations;
   std::vector<int> dependents;
@@ -70,6 +73,7 @@ class Compiled {
   std::vector<Graph::Slot> slots;
   std::vector<int> staged_of_slot;  // -1 for bound slots
   std::vector<int> bound_slots;     // in the order of their making
+  Exchanged traffic;
   Index staging_bytes = 0;
   int strands = 1;
 
@@ -84,6 +88,7 @@ class Compiled {
 
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Graph::Node> nodes_;  // keeps the functions alive
+  std::vector<Graph::Move> moves_;  // by operation
 };
 
 }  // namespace plait::schedule

@@ -45,8 +45,6 @@ class Executor final : public mpi::Activity, public Run {
 
   [[nodiscard]] std::byte* address(SlotId slot, Index offset) const noexcept override;
   void count_own_move(Index bytes) const noexcept override;
-  void count_sent(int peer, Index bytes) const noexcept override;
-  void count_received(int peer, Index bytes) const noexcept override;
 
  private:
   enum class State : unsigned char { waiting, eligible, posted, done };
@@ -59,6 +57,8 @@ class Executor final : public mpi::Activity, public Run {
 
   [[nodiscard]] const void* raw_arguments() const noexcept override { return arguments_; }
 
+  void count_sent(int peer, Index bytes) const noexcept;
+  void count_received(int peer, Index bytes) const noexcept;
   void idle(Backoff& backoff) noexcept;
   bool advance_or_throw();
   bool complete_requests();

@@ -259,6 +259,10 @@ void Executor::finish(int operation, bool failed) {
   status.failed = failed;
   timeline_.ended(operation, failed);
   lane_changed_ = {true, true, true};
+  if (!failed) {
+    for (const auto& move : graph_.moves_of(operation))
+      move.sends ? count_sent(move.peer, move.bytes) : count_received(move.peer, move.bytes);
+  }
   for (const int next : graph_.dependents_of(operation)) {
     if (failed) status_[at(next)].failed = true;
     release_dependency(next);

@@ -136,6 +136,16 @@ OperationId Graph::compute(Position position, Index steps, ComputeFunction f, Sl
               .after = std::move(after)});
 }
 
+void Graph::writes_for(OperationId computation, int peer, Index bytes) { add_move({computation, peer, bytes, true}); }
+void Graph::reads_from(OperationId computation, int peer, Index bytes) { add_move({computation, peer, bytes, false}); }
+
+void Graph::add_move(Move move) {
+  PLAIT_ASSERT(move.computation >= OperationId{0} && move.computation < OperationId{static_cast<int>(nodes_.size())},
+               "the computation exists");
+  PLAIT_ASSERT(move.peer >= 0 && move.bytes >= 0, "bytes move between ranks");
+  if (move.bytes > 0) moves_.push_back(move);
+}
+
 OperationId Graph::request(Position position, RequestFunction start, Slots uses, Dependencies after) {
   PLAIT_ASSERT(start != nullptr, "a request has something to start");
   return add({.kind = Kind::request,
@@ -158,6 +168,16 @@ OperationId Graph::signal(Position position, const NodeFlags& flags, Index flag,
 
 OperationId Graph::await(Position position, const NodeFlags& flags, Index flag, Dependencies after) {
   return add({.kind = Kind::await, .position = position, .flag = &flags.cell(flag), .after = std::move(after)});
+}
+
+Exchanged traffic_of(const Graph& graph) {
+  Exchanged traffic;
+  for (const Graph::Node& node : graph.nodes_) {
+    if (node.kind == OperationKind::send) traffic.send(node.range.bytes);
+    if (node.kind == OperationKind::receive) traffic.receive(node.range.bytes);
+  }
+  for (const Graph::Move& move : graph.moves_) move.sends ? traffic.send(move.bytes) : traffic.receive(move.bytes);
+  return traffic;
 }
 
 }  // namespace plait::schedule

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "plait/base/counters.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/operation_kind.hpp"
 #include "plait/mpi/request.hpp"
@@ -50,9 +51,6 @@ class Run {
   [[nodiscard]] virtual std::byte* address(SlotId slot, Index offset = 0) const noexcept = 0;
   /// Counts bytes that a computation moved within this rank's memory in place of a message.
   virtual void count_own_move(Index bytes) const noexcept = 0;
-  /// Counts what a computation wrote for (read from) another rank of the node in memory that they share, as a message.
-  virtual void count_sent(int peer, Index bytes) const noexcept = 0;
-  virtual void count_received(int peer, Index bytes) const noexcept = 0;
   /// What was passed to `Schedule::start`, such as scalars; the caller of `start` and the computation agree on T.
   template <class T>
   [[nodiscard]] const T& arguments() const noexcept {
@@ -114,6 +112,11 @@ class Graph {
   /// that `f` touches.
   OperationId compute(Position position, Index steps, ComputeFunction f, Slots uses = {}, Dependencies after = {});
 
+  /// Says that a computation writes so many bytes for (reads them from) another rank of the node in memory that they
+  /// share: they count as a message when it is done.
+  void writes_for(OperationId computation, int peer, Index bytes);
+  void reads_from(OperationId computation, int peer, Index bytes);
+
   /// Anything that yields an MPI request: MPI's own collectives on a communicator that nothing else uses, MPI-IO. All
   /// ranks have a collective's operation at the same position; requests start in the order of positions, at one
   /// position as they were added. One whose dependencies failed is started all the same, so that no rank waits for
@@ -131,6 +134,7 @@ class Graph {
 
  private:
   friend class Compiled;
+  friend Exchanged traffic_of(const Graph& graph);
 
   using Kind = OperationKind;
   struct Slot {
@@ -141,6 +145,12 @@ class Graph {
   struct Pool {
     Index block_bytes;
     Index blocks;
+  };
+  struct Move {
+    OperationId computation;
+    int peer;
+    Index bytes;
+    bool sends;
   };
   struct Node {
     Kind kind;
@@ -160,6 +170,7 @@ class Graph {
     Dependencies after{};
   };
 
+  void add_move(Move move);
   SlotId add_slot(Slot slot);
   OperationId add(Node node);
   OperationId message(Kind kind, Position position, int peer, Range range, Dependencies after);
@@ -172,6 +183,11 @@ class Graph {
   std::vector<Pool> pools_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Node> nodes_;
+  std::vector<Move> moves_;
 };
+
+/// What this rank sends and receives in a run: messages of its own, and what it moves in memory that a node shares.
+/// What MPI's own collectives send is not known.
+[[nodiscard]] Exchanged traffic_of(const Graph& graph);
 
 }  // namespace plait::schedule

@@ -57,6 +57,7 @@ bool Schedule::progress() { return executor_->progress(); }
 void Schedule::wait() { executor_->wait(); }
 bool Schedule::active() const noexcept { return executor_->active(); }
 std::string Schedule::describe() const { return executor_->describe(); }
+const Exchanged& Schedule::traffic() const noexcept { return executor_->graph().traffic; }
 Index Schedule::staging_bytes() const noexcept { return executor_->graph().staging_bytes; }
 
 }  // namespace plait::schedule

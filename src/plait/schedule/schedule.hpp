@@ -80,6 +80,9 @@ class Schedule {
   /// The unfinished operations and what they wait for, a line each: for watchdogs and debuggers.
   [[nodiscard]] std::string describe() const;
 
+  /// What this rank sends and receives in a run: see `traffic_of`.
+  [[nodiscard]] const Exchanged& traffic() const noexcept;
+
   /// Staging memory that a run holds, in bytes.
   [[nodiscard]] Index staging_bytes() const noexcept;
 

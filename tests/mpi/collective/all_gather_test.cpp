@@ -11,7 +11,6 @@ namespace plait::test {
 namespace {
 
 using collective::Blocks;
-using collective::Exchanged;
 using collective::Graph;
 using collective::Group;
 using collective::Place;
@@ -23,8 +22,8 @@ struct Kind {
   Blocks (*build)(Graph&, const Group&, Blocks, Place);
   Exchanged (*traffic)(std::span<const Index>, int);
 };
-constexpr Kind kinds[] = {{collective::all_gather_ring, collective::all_gather_ring_traffic},
-                          {collective::all_gather_doubling, collective::all_gather_doubling_traffic}};
+constexpr Kind kinds[] = {{collective::all_gather_ring, all_gather_ring_traffic},
+                          {collective::all_gather_doubling, all_gather_doubling_traffic}};
 
 struct AllGathers : ::testing::Test {
   mpi::Context context{test_comm()};
@@ -92,8 +91,7 @@ TEST_F(AllGathers, gather_a_block_of_each_rank) {
     Exchanged expected;
     if (group.contains_me() && is_whole) expected = kind.traffic(bytes_of(counts, 8), group.me());
     if (group.contains_me() && !is_whole) {
-      expected = for_each_chunk(
-          blocks, [&](const auto& bytes) { return collective::all_gather_ring_traffic(bytes, group.me()); });
+      expected = for_each_chunk(blocks, [&](const auto& bytes) { return all_gather_ring_traffic(bytes, group.me()); });
     }
     const Kind& used = is_whole ? kind : kinds[0];
     run(

@@ -16,7 +16,6 @@
 namespace plait::test {
 namespace {
 
-using collective::Exchanged;
 using collective::Graph;
 using collective::Group;
 using collective::Place;
@@ -32,10 +31,10 @@ struct Kind {
   Exchanged (*traffic)(Index elements, Index element_bytes, int ranks, int index, bool commutes);
 };
 constexpr Kind kinds[] = {
-    {collective::allreduce_ring, collective::allreduce_ring_traffic},
-    {collective::allreduce_rabenseifner, collective::allreduce_rabenseifner_traffic},
+    {collective::allreduce_ring, allreduce_ring_traffic},
+    {collective::allreduce_rabenseifner, allreduce_rabenseifner_traffic},
     {collective::allreduce_doubling, [](Index elements, Index element_bytes, int ranks, int index, bool) {
-       return collective::allreduce_doubling_traffic(elements, element_bytes, ranks, index);
+       return allreduce_doubling_traffic(elements, element_bytes, ranks, index);
      }}};
 
 struct Allreduces : ::testing::Test {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "plait/collective/algorithm/blocks.hpp"
-#include "plait/collective/exchanged.hpp"
 
 #include "mpi/collective/stream_cases.hpp"
+#include "support/collective_traffic.hpp"
 
 namespace plait::test {
 
@@ -18,37 +18,21 @@ inline std::vector<StreamCase> rootless_cases(int ranks) {
   return cases;
 }
 
-/// What this rank has sent to and received from others in what is labelled so, since the counters were cleared.
-inline collective::Exchanged exchanged(const mpi::Context& context, const std::string& label) {
-  collective::Exchanged all;
-  const auto found = context.counters().find(label);
-  if (found == context.counters().end()) return all;
-  for (const PeerClass peer : {PeerClass::node, PeerClass::network}) {
-    all.sent += found->second.sent_to(peer);
-    all.received += found->second.received_from(peer);
-  }
-  return all;
-}
-
-inline std::ostream& print(std::ostream& out, const Traffic& traffic) {
-  return out << traffic.messages << " messages, " << traffic.bytes << " bytes";
-}
-
 /// The sum of what a formula says of each segment of a case: `formula` takes the bytes of its pieces.
 template <class Formula>
-collective::Exchanged for_each_segment(const StreamCase& c, Index element_bytes, Formula formula) {
-  collective::Exchanged all;
+Exchanged for_each_segment(const StreamCase& c, Index element_bytes, Formula formula) {
+  Exchanged all;
   const auto stream = collective::Stream::cut(c.n, element_bytes, c.strands, c.segment);
   for (const collective::Segment& segment : stream.segments()) {
-    all += formula(collective::bytes_of_pieces(segment.elements(), element_bytes, static_cast<int>(c.ranks.size())));
+    all += formula(bytes_of_pieces(segment.elements(), element_bytes, static_cast<int>(c.ranks.size())));
   }
   return all;
 }
 
 /// The sum of what a formula says of each chunk: `formula` takes the bytes of its pieces.
 template <class Formula>
-collective::Exchanged for_each_chunk(const collective::Blocks& blocks, Formula formula) {
-  collective::Exchanged all;
+Exchanged for_each_chunk(const collective::Blocks& blocks, Formula formula) {
+  Exchanged all;
   for (const collective::Chunk& chunk : blocks.chunks()) {
     std::vector<Index> bytes;
     for (const collective::Segment& piece : chunk) bytes.push_back(piece.elements() * blocks.element_bytes());
@@ -81,10 +65,3 @@ inline std::vector<Index> bytes_of(std::vector<Index> counts, Index element_byte
 }
 
 }  // namespace plait::test
-
-namespace plait::collective {
-inline void PrintTo(const Exchanged& all, std::ostream* out) {
-  test::print(*out << "sent ", all.sent);
-  test::print(*out << ", received ", all.received);
-}
-}  // namespace plait::collective

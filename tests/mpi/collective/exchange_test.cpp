@@ -43,8 +43,8 @@ TEST_F(Exchanges, shift_by_any_distance) {
         },
         in, out, windows_of(random_bits(seed, 1)));
     ASSERT_EQ(out, expected);
-    const auto formula = [&](Index bytes) { return collective::shift_traffic(bytes, group.size(), distance); };
-    ASSERT_EQ(exchanged(context, "streamed"), group.contains_me() ? summed(c, formula) : collective::Exchanged{});
+    const auto formula = [&](Index bytes) { return shift_traffic(bytes, group.size(), distance); };
+    ASSERT_EQ(exchanged(context, "streamed"), group.contains_me() ? summed(c, formula) : Exchanged{});
   }
 }
 
@@ -112,8 +112,7 @@ TEST_F(Exchanges, bring_all_ranks_what_all_have_for_them) {
         in, out, windows_of(random_bits(seed, 1)));
     ASSERT_EQ(out, expected);
     ASSERT_EQ(in, sent);
-    ASSERT_EQ(exchanged(context, "streamed"),
-              collective::all_to_all_traffic(row, column, 8, c.strands, c.segment, group.me()));
+    ASSERT_EQ(exchanged(context, "streamed"), all_to_all_traffic(row, column, 8, c.strands, c.segment, group.me()));
   }
 }
 

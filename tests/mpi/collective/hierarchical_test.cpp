@@ -16,7 +16,6 @@
 namespace plait::test {
 namespace {
 
-using collective::Exchanged;
 using collective::Graph;
 using collective::GroupWay;
 using collective::Hierarchy;
@@ -120,7 +119,8 @@ struct Sent {
   Traffic in_node, to_others;
   friend bool operator==(const Sent&, const Sent&) = default;
   friend std::ostream& operator<<(std::ostream& out, const Sent& sent) {
-    return print(print(out << "in the node ", sent.in_node) << ", to others ", sent.to_others);
+    return out << "in the node " << sent.in_node.messages << " messages, " << sent.in_node.bytes << " bytes, to others "
+               << sent.to_others.messages << " messages, " << sent.to_others.bytes << " bytes";
   }
 };
 

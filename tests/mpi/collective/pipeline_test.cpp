@@ -160,10 +160,10 @@ TEST(PipelinesOnNodes, go_through_shared_memory_inside_of_them_where_that_is_bes
       Pipelines::run(schedule, data);
       ASSERT_EQ(data, combined(seed, all.ranks(), 0, length, std::plus<>()));
     }
-    collective::Exchanged expected;
+    Exchanged expected;
     const bool shares = within == WithinNodes::shared_memory;
-    for (const collective::Exchanged& level : collective::allreduce_hierarchical_traffic(
-             length, word, collective::Hierarchy::of_nodes(context), rank(), true, shares)) {
+    for (const Exchanged& level :
+         allreduce_hierarchical_traffic(length, word, collective::Hierarchy::of_nodes(context), rank(), true, shares)) {
       expected += level;
     }
     EXPECT_EQ(exchanged(context, "by nodes"), expected);

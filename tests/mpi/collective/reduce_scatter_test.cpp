@@ -11,7 +11,6 @@ namespace plait::test {
 namespace {
 
 using collective::Blocks;
-using collective::Exchanged;
 using collective::Graph;
 using collective::Group;
 using collective::Place;
@@ -24,8 +23,8 @@ struct Kind {
   Blocks (*build)(Graph&, const Group&, Blocks, Place in, Place out, const Combine&);
   Exchanged (*traffic)(std::span<const Index>, int, bool commutes);
 };
-constexpr Kind kinds[] = {{collective::reduce_scatter_ring, collective::reduce_scatter_ring_traffic},
-                          {collective::reduce_scatter_halving, collective::reduce_scatter_halving_traffic}};
+constexpr Kind kinds[] = {{collective::reduce_scatter_ring, reduce_scatter_ring_traffic},
+                          {collective::reduce_scatter_halving, reduce_scatter_halving_traffic}};
 
 struct ReduceScatters : ::testing::Test {
   mpi::Context context{test_comm()};

@@ -23,7 +23,7 @@ struct BroadcastBuilder {
   std::function<collective::Stream(collective::Graph&, const collective::Group&, int root, const collective::Stream&,
                                    collective::Place data)>
       build;
-  std::function<collective::Exchanged(Index bytes, int ranks, int root, int me)> traffic;
+  std::function<Exchanged(Index bytes, int ranks, int root, int me)> traffic;
 };
 
 /// A builder of reductions.
@@ -31,7 +31,7 @@ struct ReduceBuilder {
   std::function<collective::Stream(collective::Graph&, const collective::Group&, int root, const collective::Stream&,
                                    collective::Place in, collective::Place out, const schedule::Combine&)>
       build;
-  std::function<collective::Exchanged(Index bytes, int ranks, int root, int me, bool commutes)> traffic;
+  std::function<Exchanged(Index bytes, int ranks, int root, int me, bool commutes)> traffic;
 };
 
 inline collective::Stream stream_of(const StreamCase& c) {
@@ -39,8 +39,8 @@ inline collective::Stream stream_of(const StreamCase& c) {
 }
 
 /// The sum of what a formula says of each segment of a case, of its bytes.
-inline collective::Exchanged summed(const StreamCase& c, const std::function<collective::Exchanged(Index)>& formula) {
-  collective::Exchanged all;
+inline Exchanged summed(const StreamCase& c, const std::function<Exchanged(Index)>& formula) {
+  Exchanged all;
   const collective::Stream stream = stream_of(c);
   for (const collective::Segment& segment : stream.segments()) all += formula(segment.elements() * 8);
   return all;
@@ -67,7 +67,7 @@ inline void expect_broadcasts(mpi::Context& context, const BroadcastBuilder& bui
         none, data, windows_of(seed));
     ASSERT_EQ(data, group.contains_me() ? operands(seed, source, c.n) : Words(data.size(), untouched));
     const auto formula = [&](Index bytes) { return builder.traffic(bytes, group.size(), c.root, group.me()); };
-    ASSERT_EQ(exchanged(context, "streamed"), group.contains_me() ? summed(c, formula) : collective::Exchanged{});
+    ASSERT_EQ(exchanged(context, "streamed"), group.contains_me() ? summed(c, formula) : Exchanged{});
   }
 }
 
@@ -102,7 +102,7 @@ inline void expect_reductions(mpi::Context& context, const ReduceBuilder& builde
     const auto formula = [&](Index bytes) {
       return builder.traffic(bytes, group.size(), c.root, group.me(), combine.commutes());
     };
-    ASSERT_EQ(exchanged(context, "streamed"), group.contains_me() ? summed(c, formula) : collective::Exchanged{});
+    ASSERT_EQ(exchanged(context, "streamed"), group.contains_me() ? summed(c, formula) : Exchanged{});
   }
 }
 

@@ -30,17 +30,17 @@ struct Way {
 Way by_chain() {
   return {
       "chain",
-      {collective::broadcast_chain, collective::broadcast_chain_traffic},
+      {collective::broadcast_chain, broadcast_chain_traffic},
       {[](Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
           const Combine& combine) { return collective::reduce_chain(graph, group, root, stream, in, out, combine); },
-       collective::reduce_chain_traffic}};
+       reduce_chain_traffic}};
 }
 
 Way by_tree() {
   return {"binomial_tree",
-          {collective::broadcast_binomial, collective::broadcast_binomial_traffic},
+          {collective::broadcast_binomial, broadcast_binomial_traffic},
           {collective::reduce_binomial, [](Index bytes, int size, int root, int me, bool) {
-             return collective::reduce_binomial_traffic(bytes, size, root, me);
+             return reduce_binomial_traffic(bytes, size, root, me);
            }}};
 }
 
@@ -56,15 +56,15 @@ Way in_pieces() {
                                                              stream, data);
            },
            [](Index bytes, int size, int root, int me) {
-             return collective::broadcast_scatter_all_gather_traffic(bytes / 8, 8, size, shape_of(root + 1),
-                                                                     way_of(root), root, me);
+             return broadcast_scatter_all_gather_traffic(bytes / 8, 8, size, shape_of(root + 1), way_of(root), root,
+                                                         me);
            }},
           {[](Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
               const Combine& combine) {
              return collective::reduce_halving_gather(graph, group, root, shape_of(root), stream, in, out, combine);
            },
            [](Index bytes, int size, int root, int me, bool commutes) {
-             return collective::reduce_halving_gather_traffic(bytes / 8, 8, size, shape_of(root), root, me, commutes);
+             return reduce_halving_gather_traffic(bytes / 8, 8, size, shape_of(root), root, me, commutes);
            }}};
 }
 

@@ -16,7 +16,6 @@ namespace {
 
 using collective::Blocks;
 using collective::Chunk;
-using collective::Exchanged;
 using collective::Graph;
 using collective::Group;
 using collective::Place;
@@ -107,8 +106,8 @@ Blocks gather_all(Graph& graph, const Group& group, int root, TreeShape shape, B
 }
 
 INSTANTIATE_TEST_SUITE_P(Directions, Blockwise,
-                         ::testing::Values(Direction{"scatter", true, collective::scatter, collective::scatter_traffic},
-                                           Direction{"gather", false, gather_all, collective::gather_traffic}),
+                         ::testing::Values(Direction{"scatter", true, collective::scatter, scatter_traffic},
+                                           Direction{"gather", false, gather_all, gather_traffic}),
                          [](const auto& direction) { return std::string(direction.param.name); });
 
 // One rank's block after the other goes home and on, while others are on their way.

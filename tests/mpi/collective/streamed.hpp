@@ -3,8 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <ostream>
 #include <span>
+#include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
@@ -38,6 +42,18 @@ inline Words combined(std::uint64_t seed, const std::vector<int>& ranks, Index b
   return words;
 }
 
+/// What this rank has sent to and received from others in what is labelled so, since the counters were cleared.
+inline Exchanged exchanged(const mpi::Context& context, const std::string& label) {
+  Exchanged all;
+  const auto found = context.counters().find(label);
+  if (found == context.counters().end()) return all;
+  for (const PeerClass peer : {PeerClass::node, PeerClass::network}) {
+    all.sent += found->second.sent_to(peer);
+    all.received += found->second.received_from(peer);
+  }
+  return all;
+}
+
 /// What a builder is to be given in a test.
 struct StreamCase {
   std::vector<int> ranks;
@@ -59,7 +75,7 @@ struct StreamedRun {
   using Build = std::function<void(schedule::Graph&, const collective::Group&, const collective::Stream&,
                                    collective::Place in, collective::Place out)>;
 
-  /// Collective over the context. `in` becomes `out` in place.
+  /// Collective over the context. `in` becomes `out` in place. Expects what was sent to be what the graph says.
   static void run(mpi::Context& context, const StreamCase& c, const Build& build, Words& in, Words& out,
                   schedule::Windows windows = {}) {
     const collective::Group group(context, c.ranks);
@@ -71,10 +87,20 @@ struct StreamedRun {
     build(graph, group, stream, {from}, {to});
     std::vector<schedule::Binding> bindings{schedule::Binding::output(std::as_writable_bytes(std::span(out)))};
     if (!c.in_place) bindings.push_back(schedule::Binding::input(std::as_bytes(std::span(in))));
+    Exchanged expected = exchanged(context, "streamed");
+    expected += schedule::traffic_of(graph);
     schedule::Schedule schedule(context, std::move(graph), "streamed", windows);
     schedule.start(bindings);
     schedule.wait();
+    EXPECT_EQ(exchanged(context, "streamed"), expected);
   }
 };
 
 }  // namespace plait::test
+
+namespace plait {
+inline void PrintTo(const Exchanged& all, std::ostream* out) {
+  *out << "sent " << all.sent.messages << " messages, " << all.sent.bytes << " bytes, received "
+       << all.received.messages << " messages, " << all.received.bytes << " bytes";
+}
+}  // namespace plait

@@ -73,7 +73,7 @@ TEST(MatrixVector, MovesWhatTheFormulasSay) {
   while ((side + 1) * (side + 1) <= p) ++side;
   const Index bytes = n / side * 8;
   if (side == 1 || rank() >= side * side) {
-    EXPECT_EQ(mesh, collective::Exchanged{});
+    EXPECT_EQ(mesh, Exchanged{});
   } else if (rank() % (side + 1) == 0) {  // on the diagonal: the end of a reduction, the beginning of a broadcast
     EXPECT_EQ(mesh.sent, (Traffic{1, bytes}));
     EXPECT_EQ(mesh.received, (Traffic{1, bytes}));

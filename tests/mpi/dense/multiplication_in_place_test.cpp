@@ -159,7 +159,7 @@ TEST_F(InPlace, NothingMovesButWhatTheProductSends) {
   context.counters().clear();
   product.execute(1, a.views(), b.views(), 1, c.views());
   for (const auto& [label, counted] : context.counters()) EXPECT_EQ(label, "multiply");
-  const collective::Exchanged expected = product.product_traffic();
+  const Exchanged expected = product.product_traffic();
   EXPECT_EQ(context.counters()["multiply"].sent_to(PeerClass::node).bytes, expected.sent.bytes);
   EXPECT_EQ(context.counters()["multiply"].sent_to(PeerClass::self).bytes, 0);
 }

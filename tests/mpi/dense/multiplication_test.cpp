@@ -1,5 +1,6 @@
 #include "plait/dense/multiplication.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <limits>
 #include <string>
@@ -8,9 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
+#include "plait/dense/arrangement/arrangement_moves.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/collectives.hpp"
 
+#include "support/product_traffic.hpp"
 #include "support/ranks.hpp"
 #include "tests/mpi/redistribute/random_case.hpp"
 #include "tests/unit/dense/naive_product.hpp"
@@ -25,7 +28,6 @@ using dense::Multiplication;
 using dense::MultiplicationOptions;
 using layout::DistributedMatrix;
 using layout::Layout;
-using layout::ProcessGrid;
 using layout::Shape;
 using redistribute::Op;
 
@@ -63,6 +65,14 @@ struct Case {
   MultiplicationOptions options;
 };
 
+/// By the formulas.
+template <class T>
+Exchanged traffic_of_my_role(const Case& one, const dense::Choice& choice) {
+  const std::vector<int> of_roles = ranks_of_roles(one.factors, one.c, choice.arrangement, Index{sizeof(T)}, ranks());
+  const auto role = std::ranges::find(of_roles, rank()) - of_roles.begin();
+  return product_traffic(choice.arrangement, choice.cut, Index{sizeof(T)}, static_cast<int>(role));
+}
+
 /// Multiplies twice, and compares with the product as it is written down.
 template <class T>
 void expect_product(mpi::Context& context, const Case& one, T alpha, T beta, const std::string& what) {
@@ -86,7 +96,8 @@ void expect_product(mpi::Context& context, const Case& one, T alpha, T beta, con
     EXPECT_EQ(differences(own_c, c.view), 0) << what << ": " << product.choice().arrangement.describe();
 
     const TrafficCounters& counted = context.counters()["multiply"];
-    const collective::Exchanged expected = product.product_traffic();
+    const Exchanged expected = traffic_of_my_role<T>(one, product.choice());
+    EXPECT_EQ(product.product_traffic(), expected) << what;
     EXPECT_EQ(counted.sent_to(PeerClass::node).messages, expected.sent.messages) << what;
     EXPECT_EQ(counted.sent_to(PeerClass::node).bytes, expected.sent.bytes) << what;
     EXPECT_EQ(counted.received_from(PeerClass::node).messages, expected.received.messages) << what;

@@ -10,9 +10,9 @@
 
 #include "plait/base/complex.hpp"
 #include "plait/base/error.hpp"
-#include "plait/dense/symm/symm_transfers.hpp"
 #include "plait/mpi/collectives.hpp"
 
+#include "bench/multiply/symm_transfers.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -195,20 +195,20 @@ TEST_F(SymmSquareCubes, send_exactly_what_their_formulas_say) {
     SymmOptions options = way.options;
     options.segment_bytes = 1000;
     SquareCubes<double> run(context, n, options);
-    const auto expect = [&](const char* label, const std::vector<dense::SymmTransfer>& transfers) {
-      collective::Exchanged counted;
+    const auto expect = [&](const char* label, const std::vector<bench::SymmTransfer>& transfers) {
+      Exchanged counted;
       for (const PeerClass peer : {PeerClass::node, PeerClass::network}) {
         counted.sent += context.counters()[label].sent_to(peer);
         counted.received += context.counters()[label].received_from(peer);
       }
-      EXPECT_EQ(counted, dense::traffic_of(rank(), transfers)) << label;
+      EXPECT_EQ(counted, bench::traffic_of(rank(), transfers)) << label;
     };
     context.counters().clear();
     run.kernel.square(run.d, run.d2);
-    expect("symm square", dense::symm_transfers_of_square(run.kernel.mesh(), run.kernel.options(), sizeof(double)));
+    expect("symm square", bench::symm_transfers_of_square(run.kernel.mesh(), run.kernel.options(), sizeof(double)));
     run.kernel.square_cube(run.d, run.d2, run.d3);
     expect("symm square cube",
-           dense::symm_transfers_of_square_cube(run.kernel.mesh(), run.kernel.options(), sizeof(double)));
+           bench::symm_transfers_of_square_cube(run.kernel.mesh(), run.kernel.options(), sizeof(double)));
   }
 }
 

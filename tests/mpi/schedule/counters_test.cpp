@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/mpi/message.hpp"
 #include "plait/schedule/schedule.hpp"
@@ -68,6 +69,41 @@ TEST_F(Counting, is_exact_for_messages_and_bytes_by_class_of_peer_and_by_label) 
   run(first);
   EXPECT_EQ(context.counters()["counted"], expected(1));
   EXPECT_EQ(context.counters().size(), 1U);
+}
+
+TEST_F(Counting, is_what_the_graph_says_of_messages_and_of_moves_in_memory_of_the_node) {
+  if (ranks == 1) return;
+  const Index longest = plait::mpi::longest_message;
+  Graph graph;
+  graph.send({0, 0, 0}, right, {graph.input(100), 0, 100});
+  graph.receive({0, 0, 0}, left, {graph.output(100), 0, 100});
+  const auto written = graph.compute({1, 0, 0}, 3, [](const ThisRun&, Index) {});
+  graph.writes_for(written, right, 40);
+  graph.writes_for(written, left, 2);
+  graph.writes_for(written, left, 0);
+  const auto joined = graph.compute({2, 0, 0}, 0, {}, {}, {written});
+  graph.reads_from(joined, left, longest + 1);
+  const plait::Exchanged said = traffic_of(graph);
+  EXPECT_EQ(said, (plait::Exchanged{{3, 142}, {2, longest + 101}}));
+  Schedule schedule(context, std::move(graph), "moved");
+  EXPECT_EQ(schedule.traffic(), said);
+  const plait::Buffer source(100), target(100);
+  for (Index runs = 1; runs <= 2; ++runs) {
+    schedule.start(std::vector{Binding::input(source.bytes()), Binding::output(target.bytes())});
+    schedule.wait();
+    EXPECT_EQ(context.counters()["moved"].sent_to(PeerClass::node), (Traffic{3 * runs, 142 * runs}));
+    EXPECT_EQ(context.counters()["moved"].received_from(PeerClass::node), (Traffic{2 * runs, (longest + 101) * runs}));
+  }
+}
+
+TEST_F(Counting, leaves_out_what_a_computation_that_failed_would_have_moved) {
+  Graph graph;
+  const auto failing = graph.compute({}, 1, [](const ThisRun&, Index) { throw plait::ArgumentError("no"); });
+  graph.writes_for(failing, right, 40);
+  Schedule schedule(context, std::move(graph), "failing");
+  schedule.start();
+  EXPECT_THROW(schedule.wait(), plait::ArgumentError);
+  EXPECT_EQ(context.counters()["failing"], TrafficCounters{});
 }
 
 // Rank 0 to the last rank, which may be rank 0 itself.

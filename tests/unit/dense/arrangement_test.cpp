@@ -10,24 +10,22 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/dense/arrangement/arrangement_traffic.hpp"
 #include "plait/dense/arrangement/choice.hpp"
 #include "plait/dense/arrangement/in_place.hpp"
 #include "plait/model/machine.hpp"
 
+#include "support/product_traffic.hpp"
+
 namespace plait::test {
 namespace {
 
-using dense::Arrangement;
 using dense::Choice;
-using dense::Cut;
 using dense::Method;
-using layout::ProcessGrid;
 
 constexpr Index n = 72;
 constexpr Cut whole{.panel_terms = n, .a_segment = n * n, .b_segment = n * n, .c_segment = n * n};
 
-collective::Exchanged traffic(Method method, const ProcessGrid& mesh, int role, const Cut& cut = whole) {
+Exchanged traffic(Method method, const ProcessGrid& mesh, int role, const Cut& cut = whole) {
   return product_traffic(Arrangement({n, n, n}, method, mesh), cut, 1, role);
 }
 

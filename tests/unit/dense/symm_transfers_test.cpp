@@ -1,4 +1,4 @@
-#include "plait/dense/symm/symm_transfers.hpp"
+#include "bench/multiply/symm_transfers.hpp"
 
 #include <algorithm>
 #include <set>
@@ -10,12 +10,12 @@
 namespace plait::test {
 namespace {
 
+using bench::SymmTransfer;
 using dense::SymmAlgorithm;
 using dense::SymmBackend;
 using dense::SymmGrid;
 using dense::SymmOptions;
 using dense::SymmPairing;
-using dense::SymmTransfer;
 
 Index total_bytes(const std::vector<SymmTransfer>& transfers) {
   Index sum = 0;
@@ -34,8 +34,8 @@ TEST(SymmTransfers, of_algorithm_4_are_five_collectives_of_blocks_and_two_ways_h
          {SymmOptions{.algorithm = SymmAlgorithm::baseline}, SymmOptions{.algorithm = SymmAlgorithm::overlapped},
           SymmOptions{.algorithm = SymmAlgorithm::overlapped, .backend = SymmBackend::mpi, .strands = 3}}) {
       const Index collective = p * p * (p - 1) * block;
-      EXPECT_EQ(total_bytes(symm_transfers_of_square(mesh, options, 1)), 3 * collective + (p * p - 1) * block);
-      EXPECT_EQ(total_bytes(symm_transfers_of_square_cube(mesh, options, 1)),
+      EXPECT_EQ(total_bytes(bench::symm_transfers_of_square(mesh, options, 1)), 3 * collective + (p * p - 1) * block);
+      EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, options, 1)),
                 5 * collective + (p * p - 1) * block + (p * p - p) * block);
     }
   }
@@ -44,7 +44,7 @@ TEST(SymmTransfers, of_algorithm_4_are_five_collectives_of_blocks_and_two_ways_h
 TEST(SymmTransfers, of_algorithm_3_transpose_blocks_besides) {
   for (const Index p : {1, 2, 3, 5}) {
     const SymmGrid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
-    EXPECT_EQ(total_bytes(symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::original}, 1)),
+    EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::original}, 1)),
               (5 * p * p * (p - 1) + 3 * (p * p - p)) * block);
   }
 }
@@ -55,7 +55,7 @@ TEST(SymmTransfers, of_algorithm_6_are_those_of_cannon_in_each_layer) {
     // Getting into place: all but one of q rows (columns) move in each layer; then both operands by one q/c - 1 times.
     const Index product = c * (2 * q * (q - 1) + 2 * q * q * (q / c - 1));
     const Index allreduce = 2 * q * q * (c - 1);
-    EXPECT_EQ(total_bytes(symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::cannon}, 1)),
+    EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::cannon}, 1)),
               (2 * q * q * (c - 1) + allreduce + 2 * product) * block)
         << q << " " << c;
   }
@@ -70,17 +70,17 @@ TEST(SymmTransfers, of_the_mirrored_algorithm_are_of_whole_blocks_once_and_of_ha
     const Index rows = p * p * (p - 1) * block;
     const Index columns = p * p * (p - 1) * half;
     const Index sums = p * (p - 1) * (p - 1) * half + p * (p - 1) * triangle + 2 * p * (p - 1) * half;
-    EXPECT_EQ(total_bytes(symm_transfers_of_square(mesh, options, 1)), rows + columns + sums);
-    EXPECT_EQ(total_bytes(symm_transfers_of_square_cube(mesh, options, 1)), rows + 2 * (columns + sums));
+    EXPECT_EQ(total_bytes(bench::symm_transfers_of_square(mesh, options, 1)), rows + columns + sums);
+    EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, options, 1)), rows + 2 * (columns + sums));
   }
 }
 
 TEST(SymmTransfers, of_the_mirrored_algorithm_load_no_rank_with_more_than_four_blocks) {
   for (const int p : {2, 3, 4, 5, 7}) {
     const SymmGrid mesh(Index{400} * p, p, p);
-    const auto transfers = symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::mirrored}, 1);
+    const auto transfers = bench::symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::mirrored}, 1);
     for (int rank = 0; rank < mesh.ranks(); ++rank) {
-      const collective::Exchanged own = traffic_of(rank, transfers);
+      const Exchanged own = bench::traffic_of(rank, transfers);
       EXPECT_LE(std::max(own.sent.bytes, own.received.bytes), Index{400} * 400 * 4) << p << " " << rank;
     }
   }

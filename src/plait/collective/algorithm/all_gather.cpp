@@ -1,7 +1,6 @@
 #include "plait/collective/algorithm/all_gather.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "plait/base/doublings.hpp"
@@ -57,33 +56,6 @@ Blocks all_gather_doubling(Graph& graph, const Group& group, Blocks blocks, Plac
     for (Segment& piece : chunk) piece.stage += doublings(group.widest());
   }
   return blocks;
-}
-
-Exchanged all_gather_ring_traffic(std::span<const Index> piece_bytes, int index) {
-  const int ranks = static_cast<int>(piece_bytes.size());
-  Exchanged all;
-  for (int block = 0; block < ranks; ++block) {
-    if (block != (index + ranks - 1) % ranks) all.send(piece_bytes[at(block)]);
-    if (block != index) all.receive(piece_bytes[at(block)]);
-  }
-  return all;
-}
-
-Exchanged all_gather_doubling_traffic(std::span<const Index> piece_bytes, int index) {
-  const int ranks = static_cast<int>(piece_bytes.size());
-  const auto bytes = [&](int begin, int end) {
-    return begin < end ? std::accumulate(piece_bytes.begin() + begin, piece_bytes.begin() + end, Index{0}) : Index{0};
-  };
-  Exchanged all;
-  for (int skip = 1; skip < ranks; skip *= 2) {
-    const int count = std::min(skip, ranks - skip);
-    const int from = (index + skip) % ranks;
-    all.send(bytes(index, std::min(index + count, ranks)));
-    all.send(bytes(0, index + count - ranks));
-    all.receive(bytes(from, std::min(from + count, ranks)));
-    all.receive(bytes(0, from + count - ranks));
-  }
-  return all;
 }
 
 }  // namespace plait::collective

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <span>
-
 #include "plait/collective/algorithm/blocks.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 
 namespace plait::collective {
@@ -26,9 +23,5 @@ namespace plait::collective {
 /// Source: Bruck et al., "Efficient algorithms for all-to-all communications in multiport message-passing systems",
 /// without the rotation: every block lies at its place from the beginning.
 [[nodiscard]] Blocks all_gather_doubling(Graph& graph, const Group& group, Blocks blocks, Place data);
-
-/// What the `index`-th rank sends and receives for one chunk of pieces of these lengths, which have no gaps.
-[[nodiscard]] Exchanged all_gather_ring_traffic(std::span<const Index> piece_bytes, int index);
-[[nodiscard]] Exchanged all_gather_doubling_traffic(std::span<const Index> piece_bytes, int index);
 
 }  // namespace plait::collective

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
-#include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/own_copy.hpp"
 
 namespace plait::collective {
@@ -30,15 +29,6 @@ std::vector<Segment*> pieces(Blocks& blocks, int block) {
 
 Range range(const Blocks& blocks, Place place, const Segment& piece) {
   return blocks.range(place, piece.begin, piece.end);
-}
-
-// Of a block of so many elements.
-Traffic messages(Index elements, Index element_bytes, Index strands, Index segment_elements) {
-  const auto segments = [&](Index length) { return quotient_up(length, segment_elements); };
-  const Index shorter = elements / strands;
-  const Index longer_strands = elements % strands;
-  return {longer_strands * segments(shorter + 1) + (strands - longer_strands) * segments(shorter),
-          elements * element_bytes};
 }
 
 }  // namespace
@@ -90,17 +80,6 @@ ExchangedBlocks all_to_all(Graph& graph, const Group& group, ExchangeOrder order
     }
   }
   return blocks;
-}
-
-Exchanged all_to_all_traffic(std::span<const Index> sent, std::span<const Index> received, Index element_bytes,
-                             int strands, Index segment_elements, int me) {
-  Exchanged traffic;
-  for (int index = 0; index < static_cast<int>(sent.size()); ++index) {
-    if (index == me) continue;
-    traffic.sent += messages(sent[at(index)], element_bytes, strands, segment_elements);
-    traffic.received += messages(received[at(index)], element_bytes, strands, segment_elements);
-  }
-  return traffic;
 }
 
 }  // namespace plait::collective

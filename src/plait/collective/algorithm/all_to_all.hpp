@@ -1,9 +1,6 @@
 #pragma once
 
-#include <span>
-
 #include "plait/collective/algorithm/blocks.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 
 namespace plait::collective {
@@ -34,10 +31,5 @@ struct ExchangedBlocks {
 ///                        is received
 [[nodiscard]] ExchangedBlocks all_to_all(Graph& graph, const Group& group, ExchangeOrder order, ExchangedBlocks blocks,
                                          Place in, Place out, Index begin = 0);
-
-/// What the `me`-th rank sends and receives that has so many elements for and from each, each block cut like a
-/// `Stream`.
-[[nodiscard]] Exchanged all_to_all_traffic(std::span<const Index> sent, std::span<const Index> received,
-                                           Index element_bytes, int strands, Index segment_elements, int me);
 
 }  // namespace plait::collective

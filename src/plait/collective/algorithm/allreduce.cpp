@@ -16,12 +16,6 @@ namespace {
 
 using model::Pairing;
 
-Exchanged one_after_the_other(const Exchanged& reduced, const Exchanged& gathered) {
-  Exchanged all = reduced;
-  all += gathered;
-  return all;
-}
-
 // This rank's part of `allreduce_doubling`.
 struct Doubling {
   Graph& graph;
@@ -136,29 +130,6 @@ Stream allreduce_doubling(Graph& graph, const Group& group, const Stream& stream
     results.push_back(std::move(result));
   }
   return {stream.element_bytes(), std::move(results)};
-}
-
-Exchanged allreduce_ring_traffic(Index elements, Index element_bytes, int ranks, int index, bool commutes) {
-  const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
-  return one_after_the_other(reduce_scatter_ring_traffic(bytes, index, commutes),
-                             all_gather_ring_traffic(bytes, index));
-}
-
-Exchanged allreduce_rabenseifner_traffic(Index elements, Index element_bytes, int ranks, int index, bool commutes) {
-  const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
-  return one_after_the_other(reduce_scatter_halving_traffic(bytes, index, commutes),
-                             all_gather_doubling_traffic(bytes, index));
-}
-
-Exchanged allreduce_doubling_traffic(Index elements, Index element_bytes, int ranks, int index) {
-  const Pairing pairing(ranks);
-  const int times = pairing.is_folded(index) ? 1 : pairing.rounds() + (pairing.acts_for_two(index) ? 1 : 0);
-  Exchanged all;
-  for (int time = 0; time < times; ++time) {
-    all.send(elements * element_bytes);
-    all.receive(elements * element_bytes);
-  }
-  return all;
 }
 
 }  // namespace plait::collective

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/combine.hpp"
@@ -39,12 +38,5 @@ using schedule::Combine;
 /// neighbours at the beginning act as one rank each, which takes two more rounds.
 [[nodiscard]] Stream allreduce_doubling(Graph& graph, const Group& group, const Stream& stream, Place in, Place out,
                                         const Combine& combine);
-
-/// What the `index`-th of so many ranks sends and receives for one segment.
-[[nodiscard]] Exchanged allreduce_ring_traffic(Index elements, Index element_bytes, int ranks, int index,
-                                               bool commutes);
-[[nodiscard]] Exchanged allreduce_rabenseifner_traffic(Index elements, Index element_bytes, int ranks, int index,
-                                                       bool commutes);
-[[nodiscard]] Exchanged allreduce_doubling_traffic(Index elements, Index element_bytes, int ranks, int index);
 
 }  // namespace plait::collective

@@ -1,7 +1,6 @@
 #include "plait/collective/algorithm/binomial.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <vector>
 
@@ -11,24 +10,7 @@
 
 namespace plait::collective {
 
-namespace {
-
-// At level k, 2^k beside a rank begins the block of 2^k that it is joined with, if there are so many ranks. The root is
-// joined at all levels; another rank up to the one at which it is not the first of its block, or meets the root's.
-int children(int ranks, int root, int me) {
-  const auto bits = [](int value) { return static_cast<unsigned>(value); };
-  if (me != root) {
-    const int met = std::min(std::countr_zero(bits(me)), static_cast<int>(std::bit_width(bits(root ^ me))) - 1);
-    return std::min(met, static_cast<int>(std::bit_width(bits(ranks - 1 - me))));
-  }
-  int blocks = 0;
-  for (int level = 0; level < depth(TreeShape::binomial, ranks); ++level) {
-    blocks += ((me >> level) ^ 1) << level < ranks ? 1 : 0;
-  }
-  return blocks;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Stream broadcast_binomial(Graph& graph, const Group& group, int root, const Stream& stream, Place data) {
   group.expect_member(root);
@@ -92,18 +74,6 @@ Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream&
     }
   }
   return {stream.element_bytes(), std::move(results)};
-}
-
-Exchanged broadcast_binomial_traffic(Index bytes, int ranks, int root, int me) {
-  Exchanged traffic;
-  for (int child = 0; child < children(ranks, root, me); ++child) traffic.send(bytes);
-  if (me != root) traffic.receive(bytes);
-  return traffic;
-}
-
-Exchanged reduce_binomial_traffic(Index bytes, int ranks, int root, int me) {
-  const Exchanged broadcast = broadcast_binomial_traffic(bytes, ranks, root, me);
-  return {broadcast.received, broadcast.sent};
 }
 
 }  // namespace plait::collective

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/combine.hpp"
@@ -30,9 +29,5 @@ using schedule::Combine;
 ///                        all operands at once
 [[nodiscard]] Stream reduce_binomial(Graph& graph, const Group& group, int root, const Stream& stream, Place in,
                                      Place out, const Combine& combine);
-
-/// What the `me`-th of so many ranks sends and receives for one segment of so many bytes.
-[[nodiscard]] Exchanged broadcast_binomial_traffic(Index bytes, int ranks, int root, int me);
-[[nodiscard]] Exchanged reduce_binomial_traffic(Index bytes, int ranks, int root, int me);
 
 }  // namespace plait::collective

@@ -153,12 +153,4 @@ Blocks copy_own_block(Graph& graph, const Group& group, Blocks blocks, Place blo
   return blocks;
 }
 
-std::vector<Index> bytes_of_pieces(Index elements, Index element_bytes, int parts) {
-  std::vector<Index> bytes;
-  bytes.reserve(at(parts));
-  for (Index part = 0; part < parts; ++part)
-    bytes.push_back((elements / parts + (part < elements % parts ? 1 : 0)) * element_bytes);
-  return bytes;
-}
-
 }  // namespace plait::collective

@@ -96,7 +96,4 @@ struct PieceRun {
 /// \param block  where it lies
 [[nodiscard]] Blocks copy_own_block(Graph& graph, const Group& group, Blocks blocks, Place block, Place data);
 
-/// The bytes of `parts` nearly equal pieces of a segment of so many elements.
-[[nodiscard]] std::vector<Index> bytes_of_pieces(Index elements, Index element_bytes, int parts);
-
 }  // namespace plait::collective

@@ -96,20 +96,4 @@ Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& st
   return {stream.element_bytes(), std::move(results)};
 }
 
-Exchanged broadcast_chain_traffic(Index bytes, int ranks, int root, int me) {
-  Exchanged traffic;
-  if ((me + 1) % ranks != root) traffic.send(bytes);
-  if (me != root) traffic.receive(bytes);
-  return traffic;
-}
-
-Exchanged reduce_chain_traffic(Index bytes, int ranks, int root, int me, bool commutes) {
-  const int first = commutes ? root : 0;
-  const Exchanged broadcast = broadcast_chain_traffic(bytes, ranks, first, me);
-  Exchanged traffic{broadcast.received, broadcast.sent};
-  if (first != root && me == first) traffic.send(bytes);
-  if (first != root && me == root) traffic.receive(bytes);
-  return traffic;
-}
-
 }  // namespace plait::collective

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/combine.hpp"
@@ -35,9 +34,5 @@ using schedule::Combine;
 /// The same on staging memory that several chains share: blocks as long as their longest segments.
 [[nodiscard]] Stream reduce_chain(Graph& graph, const Group& group, int root, const Stream& stream, Place in, Place out,
                                   const Combine& combine, PoolId staging);
-
-/// What the `me`-th of so many ranks sends and receives for one segment of so many bytes.
-[[nodiscard]] Exchanged broadcast_chain_traffic(Index bytes, int ranks, int root, int me);
-[[nodiscard]] Exchanged reduce_chain_traffic(Index bytes, int ranks, int root, int me, bool commutes);
 
 }  // namespace plait::collective

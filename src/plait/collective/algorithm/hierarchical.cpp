@@ -53,12 +53,6 @@ struct Members {
   }
 };
 
-// Where a rank stands in its group; one that is left out does as the first.
-int place_in(const std::vector<int>& group, int rank) {
-  const auto found = std::find(group.begin(), group.end(), rank);
-  return found == group.end() ? 0 : static_cast<int>(found - group.begin());
-}
-
 // The pieces come to the first of the group.
 Blocks gather_to_first(Graph& graph, const Group& group, Blocks blocks, Place data) {
   for (Chunk& chunk : blocks.chunks()) {
@@ -107,40 +101,6 @@ struct Levels {
     return broadcast_chain(graph, group, 0, reduced, out);
   }
 };
-
-// Adds what a rank does on this level and those above it.
-void add_traffic(std::vector<Exchanged>& levels, Index elements, Index element_bytes, const std::vector<int>& ranks,
-                 const Hierarchy& hierarchy, std::size_t level, int rank, bool commutes, bool shares_memory) {
-  if (level == hierarchy.levels.size()) {
-    levels[level] += allreduce_ring_traffic(elements, element_bytes, static_cast<int>(ranks.size()),
-                                            place_in(ranks, rank), commutes);
-    return;
-  }
-  const Members members{ranks, hierarchy.levels[level]};
-  const std::vector<int> group = members.group_of(rank);
-  const int size = static_cast<int>(group.size());
-  const int place = place_in(group, rank);
-  const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, size);
-  const bool shares = level == 0 && shares_memory;
-  Exchanged& all = levels[level];
-  all += shares ? reduce_scatter_shared_traffic(bytes, place) : reduce_scatter_halving_traffic(bytes, place, commutes);
-  const auto add_next = [&](Index part) {
-    add_traffic(levels, part, element_bytes, members.at_place(place), hierarchy, level + 1, rank, commutes, false);
-  };
-  if (members.are_alike()) {
-    add_next(bytes[at(place)] / element_bytes);
-    all += shares ? all_gather_shared_traffic(bytes, place) : all_gather_doubling_traffic(bytes, place);
-    return;
-  }
-  if (place == 0) {
-    for (int other = 1; other < size; ++other) all.receive(bytes[at(other)]);
-    add_next(elements);
-  } else {
-    all.send(bytes[at(place)]);
-    all.receive(elements * element_bytes);
-  }
-  if (place < size - 1) all.send(elements * element_bytes);
-}
 
 // The numbers of the groups that ranks are in, by each group's lowest rank.
 std::vector<int> numbered(std::span<const std::pair<int, int>> group_of) {
@@ -247,13 +207,6 @@ Stream allreduce_hierarchical(Graph& graph, const mpi::Context& context, const H
   graph.keep(way.reduce);
   graph.keep(way.gather);
   return Levels{graph, context, hierarchy, out, combine, way}.allreduce(hierarchy.ranks, 0, stream, in);
-}
-
-std::vector<Exchanged> allreduce_hierarchical_traffic(Index elements, Index element_bytes, const Hierarchy& hierarchy,
-                                                      int rank, bool commutes, bool shares_memory) {
-  std::vector<Exchanged> levels(hierarchy.levels.size() + 1);
-  add_traffic(levels, elements, element_bytes, hierarchy.ranks, hierarchy, 0, rank, commutes, shares_memory);
-  return levels;
 }
 
 }  // namespace plait::collective

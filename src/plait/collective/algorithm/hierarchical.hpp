@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "plait/collective/algorithm/node_stages.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/combine.hpp"
@@ -73,10 +72,5 @@ struct GroupWay {
 [[nodiscard]] Stream allreduce_hierarchical(Graph& graph, const mpi::Context& context, const Hierarchy& hierarchy,
                                             const Stream& stream, Place in, Place out, const Combine& combine,
                                             const GroupWay& way = {});
-
-/// What a rank of the hierarchy sends and receives for one segment: on each level, and last in the ring on top.
-[[nodiscard]] std::vector<Exchanged> allreduce_hierarchical_traffic(Index elements, Index element_bytes,
-                                                                    const Hierarchy& hierarchy, int rank, bool commutes,
-                                                                    bool shares_memory);
 
 }  // namespace plait::collective

@@ -29,16 +29,4 @@ Place at_beginning(const Group& group, const Blocks& blocks, Place out) {
   return {out.slot, out.offset - blocks.extent(group.me()).first * blocks.element_bytes()};
 }
 
-Exchanged reduce_scatter_ring_traffic(std::span<const Index> piece_bytes, int index, bool commutes) {
-  if (!commutes) return reduce_scatter_halving_traffic(piece_bytes, index, commutes);
-  const int ranks = static_cast<int>(piece_bytes.size());
-  Exchanged all;
-  for (int block = 0; block < ranks; ++block) {
-    if (block != index) all.send(piece_bytes[at(block)]);
-    if (block != (index + 1) % ranks) all.receive(piece_bytes[at(block)]);
-  }
-  if (ranks == 1) all = {};
-  return all;
-}
-
 }  // namespace plait::collective

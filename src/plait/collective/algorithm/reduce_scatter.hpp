@@ -1,9 +1,6 @@
 #pragma once
 
-#include <span>
-
 #include "plait/collective/algorithm/blocks.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/schedule/combine.hpp"
 
@@ -44,9 +41,5 @@ using schedule::Combine;
 /// Where the vector would lie if this rank's block were at the beginning of `out`: what to give as `out` to have it
 /// there, as MPI wants it, unless it is reduced in place.
 [[nodiscard]] Place at_beginning(const Group& group, const Blocks& blocks, Place out);
-
-/// What the `index`-th rank sends and receives for one chunk of pieces of these lengths, which have no gaps.
-[[nodiscard]] Exchanged reduce_scatter_ring_traffic(std::span<const Index> piece_bytes, int index, bool commutes);
-[[nodiscard]] Exchanged reduce_scatter_halving_traffic(std::span<const Index> piece_bytes, int index, bool commutes);
 
 }  // namespace plait::collective

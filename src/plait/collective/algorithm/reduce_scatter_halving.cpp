@@ -1,6 +1,5 @@
 // Reduce-scatter in a logarithm of rounds.
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -158,58 +157,6 @@ void copy_own(const Halving& halving) {
   }
 }
 
-Index sum(std::span<const Index> bytes) { return std::accumulate(bytes.begin(), bytes.end(), Index{0}); }
-
-Exchanged ordered_traffic(std::span<const Index> piece_bytes, int index) {
-  const Pairing pairing(static_cast<int>(piece_bytes.size()));
-  Exchanged all;
-  if (pairing.is_folded(index)) {
-    all.send(sum(piece_bytes));
-    all.receive(piece_bytes[at(index)]);
-    return all;
-  }
-  if (pairing.acts_for_two(index)) {
-    all.receive(sum(piece_bytes));
-    all.send(piece_bytes[at(index + 1)]);
-  }
-  // A block is sent in the round of the lowest bit in which its number differs; it is received as long as none does.
-  const int own = pairing.actor_of(index);
-  for (int actor = 0; actor < pairing.actors; ++actor) {
-    const Index bytes = sum(piece_bytes.subspan(at(pairing.first_rank(actor)), at(pairing.ranks_of(actor))));
-    const int alike = actor == own ? pairing.rounds() : std::countr_zero(static_cast<unsigned>(actor ^ own));
-    if (actor != own) all.send(bytes);
-    for (int round = 0; round < alike; ++round) all.receive(bytes);
-  }
-  return all;
-}
-
-Exchanged circulant_traffic(std::span<const Index> piece_bytes, int index) {
-  const int ranks = static_cast<int>(piece_bytes.size());
-  const int rounds = doublings(ranks);
-  // The pieces at distances [begin, end) from a rank, cut where the ring closes.
-  const auto add = [&](int from, int begin, int end, auto move) {
-    const auto bytes = [&](int first, int last) {
-      first = std::max(first, 0);
-      last = std::min(last, ranks);
-      return first < last ? sum(piece_bytes.subspan(at(first), at(last - first))) : 0;
-    };
-    move(bytes(from + begin, from + end));
-    move(bytes(from + begin - ranks, from + end - ranks));
-  };
-  Exchanged all;
-  for (int round = 0; round < rounds; ++round) {
-    const int skip = 1 << round;
-    const int end = skip + std::min(skip, ranks - skip);
-    const int cut = round == rounds - 2 ? std::clamp(ranks - 2 * skip, skip, end) : end;
-    const int before = (index + ranks - skip) % ranks;
-    for (const auto& [first, last] : {std::pair(skip, cut), std::pair(cut, end)}) {
-      add(index, first, last, [&](Index bytes) { all.send(bytes); });
-      add(before, first, last, [&](Index bytes) { all.receive(bytes); });
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, Place in, Place out,
@@ -236,10 +183,6 @@ Blocks reduce_scatter_halving(Graph& graph, const Group& group, Blocks blocks, P
     for (Segment& piece : chunk) piece.stage += stages;
   }
   return blocks;
-}
-
-Exchanged reduce_scatter_halving_traffic(std::span<const Index> piece_bytes, int index, bool commutes) {
-  return commutes ? circulant_traffic(piece_bytes, index) : ordered_traffic(piece_bytes, index);
 }
 
 }  // namespace plait::collective

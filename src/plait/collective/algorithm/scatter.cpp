@@ -1,8 +1,6 @@
 #include "plait/collective/algorithm/scatter.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -181,39 +179,6 @@ Blocks gather(Graph& graph, const Group& group, int root, TreeShape shape, Block
     for (Segment& piece : chunk) piece.stage += way.hops();
   }
   return blocks;
-}
-
-// What a rank of a binomial tree passes on belongs to the blocks of 2^k beside it, at the levels k at which it is
-// joined with one, as in `broadcast_binomial_traffic`.
-Exchanged scatter_traffic(std::span<const Index> piece_bytes, TreeShape shape, int root, int me) {
-  const int ranks = static_cast<int>(piece_bytes.size());
-  const auto bytes = [&](int first, int last) {
-    return std::accumulate(piece_bytes.begin() + first, piece_bytes.begin() + std::min(last, ranks), Index{0});
-  };
-  Exchanged traffic;
-  if (shape == TreeShape::linear) {
-    if (me != root) traffic.receive(bytes(me, me + 1));
-    for (int index = 0; me == root && index < ranks; ++index) {
-      if (index != root) traffic.send(bytes(index, index + 1));
-    }
-    return traffic;
-  }
-  const auto bits = [](int value) { return static_cast<unsigned>(value); };
-  int levels = depth(shape, ranks);
-  if (me != root) {
-    levels = std::min(std::countr_zero(bits(me)), static_cast<int>(std::bit_width(bits(root ^ me))) - 1);
-    traffic.receive(bytes(me, me + (1 << levels)));
-  }
-  for (int level = 0; level < levels; ++level) {
-    const int beside = ((me >> level) ^ 1) << level;
-    if (beside < ranks) traffic.send(bytes(beside, beside + (1 << level)));
-  }
-  return traffic;
-}
-
-Exchanged gather_traffic(std::span<const Index> piece_bytes, TreeShape shape, int root, int me) {
-  const Exchanged scattered = scatter_traffic(piece_bytes, shape, root, me);
-  return {scattered.received, scattered.sent};
 }
 
 }  // namespace plait::collective

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <span>
-
 #include "plait/collective/algorithm/blocks.hpp"
 #include "plait/collective/algorithm/tree.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 
 namespace plait::collective {
@@ -35,9 +32,5 @@ namespace plait::collective {
 /// \throws ArgumentError  `root` is none of the group; more or fewer blocks than ranks
 [[nodiscard]] Blocks gather(Graph& graph, const Group& group, int root, TreeShape shape, Blocks blocks,
                             const Places& in, Place out);
-
-/// What the `me`-th rank sends and receives for one chunk of pieces of these lengths, which have no gaps.
-[[nodiscard]] Exchanged scatter_traffic(std::span<const Index> piece_bytes, TreeShape shape, int root, int me);
-[[nodiscard]] Exchanged gather_traffic(std::span<const Index> piece_bytes, TreeShape shape, int root, int me);
 
 }  // namespace plait::collective

@@ -1,6 +1,5 @@
 #include "plait/collective/algorithm/scattered.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -11,12 +10,6 @@
 #include "plait/collective/arguments.hpp"
 
 namespace plait::collective {
-
-namespace {
-
-Exchanged added(Exchanged first, const Exchanged& second) { return first += second; }
-
-}  // namespace
 
 Stream broadcast_scatter_all_gather(Graph& graph, const Group& group, int root, TreeShape shape, AllGatherWay way,
                                     const Stream& stream, Place data) {
@@ -45,19 +38,6 @@ Stream reduce_halving_gather(Graph& graph, const Group& group, int root, TreeSha
   const Places staged(std::move(results));
   blocks = reduce_scatter_halving(graph, group, std::move(blocks), in, staged, combine);
   return gather(graph, group, root, shape, std::move(blocks), staged, out).joined();
-}
-
-Exchanged broadcast_scatter_all_gather_traffic(Index elements, Index element_bytes, int ranks, TreeShape shape,
-                                               AllGatherWay way, int root, int me) {
-  const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
-  return added(scatter_traffic(bytes, shape, root, me),
-               way == AllGatherWay::ring ? all_gather_ring_traffic(bytes, me) : all_gather_doubling_traffic(bytes, me));
-}
-
-Exchanged reduce_halving_gather_traffic(Index elements, Index element_bytes, int ranks, TreeShape shape, int root,
-                                        int me, bool commutes) {
-  const std::vector<Index> bytes = bytes_of_pieces(elements, element_bytes, ranks);
-  return added(reduce_scatter_halving_traffic(bytes, me, commutes), gather_traffic(bytes, shape, root, me));
 }
 
 }  // namespace plait::collective

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "plait/collective/algorithm/tree.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/combine.hpp"
@@ -36,11 +35,5 @@ enum class AllGatherWay : unsigned char { ring, doubling };
 ///                        all operands at once
 [[nodiscard]] Stream reduce_halving_gather(Graph& graph, const Group& group, int root, TreeShape shape,
                                            const Stream& stream, Place in, Place out, const Combine& combine);
-
-/// What the `me`-th of so many ranks sends and receives for one segment.
-[[nodiscard]] Exchanged broadcast_scatter_all_gather_traffic(Index elements, Index element_bytes, int ranks,
-                                                             TreeShape shape, AllGatherWay way, int root, int me);
-[[nodiscard]] Exchanged reduce_halving_gather_traffic(Index elements, Index element_bytes, int ranks, TreeShape shape,
-                                                      int root, int me, bool commutes);
 
 }  // namespace plait::collective

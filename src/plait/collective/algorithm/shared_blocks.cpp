@@ -130,9 +130,11 @@ struct SharedReduceScatter {
       const SlottedPiece& piece = pieces[static_cast<std::size_t>(step)];
       if (piece.owner == me || piece.range.bytes == 0) return;
       copy_bytes(to + piece.offset, run.address(piece.range.slot, piece.range.offset), piece.range.bytes);
-      run.count_sent(piece.owner, piece.range.bytes);
     };
     const OperationId filled = graph.compute(chunk.front().position(), group.size(), fill, {in.slot}, std::move(after));
+    for (const SlottedPiece& piece : pieces) {
+      if (piece.owner != me) graph.writes_for(filled, piece.owner, piece.range.bytes);
+    }
     for (Segment& piece : chunk) piece.readers.push_back(filled);
     return filled;
   }
@@ -149,8 +151,7 @@ struct SharedReduceScatter {
     for (int index = 0; index < group.size(); ++index)
       slots.push_back(stages.slot(group.rank(index), slot) + piece.offset);
     const Index step_bytes = schedule::reduce_step_bytes(combine);
-    const auto reduce = [=, operands = slots, operation = combine, ranks = group](const schedule::Run& run,
-                                                                                  Index step) mutable {
+    const auto reduce = [=, operands = slots, operation = combine](const schedule::Run& run, Index step) mutable {
       const Index done = step * step_bytes;
       const Index bytes = std::min(step_bytes, piece.range.bytes - done);
       for (std::size_t index = 0; index < operands.size(); ++index) operands[index] = slots[index] + done;
@@ -159,13 +160,13 @@ struct SharedReduceScatter {
       std::byte* const made = beside != nullptr ? beside + done : to;
       fold(operation, bytes / operation.element_bytes(), operands, made);
       if (made != to) copy_bytes(to, made, bytes);
-      if (done > 0) return;
-      for (int index = 0; index < ranks.size(); ++index) {
-        if (index != me) run.count_received(ranks.rank(index), piece.range.bytes);
-      }
     };
     const Index steps = quotient_up(piece.range.bytes, step_bytes);
-    return graph.compute(own.position(), steps, reduce, {in.slot, out.slot}, std::move(after));
+    const OperationId folded = graph.compute(own.position(), steps, reduce, {in.slot, out.slot}, std::move(after));
+    for (int index = 0; index < group.size(); ++index) {
+      if (index != me) graph.reads_from(folded, group.rank(index), piece.range.bytes);
+    }
+    return folded;
   }
 };
 
@@ -195,14 +196,13 @@ struct SharedAllGather {
     append(after, own.final);
     const SlottedPiece piece = pieces_of(group, blocks, chunk, data)[at(group.me())];
     std::byte* const to = stages.slot(piece.owner, slot) + piece.offset;
-    const auto fill = [piece, to, ranks = group](const schedule::Run& run, Index) {
-      if (piece.range.bytes == 0) return;
+    const auto fill = [piece, to](const schedule::Run& run, Index) {
       copy_bytes(to, run.address(piece.range.slot, piece.range.offset), piece.range.bytes);
-      for (int index = 0; index < ranks.size(); ++index) {
-        if (ranks.rank(index) != piece.owner) run.count_sent(ranks.rank(index), piece.range.bytes);
-      }
     };
     const OperationId filled = graph.compute(own.position(), 1, fill, {data.slot}, std::move(after));
+    for (int index = 0; index < group.size(); ++index) {
+      if (index != group.me()) graph.writes_for(filled, group.rank(index), piece.range.bytes);
+    }
     own.readers.push_back(filled);
     return filled;
   }
@@ -221,10 +221,12 @@ struct SharedAllGather {
       if (piece.owner == me || piece.range.bytes == 0) return;
       copy_bytes(run.address(piece.range.slot, piece.range.offset), from[static_cast<std::size_t>(step)],
                  piece.range.bytes);
-      run.count_received(piece.owner, piece.range.bytes);
     };
     const OperationId taken =
         graph.compute(chunk.front().position(), group.size(), take, {data.slot}, std::move(after));
+    for (const SlottedPiece& piece : pieces) {
+      if (piece.owner != me) graph.reads_from(taken, piece.owner, piece.range.bytes);
+    }
     for (int index = 0; index < group.size(); ++index) {
       if (index == group.me()) continue;
       chunk[at(index)].final = {taken};
@@ -256,26 +258,6 @@ Blocks all_gather_shared(Graph& graph, const Group& group, Blocks blocks, Place 
   if (group.contains_me()) SharedAllGather{graph, group, blocks, data, stages}.add();
   advance(blocks);
   return blocks;
-}
-
-Exchanged reduce_scatter_shared_traffic(std::span<const Index> piece_bytes, int index) {
-  Exchanged all;
-  for (int other = 0; other < static_cast<int>(piece_bytes.size()); ++other) {
-    if (other == index) continue;
-    all.send(piece_bytes[at(other)]);
-    all.receive(piece_bytes[at(index)]);
-  }
-  return all;
-}
-
-Exchanged all_gather_shared_traffic(std::span<const Index> piece_bytes, int index) {
-  Exchanged all;
-  for (int other = 0; other < static_cast<int>(piece_bytes.size()); ++other) {
-    if (other == index) continue;
-    all.send(piece_bytes[at(index)]);
-    all.receive(piece_bytes[at(other)]);
-  }
-  return all;
 }
 
 }  // namespace plait::collective

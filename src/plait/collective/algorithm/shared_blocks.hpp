@@ -1,10 +1,7 @@
 #pragma once
 
-#include <span>
-
 #include "plait/collective/algorithm/blocks.hpp"
 #include "plait/collective/algorithm/node_stages.hpp"
-#include "plait/collective/exchanged.hpp"
 #include "plait/schedule/combine.hpp"
 
 namespace plait::collective {
@@ -23,9 +20,5 @@ using schedule::Combine;
 /// As `all_gather_doubling`, likewise: each rank puts its piece into its slot, from where the others take it.
 [[nodiscard]] Blocks all_gather_shared(Graph& graph, const Group& group, Blocks blocks, Place data,
                                        const NodeStages& stages);
-
-/// What a rank writes for another one, and reads of it, counts as messages: for one chunk.
-[[nodiscard]] Exchanged reduce_scatter_shared_traffic(std::span<const Index> piece_bytes, int index);
-[[nodiscard]] Exchanged all_gather_shared_traffic(std::span<const Index> piece_bytes, int index);
 
 }  // namespace plait::collective

@@ -51,12 +51,4 @@ Stream shift(Graph& graph, const Group& group, Index distance, const Stream& str
   return {stream.element_bytes(), std::move(results)};
 }
 
-Exchanged shift_traffic(Index bytes, int ranks, Index distance) {
-  Exchanged traffic;
-  if (distance % ranks == 0) return traffic;
-  traffic.send(bytes);
-  traffic.receive(bytes);
-  return traffic;
-}
-
 }  // namespace plait::collective

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "plait/collective/exchanged.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 
@@ -13,8 +12,5 @@ namespace plait::collective {
 /// \param out       may be `in`, through staging memory; otherwise it does not overlap it
 /// \return          the elements of `out`
 [[nodiscard]] Stream shift(Graph& graph, const Group& group, Index distance, const Stream& stream, Place in, Place out);
-
-/// What each of so many ranks sends and receives for one segment of so many bytes.
-[[nodiscard]] Exchanged shift_traffic(Index bytes, int ranks, Index distance);
 
 }  // namespace plait::collective

@@ -61,13 +61,13 @@ void Exchange::add_ring_out(schedule::Graph& graph, const Stream& stream) {
     std::byte* slot = rings_->slot(from, to, number);
     const OperationId packed = graph.compute(
         position, chunk.steps(),
-        [this, &stream, &chunk, slot](const schedule::Run& run, Index step) {
+        [this, &chunk, slot](const schedule::Run&, Index step) {
           const Stopwatch watch;
           pack(chunk, step, slot, into_slots_->next(chunk.bytes));
           into_slots_->took(chunk.bytes, watch.seconds());
-          if (step + 1 == chunk.steps()) stream.count(run, chunk);
         },
         {}, slot_emptied(*rings_, emptied, number));
+    stream.is_moved(graph, packed, chunk);
     const OperationId filled = graph.signal(position, flags, rings_->filled(to, number), 1, {packed});
     emptied.push_back(graph.await(position_of_emptying(number, from, to, context_.size()), flags,
                                   rings_->emptied(to, number), {filled}));
@@ -85,12 +85,10 @@ void Exchange::add_ring_in(schedule::Graph& graph, const Stream& stream) {
     const OperationId filled =
         graph.await(position, flags, rings_->filled(to, number), slot_emptied(*rings_, emptied, number));
     const std::byte* slot = rings_->slot(from, to, number);
-    const OperationId unpacked = graph.compute(position, chunk.steps(),
-                                               [this, &stream, &chunk, slot](const schedule::Run& run, Index step) {
-                                                 unpack(chunk, step, slot);
-                                                 if (step + 1 == chunk.steps()) stream.count(run, chunk);
-                                               },
-                                               {}, {filled});
+    const OperationId unpacked = graph.compute(
+        position, chunk.steps(), [this, &chunk, slot](const schedule::Run&, Index step) { unpack(chunk, step, slot); },
+        {}, {filled});
+    stream.is_moved(graph, unpacked, chunk);
     emptied.push_back(graph.signal(position_of_emptying(number, from, to, context_.size()), flags,
                                    rings_->emptied(to, number), 1, {unpacked}, schedule::Tells::end));
     ++number;

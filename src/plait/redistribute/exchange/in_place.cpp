@@ -24,16 +24,12 @@ bool InPlace::is_neighbour(int peer) const { return context_.topology().class_of
 // The execution ends when all visitors are done.
 void InPlace::add_offer(schedule::Graph& graph) {
   const int rank = context_.rank();
-  const schedule::OperationId offer = graph.compute(position_of_offer(), 1, [this](const schedule::Run& run, Index) {
-    write_board();
-    for (const Stream& stream : moved_by_visitors()) {
-      if (!is_neighbour(stream.peer)) continue;
-      for (const Chunk& chunk : stream.chunks) stream.count(run, chunk);
-    }
-  });
+  const schedule::OperationId offer =
+      graph.compute(position_of_offer(), 1, [this](const schedule::Run&, Index) { write_board(); });
   int visitors = 0;
   for (const Stream& stream : moved_by_visitors()) {
     if (!is_neighbour(stream.peer)) continue;
+    for (const Chunk& chunk : stream.chunks) stream.is_moved(graph, offer, chunk);
     ++visitors;
     graph.await(position_of_release(stream.from, stream.to, context_.size()), tiles_.flags(rank),
                 tiles_.done(stream.peer));
@@ -60,12 +56,12 @@ void InPlace::add_visit(schedule::Graph& graph, const Stream& stream) {
   schedule::Dependencies all;
   for (Index number = 0; const Chunk& chunk : chunks) {
     all.push_back(graph.compute(position_of_delivery(number++, from, to, context_.size()), chunk.steps(),
-                                [this, &stream, &chunk](const schedule::Run& run, Index step) {
+                                [this, &stream, &chunk](const schedule::Run&, Index step) {
                                   for (const Piece& piece : chunk.step(step))
                                     move(piece, tiles_.tile(stream.peer, entries_.at(piece.panel)));
-                                  if (step + 1 == chunk.steps()) stream.count(run, chunk);
                                 },
                                 {}, {ready}));
+    stream.is_moved(graph, all.back(), chunk);
   }
   graph.signal(position_of_release(from, to, context_.size()), flags, tiles_.done(context_.rank()), 1, std::move(all),
                told_to_owner());

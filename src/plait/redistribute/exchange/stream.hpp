@@ -21,9 +21,9 @@ struct Stream {
     for (const Chunk& chunk : chunks) longest = std::max(longest, chunk.bytes);
     return longest;
   }
-  /// A chunk that was moved in memory which both ranks share.
-  void count(const schedule::Run& run, const Chunk& chunk) const {
-    peer == to ? run.count_sent(peer, chunk.bytes) : run.count_received(peer, chunk.bytes);
+  /// Says that a computation moves this chunk in memory which both ranks share.
+  void is_moved(schedule::Graph& graph, schedule::OperationId by, const Chunk& chunk) const {
+    peer == to ? graph.writes_for(by, peer, chunk.bytes) : graph.reads_from(by, peer, chunk.bytes);
   }
 };
 

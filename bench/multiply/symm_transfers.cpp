@@ -1,19 +1,31 @@
-#include "plait/dense/symm/symm_transfers.hpp"
+#include "bench/multiply/symm_transfers.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <limits>
+#include <set>
 #include <utility>
 
-#include "plait/collective/algorithm/allreduce.hpp"
+#include "plait/base/contract.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/dense/symm/symm_pairing.hpp"
 #include "plait/dense/symm/symm_panels.hpp"
 #include "plait/dense/symm/symm_segment.hpp"
+#include "plait/layout/process_grid.hpp"
 
-namespace plait::dense {
+namespace plait::bench {
 
 namespace {
+
+using dense::Half;
+using dense::PanelCut;
+using dense::SymmAlgorithm;
+using dense::SymmBackend;
+using dense::SymmPairing;
+using dense::SymmPanel;
+using dense::SymmPanels;
 
 // How many elements in how many messages.
 struct Amount {
@@ -57,7 +69,7 @@ class Transfers {
     if (from != to && amount.elements > 0)
       all_.push_back({from, to, {amount.messages, amount.elements * element_bytes_}});
   }
-  [[nodiscard]] Index segment() const { return symm_segment_elements(mesh_, options_, element_bytes_); }
+  [[nodiscard]] Index segment() const { return dense::symm_segment_elements(mesh_, options_, element_bytes_); }
   [[nodiscard]] collective::Stream cut(Index elements) const {
     const Index most = by_mpi_ ? std::numeric_limits<Index>::max() : segment();
     return collective::Stream::cut(elements, element_bytes_, by_mpi_ ? 1 : options_.strands.value_or(1), most);
@@ -145,11 +157,14 @@ class Transfers {
     const std::vector<int> ranks = mesh_.ranks_of_layers(i, j);
     const auto size = static_cast<int>(ranks.size());
     const collective::Stream stream = cut(mesh_.elements(i, j));
+    // In as many pieces as ranks: all but its own to the one before, then all but the next one's.
     for (const collective::Segment& segment : stream.segments()) {
       for (int index = 0; index < size; ++index) {
-        const Traffic sent =
-            collective::allreduce_ring_traffic(segment.elements(), element_bytes_, size, index, true).sent;
-        if (sent.bytes > 0) all_.push_back({at(ranks, index), at(ranks, index + size - 1), sent});
+        for (int piece = 0; piece < size; ++piece) {
+          const Index elements = segment.elements() / size + (piece < segment.elements() % size ? 1 : 0);
+          const int times = (piece != index ? 1 : 0) + (piece != (index + size - 1) % size ? 1 : 0);
+          add(at(ranks, index), at(ranks, index + size - 1), {times * elements, times});
+        }
       }
     }
   }
@@ -212,6 +227,49 @@ class Transfers {
   std::vector<SymmTransfer> all_;
 };
 
+/// Blocks that pass the links of nodes, by the literature's rules.
+class EstimatedBlocks {
+ public:
+  EstimatedBlocks(int edge, int ranks_per_node)
+      : edge_(edge),
+        ranks_per_node_(ranks_per_node),
+        of_node_(static_cast<std::size_t>(quotient_up(edge * edge * edge, ranks_per_node))) {}
+
+  [[nodiscard]] double of_busiest() {
+    for (int one = 0; one < edge_; ++one) {
+      for (int other = 0; other < edge_; ++other) {
+        collective(1, [&](int k) { return node(one, other, k); });  // D to the layers
+        collective(2, [&](int i) { return node(i, one, other); });  // D and D² to the rows
+        collective(2, [&](int j) { return node(one, j, other); });  // sums of D² and D³
+        home(node(one, other, other), node(one, other, 0));
+      }
+    }
+    return *std::ranges::max_element(of_node_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t node(int i, int j, int k) const {
+    return static_cast<std::size_t>(layout::ProcessGrid{edge_, edge_, edge_}.rank(j, k, i) / ranks_per_node_);
+  }
+  template <class NodeOf>
+  void collective(int times, NodeOf node_of) {
+    std::set<std::size_t> nodes;
+    for (int place = 0; place < edge_; ++place) nodes.insert(node_of(place));
+    const auto count = static_cast<double>(nodes.size());
+    for (const std::size_t each : nodes) of_node_[each] += times * 2 * (count - 1) / count;
+  }
+  void home(std::size_t from, std::size_t to) {
+    constexpr int products = 2;
+    if (from == to) return;
+    of_node_[from] += products;
+    of_node_[to] += products;
+  }
+
+  int edge_;
+  int ranks_per_node_;
+  std::vector<double> of_node_;
+};
+
 }  // namespace
 
 std::vector<SymmTransfer> symm_transfers_of_square(const SymmGrid& mesh, const SymmOptions& options,
@@ -224,8 +282,8 @@ std::vector<SymmTransfer> symm_transfers_of_square_cube(const SymmGrid& mesh, co
   return Transfers(mesh, options, element_bytes).square_cube();
 }
 
-collective::Exchanged traffic_of(int rank, const std::vector<SymmTransfer>& transfers) {
-  collective::Exchanged result;
+Exchanged traffic_of(int rank, const std::vector<SymmTransfer>& transfers) {
+  Exchanged result;
   for (const SymmTransfer& transfer : transfers) {
     if (transfer.from == rank) result.sent += transfer.traffic;
     if (transfer.to == rank) result.received += transfer.traffic;
@@ -233,4 +291,28 @@ collective::Exchanged traffic_of(int rank, const std::vector<SymmTransfer>& tran
   return result;
 }
 
-}  // namespace plait::dense
+Index NodeVolume::busiest_bytes() const noexcept { return std::max(most_sent.bytes, most_received.bytes); }
+
+NodeVolume node_volume(const model::Placement& placement, const std::vector<SymmTransfer>& transfers) {
+  std::vector<Traffic> sent(static_cast<std::size_t>(placement.nodes())), received = sent;
+  NodeVolume volume;
+  for (const SymmTransfer& transfer : transfers) {
+    const auto from = static_cast<std::size_t>(placement.node_of(transfer.from));
+    const auto to = static_cast<std::size_t>(placement.node_of(transfer.to));
+    if (from == to) continue;
+    sent[from] += transfer.traffic;
+    received[to] += transfer.traffic;
+    volume.total += transfer.traffic;
+  }
+  volume.most_sent = *std::ranges::max_element(sent, {}, &Traffic::bytes);
+  volume.most_received = *std::ranges::max_element(received, {}, &Traffic::bytes);
+  return volume;
+}
+
+double estimated_node_bytes(Index n, int edge, int ranks_per_node, Index element_bytes) {
+  PLAIT_ASSERT(n >= 0 && edge >= 1 && ranks_per_node >= 1, "a mesh has ranks, which are on nodes");
+  const Index extent = quotient_up(n, edge);
+  return EstimatedBlocks(edge, ranks_per_node).of_busiest() * static_cast<double>(extent * extent * element_bytes);
+}
+
+}  // namespace plait::bench

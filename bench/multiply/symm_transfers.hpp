@@ -4,10 +4,31 @@
 
 #include "plait/base/counters.hpp"
 #include "plait/base/index.hpp"
-#include "plait/dense/symm/symm_transfers.hpp"
+#include "plait/dense/symm/symm_grid.hpp"
+#include "plait/dense/symm/symm_options.hpp"
 #include "plait/model/placement.hpp"
 
-namespace plait::dense {
+namespace plait::bench {
+
+using dense::SymmGrid;
+using dense::SymmOptions;
+
+/// What one rank sends to another one.
+struct SymmTransfer {
+  int from, to;
+  Traffic traffic;
+};
+
+/// All that is sent for D² (and D³), worked out from the algorithm alone: exactly what plait's own back end sends.
+/// Where the MPI library's collectives are asked for, what they would send as chains: each rank but a root gets each
+/// block once, in one message.
+[[nodiscard]] std::vector<SymmTransfer> symm_transfers_of_square(const SymmGrid& mesh, const SymmOptions& options,
+                                                                 Index element_bytes);
+[[nodiscard]] std::vector<SymmTransfer> symm_transfers_of_square_cube(const SymmGrid& mesh, const SymmOptions& options,
+                                                                      Index element_bytes);
+
+/// Of one rank.
+[[nodiscard]] Exchanged traffic_of(int rank, const std::vector<SymmTransfer>& transfers);
 
 /// What goes over the links of nodes: the most that one of them sends, and receives, and what all of them send.
 struct NodeVolume {
@@ -29,4 +50,4 @@ struct NodeVolume {
 /// are those that give all five of them.
 [[nodiscard]] double estimated_node_bytes(Index n, int edge, int ranks_per_node, Index element_bytes);
 
-}  // namespace plait::dense
+}  // namespace plait::bench
