@@ -15,9 +15,10 @@
 #include "plait/simd/reduce/element_of.hpp"
 #include "plait/simd/reduce/reduce.hpp"
 
-/// Collectives for those who want no graph: each call is one, over all ranks of a context, who make the same calls in
-/// the same order with the same arguments but for the data. Any number of elements; algorithms are chosen by the
-/// description of the machine that the context has.
+/// Collectives by plait's algorithms for those who want no graph: each call is one, over all ranks of a context, who
+/// make the same calls in the same order with the same arguments but for the data. Any number of elements; algorithms
+/// are chosen by the description of the machine that the context has. (`mpi::all_reduce` and its like are the MPI
+/// library's own, for the few words that ranks agree on.)
 ///
 /// What is agreed on. Ranks that run out of memory, or give arguments that are wrong, throw before anything is sent. A
 /// blocking call of `agreed_bytes` or more, but for an all-to-all, throws this on all ranks, and also where they differ

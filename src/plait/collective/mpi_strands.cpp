@@ -23,7 +23,7 @@ const mpi::Communicator& comm_of(const std::vector<mpi::Communicator>& strands, 
 }  // namespace
 
 MpiStrands::MpiStrands(const mpi::Context& context, Group group, int strands) : group_(std::move(group)) {
-  expect_at_least("strands", strands, 1);
+  expect_strands(strands);
   if (!group_.contains_me()) return;
   auto first = context.comm().subset(group_.ranks(), 0);
   std::shared_ptr<Communicators> made;

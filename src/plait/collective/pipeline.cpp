@@ -1,5 +1,3 @@
-#include "plait/collective/pipeline.hpp"
-
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -20,6 +18,7 @@
 #include "plait/collective/computed.hpp"
 #include "plait/collective/mpi_strands.hpp"
 #include "plait/collective/mpi_verdict.hpp"
+#include "plait/collective/pipeline.hpp"
 #include "plait/mpi/agreed.hpp"
 
 namespace plait::collective {
@@ -38,10 +37,10 @@ Overloaded(F...) -> Overloaded<F...>;  // clang 14 wants it said
 
 // f(step) for each that is not a computation.
 template <class Steps, class F>
-void for_each_communication(const Steps& steps, const F& f) {
-  for (const auto& step : steps) {
+void for_each_communication(Steps&& steps, const F& f) {
+  for (auto& step : steps) {
     std::visit(
-        [&](const auto& s) {
+        [&](auto& s) {
           if constexpr (requires { s.group; }) f(s);
         },
         step);
@@ -66,7 +65,7 @@ Pipeline::Pipeline(mpi::Context& context, Index elements, Index element_bytes, P
     : context_(&context), elements_(elements), element_bytes_(element_bytes), options_(options) {
   expect_at_least("elements", elements, 0);
   expect_at_least("element_bytes", element_bytes, 1);
-  expect_at_least("strands", options.strands.value_or(1), 1);
+  expect_strands(options.strands.value_or(1));
   expect_at_least("segment_bytes", options.segment_bytes.value_or(1), 1);
   if (elements > std::numeric_limits<Index>::max() / element_bytes) {
     throw ArgumentError(fmt::format("elements: {}, expected at most {} of {} bytes", elements,
@@ -147,8 +146,7 @@ std::vector<Pipeline::Step> Pipeline::merged() const {
     const auto* const reduce = steps.empty() ? nullptr : std::get_if<Reduce>(&steps.back());
     if (broadcast != nullptr && reduce != nullptr && reduce->group == broadcast->group &&
         reduce->root == broadcast->root && reduce->group.size() == context_->size()) {
-      Allreduce both{reduce->group, reduce->combine};
-      steps.back() = std::move(both);
+      steps.back() = Allreduce{reduce->group, reduce->combine};
     } else {
       steps.push_back(step);
     }
@@ -193,15 +191,17 @@ model::Piece Pipeline::piece_of(const Communication& step, Index message_bytes) 
 }
 
 // Of one operation as it likes it best; of several so that one can begin while another is not done.
-Pipeline::Cut Pipeline::chosen_cut(const std::vector<Step>& steps) const {
+Pipeline::Cut Pipeline::choose_algorithms(std::vector<Step>& steps) const {
   Cut cut{options_.strands, options_.segment_bytes};
+  const auto choose_for = [&](auto& step) {
+    const auto choice = choice_for(step, cut);
+    step.algorithm = choice.algorithm;
+    return Cut{choice.strands, choice.segment_bytes};
+  };
   int communications = 0;
   for_each_communication(steps, [&](const auto&) { ++communications; });
   if (communications == 1) {
-    for_each_communication(steps, [&](const auto& step) {
-      const auto choice = choice_for(step, cut);
-      cut = {choice.strands, choice.segment_bytes};
-    });
+    for_each_communication(steps, [&](auto& step) { cut = choose_for(step); });
     return cut;
   }
   const auto piece_of_all = [&](Index message_bytes) {
@@ -222,14 +222,14 @@ Pipeline::Cut Pipeline::chosen_cut(const std::vector<Step>& steps) const {
     cut.message_bytes =
         model::choose_segment(link.streams.front().both_ways, elements_ * element_bytes_ / *cut.strands, piece_of_all);
   }
+  for_each_communication(steps, choose_for);
   return cut;
 }
 
-Index Pipeline::segment_bytes(const std::vector<Step>& steps, const Cut& cut) const {
+Index Pipeline::segment_bytes(const std::vector<Step>& steps, const Cut& cut) {
   int messages = 1;
-  for_each_communication(steps, [&](const auto& step) {
-    messages = std::max(messages, messages_of_segment(choice_for(step, cut).algorithm, step.group));
-  });
+  for_each_communication(
+      steps, [&](const auto& step) { messages = std::max(messages, messages_of_segment(step.algorithm, step.group)); });
   return *cut.message_bytes * messages;
 }
 
@@ -239,29 +239,24 @@ bool Pipeline::may_share_memory(const Step& step) const {
          context_->topology().ranks_per_node() > 1;
 }
 
-bool Pipeline::shares_memory(const Step& step, const Cut& cut) const {
+bool Pipeline::shares_memory(const Step& step) const {
   const auto& its = std::get<Allreduce>(step);
-  return choice_for(its, cut).algorithm == model::AllreduceAlgorithm::hierarchical &&
-         may_take_levels(*context_, its.group, its.combine);
+  return its.algorithm == model::AllreduceAlgorithm::hierarchical && may_take_levels(*context_, its.group, its.combine);
 }
 
-Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut,
-                        const GroupWay& way) const {
-  return std::visit(Overloaded{
-                        [&](const Reduce& s) {
-                          return reduce_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data, data,
-                                           s.combine);
-                        },
-                        [&](const Broadcast& s) {
-                          return broadcast_by(choice_for(s, cut).algorithm, graph, s.group, s.root, stream, data);
-                        },
-                        [&](const Allreduce& s) {
-                          return allreduce_by(choice_for(s, cut).algorithm, graph, *context_, s.group, stream, data,
-                                              data, s.combine, way);
-                        },
-                        [&](const Compute& s) { return computed(graph, s.f, stream, data); },
-                    },
-                    step);
+Stream Pipeline::append(Graph& graph, const Step& step, const Stream& stream, Place data, const GroupWay& way) const {
+  return std::visit(
+      Overloaded{
+          [&](const Reduce& s) {
+            return reduce_by(s.algorithm, graph, s.group, s.root, stream, data, data, s.combine);
+          },
+          [&](const Broadcast& s) { return broadcast_by(s.algorithm, graph, s.group, s.root, stream, data); },
+          [&](const Allreduce& s) {
+            return allreduce_by(s.algorithm, graph, *context_, s.group, stream, data, data, s.combine, way);
+          },
+          [&](const Compute& s) { return computed(graph, s.f, stream, data); },
+      },
+      step);
 }
 
 Stream Pipeline::append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data,
@@ -304,7 +299,7 @@ schedule::Schedule Pipeline::schedule(std::string label, schedule::Windows windo
   alone([&] {
     if (arguments) name_arguments(*arguments);
     steps = by_mpi ? steps_ : merged();
-    cut = by_mpi ? Cut{options_.strands.value_or(1), longest_mpi_segment} : chosen_cut(steps);
+    cut = by_mpi ? Cut{options_.strands.value_or(1), longest_mpi_segment} : choose_algorithms(steps);
     const Index bytes = by_mpi ? longest_mpi_segment : segment_bytes(steps, cut);
     stream = Stream::cut(elements_, element_bytes_, *cut.strands, std::max<Index>(bytes / element_bytes_, 1));
     graph.emplace(*cut.strands);
@@ -331,11 +326,11 @@ schedule::Schedule Pipeline::schedule(std::string label, schedule::Windows windo
       GroupWay way;
       if (may_share_memory(step)) {
         bool shares = false;
-        alone([&] { shares = shares_memory(step, cut); });
+        alone([&] { shares = shares_memory(step); });
         agree();
         if (shares) way = GroupWay::through_memory(*context_, stream);
       }
-      alone([&] { stream = append(*graph, step, stream, data, cut, way); });
+      alone([&] { stream = append(*graph, step, stream, data, way); });
     }
   }
   std::optional<schedule::Schedule> made;

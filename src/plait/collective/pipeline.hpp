@@ -87,16 +87,19 @@ class Pipeline {
     Group group;
     int root;
     Combine combine;
+    Algorithm algorithm = {};  ///< chosen when a schedule is made
   };
   struct Broadcast {
     using Algorithm = model::BroadcastAlgorithm;
     Group group;
     int root;
+    Algorithm algorithm = {};
   };
   struct Allreduce {
     using Algorithm = model::AllreduceAlgorithm;
     Group group;
     Combine combine;
+    Algorithm algorithm = {};
   };
   struct Compute {
     std::function<void(std::span<std::byte>, Index)> f;
@@ -119,11 +122,11 @@ class Pipeline {
   [[nodiscard]] auto choice_for(const Communication& step, const Cut& cut) const;
   template <class Communication>
   [[nodiscard]] model::Piece piece_of(const Communication& step, Index message_bytes) const;
-  [[nodiscard]] Cut chosen_cut(const std::vector<Step>& steps) const;
-  [[nodiscard]] Index segment_bytes(const std::vector<Step>& steps, const Cut& cut) const;
+  [[nodiscard]] Cut choose_algorithms(std::vector<Step>& steps) const;
+  [[nodiscard]] static Index segment_bytes(const std::vector<Step>& steps, const Cut& cut);
   [[nodiscard]] bool may_share_memory(const Step& step) const;
-  [[nodiscard]] bool shares_memory(const Step& step, const Cut& cut) const;
-  [[nodiscard]] Stream append(Graph& graph, const Step& step, const Stream& stream, Place data, const Cut& cut,
+  [[nodiscard]] bool shares_memory(const Step& step) const;
+  [[nodiscard]] Stream append(Graph& graph, const Step& step, const Stream& stream, Place data,
                               const GroupWay& way) const;
   [[nodiscard]] static Stream append_mpi(Graph& graph, const Step& step, const Stream& stream, Place data,
                                          const MpiStrands& strands);

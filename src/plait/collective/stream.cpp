@@ -40,10 +40,16 @@ Dependencies Segment::final_and_read() const {
   return all;
 }
 
+void expect_strands(Index strands) {
+  expect_at_least("strands", strands, 1);
+  if (strands > most_strands)
+    throw ArgumentError("strands: " + std::to_string(strands) + ", expected at most " + std::to_string(most_strands));
+}
+
 Stream Stream::cut(Index elements, Index element_bytes, int strands, Index segment_elements, Index begin) {
   expect_at_least("elements", elements, 0);
   expect_at_least("element_bytes", element_bytes, 1);
-  expect_at_least("strands", strands, 1);
+  expect_strands(strands);
   expect_at_least("segment_elements", segment_elements, 1);
   std::vector<Segment> segments;
   for (int strand = 0; strand < strands; ++strand) {

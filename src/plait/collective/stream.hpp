@@ -44,6 +44,11 @@ struct Segment {
   [[nodiscard]] Position position(Index later = 0) const noexcept { return {stage + later, strand, number}; }
 };
 
+/// MPI guarantees 32,767 tags, and each strand takes one.
+inline constexpr int most_strands = 1 << 14;
+/// \throws ArgumentError  fewer than one, or more than `most_strands`
+void expect_strands(Index strands);
+
 /// A vector on its way through a graph of operations: cut into strands, these into segments, and for each segment since
 /// when it is there. Builders take one and return what has become of it, so that a segment moves on while others are
 /// still on their way: chained builders overlap by themselves.
@@ -56,7 +61,7 @@ class Stream {
 
   /// Elements [begin, begin + elements): nearly equal strands, each in segments of `segment_elements`, but for its
   /// last. Strands that would be empty have no segments.
-  /// \throws ArgumentError  elements < 0, element_bytes < 1, strands < 1 or segment_elements < 1
+  /// \throws ArgumentError  elements < 0, element_bytes < 1, segment_elements < 1, or as `expect_strands` does
   static Stream cut(Index elements, Index element_bytes, int strands, Index segment_elements, Index begin = 0);
 
   [[nodiscard]] Index element_bytes() const noexcept { return element_bytes_; }

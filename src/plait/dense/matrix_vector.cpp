@@ -255,7 +255,7 @@ MatrixVector<T>::MatrixVector(mpi::Context& context, Shape shape, VectorMethod m
     arguments.add("columns", shape.columns);
     arguments.add("strands", options.strands);
     arguments.add("segment", options.segment);
-    expect_at_least("strands", options.strands, 1);
+    collective::expect_strands(options.strands);
     expect_at_least("segment", options.segment, 0);
     if (shape.rows < 0 || shape.columns < 0) {
       throw ArgumentError(fmt::format("shape: {} x {}, expected no negative extent", shape.rows, shape.columns));

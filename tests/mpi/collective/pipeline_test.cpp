@@ -274,6 +274,7 @@ TEST_F(Pipelines, refuse_what_can_not_be) {
   EXPECT_THROW(Pipeline(context, -1, word), ArgumentError);
   EXPECT_THROW(Pipeline(context, n, 0), ArgumentError);
   EXPECT_THROW(Pipeline(context, n, word, {.strands = 0}), ArgumentError);
+  EXPECT_THROW(Pipeline(context, n, word, {.strands = 2'000'000'000}), ArgumentError);
   EXPECT_THROW(Pipeline(context, n, word, {.segment_bytes = 0}), ArgumentError);
   EXPECT_THROW(Pipeline(context, n, 4).allreduce(all, sum), ArgumentError);
   EXPECT_THROW(Pipeline(context, n, word).broadcast(all, ranks()), ArgumentError);

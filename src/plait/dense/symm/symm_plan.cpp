@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/collective/stream.hpp"
 #include "plait/dense/symm/symm_blocking.hpp"
 #include "plait/dense/symm/symm_cannon.hpp"
 #include "plait/dense/symm/symm_mirrored.hpp"
@@ -38,7 +39,7 @@ SymmAlgorithm better_algorithm(int ranks) {
 
 SymmOptions complete(int ranks, Index n, SymmOptions options) {
   expect_at_least("n", n, 0);
-  expect_at_least("strands", options.strands.value_or(1), 1);
+  collective::expect_strands(options.strands.value_or(1));
   expect_at_least("segment_bytes", options.segment_bytes.value_or(1), 1);
   expect_at_least("edge", options.edge.value_or(1), 1);
   expect_at_least("layers", options.layers.value_or(1), 1);
