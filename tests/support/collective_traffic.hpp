@@ -11,7 +11,6 @@
 #include "plait/base/doublings.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"
-#include "plait/collective/algorithm/scattered.hpp"
 #include "plait/collective/algorithm/tree.hpp"
 #include "plait/model/pairing.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "plait/base/error.hpp"
 #include "plait/collective/algorithm/algorithms.hpp"
-#include "plait/collective/algorithm/all_to_all.hpp"
 #include "plait/collective/algorithm/blocks.hpp"
+#include "plait/collective/algorithm/exchange.hpp"
 #include "plait/collective/algorithm/reduce_scatter.hpp"
 #include "plait/collective/choose.hpp"
 #include "plait/collective/pipeline.hpp"

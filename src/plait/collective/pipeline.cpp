@@ -1,3 +1,5 @@
+#include "plait/collective/pipeline.hpp"
+
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -13,12 +15,10 @@
 
 #include "plait/base/error.hpp"
 #include "plait/collective/algorithm/algorithms.hpp"
-#include "plait/collective/arguments.hpp"
 #include "plait/collective/choose.hpp"
-#include "plait/collective/computed.hpp"
 #include "plait/collective/mpi_strands.hpp"
 #include "plait/collective/mpi_verdict.hpp"
-#include "plait/collective/pipeline.hpp"
+#include "plait/collective/stream.hpp"
 #include "plait/mpi/agreed.hpp"
 
 namespace plait::collective {

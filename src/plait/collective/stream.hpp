@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/schedule/combine.hpp"
 #include "plait/schedule/graph.hpp"
 
 namespace plait::collective {
@@ -54,6 +58,14 @@ void expect_strands(Index strands);
 /// still on their way: chained builders overlap by themselves.
 ///
 /// A stage is about the time that one hop of one segment takes. The k-th segments of all strands set out at stage k.
+///
+/// Builders (`algorithm/`) append this rank's part of an operation among the ranks of a group: every rank of the group
+/// appends its own, the others may. `root` is an index in the group. What a stream, or a rank's own block, is final
+/// after counts where the operand is; elsewhere it tells since when `out` may be overwritten. `in` and `out` are the
+/// same place or do not overlap; `out` is looked at where a result comes to lie. Results are the elements, or blocks,
+/// as they are final on each rank; operands are combined in the order of the group, unless `combine` commutes.
+/// \throws ArgumentError  `root` is none of the group; more or fewer blocks than ranks; elements of another size than
+///                        `combine` has; `combine` sums up all operands at once
 class Stream {
  public:
   Stream(Index element_bytes, std::vector<Segment> segments)
@@ -84,5 +96,29 @@ class Stream {
 
 /// The segment's elements in `parts` nearly equal pieces, some empty where it has fewer elements.
 [[nodiscard]] std::vector<Segment> split(const Segment& segment, int parts);
+
+/// \throws ArgumentError  `combine` takes elements of another size than the stream's, or all operands at once
+void expect_pairwise(const Stream& stream, const schedule::Combine& combine);
+
+/// How many blocks of staging memory a builder takes for what it receives, if there is so much of it: as many as an
+/// executor's window has receives, so that all of these can be posted.
+inline constexpr Index staged_segments = 16;
+
+/// The most segments that set out within `stages` stages of each other.
+[[nodiscard]] Index most_within(const Stream& stream, Index stages);
+
+/// How many blocks a builder takes that holds one for each segment from a stage to the next one, and so on for `stages`
+/// stages: at least one for each segment that is under way at a time, and one for what just comes.
+[[nodiscard]] Index staged_blocks(const Stream& stream, Index stages);
+
+/// to ← from within this rank's memory, counted as bytes that it moved by itself. Nothing where they are the same.
+/// \pre  the ranges have the same length, and are the same or apart
+[[nodiscard]] OperationId own_copy(Graph& graph, Position position, Range from, Range to, Dependencies after);
+
+/// Calls f(elements, number of the first one) on this rank for each segment as soon as it is final and nobody reads it
+/// any more, while others are on their way. Where nothing else can be done meanwhile, a long segment delays the others.
+/// \return  the elements as `f` leaves them
+[[nodiscard]] Stream computed(Graph& graph, std::function<void(std::span<std::byte> elements, Index first)> f,
+                              const Stream& stream, Place data);
 
 }  // namespace plait::collective

@@ -8,7 +8,7 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/dense/arrangement/choice.hpp"
 #include "plait/dense/element.hpp"
-#include "plait/dense/factors.hpp"
+#include "plait/dense/product.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/model/machine.hpp"

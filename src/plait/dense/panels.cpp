@@ -108,6 +108,15 @@ std::vector<Stretch> order(const layout::Axis& own, int part, const layout::Axis
   return result.size() == 1 ? std::vector<Stretch>() : result;
 }
 
+/// What `collective::reduce_scatter_ring` takes.
+Index most_summed_elements(const Arrangement& arrangement, const Cut& cut) {
+  const Index hops = arrangement.mesh().layers - 1;
+  const Index block = arrangement.rows(0).length() * arrangement.final_columns(0, 0).length();
+  const Index segments = quotient_up(block, cut.c_segment);
+  const Index segments_under_way = std::max(std::min(hops, segments), std::min(segments * hops, Index{16}));
+  return std::min(block, cut.c_segment) * (segments_under_way + 1);
+}
+
 }  // namespace
 
 std::vector<Panel> panels(const Arrangement& arrangement, int layer, Index longest) {
@@ -143,6 +152,92 @@ Cut chosen_cut(const Arrangement& arrangement, const model::Machine& machine, co
           .a_segment = elements(mesh.columns, rows * terms),
           .b_segment = elements(mesh.rows, columns * terms),
           .c_segment = elements(mesh.layers, rows * columns)};
+}
+
+Index stages_of_panel(const Arrangement& arrangement, const Cut& cut) {
+  const auto segments = [&](Index lines, Index segment) { return quotient_up(lines * cut.panel_terms, segment); };
+  return std::max({Index{1}, segments(arrangement.most_rows(), cut.a_segment),
+                   segments(arrangement.most_columns(), cut.b_segment)});
+}
+
+Index blocks_for_panels(const std::vector<HeldPanel>& held) {
+  std::vector<std::pair<Index, int>> changes;  // what ends at a stage is still held at it
+  for (const HeldPanel& one : held) {
+    changes.emplace_back(one.first, 1);
+    changes.emplace_back(one.last + 1, -1);
+  }
+  std::ranges::sort(changes);
+  Index now = 0;
+  Index most = 0;
+  for (const auto& [stage, change] : changes) {
+    now += change;
+    most = std::max(most, now);
+  }
+  return std::max(Index{1}, std::min(most + 1, static_cast<Index>(held.size())));
+}
+
+Index longest_panel(const std::vector<HeldPanel>& held) {
+  Index most = 0;
+  for (const HeldPanel& one : held) most = std::max(most, one.elements);
+  return most;
+}
+
+SummaTimes summa_times(const Arrangement& arrangement, const Cut& cut, const GridPlace& me) {
+  const ProcessGrid& mesh = arrangement.mesh();
+  SummaTimes times{panels(arrangement, me.layer, cut.panel_terms), {}, {}, {}};
+  const Index stages = stages_of_panel(arrangement, cut);
+  const Index rows = arrangement.rows(me.row).length();
+  const Index columns = arrangement.columns(me.column).length();
+  Index begin = 0;
+  for (const Panel& panel : times.panels) {
+    // It comes at so many hops behind its beginning, and at the same stage as the last message it is multiplied.
+    const Index a_hops = (me.column - panel.a_part + mesh.columns) % mesh.columns;
+    const Index b_hops = (me.row - panel.b_part + mesh.rows) % mesh.rows;
+    const Index arrived = begin + stages - 1 + std::max({Index{1}, a_hops, b_hops});
+    const Index multiplied = times.multiplied.empty() ? arrived : std::max(arrived, times.multiplied.back() + 1);
+    times.multiplied.push_back(multiplied);
+    if (a_hops > 0) times.a.push_back({begin + a_hops - 1, multiplied, rows * panel.terms});
+    if (b_hops > 0) times.b.push_back({begin + b_hops - 1, multiplied, columns * panel.terms});
+    begin += stages;
+  }
+  return times;
+}
+
+TileElements tile_elements(const Arrangement& arrangement, int role) {
+  if (role >= arrangement.mesh().ranks()) return {};
+  const GridPlace place = arrangement.mesh().place(role);
+  const Index rows = arrangement.rows(place.row).length();
+  const Index columns = arrangement.columns(place.column).length();
+  return {rows * arrangement.a_terms(place.layer, arrangement.a_part(place)).length(),
+          columns * arrangement.b_terms(place.layer, arrangement.b_part(place)).length(), rows * columns};
+}
+
+TileElements most_tile_elements(const Arrangement& arrangement) {
+  const Index rows = arrangement.most_rows();
+  const Index columns = arrangement.most_columns();
+  return {rows * arrangement.most_a_terms(), columns * arrangement.most_b_terms(), rows * columns};
+}
+
+Index most_staged_elements(const Arrangement& arrangement, const Cut& cut) {
+  const ProcessGrid& mesh = arrangement.mesh();
+  const Index summed = mesh.layers > 1 ? most_summed_elements(arrangement, cut) : 0;
+  if (!goes_in_panels(arrangement)) {
+    const Index rounds = std::max(mesh.rows, mesh.columns);
+    const Index part = quotient_up(arrangement.terms(0).length(), rounds);
+    const Index line =
+        (mesh.columns > 1 ? arrangement.rows(0).length() : 0) + (mesh.rows > 1 ? arrangement.columns(0).length() : 0);
+    return std::min(Index{2}, rounds - 1) * part * line + summed;
+  }
+  // A panel is in use from its beginning until so many hops later; `blocks_for_panels` counts more closely.
+  const Index hops = std::max(mesh.rows, mesh.columns) - 1;
+  const Index stages = stages_of_panel(arrangement, cut);
+  const Index blocks = (stages - 1 + hops) / stages + 2;
+  const auto staged = [&](int ranks, Index line, Index part) {
+    if (ranks == 1) return Index{0};
+    return blocks * std::min(cut.panel_terms, part) * line;
+  };
+  return staged(mesh.columns, arrangement.most_rows(), arrangement.most_a_terms()) +
+         staged(mesh.rows, arrangement.most_columns(), arrangement.most_b_terms()) + summed;
 }
 
 }  // namespace plait::dense

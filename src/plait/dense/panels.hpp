@@ -48,4 +48,41 @@ struct Stretch {
 [[nodiscard]] Cut chosen_cut(const Arrangement& arrangement, const model::Machine& machine,
                              const model::Placement& placement, Index element_bytes, Index panel_terms);
 
+/// How many stages the messages of a panel take to set out.
+[[nodiscard]] Index stages_of_panel(const Arrangement& arrangement, const Cut& cut);
+
+/// Stages, the first and the last, at which something of a panel is in staging memory.
+struct HeldPanel {
+  Index first, last;
+  Index elements;
+};
+
+/// How many of them are held at a time, and one more, which arrives while the others are in use.
+[[nodiscard]] Index blocks_for_panels(const std::vector<HeldPanel>& held);
+
+/// In elements; 0 if there are none.
+[[nodiscard]] Index longest_panel(const std::vector<HeldPanel>& held);
+
+/// When a rank has SUMMA's panels in staging memory, and when it multiplies them.
+struct SummaTimes {
+  std::vector<Panel> panels;
+  std::vector<Index> multiplied;  ///< the stage, for each panel
+  std::vector<HeldPanel> a, b;    ///< of those that the rank does not have
+};
+[[nodiscard]] SummaTimes summa_times(const Arrangement& arrangement, const Cut& cut, const GridPlace& me);
+
+/// Elements of the tiles that a role computes with. C's is of what its layer computes; after the layers have added
+/// theirs up, the columns `Arrangement::final_columns` of it are what the layout of C says.
+struct TileElements {
+  Index a = 0;
+  Index b = 0;
+  Index c = 0;
+};
+[[nodiscard]] TileElements tile_elements(const Arrangement& arrangement, int role);
+/// No role has more.
+[[nodiscard]] TileElements most_tile_elements(const Arrangement& arrangement);
+
+/// What the busiest role's graph takes of staging memory, in elements: panels, or parts, that are on their way.
+[[nodiscard]] Index most_staged_elements(const Arrangement& arrangement, const Cut& cut);
+
 }  // namespace plait::dense

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "plait/base/index.hpp"
+#include "plait/layout/layout.hpp"
+#include "plait/redistribute/op.hpp"
 
 namespace plait::dense {
 
@@ -19,5 +21,21 @@ struct ProductShape {
 /// Source: Al Daas, Ballard, Grigori, Kumar, Rouse, "Tight memory-independent parallel matrix multiplication
 /// communication lower bounds", 2022, Theorem 3.
 [[nodiscard]] double least_elements_received(const ProductShape& shape, int ranks);
+
+using redistribute::Op;
+
+/// Where the factors of a product lie, and what is done to them.
+struct Factors {
+  layout::Layout a;
+  layout::Layout b;
+  Op op_a = Op::identity;
+  Op op_b = Op::identity;
+
+  /// \throws ShapeMismatch  op(A) has not as many columns as op(B) has rows
+  [[nodiscard]] ProductShape product_shape() const;
+};
+
+/// A matrix's layout as that of op of it: the same tiles, read the other way round if op transposes.
+[[nodiscard]] layout::Layout as_it_is_read(const layout::Layout& layout, Op op);
 
 }  // namespace plait::dense

@@ -12,8 +12,7 @@
 #include "plait/collective/algorithm/reduce_scatter.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/product_memory.hpp"
-#include "plait/dense/summa_times.hpp"
+#include "plait/dense/panels.hpp"
 #include "plait/simd/reduce/reduce.hpp"
 
 namespace plait::dense {

@@ -8,10 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/binomial.hpp"
 #include "plait/collective/algorithm/chain.hpp"
-#include "plait/collective/algorithm/scattered.hpp"
-#include "plait/collective/algorithm/shift.hpp"
+#include "plait/collective/algorithm/exchange.hpp"
 #include "plait/collective/algorithm/tree.hpp"
 
 #include "mpi/collective/rooted.hpp"

@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/collective/algorithm/all_to_all.hpp"
-#include "plait/collective/algorithm/binomial.hpp"
 #include "plait/collective/algorithm/chain.hpp"
-#include "plait/collective/algorithm/scatter.hpp"
-#include "plait/collective/algorithm/scattered.hpp"
+#include "plait/collective/algorithm/exchange.hpp"
+#include "plait/collective/algorithm/tree.hpp"
 
 #include "mpi/collective/block_cases.hpp"
 #include "mpi/collective/rooted.hpp"

@@ -1,8 +1,8 @@
+#include "plait/collective/algorithm/exchange.hpp"
+
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/all_to_all.hpp"
-#include "plait/collective/algorithm/shift.hpp"
 
 #include "mpi/collective/block_cases.hpp"
 #include "mpi/collective/rooted.hpp"

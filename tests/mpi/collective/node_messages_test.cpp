@@ -1,10 +1,9 @@
-#include "plait/collective/node/node_messages.hpp"
-
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/collective/node/messages.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "mpi/collective/operands.hpp"

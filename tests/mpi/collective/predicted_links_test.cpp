@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/collective/algorithm/algorithms.hpp"
-#include "plait/collective/algorithm/all_to_all.hpp"
+#include "plait/collective/algorithm/exchange.hpp"
 #include "plait/model/rounds.hpp"
 
 #include "mpi/collective/streamed.hpp"

@@ -6,9 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/binomial.hpp"
 #include "plait/collective/algorithm/chain.hpp"
-#include "plait/collective/algorithm/scattered.hpp"
+#include "plait/collective/algorithm/tree.hpp"
 
 namespace plait::test {
 namespace {

@@ -1,5 +1,3 @@
-#include "plait/collective/algorithm/scatter.hpp"
-
 #include <span>
 #include <string>
 #include <utility>
@@ -7,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/collective/algorithm/tree.hpp"
 
 #include "mpi/collective/block_cases.hpp"
 #include "mpi/collective/rooted.hpp"

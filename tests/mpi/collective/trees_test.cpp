@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/collective/algorithm/binomial.hpp"
 #include "plait/collective/algorithm/tree.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/schedule/schedule.hpp"

@@ -1,11 +1,11 @@
-#include "plait/collective/node/node_slices.hpp"
-
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "plait/collective/node/reduction.hpp"
 
 namespace {
 

@@ -4,11 +4,10 @@
 
 #include "plait/collective/algorithm/all_gather.hpp"
 #include "plait/collective/algorithm/allreduce.hpp"
-#include "plait/collective/algorithm/binomial.hpp"
 #include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"
 #include "plait/collective/algorithm/reduce_scatter.hpp"
-#include "plait/collective/algorithm/scattered.hpp"
+#include "plait/collective/algorithm/tree.hpp"
 
 namespace plait::collective {
 

@@ -5,12 +5,7 @@
 
 namespace plait::collective {
 
-/// data of all ranks ← the block of each rank, at its place. Each element comes to each rank once. Builders append this
-/// rank's part; every rank of the group appends its own, and the others may.
-///
-/// \param blocks  one for each rank of the group; what this rank's own is final after counts
-/// \return        the blocks as they are final on each rank
-/// \throws ArgumentError  more or fewer blocks than ranks
+/// data of all ranks ← the block of each rank, at its place. Each element comes to each rank once.
 
 /// Along the ring of the group: each rank passes to the one before what has come from the next one, piece by piece; a
 /// chunk takes ranks - 1 hops, and all links carry alike. For long vectors.

@@ -5,9 +5,8 @@
 
 #include "plait/collective/algorithm/all_gather.hpp"
 #include "plait/collective/algorithm/blocks.hpp"
-#include "plait/collective/algorithm/own_copy.hpp"
 #include "plait/collective/algorithm/reduce_scatter.hpp"
-#include "plait/collective/arguments.hpp"
+#include "plait/collective/stream.hpp"
 #include "plait/model/pairing.hpp"
 
 namespace plait::collective {

@@ -8,13 +8,7 @@ namespace plait::collective {
 
 using schedule::Combine;
 
-/// out of all ranks ← in[0] op in[1] op … of the group's ranks, in this order unless `combine` commutes; the same bits
-/// on all of them. Builders append this rank's part; every rank of the group appends its own, and the others may.
-///
-/// \param stream  tells since when the operand is there
-/// \param out     `in`, or does not overlap it
-/// \return        the elements as they are final on each rank
-/// \throws ArgumentError  elements of another size than `combine` has; `combine` sums up all operands at once
+/// out of all ranks ← in[0] op in[1] op … of the group's ranks; the same bits on all of them.
 
 /// Each segment is reduce-scattered along the ring of the group, then all-gathered along it, in ranks pieces: each rank
 /// sends 2 (ranks - 1) / ranks of the vector, which is as little as can be. For long vectors. A message is a piece, so

@@ -7,7 +7,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
-#include "plait/collective/algorithm/own_copy.hpp"
+#include "plait/collective/stream.hpp"
 
 namespace plait::collective {
 

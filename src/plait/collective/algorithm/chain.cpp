@@ -3,8 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "plait/collective/algorithm/own_copy.hpp"
-#include "plait/collective/arguments.hpp"
+#include "plait/collective/stream.hpp"
 
 namespace plait::collective {
 

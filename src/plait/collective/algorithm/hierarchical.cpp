@@ -13,7 +13,7 @@
 #include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/algorithm/reduce_scatter.hpp"
 #include "plait/collective/algorithm/shared_blocks.hpp"
-#include "plait/collective/arguments.hpp"
+#include "plait/collective/stream.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 

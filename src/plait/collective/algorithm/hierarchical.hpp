@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "plait/collective/algorithm/node_stages.hpp"
+#include "plait/collective/algorithm/shared_blocks.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/schedule/combine.hpp"

@@ -8,14 +8,8 @@ namespace plait::collective {
 
 using schedule::Combine;
 
-/// Block i of `out` on the i-th rank ← in[0] op in[1] op … of the group's ranks. Builders append this rank's part;
-/// every rank of the group appends its own, and the others may.
-///
-/// \param blocks  one for each rank of the group; their pieces tell since when the operand is there
-/// \param out     looked at where this rank's block is; `in`, or it does not overlap it there
-/// \return        the blocks; this rank's own is its result, of the others it tells what reads the operand
-/// \throws ArgumentError  more or fewer blocks than ranks; elements of another size than `combine` has; `combine` sums
-///                        up all operands at once
+/// Block i of `out` on the i-th rank ← in[0] op in[1] op … of the group's ranks. Of the blocks returned this rank's own
+/// is its result; the others tell what reads the operand.
 
 /// Along the ring of the group: ranks - 1 hops; the result of a block begins with the operand of the rank before its
 /// own. For long vectors. An operation that does not commute is combined by `reduce_scatter_halving`.

@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/collective/node/node_arguments.hpp"
-#include "plait/collective/node/node_board.hpp"
-#include "plait/collective/node/node_messages.hpp"
-#include "plait/collective/node/node_reduction.hpp"
-#include "plait/collective/node/node_rounds.hpp"
-#include "plait/collective/node/node_slots.hpp"
+#include "plait/collective/node/board.hpp"
+#include "plait/collective/node/messages.hpp"
 #include "plait/collective/node/node_wait.hpp"
+#include "plait/collective/node/reduction.hpp"
+#include "plait/collective/node/rounds.hpp"
+#include "plait/collective/node/slots.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/schedule/combine.hpp"
 #include "plait/simd/reduce/element_of.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "plait/base/index.hpp"
-#include "plait/collective/node/node_reduction.hpp"
+#include "plait/collective/node/reduction.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::collective {

@@ -7,7 +7,7 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
-#include "plait/collective/node/fold.hpp"
+#include "plait/collective/node/reduction.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 

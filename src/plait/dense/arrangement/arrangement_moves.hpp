@@ -4,7 +4,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/dense/arrangement/arrangement.hpp"
-#include "plait/dense/factors.hpp"
+#include "plait/dense/product.hpp"
 #include "plait/layout/layout.hpp"
 
 /// What lies between the layouts of the caller's matrices and those of an arrangement. Pure: the same on all ranks.

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/dense/product_memory.hpp"
+#include "plait/dense/panels.hpp"
 
 namespace plait::dense {
 

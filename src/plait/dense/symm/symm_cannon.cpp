@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "plait/base/rounding.hpp"
-#include "plait/collective/algorithm/own_copy.hpp"
+#include "plait/collective/stream.hpp"
 
 namespace plait::dense {
 

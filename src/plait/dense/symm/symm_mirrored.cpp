@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "plait/collective/algorithm/chain.hpp"
-#include "plait/collective/arguments.hpp"
 #include "plait/collective/group.hpp"
+#include "plait/collective/stream.hpp"
 #include "plait/dense/symm/symm_panels.hpp"
 
 namespace plait::dense {

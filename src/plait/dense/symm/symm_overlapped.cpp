@@ -1,6 +1,6 @@
 #include "plait/dense/symm/symm_overlapped.hpp"
 
-#include "plait/collective/algorithm/own_copy.hpp"
+#include "plait/collective/stream.hpp"
 
 namespace plait::dense {
 

@@ -5,9 +5,8 @@
 
 #include "plait/base/contract.hpp"
 #include "plait/collective/algorithm/allreduce.hpp"
-#include "plait/collective/algorithm/binomial.hpp"
 #include "plait/collective/algorithm/hierarchical.hpp"
-#include "plait/collective/algorithm/scattered.hpp"
+#include "plait/collective/algorithm/tree.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/mpi/message.hpp"
 

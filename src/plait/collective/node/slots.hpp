@@ -5,10 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "plait/collective/node/node_arguments.hpp"
-#include "plait/collective/node/node_board.hpp"
-#include "plait/collective/node/node_reduction.hpp"
+#include "plait/collective/node/board.hpp"
 #include "plait/collective/node/node_wait.hpp"
+#include "plait/collective/node/reduction.hpp"
 
 namespace plait::collective {
 

@@ -1,11 +1,10 @@
-#include "plait/collective/node/node_messages.hpp"
+#include "plait/collective/node/messages.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <string>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/node/fold.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::collective {

@@ -1,4 +1,4 @@
-#include "plait/collective/node/node_board.hpp"
+#include "plait/collective/node/board.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "plait/collective/node/node_slots.hpp"
+#include "plait/collective/node/slots.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
-#include "plait/collective/node/fold.hpp"
+#include "plait/collective/node/reduction.hpp"
 
 namespace plait::collective {
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "plait/base/memory.hpp"
-#include "plait/collective/node/node_board.hpp"
-#include "plait/collective/node/node_reduction.hpp"
-#include "plait/collective/node/node_slots.hpp"
+#include "plait/collective/node/board.hpp"
 #include "plait/collective/node/node_wait.hpp"
+#include "plait/collective/node/reduction.hpp"
+#include "plait/collective/node/slots.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/store_choice.hpp"
 

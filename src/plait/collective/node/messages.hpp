@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "plait/base/memory.hpp"
-#include "plait/collective/node/node_reduction.hpp"
 #include "plait/collective/node/node_wait.hpp"
+#include "plait/collective/node/reduction.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::collective {
