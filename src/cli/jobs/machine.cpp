@@ -12,6 +12,7 @@
 #include "plait/io/machine_file.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/environment.hpp"
+#include "plait/mpi/message.hpp"
 
 #include "cli/host/job.hpp"
 #include "cli/machine/measure.hpp"

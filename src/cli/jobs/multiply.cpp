@@ -1,6 +1,5 @@
 #include <array>
 #include <charconv>
-#include <complex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/complex.hpp"
+#include "plait/base/dtype.hpp"
 #include "plait/base/error.hpp"
 #include "plait/dense/arrangement/choice.hpp"
 #include "plait/dense/check.hpp"
@@ -27,14 +27,10 @@ namespace {
 /// \throws ArgumentError  naming the file, if they can't
 template <class F>
 decltype(auto) with_field(const std::string& path, io::DType dtype, F&& f) {
-  switch (dtype) {
-    case io::DType::f32: return f.template operator()<float>();
-    case io::DType::f64: return f.template operator()<double>();
-    case io::DType::c64: return f.template operator()<std::complex<float>>();
-    case io::DType::c128: return f.template operator()<std::complex<double>>();
-    default: break;
+  if (!FieldDTypes::has(dtype)) {
+    throw ArgumentError(path + " has elements of " + std::string(name(dtype)) + ", expected " + FieldDTypes::names());
   }
-  throw ArgumentError(path + " has elements of " + std::string(io::name(dtype)) + ", expected f32, f64, c64 or c128");
+  return FieldDTypes::with(dtype, std::forward<F>(f));
 }
 
 /// C ← alpha·op(A)·op(B) + beta·C

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/collective/choose.hpp"
+#include "plait/mpi/message.hpp"
 
 #include "mpi/io/shared_scratch.hpp"
 

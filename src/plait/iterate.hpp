@@ -1,0 +1,7 @@
+#pragma once
+
+/// The contract of everything iterative: state, limits, stagnation, and the reason of the end.
+
+#include "plait/iterate/course.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/iterate/stagnation.hpp"
