@@ -74,13 +74,12 @@ struct Traced : plait::test::Ring {
             graph.reduce_local({0, strand, segment}, words_of(staged, 0, length), words_of(out, 0, length),
                                words_of(out, 0, length), reduction<std::uint64_t>(Operation::sum()), {arrived, last});
         last = graph.compute({0, strand, segment}, 3,
-                             [this](const ThisRun& run, Index) {
+                             [](const ThisRun& run, Index) {
                                std::this_thread::sleep_for(std::chrono::microseconds(300));
                                run.count_own_move(10);
-                               run.count_sent(right, 1);
-                               run.count_received(left, 1);
                              },
                              {}, {added});
+        for (int step = 0; step < 3; ++step) graph.writes_for(last, right, 1), graph.reads_from(last, left, 1);
       }
     }
     graph.signal({1, 0, 0}, flags, rank, 1, {last});
