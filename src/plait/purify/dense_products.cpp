@@ -11,35 +11,19 @@
 
 namespace plait::purify {
 
-namespace {
-
-/// Blocks on a grid that is as square as it can be on all ranks.
-layout::Layout blocks(Index n, int ranks) {
-  int rows = 1;
-  for (int r = 2; r <= ranks / r; ++r) {
-    if (ranks % r == 0) rows = r;
-  }
-  return layout::Layout::blocks({n, n}, rows, ranks / rows);
-}
-
-}  // namespace
-
 Squares choose_squares(int ranks) noexcept {
   const int edge = dense::SymmGrid::largest_cube(ranks);
-  return 2 * edge * edge * edge > ranks ? Squares::symmetric : Squares::general;
+  return 2 * edge * edge * edge > ranks ? Squares::cube : Squares::halves;
 }
 
 template <class T>
 DenseProducts<T>::DenseProducts(mpi::Context& context, Index n, Squares squares)
-    : context_(context), layout_(blocks(n, context.size())) {
-  if (squares == Squares::symmetric) {
-    symmetric_.emplace(context, n);
-    layout_ = symmetric_->layout();
+    : context_(context), layout_(layout::Layout::columns({n, n}, context.size())) {
+  if (squares == Squares::cube) {
+    cube_.emplace(context, n);
+    layout_ = cube_->layout();
   } else {
-    // Matrices stay where the products are computed, so that least moves to and fro.
-    layout_ = multiplication().choice().arrangement.c_layout();
-    general_.reset();
-    static_cast<void>(multiplication());
+    halves_.emplace(context, n);
   }
 }
 
@@ -51,21 +35,24 @@ dense::Multiplication<T>& DenseProducts<T>::multiplication() {
 
 template <class T>
 void DenseProducts<T>::square(const Matrix<T>& x, Matrix<T>& x2) {
-  if (!symmetric_) return multiply(x, x, x2);
   const Stopwatch watch;
-  symmetric_->square(x, x2);
+  if (cube_) {
+    cube_->square(x, x2);
+  } else {
+    halves_->execute(x, x, x2);
+  }
   seconds_ += watch.seconds();
 }
 
 template <class T>
 void DenseProducts<T>::square_cube(const Matrix<T>& x, Matrix<T>& x2, Matrix<T>& x3) {
-  if (!symmetric_) {
-    multiply(x, x, x2);
-    multiply(x, x2, x3);
-    return;
-  }
   const Stopwatch watch;
-  symmetric_->square_cube(x, x2, x3);
+  if (cube_) {
+    cube_->square_cube(x, x2, x3);
+  } else {
+    halves_->execute(x, x, x2);
+    halves_->execute(x, x2, x3);
+  }
   seconds_ += watch.seconds();
 }
 
@@ -80,19 +67,21 @@ void DenseProducts<T>::multiply(const Matrix<T>& a, const Matrix<T>& b, Matrix<T
 template <class T>
 Index DenseProducts<T>::workspace_bytes() const {
   Index bytes = general_ ? general_->choice().workspace_bytes : 0;
-  if (symmetric_ && symmetric_->mesh().contains(context_.rank())) {
+  if (halves_) bytes += halves_->workspace_bytes();
+  if (cube_ && cube_->mesh().contains(context_.rank())) {
     // It is taken when it is first needed: blocks of both factors, a part of a sum, and both results.
-    const Index edge = symmetric_->mesh().edge();
+    const Index edge = cube_->mesh().edge();
     const Index side = quotient_up(layout_.shape().rows, edge);
-    bytes += std::max(symmetric_->workspace_bytes(), 5 * side * side * Index{sizeof(T)});
+    bytes += std::max(cube_->workspace_bytes(), 5 * side * side * Index{sizeof(T)});
   }
   return bytes;
 }
 
 template <class T>
 std::string DenseProducts<T>::describe() const {
-  if (!symmetric_) return general_->choice().arrangement.describe();
-  const dense::SymmGrid& mesh = symmetric_->mesh();
+  if (halves_)
+    return fmt::format("squares and cubes in halves on {} rank{}", context_.size(), context_.size() == 1 ? "" : "s");
+  const dense::SymmGrid& mesh = cube_->mesh();
   return fmt::format("squares and cubes on {} x {} x {} ranks", mesh.edge(), mesh.edge(), mesh.layers);
 }
 

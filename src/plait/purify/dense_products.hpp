@@ -4,6 +4,7 @@
 #include <string>
 
 #include "plait/base/index.hpp"
+#include "plait/dense/hermitian_product.hpp"
 #include "plait/dense/multiplication.hpp"
 #include "plait/dense/symm/symm_square_cube.hpp"
 #include "plait/purify/products.hpp"
@@ -12,15 +13,16 @@ namespace plait::purify {
 
 /// Who computes squares and cubes.
 enum class Squares : unsigned char {
-  symmetric,  ///< `dense::SymmSquareCube`, on the largest cube of ranks that there is
-  general,    ///< `dense::Multiplication`, on all ranks
+  cube,   ///< `dense::SymmSquareCube`, on the largest cube of ranks that there is
+  halves  ///< `dense::HermitianProduct`, on all ranks
 };
 
-/// The former, where the cube has more than half of the ranks; else the others would be missed.
+/// Both compute half of each product. The former, where the cube has more than half of the ranks; else the others would
+/// be missed.
 [[nodiscard]] Squares choose_squares(int ranks) noexcept;
 
 /// The products of `dense`, planned once: squares and cubes by `squares`, whose layout is that of all matrices, other
-/// products by `dense::Multiplication`. T is double or std::complex<double>.
+/// products by `dense::Multiplication`, planned when the first is asked for. T is double or std::complex<double>.
 template <class T>
 class DenseProducts final : public Products<T> {
  public:
@@ -38,16 +40,17 @@ class DenseProducts final : public Products<T> {
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
   /// What this rank takes beside the matrices, in bytes.
   [[nodiscard]] Index workspace_bytes() const;
-  /// "SUMMA on 2 x 2 ranks", "a cube of 2 x 2 x 2 ranks".
+  /// "squares in halves on 3 ranks", "squares and cubes on 2 x 2 x 2 ranks".
   [[nodiscard]] std::string describe() const;
 
  private:
   [[nodiscard]] dense::Multiplication<T>& multiplication();
 
   mpi::Context& context_;
-  std::optional<dense::SymmSquareCube<T>> symmetric_;
+  std::optional<dense::SymmSquareCube<T>> cube_;
+  std::optional<dense::HermitianProduct<T>> halves_;
   layout::Layout layout_;
-  std::optional<dense::Multiplication<T>> general_;  // planned when it is first used, if squares are symmetric
+  std::optional<dense::Multiplication<T>> general_;  // planned when it is first used
   double seconds_ = 0;
 };
 

@@ -70,26 +70,26 @@ void expect_products(mpi::Context& context, Index n, Squares squares) {
 
 TEST(DenseProducts, AreProducts) {
   mpi::Context context(test::test_comm());
-  for (const Squares squares : {Squares::symmetric, Squares::general}) {
+  for (const Squares squares : {Squares::cube, Squares::halves}) {
     for (const Index n : {1, 2, 19}) expect_products<double>(context, n, squares);
     expect_products<std::complex<double>>(context, 13, squares);
   }
 }
 
 TEST(DenseProducts, AreOfSymmetricMatricesWhereACubeOfRanksIsMostOfThem) {
-  EXPECT_EQ(choose_squares(1), Squares::symmetric);
-  EXPECT_EQ(choose_squares(4), Squares::general);
-  EXPECT_EQ(choose_squares(8), Squares::symmetric);
-  EXPECT_EQ(choose_squares(15), Squares::symmetric);
-  EXPECT_EQ(choose_squares(16), Squares::general);
-  EXPECT_EQ(choose_squares(27), Squares::symmetric);
+  EXPECT_EQ(choose_squares(1), Squares::cube);
+  EXPECT_EQ(choose_squares(4), Squares::halves);
+  EXPECT_EQ(choose_squares(8), Squares::cube);
+  EXPECT_EQ(choose_squares(15), Squares::cube);
+  EXPECT_EQ(choose_squares(16), Squares::halves);
+  EXPECT_EQ(choose_squares(27), Squares::cube);
 }
 
 TEST(DenseProducts, PurifyWithTheSameBitsEachTime) {
   mpi::Context context(test::test_comm());
   const auto whole = test::prescribed<double>(test::spectrum_with_gap(45, 20, 0.1));
   const auto expected = test::density_of(test::eigenstates(whole), 20);
-  for (const Squares squares : {Squares::symmetric, Squares::general}) {
+  for (const Squares squares : {Squares::cube, Squares::halves}) {
     for (const Method method : {Method::canonical, Method::trs4}) {
       Whole<double> before;
       for (int run = 0; run < 2; ++run) {
