@@ -117,8 +117,9 @@ TEST(PurificationMethods, AgreeWithTheEigenstatesOfGappedGraphene) {
 
 TEST(PurificationMethods, AgreeWithTheEigenstatesAtFivePerCentFilling) {
   const auto runs = runs_of_all_methods(test::prescribed<double>(test::spectrum_with_gap(120, 6, 0.02)), 6);
-  // Canonical purification is the slowest there by far.
+  // Of those that know no chemical potential, canonical purification is the slowest there by far.
   for (std::size_t i = 1; i < methods.size(); ++i) {
+    if (methods[i] == Method::mcweeny) continue;
     EXPECT_GT(runs[0].multiplications, runs[i].multiplications) << name(methods[i]);
   }
 }

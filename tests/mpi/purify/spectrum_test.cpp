@@ -29,7 +29,7 @@ void expect_bounds(mpi::Context& context, const test::Whole<T>& whole) {
     EXPECT_GE(interval.high, states.values.back() - 1e-12);
   }
   EXPECT_LE(narrow.width(), wide.width());
-  EXPECT_LT(narrow.width(), 1.3 * (states.values.back() - states.values.front()) + 1e-9);
+  EXPECT_LT(narrow.width(), 1.2 * (states.values.back() - states.values.front()) + 1e-9);
 }
 
 TEST(Spectrum, LiesWithinItsBounds) {
@@ -40,6 +40,7 @@ TEST(Spectrum, LiesWithinItsBounds) {
   expect_bounds(context, test::prescribed<double>({-3}));
   expect_bounds(context, test::prescribed<double>({-3, 5}));
   expect_bounds(context, test::prescribed<double>(test::spectrum_with_gap(80, 3, 0.5)));
+  expect_bounds(context, test::prescribed<double>(test::spectrum_with_gap(300, 150, 0.1)));
   expect_bounds(context, test::prescribed<std::complex<double>>(test::spectrum_with_gap(33, 30, 0.4)));
 }
 
