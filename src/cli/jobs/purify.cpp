@@ -12,6 +12,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/purify/eigenstates.hpp"
 #include "plait/purify/scalapack.hpp"
 #include "plait/report/overlap.hpp"
@@ -56,8 +57,9 @@ class Purify : public Job {
 number. With two electrons in each state the energy is 2 tr(D H). Energies have the units of H.
 
 Methods: canonical (Palser, Manolopoulos), mcweeny (for a known chemical potential), tc2, trs4, hpcp, which iterate, and
-eigen, which finds all eigenstates by ScaLAPACK. auto takes eigen for --smearing and --eigenvalues, mcweeny where
---chemical-potential is given, otherwise canonical near half filling and tc2 elsewhere.
+eigen, which finds all eigenstates by ScaLAPACK. auto takes eigen for --smearing, for --eigenvalues, and on up to three
+ranks for 500 to 8192 states, as long as nothing is said of iterations; mcweeny where --chemical-potential is given;
+otherwise canonical near half filling and tc2 elsewhere.
 
 Without a gap there is no D: --smearing occupies the states around the chemical potential in part.
 
@@ -106,12 +108,12 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                "UNIT", "That of H: {}");
     add_value(options, "--chemical-potential", task_.chemical_potential, parse_energy, "ENERGY",
               "An energy between the occupied and the empty states, for mcweeny; in the units of H");
-    add_choice(options, "--bounds", task_.bounds,
-               {{"lanczos", purify::Bounds::lanczos}, {"gershgorin", purify::Bounds::gershgorin}}, "METHOD",
-               "How to bound the spectrum: {}; lanczos is narrower");
-    add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
-              "After so many the job fails, as if there were no gap; 300 by default")
-        ->group(group::iteration);
+    of_iterations_ = {add_choice(options, "--bounds", task_.bounds,
+                                 {{"lanczos", purify::Bounds::lanczos}, {"gershgorin", purify::Bounds::gershgorin}},
+                                 "METHOD", "How to bound the spectrum: {}; lanczos is narrower"),
+                      add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
+                                "After so many the job fails, as if there were no gap; 300 by default")
+                          ->group(group::iteration)};
     options.host({.checkpoint_every = Work::usual_checkpoint_distance,
                   .page = "the convergence, the density matrix and the timeline",
                   .trace = true,
@@ -146,8 +148,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                    : task_.chemical_potential ? purify::Method::mcweeny
                                               : purify::choose_method(task_.occupied, task_.states);
     task_.squares = purify::choose_squares(context.size());
-    task_.by_eigenstates =
-        task_.way.by_eigenstates || task_.smearing != purify::Smearing::none || !task_.eigenvalues.empty();
+    task_.by_eigenstates = task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
+                           !task_.eigenvalues.empty() || chooses_eigenstates(context);
     if (task_.by_eigenstates) mpi::agreed(context, [&] { expect_eigenstates(context.size()); });
     return {};  // how much memory is needed is known once the products are planned
   }
@@ -267,6 +269,22 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       const bool is_odd = !is_smeared && task_.per_state == 2 && electrons % 2 != 0;
       throw ArgumentError(fmt::format("--{}{}", error.what(), is_odd ? "; --per-state 1 if only one is in each" : ""));
     }
+  }
+
+  /// Whether `auto` is better off with eigenstates than with an iteration, of which nothing was said.
+  [[nodiscard]] bool chooses_eigenstates(const mpi::Context& context) const {
+    const bool says_how_to_iterate = std::ranges::any_of(of_iterations_, [](const auto* o) { return o->count() > 0; });
+    const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && task_.inverse_root_path.empty() &&
+                         settings.checkpoint.empty() && !says_how_to_iterate;
+    if (!is_free || !purify::are_eigenstates_cheaper(task_.states, context.size())) return false;
+    Index has_scalapack = 1;
+    try {
+      static_cast<void>(purify::ScalapackRoutines<double>());
+      static_cast<void>(purify::ScalapackRoutines<std::complex<double>>());
+    } catch (const Error&) {
+      has_scalapack = 0;
+    }
+    return mpi::all_reduce(context.comm(), has_scalapack, mpi::Operation::minimum()) == 1;
   }
 
   /// Before hours pass: whether they can be found at all.
@@ -484,6 +502,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   std::optional<double> width_;        // in the units of H
   std::optional<double> temperature_;  // in kelvin
   double energy_unit_ = 0;             // of H, in kelvin times Boltzmann's constant; 0: not given
+  std::array<const CLI::Option*, 2> of_iterations_{};
   PurifyOutcome outcome_;
 };
 

@@ -59,11 +59,17 @@ int leading_dimension(const Matrix<T>& matrix) {
 }  // namespace
 
 layout::Layout eigenstates_layout(Index n, int ranks) {
-  const Index most = std::max(n, Index{1});
+  constexpr Index most_of_one_rank = 8192;
+  const Index most = ranks < 4 && n <= most_of_one_rank ? 1 : std::max(n, Index{1});
   const Index rows = std::min(static_cast<Index>(std::sqrt(static_cast<double>(ranks))), most);
   const Index columns = std::min(ranks / rows, most);
   const Index block = std::clamp(n / columns, Index{1}, widest_block);
   return layout::Layout::block_cyclic({n, n}, block, block, layout::Owners::grid(rows, columns));
+}
+
+bool are_eigenstates_cheaper(Index n, int ranks) {
+  constexpr Index least = 500;
+  return n >= least && eigenstates_layout(n, ranks).ranks() == 1;
 }
 
 template <class T>
@@ -102,8 +108,10 @@ Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Mat
   if (size == 0) return;
   grid_.emplace(context, static_cast<int>(layout_.owners().rows()), static_cast<int>(layout_.owners().columns()));
   descriptor_ = grid_->descriptor(layout_.shape(), layout_.rows().block(), leading_dimension(vectors_));
+  threads_ = dense::share_of_cores(context);
+  if (layout_.ranks() == 1) threads_ = std::numeric_limits<int>::max();  // all that it may run on, as the others sleep
   auto a = moved(context, h, layout_);
-  const dense::BlasThreads threads(dense::share_of_cores(context));
+  const dense::BlasThreads threads(threads_);
   if (s == nullptr) {
     solve(a);
     return;
@@ -208,7 +216,7 @@ void Eigenstates<T>::weigh(std::span<const double> weights, Matrix<T>& d) {
           });
     }
     // An update of one triangle for each run of states whose weights have one sign.
-    const dense::BlasThreads threads(dense::share_of_cores(context_));
+    const dense::BlasThreads threads(threads_);
     for (std::size_t begin = 0, end = 0; begin < weights.size(); begin = end) {
       const int of_run = sign(weights[begin]);
       while (end < weights.size() && sign(weights[end]) == of_run) ++end;

@@ -11,8 +11,14 @@
 namespace plait::purify {
 
 /// The process grid and the blocks in which ScaLAPACK finds the eigenstates of n × n matrices on so many ranks: nearly
-/// square, with the fewest ranks left over, and never more rows or columns than there are blocks.
+/// square, with the fewest ranks left over, and never more rows or columns than there are blocks. Two or three ranks
+/// would wait for each other longer than one takes alone, which does it where it has room (n up to 8192) while the
+/// others sleep.
 [[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
+
+/// Whether eigenstates take less time than any iteration does, as far as that is sure: where one rank finds them, of so
+/// many states that it matters. There they take a quarter of the work of some 25 products in halves.
+[[nodiscard]] bool are_eigenstates_cheaper(Index n, int ranks);
 
 /// \throws ArgumentError  the workspace of a rank has more elements than the 2^31 - 1 that ScaLAPACK can count
 template <class T>
@@ -55,6 +61,7 @@ class Eigenstates {
   std::array<int, 9> descriptor_{};
   Matrix<T> vectors_;
   std::vector<double> values_;
+  int threads_ = 1;  // of BLAS
 };
 
 }  // namespace plait::purify

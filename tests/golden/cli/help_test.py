@@ -62,7 +62,7 @@ class Help(CommandTest):
         known = {
             ("redistribute", "--op"): ops, ("plan", "--op"): ops, ("multiply", "--op-a"): ops, ("multiply", "--op-b"): ops,
             ("multiply", "--method"): "auto, ring, summa, cannon or in-place",
-            ("purify", "--method"): "auto, canonical, mcweeny, tc2, trs4 or hpcp",
+            ("purify", "--method"): "auto, canonical, mcweeny, tc2, trs4, hpcp or eigen",
             ("purify", "--bounds"): "lanczos or gershgorin", ("purify", "--symmetric"): "lower or upper",
             ("purify", "--per-state"): "1 or 2",
             ("sinkhorn", "--method"): "scaling, in-place, algorithm-1, algorithm-2 or algorithm-3",

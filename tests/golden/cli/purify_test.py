@@ -248,6 +248,19 @@ class Purify(CommandTest):
         self.assertRegex(text, r"(?m)^  entropy   \S+ k\n  free      \S+ = energy - width \* entropy / k$")
         self.assertIn("no gap for 31 occupied states of 60", self.run_plait(2, *job, "--method", "eigen").errors[0])
 
+    def test_auto_takes_what_is_cheaper(self):
+        self.succeed(0, "generate", "hamiltonian", "--kind", "prescribed", "--size", "500", "-o", "H.npy")
+        job = ["purify", "H.npy", "--electrons", "500", "--json"]
+        results = []
+        for ranks, options, method in (
+            (2, [], "eigen"), (4, [], "canonical"), (2, ["--bounds", "lanczos"], "canonical"), (2, ["--method", "tc2"], "tc2"),
+        ):  # fmt: skip
+            with self.subTest(ranks=ranks, options=options):
+                report = json.loads(self.succeed(ranks, *job, *options))
+                self.assertEqual(report["method"], method)
+                results.append(report["energy"])
+        np.testing.assert_allclose(results, results[0], rtol=1e-10)
+
     def test_what_is_wrong_with_eigenstates_is_said(self):
         self.save("H.npy", c60())
         self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
