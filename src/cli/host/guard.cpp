@@ -75,7 +75,7 @@ struct Verdict {
 
 std::optional<nlohmann::ordered_json> json_command;  // none: text alone is wanted
 
-std::string json_of(const Failure& failure) {
+std::string failure_json(const Failure& failure) {
   nlohmann::ordered_json json{{"command", *json_command}, {"error", failure.text}, {"exit_status", failure.status}};
   if (!failure.of_job.empty()) json["status"] = failure.of_job;
   return json_line(json);
@@ -84,7 +84,7 @@ std::string json_of(const Failure& failure) {
 void print(const Failure& failure) {
   tell_no_more_stops();  // launchers send signals to ranks that end with an error
   if (json_command) {
-    const std::string line = json_of(failure);
+    const std::string line = failure_json(failure);
     std::fwrite(line.data(), 1, line.size(), stdout);  // where that is closed, stderr tells
     std::fflush(stdout);
   }
@@ -148,7 +148,7 @@ constexpr std::array<Launcher, 3> launchers{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM
 
 void print_failures_as_json(const std::string& first) {
   json_command = first.starts_with('-') ? nlohmann::ordered_json() : nlohmann::ordered_json(first);
-  const std::string line = json_of({});
+  const std::string line = failure_json({});
   tell_stops_on_stdout(line.substr(0, line.find("\"\"") + 1));
 }
 
