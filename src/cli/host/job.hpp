@@ -136,6 +136,7 @@ class Command {
   virtual ~Command() = default;
   /// Declares the options; parsing fills the job's members.
   virtual void options(Options& options) = 0;
+  /// What CLI11 knows of the options, such as how often one was given, is gone when this has returned.
   /// \throws UsageError  options contradict each other
   virtual void check() {}
   /// Whether it ends as another program, whose words and signals are not for it to look at.

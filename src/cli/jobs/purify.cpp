@@ -121,6 +121,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   void check() override {
+    says_how_to_iterate_ = std::ranges::any_of(of_iterations_, [](const auto* o) { return o->count() > 0; });
     if (task_.way.method == purify::Method::mcweeny && !task_.chemical_potential) {
       throw UsageError("--method is mcweeny, but --chemical-potential is missing, which it begins with");
     }
@@ -273,9 +274,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
 
   /// Whether `auto` is better off with eigenstates than with an iteration, of which nothing was said.
   [[nodiscard]] bool chooses_eigenstates(const mpi::Context& context) const {
-    const bool says_how_to_iterate = std::ranges::any_of(of_iterations_, [](const auto* o) { return o->count() > 0; });
     const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && task_.inverse_root_path.empty() &&
-                         settings.checkpoint.empty() && !says_how_to_iterate;
+                         settings.checkpoint.empty() && !says_how_to_iterate_;
     if (!is_free || !purify::are_eigenstates_cheaper(task_.states, context.size())) return false;
     Index has_scalapack = 1;
     try {
@@ -499,10 +499,11 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   PurifyTask task_;
-  std::optional<double> width_;        // in the units of H
-  std::optional<double> temperature_;  // in kelvin
-  double energy_unit_ = 0;             // of H, in kelvin times Boltzmann's constant; 0: not given
-  std::array<const CLI::Option*, 2> of_iterations_{};
+  std::optional<double> width_;                        // in the units of H
+  std::optional<double> temperature_;                  // in kelvin
+  double energy_unit_ = 0;                             // of H, in kelvin times Boltzmann's constant; 0: not given
+  std::array<const CLI::Option*, 2> of_iterations_{};  // until `check` has returned
+  bool says_how_to_iterate_ = false;
   PurifyOutcome outcome_;
 };
 
