@@ -71,6 +71,7 @@ Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition pa
       inverse_widths_[a].push_back(static_cast<T>(1 / axes[a].width(i)));
     }
   }
+  added_.resize(at(row_length()));
   for (Index x = 0; x < row_length(); ++x) {
     masks_[0].push_back(static_cast<T>(1 - x % 2));
     masks_[1].push_back(static_cast<T>(x % 2));
@@ -94,6 +95,14 @@ void Level<T>::set_coefficient(Values<T> k) {
       }
     }
   }
+  inverse_diagonal_ = zeros();
+  for_each_row([&](Index offset, Index i, Index j) {
+    const Row line = row(k_->data(), k_->data(), offset, i, j);
+    for (Index x = 0; x < row_length(); ++x) {
+      const T diagonal = line.diagonal_where_k_varies(x);
+      inverse_diagonal_[at(offset + x)] = diagonal > 0 ? 1 / diagonal : T{};
+    }
+  });
 }
 
 template <class T>
@@ -161,27 +170,27 @@ auto Level<T>::scaled_row(T others, T omega) -> const ScaledRow& {
   return row;
 }
 
-// All points of a row are computed, and those of the other colour multiplied by 0: rows are contiguous, and what is
-// written depends on points of the other colour only, so that vectors do as well as points one by one.
+// All points of a row are computed, and those of the other colour multiplied by 0, so that rows are contiguous; what is
+// added lies apart first, since a processor waits where vectors are read that overlap one just written.
 template <class T>
 void Level<T>::relax(Colour colour, T omega, Values<T>& u, const Values<T>& b) {
   const Index length = row_length();
+  T* const __restrict added = added_.data();
   for_each_row([&](Index offset, Index i, Index j) {
     const auto first = static_cast<std::size_t>((i + j + own_.low[2] + (colour == Colour::black ? 1 : 0)) % 2);
     const Row line = row(u.data(), b.data(), offset, i, j);
     T* const out = u.data() + offset;
     if (k_) {
-      const T* const mask = masks_[first].data();
+      const T *const mask = masks_[first].data(), *const inverse = inverse_diagonal_.data() + offset;
 #pragma omp simd
-      for (Index x = 0; x < length; ++x) {
-        const T diagonal = line.diagonal_where_k_varies(x);
-        out[x] += mask[x] * (diagonal > 0 ? omega / diagonal : T{}) * line.residual_where_k_varies(x);
-      }
+      for (Index x = 0; x < length; ++x) added[x] = mask[x] * (omega * inverse[x]) * line.residual_where_k_varies(x);
     } else {
       const T* const scaled = scaled_row(line.others, omega).by_colour[first].data();
 #pragma omp simd
-      for (Index x = 0; x < length; ++x) out[x] += scaled[x] * line.residual(x);
+      for (Index x = 0; x < length; ++x) added[x] = scaled[x] * line.residual(x);
     }
+#pragma omp simd
+    for (Index x = 0; x < length; ++x) out[x] += added[x];
   });
 }
 
@@ -216,8 +225,9 @@ void Level<T>::add_scaled_residual(T omega, const Values<T>& r, Values<T>& u) co
     const Row line = row(r.data(), r.data(), offset, i, j);
     T* const out = u.data() + offset;
     for (Index x = 0; x < length; ++x) {
-      const T diagonal = k_ ? line.diagonal_where_k_varies(x) : line.both2[x] + line.others;
-      out[x] += (diagonal > 0 ? omega / diagonal : T{}) * r[at(offset + x)];
+      const T diagonal = line.both2[x] + line.others;
+      const T inverse = k_ ? inverse_diagonal_[at(offset + x)] : diagonal > 0 ? 1 / diagonal : T{};
+      out[x] += omega * inverse * r[at(offset + x)];
     }
   });
 }

@@ -97,6 +97,8 @@ class Level {
   std::array<std::vector<T>, layout::axes> inverse_widths_;
   std::optional<Values<T>> k_;
   std::array<Values<T>, layout::axes> conductances_;  // below points, where k varies
+  Values<T> inverse_diagonal_;                        // likewise; or 0
+  std::vector<T> added_;                              // to a row
   std::array<std::vector<T>, 2> masks_;               // 1 and 0 in turn
   std::vector<ScaledRow> scaled_rows_;
   halo::Exchange faces_, corners_;
