@@ -108,7 +108,8 @@ std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
 std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path) {
   const io::Hdf5Name name = io::parse_hdf5_name(path);
   const std::uint64_t of_file = checksum_of_file(context, name.file);
-  const bool is_hdf5 = io::told_by_rank_zero(context, [&] { return io::is_hdf5(io::File::open_to_read(name.file)); });
+  const bool is_hdf5 =
+      io::told_by_rank_zero(context, [&] { return io::find_hdf5(io::File::open_to_read(name.file)).has_value(); });
   return is_hdf5 ? of_file + checksum(io::read_hdf5_header(context, name).data_set) : of_file;
 }
 

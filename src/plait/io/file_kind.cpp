@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -44,7 +45,7 @@ FileKind kind_of(const std::string& path) {
   const std::string_view start(bytes.data(), static_cast<std::size_t>(got));
   if (start.starts_with(npy_magic)) return FileKind::npy;
   if (begins_ignoring_case(start, matrix_market_banner)) return FileKind::matrix_market;
-  if (is_hdf5(file)) return FileKind::hdf5;
+  if (find_hdf5(file)) return FileKind::hdf5;
   const auto found = start.empty() ? std::string("is empty") : fmt::format("begins with \"{}\"", quoted(start));
   throw FileError(
       fmt::format("{}: {}; expected a NumPy .npy file, which begins with \"{}\", a Matrix Market file, which begins "
@@ -85,8 +86,9 @@ MatrixFile described(mpi::Context& context, const std::string& path, const ReadN
     return {kind, header.dtype, header.shape, header.order, header, identity};
   }
   if (kind == FileKind::hdf5) {
-    const auto header = read_hdf5_header(context, name);
-    return {kind, header.dtype, header.shape, StorageOrder::row_major, header, identity};
+    auto header = read_hdf5_header(context, name);
+    const auto [dtype, shape] = std::pair(header.dtype, header.shape);
+    return {kind, dtype, shape, StorageOrder::row_major, std::move(header), identity};
   }
   const auto header = read_matrix_market_header(context, path);
   return {kind, header.dtype(), header.shape, StorageOrder::column_major, header, identity};
@@ -97,7 +99,7 @@ layout::DistributedMatrix<T> read_any(mpi::Context& context, const std::string& 
                                       const Progress& progress) {
   if (const auto* npy = std::get_if<NpyHeader>(&file.header)) return read_npy<T>(context, path, *npy, progress);
   if (const auto* hdf5 = std::get_if<Hdf5Header>(&file.header)) {
-    return read_hdf5<T>(context, file_of(path), *hdf5, progress);
+    return read_hdf5<T>(context, mpi::agreed(context, [&] { return file_of(path); }), *hdf5, progress);
   }
   if constexpr (MatrixMarketElement<T>) {
     return read_matrix_market<T>(context, path, std::get<MatrixMarketHeader>(file.header), progress);

@@ -189,7 +189,33 @@ TEST(Hdf5, OfATypeWithPartsBeyondItsEndIsRefused) {
     file.put('\x09');
   }
   mpi::barrier(context.comm());
-  EXPECT_THAT(refused(scratch, "M.h5"), HasSubstr("a damaged type, of which a part lies beyond its end"));
+  EXPECT_THAT(refused(scratch, "M.h5"), HasSubstr("has a member beyond the end of its compound"));
+}
+
+// The layout of chunks ends with their extents and the bytes of an element, of 4 bytes each.
+TEST(Hdf5, OfChunksOfOtherElementsIsRefused) {
+  SharedScratch scratch;
+  using namespace std::literals;
+  const auto extents = "\x07\0\0\0\x05\0\0\0\x08"sv;
+  make_on_rank_zero(scratch, "M.h5", [](hid_t file) {
+    const hid_t space = H5Screate_simple(2, Extents{20, 30}.data(), nullptr);
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(properties, 2, Extents{7, 5}.data());
+    H5Dclose(H5Dcreate2(file, "M", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, properties, H5P_DEFAULT));
+    H5Pclose(properties);
+    H5Sclose(space);
+  });
+  EXPECT_EQ(describe_matrix_file(scratch.context(), scratch / "M.h5").shape, (layout::Shape{20, 30}));
+  if (scratch.context().rank() == 0) {
+    std::fstream file(scratch / "M.h5", std::ios::in | std::ios::out | std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    const auto at = bytes.find(extents);
+    ASSERT_NE(at, std::string::npos);
+    file.seekp(static_cast<std::streamoff>(at + extents.size() - 1));
+    file.put('\x10');
+  }
+  mpi::barrier(scratch.context().comm());
+  EXPECT_THAT(refused(scratch, "M.h5"), HasSubstr("has chunks of elements of another size"));
 }
 
 // The layout of a block is its kind, its address and its size, of 8 bytes each but for the kind.

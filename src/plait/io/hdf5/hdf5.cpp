@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "plait/base/contract.hpp"
 #include "plait/base/error.hpp"
 #include "plait/io/hdf5/hdf5_file.hpp"
+#include "plait/io/hdf5/hdf5_structure.hpp"
 #include "plait/io/hdf5/hdf5_type.hpp"
 #include "plait/io/output_file.hpp"
 #include "plait/io/rank_zero.hpp"
@@ -53,19 +55,41 @@ std::string only_matrix(const std::string& path, hid_t file) {
   throw FileError(fmt::format("{}: {}; {}", path, what_there_is(file), expected));
 }
 
-// Where one is missing on the way, HDF5 would only say that something failed.
-void expect_there(const std::string& path, hid_t file, const std::string& data_set) {
-  for (auto end = data_set.find('/', 1);; end = data_set.find('/', end + 1)) {
-    const std::string part = data_set.substr(0, end);
-    if (!part.ends_with('/') && H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0) {
-      throw FileError(fmt::format("{}: has no {}; {}", path, part, what_there_is(file)));
+// The text of a soft link.
+std::string target_of(hid_t file, const std::string& link, const H5L_info_t& info) {
+  std::string result(info.u.val_size + 1, '\0');
+  H5Lget_val(file, link.c_str(), result.data(), result.size(), H5P_DEFAULT);
+  return result.c_str();  // NOLINT(readability-redundant-string-cstr): it ends with the first zero
+}
+
+// Checks what lies on the way to an object, so that HDF5 can follow it, and returns where it lies; nothing of what is
+// in another file. Where one is missing on the way, HDF5 would only say that something failed.
+std::optional<Hdf5Structure::Address> expect_there(const Hdf5Structure& structure, const std::string& path, hid_t file,
+                                                   const std::string& object, int most_soft_links = 16) {
+  std::optional<Hdf5Structure::Address> result = structure.root();
+  for (auto end = object.find('/', 1);; end = object.find('/', end + 1)) {
+    const std::string part = object.substr(0, end);
+    if (!part.ends_with('/')) {
+      H5L_info_t link;
+      if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0 || H5Lget_info(file, part.c_str(), &link, H5P_DEFAULT) < 0) {
+        throw FileError(fmt::format("{}: has no {}; {}", path, part, what_there_is(file)));
+      }
+      result.reset();
+      if (link.type == H5L_TYPE_HARD) {
+        result = link.u.address;
+        structure.expect_sound(*result);
+      } else if (link.type == H5L_TYPE_SOFT && most_soft_links > 0) {
+        const std::string target = target_of(file, part, link);
+        result = expect_there(structure, path, file,
+                              target.starts_with('/') ? target : part.substr(0, part.rfind('/') + 1) + target,
+                              most_soft_links - 1);
+      }
     }
-    if (end == std::string::npos) return;
+    if (end == std::string::npos) return result;
   }
 }
 
 Hdf5Handle open_data_set(const std::string& path, hid_t file, const std::string& data_set) {
-  expect_there(path, file, data_set);
   const Hdf5Handle object(H5Oopen(file, data_set.c_str(), H5P_DEFAULT), H5Oclose);
   if (object.valid() && H5Iget_type(object.id()) != H5I_DATASET) {
     throw FileError(fmt::format("{}: {} is a {}, expected a data set; {}", path, data_set,
@@ -173,12 +197,10 @@ std::string hdf5_version() {
 }
 
 Hdf5Header read_hdf5_header_local(const Hdf5Name& name) {
-  if (!is_hdf5(File::open_to_read(name.file))) {
-    throw FileError(fmt::format("{}: is no HDF5 file: it has no signature of one", name.file));
-  }
   const QuietHdf5 quiet;
   const auto file = open_hdf5(name.file);
   const auto path = name.data_set.empty() ? only_matrix(name.file, file.id()) : name.data_set;
+  static_cast<void>(expect_there(Hdf5Structure(name.file), name.file, file.id(), path));
   const auto data_set = open_data_set(name.file, file.id(), path);
   return header_of(name.file, file.id(), data_set.id(), path);
 }
@@ -202,6 +224,8 @@ void read_hdf5_rows(const std::string& path, const Hdf5Header& header, Index fir
   PLAIT_ASSERT(0 <= first && 0 <= count && first <= header.shape.rows - count, "the rows are rows of the matrix");
   const QuietHdf5 quiet;
   const auto file = open_hdf5(path);
+  const Hdf5Structure structure(path);
+  if (const auto at = expect_there(structure, path, file.id(), header.data_set)) structure.expect_sound_chunks(*at);
   const auto data_set = open_data_set(path, file.id(), header.data_set);
   if (header_of(path, file.id(), data_set.id(), header.data_set) != header) {
     throw FileError(
@@ -248,23 +272,23 @@ void expect_replaceable_hdf5(const Hdf5Name& name) {
   const QuietHdf5 quiet;
   if (H5Fis_hdf5(name.file.c_str()) <= 0) return;  // missing, or something that is replaced like any file
   const std::string data_set = name.data_set.empty() ? std::string(usual_data_set) : name.data_set;
-  for_each_hdf5_object(open_hdf5(name.file).id(), [&](const std::string& path, bool is_group) {
-    if (path == data_set || (is_group && data_set.starts_with(path + "/"))) return;
+  for (const auto& [path, is_group] : hdf5_objects(open_hdf5(name.file).id())) {
+    if (path == data_set || (is_group && data_set.starts_with(path + "/"))) continue;
     throw FileError(fmt::format(
         "{}: holds {}, which would be lost: a file is written anew, with nothing but {}; expected the name of "
         "a file that is missing or holds that alone",
         name.file, path, data_set));
-  });
+  }
 }
 
 template <FileElement T>
 void write_hdf5(mpi::Context& context, const Hdf5Name& name, const layout::DistributedMatrix<T>& slab,
                 const Progress& progress) {
-  const std::string data_set = name.data_set.empty() ? std::string(usual_data_set) : name.data_set;
   const layout::Layout& layout = slab.layout();
-  mpi::agreed(context, [&] {
+  const auto data_set = mpi::agreed(context, [&] {
     expect_row_slab(layout, slab.rank(), context);
     if (context.rank() == 0) expect_replaceable_hdf5(name);
+    return name.data_set.empty() ? std::string(usual_data_set) : name.data_set;
   });
   const Index matrix_bytes = layout::elements(layout.shape()) * Index{sizeof(T)};
   OutputFile file(context, name.file, matrix_bytes);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,9 @@ namespace plait::io {
 /// "1.10.8", of the library that is in use; empty in a build without HDF5.
 [[nodiscard]] std::string hdf5_version();
 
-/// Whether a file holds HDF5, told by its signature: at its beginning or, behind a block of the user's, at byte 512,
-/// 1024, 2048 and so on.
-[[nodiscard]] bool is_hdf5(const File& file);
+/// Where HDF5 begins in a file, if it holds any: at its beginning or, behind a block of the user's, at byte 512, 1024,
+/// 2048 and so on.
+[[nodiscard]] std::optional<Index> find_hdf5(const File& file);
 
 /// A data set with a matrix. Its elements lie by rows, as in C.
 struct Hdf5Header {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,11 +10,20 @@
 /// What is in an HDF5 file; for sources of a build that has HDF5. All throw FileError, beginning with the file's name.
 namespace plait::io {
 
-/// Opens a file by this process alone, without locking it: it is looked at before and after whether it changed.
+/// Opens a file by this process alone, without locking it: it is looked at before and after whether it changed. Its
+/// superblock and root group are sound (see Hdf5Structure).
 [[nodiscard]] Hdf5Handle open_hdf5(const std::string& file);
 
 /// The properties with which a process opens or makes a file alone and unlocked.
 [[nodiscard]] Hdf5Handle hdf5_file_access(const std::string& file);
+
+struct Hdf5Object {
+  std::string path;
+  bool is_group;
+};
+
+/// Every group and data set of the file but its root that hard links lead to, in the order of their paths.
+[[nodiscard]] std::vector<Hdf5Object> hdf5_objects(hid_t file);
 
 /// A data set of any kind, as lists for people and choices need it.
 struct Hdf5DataSet {
@@ -34,8 +42,5 @@ struct Hdf5DataSet {
 
 /// All data sets of the file, in the order of their paths.
 [[nodiscard]] std::vector<Hdf5DataSet> hdf5_data_sets(hid_t file);
-
-/// Calls f(path, is_group) for every group and data set of the file but its root.
-void for_each_hdf5_object(hid_t file, const std::function<void(const std::string& path, bool is_group)>& f);
 
 }  // namespace plait::io

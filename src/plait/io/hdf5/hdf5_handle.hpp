@@ -1,5 +1,6 @@
 #pragma once
 
+#define H5_USE_110_API  // links with addresses, also of later versions
 #include <hdf5.h>
 
 #include <string>

@@ -14,16 +14,13 @@ namespace {
 
 constexpr std::array<std::string_view, 2> endings{".h5", ".hdf5"};
 
-std::string in_lower_case(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  return result;
-}
-
+// Without memory, as one rank may have none left.
 bool ends_like_hdf5(std::string_view file) {
-  const std::string lower = in_lower_case(file);
-  return std::ranges::any_of(endings, [&](std::string_view ending) { return lower.ends_with(ending); });
+  const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+  return std::ranges::any_of(endings, [&](std::string_view ending) {
+    return file.size() >= ending.size() &&
+           std::ranges::equal(file.substr(file.size() - ending.size()), ending, {}, lower);
+  });
 }
 
 // The colon between file and data set: the first one that follows the ending of such a file.

@@ -1,4 +1,5 @@
 #include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -6,7 +7,7 @@
 
 namespace plait::io {
 
-bool is_hdf5(const File& file) {
+std::optional<Index> find_hdf5(const File& file) {
   constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
   constexpr Index least_user_block = 512;
   const Index size = file.size();
@@ -14,10 +15,10 @@ bool is_hdf5(const File& file) {
     std::array<char, signature.size()> bytes{};
     if (file.read_at(at, std::as_writable_bytes(std::span(bytes))) == static_cast<Index>(bytes.size()) &&
         std::string_view(bytes.data(), bytes.size()) == signature) {
-      return true;
+      return at;
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 }  // namespace plait::io

@@ -1,10 +1,8 @@
 #include "plait/io/hdf5/hdf5_type.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -41,49 +39,6 @@ std::optional<DType> real(hid_t type) {
   if (H5Tget_size(type) == 4) return DType::f32;
   if (H5Tget_size(type) == 8) return DType::f64;
   return std::nullopt;
-}
-
-// Whether the bits of a number lie within its bytes.
-bool has_its_bits(hid_t number) {
-  const std::size_t bits = 8 * H5Tget_size(number);
-  const std::size_t precision = H5Tget_precision(number);
-  const int offset = H5Tget_offset(number);
-  if (precision == 0 || precision > bits || offset < 0 || static_cast<std::size_t>(offset) > bits - precision) {
-    return false;
-  }
-  if (H5Tget_class(number) == H5T_INTEGER) return true;
-  std::size_t sign = 0;
-  std::size_t exponent = 0;
-  std::size_t exponent_bits = 0;
-  std::size_t mantissa = 0;
-  std::size_t mantissa_bits = 0;
-  if (H5Tget_fields(number, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) return false;
-  return sign < precision && exponent + exponent_bits <= precision && mantissa + mantissa_bits <= precision;
-}
-
-// Whether all that a type consists of lies within its bytes. HDF5 1.10 does not ask: converting elements of a damaged
-// type, it reads and writes memory that is not theirs.
-bool has_its_parts(hid_t type) {
-  switch (H5Tget_class(type)) {
-    case H5T_INTEGER:
-    case H5T_FLOAT: return has_its_bits(type);
-    case H5T_COMPOUND: break;
-    default: return true;
-  }
-  const std::size_t bytes = H5Tget_size(type);
-  const int members = H5Tget_nmembers(type);
-  std::vector<std::pair<std::size_t, std::size_t>> ranges;
-  for (unsigned i = 0; std::cmp_less(i, members); ++i) {
-    const Hdf5Handle member(H5Tget_member_type(type, i), H5Tclose);
-    const std::size_t offset = H5Tget_member_offset(type, i);
-    const std::size_t size = H5Tget_size(member.id());
-    if (!member.valid() || size == 0 || size > bytes || offset > bytes - size || !has_its_parts(member.id()))
-      return false;
-    ranges.emplace_back(offset, offset + size);
-  }
-  std::ranges::sort(ranges);
-  return std::ranges::adjacent_find(ranges, [](const auto& a, const auto& b) { return a.second > b.first; }) ==
-         ranges.end();
 }
 
 // The DType of a pair that is a complex number.
@@ -145,7 +100,6 @@ std::string describe_compound(hid_t type) {
 }  // namespace
 
 std::optional<DType> dtype_of_hdf5(hid_t type) {
-  if (!has_its_parts(type)) return std::nullopt;
   switch (H5Tget_class(type)) {
     case H5T_INTEGER: return integer(H5Tget_sign(type) == H5T_SGN_2, H5Tget_size(type));
     case H5T_FLOAT: return real(type);
@@ -155,7 +109,6 @@ std::optional<DType> dtype_of_hdf5(hid_t type) {
 }
 
 std::string describe_hdf5_type(hid_t type) {
-  if (!has_its_parts(type)) return "a damaged type, of which a part lies beyond its end";
   if (const auto dtype = dtype_of_hdf5(type)) return std::string(name(*dtype));
   switch (H5Tget_class(type)) {
     case H5T_INTEGER: return fmt::format("integers of {} bytes", H5Tget_size(type));
