@@ -12,10 +12,11 @@ namespace {
 AsideFile opened_together(mpi::Context& context, const std::string& path, Index bytes) {
   // Lives in this frame until all ranks have it open, so that a failure of any of them removes it.
   std::optional<AsideFile> file;
-  mpi::agreed(context, [&] {
+  const auto own = mpi::agreed(context, [&] {
     if (context.rank() == 0) file.emplace(AsideFile::create(path, bytes));
+    return file ? file->aside() : std::string();
   });
-  const std::string aside = text_of_rank_zero(context, file ? file->aside() : std::string());
+  const std::string aside = text_of_rank_zero(context, own);
   mpi::agreed(context, [&] {
     if (context.rank() != 0) file.emplace(AsideFile::join(path, aside, bytes));
   });

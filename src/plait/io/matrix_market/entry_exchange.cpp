@@ -23,8 +23,10 @@ EntryExchange<T>::EntryExchange(mpi::Context& context, const layout::Layout& lay
   parcels_ = Array<PlacedEntry<T>>(share_ * context.size());
   inbox_ = Array<PlacedEntry<T>>(share_ * context.size());
   begin_.resize(ranks + 1);
+  next_.resize(ranks + 1);
   sent_bytes_.resize(ranks);
   came_bytes_.resize(ranks);
+  one_number_.resize(ranks, Index{sizeof(Index)});
 }
 
 template <MatrixMarketElement T>
@@ -41,8 +43,8 @@ Index EntryExchange<T>::sort_outbox() {
   for (const Outgoing& outgoing : outbox) ++begin_[static_cast<std::size_t>(outgoing.to) + 1];
   const Index most = begin_.empty() ? 0 : *std::max_element(begin_.begin(), begin_.end());
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  auto next = begin_;
-  for (const Outgoing& outgoing : outbox) sorted_[next[static_cast<std::size_t>(outgoing.to)]++] = outgoing.entry;
+  std::ranges::copy(begin_, next_.begin());
+  for (const Outgoing& outgoing : outbox) sorted_[next_[static_cast<std::size_t>(outgoing.to)]++] = outgoing.entry;
   gathered_ = 0;
   return most == 0 ? 0 : (most - 1) / share_ + 1;
 }
@@ -57,9 +59,8 @@ std::span<const PlacedEntry<T>> EntryExchange<T>::exchange_turn(Index turn) {
     parcels_end = std::copy_n(sorted_.data() + first, count, parcels_end);
     sent_bytes_[r] = count * size;
   }
-  const std::vector<Index> one_number(sent_bytes_.size(), Index{sizeof(Index)});
-  mpi::all_to_all_bytes(context_.comm(), std::as_bytes(std::span<const Index>(sent_bytes_)), one_number,
-                        std::as_writable_bytes(std::span<Index>(came_bytes_)), one_number);
+  mpi::all_to_all_bytes(context_.comm(), std::as_bytes(std::span<const Index>(sent_bytes_)), one_number_,
+                        std::as_writable_bytes(std::span<Index>(came_bytes_)), one_number_);
   const Index came = std::accumulate(came_bytes_.begin(), came_bytes_.end(), Index{0}) / size;
   const auto inbox = inbox_.span().first(static_cast<std::size_t>(came));
   mpi::all_to_all_bytes(context_.comm(), std::as_bytes(std::span<const PlacedEntry<T>>(parcels_.data(), parcels_end)),

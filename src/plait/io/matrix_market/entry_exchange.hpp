@@ -81,10 +81,12 @@ class EntryExchange {
   Index gathered_ = 0;
   Array<PlacedEntry<T>> sorted_;
   std::vector<Index> begin_;  // where the elements for each rank begin in it, and where the last end
+  std::vector<Index> next_;   // the same, while it is being filled
   Array<PlacedEntry<T>> parcels_;
   Array<PlacedEntry<T>> inbox_;
   std::vector<Index> sent_bytes_;  // to and from each rank in one turn
   std::vector<Index> came_bytes_;
+  std::vector<Index> one_number_;  // the bytes of one to each rank
 };
 
 }  // namespace plait::io

@@ -302,7 +302,8 @@ layout::SparseRows<T> rows_of(std::vector<PlacedEntry<T>>& entries, layout::Shap
 template <MatrixMarketElement T>
 layout::DistributedMatrix<T> read_matrix_market(mpi::Context& context, const std::string& path,
                                                 const MatrixMarketHeader& header, const Progress& progress) {
-  const auto layout = slab_layout(header.shape, StorageOrder::column_major, context.size());
+  const auto layout =
+      mpi::agreed(context, [&] { return slab_layout(header.shape, StorageOrder::column_major, context.size()); });
   std::optional<layout::DistributedMatrix<T>> matrix;
   read_entries<T>(context, path, header, layout, progress, [&] {
     matrix.emplace(make_slab<T>(path, layout, context.rank()));
@@ -315,7 +316,8 @@ template <class T>
 layout::SparseRows<T> read_matrix_market_rows(mpi::Context& context, const std::string& path,
                                               const MatrixMarketHeader& header, const Progress& progress) {
   const layout::Shape shape = header.shape;
-  const auto layout = slab_layout({shape.columns, shape.rows}, StorageOrder::column_major, context.size());
+  const auto layout = mpi::agreed(
+      context, [&] { return slab_layout({shape.columns, shape.rows}, StorageOrder::column_major, context.size()); });
   const Index own_rows = layout.columns().local_extent(context.rank());
   mpi::agreed(context, [&] {
     if (header.format != MatrixMarketFormat::coordinate) {

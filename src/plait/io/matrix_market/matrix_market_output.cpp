@@ -53,13 +53,13 @@ void write_matrix_market(mpi::Context& context, const std::string& path, const l
     own_bytes += static_cast<Index>(fmt::formatted_size(line, row + 1, column + 1, value));
   });
   const Index all = mpi::all_reduce(context.comm(), own_entries, mpi::Operation::sum());
-  std::string text;
-  if (context.rank() == 0) {
-    text = fmt::format("%%MatrixMarket matrix coordinate real {}\n{} {} {}\n",
-                       symmetry == MatrixMarketSymmetry::general ? "general" : "symmetric", matrix.shape.rows,
-                       matrix.shape.columns, all);
-    own_bytes += static_cast<Index>(text.size());
-  }
+  auto text = mpi::agreed(context, [&] {
+    return context.rank() != 0 ? std::string()
+                               : fmt::format("%%MatrixMarket matrix coordinate real {}\n{} {} {}\n",
+                                             symmetry == MatrixMarketSymmetry::general ? "general" : "symmetric",
+                                             matrix.shape.rows, matrix.shape.columns, all);
+  });
+  own_bytes += static_cast<Index>(text.size());
   Index at = mpi::sum_below(context.comm(), own_bytes);
   OutputFile file(context, path, mpi::all_reduce(context.comm(), own_bytes, mpi::Operation::sum()));
   mpi::agreed(context, [&] {

@@ -164,9 +164,11 @@ layout::DistributedMatrix<T> read_npy(mpi::Context& context, const std::string& 
 template <FileElement T>
 void write_npy(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
                const Progress& progress) {
-  mpi::agreed(context, [&] { expect_slab(slab, context); });
   const layout::Layout& layout = slab.layout();
-  const auto header = npy_header_text(dtype_of<T>(), layout.shape(), layout.storage());
+  const auto header = mpi::agreed(context, [&] {
+    expect_slab(slab, context);
+    return npy_header_text(dtype_of<T>(), layout.shape(), layout.storage());
+  });
   const auto begin = static_cast<Index>(header.size());
   OutputFile file(context, path, begin + layout::elements(layout.shape()) * Index{sizeof(T)});
   mpi::agreed(context, [&] {
