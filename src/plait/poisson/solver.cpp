@@ -119,26 +119,26 @@ const Grid& agreed(mpi::Context& context, const Grid& grid, const BoxPartition& 
   return grid;
 }
 
-// For k = 1: 2 / (1 + √(1 - ρ²)) where ρ is the largest eigenvalue of Jacobi's iteration, but for 1 itself.
+// For k = 1: 2 / (1 + √(1 - ρ²)) where ρ is the largest eigenvalue of Jacobi's iteration, but for 1 itself. Round an
+// axis of odd extent points of one colour meet, and more than 1 need not converge.
 double best_omega(const Axes& axes) {
-  double all = 0, largest = 0, second = 0;
+  double all = 0, largest = 0, step_down = INFINITY;  // to the eigenvalue after 1
+  bool is_singular = true;
   for (const Axis& axis : axes) {
     if (!axis.is_used()) continue;
+    if (axis.is_periodic() && axis.extent() % 2 == 1) return 1;
     const double weight = 1 / (axis.spacing() * axis.spacing());
-    const double half_waves = axis.length() / axis.spacing();
     const auto [below, above] = axis.sides();
-    const bool is_fixed = below == Side::value && above == Side::value,
-               is_half = (below == Side::value) != (above == Side::value);
-    const double slowest = std::cos(std::numbers::pi / half_waves / (is_half ? 2 : 1));
-    const double next = std::cos(std::numbers::pi / half_waves * (axis.is_periodic() ? 2 : 1));
+    const int given = static_cast<int>(below == Side::value) + static_cast<int>(above == Side::value);
+    const double angle = std::numbers::pi * axis.spacing() / axis.length();
     all += weight;
-    largest += weight * (is_fixed || is_half ? slowest : 1);
-    second = std::max(second, weight * (next - 1));
-    if (second == 0) second = weight * (next - 1);
+    largest += weight * (given == 2 ? std::cos(angle) : given == 1 ? std::cos(angle / 2) : 1);
+    if (axis.extent() > 1)
+      step_down = std::min(step_down, weight * (1 - std::cos(axis.is_periodic() ? 2 * angle : angle)));
+    is_singular = is_singular && given == 0;
   }
-  double rho = largest / all;
-  if (rho == 1) rho = 1 + second / all;
-  return std::min(2 / (1 + std::sqrt(std::max(1 - rho * rho, 0.))), 1.9999);
+  const double rho = std::clamp((is_singular ? all - step_down : largest) / all, 0., 1.);
+  return 2 / (1 + std::sqrt(1 - rho * rho));
 }
 
 }  // namespace
