@@ -28,9 +28,7 @@ PARTS = {
     ],
     "cli": [
         ["jobs"],
-        ["sinkhorn", "transport"],
         ["scaling"],
-        ["job", "options", "output"],
         ["trace", "exec", "generate", "machine", "redistribute", "purify"],
         ["host"],
         ["pictures"],

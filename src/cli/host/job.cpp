@@ -39,7 +39,7 @@ void expect_writable_files(Work& work, const DeclaredFiles& files) {
   if (!settings.checkpoint.empty()) {
     written.push_back({settings.checkpoint, "the file of --checkpoint"});
     for (const char* turn : {"a", "b"}) {
-      written.push_back({contents_path(settings.checkpoint, turn), "an iterate's of --checkpoint"});
+      written.push_back({contents_path(settings.checkpoint, turn), "a state of --checkpoint"});
     }
   }
   mpi::agreed(context, [&] {

@@ -1,11 +1,183 @@
-#include "cli/sinkhorn/balance.hpp"
+// plait balance: one factor for each row of a symmetric matrix, which gives all rows and columns one sum.
+#include "plait/sinkhorn/balance/balance.hpp"
 
-#include "cli/host/adapted.hpp"
-#include "cli/sinkhorn/balance_options.hpp"
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/layout/shape.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/balance/sparse_symmetric.hpp"
+#include "plait/sinkhorn/scaling/sparse.hpp"
+
+#include "cli/host/options.hpp"
+#include "cli/host/text.hpp"
+#include "cli/host/values.hpp"
+#include "cli/scaling/job.hpp"
 
 namespace plait::cli {
 
-using BalanceAdapted = Adapted<BalanceOptions, add_balance, run_balance>;
-PLAIT_JOB(balance, BalanceAdapted)
+namespace {
+
+constexpr const char* balance_footer =
+    R"(B = diag(x) A diag(x), with the factors x that give all rows and columns of B one sum. Rows of A without entries are
+masked: their factors are NaN in the file, and their rows of B are 0. If no factors exist, the command says why, and
+writes nothing.
+
+Example: the factors of a contact matrix
+  mpirun -n 2 plait balance contacts.mtx -o weights.npy)";
+
+struct BalanceOptions : ScalingOptions {
+  double sum = 1;
+};
+
+class BalanceRun final : public ScalingRun {
+ public:
+  using OwnOptions = BalanceOptions;
+
+  static void declare(Options& command, OwnOptions& options);
+  static void check(const OwnOptions& options, const Settings& settings);
+
+  BalanceRun(Work& work, const OwnOptions& options) : ScalingRun(work, options), balance_(options) {}
+
+ private:
+  std::vector<Index> prepare() override {
+    describe_input();
+    const auto* header = sparse_header(file_);
+    if (header == nullptr) mpi::agreed(context_, [&] { expect_dense_output("matrix"); });
+    expect_outputs();
+    return header != nullptr ? std::vector{sparse_bytes(*header, context_.size())} : phases_of(file_, 0);
+  }
+
+  void work() override {
+    with_numbers_of(precision_, [&]<class T, class A>() {
+      sparse_header(file_) != nullptr ? balance_sparse<T>() : balance_dense<T>();
+    });
+  }
+
+  template <class T>
+  void balance_dense() {
+    auto matrix = read_dense<T>(input_, file_);
+    const matrix_view<T> rows = matrix.tiles()[0];
+    swept_bytes_ = layout::elements(file_.shape) * Index{sizeof(T)};
+    sinkhorn::DenseSymmetricOperand<T> operand{matrix_view<const T>(rows)};
+    const auto x = factors_of(operand);
+    const auto wanted = wanted_sums(x, rows.rows());
+    sinkhorn::balance_in_place<T>(rows, wanted.first_row, x);
+    conclude({{outcome_, sinkhorn::marginal_errors<T>(context_, rows, wanted), outcome_.iterations}});
+    sketch(matrix_view<const T>(rows), wanted);
+    write_rows(work_, options_.output.path, std::move(matrix), file_.order);
+    write_factors(x, wanted);
+  }
+
+  template <class T>
+  void balance_sparse() {
+    auto rows = read_sparse_input<T>();
+    swept_bytes_ = bytes_of(rows);
+    sinkhorn::SparseSymmetricOperand<T> operand(rows, most_support_bytes());
+    const auto x = factors_of(operand);
+    const auto wanted = wanted_sums(x, rows.rows());
+    sinkhorn::balance_in_place<T>(rows, x);
+    conclude({{outcome_, sinkhorn::marginal_errors<T>(context_, rows, wanted), outcome_.iterations}});
+    sketch(rows, wanted);
+    using enum io::MatrixMarketSymmetry;
+    const auto symmetry = sparse_header(file_)->symmetry == symmetric ? symmetric : general;
+    if (!options_.output.path.empty()) write_sparse(context_, options_.output.path, rows, symmetry);
+    write_factors(x, wanted);
+  }
+
+  std::vector<double> factors_of(sinkhorn::SymmetricOperand& operand) {
+    begin_iterations("balancing", {"plait balance",
+                                   {input_},
+                                   {{"precision", name(precision_)}, {"sum", balance_.sum}},
+                                   operand.rows(),
+                                   operand.columns()});
+    auto limits = this->limits();
+    checkpoint_->put_into(limits);
+    auto found = sinkhorn::balance(context_, operand, balance_.sum, limits);
+    end_iterations();
+    outcome_ = found.outcome;
+    masked_ = found.masked;
+    return std::move(found.x);
+  }
+
+  /// What rows and columns that are not masked are to sum up to: those with a factor.
+  sinkhorn::CheckedMarginals wanted_sums(const std::vector<double>& factors, Index rows) {
+    const Index first_row = mpi::sum_below(context_.comm(), rows);
+    return mpi::agreed(context_, [&] {
+      sinkhorn::CheckedMarginals wanted;
+      for (const double factor : factors) {
+        wanted.columns.push_back(factor == 0 ? 0 : balance_.sum);
+        wanted.total += wanted.columns.back();
+      }
+      const auto first = wanted.columns.begin() + first_row;
+      wanted.rows.assign(first, first + rows);
+      wanted.first_row = first_row;
+      wanted.all_rows = static_cast<Index>(factors.size());
+      return wanted;
+    });
+  }
+
+  /// Those of this rank's rows, NaN for masked ones.
+  void write_factors(const std::vector<double>& factors, const sinkhorn::CheckedMarginals& wanted) {
+    const auto own = mpi::agreed(context_, [&] {
+      const auto first = factors.begin() + wanted.first_row;
+      std::vector<double> part(first, first + static_cast<Index>(wanted.rows.size()));
+      std::ranges::replace(part, 0.0, std::numeric_limits<double>::quiet_NaN());
+      return part;
+    });
+    write_row_vectors(context_, options_.of_rows.path, {own});
+  }
+
+  [[nodiscard]] std::string headline() const override {
+    const auto* header = sparse_header(file_);
+    return fmt::format("B = diag(x) A diag(x)   A is {}{}, {}; rows of B sum up to {}", layout::to_string(file_.shape),
+                       header != nullptr ? fmt::format(", sparse: {} entries in the file", header->entries) : "",
+                       name(precision_), balance_.sum);
+  }
+
+  void report_own(Report& report, PageFacts& page) const override {
+    report.fact("output", output_json(options_.of_rows.path));
+    report.fact_or_null("matrix", options_.output.path);
+    fact_in_row(report, "sum", "what a row is to sum up to", balance_.sum);
+    fact_in_row(report, "masked", "masked rows", masked_);
+    report.line("masked", fmt::format("{} of {} without entries", masked_, counted(file_.shape.rows, "row")));
+    if (const auto* header = sparse_header(file_)) report.fact("entries", header->entries);
+    page.plan = "the balanced matrix";
+    page.sums = {"row"};
+  }
+
+  const BalanceOptions& balance_;
+  Index masked_ = 0;
+};
+
+void BalanceRun::declare(Options& command, OwnOptions& options) {
+  command.describe("Give all rows and columns of a symmetric matrix one sum:  B = diag(x) A diag(x)", balance_footer);
+  add_path(command, "IN", options.input, "FILE",
+           "A: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0, symmetric")
+      ->required();
+  options.output.option = "--matrix";
+  add_npy_path(command, "-o,--output", options.of_rows.path, "FILE",
+               "The factors x, N x 1, as a .npy file; NaN for masked rows")
+      ->group(group::one_of);
+  add_plan_path(command, "--matrix", options.output.path, "FILE",
+                "B: a .npy file, or of a sparse A a Matrix Market file .mtx; may be IN itself")
+      ->group(group::one_of);
+  add_value(command, "--sum", options.sum, parse_positive_number, "NUMBER",
+            "Wanted sum of each row of B; 1 by default");
+  add_precision(command, options, {Precision::f64, Precision::mixed});
+  add_limits(command, options, most_in_all);
+  command.host(host_options());
+}
+
+void BalanceRun::check(const OwnOptions& options, const Settings& /*settings*/) { expect_consistent(options); }
+
+}  // namespace
+
+PLAIT_JOB(balance, ScalingJob<BalanceRun>)
 
 }  // namespace plait::cli

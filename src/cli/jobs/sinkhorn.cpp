@@ -1,11 +1,425 @@
-#include "cli/sinkhorn/sinkhorn.hpp"
+// plait sinkhorn: factors of the rows and of the columns that give a matrix its sums; dense, sparse, on a grid of
+// ranks, or to several sums at once.
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
-#include "cli/host/adapted.hpp"
-#include "cli/sinkhorn/sinkhorn_options.hpp"
+#include <fmt/format.h>
+
+#include "plait/collective/calls.hpp"
+#include "plait/layout/layout.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/redistribute/redistribution.hpp"
+#include "plait/sinkhorn/grid/grid_check.hpp"
+#include "plait/sinkhorn/grid/grid_scale.hpp"
+#include "plait/sinkhorn/scaling/scale_batch.hpp"
+#include "plait/sinkhorn/scaling/sparse.hpp"
+
+#include "cli/host/options.hpp"
+#include "cli/host/values.hpp"
+#include "cli/scaling/job.hpp"
 
 namespace plait::cli {
 
-using SinkhornAdapted = Adapted<SinkhornOptions, add_sinkhorn, run_sinkhorn>;
-PLAIT_JOB(sinkhorn, SinkhornAdapted)
+namespace {
+
+using sinkhorn::SumWay;
+
+/// How `plait sinkhorn` scales.
+enum class ScalingMethod : unsigned char { scaling, in_place, algorithm_1, algorithm_2, algorithm_3 };
+
+/// Cut into blocks on a grid of ranks: of this shape, or the cheapest one; by default each rank has whole rows.
+struct GridChoice {
+  bool is_automatic = false;
+  std::optional<layout::Shape> grid;
+
+  [[nodiscard]] bool is_given() const noexcept { return is_automatic || grid.has_value(); }
+};
+
+struct SinkhornOptions : ScalingOptions {
+  ScalingMethod method = ScalingMethod::scaling;
+  SumWay sum_way = SumWay::chosen;  // of the methods that work in place
+  bool is_pipelined = false;        // likewise
+  bool deals_rows = false;          //
+  GridChoice grid;                  // of the method that does not
+};
+
+std::string_view word_of(ScalingMethod method) noexcept {
+  switch (method) {
+    case ScalingMethod::scaling: return "scaling";
+    case ScalingMethod::in_place: return "in-place";
+    case ScalingMethod::algorithm_1: return "algorithm-1";
+    case ScalingMethod::algorithm_2: return "algorithm-2";
+    case ScalingMethod::algorithm_3: return "algorithm-3";
+  }
+  return "";
+}
+
+/// Those of COFFEE compute with elements as they are.
+bool is_of_coffee(ScalingMethod method) {
+  return method != ScalingMethod::scaling && method != ScalingMethod::in_place;
+}
+
+sinkhorn::InPlaceForm form_of(ScalingMethod method) {
+  switch (method) {
+    case ScalingMethod::algorithm_1: return sinkhorn::InPlaceForm::typical;
+    case ScalingMethod::algorithm_2: return sinkhorn::InPlaceForm::by_rows;
+    case ScalingMethod::algorithm_3: return sinkhorn::InPlaceForm::blocked;
+    default: return sinkhorn::InPlaceForm::fused;
+  }
+}
+
+GridChoice parse_grid(std::string_view text) {
+  constexpr Index most_ranks = 1'000'000;
+  if (text == "auto") return {true, {}};
+  try {
+    const layout::Shape grid = parse_shape(text);
+    const bool is_grid = grid.rows >= 1 && grid.columns >= 1 && grid.rows <= most_ranks && grid.columns <= most_ranks;
+    if (is_grid) return {false, grid};
+  } catch (const Error&) {  // what follows says more
+  }
+  throw ArgumentError(fmt::format("'{}' is no grid; expected one such as 2x2, or auto", text));
+}
+
+void expect_consistent_methods(const SinkhornOptions& options, bool has_checkpoint) {
+  const std::string_view method = word_of(options.method);
+  const bool is_scaling = options.method == ScalingMethod::scaling;
+  const bool has_grid = options.grid.is_given();
+  const auto refuse_if = [](bool is_wrong, const std::string& why) {
+    if (is_wrong) throw UsageError(why);
+  };
+  refuse_if(!is_scaling && !options.start.empty(),
+            fmt::format("--start is given, but --method {} begins with the matrix as it is", method));
+  refuse_if(!is_scaling && has_checkpoint,
+            fmt::format("--checkpoint is given, but --method {} changes all of K, expected scaling", method));
+  refuse_if(has_grid && has_checkpoint, "--checkpoint is given, but --grid has none; expected whole rows");
+  refuse_if(is_scaling && options.sum_way != SumWay::chosen,
+            "--exchange is given, but --method scaling chooses by itself; expected another method");
+  refuse_if(options.over_relaxation != 1 && !is_scaling,
+            fmt::format("--over-relaxation is given, but --method {} has none", method));
+  refuse_if(options.over_relaxation != 1 && has_grid,
+            "--over-relaxation is given, but --grid has none; expected whole rows");
+  refuse_if(has_grid && !is_scaling,
+            fmt::format("--grid is given, but --method {} works on whole rows; expected scaling", method));
+  refuse_if(has_grid && options.precision == Precision::bf16,
+            "--grid is given, but --precision bf16 is for whole rows; expected f64, f32 or mixed");
+  refuse_if((options.is_pipelined || options.deals_rows) && !is_of_coffee(options.method),
+            fmt::format("{} is given, but --method {} has no update of its own; expected algorithm-1, 2 or 3",
+                        options.is_pipelined ? "--pipelined" : "--deal-rows", method));
+  refuse_if(options.is_pipelined && options.sum_way == SumWay::mpi,
+            "--pipelined is given, but --exchange mpi returns everything at once; expected another exchange");
+  refuse_if(
+      is_of_coffee(options.method) && (options.precision == Precision::mixed || options.precision == Precision::bf16),
+      fmt::format("--precision {} is given, but --method {} computes with elements as they are; expected f64 or f32",
+                  name(options.precision), method));
+}
+
+constexpr const char* sinkhorn_footer =
+    R"(P = diag(u) K diag(v), with the factors u of the rows and v of the columns that give P its sums. If no factors exist,
+the command says why, and writes nothing. A Matrix Market file of the coordinate format stays sparse, except with several
+marginals, --grid, --over-relaxation, another --method than scaling, or --precision bf16.
+
+A stopped job goes on from its last checkpoint when the same command runs again with --resume; on as many ranks, with
+the same bits.
+
+Example: make a matrix doubly stochastic
+  mpirun -n 2 plait sinkhorn K.npy -o P.npy
+Example: scale to given sums, and keep the factors only
+  mpirun -n 2 plait sinkhorn K.npy --rows r.npy --columns c.npy --row-factors u.npy --column-factors v.npy)";
+
+class SinkhornRun final : public ScalingRun {
+ public:
+  using OwnOptions = SinkhornOptions;
+
+  static void declare(Options& command, OwnOptions& options);
+  static void check(const OwnOptions& options, const Settings& settings);
+
+  SinkhornRun(Work& work, const OwnOptions& options) : ScalingRun(work, options), how_(options) {}
+
+ private:
+  template <class A>
+  using Scalings = std::vector<sinkhorn::Scaling<A>>;
+
+  std::vector<Index> prepare() override {
+    describe_input();
+    files_ = MarginalFiles(context_, options_, file_.shape);
+    is_sparse_ = sparse_header(file_) != nullptr && files_.problems() == 1 && how_.method == ScalingMethod::scaling &&
+                 how_.over_relaxation == 1 && !how_.grid.is_given() && how_.precision != Precision::bf16;
+    mpi::agreed(context_, [&] {
+      files_.expect_one_for_all(options_, work_.settings.checkpoint);
+      const std::string whole_rows = "one column, or --method scaling with whole rows";
+      if (how_.method != ScalingMethod::scaling)
+        files_.expect_one_for(fmt::format("--method {}", word_of(how_.method)), whole_rows);
+      if (how_.grid.is_given()) files_.expect_one_for("--grid", whole_rows);
+      if (how_.over_relaxation != 1) files_.expect_one_for("--over-relaxation", whole_rows);
+      if (!is_sparse_) expect_dense_output("plan");
+    });
+    expect_outputs();
+    if (is_sparse_) return {sparse_bytes(*sparse_header(file_), context_.size())};
+    if (is_of_coffee(how_.method) && precision_ == Precision::mixed) precision_ = Precision::f32;
+    return phases_of(file_, bytes_beside());
+  }
+
+  /// An element's, of a plan in another type than it is stored in, the copy of dealt rows, or blocks.
+  [[nodiscard]] Index bytes_beside() const {
+    if (precision_ == Precision::bf16 && !options_.output.path.empty()) return 4;
+    if (how_.deals_rows) return 2 * element_bytes(precision_);
+    return how_.grid.is_given() ? element_bytes(precision_) : 0;
+  }
+
+  void work() override {
+    if (precision_ == Precision::bf16) return scale_dense<simd::BFloat16, float>();
+    with_numbers_of(precision_, [&]<class T, class A>() { is_sparse_ ? scale_sparse<T, A>() : scale_dense<T, A>(); });
+  }
+
+  template <class T, class A>
+  void scale_dense() {
+    auto matrix = read_dense<T>(input_, file_);
+    const matrix_view<T> rows = matrix.tiles()[0];
+    files_.read(work_, rows.rows());
+    const auto marginals = files_.of_each();
+    const std::size_t count = marginals.size();
+    const auto start = read_start<A>();
+    const auto limits = begun(rows.rows(), count);
+    Scalings<A> found;
+    if (count > 1) {
+      found = sinkhorn::scale_batch<T, A>(context_, rows, marginals, limits);
+    } else if (how_.grid.is_given()) {
+      found.push_back(scaled_on_grid<T, A>(matrix, files_.of_all_rows(), limits, start));
+    } else if (how_.method == ScalingMethod::scaling) {
+      found.push_back(sinkhorn::scale<T, A>(context_, rows, marginals[0], limits, start, {1, 1, how_.over_relaxation}));
+    } else {
+      found.push_back(
+          sinkhorn::scale_in_place<T, A>(context_, rows, marginals[0], form_of(how_.method), limits, {}, exchange()));
+    }
+    end_iterations();
+
+    const auto checked = sinkhorn::checked_marginals_of_each(context_, rows.rows(), rows.columns(), marginals);
+    std::vector<sinkhorn::MarginalErrors> errors;
+    if (count > 1) {
+      errors = sinkhorn::marginal_errors_of_each<T, A>(context_, rows, found, checked);
+    } else {
+      if (how_.method == ScalingMethod::scaling && !grid_) sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
+      errors.push_back(sinkhorn::marginal_errors<T>(context_, rows, checked[0]));
+    }
+    conclude_with(found, errors);
+    if (count == 1) sketch(matrix_view<const T>(rows), checked[0]);
+    swept_bytes_ = passes() * layout::elements(file_.shape) * Index{sizeof(T)};
+    write_rows(work_, options_.output.path, std::move(matrix), file_.order);
+    write_factors(found);
+  }
+
+  template <class T, class A>
+  void scale_sparse() {
+    auto rows = read_sparse_input<T>();
+    files_.read(work_, rows.rows());
+    const auto marginals = files_.of_each()[0];
+    const auto start = read_start<A>();
+    auto limits = begun(rows.rows(), 1);
+    limits.most_support_bytes = most_support_bytes();
+    const Scalings<A> found{sinkhorn::scale<T, A>(context_, rows, marginals, limits, start)};
+    end_iterations();
+
+    sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
+    const auto checked = sinkhorn::checked_marginals(context_, rows.rows(), rows.shape.columns, marginals);
+    conclude_with(found, {sinkhorn::marginal_errors<T>(context_, rows, checked)});
+    sketch(rows, checked);
+    swept_bytes_ = bytes_of(rows);
+    if (!options_.output.path.empty()) {
+      write_sparse(context_, options_.output.path, rows, io::MatrixMarketSymmetry::general);
+    }
+    write_factors(found);
+  }
+
+  sinkhorn::Limits begun(Index own_rows, std::size_t problems) {
+    nlohmann::json settings{{"precision", name(precision_)}};
+    if (is_sparse_) {
+      settings["sparse"] = true;
+    } else {
+      settings["over_relaxation"] = how_.over_relaxation;
+    }
+    begin_iterations(problems == 1 ? "scaling" : fmt::format("scaling to {} marginals", problems),
+                     {"plait sinkhorn",
+                      {input_, options_.rows, options_.columns, options_.start},
+                      std::move(settings),
+                      own_rows,
+                      file_.shape.columns});
+    auto limits = this->limits();
+    checkpoint_->put_into(limits);
+    return limits;
+  }
+
+  template <class A>
+  void conclude_with(const Scalings<A>& found, const std::vector<sinkhorn::MarginalErrors>& errors) {
+    std::vector<Problem> problems;
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      problems.push_back({found[k].outcome, errors[k], found[k].outcome.iterations});
+    }
+    conclude(std::move(problems));
+  }
+
+  template <class A>
+  void write_factors(const Scalings<A>& found) {
+    std::vector<std::vector<double>> u;
+    std::vector<std::vector<double>> v;
+    for (const auto& scaling : found) {
+      u.push_back(as_doubles(scaling.u));
+      v.push_back(as_doubles(scaling.v));
+    }
+    write_vectors(u, v);
+  }
+
+  [[nodiscard]] sinkhorn::ColumnExchange exchange() const {
+    return {how_.sum_way, how_.is_pipelined ? sinkhorn::Meanwhile::rescale : sinkhorn::Meanwhile::wait,
+            how_.deals_rows ? sinkhorn::LeaderRows::dealt : sinkhorn::LeaderRows::kept};
+  }
+
+  /// How often an iteration reads or writes the matrix; 0 of COFFEE's algorithms, some of which do it in parts.
+  [[nodiscard]] Index passes() const {
+    if (how_.method == ScalingMethod::in_place || how_.grid.is_given()) return 2;
+    return how_.method == ScalingMethod::scaling ? 1 : 0;
+  }
+
+  sinkhorn::Grid chosen_grid(Index number_bytes) {
+    const auto& given = how_.grid.grid;
+    mpi::agreed(context_, [&] {
+      if (!given || given->rows * given->columns == context_.size()) return;
+      throw ArgumentError(fmt::format("--grid: a grid of {} x {} ranks, expected one of all {} ranks", given->rows,
+                                      given->columns, context_.size()));
+    });
+    if (given) return {static_cast<int>(given->rows), static_cast<int>(given->columns)};
+    return sinkhorn::choose_grid(context_.machine(), context_.placement(), file_.shape, element_bytes(precision_),
+                                 number_bytes);
+  }
+
+  /// The blocks of the matrix go to their ranks, and come back as the plan; with the factors of this rank's rows, and
+  /// of all columns.
+  template <class T, class A>
+  sinkhorn::Scaling<A> scaled_on_grid(layout::DistributedMatrix<T>& matrix, const sinkhorn::Marginals& marginals,
+                                      const sinkhorn::Limits& limits, const std::vector<A>& start) {
+    if constexpr (std::is_same_v<T, simd::BFloat16>) {
+      throw ArgumentError("blocks of a grid are of f64 or f32");  // refused before
+    } else {
+      const sinkhorn::Grid grid = chosen_grid(Index{sizeof(A)});
+      grid_ = grid;
+      const layout::Shape shape = file_.shape;
+      auto blocks = mpi::agreed(context_, [&] {
+        sinkhorn::expect_grid_of(grid, context_.size());
+        return layout::DistributedMatrix<T>(
+            layout::Layout::blocks(shape, grid.rows, grid.columns, grid.order, StorageOrder::row_major),
+            context_.rank());
+      });
+      redistribute::Redistribution(context_, matrix.layout(), blocks.layout()).execute(matrix, blocks);
+      const matrix_view<T> block = blocks.tiles()[0];
+      auto scaling = sinkhorn::scale_on_grid<T, A>(context_, grid, shape, block, marginals, limits, start);
+      sinkhorn::plan_in_place<T, A>(block, scaling.u, scaling.v);
+      redistribute::Redistribution(context_, blocks.layout(), matrix.layout()).execute(blocks, matrix);
+      const sinkhorn::BlockPlace place = sinkhorn::block_place(grid, shape, context_.rank());
+      const bool has_rows = grid.column_of(context_.rank()) == 0;
+      const bool has_columns = grid.row_of(context_.rank()) == 0;
+      const auto all_u = joined(has_rows ? scaling.u : std::vector<A>(), place.first_row, shape.rows);
+      scaling.v = joined(has_columns ? scaling.v : std::vector<A>(), place.first_column, shape.columns);
+      const Index own = matrix.tiles()[0].rows();
+      const auto first = all_u.begin() + mpi::sum_below(context_.comm(), own);
+      scaling.u.assign(first, first + own);
+      return scaling;
+    }
+  }
+
+  /// All of a vector of which ranks have parts that don't overlap.
+  template <class A>
+  std::vector<A> joined(const std::vector<A>& part, Index first, Index length) {
+    auto all = mpi::agreed(context_, [&] { return std::vector<A>(static_cast<std::size_t>(length)); });
+    std::ranges::copy(part, all.begin() + first);
+    collective::allreduce(context_, std::span<A>(all), simd::ReduceOperation::sum);
+    return all;
+  }
+
+  [[nodiscard]] std::string grid_text() const { return fmt::format("{} x {}", grid_->rows, grid_->columns); }
+
+  [[nodiscard]] std::string headline() const override {
+    const std::size_t count = problems_.size();
+    std::string text =
+        fmt::format("P = diag(u) K diag(v){}   K is {}, ", count > 1 ? fmt::format(" of {} marginals", count) : "",
+                    layout::to_string(file_.shape));
+    if (is_sparse_) text += fmt::format("sparse: {} entries in the file, ", sparse_header(file_)->entries);
+    text += name(precision_);
+    if (!is_sparse_) text += fmt::format(", {}", word_of(how_.method));
+    return grid_ ? fmt::format("{}, on {} ranks", text, grid_text()) : text;
+  }
+
+  void report_own(Report& report, PageFacts& /*page*/) const override {
+    report_marginals(report);
+    report.fact("output", output_json(options_.output.path));
+    report.fact_or_null("row_factors", options_.of_rows.path);
+    report.fact_or_null("column_factors", options_.of_columns.path);
+    fact_in_row(report, "method", "method", word_of(how_.method));
+    if (is_sparse_) return fact_in_row(report, "entries", "entries in the file", sparse_header(file_)->entries);
+    if (problems_.size() > 1) return report_problems(report);
+    report.fact("grid", grid_ ? nlohmann::ordered_json{{"rows", grid_->rows}, {"columns", grid_->columns}}
+                              : nlohmann::ordered_json());
+    if (grid_) report.row("grid of ranks", grid_text());
+    fact_in_row(report, "exchange", "exchange of sums", sinkhorn::name(how_.sum_way));
+  }
+
+  const SinkhornOptions& how_;
+  MarginalFiles files_;
+  bool is_sparse_ = false;
+  std::optional<sinkhorn::Grid> grid_;
+};
+
+void SinkhornRun::declare(Options& command, OwnOptions& options) {
+  command.describe("Scale a matrix so that rows and columns have given sums:  P = diag(u) K diag(v)", sinkhorn_footer);
+  add_path(command, "IN", options.input, "FILE", "K: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0")
+      ->required();
+  add_plan_path(command, "-o,--output", options.output.path, "FILE",
+                "The plan, a .npy file, or of a sparse K a Matrix Market file .mtx; may be IN itself");
+  options.of_rows.option = "--row-factors";
+  options.of_columns.option = "--column-factors";
+  add_vectors(command, options, "factors");
+  CLI::App& app = command;
+  for (const char* output : {"--output", "--row-factors", "--column-factors"}) {
+    app.get_option(output)->group(group::one_of);
+  }
+  add_marginals(
+      command, options,
+      "Wanted sums of the rows, a vector; without --rows and --columns 1 each, without one of them all alike");
+  add_precision(command, options, {Precision::f64, Precision::f32, Precision::mixed, Precision::bf16});
+  add_limits(command, options, most_in_all);
+  add_start(command, options, "factors");
+  std::vector<Choice<ScalingMethod>> methods;
+  for (const ScalingMethod method : {ScalingMethod::scaling, ScalingMethod::in_place, ScalingMethod::algorithm_1,
+                                     ScalingMethod::algorithm_2, ScalingMethod::algorithm_3}) {
+    methods.push_back({word_of(method), method});
+  }
+  add_choice(command, "--method", options.method, methods, "METHOD",
+             "Algorithm: {}. scaling reads K once an iteration; in-place rescales K each time; the others are those of "
+             "COFFEE, to compare");
+  add_choice(command, "--exchange", options.sum_way,
+             named({SumWay::chosen, SumWay::mpi, SumWay::ring, SumWay::two_level, SumWay::coffee}), "EXCHANGE",
+             "How to sum columns over the ranks, not with --method scaling: {}");
+  add_flag(command, "--pipelined", options.is_pipelined,
+           "With an algorithm-N: rescale columns whose sums have come while others are on their way");
+  add_flag(command, "--deal-rows", options.deals_rows,
+           "With an algorithm-N: deal the rows of a node's first rank to the others of the node");
+  add_value(
+      command, "--grid", options.grid, parse_grid, "RxC",
+      "Cut K into blocks for a grid of R x C ranks, all of them, or for the cheapest grid: auto. By default each rank "
+      "has whole rows");
+  command.host(host_options());
+}
+
+void SinkhornRun::check(const OwnOptions& options, const Settings& settings) {
+  expect_consistent(options);
+  expect_consistent_methods(options, !settings.checkpoint.empty());
+}
+
+}  // namespace
+
+PLAIT_JOB(sinkhorn, ScalingJob<SinkhornRun>)
 
 }  // namespace plait::cli

@@ -1,11 +1,374 @@
-#include "cli/transport/transport.hpp"
+// plait transport: the plan of least cost between masses, with an entropy; of one pair of masses or of several, with
+// the costs of a file or between points.
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
-#include "cli/host/adapted.hpp"
-#include "cli/transport/transport_options.hpp"
+#include <fmt/format.h>
+
+#include "plait/io/npy/npy_rows.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/sinkhorn/transport/transport_batch.hpp"
+
+#include "cli/host/options.hpp"
+#include "cli/host/values.hpp"
+#include "cli/scaling/cost_job.hpp"
+#include "cli/scaling/points_sketch.hpp"
 
 namespace plait::cli {
 
-using TransportJobAdapted = Adapted<TransportJobOptions, add_transport, run_transport>;
-PLAIT_JOB(transport, TransportJobAdapted)
+namespace {
+
+/// "RHO", or "RHO,RHO" of which one may be inf.
+sinkhorn::Rho parse_rho(std::string_view text) {
+  const auto one = [](std::string_view number) {
+    return number == "inf" ? std::numeric_limits<double>::infinity() : parse_positive_number(number);
+  };
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) {
+    const double rho = parse_positive_number(text);
+    return {rho, rho};
+  }
+  const sinkhorn::Rho rho{one(text.substr(0, comma)), one(text.substr(comma + 1))};
+  if (!rho.is_balanced()) return rho;
+  throw ArgumentError(fmt::format("{} is balanced transport; expected a finite number for rows or columns", text));
+}
+
+constexpr const char* transport_footer =
+    R"(The plan P >= 0 with these masses minimises  sum C P + epsilon sum P (log P - 1).  It is
+exp((f + g - C) / epsilon), f the potentials of the rows and g of the columns. A small epsilon is approached from a
+larger one. Unbalanced, RHO KL(sums | masses) is added, with KL(p | q) = sum p log(p / q) - p + q.
+
+Example: the plan between given masses
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --columns b.npy -o P.npy
+Example: what it costs to move one cloud of points to another, and where each point goes
+  mpirun -n 2 plait transport --points X.npy Y.npy --epsilon 0.01 --map moved.npy
+Example: leave where it is what costs too much to move
+  mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --columns b.npy -o P.npy)";
+
+struct TransportJobOptions : TransportOptions {
+  std::string map = {};  // where the barycentric projection goes; empty: nowhere
+};
+
+class TransportRun final : public CostRun {
+ public:
+  using OwnOptions = TransportJobOptions;
+
+  static void declare(Options& command, OwnOptions& options);
+  static void check(const OwnOptions& options, const Settings& settings);
+
+  TransportRun(Work& work, const OwnOptions& options) : CostRun(work, options), transport_(options) {}
+
+ private:
+  template <class A>
+  using Transports = std::vector<sinkhorn::Transport<A>>;
+
+  /// The costs of a file, in whose place the plan comes.
+  template <class T, class A>
+  struct StoredCosts {
+    TransportRun& job;
+    layout::DistributedMatrix<T> matrix = job.read_dense<T>(job.input_, job.file_);
+    matrix_view<T> rows = matrix.tiles()[0];
+
+    [[nodiscard]] Index own_rows() const { return rows.rows(); }
+    [[nodiscard]] sinkhorn::Transport<A> transport(const sinkhorn::Marginals& marginals,
+                                                   const sinkhorn::TransportOptions& how,
+                                                   const std::vector<A>& start) const {
+      return sinkhorn::transport<T, A>(job.context_, rows, marginals, how, start);
+    }
+    [[nodiscard]] Transports<A> transport_each(const std::vector<sinkhorn::Marginals>& marginals,
+                                               const sinkhorn::TransportOptions& how) const {
+      return sinkhorn::transport_batch<T, A>(job.context_, rows, marginals, how);
+    }
+    template <class Visit>
+    void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
+      sinkhorn::for_each_plan_row<T, A>(rows, job.costs_.epsilon, found.f, found.g, visit, found.offsets);
+    }
+    [[nodiscard]] Index swept_bytes(sinkhorn::Domain domain) const {
+      const bool are_factors = domain == sinkhorn::Domain::factors;
+      return layout::elements(job.file_.shape) * (are_factors ? Index{sizeof(A)} : Index{sizeof(T)});
+    }
+
+    /// Makes the plan, and looks at it.
+    [[nodiscard]] sinkhorn::MarginalErrors make(const sinkhorn::Transport<A>& found,
+                                                const sinkhorn::CheckedMarginals& wanted) {
+      sinkhorn::transport_plan_in_place<T, A>(rows, job.costs_.epsilon, found.f, found.g, found.offsets);
+      job.sketch(matrix_view<const T>(rows), wanted);
+      return sinkhorn::marginal_errors<T>(job.context_, rows, wanted);
+    }
+    void write(const sinkhorn::Transport<A>&, Index) {
+      write_rows(job.work_, job.options_.output.path, std::move(matrix), job.file_.order);
+    }
+  };
+
+  /// Costs between points, which are not stored, nor is the plan: it is written a few rows at a time.
+  template <class A>
+  struct MadeCosts {
+    TransportRun& job;
+    PointsRead<A> points = job.read_points<A>();
+    sinkhorn::PointClouds<A> clouds = points.clouds();
+    std::optional<io::NpyRows<A>> file = {};
+
+    [[nodiscard]] Index own_rows() const { return clouds.x.rows(); }
+    [[nodiscard]] sinkhorn::Transport<A> transport(const sinkhorn::Marginals& marginals,
+                                                   const sinkhorn::TransportOptions& how,
+                                                   const std::vector<A>& start) const {
+      return sinkhorn::transport<A>(job.context_, clouds, marginals, how, start);
+    }
+    [[nodiscard]] Transports<A> transport_each(const std::vector<sinkhorn::Marginals>& marginals,
+                                               const sinkhorn::TransportOptions& how) const {
+      return sinkhorn::transport_batch<A>(job.context_, clouds, marginals, how);
+    }
+    template <class Visit>
+    void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
+      sinkhorn::for_each_plan_row<A>(clouds, job.costs_.epsilon, found.f, found.g, visit);
+    }
+    [[nodiscard]] Index swept_bytes(sinkhorn::Domain) const { return 0; }
+
+    [[nodiscard]] sinkhorn::MarginalErrors make(const sinkhorn::Transport<A>& found,
+                                                const sinkhorn::CheckedMarginals& wanted) {
+      const std::string& path = job.options_.output.path;
+      const layout::Shape shape = job.file_.shape;
+      constexpr Index block_bytes = Index{4} << 20;
+      const Index block_rows = std::max(Index{1}, block_bytes / std::max(Index{1}, shape.columns * Index{sizeof(A)}));
+      if (!path.empty()) {
+        job.work_.meter.stage("writing " + path, 0, layout::elements(shape) * Index{sizeof(A)});
+        file.emplace(job.context_, path, shape);
+      }
+      sinkhorn::MarginalSums sums(wanted);
+      std::optional<PlanSketcher> plan;
+      std::optional<LinkSketcher> links;
+      mpi::agreed(job.context_, [&] {
+        if (!job.work_.settings.page.empty()) {
+          plan.emplace(wanted);
+          links.emplace(wanted, clouds.y.columns());
+        }
+        std::vector<A> block;
+        if (file) block.reserve(static_cast<std::size_t>(std::min(block_rows, own_rows()) * shape.columns));
+        Index first = 0;
+        for_each_row(found, [&](Index i, std::span<const A> row) {
+          sums.add(i, row);
+          if (plan) plan->add(i, row);
+          if (links) links->add(i, row);
+          if (!file) return;
+          block.insert(block.end(), row.begin(), row.end());
+          if (i + 1 - first < block_rows && i + 1 < own_rows()) return;
+          file->write(wanted.first_row + first, block);
+          block.clear();
+          first = i + 1;
+        });
+      });
+      if (plan) {
+        job.sketch_ = plan->taken(job.context_);
+        job.links_ = links->taken(job.context_, clouds);
+      }
+      return sums.errors(job.context_);
+    }
+    void write(const sinkhorn::Transport<A>& found, Index first_row) {
+      if (file) file->commit();
+      const std::string& path = job.transport_.map;
+      if (path.empty()) return;
+      const auto map = mpi::agreed(
+          job.context_, [&] { return sinkhorn::barycentric_projection<A>(clouds, job.costs_.epsilon, found.g); });
+      io::NpyRows<A> rows(job.context_, path, job.x_.shape);
+      mpi::agreed(job.context_, [&] { rows.write(first_row, map); });
+      rows.commit();
+    }
+  };
+
+  /// Numbers of a problem.
+  struct Values {
+    double cost = 0;
+    double dual = 0;
+    double gap = 0;
+    double row_divergence = 0;
+    double column_divergence = 0;
+  };
+
+  std::vector<Index> prepare() override {
+    describe_costs();
+    files_ = MarginalFiles(context_, options_, file_.shape);
+    mpi::agreed(context_, [&] {
+      files_.expect_one_for_all(options_, work_.settings.checkpoint);
+      if (!transport_.map.empty()) files_.expect_one_for("--map", "vectors");
+    });
+    expect_outputs(points_read(), {{transport_.map, "the file of --map"}});
+    if (!has_points()) return phases_of(file_, kernel_bytes());
+    const Index rows = x_.shape.rows / context_.size() + 1;
+    const Index columns = file_.shape.columns;
+    const Index vectors = 6 * files_.problems() * (rows + columns) * Index{sizeof(double)};
+    const Index blocks = 20 * columns * element_bytes(precision_);
+    return {(2 * rows + 3 * columns) * x_.shape.columns * Index{sizeof(double)} + vectors + blocks};
+  }
+
+  void work() override {
+    with_numbers_of(precision_, [&]<class T, class A>() {
+      if (!has_points()) return transport<A>(StoredCosts<T, A>{*this});
+      if constexpr (std::is_same_v<T, A>) transport<A>(MadeCosts<A>{*this});
+    });
+  }
+
+  template <class A, class Costs>
+  void transport(Costs costs) {
+    files_.read(work_, costs.own_rows());
+    files_.make_uniform(costs.own_rows());
+    const auto marginals = files_.of_each();
+    const std::size_t count = marginals.size();
+    const auto start = read_start<A>();
+    auto identity = CostRun::identity({}, {options_.rows, options_.columns, options_.start});
+    identity.settings["rho of the rows"] = number_or_null(costs_.rho.rows);
+    identity.settings["rho of the columns"] = number_or_null(costs_.rho.columns);
+    identity.settings["over_relaxation"] = options_.over_relaxation;
+    identity.own_rows = costs.own_rows();
+    identity.columns = file_.shape.columns;
+    begin_iterations(count == 1 ? "transporting" : fmt::format("transporting {} pairs of masses", count),
+                     std::move(identity));
+    auto how = transports();
+    checkpoint_->put_into(how);
+    Transports<A> found;
+    if (count == 1) {
+      found.push_back(costs.transport(marginals[0], how, start));
+    } else {
+      found = costs.transport_each(marginals, how);
+    }
+    end_iterations();
+
+    const auto wanted = sinkhorn::wanted_masses_of_each<A>(context_, marginals, how.rho, found);
+    const auto errors = count == 1 ? std::vector{costs.make(found[0], wanted[0])} : errors_of(costs, found, wanted);
+    std::vector<Problem> problems;
+    auto domain = sinkhorn::Domain::factors;
+    std::vector<std::vector<double>> f;
+    std::vector<std::vector<double>> g;
+    for (std::size_t k = 0; k < count; ++k) {
+      sinkhorn::Transport<A>& each = found[k];
+      values_.push_back({each.cost, each.dual, each.gap(), each.row_divergence, each.column_divergence});
+      if (each.stages.back().domain != sinkhorn::Domain::factors) domain = each.stages.back().domain;
+      f.push_back(as_doubles(each.f));
+      g.push_back(as_doubles(each.g));
+      sinkhorn::CostOffsets::add(f.back(), each.offsets.rows);
+      sinkhorn::CostOffsets::add(g.back(), each.offsets.columns);
+      problems.push_back({each.outcome, errors[k], iterations_of(each.stages), each.stages});
+    }
+    conclude(std::move(problems));
+    swept_bytes_ = costs.swept_bytes(domain);
+    if (count == 1) costs.write(found[0], wanted[0].first_row);
+    write_vectors(f, g);
+  }
+
+  /// Of several plans, which are made row by row, and not kept.
+  template <class A, class Costs>
+  std::vector<sinkhorn::MarginalErrors> errors_of(const Costs& costs, const Transports<A>& found,
+                                                  const std::vector<sinkhorn::CheckedMarginals>& wanted) {
+    std::vector<sinkhorn::MarginalSums> sums;
+    mpi::agreed(context_, [&] {
+      sums.reserve(found.size());
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        sinkhorn::MarginalSums& of_plan = sums.emplace_back(wanted[k]);
+        costs.for_each_row(found[k], [&](Index i, std::span<const A> row) { of_plan.add(i, row); });
+      }
+    });
+    return sinkhorn::errors_of_each(context_, sums);
+  }
+
+  [[nodiscard]] std::string headline() const override {
+    const std::size_t count = problems_.size();
+    return fmt::format("P = exp((f + g - C) / epsilon){}   {}",
+                       count == 1 ? "" : fmt::format(" of {} pairs of masses", count), costs_text());
+  }
+
+  void report_own(Report& report, PageFacts& page) const override {
+    const bool is_one = problems_.size() == 1;
+    report_marginals(report);
+    fact_in_row(report, "epsilon", "epsilon", costs_.epsilon);
+    report.fact("output", output_json(options_.output.path));
+    report.fact_or_null("row_potentials", options_.of_rows.path);
+    report.fact_or_null("column_potentials", options_.of_columns.path);
+    report.fact("rho", nlohmann::ordered_json{{"rows", number_or_null(costs_.rho.rows)},
+                                              {"columns", number_or_null(costs_.rho.columns)}});
+    is_one ? report_one(report, page, values_[0]) : report_several(report, page);
+  }
+
+  void report_one(Report& report, PageFacts& page, const Values& values) const {
+    const auto aim = [](double rho) { return std::isfinite(rho) ? "optimal" : "wanted"; };
+    page.aims = {aim(costs_.rho.rows), aim(costs_.rho.columns)};
+    page.number = {fmt::format("{:.6g}", values.cost), "cost of the transport"};
+    if (links_) page.figures.push_back(drawn(*links_, costs_.points));
+    fact_in_row(report, "cost", "cost", values.cost);
+    report.row("what is minimised: cost with the entropy", fmt::format("{}", values.dual + values.gap));
+    fact_in_row(report, "dual", "dual value", values.dual);
+    fact_in_row(report, "duality_gap", "duality gap", values.gap);
+    report.line("cost", fmt::format("{:.10g}; with entropy {:.10g}, duality gap {:.2g}", values.cost,
+                                    values.dual + values.gap, values.gap));
+    report.fact("marginal_kl",
+                nlohmann::ordered_json{{"rows", values.row_divergence}, {"columns", values.column_divergence}});
+    if (!costs_.rho.is_balanced()) {
+      const auto& [rows, columns] = costs_.rho;
+      report.row("rho of the rows", fmt::format("{}", rows));
+      report.row("KL(sums of rows | masses)", fmt::format("{}", values.row_divergence));
+      report.row("rho of the columns", fmt::format("{}", columns));
+      report.row("KL(sums of columns | masses)", fmt::format("{}", values.column_divergence));
+      report.line("mass", fmt::format("{:.6g} moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}", check_.mass,
+                                      rows, values.row_divergence, columns, values.column_divergence));
+    }
+    report_stages(report, page);
+    if (!has_points()) return;
+    report.fact_or_null("map", transport_.map);
+    if (!transport_.map.empty()) report.line("map", transport_.map);
+  }
+
+  void report_several(Report& report, PageFacts& page) const {
+    std::vector<double> costs;
+    std::vector<nlohmann::ordered_json> of_each;
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      costs.push_back(values_[k].cost);
+      of_each.push_back({{"cost", values_[k].cost},
+                         {"dual", values_[k].dual},
+                         {"duality_gap", values_[k].gap},
+                         {"stages", json_of(problems_[k].stages)}});
+    }
+    report_problems(report, costs, of_each);
+    page.next_stage = "another problem, or a smaller epsilon";
+  }
+
+  const TransportJobOptions& transport_;
+  MarginalFiles files_;
+  std::vector<Values> values_;
+  std::optional<PointsSketch> links_;
+};
+
+void TransportRun::declare(Options& command, OwnOptions& options) {
+  command.describe("Transport mass at the least cost, with an entropy added", transport_footer);
+  add_path(command, "IN", options.input, "FILE",
+           "C, the costs: a NumPy .npy, Matrix Market or HDF5 file; +infinity forbids an entry");
+  add_npy_path(command, "-o,--output", options.output.path, "FILE", "The plan, as a .npy file; may be IN itself");
+  options.of_rows.option = "--row-potentials";
+  options.of_columns.option = "--column-potentials";
+  add_vectors(command, options, "potentials");
+  add_marginals(command, options, "Masses of the rows, a vector; 1/M each by default");
+  add_precision(command, options, {Precision::f64, Precision::f32, Precision::mixed});
+  add_limits(command, options, most_with_last_epsilon);
+  add_start(command, options, "potentials");
+  add_points(command, options);
+  add_npy_path(command, "--map", options.map, "FILE", "With --points: where each point of X goes on average, M x d");
+  add_epsilon(command, options);
+  add_value(
+      command, "--unbalanced", options.rho, parse_rho, "RHO[,RHO]",
+      "Let sums miss the masses at a cost of RHO KL(sums | masses), of rows and columns, or each its own, of which one "
+      "may be inf; the masses need not have one total");
+  command.host(host_options());
+}
+
+void TransportRun::check(const OwnOptions& options, const Settings& /*settings*/) {
+  expect_consistent_costs(options, "f64 or f32");
+  if (!options.points.empty() || options.map.empty()) return;
+  throw UsageError("--map is given, but --points is missing: what is mapped?");
+}
+
+}  // namespace
+
+PLAIT_JOB(transport, ScalingJob<TransportRun>)
 
 }  // namespace plait::cli

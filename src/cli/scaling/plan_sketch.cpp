@@ -11,50 +11,31 @@
 
 namespace plait::cli {
 
-namespace {
-
-// Parts of a sketch's vectors, a number for each bin in each.
-enum SketchPart : unsigned char { minus_wanted, wanted_most, minus_reached, reached_most, difference, sketch_parts };
-
-}  // namespace
-
-SumsSketch::SumsSketch(Index length)
-    : length_(length),
-      bins_(std::min(length, most_bins)),
-      largest_(static_cast<std::size_t>(bins_) * sketch_parts, -std::numeric_limits<double>::infinity()),
-      sums_(static_cast<std::size_t>(bins_) * 2) {}
-
-double& SumsSketch::most(std::size_t part, Index bin) {
-  return largest_[part * static_cast<std::size_t>(bins_) + static_cast<std::size_t>(bin)];
-}
-
-double SumsSketch::most(std::size_t part, Index bin) const {
-  return largest_[part * static_cast<std::size_t>(bins_) + static_cast<std::size_t>(bin)];
+SumsSketch::SumsSketch(Index length) : length_(length), bins_(std::min(length, most_bins)) {
+  highest_.resize(static_cast<std::size_t>(bins_));
+  for (auto& highest : highest_) highest.fill(-std::numeric_limits<double>::infinity());
+  sums_.resize(static_cast<std::size_t>(bins_));
 }
 
 void SumsSketch::add(Index i, double wanted, double reached) {
-  const Index bin = i * bins_ / length_;
-  const auto raise = [&](std::size_t part, double number) { most(part, bin) = std::max(most(part, bin), number); };
-  raise(minus_wanted, -wanted);
-  raise(wanted_most, wanted);
-  raise(minus_reached, -reached);
-  raise(reached_most, reached);
-  raise(difference, std::abs(reached - wanted));
-  sums_[static_cast<std::size_t>(bin)] += wanted;
-  sums_[static_cast<std::size_t>(bins_ + bin)] += reached;
+  const auto bin = static_cast<std::size_t>(i * bins_ / length_);
+  const std::array numbers{-wanted, wanted, -reached, reached, std::abs(reached - wanted)};
+  for (std::size_t k = 0; k < numbers.size(); ++k) highest_[bin][k] = std::max(highest_[bin][k], numbers[k]);
+  sums_[bin][0] += wanted;
+  sums_[bin][1] += reached;
 }
 
 void SumsSketch::unite(const mpi::Context& context) {
-  mpi::all_reduce(context.comm(), std::span<double>(largest_), mpi::Operation::maximum());
-  mpi::all_reduce(context.comm(), std::span<double>(sums_), mpi::Operation::sum());
+  if (bins_ == 0) return;
+  mpi::all_reduce(context.comm(), std::span(highest_[0].data(), 5 * highest_.size()), mpi::Operation::maximum());
+  mpi::all_reduce(context.comm(), std::span(sums_[0].data(), 2 * sums_.size()), mpi::Operation::sum());
 }
 
 SumsSketch::Bin SumsSketch::operator[](Index bin) const {
-  const Index end = bin + 1 < bins_ ? begin_of(bin + 1) : length_;
-  const auto count = static_cast<double>(end - begin_of(bin));
-  return {{-most(minus_wanted, bin), sums_[static_cast<std::size_t>(bin)] / count, most(wanted_most, bin)},
-          {-most(minus_reached, bin), sums_[static_cast<std::size_t>(bins_ + bin)] / count, most(reached_most, bin)},
-          most(difference, bin)};
+  const auto& highest = highest_[static_cast<std::size_t>(bin)];
+  const auto& sums = sums_[static_cast<std::size_t>(bin)];
+  const auto count = static_cast<double>(end_of(bin) - begin_of(bin));
+  return {{-highest[0], sums[0] / count, highest[1]}, {-highest[2], sums[1] / count, highest[3]}, highest[4]};
 }
 
 PlanSketcher::PlanSketcher(const sinkhorn::CheckedMarginals& marginals)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -41,17 +42,16 @@ class SumsSketch {
 
   [[nodiscard]] Index length() const noexcept { return length_; }
   [[nodiscard]] Index bins() const noexcept { return bins_; }
+  [[nodiscard]] bool is_thinned() const noexcept { return bins_ < length_; }
   [[nodiscard]] Index begin_of(Index bin) const { return (bin * length_ + bins_ - 1) / bins_; }
+  [[nodiscard]] Index end_of(Index bin) const { return bin + 1 < bins_ ? begin_of(bin + 1) : length_; }
   [[nodiscard]] Bin operator[](Index bin) const;
 
  private:
-  [[nodiscard]] double& most(std::size_t part, Index bin);
-  [[nodiscard]] double most(std::size_t part, Index bin) const;
-
   Index length_ = 0;
   Index bins_ = 0;
-  std::vector<double> largest_;  // by bin: -wanted, wanted, -reached, reached, the difference
-  std::vector<double> sums_;     // by bin: wanted, reached
+  std::vector<std::array<double, 5>> highest_;  // by bin, of -wanted, wanted, -reached, reached, the difference
+  std::vector<std::array<double, 2>> sums_;     // of wanted and reached ones
 };
 
 /// What a page shows of a plan.
@@ -59,15 +59,13 @@ struct PlanSketch {
   MatrixPicture picture;
   SumsSketch rows;
   SumsSketch columns;
-
-  [[nodiscard]] PlanSketch transposed() const { return {picture.transposed(), columns, rows}; }
 };
 
 /// Takes a plan row by row, as it lies on the ranks, so that nobody needs more than his rows. What it takes is a
 /// picture and, as for `sinkhorn::MarginalSums`, a sum for each column.
 class PlanSketcher {
  public:
-  /// \param marginals  outlive it; they tell which rows these are, and of how many
+  /// \param marginals  outlive it; of these rows
   explicit PlanSketcher(const sinkhorn::CheckedMarginals& marginals);
 
   /// Row i of this rank's.

@@ -166,6 +166,7 @@ class Divergence(CommandTest):
             (("sinkhorn", "K.npy", "--row-factors", "u.npy", "--method", "in-place"), r"--method in-place is given, but"),
             (("sinkhorn", "K.npy", "--row-factors", "u.npy", "--columns", "R.npy"), r"--columns: R\.npy is 17 x 3, expected a vector of 11"),
             (("transport", "--points", "X.npy", "Y.npy", "--epsilon", "1", "--map", "m.npy"), r"--map is given, but the marginals have 3"),
+            (("divergence", "--points", "X.npy", "Y.npy", "--epsilon", "1"), r"a matrix of masses is given, but the marginals have 3"),
         ]:  # fmt: skip
             with self.subTest(job):
                 result = self.run_plait(0, *job, "--rows", "R.npy")

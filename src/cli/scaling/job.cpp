@@ -1,0 +1,349 @@
+#include "cli/scaling/job.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include <fmt/ranges.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/aside_file.hpp"
+#include "plait/io/slab.hpp"
+#include "plait/layout/shape.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/sinkhorn/course/stagnation.hpp"
+
+#include "cli/host/files.hpp"
+#include "cli/host/guard.hpp"
+#include "cli/host/node.hpp"
+#include "cli/host/options.hpp"
+#include "cli/host/text.hpp"
+
+namespace plait::cli {
+
+using nlohmann::ordered_json;
+using sinkhorn::Outcome;
+using sinkhorn::Status;
+
+namespace {
+
+/// \throws NoResult  there is no plan, or one that is none; nothing is to be written
+void expect_plan(const Problem& problem, const std::string& which) {
+  const auto& [outcome, check, iterations, stages] = problem;
+  const bool is_impossible = outcome.status == Status::no_support || outcome.status == Status::infeasible_marginals;
+  const bool is_finite = std::isfinite(check.rows) && std::isfinite(check.columns) && std::isfinite(check.mass);
+  if (!is_impossible && is_finite) return;
+  const bool has_reason = is_impossible || outcome.status == Status::numerical_limit;
+  const std::string status(name(has_reason ? outcome.status : Status::numerical_limit));
+  const std::string reason =
+      has_reason
+          ? outcome.reason
+          : fmt::format("the iterations ended ({}), but sums of the plan left the range of numbers", outcome.reason);
+  throw NoResult(status, fmt::format("{}{}: {}; nothing was written", which, status, reason));
+}
+
+/// Where the iterations converged, but the plan's own sums are off by more than `accuracy`, the status becomes that of
+/// a numerical limit: of small epsilons the vectors can't be worst from their neighbours.
+void compare_with_check(Problem& problem, double accuracy) {
+  Outcome& outcome = problem.outcome;
+  const double off = std::max(problem.check.rows, problem.check.columns);
+  if (outcome.status != Status::converged || off <= accuracy) return;
+  outcome.status = Status::numerical_limit;
+  outcome.reason = fmt::format(
+      "the iterations reached an error of {:.3g}, but the sums of the plan are off by {:.3g}: this precision allows no "
+      "better plan",
+      outcome.error, off);
+}
+
+}  // namespace
+
+ordered_json json_of(const sinkhorn::MarginalErrors& check) {
+  return {{"rows", check.rows}, {"columns", check.columns}, {"mass", check.mass}};
+}
+
+ordered_json json_of(const std::vector<sinkhorn::TransportStage>& stages) {
+  auto json = ordered_json::array();
+  for (const auto& stage : stages) {
+    json.push_back({{"epsilon", stage.epsilon}, {"iterations", stage.iterations}, {"method", name(stage.domain)}});
+  }
+  return json;
+}
+
+std::string list_of(const std::vector<double>& numbers, int digits) {
+  constexpr std::size_t most = 64;
+  const auto listed = std::span(numbers).first(std::min(numbers.size(), most));
+  const std::string text = fmt::format("{:.{}g}", fmt::join(listed, ", "), digits);
+  return numbers.size() > most ? fmt::format("{}, and {} more, which --json lists", text, numbers.size() - most) : text;
+}
+
+std::vector<InputFile> ScalingRun::inputs() const {
+  return {{"the entry in ", options_.input},
+          {" has only ", options_.input},
+          {"the matrix is ", options_.input},
+          {"the marginal of row ", options_.rows},
+          {"the marginal of column ", options_.columns},
+          {"the start has ", options_.start}};
+}
+
+/// The error with the file that it is about in front, that of the first words that it has; as it is, if it names one of
+/// them already, behind a rank perhaps, or is about none.
+std::string ScalingRun::in_words_of_files(std::string_view error) const {
+  const InputFile* about = nullptr;
+  const auto files = inputs();
+  for (const InputFile& input : files) {
+    if (input.path.empty()) continue;
+    const bool is_named = error.starts_with(input.path + ": ") || error.find(": " + input.path + ": ") != error.npos;
+    if (is_named) return std::string(error);
+    if (about == nullptr && error.find(input.words) != error.npos) about = &input;
+  }
+  return about == nullptr ? std::string(error) : fmt::format("{}: {}", about->path, error);
+}
+
+void ScalingRun::run() {
+  const auto with_lost_entries = [this](std::string text) {
+    for (const LostEntries& lost : lost_) text += lost.count > 0 ? "; " + describe(lost) : "";
+    return text;
+  };
+  phase_.emplace(context_);
+  try {
+    work();
+    if (checkpoint_) checkpoint_->end(outcome_);
+    write_seconds_ = phase_->seconds();
+  } catch (const NoResult& error) {
+    throw NoResult(error.status(), with_lost_entries(error.what()));
+  } catch (const ArgumentError& error) {  // alike on all ranks
+    throw ArgumentError(with_lost_entries(in_words_of_files(error.what())));
+  }
+}
+
+void ScalingRun::describe_input() {
+  file_ = io::describe_matrix_file(context_, input_);
+  mpi::agreed(context_, [&] { expect_real(input_, file_); });
+  precision_ = options_.precision;
+  if (precision_ != Precision::automatic) return;
+  precision_ = file_.dtype == io::DType::f32 ? Precision::mixed : Precision::f64;
+}
+
+void ScalingRun::expect_outputs(std::vector<NamedFile> kept, const std::vector<NamedFile>& also_written) {
+  const auto given = [](std::vector<NamedFile>& files, NamedFile file) {
+    if (!file.path.empty()) files.push_back(std::move(file));
+  };
+  given(kept, {options_.rows, "the file of --rows"});
+  given(kept, {options_.columns, "the file of --columns"});
+  given(kept, {options_.start, "the file of --start"});
+  kept.insert(kept.end(), work_.kept.begin(), work_.kept.end());
+  std::vector<NamedFile> plan;  // which may replace IN
+  given(plan, options_.output.named());
+  std::vector<NamedFile> written;
+  given(written, options_.of_rows.named());
+  given(written, options_.of_columns.named());
+  for (const NamedFile& file : also_written) given(written, file);
+  mpi::agreed(context_, [&] {
+    if (context_.rank() != 0) return;
+    expect_different_files(plan, kept);
+    given(kept, {options_.input, "IN"});
+    kept.insert(kept.end(), plan.begin(), plan.end());
+    expect_different_files(written, kept);
+    kept.insert(kept.end(), written.begin(), written.end());
+    for (const std::vector<NamedFile>* files : {&plan, &written}) {
+      for (const NamedFile& file : *files) io::AsideFile::try_out(file.path);
+    }
+  });
+  work_.kept = std::move(kept);  // the host looks at its own
+}
+
+void ScalingRun::expect_dense_output(std::string_view what) const {
+  if (!ends_like(options_.output.path, ".mtx")) return;
+  throw ArgumentError(fmt::format(
+      "{}: {} would be a sparse {}, but {} is dealt with as a dense matrix, expected the name of a .npy file",
+      options_.output.option, options_.output.path, what, input_));
+}
+
+std::vector<Index> ScalingRun::phases_of(const io::MatrixFile& file, Index beside_bytes) const {
+  const Index elements = io::slab_layout(file.shape, file.order, context_.size()).elements_of(context_.rank());
+  const Index vectors = 6 * (file.shape.rows + file.shape.columns) * Index{sizeof(double)};
+  const Index read = io::bytes(file.dtype);
+  const Index kept = element_bytes(precision_);
+  const bool is_reordered = file.order == StorageOrder::column_major;  // beside itself, when read and when written
+  return {elements * std::max(is_reordered ? 2 * read : read, read == kept ? read : read + kept) + vectors,
+          elements * (kept + std::max(beside_bytes, is_reordered ? kept : 0)) + vectors};
+}
+
+void ScalingRun::begin_iterations(const std::string& stage, ScalingCheckpoint::Identity identity) {
+  checkpoint_.emplace(context_, work_.settings, options_.most_iterations, std::move(identity));
+  read_seconds_ = phase_->seconds();
+  work_.meter.stage(stage, 0, 0);
+  phase_.emplace(context_);
+}
+
+sinkhorn::Limits ScalingRun::limits() {
+  const double tolerance = options_.tolerance_of(precision_);
+  const auto listener = [this, tolerance](Index iteration, double error) {
+    work_.meter.say(
+        [&] { return fmt::format("iteration {}: error {:.2e}, tolerance {:.2e}", iteration, error, tolerance); });
+    if (work_.settings.page.empty()) return;
+    log_.took(iteration, error);
+    if (work_.settings.trace.empty() && log_.shown == IterationLog::most_shown) context_.timeline().stop();
+  };
+  return {tolerance, options_.most_iterations, listener};
+}
+
+void ScalingRun::end_iterations() {
+  iterate_seconds_ = phase_->seconds();
+  phase_.emplace(context_);
+}
+
+/// What the plan of converged vectors may be off by: ten times the tolerance and what rounding its elements leaves.
+double ScalingRun::accuracy() const {
+  const double rounding = precision_ == Precision::f64    ? sinkhorn::roundoff_of<double>()
+                          : precision_ == Precision::bf16 ? sinkhorn::roundoff_of<simd::BFloat16>()
+                                                          : sinkhorn::roundoff_of<float>();
+  return 10 * options_.tolerance_of(precision_) + 4 * rounding;
+}
+
+void ScalingRun::conclude(std::vector<Problem> problems) {
+  problems_ = std::move(problems);
+  const std::size_t count = problems_.size();
+  const auto did_not_converge = [](const Problem& problem) { return problem.outcome.status != Status::converged; };
+  const Problem* worst = nullptr;
+  for (std::size_t k = 0; k < count; ++k) {
+    Problem& problem = problems_[k];
+    expect_plan(problem, count > 1 ? fmt::format("problem {} of {}: ", k, count) : "");
+    compare_with_check(problem, accuracy());
+    check_.rows = std::max(check_.rows, problem.check.rows);
+    check_.columns = std::max(check_.columns, problem.check.columns);
+    check_.mass += problem.check.mass;
+    iterations_ = std::max(iterations_, problem.iterations);
+    const bool is_worse = worst != nullptr && !did_not_converge(*worst) &&
+                          (did_not_converge(problem) || problem.outcome.error > worst->outcome.error);
+    if (worst == nullptr || is_worse) worst = &problem;
+  }
+  outcome_ = worst->outcome;
+  if (count == 1 || outcome_.status == Status::converged) return;
+  const auto others = std::ranges::count_if(problems_, did_not_converge) - 1;
+  outcome_.reason = fmt::format("problem {}: {}{}", worst - problems_.data(), outcome_.reason,
+                                others == 0 ? "" : fmt::format("; {} more did not converge", others));
+}
+
+void ScalingRun::write_vectors(const std::vector<std::vector<double>>& rows,
+                               const std::vector<std::vector<double>>& columns) {
+  write_row_vectors(context_, options_.of_rows.path, rows);
+  write_column_vectors(context_, options_.of_columns.path, columns);
+}
+
+Index ScalingRun::most_support_bytes() {
+  Index bytes = std::max(node_memory().available / 2, Index{0});
+  mpi::broadcast(context_.comm(), std::span<Index>(&bytes, 1), 0);
+  return bytes;
+}
+
+void ScalingRun::report_marginals(Report& report) const {
+  report.fact_or_null("marginals.rows", options_.rows);
+  report.fact_or_null("marginals.columns", options_.columns);
+  report.fact_or_null("start", options_.start);
+  report.fact("over_relaxation", options_.over_relaxation);
+}
+
+void ScalingRun::report_problems(Report& report, const std::vector<double>& costs,
+                                 const std::vector<ordered_json>& values) const {
+  constexpr std::size_t most_rows = 64;
+  const std::size_t count = problems_.size();
+  auto all = ordered_json::array();
+  report.row("problems", fmt::format("{}", count));
+  std::size_t converged = 0;
+  Index fewest = problems_[0].iterations;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto& [outcome, check, iterations, stages] = problems_[k];
+    ordered_json& json = all.emplace_back(ordered_json{{"status", name(outcome.status)},
+                                                       {"reason", outcome.reason},
+                                                       {"iterations", iterations},
+                                                       {"error", outcome.error},
+                                                       {"check", json_of(check)}});
+    if (!values.empty()) json.update(values[k]);
+    converged += outcome.status == Status::converged ? 1 : 0;
+    fewest = std::min(fewest, iterations);
+    if (k >= most_rows) continue;
+    report.row(fmt::format("problem {}", k),
+               fmt::format("{} after {}, error {:.2e}{}", name(outcome.status), counted(iterations, "iteration"),
+                           outcome.error, costs.empty() ? "" : fmt::format(", cost {:.10g}", costs[k])));
+  }
+  report.fact("problems", all);
+  if (count > most_rows) report.row("further ones", "as --json tells");
+  report.line("problems",
+              fmt::format("{} of {} converged, in {} to {} iterations", converged, count, fewest, iterations_));
+  if (!costs.empty()) report.line("costs", list_of(costs, 10));
+}
+
+void ScalingRun::report(Report& report) {
+  const Settings& settings = work_.settings;
+  report.fact("input", input_facts());
+  report.fact("shape", file_.shape);
+  report.fact("dtype", io::name(file_.dtype));
+  page_.headline = headline();
+  report.head(page_.headline);
+  report_own(report, page_);
+  fact_in_row(report, "precision", "precision", name(precision_));
+  report.fact_or_null("report", settings.page);
+  report.fact_or_null("trace", settings.trace);
+  fact_in_row(report, "tolerance", "tolerance", options_.tolerance_of(precision_));
+  report.line("status", fmt::format("{}: {}", report.fact("status", name(outcome_.status)),
+                                    report.fact("reason", outcome_.reason)));
+  fact_in_row(report, "iterations", "iterations", iterations_);
+  const double each = iterations_ > 0 ? iterate_seconds_ / static_cast<double>(iterations_) : 0;
+  report.line("iterated", fmt::format("{} in {}, {} each", counted(iterations_, "iteration"),
+                                      seconds_text(iterate_seconds_), seconds_text(each)));
+  const Index resumed_at = report.fact("resumed_at", checkpoint_ ? checkpoint_->resumed_at() : 0);
+  if (resumed_at > 0) {
+    report.row("iterations that a checkpoint had", fmt::format("{}", resumed_at));
+    report.line("resumed", fmt::format("after iteration {} of its stage", resumed_at));
+  }
+  fact_in_row(report, "error", "error", outcome_.error);
+  report.fact("errors", outcome_.errors);
+  fact_in_row(report, "check.rows", "what sums of rows are off by, as a part of all", check_.rows);
+  fact_in_row(report, "check.columns", "what sums of columns are off by, as a part of all", check_.columns);
+  fact_in_row(report, "check.mass", "sum of all", check_.mass);
+  report.line("check", fmt::format("total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", check_.mass,
+                                   check_.rows, check_.columns));
+  report.line("read", fmt::format("{}: {} of {} in {}", input_, layout::to_string(file_.shape), io::name(file_.dtype),
+                                  seconds_text(read_seconds_)));
+  std::vector<std::string> written;
+  for (const OutputFile* output : {&options_.output, &options_.of_rows, &options_.of_columns}) {
+    if (!output->path.empty()) written.push_back(output->path);
+  }
+  if (!written.empty()) {
+    report.line("wrote", fmt::format("{} in {}", fmt::join(written, ", "), seconds_text(write_seconds_)));
+  }
+  if (!settings.page.empty()) report.line("report", settings.page);
+  if (!settings.trace.empty()) report.line("trace", settings.trace);
+  report.line("total", seconds_text(work_.seconds));
+  const auto time = [&](const char* key, const char* what, double seconds) {
+    page_.times.push_back({what, seconds_text(report.fact(key, seconds))});
+  };
+  time("read_seconds", "reading", read_seconds_);
+  time("iterate_seconds", "iterations, with checks of the input", iterate_seconds_);
+  if (log_.seconds_each() > 0) {
+    page_.times.push_back({"each iteration but the first", seconds_text(log_.seconds_each())});
+  }
+  time("write_seconds", "checking, drawing and writing", write_seconds_);
+  time("seconds", "in all", work_.seconds);
+  report.fact("memory", work_.memory);
+  for (const LostEntries& lost : lost_) {
+    if (lost.count > 0) print_warning(describe(lost));
+  }
+  if (outcome_.status != Status::converged) {
+    print_warning(fmt::format("{}: {}", name(outcome_.status), outcome_.reason));
+  }
+  page_.subject = input_;
+  page_.outcome = outcome_;
+  page_.iterations = iterations_;
+  page_.tolerance = options_.tolerance_of(precision_);
+  page_.is_resumed = resumed_at > 0;
+  page_.seconds = seconds_text(work_.seconds);
+  page_.swept_bytes = swept_bytes_;
+  page_.log = log_;
+  page_.sketch = sketch_;
+}
+
+void ScalingRun::draw(Report& report) const { draw_page(report, context_, page_, work_.trace()); }
+
+}  // namespace plait::cli

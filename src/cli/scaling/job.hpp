@@ -1,0 +1,246 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "plait/io/file_kind.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/simd/float16.hpp"
+#include "plait/sinkhorn/course/limits.hpp"
+#include "plait/sinkhorn/course/status.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
+
+#include "cli/host/job.hpp"
+#include "cli/scaling/checkpoint.hpp"
+#include "cli/scaling/marginals.hpp"
+#include "cli/scaling/matrices.hpp"
+#include "cli/scaling/options.hpp"
+#include "cli/scaling/page.hpp"
+#include "cli/scaling/plan_sketch.hpp"
+
+namespace plait::cli {
+
+/// One of the problems of a job.
+struct Problem {
+  sinkhorn::Outcome outcome;
+  sinkhorn::MarginalErrors check;  // of the plan as it is written
+  Index iterations = 0;            // of all stages
+  std::vector<sinkhorn::TransportStage> stages = {};
+};
+
+/// A file that a job reads, and the words of errors about what is in it: the library knows matrices, not files.
+struct InputFile {
+  std::string_view words;
+  std::string path;  // may be empty, of a file that was not given
+};
+
+/// A job of matrix scaling or transport: what all have in common, from looking at the files to the report.
+class ScalingRun {
+ public:
+  ScalingRun(const ScalingRun&) = delete;
+  ScalingRun& operator=(const ScalingRun&) = delete;
+  virtual ~ScalingRun() = default;
+
+  /// Looks at the files and chooses the precision; returns what this rank needs in each phase. Collective.
+  virtual std::vector<Index> prepare() = 0;
+  /// Collective.
+  ///
+  /// \throws NoResult  there is no plan
+  void run();
+  /// On rank 0.
+  void report(Report& report);
+  void draw(Report& report) const;
+
+ protected:
+  ScalingRun(Work& work, const ScalingOptions& options)
+      : work_(work), context_(work.context), options_(options), input_(options.input) {}
+
+  /// Reads, iterates, gives `conclude` what it found, and writes.
+  virtual void work() = 0;
+  /// The first line of the summary: what was computed of what. On rank 0.
+  [[nodiscard]] virtual std::string headline() const = 0;
+  [[nodiscard]] virtual nlohmann::ordered_json input_facts() const { return input_json(input_, file_); }
+  /// States what the job has beside what all have. On rank 0.
+  virtual void report_own(Report& report, PageFacts& page) const = 0;
+  /// What errors are about, those that are told from others by more words first.
+  [[nodiscard]] virtual std::vector<InputFile> inputs() const;
+
+  // To prepare. Collective.
+
+  /// Looks at IN, a matrix of real numbers, and chooses the precision.
+  void describe_input();
+  /// Whether all outputs can be written, and replace neither each other nor what is read.
+  ///
+  /// \param kept          what is read beside the files of the options
+  /// \param also_written  what is written beside them
+  void expect_outputs(std::vector<NamedFile> kept = {}, const std::vector<NamedFile>& also_written = {});
+  /// \throws ArgumentError  the output is to be a Matrix Market file, but IN is dealt with as a dense matrix. Local
+  void expect_dense_output(std::string_view what) const;
+  /// The phases of a job with the matrix of a file: reading it, and having it with `beside_bytes` an element beside it.
+  [[nodiscard]] std::vector<Index> phases_of(const io::MatrixFile& file, Index beside_bytes) const;
+
+  // To work. Collective.
+
+  template <class T>
+  [[nodiscard]] layout::DistributedMatrix<T> read_dense(const std::string& path, const io::MatrixFile& file);
+  /// \pre  IN has a sparse_header
+  template <class T>
+  [[nodiscard]] layout::SparseRows<T> read_sparse_input();
+  /// The file of --start.
+  template <class A>
+  [[nodiscard]] std::vector<A> read_start();
+  /// All is read: where a checkpoint is asked for, one of this identity is looked for.
+  void begin_iterations(const std::string& stage, ScalingCheckpoint::Identity identity);
+  /// Those of the options; the meter and the page follow the iterations.
+  [[nodiscard]] sinkhorn::Limits limits();
+  void end_iterations();
+  /// Judges the problems, and sums them up.
+  ///
+  /// \throws NoResult  one has no plan
+  void conclude(std::vector<Problem> problems);
+  /// Notes for a page what it shows of a plan, rows or sparse rows.
+  template <class Plan>
+  void sketch(const Plan& plan, const sinkhorn::CheckedMarginals& wanted);
+  /// Both vectors of each problem: of this rank's rows, and of all columns.
+  void write_vectors(const std::vector<std::vector<double>>& rows, const std::vector<std::vector<double>>& columns);
+  /// The most memory that rank 0 takes to decide whether a sparse matrix has support: half of what its node has
+  /// available, once it is read.
+  [[nodiscard]] Index most_support_bytes();
+  /// What an iteration reads of a sparse matrix, on all ranks.
+  template <class T>
+  [[nodiscard]] Index bytes_of(const layout::SparseRows<T>& rows);
+
+  // To report.
+
+  /// The files of marginals and of a start, and how far steps go.
+  void report_marginals(Report& report) const;
+  /// Several problems, each with `costs` and `values` beside what all have, where there are any.
+  void report_problems(Report& report, const std::vector<double>& costs = {},
+                       const std::vector<nlohmann::ordered_json>& values = {}) const;
+
+  Work& work_;
+  mpi::Context& context_;
+  const ScalingOptions& options_;
+  std::string input_;  // in words
+  io::MatrixFile file_ = {};
+  Precision precision_ = Precision::automatic;
+  std::optional<ScalingCheckpoint> checkpoint_;
+  std::vector<Problem> problems_;
+  sinkhorn::Outcome outcome_;       // of the first problem that did not converge, or of the one with the largest error
+  sinkhorn::MarginalErrors check_;  // sums are those that are off by most; the mass is that of all
+  Index iterations_ = 0;            // of the problem that has most
+  Index swept_bytes_ = 0;           // that an iteration reads or writes of the matrix, on all ranks; 0: unknown
+  std::optional<PlanSketch> sketch_;
+
+ private:
+  [[nodiscard]] std::string in_words_of_files(std::string_view error) const;
+  [[nodiscard]] double accuracy() const;
+
+  IterationLog log_;
+  std::vector<LostEntries> lost_;
+  std::optional<JointStopwatch> phase_;
+  double read_seconds_ = 0;
+  double iterate_seconds_ = 0;
+  double write_seconds_ = 0;
+  PageFacts page_;
+};
+
+/// The job of the host: Run is a ScalingRun, with the options that it declares and checks.
+template <class Run>
+class ScalingJob : public Job {
+ public:
+  void options(Options& options) override { Run::declare(options, own_); }
+  void check() override { Run::check(own_, settings); }
+  std::vector<Index> prepare(Work& work) override {
+    run_ = std::make_unique<Run>(work, own_);
+    return run_->prepare();
+  }
+  void run(Work& /*work*/) override { run_->run(); }
+  void report(Report& report, Work& /*work*/) override { run_->report(report); }
+  void draw(Report& report, Work& /*work*/) override { run_->draw(report); }
+
+ private:
+  typename Run::OwnOptions own_;
+  std::unique_ptr<ScalingRun> run_;
+};
+
+/// A fact that is also a row of the page.
+template <class T>
+void fact_in_row(Report& report, const char* key, std::string what, const T& value) {
+  report.row(std::move(what), fmt::format("{}", report.fact(key, value)));
+}
+
+/// Calls `f.template operator()<T, A>()` with what elements are stored in, and computed with.
+///
+/// \pre  they are stored in no fewer bits than f32
+template <class F>
+decltype(auto) with_numbers_of(Precision precision, F&& f) {
+  switch (precision) {
+    case Precision::f32: return f.template operator()<float, float>();
+    case Precision::mixed: return f.template operator()<float, double>();
+    default: return f.template operator()<double, double>();
+  }
+}
+
+[[nodiscard]] nlohmann::ordered_json json_of(const sinkhorn::MarginalErrors& check);
+[[nodiscard]] nlohmann::ordered_json json_of(const std::vector<sinkhorn::TransportStage>& stages);
+
+/// Up to 64 of some numbers.
+[[nodiscard]] std::string list_of(const std::vector<double>& numbers, int digits);
+
+template <class A>
+[[nodiscard]] std::vector<double> as_doubles(const std::vector<A>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+template <class T>
+layout::DistributedMatrix<T> ScalingRun::read_dense(const std::string& path, const io::MatrixFile& file) {
+  return read_rows<T>(work_, path, file, lost_.emplace_back());
+}
+
+template <class T>
+layout::SparseRows<T> ScalingRun::read_sparse_input() {
+  const io::MatrixMarketHeader& header = *sparse_header(file_);
+  work_.meter.stage("reading " + input_, text_bytes(header) / context_.size(), text_bytes(header));
+  return read_sparse<T>(context_, input_, header, work_.meter.progress(), lost_.emplace_back());
+}
+
+template <class A>
+std::vector<A> ScalingRun::read_start() {
+  if (options_.start.empty()) return {};
+  const auto start = io::read_npy_vector(context_, options_.start);
+  return mpi::agreed(context_, [&] {
+    std::vector<A> numbers;
+    for (const double value : start) {
+      numbers.push_back(static_cast<A>(value));
+      if ((numbers.back() == 0) == (value == 0) && std::isfinite(numbers.back()) == std::isfinite(value)) continue;
+      throw ArgumentError(
+          fmt::format("--start: element {} of {} is {}, beyond the range of f32; expected --precision f64",
+                      numbers.size() - 1, options_.start, value));
+    }
+    return numbers;
+  });
+}
+
+template <class Plan>
+void ScalingRun::sketch(const Plan& plan, const sinkhorn::CheckedMarginals& wanted) {
+  if (!work_.settings.page.empty()) sketch_ = sketch_of(context_, plan, wanted);
+}
+
+template <class T>
+Index ScalingRun::bytes_of(const layout::SparseRows<T>& rows) {
+  const Index each = Index{sizeof(T)} + Index{sizeof(rows.columns[0])};
+  return each * mpi::all_reduce(context_.comm(), rows.entries(), mpi::Operation::sum());
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,122 @@
+#include "cli/scaling/marginals.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/npy/npy.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+#include "cli/scaling/matrices.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// The columns of a matrix of which this rank has some rows, or all.
+std::vector<std::vector<double>> columns_in(const double* rows, Index count, Index columns) {
+  std::vector<std::vector<double>> all(static_cast<std::size_t>(columns));
+  for (Index n = 0; n < count * columns; ++n) all[static_cast<std::size_t>(n % columns)].push_back(rows[n]);
+  return all;
+}
+
+}  // namespace
+
+MarginalFiles::Side MarginalFiles::side(mpi::Context& context, const char* option, const std::string& path,
+                                        Index length) {
+  Side side{option, path, length, {}};
+  if (path.empty()) return side;
+  const layout::Shape shape = io::read_npy_columns_header(context, path).shape;
+  if (shape.rows == length && shape.columns > 1) side.all = io::describe_matrix_file(context, path);
+  mpi::agreed(context, [&] {
+    if (side.all) return expect_real(path, *side.all);
+    const std::string_view what = std::string_view(option).substr(2);
+    if (shape.rows != 1 && shape.columns != 1) {
+      throw ArgumentError(
+          fmt::format("{0}: {1} is {2}, expected a vector of {3} elements, or a matrix of {3} rows with a column for "
+                      "each problem, as there are {3} {4}",
+                      option, path, layout::to_string(shape), length, what));
+    }
+    if (layout::elements(shape) == length) return;
+    throw ArgumentError(fmt::format("{}: {} has {} elements, expected {}, as many as there are {}", option, path,
+                                    layout::elements(shape), length, what));
+  });
+  return side;
+}
+
+MarginalFiles::MarginalFiles(mpi::Context& context, const ScalingOptions& options, layout::Shape matrix)
+    : rows_(side(context, "--rows", options.rows, matrix.rows)),
+      columns_(side(context, "--columns", options.columns, matrix.columns)),
+      problems_(std::max(problems_of(rows_), problems_of(columns_))) {
+  mpi::agreed(context, [&] {
+    const Index of_rows = problems_of(rows_);
+    const Index of_columns = problems_of(columns_);
+    if (of_rows == of_columns || of_rows == 1 || of_columns == 1) return;
+    throw ArgumentError(
+        fmt::format("--rows: {} has {} columns, a problem each, but {} of --columns has {}, expected as many",
+                    options.rows, of_rows, options.columns, of_columns));
+  });
+}
+
+void MarginalFiles::expect_one_for(const std::string& option, const std::string& expected) const {
+  if (problems_ == 1) return;
+  throw ArgumentError(fmt::format("{} is given, but the marginals have {} columns, each a problem; expected {}", option,
+                                  problems_, expected));
+}
+
+void MarginalFiles::expect_one_for_all(const ScalingOptions& options, const std::string& checkpoint) const {
+  const std::string expected = "one column, or only files of vectors";
+  if (!options.output.path.empty()) expect_one_for(options.output.option, expected);
+  if (!options.start.empty()) expect_one_for("--start", expected);
+  if (!checkpoint.empty()) expect_one_for("--checkpoint", expected);
+}
+
+void MarginalFiles::read(Work& work, Index own_rows) {
+  mpi::Context& context = work.context;
+  LostEntries none;  // of doubles
+  if (rows_.all) {
+    const auto own = read_rows<double>(work, rows_.path, *rows_.all, none);
+    const auto& tile = own.const_tiles()[0];
+    of_own_rows_ = mpi::agreed(context, [&] { return columns_in(tile.data(), tile.rows(), tile.columns()); });
+  } else if (!rows_.path.empty()) {
+    of_all_rows_ = io::read_npy_vector(context, rows_.path);
+    const auto first = of_all_rows_.begin() + mpi::sum_below(context.comm(), own_rows);
+    of_own_rows_.emplace_back(first, first + own_rows);
+  }
+  if (columns_.all) {
+    const auto all = read_all_rows<double>(work, columns_.path, *columns_.all);
+    of_columns_ = mpi::agreed(context, [&] { return columns_in(all.data(), columns_.length, problems_); });
+  } else if (!columns_.path.empty()) {
+    of_columns_.push_back(io::read_npy_vector(context, columns_.path));
+  }
+}
+
+void MarginalFiles::make_uniform(Index own_rows) {
+  if (!of_own_rows_.empty() || !of_columns_.empty()) return;
+  const auto of = [](Index count, Index all) {
+    return std::vector<double>(static_cast<std::size_t>(count), all > 0 ? 1.0 / static_cast<double>(all) : 0);
+  };
+  of_own_rows_.push_back(of(own_rows, rows_.length));
+  of_columns_.push_back(of(columns_.length, columns_.length));
+}
+
+std::vector<sinkhorn::Marginals> MarginalFiles::of_each() const {
+  const auto of = [](const Vectors& side, Index k) -> std::span<const double> {
+    if (side.empty()) return {};
+    return side[side.size() == 1 ? 0 : static_cast<std::size_t>(k)];
+  };
+  std::vector<sinkhorn::Marginals> all;
+  for (Index k = 0; k < problems_; ++k) all.push_back({of(of_own_rows_, k), of(of_columns_, k)});
+  return all;
+}
+
+sinkhorn::Marginals MarginalFiles::of_all_rows() const {
+  sinkhorn::Marginals marginals = of_each()[0];
+  marginals.rows = of_all_rows_;
+  return marginals;
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,171 @@
+#include "cli/scaling/matrices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "plait/io/matrix_market/matrix_market.hpp"
+#include "plait/io/npy/npy_rows.hpp"
+#include "plait/layout/axis.hpp"
+
+#include "cli/host/options.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// One behind the other, those of one place together: `count` of each from `first` on.
+std::vector<double> interleaved(const std::vector<std::vector<double>>& vectors, Index first, Index count) {
+  std::vector<double> all;
+  all.reserve(static_cast<std::size_t>(count) * vectors.size());
+  for (Index i = first; i < first + count; ++i) {
+    for (const auto& each : vectors) all.push_back(each[static_cast<std::size_t>(i)]);
+  }
+  return all;
+}
+
+/// Vectors whose numbers of one place lie together: in memory both orders are the same.
+void write_interleaved(mpi::Context& context, const std::string& path, const layout::Layout& layout,
+                       const std::vector<double>& own) {
+  auto slab = mpi::agreed(context, [&] { return io::make_slab<double>(path, layout, context.rank()); });
+  std::ranges::copy(own, slab.tiles()[0].data());
+  io::write_npy(context, path, slab);
+}
+
+/// A header may say anything.
+Index within(Index announced) { return std::min(announced, Index{1} << 50); }
+
+template <class T, class From>
+layout::SparseRows<T> converted_rows(layout::SparseRows<From> rows, LostEntries& lost) {
+  if constexpr (std::is_same_v<T, From>) {
+    return rows;
+  } else {
+    layout::SparseRows<T> result{rows.shape, rows.first_row, std::move(rows.starts), std::move(rows.columns), {}};
+    result.values.reserve(rows.values.size());
+    for (Index i = 0; i < result.rows(); ++i) {
+      for (const auto column : result.columns_of(i)) {
+        const auto value = static_cast<double>(rows.values[result.values.size()]);
+        result.values.push_back(stored<T>(value, result.first_row + i, Index{column}, lost));
+      }
+    }
+    return result;
+  }
+}
+
+template <class T>
+void write_dense(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& rows) {
+  constexpr Index block_bytes = Index{4} << 20;
+  const Index columns = rows.shape.columns;
+  const Index block_rows = std::max(Index{1}, block_bytes / std::max(Index{1}, columns * Index{sizeof(T)}));
+  io::NpyRows<T> file(context, path, rows.shape);
+  mpi::agreed(context, [&] {
+    std::vector<T> block;
+    for (Index first = 0; first < rows.rows(); first += block_rows) {
+      const Index count = std::min(block_rows, rows.rows() - first);
+      block.assign(static_cast<std::size_t>(count * columns), T{0});
+      for (Index i = 0; i < count; ++i) {
+        const auto at = rows.columns_of(first + i);
+        const auto values = rows.values_of(first + i);
+        for (std::size_t k = 0; k < at.size(); ++k) block[static_cast<std::size_t>(i * columns) + at[k]] = values[k];
+      }
+      file.write(rows.first_row + first, block);
+    }
+  });
+  file.commit();
+}
+
+}  // namespace
+
+std::string describe(const LostEntries& lost) {
+  return fmt::format(
+      "{} of {} became 0 when stored in {}, the first {} in row {}, column {}; --precision f64 keeps them",
+      lost.count == 1 ? "1 entry" : fmt::format("{} entries", lost.count), lost.path, lost.type, lost.value, lost.row,
+      lost.column);
+}
+
+LostEntries of_all_ranks(mpi::Context& context, LostEntries own) {
+  const auto counts = mpi::all_gather(context.comm(), own.count);
+  const auto first = std::ranges::find_if(counts, [](Index count) { return count > 0; });
+  own.count = 0;
+  for (const Index count : counts) own.count += count;
+  if (first == counts.end()) return own;
+  std::array<Index, 2> place{own.row, own.column};
+  const int root = static_cast<int>(first - counts.begin());
+  mpi::broadcast(context.comm(), std::span<Index>(place), root);
+  mpi::broadcast(context.comm(), std::span<double>(&own.value, 1), root);
+  own.row = place[0];
+  own.column = place[1];
+  return own;
+}
+
+void expect_real(const std::string& path, const io::MatrixFile& file) {
+  if (io::is_complex(file.dtype)) refuse_complex(path, file);
+}
+
+void refuse_complex(const std::string& path, const io::MatrixFile& file) {
+  throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file.dtype)));
+}
+
+void write_row_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& own) {
+  if (path.empty()) return;
+  const auto count = static_cast<Index>(own[0].size());
+  const layout::Shape shape{mpi::all_reduce(context.comm(), count, mpi::Operation::sum()),
+                            static_cast<Index>(own.size())};
+  const auto values = mpi::agreed(context, [&] { return interleaved(own, 0, count); });
+  write_interleaved(context, path, io::slab_layout(shape, StorageOrder::row_major, context.size()), values);
+}
+
+void write_column_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& all) {
+  if (path.empty()) return;
+  const layout::Shape shape{static_cast<Index>(all.size()), static_cast<Index>(all[0].size())};
+  const auto axis = layout::Axis::even(shape.columns, context.size());
+  const Index count = axis.local_extent(context.rank());
+  const Index first = count == 0 ? 0 : axis.global_of(context.rank(), 0);
+  const auto values = mpi::agreed(context, [&] { return interleaved(all, first, count); });
+  write_interleaved(context, path, io::slab_layout(shape, StorageOrder::column_major, context.size()), values);
+}
+
+const io::MatrixMarketHeader* sparse_header(const io::MatrixFile& file) {
+  const auto* header = std::get_if<io::MatrixMarketHeader>(&file.header);
+  const bool is_sparse = header != nullptr && header->format == io::MatrixMarketFormat::coordinate;
+  return is_sparse && !io::is_complex(file.dtype) ? header : nullptr;
+}
+
+Index text_bytes(const io::MatrixMarketHeader& header) { return within(header.entries) * 20; }
+
+Index sparse_bytes(const io::MatrixMarketHeader& header, int ranks) {
+  const bool is_mirrored = header.symmetry != io::MatrixMarketSymmetry::general;
+  const Index entries = within(header.entries) * (is_mirrored ? 2 : 1) / ranks + 1;
+  return entries * 44 + 6 * (within(header.shape.rows) + within(header.shape.columns)) * Index{sizeof(double)};
+}
+
+template <class T>
+layout::SparseRows<T> read_sparse(mpi::Context& context, const std::string& path, const io::MatrixMarketHeader& header,
+                                  const io::Progress& progress, LostEntries& lost) {
+  lost.path = path;
+  const auto read_as = [&]<class From>() {
+    auto rows = io::read_matrix_market_rows<From>(context, path, header, progress);
+    return mpi::agreed(context, [&] { return converted_rows<T>(std::move(rows), lost); });
+  };
+  auto rows =
+      header.dtype() == io::DType::i64 ? read_as.template operator()<Index>() : read_as.template operator()<double>();
+  lost = of_all_ranks(context, std::move(lost));
+  return rows;
+}
+
+template <class T>
+void write_sparse(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& rows,
+                  io::MatrixMarketSymmetry symmetry) {
+  if (ends_like(path, ".mtx")) return io::write_matrix_market(context, path, rows, symmetry);
+  write_dense(context, path, rows);
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                                   \
+  template layout::SparseRows<T> read_sparse(mpi::Context&, const std::string&, const io::MatrixMarketHeader&, \
+                                             const io::Progress&, LostEntries&);                               \
+  template void write_sparse(mpi::Context&, const std::string&, const layout::SparseRows<T>&, io::MatrixMarketSymmetry)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::cli

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/index.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/collective/calls.hpp"
+#include "plait/io/file_kind.hpp"
+#include "plait/io/matrix_market/matrix_market_header.hpp"
+#include "plait/io/npy/npy.hpp"
+#include "plait/io/progress.hpp"
+#include "plait/io/slab.hpp"
+#include "plait/layout/distributed_matrix.hpp"
+#include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/redistribute/redistribution.hpp"
+#include "plait/simd/row_block.hpp"
+
+#include "cli/host/job.hpp"
+
+/// Matrices in files, as jobs of scaling hold them: each rank has some rows, rank 0 the first ones.
+namespace plait::cli {
+
+/// Entries of a file that are not 0 there, but are in the type that they are stored in.
+struct LostEntries {
+  Index count = 0;
+  Index row = 0;  // of the first
+  Index column = 0;
+  double value = 0;
+  std::string path = {};
+  std::string_view type = {};  // "f32"
+};
+
+/// "3 entries of K.npy became 0 when stored in f32, the first 1e-50 in row 1, ..."
+[[nodiscard]] std::string describe(const LostEntries& lost);
+
+/// Those of all ranks, and the first one of the first rank that has one. Collective over `context`.
+[[nodiscard]] LostEntries of_all_ranks(mpi::Context& context, LostEntries own);
+
+/// A number as it is stored.
+///
+/// \throws ArgumentError  it is beyond the range of T
+template <class T>
+[[nodiscard]] T stored(double value, Index row, Index column, LostEntries& lost) {
+  const T kept = simd::narrowed<T>(value);
+  if constexpr (sizeof(T) == sizeof(double)) return kept;
+  const auto number = simd::widened<double>(kept);
+  lost.type = sizeof(T) == 2 ? "bf16" : "f32";
+  if (std::isinf(number) && std::isfinite(value)) {
+    throw ArgumentError(
+        fmt::format("{}: the entry in row {}, column {} is {}, beyond the range of {} that it was to be stored in; "
+                    "expected --precision f64",
+                    lost.path, row, column, value, lost.type));
+  }
+  if (number == 0 && value != 0 && lost.count++ == 0) {
+    lost.row = row;
+    lost.column = column;
+    lost.value = value;
+  }
+  return kept;
+}
+
+/// Rows in another type. Collective over `context`.
+///
+/// \throws ArgumentError  on all ranks: as `stored`
+template <class T, class From>
+[[nodiscard]] layout::DistributedMatrix<T> converted(mpi::Context& context, layout::DistributedMatrix<From> from,
+                                                     LostEntries& lost) {
+  if constexpr (std::is_same_v<T, From>) {
+    return from;
+  } else {
+    return mpi::agreed(context, [&] {
+      auto to = io::make_slab<T>(lost.path, from.layout(), context.rank());
+      const auto& source = from.tiles()[0];
+      const auto& target = to.tiles()[0];
+      const Index first = io::elements_before(from.layout(), context.rank()) / std::max(Index{1}, source.columns());
+      for (Index i = 0; i < source.rows(); ++i) {
+        for (Index j = 0; j < source.columns(); ++j) {
+          target(i, j) = stored<T>(simd::widened<double>(source(i, j)), first + i, j, lost);
+        }
+      }
+      return to;
+    });
+  }
+}
+
+/// \throws ArgumentError  the elements are complex
+void expect_real(const std::string& path, const io::MatrixFile& file);
+[[noreturn]] void refuse_complex(const std::string& path, const io::MatrixFile& file);
+
+/// The rows of a matrix of any real type, in whatever order the file has it; `lost` is filled in, alike on all ranks.
+/// Collective.
+template <class T>
+[[nodiscard]] layout::DistributedMatrix<T> read_rows(Work& work, const std::string& path, const io::MatrixFile& file,
+                                                     LostEntries& lost) {
+  lost.path = path;
+  const auto layout = io::slab_layout(file.shape, StorageOrder::row_major, work.context.size());
+  auto rows = io::with_dtype(file.dtype, [&]<class From>() -> layout::DistributedMatrix<T> {
+    if constexpr (std::is_arithmetic_v<From>) {
+      return converted<T>(work.context, work.read_matrix<From>(path, file, layout, path), lost);
+    } else {
+      refuse_complex(path, file);
+    }
+  });
+  lost = of_all_ranks(work.context, std::move(lost));
+  return rows;
+}
+
+/// All rows, on every rank, one after the other; entries that are lost are. Collective.
+template <class T>
+[[nodiscard]] std::vector<T> read_all_rows(Work& work, const std::string& path, const io::MatrixFile& file) {
+  LostEntries ignored;
+  const auto own = read_rows<T>(work, path, file, ignored);
+  const auto& tile = own.const_tiles()[0];
+  const Index count = tile.rows() * tile.columns();
+  const auto counts = mpi::all_gather(work.context.comm(), count);
+  auto all =
+      mpi::agreed(work.context, [&] { return std::vector<T>(static_cast<std::size_t>(layout::elements(file.shape))); });
+  collective::all_gather(work.context, std::span<const T>(tile.data(), static_cast<std::size_t>(count)),
+                         std::span<T>(all), counts);
+  return all;
+}
+
+/// Writes rows in this order, as f32 where they are stored in fewer bits. Nothing without a name. Collective.
+template <class T>
+void write_rows(Work& work, const std::string& path, layout::DistributedMatrix<T> rows, StorageOrder order) {
+  if (path.empty()) return;
+  if constexpr (sizeof(T) < sizeof(float)) {
+    LostEntries none;
+    write_rows(work, path, converted<float>(work.context, std::move(rows), none), order);
+  } else {
+    const auto layout = io::slab_layout(rows.layout().shape(), order, work.context.size());
+    if (order != rows.layout().storage()) {
+      auto other = work.allocated<T>(layout, path);
+      redistribute::Redistribution(work.context, rows.layout(), layout).execute(rows, other);
+      rows = std::move(other);
+    }
+    work.write(path, layout, Index{sizeof(T)},
+               [&](const io::Progress& progress) { io::write_npy(work.context, path, rows, progress); });
+  }
+}
+
+/// Writes a vector of each of some problems: that of this rank's rows as n x B, or that of all columns, which all ranks
+/// have, as B x n. Nothing without a name. Collective over `context`.
+void write_row_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& own);
+void write_column_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& all);
+
+/// The header of a matrix that may stay sparse, which is one of real numbers in a Matrix Market file of the coordinate
+/// format; else null.
+[[nodiscard]] const io::MatrixMarketHeader* sparse_header(const io::MatrixFile& file);
+
+/// About how long its entries are in the file, and what a rank needs for them and some vectors.
+[[nodiscard]] Index text_bytes(const io::MatrixMarketHeader& header);
+[[nodiscard]] Index sparse_bytes(const io::MatrixMarketHeader& header, int ranks);
+
+/// Collective over `context`.
+///
+/// \throws FileError, OutOfMemory, ArgumentError  on all ranks: as read_matrix_market_rows; as `stored`
+template <class T>
+[[nodiscard]] layout::SparseRows<T> read_sparse(mpi::Context& context, const std::string& path,
+                                                const io::MatrixMarketHeader& header, const io::Progress& progress,
+                                                LostEntries& lost);
+
+/// Writes a Matrix Market file with this symmetry, if the name says so, else a dense .npy file, a few rows at a time.
+/// Collective over `context`.
+template <class T>
+void write_sparse(mpi::Context& context, const std::string& path, const layout::SparseRows<T>& rows,
+                  io::MatrixMarketSymmetry symmetry);
+
+}  // namespace plait::cli

@@ -1,0 +1,184 @@
+#include "cli/scaling/options.hpp"
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+
+#include "cli/host/options.hpp"
+#include "cli/host/values.hpp"
+
+namespace plait::cli {
+
+using sinkhorn::Domain;
+using sinkhorn::Metric;
+
+namespace {
+
+double parse_tolerance(std::string_view text) {
+  const double tolerance = parse_number(text);
+  if (tolerance >= 0) return tolerance;
+  throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
+}
+
+double parse_over_relaxation(std::string_view text) {
+  const double factor = parse_number(text);
+  if (factor > 0 && factor < 2) return factor;
+  throw ArgumentError(fmt::format("{} is not between 0 and 2; expected such a number, 1 for none", text));
+}
+
+double parse_power(std::string_view text) {
+  const double p = parse_number(text);
+  if (p >= 1) return p;
+  throw ArgumentError(fmt::format("{} makes no distance; expected a number >= 1", text));
+}
+
+}  // namespace
+
+std::string_view name(Precision precision) {
+  switch (precision) {
+    case Precision::automatic: return "auto";
+    case Precision::f64: return "f64";
+    case Precision::f32: return "f32";
+    case Precision::mixed: return "mixed";
+    case Precision::bf16: return "bf16";
+  }
+  return "";
+}
+
+std::string_view name(Domain domain) {
+  switch (domain) {
+    case Domain::automatic: return "auto";
+    case Domain::factors: return "factors";
+    case Domain::logarithmic: return "logarithms";
+  }
+  return "";
+}
+
+Index element_bytes(Precision precision) {
+  if (precision == Precision::bf16) return 2;
+  return precision == Precision::f32 || precision == Precision::mixed ? 4 : 8;
+}
+
+double ScalingOptions::tolerance_of(Precision stored) const {
+  return tolerance.value_or(stored == Precision::f32 || stored == Precision::bf16 ? 1e-6 : 1e-9);
+}
+
+void add_vectors(CLI::App& command, ScalingOptions& options, const std::string& vectors) {
+  add_npy_path(command, options.of_rows.option, options.of_rows.path, "FILE",
+               fmt::format("The {} of the rows, M x 1, as a .npy file", vectors));
+  add_npy_path(command, options.of_columns.option, options.of_columns.path, "FILE",
+               fmt::format("The {} of the columns, 1 x N, as a .npy file", vectors));
+}
+
+void add_marginals(CLI::App& command, ScalingOptions& options, const std::string& of_rows) {
+  add_path(command, "--rows", options.rows, "FILE.npy", of_rows);
+  add_path(command, "--columns", options.columns, "FILE.npy", "The same of the columns");
+}
+
+void add_start(CLI::App& command, ScalingOptions& options, const std::string& vectors) {
+  add_path(command, "--start", options.start, "FILE.npy",
+           fmt::format("Begin with these {} of the columns, of a run before", vectors))
+      ->group(group::iteration);
+  add_value(
+      command, "--over-relaxation", options.over_relaxation, parse_over_relaxation, "NUMBER",
+      "Factor of the logarithmic step, below 2: may be quicker where convergence is slow, and may not converge; 1 by "
+      "default")
+      ->group(group::iteration);
+}
+
+void add_precision(CLI::App& command, ScalingOptions& options, const std::vector<Precision>& precisions) {
+  std::vector<Choice<Precision>> choices{{name(Precision::automatic), Precision::automatic}};
+  for (const Precision precision : precisions) choices.push_back({name(precision), precision});
+  add_choice(
+      command, "--precision", options.precision, choices, "PRECISION",
+      "Numbers to store and to compute with: {}. mixed stores f32 and computes in f64; auto takes it for f32 files, "
+      "else f64");
+}
+
+void add_limits(CLI::App& command, ScalingOptions& options, const std::string& most_iterations) {
+  add_value(command, "--tolerance", options.tolerance, parse_tolerance, "NUMBER",
+            "Largest error of the sums, relative to the sum of all; 1e-9 by default, 1e-6 where numbers are stored in "
+            "fewer bits than f64")
+      ->group(group::iteration);
+  add_value(command, "--max-iterations", options.most_iterations, parse_positive_count, "COUNT",
+            fmt::format("{}; 10000 by default", most_iterations))
+      ->group(group::iteration);
+}
+
+HostOptions host_options() {
+  return {.checkpoint_every = usual_checkpoint_every,
+          .page = "the convergence, the sums, a picture of the result, and where the time went",
+          .trace = true};
+}
+
+void add_epsilon(CLI::App& command, TransportOptions& options) {
+  add_value(command, "--epsilon", options.epsilon, parse_positive_number, "NUMBER",
+            "Weight of the entropy, in the units of the costs")
+      ->required();
+  add_value(command, "--first-epsilon", options.first_epsilon, parse_positive_number, "NUMBER",
+            "Epsilon of the first stage, divided by 4 from stage to stage; by default chosen by the costs")
+      ->group(group::iteration);
+  add_choice(command, "--method", options.method,
+             {{"auto", Domain::automatic}, {"factors", Domain::factors}, {"logarithms", Domain::logarithmic}}, "METHOD",
+             "Iterate on factors or on their logarithms: {}. factors are faster, but need a large epsilon");
+}
+
+void add_points(CLI::App& command, TransportOptions& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--points",
+          [&options](const std::vector<std::string>& paths) {
+            try {
+              for (const std::string& path : paths) options.points.push_back(parse_path(path));
+            } catch (const Error& error) {
+              throw UsageError(fmt::format("--points: {}", error.what()));
+            }
+          },
+          "Instead of IN: files of M and N points, a point a row; the costs between them are made, never stored")
+      ->expected(2)
+      ->option_text("X Y")
+      ->group(group::one_of);
+  command.get_option("IN")->required(false)->group(group::one_of);
+  add_choice(command, "--metric", options.metric,
+             named({Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}), "METRIC",
+             "Cost of a way between two points: {}");
+  add_value(command, "--p", options.p, parse_power, "NUMBER", "Power of minkowski: (sum |x - y|^p)^(1/p)");
+}
+
+void expect_consistent(const ScalingOptions& options) {
+  std::vector<const OutputFile*> outputs;
+  for (const OutputFile* output : {&options.of_rows, &options.of_columns, &options.output}) {
+    for (const OutputFile* other : outputs) {
+      if (output->path.empty() || output->path != other->path) continue;
+      throw UsageError(fmt::format("{} and {} name one file, expected different ones", other->option, output->option));
+    }
+    outputs.push_back(output);
+  }
+}
+
+void expect_consistent_costs(const TransportOptions& options, const char* precisions) {
+  expect_consistent(options);
+  if (options.first_epsilon != 0 && options.first_epsilon < options.epsilon) {
+    throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
+                                 options.first_epsilon, options.epsilon));
+  }
+  if (options.points.empty()) {
+    if (options.metric == Metric::squared_euclidean && !options.p) return;
+    throw UsageError(fmt::format("{} is given, but --points is missing: IN has the costs",
+                                 options.metric != Metric::squared_euclidean ? "--metric" : "--p"));
+  }
+  if (!options.input.empty()) {
+    throw UsageError(fmt::format("--points is given, and so is IN ({}), expected one of them", options.input));
+  }
+  if ((options.metric == Metric::minkowski) != options.p.has_value()) {
+    throw UsageError("--metric minkowski and --p need each other");
+  }
+  if (options.method == Domain::factors) {
+    throw UsageError("--method is factors, which are stored, expected logarithms or auto with --points");
+  }
+  if (options.precision == Precision::mixed) {
+    throw UsageError(fmt::format("--precision is mixed, expected {} with --points, which are few numbers", precisions));
+  }
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,239 @@
+#include "cli/scaling/points_sketch.hpp"
+
+#include <cmath>
+#include <ranges>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/page.hpp"
+#include "cli/pictures/svg.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using Place = PointsSketch::Place;
+
+/// The numbers of all ranks on rank 0, in the order of ranks.
+template <class T>
+std::vector<T> gathered(const mpi::Context& context, const std::vector<T>& own) {
+  std::vector<Index> counts(static_cast<std::size_t>(context.size()));
+  counts[0] = static_cast<Index>(own.size());
+  return mpi::all_to_all(context.comm(), std::span<const T>(own), counts);
+}
+
+template <class A>
+void append_point(std::vector<double>& coordinates, const matrix_view<const A>& points, Index i) {
+  const A* point = points.data() + i * points.leading_dimension();
+  coordinates.insert(coordinates.end(), point, point + points.columns());
+}
+
+double product(std::span<const double> a, std::span<const double> b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+/// The plane in which points are drawn: that of their coordinates, or of the two axes along which they differ most.
+class Plane {
+ public:
+  Plane(std::vector<double> points, std::size_t coordinates) : mean_(coordinates) {
+    axes_.fill(std::vector<double>(coordinates));
+    for (std::size_t k = 0; k < std::min<std::size_t>(coordinates, 2); ++k) axes_[k][k] = 1;
+    if (coordinates <= 2 || points.empty()) return;
+    const double count = static_cast<double>(points.size()) / static_cast<double>(coordinates);
+    for (std::size_t p = 0; p < points.size(); ++p) mean_[p % coordinates] += points[p] / count;
+    double largest = 0;
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      points[p] -= mean_[p % coordinates];
+      largest = std::max(largest, std::abs(points[p]));
+    }
+    if (largest == 0) return;
+    for (double& each : points) each /= largest;
+    find_axes(points);
+    double along = 0;
+    for (std::size_t at = 0; at < points.size(); at += coordinates) {
+      const auto point = std::span(points).subspan(at, coordinates);
+      for (const auto& axis : axes_) along += std::pow(product(point, axis), 2);
+    }
+    shown_ = along / product(points, points);
+  }
+
+  [[nodiscard]] std::pair<double, double> place(std::span<const double> point) const {
+    std::vector<double> offset(point.begin(), point.end());
+    for (std::size_t k = 0; k < offset.size(); ++k) offset[k] -= mean_[k];
+    return {product(offset, axes_[0]), product(offset, axes_[1])};
+  }
+  [[nodiscard]] double shown() const { return shown_; }
+
+ private:
+  /// Orthogonal iteration with the covariance of points about 0, which is never stored.
+  void find_axes(std::span<const double> points) {
+    const std::size_t coordinates = mean_.size();
+    for (std::size_t a = 0; a < 2; ++a) {
+      for (std::size_t k = 0; k < coordinates; ++k) axes_[a][k] = std::cos(static_cast<double>((a + 1) * (k + 1)));
+    }
+    constexpr int iterations = 60;
+    for (int n = 0; n < iterations; ++n) {
+      std::array<std::vector<double>, 2> next;
+      next.fill(std::vector<double>(coordinates));
+      for (std::size_t at = 0; at < points.size(); at += coordinates) {
+        const auto point = points.subspan(at, coordinates);
+        for (std::size_t a = 0; a < 2; ++a) {
+          const double along = product(point, axes_[a]);
+          for (std::size_t k = 0; k < coordinates; ++k) next[a][k] += along * point[k];
+        }
+      }
+      const auto normalise = [](std::vector<double>& axis) {
+        const double length = std::sqrt(product(axis, axis));
+        for (double& each : axis) each = length > 0 ? each / length : 0;
+      };
+      normalise(next[0]);
+      const double along = product(next[0], next[1]);
+      for (std::size_t k = 0; k < coordinates; ++k) next[1][k] -= along * next[0][k];
+      normalise(next[1]);
+      axes_ = std::move(next);
+    }
+  }
+
+  std::vector<double> mean_;
+  std::array<std::vector<double>, 2> axes_;
+  double shown_ = 1;
+};
+
+/// An axis for `numbers` with a margin, at least `least` long.
+PlotAxis axis_around(std::string title, Scale scale, double low, double high, double least) {
+  const double middle = (low + high) / 2;
+  const double length = std::max({(high - low) * 1.1, least, std::abs(middle) * 1e-6, 1e-300});
+  return {std::move(title), scale, middle - length / 2, middle + length / 2};
+}
+
+}  // namespace
+
+template <class A>
+PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClouds<A>& clouds) const {
+  const auto width = static_cast<std::size_t>(clouds.y.columns());
+  PointsSketch result;
+  result.coordinates = clouds.y.columns();
+  result.counts = {masses_.all_rows, clouds.y.rows()};
+  result.links_of_point = links_of_point_;
+  result.mass = masses_.total;
+  std::vector<Place> own_places;
+  std::vector<double> own_points;
+  mpi::agreed(context, [&] {
+    for (Index i = 0; i < clouds.x.rows(); ++i) {
+      if ((masses_.first_row + i) % step_ != 0) continue;
+      own_places.push_back({masses_.first_row + i, masses_.rows[static_cast<std::size_t>(i)]});
+      append_point(own_points, clouds.x, i);
+    }
+  });
+  result.points[0] = gathered(context, own_places);
+  std::vector<double> points = gathered(context, own_points);
+  const std::vector<Entry> entries = gathered(context, entries_);
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    const Index step = step_of(clouds.y.rows());
+    for (Index j = 0; j < clouds.y.rows(); j += step) {
+      result.points[1].push_back({j, masses_.columns[static_cast<std::size_t>(j)]});
+      append_point(points, clouds.y, j);
+    }
+    const Plane plane(points, width);
+    result.shown = plane.shown();
+    std::size_t next = 0;
+    for (std::vector<Place>& cloud : result.points) {
+      for (Place& place : cloud) {
+        std::tie(place.x, place.y) = plane.place(std::span(points).subspan(width * next++, width));
+      }
+    }
+    for (const auto& [mass, row, column] : entries) {
+      std::vector<double> end;
+      append_point(end, clouds.y, column);
+      PointsSketch::Link link{mass,
+                              result.points[0][static_cast<std::size_t>(row / step_)],
+                              {column, masses_.columns[static_cast<std::size_t>(column)]}};
+      std::tie(link.to.x, link.to.y) = plane.place(end);
+      result.links.push_back(link);
+    }
+    std::ranges::stable_sort(result.links, std::greater(), &PointsSketch::Link::mass);
+  });
+  return result;
+}
+
+std::string drawn(const PointsSketch& sketch, std::span<const std::string> names) {
+  constexpr int height = 480;
+  constexpr double aspect = 1.31;  // of the plot's axes: lengths are to be the same along both
+  std::array<double, 4> box{1e300, -1e300, 1e300, -1e300};
+  const bool is_line = sketch.coordinates == 1;
+  const auto placed = [&](const Place& place, std::size_t cloud) -> AxisPlot::Point {
+    return {place.x, is_line ? 1 - static_cast<double>(cloud) : place.y};
+  };
+  double largest = 0;
+  const auto include = [&](const Place& place, std::size_t cloud) {
+    const auto [x, y] = placed(place, cloud);
+    box = {std::min(box[0], x), std::max(box[1], x), std::min(box[2], y), std::max(box[3], y)};
+    largest = std::max(largest, place.mass);
+  };
+  for (std::size_t cloud = 0; cloud < 2; ++cloud) {
+    for (const Place& place : sketch.points[cloud]) include(place, cloud);
+  }
+  for (const PointsSketch::Link& link : sketch.links) {
+    include(link.from, 0);
+    include(link.to, 1);
+  }
+  if (box[0] > box[1]) return {};
+  const bool is_plane = sketch.coordinates == 2;
+  const double across = box[1] - box[0];
+  const double up = box[3] - box[2];
+  AxisPlot plot(
+      axis_around(is_line || is_plane ? "coordinate 0" : "first principal axis", Scale::linear, box[0], box[1],
+                  is_line ? 0 : up * 1.1 * aspect),
+      axis_around(is_line    ? "Y below, X above"
+                  : is_plane ? "coordinate 1"
+                             : "second principal axis",
+                  is_line ? Scale::unmarked : Scale::linear, box[2], box[3], is_line ? 0 : across * 1.1 / aspect),
+      height, fmt::format("{} and {} points, and the strongest links", sketch.counts[0], sketch.counts[1]));
+  for (const PointsSketch::Link& link : std::views::reverse(sketch.links)) {
+    plot.link(placed(link.from, 0), placed(link.to, 1), link.mass / sketch.links.front().mass,
+              fmt::format("X {} \u2192 Y {}: {:.4g}", link.from.index, link.to.index, link.mass));
+  }
+  for (std::size_t cloud = 0; cloud < 2; ++cloud) {
+    for (const Place& place : sketch.points[cloud]) {
+      plot.point(cloud == 0 ? "plait" : "minus", placed(place, cloud),
+                 largest > 0 ? 1.5 + 3.5 * std::sqrt(place.mass / largest) : 3,
+                 fmt::format("{} {}: mass {:.4g}", cloud == 0 ? "X" : "Y", place.index, place.mass));
+    }
+  }
+  std::string text = "<h2>Points and links</h2>\n<p>" + key("plait", "X: " + svg::escaped(names[0])) +
+                     key("minus", "Y: " + svg::escaped(names[1])) + key("level", "links of the plan") + "</p>\n" +
+                     plot.svg() + "<p class=\"soft\">";
+  double mass = 0;
+  for (const PointsSketch::Link& link : sketch.links) mass += link.mass;
+  text += fmt::format(
+      "Of each point of X that is drawn {}, which carry {:.3g} % of the mass; darker and thicker for "
+      "more mass. Larger points have more mass.",
+      sketch.links_of_point == 1 ? "the strongest link" : fmt::format("the {} strongest links", sketch.links_of_point),
+      sketch.mass > 0 ? 100 * mass / sketch.mass : 0.0);
+  for (std::size_t cloud = 0; cloud < 2; ++cloud) {
+    const auto count = static_cast<Index>(sketch.points[cloud].size());
+    if (count < sketch.counts[cloud]) {
+      text += fmt::format(" {} of {} points of {} are drawn, at even distances.", count, sketch.counts[cloud],
+                          cloud == 0 ? "X" : "Y");
+    }
+  }
+  if (sketch.coordinates > 2) {
+    text += fmt::format(" Of {} coordinates the two principal axes are shown, which have {:.3g} % of the variance.",
+                        sketch.coordinates, 100 * sketch.shown);
+  }
+  return text + "</p>\n";
+}
+
+template PointsSketch LinkSketcher::taken(mpi::Context&, const sinkhorn::PointClouds<double>&) const;
+template PointsSketch LinkSketcher::taken(mpi::Context&, const sinkhorn::PointClouds<float>&) const;
+
+}  // namespace plait::cli
