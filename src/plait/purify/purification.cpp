@@ -134,7 +134,8 @@ void Purification<T>::expect_gap(const Iterate& iterate) const {
   const bool is_fixed = iterate.idempotency_error == 0;  // all steps leave a projector as it is
   const bool is_final = is_resolved || is_fixed;
   if (!is_final && steps < problem.most_iterations) return;
-  const bool are_partly_occupied = energies.low <= energies.high;  // else all states are at 0 or 1, but too many of one
+  // Else all states are at 0 or 1, but too many of one; what is left of others may be too small to be squared.
+  const bool are_partly_occupied = !is_fixed && energies.low <= energies.high;
   const std::string found =
       are_partly_occupied
           ? fmt::format("there are partly occupied states between {:.12g} and {:.12g}", energies.low, energies.high)
