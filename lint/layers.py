@@ -21,7 +21,7 @@ STRANGERS = {(solver, "dense") for solver in ROWS[0] if solver != "purify"}
 # The same within folders that have folders themselves. What lies beside these may include all.
 PARTS = {
     "sinkhorn": [
-        ["transport", "grid", "balance"],
+        ["transport", "coffee", "grid", "balance"],
         ["scaling", "costs"],
         ["course", "sweep", "exchange"],
         ["marginals"],

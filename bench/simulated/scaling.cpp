@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
+#include "plait/sinkhorn/coffee/exchange.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/scaling/iteration.hpp"
-#include "plait/sinkhorn/scaling/overlapped_sums.hpp"
-#include "plait/sinkhorn/scaling/scaling_run.hpp"
+#include "plait/sinkhorn/scaling/scaling_method.hpp"
 
 #include "bench/simulated/measure.hpp"
 
@@ -18,20 +18,19 @@ namespace plait::bench {
 namespace {
 
 using sinkhorn::SumAndRescale;
-using sinkhorn::SumOverRanks;
+using sinkhorn::SumUp;
 
 class SimulatedIteration final : public sinkhorn::PartwiseIteration<double> {
  public:
   SimulatedIteration(const SimulatedScaling& scaling, Index rows)
       : PartwiseIteration<double>({}, {}), scaling_(scaling), rows_(rows) {}
 
-  void rows(std::span<double> /*sums*/) override { pass(scaling_.n); }
-  [[nodiscard]] double distance(std::span<const double> /*sums*/) const override { return 1; }
+  void add_rows(std::span<double> /*sums*/) override { pass(scaling_.n); }
   [[nodiscard]] Index steps(Index columns) const override {
     constexpr Index elements = Index{1} << 16;  // as the iterations of Algorithms 1 to 3 have them
     return std::max<Index>(1, rows_ * columns / elements);
   }
-  void columns(Index /*first*/, std::span<const double> sums, Index /*step*/) override {
+  void rescale(Index /*first*/, std::span<const double> sums, Index /*step*/) override {
     const auto count = static_cast<Index>(sums.size());
     pass(static_cast<double>(count) / static_cast<double>(steps(count)));
   }
@@ -59,18 +58,18 @@ struct Run {
       meanwhile =
           std::make_unique<SumAndRescale<double>>(context, scaling.way, iteration, scaling.n, sinkhorn::scaling_riders);
     } else {
-      before = std::make_unique<SumOverRanks<double>>(context, scaling.n + sinkhorn::scaling_riders, scaling.way);
+      before = sinkhorn::sum_up<double>(context, scaling.n + sinkhorn::scaling_riders, scaling.way);
     }
   }
   void once() {
-    iteration.rows(sums);
-    meanwhile ? (*meanwhile)(sums) : (*before)(sums);
+    iteration.add_rows(sums);
+    meanwhile ? (*meanwhile)(sums) : before(sums);
     static_cast<sinkhorn::Iteration<double>&>(iteration).columns(std::span(sums).first(sums.size() - 2));
   }
 
   SimulatedIteration iteration;
   std::vector<double> sums;
-  std::unique_ptr<SumOverRanks<double>> before;
+  SumUp<double> before;
   std::unique_ptr<SumAndRescale<double>> meanwhile;
 };
 

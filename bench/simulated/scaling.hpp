@@ -4,7 +4,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/exchange/column_exchange.hpp"
+#include "plait/sinkhorn/coffee/exchange.hpp"
 
 namespace plait::bench {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "plait/simd/sweep/scaling_kernels.hpp"
+#include "plait/sinkhorn/coffee/algorithms.hpp"
 
 #include "bench/sinkhorn/sinkhorn_entry.hpp"
 

@@ -27,6 +27,7 @@
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/coffee/algorithms.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/scaling/iteration.hpp"
 #include "plait/sinkhorn/sweep/log_sweep.hpp"

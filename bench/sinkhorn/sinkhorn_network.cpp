@@ -15,10 +15,10 @@
 #include "plait/base/memory.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/coffee/dealt_rows.hpp"
+#include "plait/sinkhorn/coffee/exchange.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
-#include "plait/sinkhorn/exchange/dealt_rows.hpp"
 #include "plait/sinkhorn/scaling/iteration.hpp"
-#include "plait/sinkhorn/scaling/overlapped_sums.hpp"
 
 #include "bench/harness/mpi_name.hpp"
 #include "bench/sinkhorn/sinkhorn_entry.hpp"
@@ -130,7 +130,7 @@ class Runner {
     if (way.overlaps) {
       overlapped_.emplace(context, way.sums, *partwise_, columns, riders);
     } else {
-      sums_over_ranks_.emplace(context, columns + riders, way.sums);
+      sums_over_ranks_ = sinkhorn::sum_up<double>(context, columns + riders, way.sums);
     }
     sums_.resize(static_cast<std::size_t>(columns + riders));
   }
@@ -155,7 +155,7 @@ class Runner {
     if (overlapped_) {
       (*overlapped_)(sums_);
     } else {
-      (*sums_over_ranks_)(sums_);
+      sums_over_ranks_(sums_);
     }
     iteration_->columns(sums);
   }
@@ -187,7 +187,7 @@ class Runner {
   std::unique_ptr<sinkhorn::Iteration<double>> iteration_;
   sinkhorn::PartwiseIteration<double>* partwise_ = nullptr;
   std::optional<sinkhorn::SumAndRescale<double>> overlapped_;
-  std::optional<sinkhorn::SumOverRanks<double>> sums_over_ranks_;
+  sinkhorn::SumUp<double> sums_over_ranks_;
   std::vector<double> sums_;
 };
 

@@ -11,8 +11,8 @@
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/balance/sparse_symmetric.hpp"
-#include "plait/sinkhorn/scaling/sparse.hpp"
+#include "plait/sinkhorn/balance/symmetric_operand.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "cli/host/options.hpp"
 #include "cli/host/text.hpp"

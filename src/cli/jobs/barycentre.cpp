@@ -121,7 +121,7 @@ class BarycentreRun final : public CostRun {
     identity.columns = count * file_.shape.columns;
     begin_iterations("finding the barycentre", std::move(identity));
     sinkhorn::BarycentreOptions how{costs_.epsilon, costs_.method, costs_.first_epsilon, limits()};
-    checkpoint_->put_into(how);
+    checkpoint_->put_into(how.limits);
     const auto found = sinkhorn::barycentre(context_, costs, {{masses.begin(), masses.end()}, weights}, how);
     end_iterations();
     histogram_costs_ = found.costs;

@@ -14,10 +14,11 @@
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/redistribution.hpp"
-#include "plait/sinkhorn/grid/grid_check.hpp"
+#include "plait/sinkhorn/grid/grid.hpp"
 #include "plait/sinkhorn/grid/grid_scale.hpp"
-#include "plait/sinkhorn/scaling/scale_batch.hpp"
-#include "plait/sinkhorn/scaling/sparse.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "cli/host/options.hpp"
 #include "cli/host/values.hpp"
@@ -201,7 +202,7 @@ class SinkhornRun final : public ScalingRun {
     const auto checked = sinkhorn::checked_marginals_of_each(context_, rows.rows(), rows.columns(), marginals);
     std::vector<sinkhorn::MarginalErrors> errors;
     if (count > 1) {
-      errors = sinkhorn::marginal_errors_of_each<T, A>(context_, rows, found, checked);
+      errors = sinkhorn::marginal_errors<T, A>(context_, rows, found, checked);
     } else {
       if (how_.method == ScalingMethod::scaling && !grid_) sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
       errors.push_back(sinkhorn::marginal_errors<T>(context_, rows, checked[0]));

@@ -1,5 +1,7 @@
 // plait transport: the plan of least cost between masses, with an entropy; of one pair of masses or of several, with
 // the costs of a file or between points.
+#include "plait/sinkhorn/transport/transport.hpp"
+
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -11,7 +13,6 @@
 
 #include "plait/io/npy/npy_rows.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/transport/transport_batch.hpp"
 
 #include "cli/host/options.hpp"
 #include "cli/host/values.hpp"
@@ -227,7 +228,7 @@ class TransportRun final : public CostRun {
     begin_iterations(count == 1 ? "transporting" : fmt::format("transporting {} pairs of masses", count),
                      std::move(identity));
     auto how = transports();
-    checkpoint_->put_into(how);
+    checkpoint_->put_into(how.limits);
     Transports<A> found;
     if (count == 1) {
       found.push_back(costs.transport(marginals[0], how, start));
@@ -236,7 +237,7 @@ class TransportRun final : public CostRun {
     }
     end_iterations();
 
-    const auto wanted = sinkhorn::wanted_masses_of_each<A>(context_, marginals, how.rho, found);
+    const auto wanted = sinkhorn::wanted_masses<A>(context_, marginals, how.rho, found);
     const auto errors = count == 1 ? std::vector{costs.make(found[0], wanted[0])} : errors_of(costs, found, wanted);
     std::vector<Problem> problems;
     auto domain = sinkhorn::Domain::factors;
@@ -270,7 +271,7 @@ class TransportRun final : public CostRun {
         costs.for_each_row(found[k], [&](Index i, std::span<const A> row) { of_plan.add(i, row); });
       }
     });
-    return sinkhorn::errors_of_each(context_, sums);
+    return sinkhorn::errors_of(context_, sums);
   }
 
   [[nodiscard]] std::string headline() const override {

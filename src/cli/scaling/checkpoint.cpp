@@ -1,5 +1,7 @@
 #include "cli/scaling/checkpoint.hpp"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,45 +15,6 @@
 namespace plait::cli {
 
 using nlohmann::json;
-using sinkhorn::Domain;
-using sinkhorn::TransportState;
-
-namespace {
-
-/// Its vectors, those of rows and those of columns by turns: the potentials of a transport, and factors where there are
-/// any.
-template <class State>
-auto vectors_of(State& state) {
-  std::vector<decltype(&state.f)> vectors;
-  if (state.epsilon > 0) vectors.insert(vectors.end(), {&state.f, &state.g});
-  if (state.epsilon == 0 || state.domain == Domain::factors) {
-    vectors.insert(vectors.end(), {&state.scaling.u, &state.scaling.v});
-  }
-  return vectors;
-}
-
-json json_of(const TransportState& state) {
-  json value = json::object();
-  if (state.epsilon == 0) return value;
-  value = {{"epsilon", state.epsilon}, {"domain", static_cast<int>(state.domain)}, {"stages", json::array()}};
-  for (const auto& [epsilon, iterations, domain] : state.stages) {
-    value["stages"].push_back({epsilon, iterations, static_cast<int>(domain)});
-  }
-  return value;
-}
-
-TransportState state_of(const json& value) {
-  TransportState state;
-  if (!value.contains("epsilon")) return state;
-  state.epsilon = value.at("epsilon");
-  state.domain = static_cast<Domain>(value.at("domain").get<int>());
-  for (const json& stage : value.at("stages")) {
-    state.stages.push_back({stage.at(0), stage.at(1), static_cast<Domain>(stage.at(2).get<int>())});
-  }
-  return state;
-}
-
-}  // namespace
 
 ScalingCheckpoint::ScalingCheckpoint(mpi::Context& context, const CheckpointOptions& options, Index most_iterations,
                                      Identity identity)
@@ -97,25 +60,31 @@ void ScalingCheckpoint::read(const json& checkpoint) {
       throw FileError(fmt::format("{}: is no checkpoint of {}: {}", path, identity_.job, why));
     };
     try {
-      TransportState state = state_of(checkpoint);
-      const auto iterations = checkpoint.at("iterations").get<Index>();
-      const auto vectors = vectors_of(state);
-      const auto all = static_cast<Index>(vectors.size()) / 2 * (all_rows_ + identity_.columns) + iterations;
-      if (static_cast<Index>(numbers.size()) != all) fail("its contents are of another length");
+      iterate::Checkpoint state;
+      state.numbers = checkpoint.at("numbers").get<std::map<std::string, double>>();
+      auto at = numbers.begin();
+      const auto take = [&](Index length) {
+        if (length < 0 || length > numbers.end() - at) fail("its contents are of another length");
+        return std::exchange(at, at + length);
+      };
+      for (const auto& [name, length] : checkpoint.at("by_rank").get<std::map<std::string, Index>>()) {
+        const Index of_row = length / std::max<Index>(all_rows_, 1);  // numbers of each row
+        if (of_row * all_rows_ != length) fail("its contents are of another length");
+        const auto begin = take(length);
+        state.by_rank[name].assign(begin + first_row_ * of_row, begin + (first_row_ + identity_.own_rows) * of_row);
+      }
+      for (const auto& [name, length] : checkpoint.at("shared").get<std::map<std::string, Index>>()) {
+        const auto begin = take(length);
+        state.shared[name].assign(begin, begin + length);
+      }
+      if (at != numbers.end() || !state.shared.contains("errors")) fail("its contents are of another length");
+      const auto iterations = static_cast<Index>(state.shared.at("errors").size());
       if (iterations >= most_iterations_) {
         throw ArgumentError(fmt::format(
             "--max-iterations: the limit of {} is reached already, as {} has {} iterations; expected a larger one to "
             "go on",
             most_iterations_, path, iterations));
       }
-      auto at = numbers.begin();
-      for (std::size_t n = 0; n < vectors.size(); n += 2, at += all_rows_) {
-        vectors[n]->assign(at + first_row_, at + first_row_ + identity_.own_rows);
-      }
-      for (std::size_t n = 1; n < vectors.size(); n += 2, at += identity_.columns) {
-        vectors[n]->assign(at, at + identity_.columns);
-      }
-      state.scaling.errors.assign(at, numbers.end());
       state_ = std::move(state);
     } catch (const json::exception& error) {
       fail(error.what());
@@ -123,22 +92,31 @@ void ScalingCheckpoint::read(const json& checkpoint) {
   });
 }
 
-void ScalingCheckpoint::write(const TransportState& state) {
+void ScalingCheckpoint::write(const iterate::Checkpoint& state) {
   const std::string contents = next_contents(contents_);
-  const auto vectors = vectors_of(state);
-  const auto iterations = static_cast<Index>(state.scaling.errors.size());
-  const Index all = static_cast<Index>(vectors.size()) / 2 * (all_rows_ + identity_.columns) + iterations;
+  json checkpoint{{"numbers", state.numbers}, {"by_rank", json::object()}, {"shared", json::object()}};
+  Index all = 0;
+  std::vector<Index> begins;
+  for (const auto& [name, values] : state.by_rank) {
+    const auto own = static_cast<Index>(values.size());
+    begins.push_back(all + mpi::sum_below(context_.comm(), own));
+    checkpoint["by_rank"][name] = mpi::all_reduce(context_.comm(), own, mpi::Operation::sum());
+    all += checkpoint["by_rank"][name].get<Index>();
+  }
+  for (const auto& [name, values] : state.shared) {
+    begins.push_back(all);
+    checkpoint["shared"][name] = values.size();
+    all += static_cast<Index>(values.size());
+  }
   io::NpyRows<double> file(context_, contents_path(options_.checkpoint, contents), {all, 1});
   mpi::agreed(context_, [&] {
-    Index begin = 0;
-    for (std::size_t n = 0; n < vectors.size(); n += 2, begin += all_rows_) file.write(begin + first_row_, *vectors[n]);
+    auto begin = begins.begin();
+    for (const auto& [name, values] : state.by_rank) file.write(*begin++, values);
     if (context_.rank() != 0) return;
-    for (std::size_t n = 1; n < vectors.size(); n += 2, begin += identity_.columns) file.write(begin, *vectors[n]);
-    file.write(begin, state.scaling.errors);
+    for (const auto& [name, values] : state.shared) file.write(*begin++, values);
   });
   file.commit();
-  json checkpoint = json_of(state);
-  checkpoint["iterations"] = iterations;
+  checkpoint["iterations"] = state.shared.at("errors").size();
   checkpoint["contents"] = contents;
   checkpoint["job"] = identity_.settings;
   checkpoint["ranks"] = context_.size();
@@ -146,7 +124,7 @@ void ScalingCheckpoint::write(const TransportState& state) {
   contents_ = contents;
 }
 
-void ScalingCheckpoint::keep(const TransportState& state) {
+void ScalingCheckpoint::keep(const iterate::Checkpoint& state) {
   attempts_.make(context_, [&] { write(state); });
   if (signal_ != 0) throw Stopped(signal_, options_.checkpoint);
 }
@@ -161,28 +139,11 @@ void ScalingCheckpoint::put_into(sinkhorn::Limits& limits) {
   if (options_.checkpoint.empty()) return;
   stop_.emplace(context_);
   limits.checkpoints = {[this](Index iterations) { return is_due(iterations); },
-                        [this](const sinkhorn::ScalingState& scaling) {
-                          TransportState state;
-                          state.scaling = scaling;
-                          keep(state);
-                        },
-                        state_ ? &state_->scaling : nullptr};
+                        [this](const iterate::Checkpoint& state) { keep(state); }, state_ ? &*state_ : nullptr};
 }
-
-template <class Options>
-void ScalingCheckpoint::put(Options& options) {
-  if (options_.checkpoint.empty()) return;
-  stop_.emplace(context_);
-  options.is_due = [this](Index iterations) { return is_due(iterations); };
-  options.keep = [this](const TransportState& state) { keep(state); };
-  options.from = state_ ? &*state_ : nullptr;
-}
-
-template void ScalingCheckpoint::put(sinkhorn::TransportOptions&);
-template void ScalingCheckpoint::put(sinkhorn::BarycentreOptions&);
 
 Index ScalingCheckpoint::resumed_at() const noexcept {
-  return state_ ? static_cast<Index>(state_->scaling.errors.size()) : 0;
+  return state_ ? static_cast<Index>(state_->shared.at("errors").size()) : 0;
 }
 
 void ScalingCheckpoint::end(sinkhorn::Outcome& outcome) {

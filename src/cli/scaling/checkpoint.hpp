@@ -7,9 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/course/status.hpp"
-#include "plait/sinkhorn/transport/barycentre.hpp"
-#include "plait/sinkhorn/transport/transport.hpp"
+#include "plait/sinkhorn/course/course.hpp"
 
 #include "cli/host/checkpoint.hpp"
 #include "cli/host/signals.hpp"
@@ -18,8 +16,8 @@
 namespace plait::cli {
 
 /// Keeps the state of a job of scaling or transport, for --checkpoint, and finds one, for --resume. The contents of a
-/// checkpoint are the vectors, one after the other: those of all rows, those of all columns, and the error after each
-/// iteration, which may be millions. Does nothing where no checkpoint is asked for.
+/// checkpoint are its vectors, one after the other: those of all rows, then those that all ranks share. Does nothing
+/// where no checkpoint is asked for.
 class ScalingCheckpoint {
  public:
   /// What has to be the same for a job to go on.
@@ -39,8 +37,6 @@ class ScalingCheckpoint {
 
   /// To be used as long as this lives.
   void put_into(sinkhorn::Limits& limits);
-  void put_into(sinkhorn::TransportOptions& options) { put(options); }
-  void put_into(sinkhorn::BarycentreOptions& options) { put(options); }
 
   /// Iterations that the checkpoint had, of the stage under way; 0 without one.
   [[nodiscard]] Index resumed_at() const noexcept;
@@ -49,12 +45,10 @@ class ScalingCheckpoint {
   void end(sinkhorn::Outcome& outcome);
 
  private:
-  template <class Options>
-  void put(Options& options);
   [[nodiscard]] bool is_due(Index iterations);
   void read(const nlohmann::json& checkpoint);
-  void keep(const sinkhorn::TransportState& state);
-  void write(const sinkhorn::TransportState& state);
+  void keep(const iterate::Checkpoint& state);
+  void write(const iterate::Checkpoint& state);
 
   mpi::Context& context_;
   const CheckpointOptions& options_;
@@ -65,8 +59,8 @@ class ScalingCheckpoint {
   std::string contents_;  // of the last one that was written
   CheckpointAttempts attempts_;
   std::optional<StopRequest> stop_;
-  int signal_ = 0;                                 // that this job is to stop for
-  std::optional<sinkhorn::TransportState> state_;  // of a scaling, only that part
+  int signal_ = 0;  // that this job is to stop for
+  std::optional<iterate::Checkpoint> state_;
 };
 
 }  // namespace plait::cli

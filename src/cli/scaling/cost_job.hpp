@@ -8,7 +8,6 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/transport/point_transport.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/scaling/job.hpp"

@@ -11,7 +11,7 @@
 #include "plait/io/slab.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/course/stagnation.hpp"
+#include "plait/sinkhorn/course/course.hpp"
 
 #include "cli/host/files.hpp"
 #include "cli/host/guard.hpp"

@@ -15,8 +15,7 @@
 #include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/float16.hpp"
-#include "plait/sinkhorn/course/limits.hpp"
-#include "plait/sinkhorn/course/status.hpp"
+#include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
 

@@ -9,7 +9,7 @@
 #include "plait/base/timeline.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/report/trace.hpp"
-#include "plait/sinkhorn/course/status.hpp"
+#include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 #include "cli/host/report.hpp"

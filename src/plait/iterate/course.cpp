@@ -8,6 +8,13 @@
 
 namespace plait::iterate {
 
+const std::vector<double>& vector_of(const std::map<std::string, std::vector<double>>& vectors,
+                                     const std::string& name) {
+  const auto found = vectors.find(name);
+  if (found != vectors.end()) return found->second;
+  throw ArgumentError(fmt::format("the state has no {}, expected one of a run of the same kind", name));
+}
+
 void expect_valid(const Limits& limits) {
   if (!(limits.tolerance >= 0)) {
     throw ArgumentError(fmt::format("the tolerance is {}, expected a number >= 0", limits.tolerance));
@@ -28,11 +35,7 @@ Course::Course(const Limits& limits, Rounding rounding) : limits_(limits), round
 void Course::save(Checkpoint& checkpoint) const { checkpoint.shared["errors"] = errors_; }
 
 void Course::resume(const Checkpoint& checkpoint) {
-  const auto found = checkpoint.shared.find("errors");
-  if (found == checkpoint.shared.end()) {
-    throw ArgumentError("the state has no errors, expected one for each iteration that was done");
-  }
-  errors_ = found->second;
+  errors_ = vector_of(checkpoint.shared, "errors");
   state_ = {static_cast<Index>(errors_.size()), errors_.empty() ? 0 : errors_.back()};
   if (!is_at_limit()) return;
   throw ArgumentError(fmt::format("the number of iterations is limited to {}, expected more than the {} that were done",
@@ -43,6 +46,10 @@ void Course::took(double error) {
   state_.error = error;
   errors_.push_back(error);
   ++state_.step;
+}
+
+bool Course::is_due_to_end() const {
+  return !errors_.empty() && (state_.error <= limits_.tolerance || is_rounding(errors_, rounding_));
 }
 
 bool Course::is_over() {

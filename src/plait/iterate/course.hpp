@@ -34,10 +34,14 @@ class Course {
   void save(Checkpoint& checkpoint) const;
   void resume(const Checkpoint& checkpoint);
 
-  /// Notes what is left of the error after one more iteration.
+  /// Notes what is left of the error after one more iteration. Takes no memory while `has_room`.
   void took(double error);
+  [[nodiscard]] bool has_room() const noexcept { return errors_.size() < errors_.capacity(); }
+  void make_room() { errors_.reserve(2 * errors_.size() + 64); }
 
-  /// Whether the error is what was wanted, or what rounding leaves; the state then says which.
+  /// Whether the error is what was wanted, or what rounding leaves.
+  [[nodiscard]] bool is_due_to_end() const;
+  /// The same, and the state then says which.
   [[nodiscard]] bool is_over();
   [[nodiscard]] bool is_at_limit() const noexcept { return state_.step >= limits_.most_iterations; }
   /// Whether the iteration to come is the last one that is allowed.

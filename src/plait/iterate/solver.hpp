@@ -34,6 +34,10 @@ struct Checkpoint {
   std::map<std::string, std::vector<double>> by_rank = {};  ///< this rank's part of each; rank 0 has the first one
 };
 
+/// \throws ArgumentError  there is none of this name
+[[nodiscard]] const std::vector<double>& vector_of(const std::map<std::string, std::vector<double>>& vectors,
+                                                   const std::string& name);
+
 /// The contract of all that iterates:
 ///
 ///     while (solver.advance()) {}

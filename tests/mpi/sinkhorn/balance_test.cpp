@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/balance/sparse_symmetric.hpp"
+#include "plait/sinkhorn/balance/symmetric_operand.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -316,12 +316,12 @@ TEST_F(Balancing, GoesOnWithTheSameBits) {
   for (Index i = 0; i < 23; ++i) whole(i, 9) = whole(9, i) = 0;  // is masked
   const Balance expected = balanced(whole);
   ASSERT_GT(expected.outcome.iterations, 7);
-  sinkhorn::ScalingState kept;
+  iterate::Checkpoint kept;
   Limits limits{.tolerance = 1e-13, .most_iterations = 7};
   limits.checkpoints.is_due = [](Index iterations) { return iterations % 3 == 0; };
-  limits.checkpoints.keep = [&](const sinkhorn::ScalingState& state) { kept = state; };
+  limits.checkpoints.keep = [&](const iterate::Checkpoint& state) { kept = state; };
   static_cast<void>(balanced(whole, 1, limits));
-  ASSERT_EQ(kept.errors.size(), 6U);
+  ASSERT_EQ(kept.shared["errors"].size(), 6U);
   Limits on{.tolerance = 1e-13};
   on.checkpoints.from = &kept;
   const Balance resumed = balanced(whole, 1, on);

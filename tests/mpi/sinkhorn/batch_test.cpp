@@ -10,9 +10,10 @@
 
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
-#include "plait/sinkhorn/scaling/scale_batch.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
-#include "plait/sinkhorn/transport/transport_batch.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "mpi/sinkhorn/counted_collectives.hpp"
 #include "mpi/sinkhorn/problem.hpp"
@@ -81,15 +82,14 @@ TEST_F(ManyProblems, TakeNoMoreMessagesThanFew) {
     const auto found = sinkhorn::scale_batch<double, double>(context, positive.const_view(), marginals);
     EXPECT_EQ(found.back().outcome.status, Status::converged);
     const auto checked = sinkhorn::checked_marginals_of_each(context, matrix.rows, matrix.columns, marginals);
-    const auto errors =
-        sinkhorn::marginal_errors_of_each<double, double>(context, positive.const_view(), found, checked);
+    const auto errors = sinkhorn::marginal_errors<double, double>(context, positive.const_view(), found, checked);
     EXPECT_LT(errors.back().columns, 1e-8);
   });
   const auto transported = [&](const char* what, const TransportOptions& options, Status expected) {
     expect_no_more_for_many(what, [&](const auto& marginals) {
       const auto found = sinkhorn::transport_batch<double, double>(context, matrix.const_view(), marginals, options);
       EXPECT_EQ(found.back().outcome.status, expected) << found.back().outcome.reason;
-      static_cast<void>(sinkhorn::wanted_masses_of_each<double>(context, marginals, options.rho, found));
+      static_cast<void>(sinkhorn::wanted_masses<double>(context, marginals, options.rho, found));
     });
   };
   const sinkhorn::Limits few{.tolerance = 0, .most_iterations = 6};
@@ -222,12 +222,12 @@ TEST_F(ManyProblems, HaveTheProofsOfEachByItself) {
   std::vector<double> heights;
   for (Index i = 0; i < matrix.rows; ++i) heights.push_back(matrix.first + i < 3 ? 2 : 1);
   const std::vector<sinkhorn::RowHeights> asked{{&all[0], heights}, {&all[1], heights}};
-  const auto found =
-      sinkhorn::feasibility_of_each<double>(context, matrix.const_view(), sinkhorn::Support::positive, asked);
+  const auto found = sinkhorn::feasibility<double>(context, matrix.const_view(), sinkhorn::Support::positive, asked);
   ASSERT_EQ(found.size(), 2U);
   for (std::size_t k = 0; k < 2; ++k) {
     const auto alone =
-        sinkhorn::feasibility<double>(context, matrix.const_view(), sinkhorn::Support::positive, all[k], heights);
+        sinkhorn::feasibility<double>(context, matrix.const_view(), sinkhorn::Support::positive, {&asked[k], 1})
+            .front();
     EXPECT_EQ(found[k].is_infeasible, alone.is_infeasible);
     EXPECT_EQ(found[k].bottleneck.need, alone.bottleneck.need);
     EXPECT_EQ(found[k].bottleneck.room, alone.bottleneck.room);

@@ -7,8 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/sinkhorn/coffee/dealt_rows.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
-#include "plait/sinkhorn/exchange/dealt_rows.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/exchange/exact_sum.hpp"
-#include "plait/sinkhorn/grid/grid_check.hpp"
+#include "plait/sinkhorn/grid/exact_sum.hpp"
+#include "plait/sinkhorn/grid/grid.hpp"
 #include "plait/sinkhorn/grid/grid_scale.hpp"
 
 #include "mpi/mpi/pretended_nodes.hpp"

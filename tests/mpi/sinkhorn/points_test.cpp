@@ -10,7 +10,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
-#include "plait/sinkhorn/transport/point_transport.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

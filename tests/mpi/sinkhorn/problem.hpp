@@ -9,6 +9,7 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/base/random.hpp"
 #include "plait/layout/axis.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/simd/row_block.hpp"
 
 #include "support/ranks.hpp"
@@ -116,6 +117,25 @@ inline std::vector<long double> reference_plan(const WholeProblem& whole, Index 
     }
   }
   return plan;
+}
+
+/// This rank's rows of a matrix, without its zeros.
+template <class T>
+layout::SparseRows<T> sparse(const WholeProblem& whole) {
+  const OwnRows<double> own(whole);
+  layout::SparseRows<T> rows;
+  rows.shape = {whole.rows, whole.columns};
+  rows.first_row = own.first;
+  for (Index i = 0; i < own.rows; ++i) {
+    for (Index j = 0; j < own.columns; ++j) {
+      const double entry = own.const_view()(i, j);
+      if (entry == 0) continue;
+      rows.columns.push_back(static_cast<std::uint32_t>(j));
+      rows.values.push_back(static_cast<T>(entry));
+    }
+    rows.starts.push_back(rows.entries());
+  }
+  return rows;
 }
 
 }  // namespace plait::test

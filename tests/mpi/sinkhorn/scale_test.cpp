@@ -11,6 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/simd/row_block.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
 #include "plait/sinkhorn/sweep/filled_parts.hpp"
@@ -358,10 +359,11 @@ TEST_F(Sinkhorn, IsTightOnlyWhereEntriesHaveToVanishForTheSumsOfOthers) {
   const auto is_tight = [&](const WholeProblem& whole, const std::vector<double>& heights) {
     const OwnRows<double> own(whole);
     const auto checked = sinkhorn::checked_marginals(context, own.rows, whole.columns, {own.r, whole.c});
-    const auto found = sinkhorn::feasibility<double>(
-        context, own.const_view(), sinkhorn::Support::positive, checked,
-        std::span(heights).subspan(static_cast<std::size_t>(own.rows == 0 ? 0 : own.first),
-                                   static_cast<std::size_t>(own.rows)));
+    const sinkhorn::RowHeights asked{&checked,
+                                     std::span(heights).subspan(static_cast<std::size_t>(own.rows == 0 ? 0 : own.first),
+                                                                static_cast<std::size_t>(own.rows))};
+    const auto found =
+        sinkhorn::feasibility<double>(context, own.const_view(), sinkhorn::Support::positive, {&asked, 1}).front();
     EXPECT_FALSE(found.is_infeasible);
     return found.is_tight;
   };

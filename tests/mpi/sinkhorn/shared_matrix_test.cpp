@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/scaling/scale_batch.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
 #include "plait/sinkhorn/transport/divergence.hpp"
-#include "plait/sinkhorn/transport/transport_batch.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -272,16 +272,16 @@ TEST_F(Barycentres, GoOnWithTheSameBitsFromAnyState) {
   for (const auto& [epsilon, domain] : {std::pair(0.1, Domain::factors), std::pair(0.02, Domain::logarithmic)}) {
     sinkhorn::BarycentreOptions options{.epsilon = epsilon, .domain = domain, .first_epsilon = 16 * epsilon};
     options.limits.tolerance = 1e-10;
-    std::vector<sinkhorn::TransportState> states;
-    options.is_due = [](Index iterations) { return iterations % 4 == 0; };
-    options.keep = [&](const sinkhorn::TransportState& state) { states.push_back(state); };
+    std::vector<iterate::Checkpoint> states;
+    options.limits.checkpoints.is_due = [](Index iterations) { return iterations % 4 == 0; };
+    options.limits.checkpoints.keep = [&](const iterate::Checkpoint& state) { states.push_back(state); };
     const auto expected = sinkhorn::barycentre<double>(context, own.const_view(), histograms, options);
     ASSERT_GT(states.size(), 2U);
     const auto kept = std::move(states);
-    options.keep = {};
-    for (const sinkhorn::TransportState& state : kept) {
-      SCOPED_TRACE(state.epsilon);
-      options.from = &state;
+    options.limits.checkpoints.keep = {};
+    for (const iterate::Checkpoint& state : kept) {
+      SCOPED_TRACE(state.numbers.at("epsilon"));
+      options.limits.checkpoints.from = &state;
       const auto resumed = sinkhorn::barycentre<double>(context, own.const_view(), histograms, options);
       EXPECT_EQ(resumed.masses, expected.masses);
       EXPECT_EQ(resumed.costs, expected.costs);
@@ -292,7 +292,7 @@ TEST_F(Barycentres, GoOnWithTheSameBitsFromAnyState) {
     options.first_epsilon = 0;
     EXPECT_THAT(
         [&] {
-          options.from = &kept.back();
+          options.limits.checkpoints.from = &kept.back();
           static_cast<void>(sinkhorn::barycentre<double>(context, own.const_view(), histograms, options));
         },
         ThrowsMessage<ArgumentError>(HasSubstr("the state has come to epsilon")));

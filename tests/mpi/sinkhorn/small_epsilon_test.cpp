@@ -11,7 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
-#include "plait/sinkhorn/transport/transport_batch.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

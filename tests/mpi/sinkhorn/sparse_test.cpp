@@ -1,5 +1,3 @@
-#include "plait/sinkhorn/scaling/sparse.hpp"
-
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -9,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/sinkhorn/marginals/sparse_support.hpp"
+#include "plait/sinkhorn/marginals/feasibility.hpp"
+#include "plait/sinkhorn/scaling/plan.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"
@@ -24,25 +24,6 @@ using sinkhorn::Status;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-/// This rank's rows of a matrix, without its zeros.
-template <class T>
-SparseRows<T> sparse(const WholeProblem& whole) {
-  const OwnRows<double> own(whole);
-  SparseRows<T> rows;
-  rows.shape = {whole.rows, whole.columns};
-  rows.first_row = own.first;
-  for (Index i = 0; i < own.rows; ++i) {
-    for (Index j = 0; j < own.columns; ++j) {
-      const double entry = own.const_view()(i, j);
-      if (entry == 0) continue;
-      rows.columns.push_back(static_cast<std::uint32_t>(j));
-      rows.values.push_back(static_cast<T>(entry));
-    }
-    rows.starts.push_back(rows.entries());
-  }
-  return rows;
-}
 
 /// A random matrix of which most entries are 0, but not on two diagonals, so that it has total support if it is square.
 WholeProblem thin_problem(Index rows, Index columns, std::uint64_t seed) {
@@ -206,12 +187,12 @@ TEST_F(Sparse, GoesOnWithTheSameBits) {
   const auto rows = sparse<double>(whole);
   const auto expected = sinkhorn::scale<double, double>(context, rows, {}, {.tolerance = 1e-12});
   ASSERT_GT(expected.outcome.iterations, 7);
-  sinkhorn::ScalingState kept;
+  iterate::Checkpoint kept;
   sinkhorn::Limits limits{.tolerance = 1e-12, .most_iterations = 7};
   limits.checkpoints.is_due = [](Index iterations) { return iterations % 3 == 0; };
-  limits.checkpoints.keep = [&](const sinkhorn::ScalingState& state) { kept = state; };
+  limits.checkpoints.keep = [&](const iterate::Checkpoint& state) { kept = state; };
   static_cast<void>(sinkhorn::scale<double, double>(context, rows, {}, limits));
-  ASSERT_EQ(kept.errors.size(), 6U);
+  ASSERT_EQ(kept.shared["errors"].size(), 6U);
   sinkhorn::Limits on{.tolerance = 1e-12};
   on.checkpoints.from = &kept;
   const auto resumed = sinkhorn::scale<double, double>(context, rows, {}, on);

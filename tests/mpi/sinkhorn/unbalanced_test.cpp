@@ -11,7 +11,6 @@
 #include "plait/base/error.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
-#include "plait/sinkhorn/transport/transport_batch.hpp"
 
 #include "mpi/sinkhorn/problem.hpp"
 #include "support/ranks.hpp"

@@ -5,8 +5,7 @@
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/balance/symmetric_operand.hpp"
-#include "plait/sinkhorn/course/limits.hpp"
-#include "plait/sinkhorn/course/status.hpp"
+#include "plait/sinkhorn/course/course.hpp"
 
 namespace plait::sinkhorn {
 

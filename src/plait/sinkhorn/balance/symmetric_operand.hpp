@@ -6,6 +6,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
@@ -36,8 +37,7 @@ class SymmetricOperand {
   virtual void multiply(std::span<const double> x, std::span<double> y) = 0;
 
   /// See `feasibility`. The marginals are the same each time. Collective over `context`.
-  [[nodiscard]] virtual Feasibility feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
-                                                   std::span<const double> heights) = 0;
+  [[nodiscard]] virtual Feasibility feasibility_of(mpi::Context& context, const RowHeights& problem) = 0;
 
   /// What the reason of a run that came to the limit of its iterations has to tell beside; empty for nothing.
   [[nodiscard]] virtual std::string at_limit() const { return {}; }
@@ -61,8 +61,7 @@ class DenseSymmetricOperand final : public SymmetricOperand {
   [[nodiscard]] Index columns() const override { return rows_.columns(); }
   void expect_symmetric(mpi::Context& context) const override;
   void multiply(std::span<const double> x, std::span<double> y) override;
-  [[nodiscard]] Feasibility feasibility_of(mpi::Context& context, const CheckedMarginals& marginals,
-                                           std::span<const double> heights) override;
+  [[nodiscard]] Feasibility feasibility_of(mpi::Context& context, const RowHeights& problem) override;
 
  private:
   matrix_view<const T> rows_;
@@ -78,5 +77,35 @@ void balance_in_place(matrix_view<T> rows, Index first_row, std::span<const doub
 [[nodiscard]] inline double balanced_entry(double entry, double x, double y) noexcept {
   return entry * std::max(x, y) * std::min(x, y);
 }
+
+/// A sparse symmetric matrix of which both triangles are stored: double, or float computed with as double.
+///
+/// Where iterations are slow it is decided once, on rank 0, whether the matrix has support and total support, if that
+/// takes no more than `most_support_bytes` there: see `SparseSupport`.
+template <class T>
+class SparseSymmetricOperand final : public SymmetricOperand {
+ public:
+  /// \pre  the rows outlive this
+  explicit SparseSymmetricOperand(const layout::SparseRows<T>& rows, Index most_support_bytes = Index{4} << 30)
+      : rows_(rows), support_(rows, most_support_bytes) {}
+
+  [[nodiscard]] Index rows() const override { return rows_.rows(); }
+  [[nodiscard]] Index columns() const override { return rows_.shape.columns; }
+  /// Entries go to the ranks that have their mirror images, a bounded number at a time.
+  void expect_symmetric(mpi::Context& context) const override;
+  void multiply(std::span<const double> x, std::span<double> y) override;
+  [[nodiscard]] Feasibility feasibility_of(mpi::Context& context, const RowHeights& problem) override;
+
+  /// Of the support.
+  [[nodiscard]] std::string at_limit() const override { return support_.at_limit(); }
+
+ private:
+  const layout::SparseRows<T>& rows_;
+  SparseSupport<T> support_;
+};
+
+/// B(i, j) ← x[i] A(i, j) x[j] in the place of this rank's rows, as symmetric as A is, to the last bit. Local.
+template <class T>
+void balance_in_place(layout::SparseRows<T>& rows, std::span<const double> x);
 
 }  // namespace plait::sinkhorn

@@ -55,9 +55,9 @@ class CostOperand {
   [[nodiscard]] virtual std::vector<CheckedMarginals> reachable(mpi::Context& context,
                                                                 std::span<const CheckedMarginals> problems) = 0;
 
-  /// See `sinkhorn::feasibility_of_each`. Collective.
-  [[nodiscard]] virtual std::vector<Feasibility> feasibility_of_each(mpi::Context& context,
-                                                                     std::span<const RowHeights> problems) = 0;
+  /// See `sinkhorn::feasibility`. Collective.
+  [[nodiscard]] virtual std::vector<Feasibility> feasibility(mpi::Context& context,
+                                                             std::span<const RowHeights> problems) = 0;
 
  private:
   Index rows_;

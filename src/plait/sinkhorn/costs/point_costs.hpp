@@ -31,8 +31,8 @@ class PointCosts final : public CostOperand<A> {
   /// Every point may go to every other.
   [[nodiscard]] std::vector<CheckedMarginals> reachable(mpi::Context& context,
                                                         std::span<const CheckedMarginals> problems) override;
-  [[nodiscard]] std::vector<Feasibility> feasibility_of_each(mpi::Context&,
-                                                             std::span<const RowHeights> problems) override {
+  [[nodiscard]] std::vector<Feasibility> feasibility(mpi::Context& /*context*/,
+                                                     std::span<const RowHeights> problems) override {
     return std::vector<Feasibility>(problems.size());
   }
 

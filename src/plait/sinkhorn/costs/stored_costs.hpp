@@ -35,9 +35,9 @@ class StoredCosts final : public CostOperand<A> {
                                                         std::span<const CheckedMarginals> problems) override {
     return sinkhorn::reachable<T>(context, costs_, problems);
   }
-  [[nodiscard]] std::vector<Feasibility> feasibility_of_each(mpi::Context& context,
-                                                             std::span<const RowHeights> problems) override {
-    return sinkhorn::feasibility_of_each<T>(context, costs_, Support::finite, problems);
+  [[nodiscard]] std::vector<Feasibility> feasibility(mpi::Context& context,
+                                                     std::span<const RowHeights> problems) override {
+    return sinkhorn::feasibility<T>(context, costs_, Support::finite, problems);
   }
 
  private:

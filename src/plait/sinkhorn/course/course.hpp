@@ -1,58 +1,68 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "plait/sinkhorn/course/limits.hpp"
-#include "plait/sinkhorn/course/status.hpp"
-#include "plait/sinkhorn/marginals/feasibility.hpp"
-#include "plait/sinkhorn/marginals/marginals.hpp"
+#include "plait/base/index.hpp"
+#include "plait/iterate/course.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/iterate/stagnation.hpp"
+#include "plait/mpi/alike.hpp"
 
 namespace plait::sinkhorn {
 
-/// A run of iterations as it goes on, and the rule by which all of them end. It begins where `limits.checkpoints.from`
-/// has come to. Local; what it is told has to be the same on all ranks.
-class Course {
- public:
-  /// \param rounding  the difference between 1 and the next number of those that are computed with
-  /// \param span      how large the terms of exponents are: in logarithms, costs in units of epsilon
-  /// \param is_plain  whether the update is: see `Update`
-  Course(const Limits& limits, double rounding, double span = 0, bool is_plain = true);
+using iterate::roundoff_of;
 
-  /// Notes what is left of the error after one more iteration, and tells the listener.
-  void took(double error);
-
-  /// Keeps the state that comes before the next iteration, if it is time to.
-  template <class State>
-  void keep(State&& state) const {
-    const ScalingCheckpoints& checkpoints = limits_.checkpoints;
-    if (!checkpoints.keep || !checkpoints.is_due || !checkpoints.is_due(outcome_.iterations)) return;
-    ScalingState kept = state();
-    kept.errors = outcome_.errors;
-    checkpoints.keep(kept);
-  }
-
-  /// Whether that is what was wanted, or what rounding leaves. The outcome says which.
-  [[nodiscard]] bool is_over();
-  [[nodiscard]] bool is_at_limit() const noexcept { return outcome_.iterations >= limits_.most_iterations; }
-  /// Whether it is time to ask if there is an end at all.
-  [[nodiscard]] bool is_slow() const;
-  /// Whether the numbers are as good as rounding lets them be.
-  [[nodiscard]] bool is_rounding() const;
-  /// Whether this is proof that there is no plan. The outcome says so.
-  [[nodiscard]] bool is_proof(const Feasibility& found, const CheckedMarginals& marginals);
-
-  /// \param found  what may be the reason
-  const Outcome& at_limit(const Feasibility& found = {}, const AxisNames& names = {});
-  const Outcome& ended(Status status, std::string reason);
-
-  [[nodiscard]] const Outcome& outcome() const noexcept { return outcome_; }
-
- private:
-  Limits limits_;
-  double rounding_;
-  double span_;
-  bool is_plain_;
-  Outcome outcome_;
+/// How a run came to its end.
+enum class Status : unsigned char {
+  converged,
+  iteration_limit,
+  no_support,            ///< no matrix that is 0 wherever this one is has these marginals, which are all alike
+  infeasible_marginals,  ///< the same with marginals that differ
+  numerical_limit,       ///< the numbers left their range, or are as good as rounding lets them be
 };
+
+/// "converged", "iteration limit", ...
+[[nodiscard]] std::string_view name(Status status) noexcept;
+
+/// The result of a run beside its numbers. The same on all ranks.
+///
+/// An *error* is the sum over all columns of |sum of the plan's column - sum that it is to have|, divided by the sum of
+/// all marginals. With a plain update (see `Update`) the rows have their sums, and the error does not grow from
+/// iteration to iteration, both up to rounding; others count what the rows are off by, too, and may grow for a while.
+struct Outcome {
+  Status status = Status::converged;
+  std::string reason = {};  // in words and numbers, for people
+  Index iterations = 0;
+  double error = 0;
+  std::vector<double> errors = {};  // after each iteration
+  bool is_out_of_range = false;     // of numbers, some of which are none
+};
+
+/// When checkpoints are kept, and from which one a run goes on; see `iterate::Observers`.
+struct Checkpoints {
+  std::function<bool(Index iterations)> is_due = {};
+  std::function<void(const iterate::Checkpoint&)> keep = {};
+  const iterate::Checkpoint* from = nullptr;  // none: from the beginning. Of the same run on all ranks
+};
+
+/// When a run ends, and who is told how it goes.
+struct Limits {
+  double tolerance = 1e-9;  // of the error, see `Outcome`
+  Index most_iterations = 10'000;
+  /// Called on all ranks after each iteration; what it throws on one of them has to be thrown on all.
+  std::function<void(Index iteration, double error)> listener = {};
+  Checkpoints checkpoints = {};  // of runs for one problem
+  /// The most memory that rank 0 takes to decide whether a sparse matrix has support: see `SparseSupport`.
+  Index most_support_bytes = Index{4} << 30;
+};
+
+/// \throws ArgumentError  a tolerance, a number of iterations or of bytes below 0
+void expect_valid(const Limits& limits);
+
+/// Adds what all ranks have to give alike.
+void name_arguments(const Limits& limits, mpi::Alike& arguments);
 
 }  // namespace plait::sinkhorn

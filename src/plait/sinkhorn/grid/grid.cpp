@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/layout/axis.hpp"
 #include "plait/model/choice.hpp"
 
 namespace plait::sinkhorn {
@@ -21,6 +22,11 @@ double allreduce_seconds(const model::Machine& machine, int ranks, int ranks_per
 }
 
 Index divided(Index number, int parts) { return (number + parts - 1) / parts; }
+
+/// Where part `part` of an even axis begins; of one that is empty, anywhere inside.
+Index begin_of(const layout::Axis& axis, Index part) {
+  return axis.local_extent(part) == 0 ? 0 : axis.global_of(part, 0);
+}
 
 }  // namespace
 
@@ -61,6 +67,14 @@ Grid choose_grid(const model::Machine& machine, const model::Placement& placemen
     least = seconds;
   }
   return best;
+}
+
+BlockPlace block_place(const Grid& grid, layout::Shape shape, int rank) {
+  const auto rows = layout::Axis::even(shape.rows, grid.rows);
+  const auto columns = layout::Axis::even(shape.columns, grid.columns);
+  const int row = grid.row_of(rank);
+  const int column = grid.column_of(rank);
+  return {begin_of(rows, row), rows.local_extent(row), begin_of(columns, column), columns.local_extent(column)};
 }
 
 }  // namespace plait::sinkhorn

@@ -41,4 +41,14 @@ void expect_grid_of(const Grid& grid, int ranks);
 [[nodiscard]] Grid choose_grid(const model::Machine& machine, const model::Placement& placement, layout::Shape shape,
                                Index element_bytes, Index number_bytes);
 
+/// Where this rank's block of a matrix on a grid lies.
+struct BlockPlace {
+  Index first_row = 0;
+  Index rows = 0;
+  Index first_column = 0;
+  Index columns = 0;
+};
+
+[[nodiscard]] BlockPlace block_place(const Grid& grid, layout::Shape shape, int rank);
+
 }  // namespace plait::sinkhorn

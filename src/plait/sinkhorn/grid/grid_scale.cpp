@@ -2,20 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/collective/calls.hpp"
+#include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/course/course.hpp"
-#include "plait/sinkhorn/course/stagnation.hpp"
-#include "plait/sinkhorn/grid/grid_check.hpp"
-#include "plait/sinkhorn/grid/grid_sweep.hpp"
+#include "plait/simd/row_block.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
+#include "plait/sinkhorn/exchange/column_sums.hpp"
+#include "plait/sinkhorn/grid/exact_sum.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
-#include "plait/sinkhorn/scaling/scaling_run.hpp"
+#include "plait/sinkhorn/marginals/matrix_check.hpp"
+#include "plait/sinkhorn/scaling/scaling_method.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
 
@@ -46,68 +54,205 @@ void expect_block(const BlockPlace& place, matrix_view<const T> block) {
   }
 }
 
-/// One run. The error of an iteration is known when the sums of rows of the next one have come.
-template <class T, class A>
-class GridRun {
- public:
-  GridRun(mpi::Context& context, matrix_view<const T> block, const Columns& part, const CheckedMarginals& marginals,
-          const Limits& limits, GridSweep<T, A>& sweep)
-      : context_(context),
-        block_(block),
-        part_(part),
-        marginals_(marginals),
-        sweep_(sweep),
-        most_iterations_(limits.most_iterations),
-        course_(limits, roundoff_of<A>()) {}
+void expect_alive(std::string_view what, const std::vector<std::uint8_t>& alive, std::span<const double> marginals,
+                  Index first) {
+  for (std::size_t k = 0; k < alive.size(); ++k) {
+    if (alive[k] != 0 || marginals[k] == 0) continue;
+    fail_dead(what, first + static_cast<Index>(k), "only zeros", marginals[k]);
+  }
+}
 
-  [[nodiscard]] Outcome to_the_end() {
-    if (course_.is_at_limit()) return course_.at_limit();
-    static_cast<void>(sweep_.find_rows());
-    while (true) {
-      const bool rows_have_factors = sweep_.scale_rows();
-      if (!rows_have_factors) return out_of_range();
-      sweep_.columns();
-      const bool is_last = course_.outcome().iterations + 1 == most_iterations_;
-      const GridNews news = is_last ? sweep_.find_news() : sweep_.find_rows();
-      course_.took(news.error);
-      if (news.starved_columns) return out_of_range();
-      if (course_.is_over()) return course_.outcome();
-      if (course_.is_slow() && is_infeasible()) return course_.outcome();
-      if (course_.is_at_limit()) return limit_reached();
+/// As `checked_marginals`, of marginals of all rows and columns. Collective over `context`.
+///
+/// \pre     there is none for rows, or one for each
+/// \return  those of this rank's block's rows, and of all columns
+CheckedMarginals checked_grid_marginals(mpi::Context& context, const Grid& grid, layout::Shape shape,
+                                        const Marginals& marginals) {
+  // As if each rank had whole rows, nearly as many.
+  const auto rows = layout::Axis::even(shape.rows, context.size());
+  const Index own = rows.local_extent(context.rank());
+  const auto own_rows =
+      marginals.rows.empty()
+          ? std::span<const double>()
+          : marginals.rows.subspan(static_cast<std::size_t>(own == 0 ? 0 : rows.global_of(context.rank(), 0)),
+                                   static_cast<std::size_t>(own));
+  CheckedMarginals checked =
+      checked_marginals(context, own, shape.columns, {own_rows, marginals.columns, marginals.names});
+  const BlockPlace place = block_place(grid, shape, context.rank());
+  mpi::agreed(context, [&] {
+    if (marginals.rows.empty()) {
+      const double each = shape.rows == 0 ? 0 : checked.total / static_cast<double>(shape.rows);
+      checked.rows.assign(static_cast<std::size_t>(place.rows), each);
+    } else {
+      const auto first = marginals.rows.begin() + static_cast<std::ptrdiff_t>(place.first_row);
+      checked.rows.assign(first, first + static_cast<std::ptrdiff_t>(place.rows));
     }
+  });
+  checked.first_row = place.first_row;
+  return checked;
+}
+
+/// As `check_matrix`. Collective over `context`, and over the ranks of the grid's row and column.
+template <class T>
+void check_block(mpi::Context& context, GridContexts& parts, const BlockPlace& place, matrix_view<const T> block,
+                 const CheckedMarginals& marginals) {
+  using Number = simd::FloatOf<T>;
+  constexpr Number largest = std::numeric_limits<Number>::max();
+  std::vector<std::uint8_t> of_rows;
+  std::vector<std::uint8_t> of_columns;
+  mpi::agreed(context, [&] {
+    of_rows.resize(static_cast<std::size_t>(place.rows));
+    of_columns.resize(static_cast<std::size_t>(place.columns));
+    for (Index i = 0; i < place.rows; ++i) {
+      for (Index j = 0; j < place.columns; ++j) {
+        const auto entry = simd::widened<Number>(block(i, j));
+        if (!(entry >= 0 && entry <= largest)) {
+          throw ArgumentError(fmt::format("the entry in {} is {}, expected a finite number >= 0",
+                                          marginals.names.place(place.first_row + i, place.first_column + j), entry));
+        }
+        const auto lives = static_cast<std::uint8_t>(entry > 0);
+        of_rows[static_cast<std::size_t>(i)] |= lives;
+        of_columns[static_cast<std::size_t>(j)] |= lives;
+      }
+    }
+  });
+  collective::allreduce(parts.row, std::span(of_rows), simd::ReduceOperation::max);
+  collective::allreduce(parts.column, std::span(of_columns), simd::ReduceOperation::max);
+  mpi::agreed(context, [&] {
+    expect_alive(marginals.names.row(), of_rows, marginals.rows, place.first_row);
+    expect_alive(marginals.names.column(), of_columns,
+                 std::span(marginals.columns).subspan(static_cast<std::size_t>(place.first_column)),
+                 place.first_column);
+  });
+}
+
+/// Rows go through one kernel only, whose reads the processor foresees.
+template <class T, class F>
+void for_each_few_rows(matrix_view<const T> block, F&& f) {
+  for (Index first = 0; first < block.rows(); first += simd::most_rows_at_a_time) {
+    f(first, block_of(block, first, std::min(simd::most_rows_at_a_time, block.rows() - first)));
+  }
+}
+
+/// An iteration on a block of a grid. The error of an iteration comes with the sums of rows of the next one.
+template <class T, class A>
+class GridScaling final : public Method {
+ public:
+  GridScaling(mpi::Context& context, GridContexts& parts, const BlockPlace& place, matrix_view<const T> block,
+              const CheckedMarginals& marginals, std::span<const A> start)
+      : Method({&marginals, 1}),
+        context_(context),
+        block_(block),
+        first_column_(place.first_column),
+        begins_a_row_(parts.row.rank() == 0),
+        exact_(parts.row.size()),
+        over_row_(parts.row, place.rows + exact_.size() + 1),
+        over_column_(parts.column, place.columns + 1) {
+    mpi::agreed(context, [&] {
+      const auto first = static_cast<std::size_t>(place.first_column);
+      const auto columns = static_cast<std::size_t>(place.columns);
+      factors_.emplace(marginals.rows, std::span(marginals.columns).subspan(first, columns));
+      for (std::size_t j = 0; j < columns && !start.empty(); ++j) {
+        factors_->v[j] = factors_->column_marginals[j] > 0 ? start[first + j] : A{0};
+      }
+      v_before_ = factors_->v;
+      row_sums_.resize(factors_->u.size() + static_cast<std::size_t>(exact_.size() + 1));
+      column_sums_.resize(columns + 1);
+    });
+  }
+
+  void rows(const Round& round, std::span<Found> found) override {
+    if (!has_row_sums_) static_cast<void>(find_rows());
+    has_row_sums_ = true;
+    if (!scale_rows()) {
+      found.front() = {std::numeric_limits<double>::quiet_NaN(), true};
+      return;
+    }
+    scale_columns();
+    if (round.is_last) {
+      std::ranges::fill(row_sums_, A{0});
+      found.front() = exchange_rows();
+    } else {
+      found.front() = find_rows();
+    }
+  }
+  /// Was done with the rows.
+  [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override { return {}; }
+
+  [[nodiscard]] std::vector<Feasibility> look_for_proof(std::span<const std::size_t> /*problems*/) override {
+    const auto heights =
+        mpi::agreed(context_, [&] { return std::vector<double>(factors_->u.begin(), factors_->u.end()); });
+    const RowHeights asked{&problem(0), heights};
+    return feasibility<T>(context_, block_, Support::positive, {&asked, 1}, {first_column_, begins_a_row_});
+  }
+  [[nodiscard]] Ending out_of_range(std::size_t /*problem*/, Index iteration) const override {
+    return sums_out_of_range<A>(iteration);
+  }
+
+  /// \param iterations  how many there were
+  [[nodiscard]] Scaling<A> scaling(Outcome outcome) && {
+    auto& v = outcome.iterations > 0 ? v_before_ : factors_->v;  // those that u was found with
+    return {std::move(outcome), std::move(factors_->u), std::move(v)};
   }
 
  private:
-  [[nodiscard]] Feasibility look_for_a_proof() {
-    const auto heights =
-        mpi::agreed(context_, [&] { return std::vector<double>(sweep_.u().begin(), sweep_.u().end()); });
-    return feasibility<T>(context_, block_, Support::positive, marginals_, heights, part_);
+  /// Sums the rows up, and tells of the columns before.
+  [[nodiscard]] Found find_rows() {
+    for_each_few_rows(block_, [&](Index first, const auto& rows) {
+      kernels_.row_sums(rows, factors_->v.data(), row_sums_.data() + first, {});
+    });
+    return exchange_rows();
   }
 
-  [[nodiscard]] bool is_infeasible() { return course_.is_proof(look_for_a_proof(), marginals_); }
-
-  [[nodiscard]] Outcome limit_reached() {
-    const Feasibility found = look_for_a_proof();
-    if (course_.is_proof(found, marginals_)) return course_.outcome();
-    return course_.at_limit(found, marginals_.names);
+  [[nodiscard]] Found exchange_rows() {
+    const std::span digits = std::span(row_sums_).subspan(factors_->u.size(), static_cast<std::size_t>(exact_.size()));
+    const double total = problem(0).total;
+    const double error = total > 0 ? distance_ / total : distance_;
+    const bool is_number = std::isfinite(error);
+    exact_.write(is_number ? error : 0, digits);
+    row_sums_.back() = factors_->starved_columns > 0 || !is_number ? A{1} : A{0};
+    over_row_(row_sums_);
+    return {exact_.read(digits), row_sums_.back() > 0};
   }
 
-  [[nodiscard]] Outcome out_of_range() {
-    if (is_infeasible()) return course_.outcome();
-    return course_.ended(
-        Status::numerical_limit,
-        fmt::format("sums of rows or columns left the range of {} after {} iterations; the logarithmic domain "
-                    "(plait transport) has no such limit",
-                    std::is_same_v<A, double> ? "double" : "float", course_.outcome().iterations));
+  /// Gives the rows their sums, and sums the columns up: whether all rows have a factor.
+  [[nodiscard]] bool scale_rows() {
+    std::vector<A>& u = factors_->u;
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] = factors_->of_row(static_cast<Index>(i), row_sums_[i]);
+    std::ranges::fill(column_sums_, A{0});
+    for_each_few_rows(block_, [&](Index first, const auto& rows) {
+      kernels_.column_sums(rows, u.data() + first, column_sums_.data(), {});
+    });
+    column_sums_.back() = factors_->starved_rows > 0 ? A{1} : A{0};
+    over_column_(column_sums_);
+    return column_sums_.back() == 0;
+  }
+
+  void scale_columns() {
+    std::vector<A>& v = factors_->v;
+    v_before_.swap(v);
+    distance_ = 0;
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      const double sum = static_cast<double>(v_before_[j]) * static_cast<double>(column_sums_[j]);
+      distance_ += std::abs(sum - factors_->column_marginals[j]);
+      v[j] = factors_->of_column(j, column_sums_[j]);
+    }
   }
 
   mpi::Context& context_;
   matrix_view<const T> block_;
-  Columns part_;
-  const CheckedMarginals& marginals_;
-  GridSweep<T, A>& sweep_;
-  Index most_iterations_;
-  Course course_;
+  Index first_column_;
+  bool begins_a_row_;
+  ExactSum<A> exact_;
+  SumOverRanks<A> over_row_;
+  SumOverRanks<A> over_column_;
+  std::optional<Factors<A>> factors_;  // of the block's rows and columns
+  std::vector<A> v_before_;
+  std::vector<A> row_sums_;     // then the digits of the columns' distance, and whether any of them is starved
+  std::vector<A> column_sums_;  // then whether any row is starved
+  double distance_ = 0;         // of the block's columns
+  bool has_row_sums_ = false;
+  simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
 };
 
 /// Of a grid of one column: the ranks hold whole rows.
@@ -152,12 +297,10 @@ Scaling<A> scale_on_grid(mpi::Context& context, const Grid& grid, layout::Shape 
   const CheckedMarginals checked = checked_grid_marginals(context, grid, shape, marginals);
   mpi::agreed(context, [&] { expect_factors<A>(start, checked.columns); });
   GridContexts parts(context, grid);
-  check_block<T>(context, parts.row, parts.column, place, block, checked);
-  GridSweep<T, A> sweep(parts.row, parts.column, place, block, checked, start);
-  const Columns part{place.first_column, grid.column_of(context.rank()) == 0};
-  Outcome outcome = GridRun<T, A>(context, block, part, checked, limits, sweep).to_the_end();
-  auto& v = outcome.iterations > 0 ? sweep.v_before() : sweep.v();
-  return {std::move(outcome), std::move(sweep.u()), std::move(v)};
+  check_block<T>(context, parts, place, block, checked);
+  GridScaling<T, A> scaling(context, parts, place, block, checked, start);
+  auto outcomes = iterated(context, scaling, limits, {roundoff_of<A>()});
+  return std::move(scaling).scaling(std::move(outcomes.front()));
 }
 
 #define PLAIT_INSTANTIATE(T, A)                                                                                        \

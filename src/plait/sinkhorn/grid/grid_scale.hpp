@@ -5,7 +5,6 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/course/limits.hpp"
 #include "plait/sinkhorn/grid/grid.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"

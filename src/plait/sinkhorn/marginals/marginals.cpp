@@ -11,9 +11,37 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/marginals/first_failure.hpp"
 
 namespace plait::sinkhorn {
+
+std::string AxisNames::shape(Index rows, Index columns) const {
+  if (are_exchanged_) std::swap(rows, columns);
+  return fmt::format("{} x {}", rows, columns);
+}
+
+std::string AxisNames::place(Index row, Index column) const {
+  if (are_exchanged_) std::swap(row, column);
+  return fmt::format("row {}, column {}", row, column);
+}
+
+void FirstFailure::note(mpi::Context& context, std::size_t own, const std::exception_ptr& failure) {
+  context.expect_all_ranks();
+  const auto lowest =
+      static_cast<std::size_t>(mpi::all_reduce(context.comm(), static_cast<Index>(own), mpi::Operation::minimum()));
+  if (lowest == first_) return;
+  first_ = lowest;
+  failure_ = own == lowest ? failure : nullptr;
+}
+
+void FirstFailure::expect_none(mpi::Context& context) const {
+  if (first_ == problems_) return;
+  if (problems_ == 1) return mpi::agree(context, failure_);
+  try {
+    mpi::agree(context, failure_);
+  } catch (const ArgumentError& error) {  // the same on all ranks
+    throw ArgumentError(fmt::format("marginals {}: {}", first_, error.what()));
+  }
+}
 
 namespace {
 
@@ -170,36 +198,18 @@ void expect_as_many(mpi::Context& context, std::size_t problems) {
   });
 }
 
-CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
-  FirstFailure failure(1);
-  auto checked = masses_of(context, rows, columns, {&marginals, 1}, failure);
-  failure.expect_none(context);
-  return std::move(checked.front());
-}
-
-CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns, const Marginals& marginals) {
-  FirstFailure failure(1);
-  auto checked = masses_of(context, rows, columns, {&marginals, 1}, failure);
-  make_totals_one(context, checked, failure);
-  failure.expect_none(context);
-  return std::move(checked.front());
-}
-
-std::vector<CheckedMarginals> checked_masses_of_each(mpi::Context& context, Index rows, Index columns,
-                                                     std::span<const Marginals> problems) {
-  FirstFailure failure(problems.size());
-  auto checked = masses_of(context, rows, columns, problems, failure);
-  failure.expect_none_of_several(context);
-  return checked;
-}
-
 std::vector<CheckedMarginals> checked_marginals_of_each(mpi::Context& context, Index rows, Index columns,
-                                                        std::span<const Marginals> problems) {
+                                                        std::span<const Marginals> problems, Totals totals) {
   FirstFailure failure(problems.size());
   auto checked = masses_of(context, rows, columns, problems, failure);
-  make_totals_one(context, checked, failure);
-  failure.expect_none_of_several(context);
+  if (totals == Totals::equal) make_totals_one(context, checked, failure);
+  failure.expect_none(context);
   return checked;
+}
+
+CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns, const Marginals& marginals,
+                                   Totals totals) {
+  return std::move(checked_marginals_of_each(context, rows, columns, {&marginals, 1}, totals).front());
 }
 
 }  // namespace plait::sinkhorn

@@ -1,14 +1,42 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/marginals/axis_names.hpp"
 
 namespace plait::sinkhorn {
+
+/// What messages call the axes of a matrix. Where it is the transpose of the matrix that somebody gave, its rows are
+/// columns to them.
+class AxisNames {
+ public:
+  AxisNames() = default;
+  [[nodiscard]] static AxisNames of_transpose() noexcept {
+    AxisNames names;
+    names.are_exchanged_ = true;
+    return names;
+  }
+
+  [[nodiscard]] std::string_view row() const noexcept { return rows().substr(0, rows().size() - 1); }
+  [[nodiscard]] std::string_view column() const noexcept { return columns().substr(0, columns().size() - 1); }
+  [[nodiscard]] std::string_view rows() const noexcept { return are_exchanged_ ? "columns" : "rows"; }
+  [[nodiscard]] std::string_view columns() const noexcept { return are_exchanged_ ? "rows" : "columns"; }
+
+  /// "3 x 5": the shape of the one that was given, where the matrix has so many rows and columns.
+  [[nodiscard]] std::string shape(Index rows, Index columns) const;
+
+  /// "row 3, column 5": where an entry of the matrix is in the one that was given.
+  [[nodiscard]] std::string place(Index row, Index column) const;
+
+ private:
+  bool are_exchanged_ = false;
+};
 
 /// The sums that rows and columns of a plan are to have; none may be negative. Where those of the rows are left out,
 /// they are all alike and add up to what the columns' do; likewise the columns'. Where both are, rows sum up to 1:
@@ -43,26 +71,67 @@ inline constexpr double sums_tolerance = 1e-6;
 /// \throws ArgumentError  on all ranks: numbers of problems that differ from rank to rank. Collective over `context`
 void expect_as_many(mpi::Context& context, std::size_t problems);
 
-/// Collective over `context`.
+/// Whether rows and columns must have one sum in all.
+enum class Totals : unsigned char {
+  equal,  ///< they must, but for rounding
+  any,    ///< they need not, as in unbalanced problems: none is changed, and `total` is that of the rows
+};
+
+/// Checks marginals. Collective over `context`.
 ///
 /// \param columns  of the matrix, of which this rank has `rows` rows
 /// \throws ArgumentError  on all ranks: a length that is not the matrix's, a marginal that is negative, infinite or no
-///                        number, none but zeros, sums that differ, numbers of columns that differ from rank to rank
+///                        number, numbers of columns that differ from rank to rank; where totals have to be equal: none
+///                        but zeros, sums that differ
 [[nodiscard]] CheckedMarginals checked_marginals(mpi::Context& context, Index rows, Index columns,
-                                                 const Marginals& marginals);
+                                                 const Marginals& marginals, Totals totals = Totals::equal);
 
-/// The same where rows and columns may have different sums in all, of which none is changed: of unbalanced problems.
-/// `total` is that of the rows.
-[[nodiscard]] CheckedMarginals checked_masses(mpi::Context& context, Index rows, Index columns,
-                                              const Marginals& marginals);
-
-/// The same of several problems with one matrix, by as many messages as one takes. Collective over `context`; as many
-/// problems on all ranks.
+/// Those of several problems with one matrix, by as many messages as one takes; as many problems on all ranks.
 ///
 /// \throws ArgumentError  on all ranks: what the first problem that is wrong throws by itself, with its number in front
+///                        where there are several
 [[nodiscard]] std::vector<CheckedMarginals> checked_marginals_of_each(mpi::Context& context, Index rows, Index columns,
-                                                                      std::span<const Marginals> problems);
-[[nodiscard]] std::vector<CheckedMarginals> checked_masses_of_each(mpi::Context& context, Index rows, Index columns,
-                                                                   std::span<const Marginals> problems);
+                                                                      std::span<const Marginals> problems,
+                                                                      Totals totals = Totals::equal);
+
+/// Checks of several problems by as few messages as of one: the first problem that fails on any rank is the one that
+/// all ranks tell of, by the text of the lowest rank on which it does.
+class FirstFailure {
+ public:
+  explicit FirstFailure(std::size_t problems) : problems_(problems), first_(problems) {}
+
+  /// Calls check(k) for each problem before the first one that failed so far, until one throws. Collective over
+  /// `context`; one all-reduce.
+  template <class F>
+  void check_each(mpi::Context& context, const F& check) {
+    std::size_t own = first_;
+    std::exception_ptr failure;
+    for (std::size_t k = 0; k < own; ++k) {
+      try {
+        check(k);
+      } catch (...) {
+        failure = std::current_exception();
+        own = k;
+      }
+    }
+    note(context, own, failure);
+  }
+
+  /// The number of the first problem that failed: of all problems, if none did. The same on all ranks.
+  [[nodiscard]] std::size_t first() const noexcept { return first_; }
+
+  /// Collective over `context`; no message where nothing failed.
+  ///
+  /// \throws  on all ranks, as `mpi::agree`: what the check of the first problem that failed threw; where there are
+  ///          several problems, an ArgumentError has its number: "marginals 3: ..."
+  void expect_none(mpi::Context& context) const;
+
+ private:
+  void note(mpi::Context& context, std::size_t own, const std::exception_ptr& failure);
+
+  std::size_t problems_;
+  std::size_t first_;
+  std::exception_ptr failure_;  // of the first one, where it failed on this rank
+};
 
 }  // namespace plait::sinkhorn

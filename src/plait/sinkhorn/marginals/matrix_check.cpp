@@ -15,7 +15,6 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
-#include "plait/sinkhorn/marginals/first_failure.hpp"
 
 namespace plait::sinkhorn {
 
@@ -81,24 +80,6 @@ void look_through(mpi::Context& context, matrix_view<const T> rows, std::span<co
   find_dead_columns(context, alive, problems, dead, failure);
 }
 
-/// \return  the largest absolute value of a finite cost, of this rank
-template <class T>
-simd::FloatOf<T> look_through_costs(mpi::Context& context, matrix_view<const T> rows,
-                                    std::span<const CheckedMarginals> problems, FirstFailure& failure) {
-  using Number = simd::FloatOf<T>;
-  constexpr Number largest = std::numeric_limits<Number>::max();
-  Number highest = 0;
-  look_through<T>(
-      context, rows, problems, [](Number entry) { return entry >= -largest; },
-      [&highest](Number entry) {
-        if (entry > largest) return false;
-        highest = std::max(highest, std::abs(entry));
-        return true;
-      },
-      "a number above -infinity", "only costs of +infinity", failure);
-  return highest;
-}
-
 }  // namespace
 
 void fail_dead(std::string_view what, Index number, std::string_view dead, double marginal) {
@@ -148,19 +129,20 @@ void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, cons
 }
 
 template <class T>
-double check_costs(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals) {
-  FirstFailure failure(1);
-  const auto highest = look_through_costs<T>(context, rows, {&marginals, 1}, failure);
-  failure.expect_none(context);
-  return mpi::all_reduce(context.comm(), static_cast<double>(highest), mpi::Operation::maximum());
-}
-
-template <class T>
-double check_costs_of_each(mpi::Context& context, matrix_view<const T> rows,
-                           std::span<const CheckedMarginals> problems) {
+double check_costs(mpi::Context& context, matrix_view<const T> rows, std::span<const CheckedMarginals> problems) {
+  using Number = simd::FloatOf<T>;
+  constexpr Number largest = std::numeric_limits<Number>::max();
+  Number highest = 0;
   FirstFailure failure(problems.size());
-  const auto highest = look_through_costs<T>(context, rows, problems, failure);
-  failure.expect_none_of_several(context);
+  look_through<T>(
+      context, rows, problems, [](Number entry) { return entry >= -largest; },
+      [&highest](Number entry) {
+        if (entry > largest) return false;
+        highest = std::max(highest, std::abs(entry));
+        return true;
+      },
+      "a number above -infinity", "only costs of +infinity", failure);
+  failure.expect_none(context);
   return mpi::all_reduce(context.comm(), static_cast<double>(highest), mpi::Operation::maximum());
 }
 
@@ -169,9 +151,7 @@ template void check_matrix(mpi::Context&, matrix_view<const float>, const Checke
 template void check_matrix(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
 template void check_matrix(mpi::Context&, const layout::SparseRows<double>&, const CheckedMarginals&);
 template void check_matrix(mpi::Context&, const layout::SparseRows<float>&, const CheckedMarginals&);
-template double check_costs(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
-template double check_costs(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
-template double check_costs_of_each(mpi::Context&, matrix_view<const double>, std::span<const CheckedMarginals>);
-template double check_costs_of_each(mpi::Context&, matrix_view<const float>, std::span<const CheckedMarginals>);
+template double check_costs(mpi::Context&, matrix_view<const double>, std::span<const CheckedMarginals>);
+template double check_costs(mpi::Context&, matrix_view<const float>, std::span<const CheckedMarginals>);
 
 }  // namespace plait::sinkhorn

@@ -27,19 +27,14 @@ void check_matrix(mpi::Context& context, matrix_view<const T> rows, const Checke
 template <class T>
 void check_matrix(mpi::Context& context, const layout::SparseRows<T>& rows, const CheckedMarginals& marginals);
 
-/// Reads a cost matrix once: entries may be negative, and +infinity for what is forbidden. Collective over `context`.
+/// Reads a cost matrix once, for several problems: entries may be negative, and +infinity for what is forbidden.
+/// Collective over `context`; as many messages as for one problem.
 ///
 /// \return  the largest absolute value of a finite entry, of all ranks
 /// \throws ArgumentError  on all ranks: an entry that is -infinity or no number, a row or column of +infinity of which
-///                        the marginal is not 0
+///                        the marginal is not 0; of several problems the number of the first that is wrong
 template <class T>
-[[nodiscard]] double check_costs(mpi::Context& context, matrix_view<const T> rows, const CheckedMarginals& marginals);
-
-/// The same for several problems with these costs, which are read once for all, by as many messages as for one.
-///
-/// \throws ArgumentError  on all ranks: what the first problem that is wrong throws by itself, with its number in front
-template <class T>
-[[nodiscard]] double check_costs_of_each(mpi::Context& context, matrix_view<const T> rows,
-                                         std::span<const CheckedMarginals> problems);
+[[nodiscard]] double check_costs(mpi::Context& context, matrix_view<const T> rows,
+                                 std::span<const CheckedMarginals> problems);
 
 }  // namespace plait::sinkhorn

@@ -1,33 +1,15 @@
 #pragma once
 
-#include <optional>
-
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/marginals/axis_names.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
 
 namespace plait::sinkhorn {
 
 /// Entries that should be one may differ by this, relative to the larger one: they may have been computed.
 inline constexpr double symmetry_tolerance = 1e-6;
-
-/// An entry of a matrix, and its mirror image.
-struct Mismatch {
-  Index row = 0;
-  Index column = 0;
-  double entry = 0;
-  double mirrored = 0;
-
-  /// Whether they should be one and are not.
-  [[nodiscard]] bool is_one() const noexcept;
-};
-
-/// Keeps the one that comes first in the matrix.
-void keep_first(std::optional<Mismatch>& found, const Mismatch& next);
-
-/// \throws ArgumentError  on all ranks: one of them has found one. Collective over `context`
-void expect_none(mpi::Context& context, const std::optional<Mismatch>& found, const AxisNames& names);
 
 /// Compares a matrix with its transpose, of which pieces go round between the ranks. Collective over `context`.
 ///
@@ -35,5 +17,10 @@ void expect_none(mpi::Context& context, const std::optional<Mismatch>& found, co
 /// \throws ArgumentError  on all ranks: two entries that should be one differ, or one of them alone is infinite
 template <class T>
 void expect_symmetric(mpi::Context& context, matrix_view<const T> rows, const AxisNames& names = {});
+
+/// The same of a sparse matrix of which both triangles are stored: entries go to the ranks that have their mirror
+/// images, a bounded number at a time.
+template <class T>
+void expect_symmetric(mpi::Context& context, const layout::SparseRows<T>& rows);
 
 }  // namespace plait::sinkhorn

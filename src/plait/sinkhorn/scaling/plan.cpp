@@ -54,9 +54,9 @@ void MarginalSums::end_row(Index i, double sum) {
   mass_ += sum;
 }
 
-MarginalErrors MarginalSums::errors(mpi::Context& context) { return errors_of_each(context, {this, 1}).front(); }
+MarginalErrors MarginalSums::errors(mpi::Context& context) { return errors_of(context, {this, 1}).front(); }
 
-std::vector<MarginalErrors> errors_of_each(mpi::Context& context, std::span<const MarginalSums> plans) {
+std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans) {
   if (plans.empty()) return {};
   const std::size_t n = plans.front().columns_.size();
   std::vector<double> rows;  // what those of each plan are off by, and its mass
@@ -91,6 +91,50 @@ MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan,
   return sums.errors(context);
 }
 
+template <class T, class A>
+void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v) {
+  PLAIT_ASSERT(static_cast<Index>(u.size()) == rows.rows() && static_cast<Index>(v.size()) == rows.shape.columns,
+               "there is a factor for each row and column");
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const auto columns = rows.columns_of(i);
+    const auto values = rows.values_of(i);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      values[k] = static_cast<T>(static_cast<A>(values[k]) * v[columns[k]] * u[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+
+template <class T>
+MarginalErrors marginal_errors(mpi::Context& context, const layout::SparseRows<T>& plan,
+                               const CheckedMarginals& marginals) {
+  auto sums = mpi::agreed(context, [&] { return MarginalSums(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) sums.add_entries(i, plan.columns_of(i), plan.values_of(i));
+  return sums.errors(context);
+}
+
+template <class T, class A>
+std::vector<MarginalErrors> marginal_errors(mpi::Context& context, matrix_view<const T> rows,
+                                            std::span<const Scaling<A>> scalings,
+                                            std::span<const CheckedMarginals> marginals) {
+  std::vector<MarginalSums> sums;
+  mpi::agreed(context, [&] {
+    std::vector<A> entries(static_cast<std::size_t>(rows.columns()));
+    sums.reserve(scalings.size());
+    for (const CheckedMarginals& of_problem : marginals) sums.emplace_back(of_problem);
+    for (Index i = 0; i < rows.rows(); ++i) {
+      const T* row = rows.data() + i * rows.leading_dimension();
+      for (std::size_t k = 0; k < scalings.size(); ++k) {
+        const A u = scalings[k].u[static_cast<std::size_t>(i)];
+        for (std::size_t j = 0; j < entries.size(); ++j) {
+          entries[j] = simd::widened<A>(row[j]) * scalings[k].v[j] * u;
+        }
+        sums[k].add(i, std::span<const A>(entries));
+      }
+    }
+  });
+  return errors_of(context, sums);
+}
+
 template void plan_in_place(matrix_view<double>, std::span<const double>, std::span<const double>);
 template void plan_in_place(matrix_view<float>, std::span<const float>, std::span<const float>);
 template void plan_in_place(matrix_view<float>, std::span<const double>, std::span<const double>);
@@ -105,5 +149,22 @@ template void MarginalSums::add(Index, std::span<const simd::BFloat16>);
 template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const double>, const CheckedMarginals&);
 template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const float>, const CheckedMarginals&);
 template MarginalErrors marginal_errors(mpi::Context&, matrix_view<const simd::BFloat16>, const CheckedMarginals&);
+
+#define PLAIT_INSTANTIATE(T, A)                                                             \
+  template std::vector<MarginalErrors> marginal_errors(mpi::Context&, matrix_view<const T>, \
+                                                       std::span<const Scaling<A>>, std::span<const CheckedMarginals>)
+PLAIT_INSTANTIATE(double, double);
+PLAIT_INSTANTIATE(float, float);
+PLAIT_INSTANTIATE(float, double);
+PLAIT_INSTANTIATE(simd::BFloat16, float);
+#undef PLAIT_INSTANTIATE
+
+#define PLAIT_INSTANTIATE(T)                                                                             \
+  template void plan_in_place(layout::SparseRows<T>&, std::span<const double>, std::span<const double>); \
+  template MarginalErrors marginal_errors(mpi::Context&, const layout::SparseRows<T>&, const CheckedMarginals&)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
+template void plan_in_place(layout::SparseRows<float>&, std::span<const float>, std::span<const float>);
 
 }  // namespace plait::sinkhorn

@@ -6,8 +6,10 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
+#include "plait/sinkhorn/scaling/scale.hpp"
 
 namespace plait::sinkhorn {
 
@@ -37,8 +39,7 @@ class MarginalSums {
   /// Collective over `context`.
   [[nodiscard]] MarginalErrors errors(mpi::Context& context);
 
-  /// The same of several plans of one shape, by as many messages as of one.
-  friend std::vector<MarginalErrors> errors_of_each(mpi::Context& context, std::span<const MarginalSums> plans);
+  friend std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans);
 
  private:
   void end_row(Index i, double sum);
@@ -49,11 +50,28 @@ class MarginalSums {
   double mass_ = 0;
 };
 
-[[nodiscard]] std::vector<MarginalErrors> errors_of_each(mpi::Context& context, std::span<const MarginalSums> plans);
+/// Of several plans of one shape, by as many messages as of one. Collective over `context`.
+[[nodiscard]] std::vector<MarginalErrors> errors_of(mpi::Context& context, std::span<const MarginalSums> plans);
 
 /// Sums the plan up, in double, whatever it was computed with. Collective over `context`.
 template <class T>
 [[nodiscard]] MarginalErrors marginal_errors(mpi::Context& context, matrix_view<const T> plan,
                                              const CheckedMarginals& marginals);
+
+/// K(i, j) ← u[i] K(i, j) v[j]. Local.
+template <class T, class A>
+void plan_in_place(layout::SparseRows<T>& rows, std::span<const A> u, std::span<const A> v);
+
+/// The same of a sparse plan.
+template <class T>
+[[nodiscard]] MarginalErrors marginal_errors(mpi::Context& context, const layout::SparseRows<T>& plan,
+                                             const CheckedMarginals& marginals);
+
+/// The same of each of these scalings: the matrix is read once, and there are as many messages as for one.
+/// Collective over `context`.
+template <class T, class A>
+[[nodiscard]] std::vector<MarginalErrors> marginal_errors(mpi::Context& context, matrix_view<const T> rows,
+                                                          std::span<const Scaling<A>> scalings,
+                                                          std::span<const CheckedMarginals> marginals);
 
 }  // namespace plait::sinkhorn

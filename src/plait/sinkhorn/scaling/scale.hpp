@@ -5,12 +5,10 @@
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/layout/sparse_rows.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/course/limits.hpp"
-#include "plait/sinkhorn/course/status.hpp"
-#include "plait/sinkhorn/exchange/column_exchange.hpp"
+#include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
-#include "plait/sinkhorn/scaling/iteration.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
 
 namespace plait::sinkhorn {
@@ -47,41 +45,49 @@ struct Scaling {
 ///                        `check_matrix` and `expect_valid`; a matrix that is not row-major, a start of another length
 ///                        or with a factor that is not positive and finite
 ///
-/// Sources: Sinkhorn, Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967; Sun et al.,
-/// "COFFEE", whose Algorithms 1 to 3 are here as forms that work in place.
+/// Source: Sinkhorn, Knopp, "Concerning nonnegative matrices and doubly stochastic matrices", 1967.
 template <class T, class A>
 [[nodiscard]] Scaling<A> scale(mpi::Context& context, matrix_view<const T> rows, const Marginals& marginals,
                                const Limits& limits = {}, std::span<const A> start = {}, const Update& update = {});
 
-/// How a matrix is scaled in place. The last three are for comparison, and for types that are computed with as
-/// themselves.
-enum class InPlaceForm : unsigned char { fused, typical, by_rows, blocked };
-
-/// What goes on while the sums of columns come from the other ranks: columns whose sums have come are rescaled, or
-/// nothing is. The fused form has nothing to do then, as the next iteration's pass rescales.
-enum class Meanwhile : unsigned char { wait, rescale };
-
-/// Who holds the rows of a node's first rank: that one, or the others of the node; see `DealtRows`.
-enum class LeaderRows : unsigned char { kept, dealt };
-
-/// How columns get their sums from all ranks. All but the first are for comparison, as is what they go with.
-struct ColumnExchange {
-  SumWay way = SumWay::chosen;
-  Meanwhile meanwhile = Meanwhile::wait;
-  LeaderRows leader_rows = LeaderRows::kept;
-};
-
-/// The same, but the matrix becomes the plan: K ← diag(u) K diag(v). What was rounded on the way stays so. How the sums
-/// are exchanged changes nothing but the order of additions, nor does what goes on meanwhile.
+/// Scales one matrix to several marginals: `scale` for each of them, but an iteration reads the matrix once for all,
+/// and has one message for all, as have the checks before and the proofs after it. Each has a status of its own; those
+/// that have come to their end cost nothing more. Of exp(-C / epsilon) the plans are those of transport between several
+/// pairs of histograms.
 ///
-/// \throws ArgumentError  also, on all ranks: a form that computes with elements as they are, on others than double and
-///                        float; blocks of less than 1 x 1; a fused form that is to rescale meanwhile, or whose rows
-///                        are to be dealt; rescaling while MPI's own allreduce is under way
+/// Collective over `context`.
 ///
-/// Source: COFFEE, section V, for all that `exchange` tells.
+/// \param marginals  one element for each problem, of as many rows and columns as `scale` wants
+/// \param limits     of each; the listener is told the iteration and the largest error of those that go on
+/// \param update     of all
+/// \param starts     factors of the columns to begin with, positive and finite, of each problem; none: ones
+/// \throws ArgumentError  on all ranks: as `scale`, naming the number of the marginals; numbers of problems that differ
+///                        from rank to rank
 template <class T, class A>
-[[nodiscard]] Scaling<A> scale_in_place(mpi::Context& context, matrix_view<T> rows, const Marginals& marginals,
-                                        InPlaceForm form = InPlaceForm::fused, const Limits& limits = {},
-                                        Blocking blocking = {}, ColumnExchange exchange = {});
+[[nodiscard]] std::vector<Scaling<A>> scale_batch(mpi::Context& context, matrix_view<const T> rows,
+                                                  std::span<const Marginals> marginals, const Limits& limits = {},
+                                                  const Update& update = {},
+                                                  std::span<const std::vector<A>> starts = {});
+
+/// `scale` of a sparse matrix: an iteration passes once through the entries of each row. T and A: double, float, float
+/// as double.
+///
+/// Where the error falls slowly, it is decided once whether the marginals can be had at all: see `SparseSupport`. The
+/// status is then no_support or infeasible_marginals; where there is support, but no total support, and the limit of
+/// iterations is reached, the reason says which entry has to vanish.
+///
+/// Collective over `context`.
+///
+/// \throws ArgumentError  on all ranks: as `scale`
+template <class T, class A>
+[[nodiscard]] Scaling<A> scale(mpi::Context& context, const layout::SparseRows<T>& rows, const Marginals& marginals,
+                               const Limits& limits = {}, std::span<const A> start = {});
+
+/// Columns without mass have no factor that counts. For double and float.
+///
+/// \throws ArgumentError  a start of another length than the columns' marginals, or with factors that are not positive
+///                        and finite
+template <class A>
+void expect_factors(std::span<const A> start, std::span<const double> marginals);
 
 }  // namespace plait::sinkhorn

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "plait/base/caches.hpp"
+#include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
 
@@ -12,10 +12,8 @@ namespace {
 
 /// The exponentials of a block are to be in the second-level cache when the columns take them.
 Index rows_in_cache(Index columns, Index number_bytes) {
-  constexpr Index usual_cache_bytes = Index{512} << 10;
-  const Index cache = second_level_cache_bytes() > 0 ? second_level_cache_bytes() : usual_cache_bytes;
   for (const Index rows : {8, 4, 2}) {
-    if (rows * columns * number_bytes <= cache / 2) return rows;
+    if (rows * columns * number_bytes <= cache_bytes() / 2) return rows;
   }
   return 1;
 }

@@ -2,13 +2,39 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <type_traits>
+#include <vector>
 
+#include "plait/base/caches.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/simd/row_block.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
-#include "plait/sinkhorn/sweep/row_blocks.hpp"
 
+/// Passes over a rank's rows. Local.
 namespace plait::sinkhorn {
+
+/// Of the second level, as far as that is known.
+[[nodiscard]] inline Index cache_bytes() {
+  constexpr Index usual = Index{512} << 10;
+  return second_level_cache_bytes() > 0 ? second_level_cache_bytes() : usual;
+}
+
+/// How many rows of a matrix are taken at a time where they are passed through twice and the next ones are fetched
+/// meanwhile: as many as the kernels take, or half of them where so many are longer than several second-level caches.
+/// (The second pass then finds most of a block in the third one.)
+[[nodiscard]] inline Index rows_at_a_time(Index columns, Index element_bytes) {
+  constexpr Index most_caches = 4;
+  const bool are_long = simd::most_rows_at_a_time * columns * element_bytes > most_caches * cache_bytes();
+  return are_long ? simd::most_rows_at_a_time / 2 : simd::most_rows_at_a_time;
+}
+
+/// Rows [first, first + count) of row-major rows.
+template <class T>
+[[nodiscard]] simd::RowBlock<T> block_of(matrix_view<T> rows, Index first, Index count) {
+  return {rows.data() + first * rows.leading_dimension(), count, rows.columns(), rows.leading_dimension()};
+}
 
 /// Calls f(first, block, ahead of the first pass, ahead of the second pass) for blocks of so many rows, one after the
 /// other. Where a block is passed through twice, what is to be fetched meanwhile of the next one is divided among the
@@ -61,6 +87,34 @@ void fused_sweep_in_place(const simd::ScalingKernels<T, A>& kernels, matrix_view
                    }
                    kernels.rescale(block, sums.data(), b, c, late);
                  });
+}
+
+/// The vectors of one of several problems that share a matrix.
+template <class A>
+struct BatchVectors {
+  const A* v = nullptr;  // factors of the columns
+  A* u = nullptr;        // those of this rank's rows
+  A* sums = nullptr;     // where the columns are summed up
+};
+
+/// The sums Σ_j K(i, j) v[j] of a few rows.
+template <class A>
+using SumsOfBlock = std::array<A, simd::most_rows_at_a_time>;
+
+/// For blocks of rows that stay in the second-level cache: calls f(first, count, sums of each problem), which is to set
+/// all u[first...first + count), and adds u[i] K(i, j) to the sums of all columns j. The matrix is read once for all.
+template <class T, class A, class F>
+void batch_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows,
+                 std::span<const BatchVectors<A>> problems, std::vector<SumsOfBlock<A>>& sums, F&& f) {
+  const Index row_bytes = std::max(Index{1}, rows.columns()) * Index{sizeof(T)};
+  const Index at_a_time = std::clamp(cache_bytes() / 2 / row_bytes, Index{1}, simd::most_rows_at_a_time);
+  for_each_block(rows, at_a_time, [&](Index first, const auto& block, const auto&, const auto&) {
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      kernels.row_sums(block, problems[k].v, sums[k].data(), {});
+    }
+    f(first, block.rows, sums);
+    for (const auto& problem : problems) kernels.column_sums(block, problem.u + first, problem.sums, {});
+  });
 }
 
 }  // namespace plait::sinkhorn

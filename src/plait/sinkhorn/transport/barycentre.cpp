@@ -16,9 +16,8 @@
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/transport/bregman_projections.hpp"
-#include "plait/sinkhorn/transport/epsilon.hpp"
-#include "plait/sinkhorn/transport/point_checks.hpp"
-#include "plait/sinkhorn/transport/transport_checks.hpp"
+#include "plait/sinkhorn/transport/checks.hpp"
+#include "plait/sinkhorn/transport/stages.hpp"
 
 namespace plait::sinkhorn {
 
@@ -107,35 +106,18 @@ std::vector<double> potentials_of_columns(const BarycentrePlans& plans) {
   return result;
 }
 
-/// Puts the potentials of a state back.
-void take_potentials(const TransportState& from, double epsilon, BarycentrePlans& plans) {
+/// Puts the potentials of a checkpoint back.
+void take_potentials(const iterate::Checkpoint& from, BarycentrePlans& plans) {
   const std::size_t count = plans.f.size();
   const std::size_t columns = plans.g.front().size();
-  const std::size_t factors = from.domain == Domain::factors ? count * columns : from.scaling.v.size();
-  if (from.f.size() != count * plans.barycentre.size() || from.g.size() != count * columns ||
-      from.scaling.v.size() != factors) {
+  const auto& f = iterate::vector_of(from.by_rank, "f");
+  const auto& g = iterate::vector_of(from.shared, "g");
+  if (f.size() != count * plans.barycentre.size() || g.size() != count * columns) {
     throw ArgumentError(fmt::format("the state has {} potentials of rows and {} of columns, expected {} and {}",
-                                    from.f.size(), from.g.size(), count * plans.barycentre.size(), count * columns));
+                                    f.size(), g.size(), count * plans.barycentre.size(), count * columns));
   }
-  if (!(from.epsilon >= epsilon)) {
-    throw ArgumentError(fmt::format("the state has come to epsilon {}, expected {} at least", from.epsilon, epsilon));
-  }
-  for (std::size_t n = 0; n < from.f.size(); ++n) plans.f[n % count][n / count] = from.f[n];
-  for (std::size_t n = 0; n < from.g.size(); ++n) plans.g[n / columns][n % columns] = from.g[n];
-}
-
-/// Those of a stage, with its checkpoints.
-Limits limits_of(const BarycentreOptions& options, const Limits& of_stage, const TransportState* from,
-                 const std::vector<TransportStage>& stages, double epsilon, Domain domain,
-                 const BarycentrePlans& plans) {
-  Limits limits = of_stage;
-  limits.checkpoints = {options.is_due, {}, from != nullptr ? &from->scaling : nullptr};
-  if (options.keep) {
-    limits.checkpoints.keep = [&options, &stages, &plans, epsilon, domain](const ScalingState& scaling) {
-      options.keep({stages, epsilon, domain, potentials_of_rows(plans), potentials_of_columns(plans), scaling});
-    };
-  }
-  return limits;
+  for (std::size_t n = 0; n < f.size(); ++n) plans.f[n % count][n / count] = f[n];
+  for (std::size_t n = 0; n < g.size(); ++n) plans.g[n / columns][n % columns] = g[n];
 }
 
 Barycentre no_barycentre(Barycentre result, Outcome outcome, std::size_t rows, std::size_t histograms) {
@@ -154,9 +136,7 @@ Outcome beyond_factors(double highest, double epsilon) {
                             "ones leave the range of numbers; the logarithmic domain has none",
                             epsilon, highest / widest_factors<double>, 1 / widest_factors<double>)
               : std::string("factors left the range of numbers; the logarithmic domain has none"),
-          0,
-          std::numeric_limits<double>::infinity(),
-          {}};
+          0, infinity};
 }
 
 /// Masses of the barycentre, and what its plans cost.
@@ -189,21 +169,31 @@ Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, cons
     });
   };
   if (auto beyond = beyond_range<double>(highest, last)) return without(std::move(*beyond));
-  const TransportState* from = options.from;
+  const iterate::Checkpoint* from = options.limits.checkpoints.from;
+  StagesSoFar so_far;
   mpi::agreed(context, [&] {
     if (from == nullptr) return;
-    take_potentials(*from, last, plans);
-    result.stages = from->stages;
+    so_far = stages_of(*from, last);
+    take_potentials(*from, plans);
+    result.stages = so_far.ended;
   });
+  const auto limits_of = [&](double epsilon, Domain domain) {
+    Limits limits = limits_of_stage(options.limits, last, {result.stages, epsilon, domain},
+                                    [&plans](iterate::Checkpoint& checkpoint) {
+                                      checkpoint.by_rank["f"] = potentials_of_rows(plans);
+                                      checkpoint.shared["g"] = potentials_of_columns(plans);
+                                    });
+    limits.checkpoints.from = std::exchange(from, nullptr);
+    return limits;
+  };
 
   const bool is_narrow = highest <= widest_factors<double> * last;
-  const bool was_by_logarithms = from != nullptr && from->domain == Domain::logarithmic;
+  const bool was_by_logarithms = from != nullptr && so_far.domain == Domain::logarithmic;
   if (!was_by_logarithms && (options.domain == Domain::factors || (options.domain == Domain::automatic && is_narrow))) {
     std::optional<Outcome> outcome;
     if (is_narrow) {
       mpi::agreed(context, [&] { costs.set_epsilon(last, 1); });
-      outcome = project_by_factors(
-          context, costs, plans, limits_of(options, options.limits, from, result.stages, last, Domain::factors, plans));
+      outcome = project_by_factors(context, costs, plans, limits_of(last, Domain::factors));
     }
     if (outcome) {
       result.stages.push_back({last, outcome->iterations, Domain::factors});
@@ -215,18 +205,15 @@ Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, cons
     from = nullptr;
   }
 
-  double epsilon = from != nullptr ? from->epsilon : first_epsilon(options.first_epsilon, highest, last);
+  double epsilon = from != nullptr ? so_far.epsilon : first_epsilon(options.first_epsilon, highest, last);
   while (true) {
-    const bool is_last = epsilon <= last;
     if (from == nullptr) in_units(plans, 1 / epsilon);
     mpi::agreed(context, [&] { costs.set_epsilon(epsilon, together); });
-    Outcome outcome = project_by_logarithms(context, costs, plans, highest / epsilon,
-                                            limits_of(options, limits_of_stage(options.limits, is_last), from,
-                                                      result.stages, epsilon, Domain::logarithmic, plans));
-    from = nullptr;
+    Outcome outcome =
+        project_by_logarithms(context, costs, plans, highest / epsilon, limits_of(epsilon, Domain::logarithmic));
     result.stages.push_back({epsilon, outcome.iterations, Domain::logarithmic});
     if (!std::isfinite(outcome.error)) return without(std::move(outcome));
-    if (is_last) {
+    if (epsilon <= last) {
       result.outcome = std::move(outcome);
       evaluate(context, costs, plans, total, result);
       return result;
@@ -258,7 +245,7 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
   for (const auto masses : histograms.masses) {
     for (std::size_t j = 0; j < masses.size(); ++j) reached.columns[j] = std::max(reached.columns[j], masses[j]);
   }
-  const double highest = check_costs<T>(context, costs, reached);
+  const double highest = check_costs<T>(context, costs, {&reached, 1});
   StoredCosts<T, double> stored(costs);
   return barycentre_of(context, stored, histograms, highest, options);
 }

@@ -7,8 +7,6 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/costs/point_clouds.hpp"
-#include "plait/sinkhorn/course/limits.hpp"
-#include "plait/sinkhorn/course/status.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 namespace plait::sinkhorn {
@@ -24,11 +22,6 @@ struct BarycentreOptions {
   Domain domain = Domain::automatic;
   double first_epsilon = 0;  // see `TransportOptions`; logarithms only
   Limits limits = {};
-  /// As those of `TransportOptions`; f has a potential of each histogram for each of this rank's rows, one row after
-  /// the other, and g those of all columns, one histogram after the other.
-  std::function<bool(Index iterations)> is_due = {};
-  std::function<void(const TransportState&)> keep = {};
-  const TransportState* from = nullptr;
 };
 
 struct Barycentre {

@@ -7,8 +7,7 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
-#include "plait/sinkhorn/course/limits.hpp"
-#include "plait/sinkhorn/course/status.hpp"
+#include "plait/sinkhorn/course/course.hpp"
 
 /// Iterative Bregman projections with one epsilon. Collective over the context.
 namespace plait::sinkhorn {

@@ -17,10 +17,9 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
-#include "plait/sinkhorn/course/stagnation.hpp"
 #include "plait/sinkhorn/marginals/symmetry.hpp"
+#include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/symmetric_potentials.hpp"
-#include "plait/sinkhorn/transport/transport_checks.hpp"
 
 namespace plait::sinkhorn {
 
@@ -68,7 +67,7 @@ template <class A>
 std::vector<double> masses_of_transport(std::span<const double> masses, double rho, double epsilon,
                                         std::string_view what, Index first) {
   std::vector<double> powers(masses.begin(), masses.end());
-  if (rho == std::numeric_limits<double>::infinity()) return powers;
+  if (rho == infinity) return powers;
   for (std::size_t i = 0; i < powers.size(); ++i) {
     if (masses[i] == 0) continue;
     powers[i] = std::pow(masses[i], 1 + epsilon / rho);
@@ -90,8 +89,7 @@ double entropy_of(std::span<const double> masses, double rho, double epsilon) {
   for (const double mass : masses) {
     if (mass == 0) continue;
     const double logarithm = std::log(mass);
-    sum += mass * (rho == std::numeric_limits<double>::infinity() ? epsilon * logarithm
-                                                                  : rho * std::expm1(epsilon / rho * logarithm));
+    sum += mass * (rho == infinity ? epsilon * logarithm : rho * std::expm1(epsilon / rho * logarithm));
   }
   return sum;
 }
@@ -100,7 +98,7 @@ double entropy_of(std::span<const double> masses, double rho, double epsilon) {
 /// \param within   that of the same mass within its own
 /// \param entropy  what both have beside those of OT
 double gradient_of(double own, double within, double entropy, double rho, double epsilon) {
-  if (rho == std::numeric_limits<double>::infinity()) return own - within;
+  if (rho == infinity) return own - within;
   // What nothing is moved from has no upper bound of its potential.
   const auto term = [&](double potential) {
     return std::isinf(potential) ? -1.0 : std::expm1(-(potential - entropy) / rho);
@@ -171,8 +169,7 @@ Divergence<A> made_of_transports(
     mpi::Context& context, const CheckedMarginals& checked, const Part& own_columns, const TransportOptions& given,
     const std::function<Transport<A>(Within, const Marginals&, const TransportOptions&)>& solve) {
   TransportOptions options = given;
-  options.keep = {};
-  options.from = nullptr;
+  options.limits.checkpoints = {};
   const double rho = options.rho.rows;
   const double epsilon = options.epsilon;
   std::vector<double> of_rows;
@@ -259,7 +256,7 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
     }
   });
   const CheckedMarginals checked =
-      checked_masses_of(context, costs.between.rows(), costs.between.columns(), marginals, options.rho);
+      checked_marginals(context, costs.between.rows(), costs.between.columns(), marginals, totals_of(options.rho));
   const Index all_of_columns = mpi::all_reduce(context.comm(), costs.columns.rows(), mpi::Operation::sum());
   mpi::agreed(context, [&] {
     expect_shape(checked.names.rows(), costs.rows, checked.all_rows, checked.all_rows);
@@ -292,7 +289,8 @@ Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, co
     arguments.add_type<A>();
     expect_one_rho(options, arguments);
   });
-  const CheckedMarginals checked = checked_masses_of(context, clouds.x.rows(), clouds.y.rows(), marginals, options.rho);
+  const CheckedMarginals checked =
+      checked_marginals(context, clouds.x.rows(), clouds.y.rows(), marginals, totals_of(options.rho));
   const Index coordinates = clouds.y.columns();
   const auto axis = layout::Axis::even(clouds.y.rows(), context.size());
   const Index count = axis.local_extent(context.rank());

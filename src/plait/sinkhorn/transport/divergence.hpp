@@ -4,7 +4,6 @@
 
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/transport/point_transport.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
 
 namespace plait::sinkhorn {
@@ -50,7 +49,7 @@ struct Divergence {
 ///
 /// Collective over `context`.
 ///
-/// \param options  of all three transports; `keep` and `from` are not looked at
+/// \param options  of all three transports; checkpoints are not looked at
 /// \throws ArgumentError  on all ranks: as `transport`; a rho of the rows that is not that of the columns, or of which
 ///                        epsilon is such a multiple that masses^(1 + epsilon / rho) leave the range of numbers; costs
 ///                        whose shapes do not fit each other, or that are not symmetric

@@ -1,5 +1,3 @@
-#include "plait/sinkhorn/transport/factor_stage.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,9 +9,8 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
-#include "plait/sinkhorn/course/stagnation.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
-#include "plait/sinkhorn/scaling/scale_batch.hpp"
+#include "plait/sinkhorn/transport/stages.hpp"
 
 namespace plait::sinkhorn {
 
@@ -76,14 +73,6 @@ bool reaches_all(const std::vector<A>& column_sums, const CheckedMarginals& marg
   return true;
 }
 
-/// Whether numbers left their range, which logarithms would not do. The limit that rounding sets is the same in any
-/// domain.
-template <class A>
-bool left_range(const Outcome& outcome) {
-  const bool is_rounding = std::isfinite(outcome.error) && is_as_good_as_it_gets(outcome.errors, roundoff_of<A>());
-  return outcome.status == Status::numerical_limit && !is_rounding;
-}
-
 /// The potentials of columns that factors were found beside: those are as good as the way was, even where it ended.
 ///
 /// \return  whether it led to the potentials that were wanted
@@ -91,7 +80,7 @@ template <class A>
 bool take_columns(const Scaling<A>& scaling, std::vector<A> better, const CheckedMarginals& marginals,
                   std::vector<A>& g) {
   for (std::size_t j = 0; j < better.size(); ++j) better[j] = moved_by(better[j], scaling.v[j]);
-  if (!left_range<A>(scaling.outcome)) {
+  if (!scaling.outcome.is_out_of_range) {
     g = std::move(better);
     return true;
   }
@@ -113,11 +102,10 @@ std::optional<std::vector<A>> as_factors(const std::vector<A>& g, const CheckedM
   return factors;
 }
 
-}  // namespace
-
+/// One problem has a matrix of its own, exp(f + g - C / epsilon).
 template <class A>
-std::optional<Outcome> stage_by_factors(mpi::Context& context, const Stage<A>& stage, const StageProblem<A>& problem,
-                                        const Limits& limits) {
+std::optional<Outcome> by_own_factors(mpi::Context& context, const Stage<A>& stage, const StageProblem<A>& problem,
+                                      const Limits& limits) {
   const CheckedMarginals& marginals = problem.marginals;
   std::vector<A>& f = problem.f;
   std::vector<A>& g = problem.g;
@@ -139,10 +127,12 @@ std::optional<Outcome> stage_by_factors(mpi::Context& context, const Stage<A>& s
   return scaling.outcome;
 }
 
+}  // namespace
+
 template <class A>
-std::vector<std::optional<Outcome>> stage_by_common_factors(mpi::Context& context, const Stage<A>& stage,
-                                                            std::span<const StageProblem<A>> problems,
-                                                            const Limits& limits) {
+std::vector<std::optional<Outcome>> stage_by_factors(mpi::Context& context, const Stage<A>& stage,
+                                                     std::span<const StageProblem<A>> problems, const Limits& limits) {
+  if (problems.size() == 1) return {by_own_factors<A>(context, stage, problems.front(), limits)};
   std::vector<std::optional<Outcome>> outcomes(problems.size());
   std::vector<A> f;
   std::vector<A> zeros;
@@ -185,15 +175,9 @@ std::vector<std::optional<Outcome>> stage_by_common_factors(mpi::Context& contex
   return outcomes;
 }
 
-template std::optional<Outcome> stage_by_factors(mpi::Context&, const Stage<double>&, const StageProblem<double>&,
-                                                 const Limits&);
-template std::optional<Outcome> stage_by_factors(mpi::Context&, const Stage<float>&, const StageProblem<float>&,
-                                                 const Limits&);
-template std::vector<std::optional<Outcome>> stage_by_common_factors(mpi::Context&, const Stage<double>&,
-                                                                     std::span<const StageProblem<double>>,
-                                                                     const Limits&);
-template std::vector<std::optional<Outcome>> stage_by_common_factors(mpi::Context&, const Stage<float>&,
-                                                                     std::span<const StageProblem<float>>,
-                                                                     const Limits&);
+template std::vector<std::optional<Outcome>> stage_by_factors(mpi::Context&, const Stage<double>&,
+                                                              std::span<const StageProblem<double>>, const Limits&);
+template std::vector<std::optional<Outcome>> stage_by_factors(mpi::Context&, const Stage<float>&,
+                                                              std::span<const StageProblem<float>>, const Limits&);
 
 }  // namespace plait::sinkhorn

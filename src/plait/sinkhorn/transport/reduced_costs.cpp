@@ -8,8 +8,7 @@
 
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/sinkhorn/course/stagnation.hpp"
-#include "plait/sinkhorn/transport/epsilon.hpp"
+#include "plait/sinkhorn/transport/stages.hpp"
 
 namespace plait::sinkhorn {
 

@@ -9,9 +9,10 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/course/limits.hpp"
-#include "plait/sinkhorn/course/status.hpp"
+#include "plait/sinkhorn/costs/point_clouds.hpp"
+#include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
+#include "plait/sinkhorn/transport/transport.hpp"
 
 namespace plait::sinkhorn {
 
@@ -40,16 +41,6 @@ struct TransportStage {
   Domain domain = Domain::logarithmic;  // in which it ended
 };
 
-/// Where a run was, so that another one goes on with the same bits. Doubles hold the numbers of all precisions.
-struct TransportState {
-  std::vector<TransportStage> stages;   // that ended
-  double epsilon = 0;                   // of the one under way
-  Domain domain = Domain::logarithmic;  // of that one
-  std::vector<double> f;                // in units of epsilon: of this rank's rows
-  std::vector<double> g;                // of all columns; with factors, that at the beginning of the stage
-  ScalingState scaling;                 // the stage's errors and, with factors, these
-};
-
 struct TransportOptions {
   double epsilon = 0;  // of the costs' unit
   Domain domain = Domain::automatic;
@@ -59,11 +50,6 @@ struct TransportOptions {
   Limits limits = {};
   Rho rho = {};                // unbalanced transport, where one of them is finite
   double over_relaxation = 1;  // see `Update`; 1 for none
-  /// As those of `ScalingCheckpoints`, of the iterations of a stage. The checkpoints of `limits` are not looked at.
-  std::function<bool(Index iterations)> is_due = {};
-  std::function<void(const TransportState&)> keep = {};
-  /// To go on from; none: from the beginning. The same stage on all ranks.
-  const TransportState* from = nullptr;
 };
 
 /// What potentials leave out of costs that are too large for the precision, while their differences are not: nothing as
@@ -119,7 +105,7 @@ struct Transport {
 /// \param start  potentials of the columns to begin with; empty: zeros
 /// \throws ArgumentError  on all ranks: an epsilon that is not positive and finite, a first one below it, a
 ///                        rho that is not positive, an over-relaxation that is not in (0, 2); as `checked_marginals`
-///                        (unbalanced: `checked_masses`) and `check_costs`; a matrix that is not row-major; a start of
+///                        and `check_costs`; a matrix that is not row-major; a start of
 ///                        another length or with potentials that are not finite
 ///
 /// Sources: Cuturi, "Sinkhorn distances", 2013; Schmitzer, "Stabilized sparse scaling algorithms", 2019; Chizat et
@@ -128,21 +114,58 @@ template <class T, class A>
 [[nodiscard]] Transport<A> transport(mpi::Context& context, matrix_view<const T> costs, const Marginals& marginals,
                                      const TransportOptions& options, std::span<const A> start = {});
 
+/// `transport` with the costs C(i, j) = metric(x(i), y(j)), in the logarithmic domain: besides the points a rank needs
+/// memory for eight rows of the plan. Costs are as exact as the differences of coordinates.
+///
+/// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon). Where no first epsilon is given it is chosen by the
+/// boxes that the points lie in.
+///
+/// Collective over `context`. For double and float.
+///
+/// \throws ArgumentError  on all ranks: as `transport`; points of different numbers of coordinates, not row-major, a
+///                        coordinate that is not finite, boxes so far apart that costs leave the range of A, p < 1, or
+///                        the domain `factors`, which stores the costs
+template <class A>
+[[nodiscard]] Transport<A> transport(mpi::Context& context, const PointClouds<A>& clouds, const Marginals& marginals,
+                                     const TransportOptions& options, std::span<const A> start = {});
+
+/// Several problems with the same costs: `transport` for each of the marginals, but an iteration reads the costs once
+/// for all, and has one message for all, as have the checks before, and the values after it. Each has a status of its
+/// own; those that have come to their end cost nothing more. Where the exponentials of the costs are factors, they are
+/// stored and read in the place of the costs, as by `scale_batch`, by balanced problems at once with the last epsilon
+/// unless a larger first one is wanted; where they are not, and for problems for which factors overflow or starve, an
+/// iteration takes one exponential an entry for each problem.
+///
+/// Collective over `context`. Options as of `transport`, but for checkpoints, which are not looked at.
+///
+/// \throws ArgumentError  on all ranks: as `transport`, naming the number of the marginals; numbers of problems that
+///                        differ from rank to rank
+template <class T, class A>
+[[nodiscard]] std::vector<Transport<A>> transport_batch(mpi::Context& context, matrix_view<const T> costs,
+                                                        std::span<const Marginals> marginals,
+                                                        const TransportOptions& options);
+
+/// The same with costs between points, which are made once an iteration for all, in the logarithmic domain.
+///
+/// \throws ArgumentError  on all ranks: as `transport` of points, naming the number of the marginals; numbers of
+///                        problems that differ from rank to rank
+template <class A>
+[[nodiscard]] std::vector<Transport<A>> transport_batch(mpi::Context& context, const PointClouds<A>& clouds,
+                                                        std::span<const Marginals> marginals,
+                                                        const TransportOptions& options);
+
 /// What rows and columns are to sum up to with these potentials: the masses, and r[i] exp(-f[i] / rho) where rho is
 /// finite. Collective over `context`.
 ///
-/// \throws ArgumentError  on all ranks: as `checked_masses`; where sums must not be missed, as `checked_marginals`
+/// \throws ArgumentError  on all ranks: as `checked_marginals`
 template <class A>
 [[nodiscard]] CheckedMarginals wanted_masses(mpi::Context& context, const Marginals& marginals, const Rho& rho,
                                              std::span<const A> f, std::span<const A> g);
 
 /// The same of several transports, by as many messages as of one.
-///
-/// \throws ArgumentError  on all ranks: as `checked_marginals_of_each`, or `checked_masses_of_each`
 template <class A>
-[[nodiscard]] std::vector<CheckedMarginals> wanted_masses_of_each(mpi::Context& context,
-                                                                  std::span<const Marginals> marginals, const Rho& rho,
-                                                                  std::span<const Transport<A>> found);
+[[nodiscard]] std::vector<CheckedMarginals> wanted_masses(mpi::Context& context, std::span<const Marginals> marginals,
+                                                          const Rho& rho, std::span<const Transport<A>> found);
 
 /// C(i, j) ← exp((f[i] + g[j] - C(i, j)) / epsilon): the plan in the place of the costs. Local.
 template <class T, class A>
@@ -153,5 +176,21 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 template <class T, class A>
 void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<const A> f, std::span<const A> g,
                        const std::function<void(Index, std::span<const A>)>& visit, const CostOffsets& offsets = {});
+
+/// A rank's part of the plan, row by row: visit(i, P(i, :)). Local.
+template <class A>
+void for_each_plan_row(const PointClouds<A>& clouds, double epsilon, std::span<const A> f, std::span<const A> g,
+                       const std::function<void(Index, std::span<const A>)>& visit);
+
+/// The barycentric projection: where each point of x goes on the average,
+///
+///     map(i) = Σ_j P(i, j) y(j) / Σ_j P(i, j)
+///
+/// as rows × d, row by row. The potentials of the rows cancel, so that it is defined also for points without mass, and
+/// for points that the plan was not made for. Local.
+///
+/// Source: Pooladian, Niles-Weed, "Entropic estimation of optimal transport maps", 2021.
+template <class A>
+[[nodiscard]] std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsilon, std::span<const A> g);
 
 }  // namespace plait::sinkhorn

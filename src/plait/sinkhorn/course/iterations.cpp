@@ -1,0 +1,199 @@
+#include "plait/sinkhorn/course/iterations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+
+namespace plait::sinkhorn {
+
+using iterate::End;
+
+namespace {
+
+Status status_of(End end, bool are_uniform) {
+  switch (end) {
+    case End::limit: return Status::iteration_limit;
+    case End::no_solution: return are_uniform ? Status::no_support : Status::infeasible_marginals;
+    case End::numbers: return Status::numerical_limit;
+    default: return Status::converged;
+  }
+}
+
+std::string why_slow(const Feasibility& found, const AxisNames& names) {
+  if (!found.is_tight) return {};
+  return "; it falls slowly because the matrix has no total support: " + describe(found.bottleneck, names) +
+         fmt::format(", so that entries of other {} there have to vanish", names.rows());
+}
+
+}  // namespace
+
+std::string_view name(Status status) noexcept {
+  switch (status) {
+    case Status::converged: return "converged";
+    case Status::iteration_limit: return "iteration limit";
+    case Status::no_support: return "no support";
+    case Status::infeasible_marginals: return "infeasible marginals";
+    case Status::numerical_limit: return "numerical limit";
+  }
+  return "";
+}
+
+void expect_valid(const Limits& limits) {
+  iterate::expect_valid({limits.tolerance, limits.most_iterations});
+  if (limits.most_support_bytes >= 0) return;
+  throw ArgumentError(
+      fmt::format("the memory of the support is limited to {} bytes, expected >= 0", limits.most_support_bytes));
+}
+
+void name_arguments(const Limits& limits, mpi::Alike& arguments) {
+  iterate::name_arguments({limits.tolerance, limits.most_iterations}, arguments);
+  arguments.add("listener", limits.listener != nullptr);
+  arguments.add("checkpoints", limits.checkpoints.keep != nullptr);
+  arguments.add("state to go on from", limits.checkpoints.from != nullptr);
+}
+
+Iterations::Iterations(mpi::Context& context, Method& method, const Limits& limits, const iterate::Rounding& rounding)
+    : context_(&context), method_(&method) {
+  mpi::agreed(context, [&] {
+    runs_.assign(method.count(), Run{iterate::Course({limits.tolerance, limits.most_iterations}, rounding)});
+    active_.resize(runs_.size());
+    found_.resize(runs_.size());
+    std::iota(active_.begin(), active_.end(), std::size_t{0});
+    tell(0);
+  });
+}
+
+bool Iterations::advance() {
+  if (active_.empty()) return false;
+  if (runs_[active_.front()].course.is_at_limit()) {  // none was allowed
+    mpi::agreed(*context_, [this] {
+      for (const std::size_t k : active_) runs_[k].course.end_at_limit();
+      tell(state_.error);
+    });
+    return false;
+  }
+  find_errors();
+  if (active_.empty()) return false;
+  const auto lost = method_->columns(active_);
+  if (!lost.empty()) end(lost, lost);
+  return !active_.empty();
+}
+
+/// Most iterations only go on, which takes no memory that has to be agreed upon.
+bool Iterations::is_anything_to_decide(std::span<const Found> found) const {
+  for (std::size_t n = 0; n < found.size(); ++n) {
+    const iterate::Course& course = runs_[active_[n]].course;
+    if (found[n].is_out_of_range || !std::isfinite(found[n].error)) return true;
+    if (course.is_due_to_end() || course.is_slow() || course.is_at_limit()) return true;
+  }
+  return false;
+}
+
+void Iterations::find_errors() {
+  if (!runs_[active_.front()].course.has_room()) {
+    mpi::agreed(*context_, [this] {
+      for (const std::size_t k : active_) runs_[k].course.make_room();
+    });
+  }
+  const std::span<Found> found = std::span(found_).first(active_.size());
+  std::ranges::fill(found, Found());
+  method_->rows({active_, runs_[active_.front()].course.is_last()}, found);
+  state_.error = 0;
+  for (std::size_t n = 0; n < found.size(); ++n) {
+    runs_[active_[n]].course.took(found[n].error);
+    if (!(found[n].error <= state_.error)) state_.error = found[n].error;
+  }
+  state_.step = runs_[active_.front()].course.state().step;
+  if (!is_anything_to_decide(found)) return;
+  std::vector<std::size_t> out_of_range;
+  std::vector<std::size_t> doubted;
+  mpi::agreed(*context_, [&] {
+    for (std::size_t n = 0; n < found.size(); ++n) {
+      iterate::Course& course = runs_[active_[n]].course;
+      if (found[n].is_out_of_range || !std::isfinite(found[n].error)) {
+        out_of_range.push_back(active_[n]);
+        doubted.push_back(active_[n]);
+      } else if (!course.is_over() && (course.is_slow() || course.is_at_limit())) {
+        doubted.push_back(active_[n]);
+      }
+    }
+  });
+  end(out_of_range, doubted);
+}
+
+void Iterations::end(std::span<const std::size_t> out_of_range, std::span<const std::size_t> doubted) {
+  const auto found = doubted.empty() ? std::vector<Feasibility>() : method_->look_for_proof(doubted);
+  mpi::agreed(*context_, [&] {
+    for (std::size_t n = 0; n < doubted.size(); ++n) {
+      if (!found[n].is_infeasible) continue;
+      runs_[doubted[n]].course.end(End::no_solution, describe(found[n].bottleneck, method_->problem(doubted[n]).names));
+    }
+    for (const std::size_t k : out_of_range) {
+      Run& run = runs_[k];
+      if (run.is_over()) continue;
+      auto [end, reason] = method_->out_of_range(k, run.course.state().step);
+      run.course.end(end, std::move(reason));
+      run.is_out_of_range = true;
+    }
+    for (std::size_t n = 0; n < doubted.size(); ++n) {
+      Run& run = runs_[doubted[n]];
+      if (run.is_over() || !run.course.is_at_limit()) continue;
+      run.course.end_at_limit(why_slow(found[n], method_->problem(doubted[n]).names));
+    }
+    tell(state_.error);
+  });
+}
+
+void Iterations::tell(double error) {
+  std::erase_if(active_, [this](std::size_t k) { return runs_[k].is_over(); });
+  state_.error = error;
+  if (!active_.empty()) return;
+  state_.end = End::converged;
+  for (const Run& run : runs_) {
+    if (state_.end != End::converged) break;
+    state_.end = run.course.state().end;
+    state_.reason = run.course.state().reason;
+  }
+}
+
+void Iterations::save(iterate::Checkpoint& checkpoint) const {
+  method_->save(checkpoint);
+  runs_.front().course.save(checkpoint);
+}
+
+void Iterations::resume(const iterate::Checkpoint& checkpoint) {
+  runs_.front().course.resume(checkpoint);
+  method_->resume(checkpoint);
+  state_ = runs_.front().course.state();
+}
+
+std::vector<Outcome> Iterations::outcomes() const {
+  std::vector<Outcome> outcomes;
+  for (std::size_t k = 0; k < runs_.size(); ++k) {
+    const iterate::State& state = runs_[k].course.state();
+    outcomes.push_back({status_of(state.end, method_->problem(k).are_uniform), state.reason, state.step, state.error,
+                        runs_[k].course.errors(), runs_[k].is_out_of_range});
+    if (state.end == End::limit) outcomes.back().reason += method_->at_limit();
+  }
+  return outcomes;
+}
+
+std::vector<Outcome> iterated(mpi::Context& context, Method& method, const Limits& limits,
+                              const iterate::Rounding& rounding) {
+  static_assert(iterate::Solver<Iterations>);
+  const Checkpoints& checkpoints = limits.checkpoints;
+  Iterations iterations(context, method, limits, rounding);
+  mpi::agreed(context, [&] {
+    if (checkpoints.from != nullptr) iterations.resume(*checkpoints.from);
+  });
+  iterate::run(iterations, {limits.listener, checkpoints.is_due, checkpoints.keep});
+  return mpi::agreed(context, [&] { return iterations.outcomes(); });
+}
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plait/iterate/course.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/iterate/stagnation.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/course/course.hpp"
+#include "plait/sinkhorn/marginals/feasibility.hpp"
+#include "plait/sinkhorn/marginals/marginals.hpp"
+
+namespace plait::sinkhorn {
+
+/// An iteration to be carried out.
+struct Round {
+  std::span<const std::size_t> problems;  // which ones take part: the numbers of those that have not ended
+  bool is_last = false;                   // that is allowed
+};
+
+/// What an iteration has found of a problem. The same on all ranks.
+struct Found {
+  double error = 0;
+  bool is_out_of_range = false;  // sums are no numbers, or rows have no factor
+};
+
+/// A way to iterate: an operand, however it is stored, and an update, for several problems at once. An iteration takes
+/// as many messages for all of them as for one. Collective over its context.
+class Method {
+ public:
+  /// \param problems  which outlive this
+  explicit Method(std::span<const CheckedMarginals> problems) {
+    for (const CheckedMarginals& problem : problems) problems_.push_back(&problem);
+  }
+  explicit Method(std::vector<const CheckedMarginals*> problems) : problems_(std::move(problems)) {}
+  Method(const Method&) = delete;
+  Method& operator=(const Method&) = delete;
+  virtual ~Method() = default;
+
+  [[nodiscard]] std::size_t count() const noexcept { return problems_.size(); }
+  [[nodiscard]] const CheckedMarginals& problem(std::size_t k) const noexcept { return *problems_[k]; }
+
+  /// The first half of an iteration: gives the rows their sums, and sums the columns up over all ranks.
+  virtual void rows(const Round& round, std::span<Found> found) = 0;
+  /// The second half: gives the columns their sums. Returns the problems for which numbers left their range.
+  virtual std::vector<std::size_t> columns(std::span<const std::size_t> problems) = 0;
+
+  /// Looks for proof that there is no plan; see `feasibility`.
+  [[nodiscard]] virtual std::vector<Feasibility> look_for_proof(std::span<const std::size_t> problems) {
+    return std::vector<Feasibility>(problems.size());
+  }
+
+  /// How a problem ends whose numbers left their range in this iteration, where there is no proof.
+  struct Ending {
+    iterate::End end = iterate::End::numbers;
+    std::string reason;
+  };
+  [[nodiscard]] virtual Ending out_of_range(std::size_t problem, Index iteration) const = 0;
+  /// What the reason of a run that came to the limit of its iterations ends with; empty for nothing.
+  [[nodiscard]] virtual std::string at_limit() const { return {}; }
+
+  /// Of one problem.
+  virtual void save(iterate::Checkpoint& /*checkpoint*/) const {}
+  virtual void resume(const iterate::Checkpoint& /*checkpoint*/) {}
+
+ private:
+  std::vector<const CheckedMarginals*> problems_;
+};
+
+/// Iterates with a method until each problem has come to its end. Those that have cost nothing more; they end for
+/// reasons of their own, but whatever takes messages is asked for all of them at once. An `iterate::Solver`.
+class Iterations {
+ public:
+  /// Collective over `context`, as is `advance`.
+  Iterations(mpi::Context& context, Method& method, const Limits& limits, const iterate::Rounding& rounding);
+
+  bool advance();
+  /// The step and the largest error of those that took part in it; the end of the first one that did not converge.
+  [[nodiscard]] const iterate::State& state() const noexcept { return state_; }
+  /// \pre  there is one problem
+  void save(iterate::Checkpoint& checkpoint) const;
+  void resume(const iterate::Checkpoint& checkpoint);
+
+  [[nodiscard]] std::vector<Outcome> outcomes() const;
+
+ private:
+  struct Run {
+    iterate::Course course;
+    bool is_out_of_range = false;
+    [[nodiscard]] bool is_over() const { return course.state().end != iterate::End::none; }
+  };
+
+  [[nodiscard]] bool is_anything_to_decide(std::span<const Found> found) const;
+  void find_errors();
+  void end(std::span<const std::size_t> out_of_range, std::span<const std::size_t> doubted);
+  void tell(double error);
+
+  mpi::Context* context_;
+  Method* method_;
+  std::vector<Run> runs_;
+  std::vector<std::size_t> active_;
+  std::vector<Found> found_;  // of these
+  iterate::State state_;
+};
+
+/// Iterates to the end, telling those that `limits` name. Collective over `context`.
+///
+/// \throws ArgumentError  on all ranks: a checkpoint to go on from that does not fit
+[[nodiscard]] std::vector<Outcome> iterated(mpi::Context& context, Method& method, const Limits& limits,
+                                            const iterate::Rounding& rounding);
+
+}  // namespace plait::sinkhorn

@@ -1,0 +1,193 @@
+#include "plait/sinkhorn/transport/checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/course/course.hpp"
+#include "plait/sinkhorn/sweep/update.hpp"
+#include "plait/sinkhorn/transport/stages.hpp"
+
+namespace plait::sinkhorn {
+
+void expect_suitable(const TransportOptions& options, mpi::Alike& arguments) {
+  arguments.add("epsilon", options.epsilon);
+  arguments.add("first epsilon", options.first_epsilon);
+  arguments.add("domain", options.domain);
+  arguments.add("rho of the rows", options.rho.rows);
+  arguments.add("rho of the columns", options.rho.columns);
+  arguments.add("over-relaxation", options.over_relaxation);
+  name_arguments(options.limits, arguments);
+  expect_valid(options.limits);
+  if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
+    throw ArgumentError(fmt::format("epsilon is {}, expected a finite number > 0", options.epsilon));
+  }
+  if (options.first_epsilon != 0 &&
+      !(options.first_epsilon >= options.epsilon && std::isfinite(options.first_epsilon))) {
+    throw ArgumentError(fmt::format("the first epsilon is {}, expected a finite number >= {}, the last one",
+                                    options.first_epsilon, options.epsilon));
+  }
+  for (const auto& [rho, of] : {std::pair{options.rho.rows, "rows"}, {options.rho.columns, "columns"}}) {
+    if (!(rho > 0)) {
+      throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
+    }
+    // Where the exponent rounds to 1 sums would have to be the masses, and where it is no number they could be
+    // anything.
+    const double power = relaxed_exponent(rho, options.epsilon);
+    if (std::isinf(rho) || (power < 1 && std::isfinite(1 / power))) continue;
+    throw ArgumentError(
+        fmt::format("rho of the {} is {} and epsilon is {}: rho / (rho + epsilon) rounds to {}, expected a {} rho{}",
+                    of, rho, options.epsilon, power, power < 1 ? "larger" : "smaller",
+                    power < 1 ? "" : ", or infinity for balanced transport"));
+  }
+  expect_valid(Update{1, 1, options.over_relaxation});
+}
+
+template <class T>
+void expect_row_major(matrix_view<const T> costs) {
+  if (costs.empty() || costs.order() == StorageOrder::row_major) return;
+  throw ArgumentError("the costs are column-major, expected row-major: their transpose is, with marginals exchanged");
+}
+
+std::vector<CheckedMarginals> required_masses(mpi::Context& context, std::span<const CheckedMarginals> masses,
+                                              const Rho& rho) {
+  auto had = mpi::agreed(context, [&] { return std::vector<CheckedMarginals>(masses.begin(), masses.end()); });
+  for (CheckedMarginals& of_problem : had) {
+    if (std::isfinite(rho.rows)) std::ranges::fill(of_problem.rows, 0.0);
+    if (std::isfinite(rho.columns)) std::ranges::fill(of_problem.columns, 0.0);
+  }
+  return had;
+}
+
+template void expect_row_major(matrix_view<const double>);
+template void expect_row_major(matrix_view<const float>);
+
+namespace {
+
+template <class A>
+void expect_coordinates(matrix_view<const A> points, std::string_view which, Index first) {
+  if (!points.empty() && points.order() != StorageOrder::row_major) {
+    throw ArgumentError(fmt::format("the points of {} are column-major, expected row-major, a point a row", which));
+  }
+  for (Index i = 0; i < points.rows(); ++i) {
+    for (Index k = 0; k < points.columns(); ++k) {
+      const A coordinate = points.data()[i * points.leading_dimension() + k];
+      if (std::isfinite(coordinate)) continue;
+      throw ArgumentError(fmt::format("point {} of {} has {} as coordinate {}, expected a finite number", first + i,
+                                      which, coordinate, k));
+    }
+  }
+}
+
+/// The lowest coordinates, with their signs changed, and then the highest, in each dimension.
+template <class A>
+void widen_box(std::vector<double>& box, matrix_view<const A> points) {
+  const auto coordinates = static_cast<std::size_t>(points.columns());
+  for (Index i = 0; i < points.rows(); ++i) {
+    for (std::size_t k = 0; k < coordinates; ++k) {
+      const auto at = static_cast<double>(points.data()[i * points.leading_dimension() + static_cast<Index>(k)]);
+      box[k] = std::max(box[k], -at);
+      box[coordinates + k] = std::max(box[coordinates + k], at);
+    }
+  }
+}
+
+/// No cost between two points of the boxes is larger.
+template <class A>
+double highest_cost(mpi::Context& context, const PointClouds<A>& clouds) {
+  const auto coordinates = static_cast<std::size_t>(clouds.y.columns());
+  constexpr double lowest = -std::numeric_limits<double>::infinity();
+  std::vector<double> x;
+  std::vector<double> y;
+  mpi::agreed(context, [&] {
+    x.assign(2 * coordinates, lowest);
+    y.assign(2 * coordinates, lowest);
+    if (clouds.x.rows() > 0) widen_box(x, clouds.x);
+    widen_box(y, clouds.y);
+  });
+  mpi::all_reduce(context.comm(), std::span<double>(x), mpi::Operation::maximum());
+  if (coordinates == 0 || x[0] == lowest || y[0] == lowest) return 0;
+  double sum = 0;
+  double largest = 0;
+  for (std::size_t k = 0; k < coordinates; ++k) {
+    const double farthest = std::max(x[coordinates + k] + y[k], y[coordinates + k] + x[k]);
+    const bool is_squared = clouds.metric == Metric::squared_euclidean || clouds.metric == Metric::euclidean;
+    sum += is_squared ? farthest * farthest : farthest;
+    largest = std::max(largest, farthest);
+  }
+  if (clouds.metric == Metric::squared_euclidean) return sum;
+  // A square that leaves the range leaves no distance either; the p-norm is the sum of absolute values at most.
+  return clouds.metric == Metric::euclidean ? std::sqrt(sum) : sum;
+}
+
+template <class A>
+void expect_clouds(mpi::Context& context, const PointClouds<A>& clouds, const TransportOptions& options) {
+  const Index first = mpi::sum_below(context.comm(), clouds.x.rows());
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add_type<A>();
+    arguments.add("metric", clouds.metric);
+    arguments.add("p", clouds.p);
+    expect_suitable(options, arguments);
+    if (options.domain == Domain::factors) {
+      throw ArgumentError(
+          "the domain is factors, which are stored as a matrix, expected logarithmic or automatic for points");
+    }
+    if (clouds.metric == Metric::minkowski && !(clouds.p >= 1 && std::isfinite(clouds.p))) {
+      throw ArgumentError(fmt::format("p is {}, expected a finite number >= 1", clouds.p));
+    }
+    if (clouds.x.rows() > 0 && clouds.x.columns() != clouds.y.columns()) {
+      throw ArgumentError(fmt::format("the points of X have {} coordinates, those of Y {}, expected as many",
+                                      clouds.x.columns(), clouds.y.columns()));
+    }
+    expect_coordinates(clouds.x, "X", first);
+    expect_coordinates(clouds.y, "Y", 0);
+  });
+}
+
+}  // namespace
+
+template <class A>
+double checked_highest_cost(mpi::Context& context, const PointClouds<A>& clouds, const TransportOptions& options) {
+  expect_clouds(context, clouds, options);
+  const double highest = highest_cost(context, clouds);
+  mpi::agreed(context, [&] {
+    // Costs are squares that are added up in A, also those of which the root is taken.
+    const double largest = clouds.metric == Metric::euclidean ? highest * highest : highest;
+    if (!(largest <= static_cast<double>(std::numeric_limits<A>::max()))) {
+      throw ArgumentError(fmt::format("costs between the points may be as large as {:.3g}, beyond the range of {}",
+                                      highest, std::is_same_v<A, double> ? "double" : "float"));
+    }
+  });
+  return highest;
+}
+
+template <class A>
+void expect_points(mpi::Context& context, const PointClouds<A>& clouds, std::span<const CheckedMarginals> masses,
+                   const Rho& rho) {
+  FirstFailure failure(masses.size());
+  failure.check_each(context, [&](std::size_t k) {
+    if (rho.is_balanced() && masses[k].total > 0 && (clouds.y.rows() == 0 || masses[k].all_rows == 0)) {
+      throw ArgumentError(fmt::format("{} points of X are to give {} to {} points of Y, expected some of both",
+                                      masses[k].all_rows, masses[k].total, clouds.y.rows()));
+    }
+  });
+  failure.expect_none(context);
+}
+
+#define PLAIT_INSTANTIATE(A)                                                                           \
+  template double checked_highest_cost(mpi::Context&, const PointClouds<A>&, const TransportOptions&); \
+  template void expect_points(mpi::Context&, const PointClouds<A>&, std::span<const CheckedMarginals>, const Rho&)
+PLAIT_INSTANTIATE(double);
+PLAIT_INSTANTIATE(float);
+#undef PLAIT_INSTANTIATE
+
+}  // namespace plait::sinkhorn
