@@ -85,7 +85,7 @@ class Hdf5(CommandTest):
             (3, "H.h5:/T -o A.npy", 1, r"H.h5: has no /T; it has the matrices"),
             (0, "H.h5:/v -o A.npy", 1, r"H.h5: /v \(3, f64\) is no matrix"),
             (0, "H.h5: -o A.npy", 1, "H.h5: names no data set after the colon"),
-            (2, "damaged.h5:/H -o A.npy", 1, "damaged.h5: can't be opened as an HDF5 file: truncated file"),
+            (2, "damaged.h5:/H -o A.npy", 1, "damaged.h5: is truncated: it has 1000 of [0-9]+ bytes"),
             (2, "N.npy -o H.h5:/H", 1, "H.h5: holds /S, which would be lost"),
             (0, "N.npy -o A.h5:/", 2, "--output: A.h5:/ names no data set after the colon"),
             (0, "N.npy -o missing/A.h5", 1, "missing/A.h5: can't be written into the folder missing"),

@@ -647,6 +647,11 @@ void expect_whole(const Fields& from, const Object& object, Address at, std::uin
   chunk.expect(bytes == whole, "has another size than its extents say");
 }
 
+void expect_not_truncated(const File& file, Address end) {
+  if (end <= static_cast<Address>(file.size())) return;
+  throw FileError(fmt::format("{}: is truncated: it has {} of {} bytes", file.path(), file.size(), end));
+}
+
 // II
 Super read_super(const File& file) {
   constexpr std::uint64_t most_bytes = 96;
@@ -672,13 +677,15 @@ Super read_super(const File& file) {
       super.children_of_chunks = 2 * fields.number(2);
       fields.bytes(2);
     }
-    fields.bytes(4 * super.address_bytes + super.length_bytes);
+    fields.bytes(2 * super.address_bytes);
+    expect_not_truncated(file, fields.address());
+    fields.bytes(super.address_bytes + super.length_bytes);
     super.root = fields.address();
     return super;
   }
   fields.address();
   const Address extension = fields.address();
-  fields.address();
+  expect_not_truncated(file, fields.address());
   super.root = fields.address();
   if (is_undefined(extension, super)) return super;
   const Object object = read_object(fields, extension);
