@@ -14,9 +14,9 @@
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/redistribution.hpp"
+#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/grid/grid.hpp"
 #include "plait/sinkhorn/grid/grid_scale.hpp"
-#include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
