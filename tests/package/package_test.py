@@ -147,7 +147,8 @@ class Files(Installed):
             needed |= {Path(name) for name in re.findall('^#include "(plait/[^"]+)"', (SOURCE / "src" / path).read_text(), re.M)}
         self.assertEqual(installed, needed)
         self.assertNotIn(Path("plait/mpi/predefined.hpp"), installed)
-        for page in (*SOURCE.glob("docs/**/*.md"), *SOURCE.glob("examples/*.cpp")):
+        of_contributors = SOURCE / "docs/add-a-job.md"  # builds in the tree
+        for page in {*SOURCE.glob("docs/**/*.md"), *SOURCE.glob("examples/*.cpp")} - {of_contributors}:
             shown = re.findall(r'^#include [<"](plait/[^>"]+\.hpp)', page.read_text(), re.M)
             self.assertLessEqual({Path(name) for name in shown}, public, page)
 
