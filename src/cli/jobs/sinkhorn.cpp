@@ -289,7 +289,7 @@ class SinkhornRun final : public ScalingRun {
     const auto& given = how_.grid.grid;
     mpi::agreed(context_, [&] {
       if (!given || given->rows * given->columns == context_.size()) return;
-      throw ArgumentError(fmt::format("--grid: a grid of {} x {} ranks, expected one of all {} ranks", given->rows,
+      throw ArgumentError(fmt::format("--grid: a grid of {} x {} ranks, expected rows x columns = {}", given->rows,
                                       given->columns, context_.size()));
     });
     if (given) return {static_cast<int>(given->rows), static_cast<int>(given->columns)};

@@ -100,7 +100,7 @@ class Balance(CommandTest):
         for name, text in files.items():
             (self.folder / f"{name}.mtx").write_text(f"%%MatrixMarket matrix coordinate {text}")
         for name, message in [
-            ("star", "no support: 3 of the rows are to sum up to 3, .* 1 columns.*; nothing was written"),
+            ("star", "no support: 3 of the rows must sum up to 3, .* 1 of the columns.*; nothing was written"),
             ("skew", "the entry in row 0, column 2 is 2, that in row 2, column 0 is 3, expected a symmetric matrix"),
             ("half", "the entry in row 0, column 2 is 2, that in row 2, column 0 is 0, expected a symmetric matrix"),
         ]:
@@ -135,7 +135,7 @@ class Balance(CommandTest):
         self.save("negative.npy", np.array([[1.0, -2], [-2, 1]]))
         before = self.files()
         for ranks, path, message in [
-            (2, "star.npy", "no support: 3 of the rows are to sum up to 3, .* 1 columns.*; nothing was written"),
+            (2, "star.npy", "no support: 3 of the rows must sum up to 3, .* 1 of the columns.*; nothing was written"),
             (3, "skew.npy", "the entry in row 1, column 2 is 4, that in row 2, column 1 is 5, expected a symmetric matrix"),
             (2, "wide.npy", "the matrix is 2 x 3, expected as many rows as columns"),
             (0, "negative.npy", "the entry in row 0, column 1 is -2, expected a finite number >= 0"),

@@ -89,7 +89,7 @@ class Sinkhorn(CommandTest):
                 np.testing.assert_allclose(u * self.k * v, plan, rtol=1e-12)
         result = self.run_plait(2, "sinkhorn", "K.npy", "-o", "P.npy", "--grid", "2x2")
         self.assertEqual(result.status, 1)
-        self.assertIn("a grid of 2 x 2 ranks, expected one of all 2 ranks", result.stderr)
+        self.assertIn("a grid of 2 x 2 ranks, expected rows x columns = 2", result.stderr)
 
     def test_precisions_and_whole_numbers(self):
         self.save("K32.npy", self.k.astype("f4"))
@@ -136,7 +136,7 @@ class Sinkhorn(CommandTest):
         self.save("no_mass.npy", np.zeros(4))
         self.save("wide.npy", np.arange(0.1, 1.3, 0.1).reshape(4, 3))
         cases = [
-            (2, ("sinkhorn", "no_support.npy"), "no support: 2 of the rows are to sum up to 2, .* 1 columns.*; nothing was written"),
+            (2, ("sinkhorn", "no_support.npy"), "no support: 2 of the rows must sum up to 2, .* 1 of the columns.*; nothing was written"),
             (2, ("sinkhorn", "negative.npy"), "the entry in row 1, column 1 is -4, expected a finite number >= 0"),
             (0, ("sinkhorn", "empty_row.npy"), "row 1 has only zeros, but is to sum up to 1"),
             (0, ("sinkhorn", "complex.npy"), "complex.npy has elements of c128, expected real ones"),
@@ -402,7 +402,7 @@ class Sinkhorn(CommandTest):
             (("transport", "cost", "--epsilon", "1"), r"column 2 has only costs of \+infinity"),
             (("sinkhorn", "negative"), "the entry in row 3, column 1 is -3, expected"),
             (("sinkhorn", "negative", "--grid", "1x1"), "the entry in row 3, column 1 is -3, expected"),
-            (("sinkhorn", "uneven", "--grid", "3x2"), "a grid of 3 x 2 ranks, expected one of all 1 ranks"),
+            (("sinkhorn", "uneven", "--grid", "3x2"), "a grid of 3 x 2 ranks, expected rows x columns = 1"),
             (("sinkhorn", "uneven", "--rows", "r4.npy"), "the marginal of row 2 is -1"),
             (("sinkhorn", "uneven", "--rows", "four.npy", "--columns", "c3.npy"),
              "the marginals of all rows sum up to 4, those of all columns to 6|of all columns sum up to 6, those of all rows to 4"),
@@ -416,7 +416,7 @@ class Sinkhorn(CommandTest):
         self.assertIn("the entry in row 3, column 1 is -3", self.run_plait(2, "sinkhorn", "negative.mtx", "-o", "P.npy").stderr)
         # Two rows live in one column; of the transpose that is what columns do, whichever side the proof is told from.
         result = self.run_plait(2, "sinkhorn", "narrowF.npy", "-o", "P.npy")
-        told = re.search(r"(\d) of the (rows|columns) are to sum up to .* lie in (\d) (rows|columns), which may", result.stderr)
+        told = re.search(r"(\d) of the (rows|columns) must sum up to .* lie in (\d) of the (rows|columns), whose sum is only", result.stderr)
         self.assertIsNotNone(told, result.stderr)
         count, side, room, other = told.groups()
         of_rows = narrow if side == "rows" else narrow.T

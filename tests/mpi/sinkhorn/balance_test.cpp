@@ -152,7 +152,7 @@ TEST_F(Balancing, ProvesThatThereIsNoSupport) {
   const WholeProblem star{4, 4, {0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, {}, {}};
   const Balance found = balanced(star);
   EXPECT_EQ(found.outcome.status, Status::no_support);
-  EXPECT_THAT(found.outcome.reason, HasSubstr("3 of the rows are to sum up to 3"));
+  EXPECT_THAT(found.outcome.reason, HasSubstr("3 of the rows must sum up to 3"));
 }
 
 TEST_F(Balancing, SaysThatThereIsNoTotalSupport) {
@@ -247,7 +247,7 @@ TEST_F(Balancing, OfASparseMatrixSaysWhatSupportThereIsAlsoBesideMaskedRows) {
   EXPECT_EQ(none.outcome.status, Status::no_support);
   EXPECT_EQ(none.masked, 5);
   EXPECT_THAT(none.outcome.reason,
-              HasSubstr("3 of the rows are to sum up to 7.5, and all their entries lie in 1 columns"));
+              HasSubstr("3 of the rows must sum up to 7.5, and all their entries lie in 1 of the columns"));
   WholeProblem partial{6, 6, std::vector<double>(36), {}, {}};
   partial(3, 3) = partial(3, 5) = partial(5, 3) = 1;
   const auto rows = sparse_rows<double>(partial);

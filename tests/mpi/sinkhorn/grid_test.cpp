@@ -192,7 +192,7 @@ TEST(SinkhornGrid, ProvesThatThereIsNoSuchPlan) {
     const auto none = scaled<double, double>(context, grid, whole);
     EXPECT_EQ(none.outcome.status, Status::no_support);
     EXPECT_THAT(none.outcome.reason,
-                HasSubstr("3 of the rows are to sum up to 3, and all their entries lie in 2 columns"));
+                HasSubstr("3 of the rows must sum up to 3, and all their entries lie in 2 of the columns"));
     const auto tight = scaled<double, double>(context, grid, slow, {.tolerance = 1e-9, .most_iterations = 200});
     EXPECT_THAT(tight.outcome.reason, HasSubstr("no total support"));
     EXPECT_EQ((scaled<double, double>(context, grid, far).outcome.status), Status::numerical_limit);
@@ -231,7 +231,7 @@ TEST(SinkhornGrid, RefusesWhatDoesNotFitOnAllRanks) {
     EXPECT_THAT(with(grid, [](WholeProblem& p) { p.c.push_back(0); }),
                 ThrowsMessage<ArgumentError>(HasSubstr("marginals of 9 columns are given, expected 8")));
     EXPECT_THAT(with({grid.rows, grid.columns + 1}, [](WholeProblem&) {}),
-                ThrowsMessage<ArgumentError>(HasSubstr("expected one of all")));
+                ThrowsMessage<ArgumentError>(HasSubstr("expected rows x columns =")));
     const std::vector<double> wrong{1, 1, 0, 1, 1, 1, 1, 1};
     EXPECT_THAT([&] { static_cast<void>(scaled<double, double>(context, grid, whole, {}, wrong)); },
                 ThrowsMessage<ArgumentError>(HasSubstr("the factor 0 for column 2")));

@@ -226,7 +226,7 @@ TEST_F(Sinkhorn, NamesTheRowsOfATransposeAsTheColumnsThatTheyAreToItsOwner) {
   whole = sound;
   for (Index i = 0; i < 5; ++i) whole(i, 0) = whole(i, 1) = whole(i, 2) = 0;
   EXPECT_THAT(message(whole.c),
-              ::testing::ContainsRegex("5 of the columns are to sum up to .* lie in 1 rows, which may"));
+              ::testing::ContainsRegex("5 of the columns must sum up to .* lie in 1 of the rows, whose sum is only"));
 }
 
 TEST_F(Sinkhorn, ScalesToOnesWithoutMarginals) {
@@ -326,7 +326,7 @@ TEST_F(Sinkhorn, ProvesThatThereIsNoSupport) {
   EXPECT_EQ(scaling.outcome.status, Status::no_support);
   EXPECT_LT(scaling.outcome.iterations, 1000);
   EXPECT_THAT(scaling.outcome.reason,
-              HasSubstr("3 of the rows are to sum up to 3, and all their entries lie in 2 columns"));
+              HasSubstr("3 of the rows must sum up to 3, and all their entries lie in 2 of the columns"));
 
   for (const InPlaceForm form : {InPlaceForm::fused, InPlaceForm::by_rows}) {
     OwnRows<double> own(whole);
@@ -342,7 +342,7 @@ TEST_F(Sinkhorn, ProvesThatMarginalsAreInfeasible) {
   whole.c = {0.4, 0.2, 0.2, 0.2};  // row 3 needs .6 of column 0
   const auto scaling = scaled<double, double>(whole);
   EXPECT_EQ(scaling.outcome.status, Status::infeasible_marginals);
-  EXPECT_THAT(scaling.outcome.reason, HasSubstr("1 of the rows are to sum up to 0.6"));
+  EXPECT_THAT(scaling.outcome.reason, HasSubstr("1 of the rows must sum up to 0.6"));
 }
 
 TEST_F(Sinkhorn, ProvesItInPlaceAlsoBesideRowsAndColumnsWithoutMass) {

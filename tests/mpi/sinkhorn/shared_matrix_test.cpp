@@ -103,7 +103,7 @@ TEST_F(Batch, EndsEachProblemInItsOwnWay) {
   EXPECT_EQ(found[0].outcome.status, Status::converged);
   EXPECT_EQ(found[0].u, found[3].u);
   EXPECT_EQ(found[1].outcome.status, Status::infeasible_marginals);
-  EXPECT_THAT(found[1].outcome.reason, HasSubstr("1 of the rows are to sum up to 0.6"));
+  EXPECT_THAT(found[1].outcome.reason, HasSubstr("1 of the rows must sum up to 0.6"));
   EXPECT_EQ(found[2].outcome.status, Status::iteration_limit);
   EXPECT_THAT(found[2].outcome.reason, HasSubstr("no total support"));
   EXPECT_EQ(heard, 300);

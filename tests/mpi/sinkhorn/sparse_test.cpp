@@ -84,7 +84,7 @@ TEST_F(Sparse, SaysWhichEntriesVanish) {
   const auto none = sinkhorn::scale<double, double>(context, sparse<double>(whole), {});
   EXPECT_EQ(none.outcome.status, Status::no_support);
   EXPECT_THAT(none.outcome.reason,
-              HasSubstr("2 of the rows are to sum up to 2, and all their entries lie in 1 columns"));
+              HasSubstr("2 of the rows must sum up to 2, and all their entries lie in 1 of the columns"));
 }
 
 TEST_F(Sparse, FindsProofsWithoutMemoryForADecisionToo) {
@@ -97,7 +97,7 @@ TEST_F(Sparse, FindsProofsWithoutMemoryForADecisionToo) {
   const auto none = sinkhorn::scale<double, double>(context, sparse<double>(whole), {}, tight);
   EXPECT_EQ(none.outcome.status, Status::no_support);
   EXPECT_THAT(none.outcome.reason,
-              HasSubstr("2 of the rows are to sum up to 2, and all their entries lie in 1 columns"));
+              HasSubstr("2 of the rows must sum up to 2, and all their entries lie in 1 of the columns"));
 }
 
 TEST_F(Sparse, RefusesWhatCanNotBeScaled) {

@@ -259,7 +259,7 @@ TEST_F(OptimalTransport, ProvesThatMarginalsAreInfeasible) {
   for (const Domain domain : {Domain::automatic, Domain::logarithmic}) {
     const auto result = transported<double, double>(whole, {.epsilon = 0.1, .domain = domain});
     EXPECT_EQ(result.outcome.status, Status::infeasible_marginals);
-    EXPECT_THAT(result.outcome.reason, HasSubstr("1 of the rows are to sum up to 0.5"));
+    EXPECT_THAT(result.outcome.reason, HasSubstr("1 of the rows must sum up to 0.5"));
   }
 }
 

@@ -33,7 +33,7 @@ Index begin_of(const layout::Axis& axis, Index part) {
 void expect_grid_of(const Grid& grid, int ranks) {
   if (grid.rows >= 1 && grid.columns >= 1 && Index{grid.rows} * grid.columns == ranks) return;
   throw ArgumentError(
-      fmt::format("a grid of {} x {} ranks, expected one of all {} ranks", grid.rows, grid.columns, ranks));
+      fmt::format("a grid of {} x {} ranks, expected rows x columns = {}", grid.rows, grid.columns, ranks));
 }
 
 double seconds_on(const Grid& grid, const model::Machine& machine, const model::Placement& placement,

@@ -198,9 +198,10 @@ std::vector<Feasibility> feasibility(mpi::Context& context, matrix_view<const T>
 }
 
 std::string describe(const graph::Bottleneck& bottleneck, const AxisNames& names) {
-  return fmt::format("{} of the {} are to sum up to {:.6g}, and all their entries lie in {} {}, which {} {:.6g}",
-                     bottleneck.rows, names.rows(), bottleneck.need, bottleneck.columns, names.columns(),
-                     bottleneck.need > bottleneck.room ? "may sum up only to" : "sum up to", bottleneck.room);
+  return fmt::format(
+      "{} of the {} must sum up to {:.6g}, and all their entries lie in {} of the {}, whose sum is {}{:.6g}",
+      bottleneck.rows, names.rows(), bottleneck.need, bottleneck.columns, names.columns(),
+      bottleneck.need > bottleneck.room ? "only " : "", bottleneck.room);
 }
 
 template <class T>

@@ -46,7 +46,7 @@ template <class T>
 [[nodiscard]] std::vector<Feasibility> feasibility(mpi::Context& context, matrix_view<const T> rows, Support support,
                                                    std::span<const RowHeights> problems, Columns part = {});
 
-/// "3 of the rows are to sum up to ... "
+/// "3 of the rows must sum up to ... "
 [[nodiscard]] std::string describe(const graph::Bottleneck& bottleneck, const AxisNames& names);
 
 /// What distributed rows allow (`graph::support_of`), on all ranks. Rank 0 gathers where entries > 0 are, and decides.
