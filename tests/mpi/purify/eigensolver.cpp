@@ -18,6 +18,8 @@ Eigenstates<T> eigenstates(Whole<T> h, Whole<T> s) {
   const int n = static_cast<int>(h.n);
   const int type = 1;
   const int lwork = 40 * n + 100;
+  // OpenBLAS 0.3.21 reads some columns beyond the matrix of zgemv.
+  for (auto* matrix : {&h, &s}) matrix->elements.reserve(matrix->elements.size() + 16 * static_cast<std::size_t>(n));
   int info = 0;
   std::vector<T> work(static_cast<std::size_t>(lwork));
   Eigenstates<T> result{std::vector<double>(static_cast<std::size_t>(n)), {}};
