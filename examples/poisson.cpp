@@ -3,6 +3,8 @@
 //
 //   mpirun -n 4 build/openmpi/bin/example_poisson
 
+#include "plait/poisson.hpp"
+
 #include <mpi.h>
 
 #include <algorithm>
@@ -11,11 +13,7 @@
 #include <numbers>
 #include <vector>
 
-#include "plait/layout/box.hpp"
-#include "plait/mpi/collectives.hpp"
-#include "plait/mpi/context.hpp"
-#include "plait/mpi/environment.hpp"
-#include "plait/poisson/solver.hpp"
+#include "plait/mpi.hpp"
 
 using plait::Index;
 namespace poisson = plait::poisson;

@@ -52,7 +52,7 @@ class Purify : public Job {
   void options(Options& options) override {
     using purify::Method;
     options.describe(
-        "Compute the density matrix of a Hamiltonian without its eigenvectors",
+        "Compute the density matrix of a Hamiltonian by purification, or from its eigenstates",
         R"(H and S are symmetric (complex: Hermitian). D is the projector onto the lowest states: D = D S D, and tr(D S) is their
 number. With two electrons in each state the energy is 2 tr(D H). Energies have the units of H.
 
@@ -185,9 +185,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   void draw(Report& report, Work& work) override {
-    report.page_head(task_.input,
-                     fmt::format("{} electrons in {} of {} states, by {}; {}", *task_.electrons, task_.occupied,
-                                 task_.states, task_.method_name(), counted(work.context.size(), "rank")));
+    report.page_head(task_.input, fmt::format("{} electrons in {}{} states, by {}; {}", *task_.electrons,
+                                              task_.is_smeared() ? "" : fmt::format("{} of ", task_.occupied),
+                                              task_.states, task_.method_name(), counted(work.context.size(), "rank")));
     report.figure(task_.by_eigenstates ? occupations() : convergence());
     if (!outcome_.picture.is_empty()) {
       report.figure("<h2>The density matrix</h2>\n" + drawn(outcome_.picture, task_.is_complex
@@ -339,11 +339,13 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     report.fact("entropy", entropy);
     report.fact("free_energy", free_energy);
     if (!task_.is_smeared()) return;
-    report.line("mu", fmt::format("{:.12g}, {} of width {:.6g}", outcome_.chemical_potentials.low, name(task_.smearing),
-                                  task_.width));
+    const bool is_free = task_.filled > 0 && task_.filled < static_cast<double>(task_.states);
+    const std::string mu = is_free ? fmt::format("{:.12g}", outcome_.chemical_potentials.low) : "any";
+    report.line("mu", fmt::format("{}, {} of width {:.6g}", mu, name(task_.smearing), task_.width));
     report.line("entropy", fmt::format("{:.12g} k", entropy));
     report.line("free", fmt::format("{:.12g} = energy - width * entropy / k", free_energy));
-    report.row("chemical potential", fmt::format("{:.8g}", outcome_.chemical_potentials.low));
+    report.row("smearing", fmt::format("{} of width {:.6g}", name(task_.smearing), task_.width));
+    report.row("chemical potential", mu);
     report.row("entropy over Boltzmann's constant", fmt::format("{:.8g}", entropy));
     report.row("free energy", fmt::format("{:.12g}", free_energy));
   }
@@ -355,7 +357,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     const Interval& mu = outcome_.chemical_potentials;
     const bool is_resolved = outcome_.is_gap_resolved();
     const auto number = [&](double value) { return is_split && is_resolved ? number_or_null(value) : ordered_json(); };
-    report.fact("chemical_potential", is_split || task_.is_smeared() ? json_of_interval(mu) : ordered_json());
+    const bool is_partly_filled = task_.filled > 0 && task_.filled < static_cast<double>(task_.states);
+    report.fact("chemical_potential",
+                is_split || (task_.is_smeared() && is_partly_filled) ? json_of_interval(mu) : ordered_json());
     report.fact("highest_occupied", number(frontier.highest_occupied));
     report.fact("lowest_empty", number(frontier.lowest_empty));
     report.fact("gap", number(gap.high));

@@ -324,6 +324,10 @@ class PurifyRun {
     if (task_.states > 0) {
       work_.meter.stage("finding the states at the gap", 0, 0);
       outcome_.frontier = purification.frontier();
+      // Rounding may widen the interval by more than these are off.
+      auto& [low, high] = outcome_.chemical_potentials;
+      low = std::max(low, outcome_.frontier.highest_occupied);
+      high = std::min(high, outcome_.frontier.lowest_empty);
     }
     return std::move(purification.density());
   }

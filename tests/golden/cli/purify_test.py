@@ -242,6 +242,17 @@ class Purify(CommandTest):
                     if width > 1e-5:
                         self.assertAlmostEqual(report["entropy"], 2 * np.interp(at, x, integral).sum(), delta=1e-4)
                     self.assertAlmostEqual(report["free_energy"], report["energy"] - width * report["entropy"])
+        for electrons in "0", "120":  # which any chemical potential outside of the spectrum gives
+            report = json.loads(self.succeed(
+                0, "purify", "H.npy", "--electrons", electrons, "--smearing", "gaussian", "--width", "0.1", "--json"
+            ))  # fmt: skip
+            self.assertIsNone(report["chemical_potential"])
+        self.succeed(
+            0, "purify", "H.npy", "--electrons", "61", "--smearing", "gaussian", "--width", "0.1", "--report", "R.html"
+        )
+        page = (self.folder / "R.html").read_text()
+        self.assertIn("61 electrons in 60 states", page)
+        self.assertIn("gaussian of width 0.1", page)
         job = ["purify", "H.npy", "--electrons", "62"]
         text = self.succeed(2, *job, "--smearing", "fermi-dirac", "--temperature", "1000", "--energy-unit", "eV")
         self.assertRegex(text, r"(?m)^  mu        \S+, fermi-dirac of width 0\.0861733$")

@@ -66,6 +66,9 @@ def write_all(folder):
                         file.create_dataset("m", (20, 9), code, **options)[3:5, 4] = 7
                     else:
                         file.create_dataset("m", data=values.astype(code), **options)
+        if version != "latest":
+            with new(f"{version}-scaled-fully", libver=(version, "latest")) as file:  # bytes of all their bits
+                file.create_dataset("m", data=np.array([[0, 255], [7, 8]], "u1"), chunks=(2, 2), scaleoffset=0)
         with new(f"{version}-groups", libver=(version, "latest"), userblock_size=512) as file:
             file["a/b/m"] = values
             file["m"] = h5py.SoftLink("a/b/m")

@@ -1,6 +1,8 @@
 // Names and numbers are those of the "HDF5 File Format Specification", version 3.0.
 #include "plait/io/hdf5/hdf5_structure.hpp"
 
+#include <hdf5.h>
+
 #include <algorithm>
 #include <optional>
 #include <ranges>
@@ -70,6 +72,7 @@ class Fields {
     const auto size = std::ranges::find(left_, 0) - left_.begin();
     return bytes(static_cast<std::uint64_t>(size) + 1).size() - 1;
   }
+  [[noreturn]] void refuse(std::string_view why) const { throw FileError(fmt::format("{}: {}", file_.path(), why)); }
   void expect(bool holds, std::string_view otherwise) const {
     if (!holds) throw FileError(fmt::format("{}: is damaged: {} {}", file_.path(), what_, otherwise));
   }
@@ -228,8 +231,9 @@ void read_layout(Fields& fields, Object& object) {
     return;
   }
   const auto kind = fields.number(1);
-  fields.expect(kind < elsewhere,
-                "has no elements of its own, or no known kind; expected a contiguous, compact or chunked one");
+  if (kind == elsewhere)
+    fields.refuse("the elements of a virtual data set are in other files, which plait doesn't read");
+  fields.expect(kind < elsewhere, "has no known kind");
   if (kind == compact) {
     fields.bytes(fields.number(2));
   } else if (kind == contiguous) {
@@ -637,7 +641,7 @@ void expect_whole(const Fields& from, const Object& object, Address at, std::uin
         if (values[0] == 2 && values[1] == 8 * element) break;  // which does nothing
         const auto bits = chunk.number(4);
         chunk.expect(bits <= 8 * element, "has numbers of too many bits");
-        expect_enough(prefix_bytes + elements * bits / 8 + 1);
+        expect_enough(prefix_bytes + (bits == 8 * element ? whole : elements * bits / 8 + 1));
         bytes = whole;
         break;
       }
@@ -709,6 +713,13 @@ void Hdf5Structure::expect_sound(Address object) const {
 void Hdf5Structure::expect_sound_chunks(Address data_set) const {
   const Fields from(file_, super_, 0, 0, "beginning");
   const Object object = read_object(from, data_set);
+  for (const auto& [id, values] : object.filters.value_or(std::vector<Filter>())) {
+    if (H5Zfilter_avail(static_cast<H5Z_filter_t>(id)) > 0) continue;
+    from.refuse(
+        fmt::format("its elements are compressed by filter {}, which this HDF5 library lacks; expected another "
+                    "one, as h5repack -f GZIP=1 sets",
+                    id));
+  }
   if (!object.chunk_tree && !object.chunk.empty() && object.filters &&
       std::ranges::any_of(*object.filters, trusts_its_input)) {
     throw FileError(fmt::format(

@@ -1,0 +1,6 @@
+#pragma once
+
+/// Poisson's equation on boxes of one to three dimensions, by multigrid and by simpler iterations.
+
+#include "plait/layout/box.hpp"
+#include "plait/poisson/solver.hpp"
