@@ -60,16 +60,15 @@ class Resume(CommandTest):
         self.save("K.npy", np.exp(-cost / 0.0005) + 1e-12)
         lines = [f"{i + 1} {j + 1} {a!r}\n" for (i, j), a in np.ndenumerate(self.load("A.npy")) if a > 0]
         (self.folder / "A.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n300 300 {len(lines)}\n" + "".join(lines))
-        alone = ("--first-epsilon", "0.0005")  # without stages, whose limits depend on that of the last one
         jobs = {
             "dense": ("sinkhorn", "K.npy"),
             "sparse": ("sinkhorn", "A.mtx"),
-            "logarithms": ("transport", "C.npy", "--epsilon", "0.0005", *alone),
+            "logarithms": ("transport", "C.npy", "--epsilon", "0.0005"),
             "factors": ("transport", "C.npy", "--epsilon", "0.01", "--method", "factors"),
-            "points": ("transport", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", *alone),
+            "points": ("transport", "--points", "X.npy", "X.npy", "--epsilon", "0.0005"),
             "balance": self.jobs["balance"][:2],
             "barycentre": self.jobs["factors"][:6],
-            "barycentre by logarithms": (*self.jobs["logarithms"][:8], *alone),
+            "barycentre by logarithms": self.jobs["logarithms"][:8],
         }
         kept = ("--checkpoint", "state", "--json", "-o", "P.npy", "--tolerance")
         limited = (*kept, "1e-16", "--max-iterations")

@@ -56,7 +56,8 @@ Limits limits_of_stage(const Limits& limits, double last, const StagesSoFar& so_
   Limits of_stage = limits;
   if (so_far.epsilon > last) {
     of_stage.tolerance = std::max(rough, limits.tolerance);
-    of_stage.most_iterations = std::min(few, limits.most_iterations);
+    // Not cut by the limit of the last stage: a run that is resumed with another one has come the same way.
+    of_stage.most_iterations = limits.most_iterations > 0 ? few : 0;
   }
   of_stage.checkpoints.from = nullptr;
   if (!limits.checkpoints.keep) return of_stage;
