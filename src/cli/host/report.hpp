@@ -51,18 +51,14 @@ struct Moved {
   return std::isfinite(number) ? nlohmann::ordered_json(number) : nlohmann::ordered_json();
 }
 
-/// [rows, columns]
-[[nodiscard]] inline nlohmann::ordered_json shape_json(const layout::Shape& shape) {
-  return {shape.rows, shape.columns};
-}
-
 /// Whole numbers exactly, complex ones as [real, imaginary].
 /// \pre  `dtype` can hold the number
 [[nodiscard]] nlohmann::ordered_json scalar_json(const Scalar& scalar, io::DType dtype);
 
 [[nodiscard]] nlohmann::ordered_json json_of(const Moved& moved);
 [[nodiscard]] nlohmann::ordered_json json_of(const MemoryEstimate& memory);
-[[nodiscard]] inline nlohmann::ordered_json json_of(const layout::Shape& shape) { return shape_json(shape); }
+/// [rows, columns]
+[[nodiscard]] inline nlohmann::ordered_json json_of(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
 
 /// The result of a job, as facts. Each is stated once: its key and value go to --json, and `fact` returns the value for
 /// the words about it in the summary and on the page:

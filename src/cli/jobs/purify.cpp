@@ -339,8 +339,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     report.fact("entropy", entropy);
     report.fact("free_energy", free_energy);
     if (!task_.is_smeared()) return;
-    const bool is_free = task_.filled > 0 && task_.filled < static_cast<double>(task_.states);
-    const std::string mu = is_free ? fmt::format("{:.12g}", outcome_.chemical_potentials.low) : "any";
+    const std::string mu = task_.is_partly_filled() ? fmt::format("{:.12g}", outcome_.chemical_potentials.low) : "any";
     report.line("mu", fmt::format("{}, {} of width {:.6g}", mu, name(task_.smearing), task_.width));
     report.line("entropy", fmt::format("{:.12g} k", entropy));
     report.line("free", fmt::format("{:.12g} = energy - width * entropy / k", free_energy));
@@ -357,9 +356,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     const Interval& mu = outcome_.chemical_potentials;
     const bool is_resolved = outcome_.is_gap_resolved();
     const auto number = [&](double value) { return is_split && is_resolved ? number_or_null(value) : ordered_json(); };
-    const bool is_partly_filled = task_.filled > 0 && task_.filled < static_cast<double>(task_.states);
-    report.fact("chemical_potential",
-                is_split || (task_.is_smeared() && is_partly_filled) ? json_of_interval(mu) : ordered_json());
+    report.fact("chemical_potential", task_.is_partly_filled() ? json_of_interval(mu) : ordered_json());
     report.fact("highest_occupied", number(frontier.highest_occupied));
     report.fact("lowest_empty", number(frontier.lowest_empty));
     report.fact("gap", number(gap.high));
@@ -384,9 +381,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
 
   void report_check(Report& report) const {
     report.fact("check", "passed");
-    const double trace_error = report.fact("trace_error", outcome_.trace_error);
-    const double idempotency = report.fact("idempotency_error", outcome_.idempotency_error);
-    const double commutator = report.fact("commutator_error", outcome_.commutator_error);
+    const double trace_error = report.fact("trace_error", outcome_.errors.trace);
+    const double idempotency = report.fact("idempotency_error", outcome_.errors.idempotency);
+    const double commutator = report.fact("commutator_error", outcome_.errors.commutator);
     const std::string of_squares =
         task_.is_smeared() ? ""
                            : fmt::format("||{}|| {:.1e}, ", task_.overlap ? "DSD - D" : "D\u00b2 - D", idempotency);

@@ -157,14 +157,15 @@ class PurifyRun {
     if (energies.empty()) return d;
     outcome_.state.problem.spectrum = {energies.front(), energies.back()};
     const double width = std::max(energies.back() - energies.front(), std::abs(energies.back()));
-    errors_.norm = std::max(1.0, std::sqrt(purify::inner_product(context_, d, d)));
-    errors_.trace = (s == nullptr ? purify::trace(context_, d) : purify::inner_product(context_, d, *s)) - task_.filled;
+    outcome_.errors.norm = std::max(1.0, std::sqrt(purify::inner_product(context_, d, d)));
+    outcome_.errors.trace =
+        (s == nullptr ? purify::trace(context_, d) : purify::inner_product(context_, d, *s)) - task_.filled;
     if (width > 0) {
-      errors_.commutator = purify::commutator_error(context_, h, d, s) / (width * errors_.norm);
-      errors_.energy = std::abs(purify::inner_product(context_, d, h) - energy) / width;
+      outcome_.errors.commutator = purify::commutator_error(context_, h, d, s) / (width * outcome_.errors.norm);
+      outcome_.errors.energy = std::abs(purify::inner_product(context_, d, h) - energy) / width;
     }
     if (task_.smearing == purify::Smearing::none) {
-      errors_.idempotency = purify::sampled_idempotency_error(context_, d, s);
+      outcome_.errors.idempotency = purify::sampled_idempotency_error(context_, d, s);
     }
     outcome_.check_seconds = work_.highest(checking.seconds());
     return d;
@@ -346,14 +347,14 @@ class PurifyRun {
   void look_at(const Matrix<T>& h, const Matrix<T>& d) {
     work_.meter.stage("checking the density matrix", 0, 0);
     outcome_.energy = task_.per_state * outcome_.state.iterates.back().energy;
-    errors_ = purify::density_errors(context_, outcome_.state, h, d);
+    outcome_.errors = purify::density_errors(context_, outcome_.state, h, d);
   }
 
   /// d ← ZDZ, where there is an overlap, and its checks there. Returns DHD, if it is asked for.
   [[nodiscard]] std::optional<Matrix<T>> back(Matrix<T>& h, Matrix<T>& d) {
     if (task_.overlap) {
       work_.meter.stage("transforming back to the basis of S", 0, 0);
-      purify::bring_back(counted_, *z_, *s_, task_.occupied, d, errors_);
+      purify::bring_back(counted_, *z_, *s_, task_.occupied, d, outcome_.errors);
     }
     if (task_.energy_weighted.empty()) return std::nullopt;
     work_.meter.stage("weighting by energy", 0, 0);
@@ -364,11 +365,8 @@ class PurifyRun {
     return weighted;
   }
 
-  void expect_right() {
-    outcome_.trace_error = errors_.trace;
-    outcome_.idempotency_error = errors_.idempotency;
-    outcome_.commutator_error = errors_.commutator;
-    const std::string complaint = errors_.complaint(task_.states, task_.overlap.has_value());
+  void expect_right() const {
+    const std::string complaint = outcome_.errors.complaint(task_.states, task_.overlap.has_value());
     if (complaint.empty()) return;
     throw Error(ErrorKind::other,
                 fmt::format("the check failed: the result is no density matrix ({}); it was not written", complaint));
@@ -415,7 +413,6 @@ class PurifyRun {
   std::vector<std::uint64_t> checksums_;  // of what was read, for checkpoints
   std::string last_checkpoint_;
   PurifyOutcome outcome_;
-  purify::DensityErrors errors_;
 };
 
 }  // namespace

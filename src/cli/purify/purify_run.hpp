@@ -58,8 +58,10 @@ struct PurifyTask {
 
   [[nodiscard]] Index element_bytes() const noexcept { return is_complex ? 16 : 8; }
   [[nodiscard]] bool is_smeared() const noexcept { return width > 0; }
+  /// Whether there is room for more electrons and for fewer, so that a chemical potential is between them.
+  [[nodiscard]] bool is_partly_filled() const noexcept { return filled > 0 && filled < static_cast<double>(states); }
   /// Whether there are states on both sides of a gap.
-  [[nodiscard]] bool is_split() const noexcept { return !is_smeared() && occupied > 0 && occupied < states; }
+  [[nodiscard]] bool is_split() const noexcept { return !is_smeared() && is_partly_filled(); }
   /// The word of --method for it.
   [[nodiscard]] std::string_view method_name() const { return by_eigenstates ? "eigen" : name(method); }
 };
@@ -71,10 +73,8 @@ struct PurifyOutcome {
   purify::Frontier frontier;
   std::vector<double> energies;  // of all eigenstates, where they were found
   purify::Occupations occupations;
-  double energy = 0;             // per_state · tr(DH)
-  double trace_error = 0;        // tr(DS) - occupied
-  double idempotency_error = 0;  // ‖DSD - D‖, Frobenius
-  double commutator_error = 0;   // ‖(HD - DH)v‖ / (‖v‖ · width of the spectrum) of a random v
+  double energy = 0;  // per_state · tr(DH)
+  purify::DensityErrors errors;
   std::optional<purify::InverseRoot> root;
   Index resumed_at = 0;        // steps that a checkpoint had, 0 without
   bool other_ranks = false;    // the checkpoint was written by another number of ranks

@@ -35,12 +35,12 @@ using Boundary = std::function<double(int axis, int side, std::span<const double
 enum class Method : unsigned char {
   jacobi,
   sor,                            ///< successive over-relaxation of red and black points
-  conjugate_gradients,            ///
-  pipelined_conjugate_gradients,  ///
-  v_cycles,                       ///< multigrid, as are those below
-  w_cycles,                       ///
-  f_cycles,                       ///
-  full_multigrid,                 ///
+  conjugate_gradients,            ///< two reductions an iteration
+  pipelined_conjugate_gradients,  ///< one, under way while the operator is applied
+  v_cycles,                       ///< multigrid; one cycle an iteration
+  w_cycles,                       ///< likewise, with two visits of each coarser level
+  f_cycles,                       ///< likewise, an F-cycle and then a V-cycle on the next coarser level
+  full_multigrid,                 ///< the coarsest level first, each the start of the next finer one; then V-cycles
   multigrid_conjugate_gradients,  ///< with a V-cycle as preconditioner: for k that jumps
 };
 
@@ -66,6 +66,9 @@ struct Options {
 ///
 /// Everything is collective over the context, which outlives this. Iterates of all methods but those of conjugate
 /// gradients have the same bits on any number of ranks, and these, too, with reproducible sums.
+///
+/// Sources: Young, "Iterative Solution of Large Linear Systems", 1971, for Jacobi's method and over-relaxation; those
+/// of `Multigrid` and of `krylov` for the others.
 template <class T>
 class Solver {
  public:
@@ -79,12 +82,13 @@ class Solver {
 
   bool advance();
   [[nodiscard]] const iterate::State& state() const noexcept;
-  /// The errors after each iteration.
+  /// ‖b - A·u‖ / ‖b‖ after each iteration.
   [[nodiscard]] const std::vector<double>& errors() const noexcept;
   void save(iterate::Checkpoint& checkpoint) const;
+  /// \throws ArgumentError  on all ranks: the state is of another problem, or has as many iterations as are allowed
   void resume(const iterate::Checkpoint& checkpoint);
 
-  /// u at this rank's points.
+  /// u at this rank's points, in their order.
   void copy_solution(std::span<T> u);
   /// Of this, with all it was made of.
   [[nodiscard]] double omega() const noexcept { return omega_; }

@@ -31,9 +31,12 @@ template <class T>
 /// All eigenvalues e and eigenvectors c of a Hermitian H, by ScaLAPACK:  H c = e c,  or  H c = e S c  with an overlap.
 ///
 ///     Eigenstates<double> states(context, h);
-///     states.weigh(occupations_of(states.values()), d);
+///     states.weigh(occupy(states.values(), filled, smearing, width).of_states, d);
 ///
 /// Everything is collective over the context, which outlives this. T is float, double, or std::complex of one.
+///
+/// Source: Tisseur, Dongarra, "A parallel divide and conquer algorithm for the symmetric eigenvalue problem on
+/// distributed memory architectures", SIAM J. Sci. Comput. 20 (1999), which p?syevd and p?heevd follow.
 template <class T>
 class Eigenstates {
  public:

@@ -169,24 +169,6 @@ TEST_F(Balancing, IsTheSameOnAllRanks) {
   EXPECT_EQ(found.x, of_rank_zero);
 }
 
-/// This rank's rows, without their zeros.
-template <class T>
-layout::SparseRows<T> sparse_rows(const WholeProblem& whole) {
-  const OwnRows<T> own(whole);
-  layout::SparseRows<T> rows;
-  rows.shape = {whole.rows, whole.columns};
-  rows.first_row = own.first;
-  for (Index i = 0; i < own.rows; ++i) {
-    for (Index j = 0; j < own.columns; ++j) {
-      if (own.const_view()(i, j) == T{0}) continue;
-      rows.columns.push_back(static_cast<std::uint32_t>(j));
-      rows.values.push_back(own.const_view()(i, j));
-    }
-    rows.starts.push_back(rows.entries());
-  }
-  return rows;
-}
-
 /// Most entries are 0, but not on the diagonals beside the main one; some rows are empty.
 WholeProblem thin_symmetric_problem(Index n, std::uint64_t seed, const std::vector<Index>& empty = {}) {
   WholeProblem whole = symmetric_problem(n, seed);
@@ -204,7 +186,7 @@ WholeProblem thin_symmetric_problem(Index n, std::uint64_t seed, const std::vect
 
 template <class T>
 Balance balanced_sparse(mpi::Context& context, const WholeProblem& whole, const Limits& limits) {
-  const auto rows = sparse_rows<T>(whole);
+  const auto rows = sparse<T>(whole);
   sinkhorn::SparseSymmetricOperand<T> matrix(rows);
   return sinkhorn::balance(context, matrix, 2.5, limits);
 }
@@ -221,7 +203,7 @@ TEST_F(Balancing, OfASparseMatrixIsThatOfTheDenseOne) {
       EXPECT_EQ(found.outcome.status, dense.outcome.status) << found.outcome.reason;
       EXPECT_EQ(found.masked, dense.masked);
       for (std::size_t i = 0; i < found.x.size(); ++i) EXPECT_NEAR(found.x[i], dense.x[i], 1e-9 * dense.x[i]);
-      auto rows = sparse_rows<double>(whole);
+      auto rows = sparse<double>(whole);
       sinkhorn::balance_in_place<double>(rows, found.x);
       sinkhorn::SparseSymmetricOperand<double>(rows).expect_symmetric(context);
       for (Index i = 0; i < rows.rows(); ++i) {
@@ -250,7 +232,7 @@ TEST_F(Balancing, OfASparseMatrixSaysWhatSupportThereIsAlsoBesideMaskedRows) {
               HasSubstr("3 of the rows must sum up to 7.5, and all their entries lie in 1 of the columns"));
   WholeProblem partial{6, 6, std::vector<double>(36), {}, {}};
   partial(3, 3) = partial(3, 5) = partial(5, 3) = 1;
-  const auto rows = sparse_rows<double>(partial);
+  const auto rows = sparse<double>(partial);
   sinkhorn::SparseSymmetricOperand<double> matrix(rows);
   const Balance found = sinkhorn::balance(context, matrix, 1, {.tolerance = 1e-9, .most_iterations = 300});
   EXPECT_EQ(found.outcome.status, Status::iteration_limit);
