@@ -97,7 +97,9 @@ class Job(unittest.TestCase):
     def test_all_ends_with_the_process_that_has_started_the_job(self):
         for killed in ("parent", "job"):
             with self.subTest(killed):
-                parent = self.start("sh", "-c", f'"$0" sh -c "echo \\$PPID $TMPDIR; {DAEMON} sleep 6000"; :', self.job)
+                # What outlives the job must not hold the pipes that are read to their end below.
+                command = f"echo \\$PPID $TMPDIR; {DAEMON} sleep 6000 >/dev/null 2>&1"
+                parent = self.start("sh", "-c", f'"$0" sh -c "{command}"; :', self.job)
                 job = int(parent.stdout.readline().split()[0])
                 os.kill(parent.pid if killed == "parent" else job, signal.SIGKILL)
                 parent.communicate()
