@@ -14,7 +14,6 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/purify/eigenstates.hpp"
-#include "plait/purify/scalapack.hpp"
 #include "plait/report/overlap.hpp"
 
 #include "cli/host/job.hpp"
@@ -57,7 +56,7 @@ class Purify : public Job {
 number. With two electrons in each state the energy is 2 tr(D H). Energies have the units of H.
 
 Methods: canonical (Palser, Manolopoulos), mcweeny (for a known chemical potential), tc2, trs4, hpcp, which iterate, and
-eigen, which finds all eigenstates by ScaLAPACK. auto takes eigen for --smearing, for --eigenvalues, and on up to three
+eigen, which finds all eigenstates by LAPACK or ScaLAPACK. auto takes eigen for --smearing, for --eigenvalues, and on up to three
 ranks for 500 to 8192 states, as long as nothing is said of iterations; mcweeny where --chemical-potential is given;
 otherwise canonical near half filling and tc2 elsewhere.
 
@@ -277,21 +276,21 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && task_.inverse_root_path.empty() &&
                          settings.checkpoint.empty() && !says_how_to_iterate_;
     if (!is_free || !purify::are_eigenstates_cheaper(task_.states, context.size())) return false;
-    Index has_scalapack = 1;
+    Index has_library = 1;
     try {
-      static_cast<void>(purify::ScalapackRoutines<double>());
-      static_cast<void>(purify::ScalapackRoutines<std::complex<double>>());
+      purify::expect_eigensolver(purify::eigenstates_layout(task_.states, context.size()));
     } catch (const Error&) {
-      has_scalapack = 0;
+      has_library = 0;
     }
-    return mpi::all_reduce(context.comm(), has_scalapack, mpi::Operation::minimum()) == 1;
+    return mpi::all_reduce(context.comm(), has_library, mpi::Operation::minimum()) == 1;
   }
 
   /// Before hours pass: whether they can be found at all.
   void expect_eigenstates(int ranks) const {
     const auto expect = [&]<class T>() {
-      static_cast<void>(purify::ScalapackRoutines<T>());
-      purify::expect_countable<T>(purify::eigenstates_layout(task_.states, ranks));
+      const auto layout = purify::eigenstates_layout(task_.states, ranks);
+      purify::expect_eigensolver(layout);
+      purify::expect_countable<T>(layout);
     };
     try {
       task_.is_complex ? expect.template operator()<std::complex<double>>() : expect.template operator()<double>();

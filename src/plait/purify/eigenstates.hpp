@@ -1,26 +1,29 @@
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/purify/eigensolver.hpp"
 #include "plait/purify/products.hpp"
-#include "plait/purify/scalapack.hpp"
 
 namespace plait::purify {
 
-/// The process grid and the blocks in which ScaLAPACK finds the eigenstates of n × n matrices on so many ranks: nearly
+/// The process grid and the blocks in which the eigenstates of n × n matrices are found on so many ranks: nearly
 /// square, with the fewest ranks left over, and never more rows or columns than there are blocks. Two or three ranks
-/// would wait for each other longer than one takes alone, which does it where it has room (n up to 8192) while the
-/// others sleep.
+/// would wait for each other longer than one takes alone, which does it with all cores where it has room (n up to 8192)
+/// while the others sleep.
 [[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
 
 /// Whether eigenstates take less time than any iteration does, as far as that is sure: where one rank finds them, of so
 /// many states that it matters. There they take a quarter of the work of some 25 products in halves.
 [[nodiscard]] bool are_eigenstates_cheaper(Index n, int ranks);
 
-/// \throws ArgumentError  the workspace of a rank has more elements than the 2^31 - 1 that ScaLAPACK can count
+/// \throws Error  the library that finds eigenstates of matrices in this layout is not there
+void expect_eigensolver(const layout::Layout& layout);
+
+/// \throws ArgumentError  the workspace of a rank has more elements than the 2^31 - 1 that the library can count
 template <class T>
 void expect_countable(const layout::Layout& layout);
 
@@ -28,22 +31,20 @@ void expect_countable(const layout::Layout& layout);
 template <class T>
 [[nodiscard]] Index eigenstates_bytes(const layout::Layout& layout, int rank, bool has_overlap);
 
-/// All eigenvalues e and eigenvectors c of a Hermitian H, by ScaLAPACK:  H c = e c,  or  H c = e S c  with an overlap.
+/// All eigenvalues e and eigenvectors c of a Hermitian H, by LAPACK or ScaLAPACK:  H c = e c,  or  H c = e S c  with an
+/// overlap.
 ///
 ///     Eigenstates<double> states(context, h);
 ///     states.weigh(occupy(states.values(), filled, smearing, width).of_states, d);
 ///
 /// Everything is collective over the context, which outlives this. T is float, double, or std::complex of one.
-///
-/// Source: Tisseur, Dongarra, "A parallel divide and conquer algorithm for the symmetric eigenvalue problem on
-/// distributed memory architectures", SIAM J. Sci. Comput. 20 (1999), which p?syevd and p?heevd follow.
 template <class T>
 class Eigenstates {
  public:
   /// h and s may lie in any layouts, and keep their contents. Their lower triangles are read.
   ///
   /// \throws ArgumentError  on all ranks: s is not positive definite; see `expect_countable`
-  /// \throws Error          on all ranks: there is no ScaLAPACK, or it fails
+  /// \throws Error          on all ranks: there is no such library, or it fails
   /// \throws OutOfMemory    on all ranks
   Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s = nullptr);
 
@@ -55,13 +56,9 @@ class Eigenstates {
   void weigh(std::span<const double> weights, Matrix<T>& d);
 
  private:
-  void solve(Matrix<T>& h);
-
   mpi::Context& context_;
-  ScalapackRoutines<T> routines_;
   layout::Layout layout_;
-  std::optional<BlacsGrid> grid_;
-  std::array<int, 9> descriptor_{};
+  std::unique_ptr<Eigensolver<T>> solver_;  // none of an empty matrix
   Matrix<T> vectors_;
   std::vector<double> values_;
   int threads_ = 1;  // of BLAS
