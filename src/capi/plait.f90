@@ -57,7 +57,11 @@ module plait
   end enum
   enum, bind(C)
     enumerator :: PLAIT_PURIFICATION_AUTO = 0, PLAIT_PURIFICATION_CANONICAL, PLAIT_PURIFICATION_MCWEENY, &
-      PLAIT_PURIFICATION_TC2, PLAIT_PURIFICATION_TRS4, PLAIT_PURIFICATION_HPCP
+      PLAIT_PURIFICATION_TC2, PLAIT_PURIFICATION_TRS4, PLAIT_PURIFICATION_HPCP, PLAIT_PURIFICATION_EIGEN
+  end enum
+  enum, bind(C)
+    enumerator :: PLAIT_SMEARING_NONE = 0, PLAIT_SMEARING_FERMI_DIRAC, PLAIT_SMEARING_GAUSSIAN, &
+      PLAIT_SMEARING_METHFESSEL_PAXTON
   end enum
   enum, bind(C)
     enumerator :: PLAIT_CONVERGED = 0, PLAIT_ITERATION_LIMIT, PLAIT_NO_SUPPORT, PLAIT_INFEASIBLE_MARGINALS, &
@@ -210,6 +214,9 @@ module plait
     type(c_ptr) :: chemical_potential = c_null_ptr ! c_loc of a real(c_double)
     integer(c_int) :: gershgorin = 0
     integer(c_int64_t) :: most_iterations = 0
+    integer(c_int) :: smearing = PLAIT_SMEARING_NONE
+    real(c_double) :: width = 0
+    type(c_ptr) :: eigenvalues = c_null_ptr ! c_loc of an array of real(c_double)
   end type
 
   type, bind(C) :: plait_purification_result
@@ -217,6 +224,7 @@ module plait
     real(c_double) :: energy = 0, trace_error = 0, idempotency_error = 0, commutator_error = 0
     real(c_double) :: lowest_potential = 0, highest_potential = 0
     real(c_double) :: highest_occupied = 0, occupied_error = 0, lowest_empty = 0, empty_error = 0
+    real(c_double) :: entropy = 0
   end type
 
   ! Of an array (columns, rows).

@@ -669,9 +669,10 @@ int plait_matrix_vector_execute(plait_matrix_vector* product, const plait_source
 
 // ---- Density matrices ----
 
-/// D, the projector onto the eigenvectors of H with the lowest eigenvalues, by polynomials of H alone: see
-/// docs/purification.md. With an overlap S of a basis that is not orthonormal, D = D S D. Planned once, then executed
-/// any number of times, such as once for each H of a self-consistent field. PLAIT_DOUBLE or PLAIT_COMPLEX_DOUBLE.
+/// D, the projector onto the eigenvectors of H with the lowest eigenvalues, by polynomials of H alone or by all
+/// eigenstates: see docs/purification.md. With an overlap S of a basis that is not orthonormal, D = D S D. Planned
+/// once, then executed any number of times, such as once for each H of a self-consistent field. PLAIT_DOUBLE or
+/// PLAIT_COMPLEX_DOUBLE.
 typedef struct plait_purification plait_purification;
 
 /// What of symmetric (complex: Hermitian) matrices is looked at.
@@ -687,17 +688,30 @@ int plait_purification_create(plait_context* context, plait_type type, const pla
                               const plait_layout* d, plait_triangle triangle, plait_purification** purification);
 int plait_purification_free(plait_purification** purification);
 
-/// Finds S^(-1/2), which stays until it is called again: before the first H, and whenever S changes. Collective.
+/// Takes S, which stays until it is called again: before the first H, and whenever S changes. S^(-1/2), which
+/// polynomials take, is found when it is first needed. Collective.
 int plait_purification_set_overlap(plait_purification* purification, const plait_source_tile* s, plait_index s_count);
 
 typedef int plait_purification_method;
 enum {
-  PLAIT_PURIFICATION_AUTO = 0,       ///< by the share of occupied states
+  /// What takes least: on up to three ranks eigenstates for 500 to 8192 states, where `gershgorin` and
+  /// `most_iterations` are 0; else by the share of occupied states.
+  PLAIT_PURIFICATION_AUTO = 0,
   PLAIT_PURIFICATION_CANONICAL = 1,  ///< Palser, Manolopoulos 1998
   PLAIT_PURIFICATION_MCWEENY = 2,    ///< for a known chemical potential
   PLAIT_PURIFICATION_TC2 = 3,        ///< Niklasson 2002
   PLAIT_PURIFICATION_TRS4 = 4,       ///< Niklasson, Tymczak, Challacombe 2003
-  PLAIT_PURIFICATION_HPCP = 5        ///< Truflandier, Dianzinga, Bowler 2016
+  PLAIT_PURIFICATION_HPCP = 5,       ///< Truflandier, Dianzinga, Bowler 2016
+  PLAIT_PURIFICATION_EIGEN = 6       ///< by LAPACK, on four ranks and more by ScaLAPACK; the one for smearing
+};
+
+/// How occupations fall from 1 to 0, by x = (energy - chemical potential) / width.
+typedef int plait_smearing;
+enum {
+  PLAIT_SMEARING_NONE = 0,              ///< a step
+  PLAIT_SMEARING_FERMI_DIRAC = 1,       ///< 1 / (1 + exp(x)): the width is Boltzmann's constant times the temperature
+  PLAIT_SMEARING_GAUSSIAN = 2,          ///< erfc(x) / 2
+  PLAIT_SMEARING_METHFESSEL_PAXTON = 3  ///< the same and its first correction
 };
 
 /// The same on all ranks. Energies are in the units of H.
@@ -708,9 +722,12 @@ typedef struct plait_purification_problem {
   const double* chemical_potential;  ///< of PLAIT_PURIFICATION_MCWEENY, which AUTO takes where there is one; else NULL
   int gershgorin;                    ///< not 0: bounds the spectrum by the sums of rows, not by Lanczos
   plait_index most_iterations;       ///< after which there is taken to be no gap; 0: 300
+  plait_smearing smearing;           ///< AUTO takes EIGEN for it, and for `eigenvalues`
+  double width;                      ///< of the smearing
+  double* eigenvalues;               ///< as many as H has rows, for all, rising, on each rank; or NULL
 } plait_purification_problem;
 
-/// What is known of a D. There is no tolerance: steps end where rounding does.
+/// What is known of a D. There is no tolerance: steps end where rounding does. Eigenstates take none.
 typedef struct plait_purification_result {
   plait_index iterations;
   plait_index products;      ///< of matrices, those that change the basis included
@@ -721,6 +738,7 @@ typedef struct plait_purification_result {
   double lowest_potential, highest_potential;  ///< no state is between them: any chemical potential in there is right
   double highest_occupied, occupied_error;     ///< not above the true one, and by how much at most below it
   double lowest_empty, empty_error;            ///< likewise above it; infinite where there is no such state
+  double entropy;                              ///< electrons_per_state · that of the occupations, in units of k
 } plait_purification_result;
 
 /// D ← the density matrix of H. Collective.
@@ -734,7 +752,8 @@ int plait_purification_execute(plait_purification* purification, const plait_pur
                                plait_index d_count, plait_purification_result* result);
 
 /// The same step by step: `begin`, `advance` until `done` is 1, `end`, which makes the steps that are left. H may go
-/// after `begin`. `progress` has iterations, energy and errors so far; it may be NULL. Collective.
+/// after `begin`, in which eigenstates are found: there is nothing to advance then. `progress` has iterations, energy
+/// and errors so far; it may be NULL. Collective.
 int plait_purification_begin(plait_purification* purification, const plait_purification_problem* problem,
                              const plait_source_tile* h, plait_index h_count);
 int plait_purification_advance(plait_purification* purification, int* done, plait_purification_result* progress);

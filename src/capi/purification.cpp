@@ -1,5 +1,6 @@
 #include "plait/purify/purification.hpp"
 
+#include <algorithm>
 #include <complex>
 #include <optional>
 #include <string>
@@ -9,7 +10,9 @@
 #include "plait/layout/fingerprint.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/dense_products.hpp"
+#include "plait/purify/eigenstates.hpp"
 #include "plait/purify/elementwise.hpp"
+#include "plait/purify/filling.hpp"
 #include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/orthogonal.hpp"
 #include "plait/purify/spectrum.hpp"
@@ -44,41 +47,53 @@ class Purifier {
         counted_(products_) {}
 
   void set_overlap(const plait_source_tile* s, Index count) {
-    s_.reset(), z_.reset(), running_.reset();
-    auto given = read(layouts_.s, s, count, "s");
-    auto copy = allocate();
-    plait::purify::blend<T>(0, {{1, &given}}, copy);
-    auto root = allocate();
-    static_cast<void>(plait::purify::inverse_root(counted_, copy, root));
-    s_.emplace(std::move(given));
-    z_.emplace(std::move(root));
+    s_.reset(), z_.reset(), stop();
+    s_.emplace(read(layouts_.s, s, count, "s"));
   }
 
   void begin(const plait_purification_problem* given, const plait_source_tile* h, Index count) {
-    running_.reset();
+    stop();
     plait::purify::Problem problem;
-    plait::purify::Bounds bounds{};
+    bool by_eigenstates = false;
     checked(context_, [&](plait::mpi::Alike& arguments) {
       expect_input(given, "problem", "a plait_purification_problem");
-      if (layouts_.s && !z_) {
+      if (layouts_.s && !s_) {
         throw plait::ArgumentError("purification: has no overlap yet, expected plait_purification_set_overlap before");
       }
-      problem = problem_of(*given);
-      bounds = given->gershgorin != 0 ? plait::purify::Bounds::gershgorin : plait::purify::Bounds::lanczos;
+      by_eigenstates = takes_eigenstates(*given);
+      if (by_eigenstates) {
+        expect_eigenstates(*given);
+      } else {
+        problem = problem_of(*given);
+      }
       arguments.add("electrons", given->electrons);
       arguments.add("electrons_per_state", per_state_);
       arguments.add("method", given->method);
-      arguments.add("gershgorin", bounds);
+      arguments.add("gershgorin", given->gershgorin != 0);
+      arguments.add("smearing", given->smearing);
+      arguments.add("width", given->width);
     });
     products_before_ = counted_.count();
     h_.emplace(read(layouts_.h, h, count, "h"));
-    if (z_) plait::purify::transform(counted_, *z_, *h_);
+    if (by_eigenstates || (is_free_to_choose(*given) && plait::purify::are_eigenstates_cheaper(context_, n_))) {
+      find_states(*given);
+      return;
+    }
+    if (s_) {
+      if (!z_) find_root();
+      plait::purify::transform(counted_, *z_, *h_);
+    }
+    const auto bounds = given->gershgorin != 0 ? plait::purify::Bounds::gershgorin : plait::purify::Bounds::lanczos;
     if (n_ > 0) problem.spectrum = plait::purify::spectrum_of(context_, *h_, bounds);
     running_.emplace(counted_, *h_, problem);
     is_done_ = false;
   }
 
   bool advance(plait_purification_result* progress) {
+    if (states_) {
+      if (progress != nullptr) *progress = result_of_states();
+      return false;
+    }
     if (!running_) {
       throw plait::ArgumentError("purification: none is under way, expected plait_purification_begin before");
     }
@@ -99,24 +114,98 @@ class Purifier {
     std::vector<plait::matrix_view<T>> target;
     checked(context_, [&](auto&) { target = views<T>(layouts_.d, d, count, "d"); });
     while (advance(nullptr)) continue;
-    plait_purification_result found = result_so_far();
-    if (n_ > 0) set_frontier(found, running_->frontier());
-    Matrix<T>& density = running_->density();
-    auto errors = plait::purify::density_errors(context_, running_->state(), *h_, density);
-    if (z_) plait::purify::bring_back(counted_, *z_, *s_, running_->state().problem.occupied, density, errors);
-    found.products = counted_.count() - products_before_;
+    plait_purification_result found;
+    plait::purify::DensityErrors errors;
+    std::optional<Matrix<T>> summed;
+    if (states_) {
+      found = result_of_states();
+      summed.emplace(allocate());
+      states_->weigh(filling_.occupations.of_states, *summed);
+      errors = plait::purify::density_errors(context_, states_->values(), filling_, *h_, s_ ? &*s_ : nullptr, *summed);
+    } else {
+      found = result_so_far();
+      errors = finish(found);
+    }
+    Matrix<T>& density = states_ ? *summed : running_->density();
     found.trace_error = errors.trace, found.idempotency_error = errors.idempotency;
     found.commutator_error = errors.commutator;
-    if (const std::string complaint = errors.complaint(n_, z_.has_value()); !complaint.empty()) {
+    if (const std::string complaint = errors.complaint(n_, s_.has_value()); !complaint.empty()) {
       throw plait::Error(plait::ErrorKind::other, "the result is no density matrix: " + complaint);
     }
     Redistribution(context_, density.layout(), *layouts_.d)
         .template execute<T>(T{1}, density.const_tiles(), T{0}, target);
-    running_.reset();
+    stop();
     if (result != nullptr) *result = found;
   }
 
  private:
+  void stop() { running_.reset(), states_.reset(); }
+
+  /// The errors of the density that the steps led to, in the basis that was given; completes `found`.
+  plait::purify::DensityErrors finish(plait_purification_result& found) {
+    if (n_ > 0) set_frontier(found, running_->frontier());
+    Matrix<T>& density = running_->density();
+    auto errors = plait::purify::density_errors(context_, running_->state(), *h_, density);
+    if (s_) plait::purify::bring_back(counted_, *z_, *s_, running_->state().problem.occupied, density, errors);
+    found.products = counted_.count() - products_before_;
+    return errors;
+  }
+
+  void find_root() {
+    auto copy = allocate();
+    plait::purify::blend<T>(0, {{1, &*s_}}, copy);
+    auto root = allocate();
+    static_cast<void>(plait::purify::inverse_root(counted_, copy, root));
+    z_.emplace(std::move(root));
+  }
+
+  /// Whether only they do what is asked for.
+  [[nodiscard]] static bool takes_eigenstates(const plait_purification_problem& given) {
+    const bool has_to = given.smearing != PLAIT_SMEARING_NONE || given.eigenvalues != nullptr;
+    return given.method == PLAIT_PURIFICATION_EIGEN || (has_to && given.method == PLAIT_PURIFICATION_AUTO);
+  }
+  [[nodiscard]] static bool is_free_to_choose(const plait_purification_problem& given) {
+    return given.method == PLAIT_PURIFICATION_AUTO && given.chemical_potential == nullptr && given.gershgorin == 0 &&
+           given.most_iterations == 0;
+  }
+
+  void expect_eigenstates(const plait_purification_problem& given) {
+    static_cast<void>(smearing_of(given));
+    if (given.chemical_potential != nullptr) {
+      throw plait::ArgumentError("chemical_potential: is given, but eigenstates tell it; expected NULL");
+    }
+    set_electrons(given);
+  }
+
+  [[nodiscard]] static plait::purify::Smearing smearing_of(const plait_purification_problem& given) {
+    using plait::purify::Smearing;
+    return enumerator<Smearing>("smearing", given.smearing, PLAIT_SMEARING_NONE, PLAIT_SMEARING_METHFESSEL_PAXTON);
+  }
+
+  void find_states(const plait_purification_problem& given) {
+    states_.emplace(context_, *h_, s_ ? &*s_ : nullptr);
+    try {
+      filling_ = plait::mpi::agreed(context_, [&] {
+        const double filled = static_cast<double>(given.electrons) / per_state_;
+        return plait::purify::fill(states_->values(), filled, smearing_of(given), given.width);
+      });
+    } catch (...) {
+      stop();
+      throw;
+    }
+    if (given.eigenvalues != nullptr) std::ranges::copy(states_->values(), given.eigenvalues);
+  }
+
+  [[nodiscard]] plait_purification_result result_of_states() const {
+    plait_purification_result result{};
+    result.energy = per_state_ * filling_.energy;
+    result.entropy = per_state_ * filling_.occupations.entropy;
+    result.lowest_potential = filling_.chemical_potentials.low;
+    result.highest_potential = filling_.chemical_potentials.high;
+    set_frontier(result, filling_.frontier);
+    return result;
+  }
+
   [[nodiscard]] Matrix<T> allocate() { return plait::purify::allocate<T>(context_, products_.layout()); }
 
   template <class U, class GivenTile>
@@ -145,17 +234,28 @@ class Purifier {
     return result;
   }
 
-  [[nodiscard]] plait::purify::Problem problem_of(const plait_purification_problem& given) {
-    using plait::purify::Method;
-    plait::purify::Problem problem;
-    expect_at_least("most_iterations", given.most_iterations, 0);
-    if (given.most_iterations > 0) problem.most_iterations = given.most_iterations;
+  /// How many states they occupy, the last of them in part where they don't fill it.
+  Index set_electrons(const plait_purification_problem& given) {
     if (given.electrons_per_state < 0 || given.electrons_per_state > 2) {
       throw plait::ArgumentError("electrons_per_state: is " + std::to_string(given.electrons_per_state) +
                                  ", expected 1 or 2, or 0 for 2");
     }
     per_state_ = given.electrons_per_state == 0 ? 2 : given.electrons_per_state;
-    problem.occupied = plait::purify::occupied_states(given.electrons, per_state_, n_);
+    const Index in_part = given.smearing == PLAIT_SMEARING_NONE ? 0 : given.electrons % per_state_;
+    return plait::purify::occupied_states(given.electrons + in_part, per_state_, n_);
+  }
+
+  [[nodiscard]] plait::purify::Problem problem_of(const plait_purification_problem& given) {
+    using plait::purify::Method;
+    plait::purify::Problem problem;
+    expect_at_least("most_iterations", given.most_iterations, 0);
+    if (given.most_iterations > 0) problem.most_iterations = given.most_iterations;
+    if (given.smearing != PLAIT_SMEARING_NONE || given.eigenvalues != nullptr) {
+      throw plait::ArgumentError(std::string(given.eigenvalues != nullptr ? "eigenvalues" : "smearing") +
+                                 ": takes eigenstates, but the method is another one; expected "
+                                 "PLAIT_PURIFICATION_EIGEN or PLAIT_PURIFICATION_AUTO");
+    }
+    problem.occupied = set_electrons(given);
     if (given.chemical_potential != nullptr) problem.chemical_potential = *given.chemical_potential;
     if (given.method != PLAIT_PURIFICATION_AUTO) {
       problem.method =
@@ -198,7 +298,9 @@ class Purifier {
   plait::purify::DenseProducts<T> products_;
   plait::purify::CountedProducts<T> counted_;
   std::optional<Matrix<T>> s_, z_, h_;
-  std::optional<plait::purify::Purification<T>> running_;
+  std::optional<plait::purify::Purification<T>> running_;  // of this and the next, the one that is under way
+  std::optional<plait::purify::Eigenstates<T>> states_;
+  plait::purify::Filling filling_;
   int per_state_ = 2;
   bool is_done_ = false;
   Index products_before_ = 0;

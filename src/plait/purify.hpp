@@ -3,6 +3,8 @@
 /// Density matrices of Hamiltonians.
 
 #include "plait/purify/dense_products.hpp"
+#include "plait/purify/eigenstates.hpp"
+#include "plait/purify/filling.hpp"
 #include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/method.hpp"
 #include "plait/purify/orthogonal.hpp"

@@ -275,14 +275,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   [[nodiscard]] bool chooses_eigenstates(const mpi::Context& context) const {
     const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && task_.inverse_root_path.empty() &&
                          settings.checkpoint.empty() && !says_how_to_iterate_;
-    if (!is_free || !purify::are_eigenstates_cheaper(task_.states, context.size())) return false;
-    Index has_library = 1;
-    try {
-      purify::expect_eigensolver(purify::eigenstates_layout(task_.states, context.size()));
-    } catch (const Error&) {
-      has_library = 0;
-    }
-    return mpi::all_reduce(context.comm(), has_library, mpi::Operation::minimum()) == 1;
+    return is_free && purify::are_eigenstates_cheaper(context, task_.states);
   }
 
   /// Before hours pass: whether they can be found at all.

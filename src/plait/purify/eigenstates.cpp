@@ -46,9 +46,17 @@ layout::Layout eigenstates_layout(Index n, int ranks) {
   return layout::Layout::block_cyclic({n, n}, block, block, layout::Owners::grid(rows, columns));
 }
 
-bool are_eigenstates_cheaper(Index n, int ranks) {
+bool are_eigenstates_cheaper(const mpi::Context& context, Index n) {
   constexpr Index least = 500;
-  return n >= least && eigenstates_layout(n, ranks).ranks() == 1;
+  const auto layout = eigenstates_layout(n, context.size());
+  if (n < least || layout.ranks() > 1) return false;
+  Index has_library = 1;
+  try {
+    expect_eigensolver(layout);
+  } catch (const Error&) {
+    has_library = 0;
+  }
+  return mpi::all_reduce(context.comm(), has_library, mpi::Operation::minimum()) == 1;
 }
 
 void expect_eigensolver(const layout::Layout& layout) { layout.ranks() > 1 ? expect_scalapack() : expect_lapack(); }

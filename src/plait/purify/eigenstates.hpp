@@ -17,8 +17,9 @@ namespace plait::purify {
 [[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
 
 /// Whether eigenstates take less time than any iteration does, as far as that is sure: where one rank finds them, of so
-/// many states that it matters. There they take a quarter of the work of some 25 products in halves.
-[[nodiscard]] bool are_eigenstates_cheaper(Index n, int ranks);
+/// many states that it matters (there they take a quarter of the work of some 25 products in halves), and all ranks
+/// have the library. Collective over the context.
+[[nodiscard]] bool are_eigenstates_cheaper(const mpi::Context& context, Index n);
 
 /// \throws Error  the library that finds eigenstates of matrices in this layout is not there
 void expect_eigensolver(const layout::Layout& layout);

@@ -242,7 +242,7 @@ contains
     type(c_ptr) :: purification, by_rows, by_columns
     type(plait_tile_extent) :: rows, columns
     real(c_double), allocatable, target :: h(:, :), s(:, :), d(:, :)
-    real(c_double), target :: between = 0.1_c_double
+    real(c_double), target :: between = 0.1_c_double, levels(n)
     type(plait_tile) :: h_tile(1), s_tile(1), d_tile(1)
     type(plait_purification_result) :: result, progress
     integer(c_int64_t) :: first(2), i, j
@@ -283,6 +283,14 @@ contains
     end do
     call succeeds(plait_purification_end(purification, d_tile, one, result), 'end')
     call expect(abs(progress%energy + n) < 1e-9_c_double .and. result%iterations == progress%iterations, 'McWeeny finds it, too')
+    if (ranks < 4) then ! on more, ScaLAPACK may be missing
+      call succeeds(plait_purification_execute(purification, plait_purification_problem(electrons=n, &
+        smearing=PLAIT_SMEARING_GAUSSIAN, width=0.1_c_double, eigenvalues=c_loc(levels)), h_tile, one, d_tile, one, &
+        result), 'eigenstates')
+      call expect(abs(result%energy + n) < 1e-9_c_double .and. abs(result%entropy) < 1e-9_c_double, 'so do eigenstates')
+      call expect(maxval(abs(levels(:n / 2) + 1)) < 1e-9_c_double .and. maxval(abs(levels(n / 2 + 1:) - 1)) < 1e-9_c_double, &
+        'all eigenvalues')
+    end if
     h = 0
     call fails(plait_purification_execute(purification, plait_purification_problem(electrons=n), h_tile, one, d_tile, one), &
       PLAIT_ERROR_NO_GAP, 'no gap')
