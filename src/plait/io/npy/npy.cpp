@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -73,26 +75,32 @@ std::vector<std::byte> read_npy_start(const File& file, const std::string& path)
   return start;
 }
 
-std::vector<double> read_npy_vector_local(const std::string& path) {
-  const File file = open_unless_archive(path);
-  const NpyHeader header = parse_npy_vector_header(read_npy_start(file, path), path);
+/// Calls `use` with all elements, in a std::vector of their type.
+template <class Use>
+void with_npy_elements(const File& file, const NpyHeader& header, const Use& use) {
   if (is_complex(header.dtype)) {
-    throw FileError(fmt::format("{}: has elements of {}; expected real ones", path, name(header.dtype)));
+    throw FileError(fmt::format("{}: has elements of {}; expected real ones", file.path(), name(header.dtype)));
   }
   expect_whole(file, header);
-  const auto count = static_cast<std::size_t>(header.shape.rows);
-  return with_dtype(header.dtype, [&]<class T>() {
-    std::vector<T> elements(count);
-    const bool swap = header.big_endian != machine_is_big_endian;
-    read_slab(file, header.data_offset, std::as_writable_bytes(std::span(elements)),
-              swap ? component_bytes(header.dtype) : 1, {});
-    std::vector<double> values;
+  with_dtype(header.dtype, [&]<class T>() {
     if constexpr (std::is_arithmetic_v<T>) {
-      values.reserve(count);
-      for (const T element : elements) values.push_back(static_cast<double>(element));
+      std::vector<T> elements(static_cast<std::size_t>(layout::elements(header.shape)));
+      const bool swap = header.big_endian != machine_is_big_endian;
+      read_slab(file, header.data_offset, std::as_writable_bytes(std::span(elements)),
+                swap ? component_bytes(header.dtype) : 1, {});
+      use(elements);
     }
-    return values;
   });
+}
+
+std::vector<double> read_npy_vector_local(const std::string& path) {
+  const File file = open_unless_archive(path);
+  std::vector<double> values;
+  with_npy_elements(file, parse_npy_vector_header(read_npy_start(file, path), path), [&](const auto& elements) {
+    values.reserve(elements.size());
+    for (const auto element : elements) values.push_back(static_cast<double>(element));
+  });
+  return values;
 }
 
 /// \param array  its name in the archive; empty: it is the archive that was to be read
@@ -124,6 +132,47 @@ File open_unless_archive(const std::string& path) {
 
 NpyHeader read_npy_header_local(const std::string& path) {
   return parse_npy_header(read_npy_start(open_unless_archive(path), path), path);
+}
+
+std::vector<Index> read_npy_integers(const std::string& path) {
+  const File file = open_unless_archive(path);
+  std::vector<Index> values;
+  with_npy_elements(
+      file, parse_npy_vector_header(read_npy_start(file, path), path), [&]<class T>(const std::vector<T>& elements) {
+        values.reserve(elements.size());
+        for (const T element : elements) {
+          bool fits = true;
+          if constexpr (std::is_floating_point_v<T>) {
+            fits = element == std::trunc(element) && element >= T(-0x1p63) && element < T(0x1p63);
+          } else {
+            fits = std::in_range<Index>(element);
+          }
+          if (!fits) {
+            throw FileError(
+                fmt::format("{}: element {} is {}; expected whole numbers of 64 bits", path, values.size(), element));
+          }
+          values.push_back(static_cast<Index>(element));
+        }
+      });
+  return values;
+}
+
+NpyColumns read_npy_columns(const std::string& path) {
+  const File file = open_unless_archive(path);
+  const NpyHeader header = parse_npy_columns_header(read_npy_start(file, path), path);
+  NpyColumns result{header.shape, {}};
+  with_npy_elements(file, header, [&](const auto& elements) {
+    result.values.reserve(elements.size());
+    const auto rows = static_cast<std::size_t>(header.shape.rows);
+    const auto columns = static_cast<std::size_t>(header.shape.columns);
+    const bool by_rows = header.order == StorageOrder::row_major;
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        result.values.push_back(static_cast<double>(elements[by_rows ? i * columns + j : j * rows + i]));
+      }
+    }
+  });
+  return result;
 }
 
 std::vector<double> read_npy_vector(mpi::Context& context, const std::string& path) {
@@ -196,11 +245,24 @@ void write_npy_local(const std::string& path, matrix_view<const T> matrix, const
   write_npy_aside(path, matrix, progress).publish();
 }
 
+template <FileElement T>
+AsideFile write_npy_vector_aside(const std::string& path, std::span<const T> vector) {
+  const auto header = npy_vector_header_text(dtype_of<T>(), static_cast<Index>(vector.size()));
+  const auto begin = static_cast<Index>(header.size());
+  AsideFile file = AsideFile::create(path, begin + static_cast<Index>(vector.size_bytes()));
+  file.write_at(0, std::as_bytes(std::span(header)));
+  file.write_at(begin, std::as_bytes(vector));
+  file.sync();
+  file.close();
+  return file;
+}
+
 #define PLAIT_INSTANTIATE(T)                                                                                        \
   template layout::DistributedMatrix<T> read_npy(mpi::Context&, const std::string&, const NpyHeader&,               \
                                                  const Progress&);                                                  \
   template void write_npy(mpi::Context&, const std::string&, const layout::DistributedMatrix<T>&, const Progress&); \
   template AsideFile write_npy_aside(const std::string&, matrix_view<const T>, const Progress&);                    \
+  template AsideFile write_npy_vector_aside(const std::string&, std::span<const T>);                                \
   template void write_npy_local(const std::string&, matrix_view<const T>, const Progress&);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE

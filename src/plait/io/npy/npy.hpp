@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,20 @@ template <FileElement T>
 /// \throws FileError  on every rank: the file can't be read, is no .npy file, is no vector, or one of complex numbers
 [[nodiscard]] std::vector<double> read_npy_vector(mpi::Context& context, const std::string& path);
 
+/// The same of whole numbers, exactly, whatever type they are stored in, read by this process alone.
+///
+/// \throws FileError  as above, or an element is not whole or does not fit
+[[nodiscard]] std::vector<Index> read_npy_integers(const std::string& path);
+
+/// All of a matrix, or of an array of one dimension as one column, row by row, read by this process alone.
+///
+/// \throws FileError  the file can't be read, is no .npy file, is no matrix, or one of complex numbers
+struct NpyColumns {
+  layout::Shape shape;
+  std::vector<double> values;
+};
+[[nodiscard]] NpyColumns read_npy_columns(const std::string& path);
+
 /// Writes a matrix, replacing a file that is there only once everything is on the disk (see OutputFile). By rows (C
 /// order) if the matrix is distributed by rows, by columns (Fortran order) otherwise. Collective over `context`.
 ///
@@ -70,7 +85,11 @@ template <FileElement T>
 [[nodiscard]] AsideFile write_npy_aside(const std::string& path, matrix_view<const T> matrix,
                                         const Progress& progress = {});
 
-/// The same, and gives the file its name. Not collective.
+/// The same of an array of one dimension.
+template <FileElement T>
+[[nodiscard]] AsideFile write_npy_vector_aside(const std::string& path, std::span<const T> vector);
+
+/// The same of a matrix, and gives the file its name. Not collective.
 ///
 /// \throws FileError  the file can't be written; a file that was there is as it was
 template <FileElement T>

@@ -217,16 +217,16 @@ NpyHeader parse_npy_columns_header(std::span<const std::byte> start, std::string
                        [](const HeaderReader& reader, NpyHeader& header) { reader.read_columns_into(header); });
 }
 
-std::string npy_header_text(DType dtype, layout::Shape shape, StorageOrder order) {
-  const bool by_columns = order == StorageOrder::column_major;
+namespace {
+
+/// \param extents  as a tuple
+std::string header_text(DType dtype, bool by_columns, const std::string& extents, Index may_grow) {
   const char byte_order = component_bytes(dtype) == 1 ? '|' : machine_is_big_endian ? '>' : '<';
-  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}, {}), }}", byte_order,
-                                 codes[static_cast<std::size_t>(dtype)].code, by_columns ? "True" : "False", shape.rows,
-                                 shape.columns);
+  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}, }}", byte_order,
+                                 codes[static_cast<std::size_t>(dtype)].code, by_columns ? "True" : "False", extents);
   // NumPy leaves room for the extent that may grow as the file is appended to, and so makes the same file of it.
   constexpr std::size_t longest_extent = 21;
-  const auto growing = fmt::format_int(by_columns ? shape.columns : shape.rows);
-  text.append(longest_extent - growing.size(), ' ');
+  text.append(longest_extent - fmt::format_int(may_grow).size(), ' ');
 
   constexpr std::size_t alignment = 64;
   const std::size_t preamble = length_at + 2;
@@ -238,6 +238,18 @@ std::string npy_header_text(DType dtype, layout::Shape shape, StorageOrder order
     header += static_cast<char>(byte);
   }
   return header + text;
+}
+
+}  // namespace
+
+std::string npy_header_text(DType dtype, layout::Shape shape, StorageOrder order) {
+  const bool by_columns = order == StorageOrder::column_major;
+  return header_text(dtype, by_columns, fmt::format("({}, {})", shape.rows, shape.columns),
+                     by_columns ? shape.columns : shape.rows);
+}
+
+std::string npy_vector_header_text(DType dtype, Index count) {
+  return header_text(dtype, false, fmt::format("({},)", count), count);
 }
 
 }  // namespace plait::io

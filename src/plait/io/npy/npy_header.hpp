@@ -56,5 +56,7 @@ struct NpyHeader {
 ///
 /// \pre  shape >= 0 × 0
 [[nodiscard]] std::string npy_header_text(DType dtype, layout::Shape shape, StorageOrder order);
+/// The same of an array of one dimension.
+[[nodiscard]] std::string npy_vector_header_text(DType dtype, Index count);
 
 }  // namespace plait::io

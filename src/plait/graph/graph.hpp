@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/vector.hpp"
+
+/// Graphs without direction: each edge is stored at both of its ends.
+namespace plait::graph {
+
+/// Vertices are numbered in 32 bits, as half of what an edge takes is its number; edges are counted in 64.
+using Vertex = std::int32_t;
+inline constexpr Index most_vertices = (Index{1} << 31) - 1;
+/// What all weights of one kind may add up to, so that no sum overflows.
+inline constexpr Index most_weight = Index{1} << 62;
+
+/// A graph in memory that somebody else owns.
+struct GraphView {
+  std::span<const Index> offsets;         // vertex v has neighbours[offsets[v]] up to neighbours[offsets[v + 1] - 1]
+  std::span<const Vertex> neighbours;     // of all vertices
+  std::span<const Index> edge_weights;    // > 0, one a neighbour; empty: all 1
+  std::span<const Index> vertex_weights;  // >= 0; empty: all 1
+  std::span<const Index> vertex_sizes;    // what the data of a vertex takes; >= 0; empty: all 1
+
+  [[nodiscard]] Index vertices() const noexcept { return static_cast<Index>(offsets.size()) - 1; }
+  /// Each once.
+  [[nodiscard]] Index edges() const noexcept { return static_cast<Index>(neighbours.size()) / 2; }
+  [[nodiscard]] Index weight(Index v) const { return vertex_weights.empty() ? 1 : vertex_weights[at(v)]; }
+  [[nodiscard]] Index size(Index v) const { return vertex_sizes.empty() ? 1 : vertex_sizes[at(v)]; }
+  [[nodiscard]] Index edge_weight(Index e) const { return edge_weights.empty() ? 1 : edge_weights[at(e)]; }
+  [[nodiscard]] Index total_weight() const;
+
+  /// Calls f(neighbour, weight of the edge) for each neighbour of v.
+  template <class F>
+  void for_each_neighbour(Index v, F&& f) const {
+    const Index begin = offsets[at(v)];
+    const Index end = offsets[at(v) + 1];
+    if (edge_weights.empty()) {
+      for (Index e = begin; e < end; ++e) f(neighbours[at(e)], Index{1});
+    } else {
+      for (Index e = begin; e < end; ++e) f(neighbours[at(e)], edge_weights[at(e)]);
+    }
+  }
+};
+
+/// One that owns its memory.
+struct Graph {
+  Vector<Index> offsets{0};
+  Vector<Vertex> neighbours;
+  Vector<Index> edge_weights;
+  Vector<Index> vertex_weights;
+  Vector<Index> vertex_sizes;
+
+  [[nodiscard]] GraphView view() const noexcept {
+    return {offsets, neighbours, edge_weights, vertex_weights, vertex_sizes};
+  }
+  friend bool operator==(const Graph&, const Graph&) = default;
+};
+
+/// What is wrong with a graph, beside numbers out of range.
+struct Flaw {
+  enum class Kind : unsigned char {
+    self_loop,       // v is its own neighbour
+    twice,           // v has the neighbour u more than once
+    one_way,         // v has the neighbour u, which has not v
+    weights_differ,  // the edge of v and u weighs something else at each end
+  };
+  Kind kind = Kind::self_loop;
+  Index v = 0;
+  Index u = 0;
+  friend bool operator==(const Flaw&, const Flaw&) = default;
+};
+
+/// A self loop or an edge twice, of the lowest vertex that has one; else of the lowest one of the other two kinds.
+/// Takes O(edges).
+[[nodiscard]] std::optional<Flaw> flaw_of(const GraphView& graph);
+
+/// With an edge wherever one of the two ends has it, as heavy as at the end where it is heavier; without self loops.
+/// Neighbours increase.
+[[nodiscard]] Graph symmetrised(Graph graph);
+
+/// \throws ArgumentError  a number of vertices, neighbours or weights does not fit, a neighbour is out of range, a
+///                        weight is negative or an edge's is 0, weights add up to more than `most_weight`, or there is
+///                        a flaw; vertices are counted from 0
+void expect_graph(const GraphView& graph);
+
+/// The graph in which these pairs are edges, each given once or at both ends, in any order; pairs of equals are left
+/// out. Neighbours increase.
+/// \pre  0 <= every number < vertices <= most_vertices
+[[nodiscard]] Graph graph_of_pairs(Index vertices, std::span<const std::pair<Vertex, Vertex>> pairs);
+
+/// The component of each vertex among those with the same label (all, where there are none), counted from 0 in the
+/// order of their lowest vertices; and how many there are.
+struct Components {
+  Vector<Vertex> of;
+  Index count = 0;
+};
+[[nodiscard]] Components components_of(const GraphView& graph, std::span<const int> labels = {});
+
+}  // namespace plait::graph

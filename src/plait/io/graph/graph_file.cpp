@@ -1,0 +1,336 @@
+#include "plait/io/graph/graph_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/matrix_view.hpp"
+#include "plait/io/file.hpp"
+#include "plait/io/matrix_market/matrix_market.hpp"
+#include "plait/io/npy/npy.hpp"
+#include "plait/io/text/text_lines.hpp"
+#include "plait/layout/text.hpp"
+
+namespace plait::io {
+
+namespace {
+
+/// Whole numbers in a text file, line by line. Lines may have any length.
+class Numbers {
+ public:
+  explicit Numbers(const std::string& path)
+      : file_(File::open_to_read(path)), path_(path), buffer_(static_cast<std::size_t>(Index{1} << 20)) {}
+
+  [[nodiscard]] Index line() const noexcept { return line_; }
+
+  /// Goes to the next line that is no comment; false at the end of the file.
+  [[nodiscard]] bool next_line() {
+    for (;;) {
+      if (line_ > 0) {  // the rest of the last one
+        while (peek() != '\n' && peek() != end_of_file) ++at_;
+        if (peek() == '\n') ++at_;
+      }
+      ++line_;
+      if (peek() == end_of_file) return false;
+      skip_blanks();
+      if (peek() != '%') return true;
+    }
+  }
+
+  /// The next number of the line, if there is one.
+  [[nodiscard]] std::optional<Index> next() {
+    skip_blanks();
+    int c = peek();
+    if (c == '\n' || c == end_of_file) return std::nullopt;
+    std::string word;
+    const bool is_negative = c == '-';
+    if (is_negative || c == '+') word += static_cast<char>(std::exchange(c, (++at_, peek())));
+    Index number = 0;
+    bool fits = true;
+    const std::size_t sign = word.size();
+    for (; c != '\n' && c != end_of_file && !is_blank(static_cast<char>(c)); ++at_, c = peek()) {
+      if (word.size() < 40) word += static_cast<char>(c);
+      if (c < '0' || c > '9') fail_on(word, sign);
+      fits = fits && number <= (std::numeric_limits<Index>::max() - (c - '0')) / 10;
+      if (fits) number = 10 * number + (c - '0');
+    }
+    if (word.size() == sign) fail_on(word, sign);
+    if (!fits) fail(fmt::format("{} does not fit 64 bits", word));
+    return is_negative ? -number : number;
+  }
+
+  [[nodiscard]] Index expect(std::string_view what) {
+    const auto number = next();
+    if (!number) fail(fmt::format("expected {}, found the end of the line", what));
+    return *number;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const { fail_at(line_, what); }
+  [[noreturn]] void fail_at(Index line, const std::string& what) const {
+    throw FileError(fmt::format("{}:{}: {}", path_, line, what));
+  }
+  [[noreturn]] void fail_whole(const std::string& what) const { throw FileError(fmt::format("{}: {}", path_, what)); }
+
+ private:
+  static constexpr int end_of_file = -1;
+
+  [[nodiscard]] static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+  [[nodiscard]] int peek() {
+    if (at_ == filled_) {
+      offset_ += filled_;
+      at_ = 0;
+      filled_ = file_.read_at(offset_, std::as_writable_bytes(std::span(buffer_)));
+      if (filled_ == 0) return end_of_file;
+    }
+    return static_cast<unsigned char>(buffer_[static_cast<std::size_t>(at_)]);
+  }
+
+  void skip_blanks() {
+    while (peek() == ' ' || peek() == '\t' || peek() == '\r') ++at_;
+  }
+
+  [[noreturn]] void fail_on(const std::string& word, std::size_t sign) const {
+    fail(fmt::format("expected a whole number, found \"{}{}\"", word, word.size() == sign ? "" : "..."));
+  }
+
+  File file_;
+  std::string path_;
+  std::vector<char> buffer_;
+  Index offset_ = 0;
+  Index at_ = 0;
+  Index filled_ = 0;
+  Index line_ = 0;
+};
+
+/// A sum of weights that tells when it becomes too large.
+class WeightSum {
+ public:
+  WeightSum(const Numbers& numbers, std::string_view what) : numbers_(numbers), what_(what) {}
+  Index operator()(Index weight, Index least) {
+    if (weight < least) numbers_.fail(fmt::format("the {} {} is below {}", what_, weight, least));
+    if (weight > graph::most_weight - sum_) {
+      numbers_.fail(fmt::format("with the {} {} their sum exceeds 2^62", what_, weight));
+    }
+    sum_ += weight;
+    return weight;
+  }
+
+ private:
+  const Numbers& numbers_;
+  std::string_view what_;
+  Index sum_ = 0;
+};
+
+struct MetisHeader {
+  Index vertices = 0;
+  Index edges = 0;
+  bool has_sizes = false;
+  bool has_weights = false;
+  bool has_edge_weights = false;
+};
+
+MetisHeader read_metis_header(Numbers& numbers) {
+  if (!numbers.next_line()) numbers.fail_whole("is empty; expected a graph in METIS' format or a Matrix Market file");
+  MetisHeader header;
+  header.vertices = numbers.expect("the number of vertices");
+  header.edges = numbers.expect("the number of edges");
+  if (header.vertices < 0 || header.vertices > graph::most_vertices) {
+    numbers.fail(fmt::format("{} vertices; expected 0 to {}", header.vertices, graph::most_vertices));
+  }
+  // A simple graph has no more; and each takes four bytes in the file at least.
+  if (header.edges < 0 || header.edges > header.vertices * (header.vertices - 1) / 2) {
+    numbers.fail(fmt::format("{} edges; expected 0 to {}, those of a complete graph", header.edges,
+                             header.vertices * (header.vertices - 1) / 2));
+  }
+  const Index format = numbers.next().value_or(0);
+  const bool is_known = format >= 0 && format <= 111 && format % 10 <= 1 && format / 10 % 10 <= 1;
+  if (!is_known) numbers.fail(fmt::format("fmt is {}; expected three digits, each 0 or 1", format));
+  header.has_sizes = format >= 100;
+  header.has_weights = format / 10 % 10 == 1;
+  header.has_edge_weights = format % 10 == 1;
+  const auto constraints = numbers.next();
+  if (constraints && *constraints > 1) {
+    numbers.fail(
+        fmt::format("{} constraints, which is {} weights a vertex; expected 1: parts are balanced by one weight",
+                    *constraints, *constraints));
+  }
+  if (constraints && *constraints < 1) numbers.fail(fmt::format("{} constraints; expected 1", *constraints));
+  if (constraints && !header.has_weights) {
+    numbers.fail("a number of constraints, but fmt says that vertices have no weights");
+  }
+  if (numbers.next()) numbers.fail("expected the end of the line after the number of constraints");
+  return header;
+}
+
+// How a vertex is called in the file, which counts from 1.
+std::string words_of(const graph::Flaw& flaw, const std::vector<Index>& line_of) {
+  const Index v = flaw.v + 1;
+  const Index u = flaw.u + 1;
+  switch (flaw.kind) {
+    case graph::Flaw::Kind::self_loop:
+      return fmt::format("vertex {} is its own neighbour; --symmetrise leaves self loops out", v);
+    case graph::Flaw::Kind::twice:
+      return fmt::format("vertex {} has the neighbour {} twice; --symmetrise keeps one", v, u);
+    case graph::Flaw::Kind::one_way:
+      return fmt::format("vertex {} has the neighbour {}, which (line {}) does not have {}; --symmetrise adds that", v,
+                         u, line_of[at(flaw.u)], v);
+    case graph::Flaw::Kind::weights_differ:
+      return fmt::format(
+          "the edge of vertices {} and {} weighs something else in line {}; --symmetrise takes the larger one", v, u,
+          line_of[at(flaw.u)]);
+  }
+  return {};
+}
+
+graph::Graph read_metis_graph(const std::string& path, Asymmetry asymmetry) {
+  Numbers numbers(path);
+  const MetisHeader header = read_metis_header(numbers);
+  graph::Graph graph;
+  std::vector<Index> line_of;
+  WeightSum sizes(numbers, "size");
+  WeightSum weights(numbers, "weight");
+  WeightSum edge_weights(numbers, "weight of an edge");
+  // Not what the header says, which may be far more than there is.
+  const auto most = static_cast<std::size_t>(File::open_to_read(path).size());
+  graph.offsets.reserve(std::min(static_cast<std::size_t>(header.vertices), most) + 1);
+  graph.neighbours.reserve(std::min(static_cast<std::size_t>(2 * header.edges), most));
+  for (Index v = 0; v < header.vertices; ++v) {
+    if (!numbers.next_line()) {
+      // Vertices without neighbours at the end may lack their empty lines' ends.
+      if (v == header.vertices - 1 && !header.has_sizes && !header.has_weights) {
+        line_of.push_back(numbers.line());
+        graph.offsets.push_back(graph.neighbours.count());
+        break;
+      }
+      numbers.fail_whole(fmt::format("ends after {} of {} vertices", v, header.vertices));
+    }
+    line_of.push_back(numbers.line());
+    if (header.has_sizes) graph.vertex_sizes.push_back(sizes(numbers.expect("a size"), 0));
+    if (header.has_weights) graph.vertex_weights.push_back(weights(numbers.expect("a weight"), 0));
+    while (const auto neighbour = numbers.next()) {
+      if (*neighbour < 1 || *neighbour > header.vertices) {
+        numbers.fail(
+            fmt::format("vertex {} has the neighbour {}; expected 1 to {}", v + 1, *neighbour, header.vertices));
+      }
+      graph.neighbours.push_back(static_cast<graph::Vertex>(*neighbour - 1));
+      if (header.has_edge_weights)
+        graph.edge_weights.push_back(edge_weights(numbers.expect("the weight of an edge"), 1));
+    }
+    graph.offsets.push_back(graph.neighbours.count());
+  }
+  while (numbers.next_line()) {
+    if (numbers.next()) numbers.fail(fmt::format("expected the end of the file after {} vertices", header.vertices));
+  }
+  if (asymmetry == Asymmetry::symmetrise) return graph::symmetrised(std::move(graph));
+  if (const auto flaw = graph::flaw_of(graph.view())) numbers.fail_at(line_of[at(flaw->v)], words_of(*flaw, line_of));
+  if (graph.view().edges() != header.edges) {
+    numbers.fail_whole(fmt::format("has {} edges, each at both of its ends; its first line says {}",
+                                   graph.view().edges(), header.edges));
+  }
+  return graph;
+}
+
+graph::Graph read_matrix_graph(const std::string& path, Asymmetry asymmetry) {
+  const MatrixMarketHeader header = read_matrix_market_header_local(path);
+  const auto fail = [&](const std::string& what) { throw FileError(fmt::format("{}: {}", path, what)); };
+  if (header.format == MatrixMarketFormat::array)
+    fail("is an array; expected a sparse matrix, in the coordinate format");
+  if (header.shape.rows != header.shape.columns) {
+    fail(fmt::format("is {}; expected a square matrix, the pattern of which is a graph",
+                     layout::to_string(header.shape)));
+  }
+  if (header.shape.rows > graph::most_vertices) {
+    fail(fmt::format("has {} rows; expected at most {}", header.shape.rows, graph::most_vertices));
+  }
+  std::vector<std::pair<graph::Vertex, graph::Vertex>> pairs;
+  pairs.reserve(static_cast<std::size_t>(std::min(header.entries, File::open_to_read(path).size())));
+  DTypes<Index, double, std::complex<double>>::with(header.dtype(), [&]<class T>() {
+    const File file = File::open_to_read(path);
+    TextLines lines(file, header.data_offset, header.data_offset, file.size());
+    MatrixMarketEntries<T> entries(header, path, header.size_line + 1, 0);
+    Index count = 0;
+    while (const auto line = lines.next()) {
+      const auto entry = entries.read(*line);
+      if (!entry) continue;
+      ++count;
+      if (entry->row != entry->column) {
+        pairs.emplace_back(static_cast<graph::Vertex>(entry->row), static_cast<graph::Vertex>(entry->column));
+      }
+    }
+    if (count != header.entries) fail(fmt::format("has {} entries; its header says {}", count, header.entries));
+  });
+  if (header.symmetry == MatrixMarketSymmetry::general && asymmetry == Asymmetry::refuse) {
+    std::ranges::sort(pairs);
+    const auto repeated = std::ranges::unique(pairs);
+    pairs.erase(repeated.begin(), repeated.end());
+    for (const auto& [row, column] : pairs) {
+      if (std::ranges::binary_search(pairs, std::pair(column, row))) continue;
+      fail(fmt::format("has an entry in row {}, column {}, but none in row {}, column {}; --symmetrise adds that",
+                       row + 1, column + 1, column + 1, row + 1));
+    }
+  }
+  return graph::graph_of_pairs(header.shape.rows, pairs);
+}
+
+bool is_matrix_market(const std::string& path) {
+  std::array<char, matrix_market_banner.size()> start{};
+  const auto got =
+      static_cast<std::size_t>(File::open_to_read(path).read_at(0, std::as_writable_bytes(std::span(start))));
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(std::string_view(start.data(), got), matrix_market_banner, {}, lower, lower);
+}
+
+}  // namespace
+
+graph::Graph read_graph(const std::string& path, Asymmetry asymmetry) {
+  return is_matrix_market(path) ? read_matrix_graph(path, asymmetry) : read_metis_graph(path, asymmetry);
+}
+
+std::vector<int> read_parts(const std::string& path, Index vertices) {
+  std::vector<Index> parts;
+  std::array<char, npy_magic.size()> start{};
+  const auto got =
+      static_cast<std::size_t>(File::open_to_read(path).read_at(0, std::as_writable_bytes(std::span(start))));
+  if (std::string_view(start.data(), got) == npy_magic) {
+    parts = read_npy_integers(path);
+  } else {
+    Numbers numbers(path);
+    while (numbers.next_line()) {
+      if (const auto part = numbers.next()) parts.push_back(*part);
+      if (numbers.next()) numbers.fail("expected the number of one part a line");
+    }
+  }
+  if (static_cast<Index>(parts.size()) != vertices) {
+    throw FileError(fmt::format("{}: has the parts of {} vertices; expected {}", path, parts.size(), vertices));
+  }
+  std::vector<int> result;
+  result.reserve(parts.size());
+  for (const Index part : parts) {
+    if (part < 0 || part >= most_parts) {
+      throw FileError(
+          fmt::format("{}: vertex {} is in part {}; expected 0 to {}", path, result.size(), part, most_parts - 1));
+    }
+    result.push_back(static_cast<int>(part));
+  }
+  return result;
+}
+
+AsideFile write_parts_aside(const std::string& path, std::span<const int> parts) {
+  if (path.ends_with(".npy")) return write_npy_vector_aside<std::int32_t>(path, parts);
+  std::string text;
+  for (const int part : parts) fmt::format_to(std::back_inserter(text), "{}\n", part);
+  AsideFile file = AsideFile::create(path, static_cast<Index>(text.size()));
+  file.write_at(0, std::as_bytes(std::span(text)));
+  file.sync();
+  file.close();
+  return file;
+}
+
+}  // namespace plait::io
