@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/vector.hpp"
+#include "plait/kmeans/cluster_sums.hpp"
+#include "plait/kmeans/points.hpp"
+#include "plait/simd/nearest/nearest_kernels.hpp"
+
+namespace plait::kmeans {
+
+/// Whether bounds of distances save their computation. Results are the same.
+enum class Bounds : unsigned char { automatic, never, always };
+
+/// Which centre is nearest to each of a rank's points, the first of several. Local.
+///
+/// Each point has an upper bound of the distance to its own centre, and a lower one to all others; centres that moved
+/// since loosen them by how far they went at most. Where they stay apart by more than distances are rounded by, the
+/// computed distances would give the same centre, and are not computed. With many clusters each group of centres near
+/// each other has a lower bound, too.
+///
+/// Bounds cost something: a few points try them first, and if most of their distances are computed anyway, the others
+/// go without.
+///
+/// Sources: Hamerly, "Making k-means even faster", SDM 2010; Ding et al., "Yinyang k-means", ICML 2015.
+template <class T>
+class Assignment {
+ public:
+  /// The points outlive this.
+  /// \pre  1 <= clusters < 2^24
+  /// \throws std::bad_alloc
+  Assignment(const Points<T>& points, Index clusters, Bounds bounds);
+
+  /// Gives each point its nearest centre, and moves those that change from cluster to cluster in `sums`.
+  /// \returns how many change
+  Index assign(RowBlock<const T> centres, ClusterSums<T>& sums);
+  /// To be told between assignments.
+  void moved(RowBlock<const T> before, RowBlock<const T> after);
+  /// Gives a point to another cluster.
+  void give(Index row, std::int32_t cluster, ClusterSums<T>& sums);
+
+  /// The squared distances of points [first, first + d.size()) to their centres, with the bits that they were compared
+  /// by.
+  void own_distances(RowBlock<const T> centres, Index first, std::span<T> d) const;
+
+  /// -1 before the first assignment.
+  [[nodiscard]] std::span<const std::int32_t> labels() const noexcept { return labels_; }
+  /// Distances that were computed so far, and how many there would be without bounds.
+  [[nodiscard]] double computed() const noexcept { return computed_; }
+  [[nodiscard]] double without_bounds() const noexcept { return without_bounds_; }
+
+ private:
+  struct Chunk;
+
+  [[nodiscard]] float bound(T squared) const;
+  [[nodiscard]] bool is_sure(float upper, float lower, float fall) const;
+  void assign_plainly(Chunk& chunk);
+  void assign_doubtful(Chunk& chunk, bool is_fresh);
+  void drop_sure(Chunk& chunk);
+  void fill_panel(const Chunk& chunk, const std::int32_t* rows, Index count, T* panel) const;
+  void settle(Chunk& chunk, std::int32_t i, std::int32_t label);
+  void group(RowBlock<const T> centres);
+  void choose_extent(Index rows, double computed);
+
+  const Points<T>& points_;
+  Index clusters_;
+  Bounds kind_;
+  simd::NearestKernels<T> kernels_;
+  simd::DoubtfulKernel* find_doubtful_;
+  Vector<std::int32_t> labels_;
+  Index has_bounds_ = 0;  // as many of the first points
+  Index to_have_ = 0;     // after the next assignment
+  double computed_ = 0;
+  double without_bounds_ = 0;
+
+  // Bounds as they were when they were found, less and plus what had moved by then.
+  Vector<float> upper_, lower_;
+  Vector<float> group_lower_;  // of each point, one a group; none where there is but one
+  Vector<double> moved_;       // in all, of each centre
+  Vector<float> moved_rounded_;
+  double fall_ = 0;            // the same of the one that moved most, each time
+  Vector<double> group_fall_;  // likewise, in each group
+  float slack_ = 0;
+  float least_ = 0;
+
+  // Centres by groups: those of group g are [group_begin_[g], group_begin_[g + 1]) of the order.
+  Vector<Index> group_begin_;
+  Vector<std::int32_t> order_, group_of_;
+  Vector<T> ordered_;  // coordinates
+  std::vector<T> panel_;
+};
+
+}  // namespace plait::kmeans
