@@ -28,8 +28,8 @@ PARTS = {
     ],
     "cli": [
         ["jobs"],
-        ["scaling"],
-        ["trace", "exec", "generate", "machine", "redistribute", "purify"],
+        ["scaling", "purify"],
+        ["trace", "exec", "generate", "machine", "redistribute"],
         ["host"],
         ["pictures"],
     ],

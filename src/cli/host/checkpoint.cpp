@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "plait/base/rounding.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
+#include "plait/io/npy/npy.hpp"
+#include "plait/io/npy/npy_rows.hpp"
 #include "plait/io/rank_zero.hpp"
 #include "plait/io/text/strict_json.hpp"
 #include "plait/io/text/text_file.hpp"
@@ -24,7 +27,6 @@
 #include "plait/mpi/collectives.hpp"
 
 #include "cli/host/files.hpp"
-#include "cli/host/signals.hpp"
 #include "cli/host/text.hpp"
 
 namespace plait::cli {
@@ -34,7 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int format_number = 3;
+constexpr int format_number = 4;
 constexpr Index most_bytes = Index{64} << 20;
 constexpr Index word_bytes = 8;
 constexpr std::string_view checksum_key = "\"checksum\": \"";
@@ -103,8 +105,8 @@ std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
   return sum + shuffled(static_cast<std::uint64_t>(size), ~0ULL - 1);
 }
 
-}  // namespace
-
+/// The checksum of what a job reads: of all bytes of the file, and of an HDF5 file also of which data set `path` names,
+/// or which is the only one.
 std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path) {
   const io::Hdf5Name name = io::parse_hdf5_name(path);
   const std::uint64_t of_file = checksum_of_file(context, name.file);
@@ -113,12 +115,19 @@ std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path) 
   return is_hdf5 ? of_file + checksum(io::read_hdf5_header(context, name).data_set) : of_file;
 }
 
+/// Which contents come after those of `before`, which may be empty.
 std::string next_contents(std::string_view before) { return before == "a" ? "b" : "a"; }
 
+}  // namespace
+
+// The checkpoint does not name the file, as names may be any bytes, but not in JSON.
 std::string contents_path(const std::string& path, const std::string& contents) {
   return path + "." + contents + ".npy";
 }
 
+namespace {
+
+/// The checkpoint of a job in a file; nothing, if there is no such file. Its contents are looked at, too.
 std::optional<json> read_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job) {
   const bool is_there = io::told_by_rank_zero(context, [&] {
     std::error_code failure;
@@ -149,6 +158,8 @@ std::optional<json> read_checkpoint_file(mpi::Context& context, const std::strin
   return value;
 }
 
+/// Writes a checkpoint whose contents, a or b as `checkpoint["contents"]` tells, lie there; where that fails, the one
+/// that was there is as it was.
 void write_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job, json checkpoint) {
   const std::string contents = contents_path(path, checkpoint.at("contents").get<std::string>());
   const std::string of_contents = in_digits(checksum_of_file(context, contents));
@@ -164,27 +175,150 @@ void write_checkpoint_file(mpi::Context& context, const std::string& path, std::
   });
 }
 
-void CheckpointAttempts::make(const mpi::Context& context, const std::function<void()>& write) {
+}  // namespace
+
+Checkpoints::Checkpoints(mpi::Context& context, const Settings& settings, Index most_iterations, Identity identity)
+    : context_(context),
+      settings_(settings),
+      job_("plait " + settings.name),
+      most_iterations_(most_iterations),
+      identity_(std::move(identity)),
+      first_row_(mpi::sum_below(context.comm(), identity_.own_rows)),
+      all_rows_(mpi::all_reduce(context.comm(), identity_.own_rows, mpi::Operation::sum())) {
+  if (settings.checkpoint.empty()) return;
+  json& files = identity_.settings["files"] = json::array();
+  for (const std::string& path : identity_.inputs) {
+    files.push_back(path.empty() ? json() : json(checksum_of_input(context, path)));
+  }
+  if (settings.resume) {
+    if (const auto found = read_checkpoint_file(context, settings.checkpoint, job_)) {
+      read(*found);
+      return;
+    }
+  }
+  remove();  // an old one must not come to name new contents
+}
+
+void Checkpoints::read(const json& checkpoint) {
+  const std::string& path = settings_.checkpoint;
+  const auto fail = [&](const std::string& why) {
+    throw FileError(fmt::format("{}: is no checkpoint of {}: {}", path, job_, why));
+  };
+  mpi::agreed(context_, [&] {
+    const json& before = checkpoint.value("job", json());
+    if (before == identity_.settings) return;
+    for (const auto& [key, value] : identity_.settings.items()) {
+      const json was = before.is_object() && before.contains(key) ? before.at(key) : json();
+      if (was == value) continue;
+      throw FileError(fmt::format("{}: is a checkpoint of another job: {}", path,
+                                  key == "files"
+                                      ? "the files that are read differ"
+                                      : fmt::format("its {} was {}, now it is {}", key, was.dump(), value.dump())));
+    }
+    throw FileError(fmt::format("{}: is a checkpoint of another job", path));
+  });
+  contents_ = checkpoint.at("contents").get<std::string>();
+  const std::string of_contents = contents_path(path, contents_);
+  const io::NpyHeader header = io::read_npy_header(context_, of_contents);
+  mpi::agreed(context_, [&] {
+    Index at = 0;
+    /// `count` numbers, of which those from number `first` on are read.
+    const auto take = [&](Index length, Index first, Index count) {
+      if (length < 0 || length > header.shape.rows - at || header.shape.columns != 1) {
+        fail("its contents are of another length");
+      }
+      std::vector<double> numbers(static_cast<std::size_t>(count));
+      io::read_npy_rows<double>(of_contents, header, std::exchange(at, at + length) + first, numbers);
+      return numbers;
+    };
+    try {
+      iterate::Checkpoint state;
+      state.numbers = checkpoint.at("numbers").get<std::map<std::string, double>>();
+      for (const auto& [name, length] : checkpoint.at("by_rank").get<std::map<std::string, Index>>()) {
+        const Index of_row = length / std::max<Index>(all_rows_, 1);  // numbers of each row
+        if (of_row * all_rows_ != length) fail("its contents are of another length");
+        state.by_rank[name] = take(length, first_row_ * of_row, identity_.own_rows * of_row);
+      }
+      for (const auto& [name, length] : checkpoint.at("shared").get<std::map<std::string, Index>>()) {
+        state.shared[name] = take(length, 0, length);
+      }
+      if (at != header.shape.rows || !state.shared.contains("errors")) fail("its contents are of another length");
+      resumed_at_ = std::ssize(state.shared.at("errors"));
+      if (resumed_at_ >= most_iterations_) {
+        throw ArgumentError(fmt::format(
+            "--max-iterations: the limit of {} is reached already, as {} has {} iterations; expected a larger one to "
+            "go on",
+            most_iterations_, path, resumed_at_));
+      }
+      is_of_other_ranks_ = checkpoint.at("ranks") != context_.size();
+      from_ = std::move(state);
+    } catch (const json::exception& error) {
+      fail(error.what());
+    }
+  });
+}
+
+void Checkpoints::write(const iterate::Checkpoint& state) {
+  const std::string contents = next_contents(contents_);
+  json checkpoint{{"numbers", state.numbers}, {"by_rank", json::object()}, {"shared", json::object()}};
+  Index all = 0;
+  std::vector<Index> begins;
+  for (const auto& [name, values] : state.by_rank) {
+    const auto own = static_cast<Index>(values.size());
+    begins.push_back(all + mpi::sum_below(context_.comm(), own));
+    checkpoint["by_rank"][name] = mpi::all_reduce(context_.comm(), own, mpi::Operation::sum());
+    all += checkpoint["by_rank"][name].get<Index>();
+  }
+  for (const auto& [name, values] : state.shared) {
+    begins.push_back(all);
+    checkpoint["shared"][name] = values.size();
+    all += static_cast<Index>(values.size());
+  }
+  io::NpyRows<double> file(context_, contents_path(settings_.checkpoint, contents), {all, 1});
+  mpi::agreed(context_, [&] {
+    auto begin = begins.begin();
+    for (const auto& [name, values] : state.by_rank) file.write(*begin++, values);
+    if (context_.rank() != 0) return;
+    for (const auto& [name, values] : state.shared) file.write(*begin++, values);
+  });
+  file.commit();
+  checkpoint["iterations"] = state.shared.at("errors").size();
+  checkpoint["contents"] = contents;
+  checkpoint["job"] = identity_.settings;
+  checkpoint["ranks"] = context_.size();
+  write_checkpoint_file(context_, settings_.checkpoint, job_, std::move(checkpoint));
+  contents_ = contents;
+}
+
+// Where the disk does not take it, rank 0 warns, once until it does again: the last one is as it was, and the job goes
+// on.
+void Checkpoints::keep(const iterate::Checkpoint& state) {
   try {
-    write();
+    write(state);
     has_failed_ = false;
     note_resumable();
   } catch (const FileError& error) {
     const bool is_first = !std::exchange(has_failed_, true);
-    if (!is_first || context.rank() != 0) return;
-    print_warning(fmt::format("no checkpoint was written: {}; the job goes on, and the last one stays", error.what()));
+    if (is_first && context_.rank() == 0) {
+      print_warning(
+          fmt::format("no checkpoint was written: {}; the job goes on, and the last one stays", error.what()));
+    }
   }
+  if (signal_ != 0) throw Stopped(signal_, settings_.checkpoint);
 }
 
-void remove_checkpoint(mpi::Context& context, const std::string& path) {
-  if (context.rank() != 0) return;
+bool Checkpoints::is_due(Index iterations) {
+  signal_ = stop_->signal();
+  const bool is_last = iterations + 1 == most_iterations_;  // nobody asks after the last iteration
+  return signal_ != 0 || is_last ||
+         iterations % settings_.checkpoint_every.value_or(settings_.usual_checkpoint_every) == 0;
+}
+
+void Checkpoints::remove() {
+  if (settings_.checkpoint.empty() || context_.rank() != 0) return;
   std::error_code ignored;  // what is left is in nobody's way
-  fs::remove(path, ignored);
-  std::string contents;
-  for (int turn = 0; turn < 2; ++turn) {
-    contents = next_contents(contents);
-    fs::remove(contents_path(path, contents), ignored);
-  }
+  fs::remove(settings_.checkpoint, ignored);
+  for (const char* contents : {"a", "b"}) fs::remove(contents_path(settings_.checkpoint, contents), ignored);
 }
 
 }  // namespace plait::cli

@@ -1,61 +1,94 @@
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "plait/base/index.hpp"
+#include "plait/iterate/solver.hpp"
 #include "plait/mpi/context.hpp"
 
-/// What the checkpoints of all jobs have in common. A checkpoint is a small text, and lets a file of numbers beside it,
-/// its contents, be one of two by turns, a and b; it tells the one that was complete before it got its own name, so
-/// that a kill at any moment leaves a checkpoint that can be gone on from. Both have checksums: a byte that is not as
-/// it was written is an error.
+#include "cli/host/options.hpp"
+#include "cli/host/signals.hpp"
+
 namespace plait::cli {
 
-/// The checksum of what a job reads: of all bytes of the file, each rank reading its part, and of an HDF5 file also of
-/// which data set `path` names, or which is the only one. Any change of one byte changes it. Collective over `context`.
-///
-/// \throws FileError  on every rank: it can't be read
-[[nodiscard]] std::uint64_t checksum_of_input(mpi::Context& context, const std::string& path);
-
-/// "a" or "b": which contents come after those of `before`, which may be empty.
-[[nodiscard]] std::string next_contents(std::string_view before);
-
-/// Where these contents are. The checkpoint does not name the file, as names may be any bytes, but not in JSON.
+/// Where the contents "a" or "b" of a checkpoint are.
 [[nodiscard]] std::string contents_path(const std::string& path, const std::string& contents);
 
-/// The checkpoint in a file; nothing, if there is no such file. Its contents are looked at, too. Collective over
-/// `context`.
+/// The checkpoints of a job that iterates: looks for one to go on from, for --resume, and keeps new ones, for
+/// --checkpoint; does nothing without that option.
 ///
-/// \param job  whose it is to be: "plait purify"
-/// \throws FileError  on every rank: it can't be read, is no checkpoint of that job, or it or its contents are not as
-///                    they were written
-[[nodiscard]] std::optional<nlohmann::json> read_checkpoint_file(mpi::Context& context, const std::string& path,
-                                                                 std::string_view job);
-
-/// Writes a checkpoint whose contents, a or b as `checkpoint["contents"]` tells, lie there. Collective over
-/// `context`.
+/// A checkpoint is a small text, and lets a file of numbers beside it, its contents, be one of two by turns, a and b;
+/// it tells the one that was complete before it got its own name, so that a kill at any moment leaves a checkpoint that
+/// can be gone on from. Both have checksums: a byte that is not as it was written is an error. The contents are the
+/// vectors of an `iterate::Checkpoint`, one after the other: those of which each rank has its rows, then those that all
+/// share.
 ///
-/// \throws FileError  on every rank; the checkpoint that was there is as it was
-void write_checkpoint_file(mpi::Context& context, const std::string& path, std::string_view job,
-                           nlohmann::json checkpoint);
-
-/// Checkpoints that a job tries to write as it goes on.
-class CheckpointAttempts {
+/// All but the getters are collective over the context.
+class Checkpoints {
  public:
-  /// `write` writes one. Where the disk does not take it, rank 0 warns, once until it does again: the last one is as it
-  /// was, and the job goes on. Collective over `context`, as `write` is.
-  void make(const mpi::Context& context, const std::function<void()>& write);
+  /// What has to be the same for a job to go on.
+  struct Identity {
+    std::vector<std::string> inputs;  // the files that it reads, empty names for none
+    nlohmann::json settings;
+    Index own_rows = 0;  // of this rank, in each vector of `by_rank`
+  };
+
+  /// An old checkpoint that is not gone on from is removed.
+  ///
+  /// \throws FileError      on every rank: it can't be read, is of another job, or it or its contents are not as they
+  ///                        were written
+  /// \throws ArgumentError  on every rank: it has as many iterations as there may be
+  Checkpoints(mpi::Context& context, const Settings& settings, Index most_iterations, Identity identity);
+
+  /// What to go on from; none: from the beginning.
+  [[nodiscard]] const iterate::Checkpoint* from() const noexcept { return from_ ? &*from_ : nullptr; }
+  /// It is used: it takes no memory any more.
+  void forget() noexcept { from_.reset(); }
+  /// Iterations that it had, of the stage under way; 0 without one.
+  [[nodiscard]] Index resumed_at() const noexcept { return resumed_at_; }
+  /// Whether another number of ranks wrote it.
+  [[nodiscard]] bool is_of_other_ranks() const noexcept { return is_of_other_ranks_; }
+
+  /// From now on signals end the job after a step; the observers of the iteration live as long as this, at most.
+  template <class Observers>
+  void put_into(Observers& observers) {
+    if (settings_.checkpoint.empty()) return;
+    stop_.emplace(context_);
+    observers.is_due = [this](Index iterations) { return is_due(iterations); };
+    observers.keep = [this](const iterate::Checkpoint& state) { keep(state); };
+  }
+
+  /// The iteration is over: signals end the job at once again.
+  void end_iteration() noexcept { stop_.reset(); }
+  /// The job has its result.
+  void remove();
+  /// Whether there is one to go on from.
+  [[nodiscard]] bool has_kept() const noexcept { return !contents_.empty(); }
 
  private:
-  bool has_failed_ = false;
-};
+  [[nodiscard]] bool is_due(Index iterations);
+  void keep(const iterate::Checkpoint& state);
+  void read(const nlohmann::json& checkpoint);
+  void write(const iterate::Checkpoint& state);
 
-/// Removes a checkpoint whose job is done. Collective over `context`.
-void remove_checkpoint(mpi::Context& context, const std::string& path);
+  mpi::Context& context_;
+  const Settings& settings_;
+  std::string job_;  // "plait purify"
+  Index most_iterations_;
+  Identity identity_;
+  Index first_row_;
+  Index all_rows_;
+  std::string contents_;  // of the last one that was written; empty: none was
+  bool has_failed_ = false;
+  std::optional<StopRequest> stop_;
+  int signal_ = 0;  // that this job is to stop for
+  std::optional<iterate::Checkpoint> from_;
+  Index resumed_at_ = 0;
+  bool is_of_other_ranks_ = false;
+};
 
 }  // namespace plait::cli

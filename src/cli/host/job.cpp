@@ -8,9 +8,7 @@
 #include "plait/io/machine_file.hpp"
 #include "plait/io/rank_zero.hpp"
 
-#include "cli/host/checkpoint.hpp"
 #include "cli/host/node.hpp"
-#include "cli/host/signals.hpp"
 
 namespace plait::cli {
 
@@ -93,21 +91,6 @@ void Work::write(const std::string& path, const layout::Layout& layout, Index el
   write(meter.progress());
   written.seconds += watch.seconds();
   written.bytes += bytes;
-}
-
-void Work::iterate(const Steps& steps) {
-  const std::string& checkpoint = settings.checkpoint;
-  const Index every = settings.checkpoint_every.value_or(usual_checkpoint_distance);
-  CheckpointAttempts attempts;
-  std::optional<StopRequest> stop;
-  if (!checkpoint.empty()) stop.emplace(context);
-  meter.stage("iteration 1", 0, 0);
-  while (steps.advance()) {
-    meter.stage(steps.news(), 0, 0);
-    const int signal = stop ? stop->signal() : 0;
-    if (stop && (signal != 0 || steps.count() % every == 0)) attempts.make(context, steps.save);
-    if (signal != 0) throw Stopped(signal, checkpoint);
-  }
 }
 
 const report::Trace& Work::trace() {

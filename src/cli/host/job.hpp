@@ -18,6 +18,7 @@
 #include "plait/base/index.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/io/matrix_output.hpp"
+#include "plait/iterate/solver.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -26,6 +27,7 @@
 #include "plait/redistribute/redistribution.hpp"
 #include "plait/report/trace.hpp"
 
+#include "cli/host/checkpoint.hpp"
 #include "cli/host/guard.hpp"
 #include "cli/host/meter.hpp"
 #include "cli/host/options.hpp"
@@ -35,14 +37,6 @@
 
 /// What a subcommand is, and what the host does for it. docs/add-a-job.md shows how one is added.
 namespace plait::cli {
-
-/// What has to be done again and again in an iteration.
-struct Steps {
-  std::function<bool()> advance;      // false, and nothing is done, at the end
-  std::function<std::string()> news;  // what to print of the step that was made
-  std::function<Index()> count;       // of steps, those before a checkpoint included
-  std::function<void()> save;         // writes a checkpoint
-};
 
 /// What a job works with, on every rank. All its functions are collective over the context.
 class Work {
@@ -82,14 +76,14 @@ class Work {
           [&](const io::Progress& progress) { io::write_matrix_file(context, path, slab, progress); });
   }
 
-  /// Iterates to the end, with progress and, where --checkpoint is given, checkpoints.
+  /// Iterates to the end, from the checkpoint that --resume found, with progress, checkpoints, and signals heard.
+  /// \param news      what to print of the last step
   /// \throws Stopped  a signal came; a checkpoint was written
-  void iterate(const Steps& steps);
+  template <iterate::Solver S>
+  void iterate(S& solver, Checkpoints& checkpoints, const std::function<std::string()>& news);
   /// Refuses a job that no node has the memory for, and warns where it is short. For jobs that do not know it in
   /// `prepare` yet.
   void expect_memory(const std::vector<Index>& phases);
-  /// How many steps lie between checkpoints where --checkpoint-every is not given.
-  static constexpr Index usual_checkpoint_distance = 10;
 
   /// Ends recording and writes what was recorded, where --trace asks for it; the same trace, on rank 0, whenever it is
   /// called again. Empty where nothing was recorded.
@@ -193,6 +187,17 @@ layout::DistributedMatrix<T> Work::allocated(const layout::Layout& layout, const
                                     what));
     }
   });
+}
+
+template <iterate::Solver S>
+void Work::iterate(S& solver, Checkpoints& checkpoints, const std::function<std::string()>& news) {
+  if (const auto* const from = checkpoints.from()) solver.resume(*from);
+  checkpoints.forget();
+  iterate::Observers observers{.listener = [&](Index /*iteration*/, double /*error*/) { meter.say(news); }};
+  checkpoints.put_into(observers);
+  meter.stage("iteration 1", 0, 0);
+  iterate::run(solver, observers);
+  checkpoints.end_iteration();
 }
 
 template <io::FileElement T>

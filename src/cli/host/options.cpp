@@ -187,11 +187,6 @@ CLI::Option* add_written_path(CLI::App& command, const std::string& name, std::s
   return add_value(command, name, path, parse, placeholder, help);
 }
 
-CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, std::string& path,
-                             const std::string& placeholder, const std::string& help) {
-  return add_written_path(command, name, path, {".npy", ".h5", ".hdf5"}, placeholder, help);
-}
-
 CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
                            const std::string& placeholder, const std::string& help) {
   return add_written_path(command, name, path, {".npy", ".mtx"}, placeholder, help);
@@ -213,45 +208,6 @@ CLI::Option* add_typed_path(CLI::App& command, const std::string& name, std::str
   return add_value(command, name, path, parse, placeholder, help);
 }
 
-void add_json_option(CLI::App& command, bool& json) {
-  add_flag(command, "--json", json, "Print the result, or the error, as one JSON object")->group(group::run);
-}
-
-void add_quiet_option(CLI::App& command, bool& quiet) {
-  add_flag(command, "--quiet", quiet, "Print no progress and no summary; what --json asks for is printed")
-      ->group(group::run);
-}
-
-void add_report_options(CLI::App& command, ReportOptions& options) {
-  add_json_option(command, options.json);
-  add_quiet_option(command, options.quiet);
-  add_flag(command, "--progress", options.progress,
-           "Print every stage on stderr; without it, only jobs of 2 s or more do")
-      ->group(group::run);
-}
-
-void add_page_option(CLI::App& command, std::string& path, const std::string& contents) {
-  add_typed_path(command, "--report", path, "FILE.html", "Write a page with " + contents, "an HTML file", ".html")
-      ->group(group::run);
-}
-
-void add_trace_option(CLI::App& command, std::string& path) {
-  add_typed_path(command, "--trace", path, "FILE.json",
-                 "Write what every rank did when, for 'plait trace' and ui.perfetto.dev", "a JSON file", ".json")
-      ->group(group::run);
-}
-
-void add_checkpoint_options(CLI::App& command, CheckpointOptions& options, Index usual) {
-  add_path(command, "--checkpoint", options.checkpoint, "FILE",
-           "Save the state there, and its data in FILE.a.npy and FILE.b.npy by turns; removed after a good end")
-      ->group(group::checkpoints);
-  add_value(command, "--checkpoint-every", options.checkpoint_every, parse_positive_count, "COUNT",
-            fmt::format("Iterations between checkpoints; {} by default", usual))
-      ->group(group::checkpoints);
-  add_flag(command, "--resume", options.resume, "Go on from the checkpoint, if there is one")
-      ->group(group::checkpoints);
-}
-
 void expect_checkpoint(const CheckpointOptions& options) {
   if (options.resume && options.checkpoint.empty()) {
     throw UsageError("--resume is given, but --checkpoint is missing: the file to go on from");
@@ -259,12 +215,6 @@ void expect_checkpoint(const CheckpointOptions& options) {
   if (options.checkpoint_every && options.checkpoint.empty()) {
     throw UsageError("--checkpoint-every is given, but --checkpoint is missing: the file to write");
   }
-}
-
-void add_machine_option(CLI::App& command, std::string& path) {
-  add_path(command, "--machine", path, "FILE",
-           "Machine description by 'plait machine'; by default that of PLAIT_MACHINE")
-      ->group(group::run);
 }
 
 std::vector<NamedFile> DeclaredFiles::given(const std::vector<File>& files) {
@@ -296,19 +246,49 @@ CLI::Option* Options::reads(const std::string& name, std::string& path, const st
 
 CLI::Option* Options::writes(const std::string& name, std::string& path, const std::string& help) {
   files_.writes.push_back({role_of(name), &path});
-  return add_matrix_path(*this, name, path, "FILE", help);
+  return add_written_path(*this, name, path, {".npy", ".h5", ".hdf5"}, "FILE", help);
 }
 
 void Options::host(const HostOptions& which) {
   settings_.takes_machine = which.machine;
   settings_.reports_overlap = which.reports_overlap;
-  if (which.checkpoint_every > 0) add_checkpoint_options(*this, settings_, which.checkpoint_every);
-  if (which.machine) add_machine_option(*this, settings_.machine);
-  if (!which.page.empty()) add_page_option(*this, settings_.page, which.page);
-  if (which.trace) add_trace_option(*this, settings_.trace);
-  if (which.progress) return add_report_options(*this, settings_);
-  if (which.json) add_json_option(*this, settings_.json);
-  if (which.quiet) add_quiet_option(*this, settings_.quiet);
+  settings_.usual_checkpoint_every = which.checkpoint_every;
+  if (which.checkpoint_every > 0) {
+    for (CLI::Option* option :
+         {add_path(
+              *this, "--checkpoint", settings_.checkpoint, "FILE",
+              "Save the state there, and its data in FILE.a.npy and FILE.b.npy by turns; removed after a good end"),
+          add_value(*this, "--checkpoint-every", settings_.checkpoint_every, parse_positive_count, "COUNT",
+                    fmt::format("Iterations between checkpoints; {} by default", which.checkpoint_every)),
+          add_flag(*this, "--resume", settings_.resume, "Go on from the checkpoint, if there is one")}) {
+      option->group(group::checkpoints);
+    }
+  }
+  const auto of_run = [](CLI::Option* option) { option->group(group::run); };
+  if (which.machine) {
+    of_run(add_path(*this, "--machine", settings_.machine, "FILE",
+                    "Machine description by 'plait machine'; by default that of PLAIT_MACHINE"));
+  }
+  if (!which.page.empty()) {
+    of_run(add_typed_path(*this, "--report", settings_.page, "FILE.html", "Write a page with " + which.page,
+                          "an HTML file", ".html"));
+  }
+  if (which.trace) {
+    of_run(add_typed_path(*this, "--trace", settings_.trace, "FILE.json",
+                          "Write what every rank did when, for 'plait trace' and ui.perfetto.dev", "a JSON file",
+                          ".json"));
+  }
+  if (which.json) {
+    of_run(add_flag(*this, "--json", settings_.json, "Print the result, or the error, as one JSON object"));
+  }
+  if (which.quiet) {
+    of_run(add_flag(*this, "--quiet", settings_.quiet,
+                    "Print no progress and no summary; what --json asks for is printed"));
+  }
+  if (which.progress) {
+    of_run(add_flag(*this, "--progress", settings_.progress,
+                    "Print every stage on stderr; without it, only jobs of 2 s or more do"));
+  }
 }
 
 }  // namespace plait::cli

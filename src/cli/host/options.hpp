@@ -127,9 +127,6 @@ CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& p
 CLI::Option* add_written_path(CLI::App& command, const std::string& name, std::string& path,
                               const std::vector<std::string_view>& endings, const std::string& placeholder,
                               const std::string& help);
-/// The same of a matrix, .npy or HDF5 (see io/matrix_output.hpp).
-CLI::Option* add_matrix_path(CLI::App& command, const std::string& name, std::string& path,
-                             const std::string& placeholder, const std::string& help);
 /// The same of a matrix, .npy or, of a sparse one, Matrix Market.
 CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
                            const std::string& placeholder, const std::string& help);
@@ -154,26 +151,14 @@ struct ReportOptions {
     return progress ? Meter::When::from_the_start : Meter::When::if_long;
   }
 };
-void add_json_option(CLI::App& command, bool& json);
-void add_quiet_option(CLI::App& command, bool& quiet);
-/// These two and --progress.
-void add_report_options(CLI::App& command, ReportOptions& options);
-
-/// --report, the option of jobs that draw a page with `contents`.
-void add_page_option(CLI::App& command, std::string& path, const std::string& contents);
-/// --trace, the option of jobs that run schedules.
-void add_trace_option(CLI::App& command, std::string& path);
-/// --machine.
-void add_machine_option(CLI::App& command, std::string& path);
 
 /// Checkpoints of a job that iterates.
 struct CheckpointOptions {
   std::string checkpoint;                 // empty: none
-  std::optional<Index> checkpoint_every;  // iterations; the job's own number where none is given
+  std::optional<Index> checkpoint_every;  // iterations
+  Index usual_checkpoint_every = 0;       // where none is given
   bool resume = false;
 };
-/// \param usual  how many iterations lie between checkpoints where nothing is said
-void add_checkpoint_options(CLI::App& command, CheckpointOptions& options, Index usual);
 /// \throws UsageError  --resume or --checkpoint-every without --checkpoint
 void expect_checkpoint(const CheckpointOptions& options);
 

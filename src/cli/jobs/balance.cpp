@@ -91,14 +91,8 @@ class BalanceRun final : public ScalingRun {
   }
 
   std::vector<double> factors_of(sinkhorn::SymmetricOperand& operand) {
-    begin_iterations("balancing", {"plait balance",
-                                   {input_},
-                                   {{"precision", name(precision_)}, {"sum", balance_.sum}},
-                                   operand.rows(),
-                                   operand.columns()});
-    auto limits = this->limits();
-    checkpoint_->put_into(limits);
-    auto found = sinkhorn::balance(context_, operand, balance_.sum, limits);
+    begin_iterations("balancing", {{input_}, {{"precision", name(precision_)}, {"sum", balance_.sum}}, operand.rows()});
+    auto found = sinkhorn::balance(context_, operand, balance_.sum, limits());
     end_iterations();
     outcome_ = found.outcome;
     masked_ = found.masked;

@@ -118,10 +118,8 @@ class BarycentreRun final : public CostRun {
     const auto count = static_cast<Index>(masses.size());
     auto identity = CostRun::identity({barycentre_.histograms, barycentre_.weights}, {});
     identity.own_rows = count * rows;
-    identity.columns = count * file_.shape.columns;
     begin_iterations("finding the barycentre", std::move(identity));
-    sinkhorn::BarycentreOptions how{costs_.epsilon, costs_.method, costs_.first_epsilon, limits()};
-    checkpoint_->put_into(how.limits);
+    const sinkhorn::BarycentreOptions how{costs_.epsilon, costs_.method, costs_.first_epsilon, limits()};
     const auto found = sinkhorn::barycentre(context_, costs, {{masses.begin(), masses.end()}, weights}, how);
     end_iterations();
     histogram_costs_ = found.costs;

@@ -148,7 +148,7 @@ class DivergenceRun final : public CostRun {
   void find(Index own_rows, const Solve& solve) {
     files_.read(work_, own_rows);
     files_.make_uniform(own_rows);
-    begin_iterations("transporting", {"plait divergence", {}, {}, own_rows, file_.shape.columns});
+    begin_iterations("transporting", {{}, {}, own_rows});
     const sinkhorn::Divergence<A> found = solve(files_.of_each()[0], transports());
     end_iterations();
     const bool is_none = found.outcome.status == sinkhorn::Status::numerical_limit && !std::isfinite(found.value);

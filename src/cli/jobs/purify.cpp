@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <complex>
 #include <optional>
 #include <string>
@@ -17,10 +16,7 @@
 #include "plait/report/overlap.hpp"
 
 #include "cli/host/job.hpp"
-#include "cli/pictures/axis_plot.hpp"
-#include "cli/pictures/page.hpp"
 #include "cli/purify/purify_run.hpp"
-#include "cli/trace/timeline.hpp"
 
 namespace plait::cli {
 
@@ -41,6 +37,7 @@ double parse_positive_energy(std::string_view text) {
   return value;
 }
 
+ordered_json json_of_interval(const Interval& interval) { return {interval.low, interval.high}; }
 std::string interval_text(const Interval& interval) {
   return fmt::format("{:.10g} to {:.10g}", interval.low, interval.high);
 }
@@ -113,7 +110,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                       add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
                                 "After so many the job fails, as if there were no gap; 300 by default")
                           ->group(group::iteration)};
-    options.host({.checkpoint_every = Work::usual_checkpoint_distance,
+    options.host({.checkpoint_every = 10,
                   .page = "the convergence, the density matrix and the timeline",
                   .trace = true,
                   .reports_overlap = true});
@@ -157,8 +154,6 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   void run(Work& work) override { outcome_ = run_purification(work, task_); }
 
   void report(Report& report, Work& work) override {
-    const report::RankOverlap all = overlap_of(work).sum();
-    const bool is_split = task_.is_split();
     report.fact("input", input_json(task_.input, task_.hamiltonian));
     report.fact_or_null("overlap", task_.overlap_path);
     report.fact("output", output_json(task_.output));
@@ -178,29 +173,12 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     report.tile(fmt::format("{:.10g}", outcome_.energy), "energy");
     report.fact("spectrum", json_of_interval(outcome_.state.problem.spectrum));
     report_smearing(report);
-    report_gap(report, is_split);
+    report_gap(report);
     report_check(report);
-    report_work(report, work, all);
+    report_work(report, work);
   }
 
-  void draw(Report& report, Work& work) override {
-    report.page_head(task_.input, fmt::format("{} electrons in {}{} states, by {}; {}", *task_.electrons,
-                                              task_.is_smeared() ? "" : fmt::format("{} of ", task_.occupied),
-                                              task_.states, task_.method_name(), counted(work.context.size(), "rank")));
-    report.figure(task_.by_eigenstates ? occupations() : convergence());
-    if (!outcome_.picture.is_empty()) {
-      report.figure("<h2>The density matrix</h2>\n" + drawn(outcome_.picture, task_.is_complex
-                                                                                  ? "the density matrix, by their size"
-                                                                                  : "the density matrix"));
-    }
-    if (task_.by_eigenstates) return;
-    const report::Trace steps = report::part_of(work.trace(), outcome_.loop_begin, outcome_.loop_end);
-    const bool is_drawn =
-        std::ranges::any_of(steps.ranks, [](const report::RankTrace& rank) { return !rank.recording.runs.empty(); });
-    report.section(is_drawn
-                       ? timeline_section(steps, report::overlap_of(steps).span, "The schedules of all iterations.")
-                       : "<h2>Timeline</h2>\n<p>No schedule ran in the iterations.</p>\n");
-  }
+  void draw(Report& report, Work& work) override { draw_purification(report, work, task_, outcome_); }
 
  private:
   void check_smearing() const {
@@ -240,24 +218,23 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     if (task_.chemical_potential) refuse("--chemical-potential", "it is found from the number of electrons");
     if (!task_.inverse_root_path.empty()) refuse("--inverse-root", "they take Cholesky's factor of S instead");
     if (!settings.checkpoint.empty()) refuse("--checkpoint", "there are no iterations to go on from");
+    for (const auto* option : of_iterations_) {
+      if (option->count() > 0) refuse(option->get_name().c_str(), "there are no iterations");
+    }
   }
 
   void look_at_headers() {
-    const layout::Shape shape = task_.hamiltonian.shape;
-    const auto expect_shape = [](const std::string& path, const io::MatrixFile& file, layout::Shape wanted,
-                                 const std::string& why) {
-      if (file.shape == wanted) return;
+    task_.states = task_.hamiltonian.shape.rows;
+    const layout::Shape square{task_.states, task_.states};
+    const auto look_at = [&](const std::string& path, const io::MatrixFile& file, const std::string& why) {
+      task_.is_complex = task_.is_complex || io::is_complex(file.dtype);
+      if (file.shape == square) return;
       throw ShapeMismatch(fmt::format("{} is {}, expected {}, {}", path, layout::to_string(file.shape),
-                                      layout::to_string(wanted), why));
+                                      layout::to_string(square), why));
     };
-    task_.states = shape.rows;
-    const std::string like_h = "as " + task_.input + " is";
-    expect_shape(task_.input, task_.hamiltonian, {shape.rows, shape.rows}, "as a Hamiltonian is square");
-    if (task_.overlap) expect_shape(task_.overlap_path, *task_.overlap, shape, like_h);
-    if (task_.inverse_root) expect_shape(task_.inverse_root_path, *task_.inverse_root, shape, like_h);
-    task_.is_complex = io::is_complex(task_.hamiltonian.dtype) ||
-                       (task_.overlap && io::is_complex(task_.overlap->dtype)) ||
-                       (task_.inverse_root && io::is_complex(task_.inverse_root->dtype));
+    look_at(task_.input, task_.hamiltonian, "as a Hamiltonian is square");
+    if (task_.overlap) look_at(task_.overlap_path, *task_.overlap, "as " + task_.input + " is");
+    if (task_.inverse_root) look_at(task_.inverse_root_path, *task_.inverse_root, "as " + task_.input + " is");
     const Index electrons = *task_.electrons;
     const bool is_smeared = task_.smearing != purify::Smearing::none;
     task_.filled = static_cast<double>(electrons) / task_.per_state;
@@ -297,11 +274,6 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     }
   }
 
-  static ordered_json json_of_interval(const Interval& interval) { return {interval.low, interval.high}; }
-
-  /// Empty on other ranks than 0, and where there was no room for a trace.
-  static report::Overlap overlap_of(Work& work) { return report::overlap_of(work.trace()); }
-
   void report_iterates(Report& report) const {
     const auto& iterates = outcome_.state.iterates;
     ordered_json list = ordered_json::array();
@@ -324,25 +296,25 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   void report_smearing(Report& report) const {
-    const double entropy = task_.per_state * outcome_.occupations.entropy;
-    const double free_energy = outcome_.energy - task_.width * entropy;
     report.fact("smearing", name(task_.smearing));
     report.fact("width", task_.width);
-    report.fact("entropy", entropy);
-    report.fact("free_energy", free_energy);
+    const double entropy = report.fact("entropy", task_.per_state * outcome_.occupations.entropy);
+    const double free_energy = report.fact("free_energy", outcome_.energy - task_.width * entropy);
     if (!task_.is_smeared()) return;
     const std::string mu = task_.is_partly_filled() ? fmt::format("{:.12g}", outcome_.chemical_potentials.low) : "any";
-    report.line("mu", fmt::format("{}, {} of width {:.6g}", mu, name(task_.smearing), task_.width));
+    const std::string kind = fmt::format("{} of width {:.6g}", name(task_.smearing), task_.width);
+    report.line("mu", mu + ", " + kind);
     report.line("entropy", fmt::format("{:.12g} k", entropy));
     report.line("free", fmt::format("{:.12g} = energy - width * entropy / k", free_energy));
-    report.row("smearing", fmt::format("{} of width {:.6g}", name(task_.smearing), task_.width));
+    report.row("smearing", kind);
     report.row("chemical potential", mu);
     report.row("entropy over Boltzmann's constant", fmt::format("{:.8g}", entropy));
     report.row("free energy", fmt::format("{:.12g}", free_energy));
   }
 
   /// What is known of the gap and the states at it: numbers, or intervals where these are not resolved.
-  void report_gap(Report& report, bool is_split) const {
+  void report_gap(Report& report) const {
+    const bool is_split = task_.is_split();
     const purify::Frontier& frontier = outcome_.frontier;
     const Interval gap = frontier.gap();
     const Interval& mu = outcome_.chemical_potentials;
@@ -396,8 +368,10 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   /// How the work was done, and what it took.
-  void report_work(Report& report, Work& work, const report::RankOverlap& all) const {
+  void report_work(Report& report, Work& work) const {
     const PurifyOutcome& its = outcome_;
+    const report::Overlap overlap = report::overlap_of(work.trace());
+    const report::RankOverlap all = overlap.sum();
     if (report.fact("resumed_at", its.resumed_at) > 0) {
       report.line("resumed", fmt::format("after iteration {}{}", its.resumed_at,
                                          its.other_ranks ? " on another number of ranks: equal to rounding" : ""));
@@ -417,7 +391,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     // Of all ranks and from the first read to the last check, not of the products alone.
     const bool any = all.under_way > 0;
     const std::string hidden = percent_text(static_cast<double>(all.hidden), static_cast<double>(all.under_way));
-    report.fact("hidden_share", any ? std::optional(overlap_of(work).hidden_share()) : std::nullopt);
+    report.fact("hidden_share", any ? std::optional(overlap.hidden_share()) : std::nullopt);
     report.line("overlap",
                 any ? hidden + " of communication hidden" : "nothing to hide: no message between ranks was under way");
     report.tile(hidden, "of the communication hidden under computation");
@@ -450,45 +424,6 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                                      seconds_text(report.fact("iterate_seconds", its.purify_seconds)),
                                      seconds_text(report.fact("check_seconds", its.check_seconds)),
                                      seconds_text(report.fact("write_seconds", its.write_seconds))));
-  }
-
-  [[nodiscard]] std::string convergence() const {
-    std::vector<AxisPlot::Point> idempotency;
-    std::vector<AxisPlot::Point> trace;
-    std::vector<double> numbers;
-    for (const Iterate& iterate : outcome_.state.iterates) {
-      const auto step = static_cast<double>(idempotency.size());
-      idempotency.push_back({step, iterate.idempotency_error});
-      trace.push_back({step, std::abs(iterate.trace - static_cast<double>(task_.occupied))});
-      numbers.insert(numbers.end(), {idempotency.back().y, trace.back().y});
-    }
-    const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
-    AxisPlot plot({"iteration", Scale::counts, 0, std::max(1.0, static_cast<double>(idempotency.size()) - 1)},
-                  logarithmic_axis("error, without a unit", numbers, has_zeros), 320,
-                  "Errors by iteration, on a logarithmic scale");
-    plot.curve("network", "|tr(X) - occupied|", trace);
-    plot.curve("compute", "‖X - X²‖", idempotency);
-    return "<h2>Convergence</h2>\n<p>" + key("compute", "‖X - X²‖") + key("network", "|tr(X) - occupied states|") +
-           "</p>\n" + plot.svg() +
-           "<p class=\"soft\">By iteration, on a logarithmic scale. It ends where the errors do not fall by order 2 "
-           "any "
-           "more, "
-           "which only rounding prevents." +
-           (has_zeros ? " Errors of 0 lie on the lower edge." : "") + "</p>\n";
-  }
-
-  [[nodiscard]] std::string occupations() const {
-    const auto& energies = outcome_.energies;
-    if (energies.empty()) return "<h2>Occupations</h2>\n<p>There are no states.</p>\n";
-    std::vector<AxisPlot::Point> points;
-    for (std::size_t k = 0; k < energies.size(); ++k)
-      points.push_back({energies[k], outcome_.occupations.of_states[k]});
-    const double room = energies.front() < energies.back() ? 0 : 0.5;
-    AxisPlot plot({"energy, in the units of H", Scale::linear, energies.front() - room, energies.back() + room},
-                  linear_axis("occupation, without a unit", outcome_.occupations.of_states), 320,
-                  "Occupations of the eigenstates by energy");
-    plot.curve("compute", "occupation", points);
-    return "<h2>Occupations</h2>\n" + plot.svg() + "<p class=\"soft\">Of all eigenstates, by energy.</p>\n";
   }
 
   PurifyTask task_;

@@ -244,14 +244,8 @@ class SinkhornRun final : public ScalingRun {
       settings["over_relaxation"] = how_.over_relaxation;
     }
     begin_iterations(problems == 1 ? "scaling" : fmt::format("scaling to {} marginals", problems),
-                     {"plait sinkhorn",
-                      {input_, options_.rows, options_.columns, options_.start},
-                      std::move(settings),
-                      own_rows,
-                      file_.shape.columns});
-    auto limits = this->limits();
-    checkpoint_->put_into(limits);
-    return limits;
+                     {{input_, options_.rows, options_.columns, options_.start}, std::move(settings), own_rows});
+    return limits();
   }
 
   template <class A>

@@ -224,11 +224,9 @@ class TransportRun final : public CostRun {
     identity.settings["rho of the columns"] = number_or_null(costs_.rho.columns);
     identity.settings["over_relaxation"] = options_.over_relaxation;
     identity.own_rows = costs.own_rows();
-    identity.columns = file_.shape.columns;
     begin_iterations(count == 1 ? "transporting" : fmt::format("transporting {} pairs of masses", count),
                      std::move(identity));
-    auto how = transports();
-    checkpoint_->put_into(how.limits);
+    const auto how = transports();
     Transports<A> found;
     if (count == 1) {
       found.push_back(costs.transport(marginals[0], how, start));

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "plait/base/error.hpp"
 #include "plait/base/stopwatch.hpp"
@@ -22,7 +22,6 @@
 #include "plait/redistribute/redistribution.hpp"
 
 #include "cli/host/checkpoint.hpp"
-#include "cli/purify/checkpoint.hpp"
 
 namespace plait::cli {
 
@@ -46,8 +45,8 @@ class PurifyRun {
       : work_(work),
         context_(work.context),
         task_(task),
-        checkpoint_(work.settings.checkpoint),
-        option_words_{{{"h", task.input}, {"chemical_potential", "--chemical-potential"}, {"overlap", "--overlap"}}},
+        overlap_words_("--overlap: " + task.overlap_path),
+        option_words_{{{"h", task.input}, {"chemical_potential", "--chemical-potential"}, {"overlap", overlap_words_}}},
         slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context_.size())),
         products_(context_, task.states, task.squares),
         counted_(products_) {}
@@ -67,12 +66,30 @@ class PurifyRun {
     write(task_.energy_weighted, std::move(weighted));
     write(task_.output, std::move(d));
     outcome_.write_seconds = work_.highest(writing.seconds());
-    if (!checkpoint_.empty()) remove_checkpoint(context_, checkpoint_);
+    if (checkpoints_) checkpoints_->remove();
     outcome_.products = task_.by_eigenstates ? "" : products_.describe();
     return std::move(outcome_);
   }
 
  private:
+  /// A purification that follows the states at the gap, and counts what this rank receives in steps.
+  struct Stepper {
+    PurifyRun& run;
+    purify::Purification<T> purification;
+    Index received = 0;
+
+    [[nodiscard]] const purify::State& state() const { return purification.state(); }
+    void save(iterate::Checkpoint& checkpoint) const { purification.save(checkpoint); }
+    void resume(const iterate::Checkpoint& checkpoint) { purification.resume(checkpoint); }
+    bool advance() {
+      const Index before = received_by_rank(run.context_);
+      const bool goes_on = run.in_words([&] { return purification.advance(); });
+      if (goes_on) purification.follow_frontier();
+      received += received_by_rank(run.context_) - before;
+      return goes_on;
+    }
+  };
+
   [[nodiscard]] Matrix<T> moved(const Matrix<T>& from, const Layout& to) {
     auto result = purify::allocate<T>(context_, to);
     redistribute::Redistribution(context_, from.layout(), to).execute(from, result);
@@ -95,7 +112,8 @@ class PurifyRun {
     const Index workspace = products_.workspace_bytes();
     const Index kept = (has_overlap ? 2 : 0) + (!task_.energy_weighted.empty() && has_overlap ? 1 : 0);  // S, Z, H
     return {2 * slab + (kept + 1) * matrix, (kept + (has_overlap ? 4 : 0)) * matrix + workspace,
-            (kept + 1 + purify::matrices_held(task_.method)) * matrix + workspace + (checkpoint_.empty() ? 0 : slab),
+            (kept + 1 + purify::matrices_held(task_.method)) * matrix + workspace +
+                (work_.settings.checkpoint.empty() ? 0 : 2 * slab),
             (kept + 3) * matrix + slab + workspace};
   }
 
@@ -118,7 +136,6 @@ class PurifyRun {
       throw ArgumentError(
           fmt::format("{}; --symmetric {} takes them for both triangles", error.what(), name(error.triangle())));
     }
-    if (!checkpoint_.empty()) checksums_.push_back(checksum_of_input(context_, path));
     auto result = moved(slab, products_.layout());
     outcome_.read_seconds += work_.highest(watch.seconds());
     return result;
@@ -233,87 +250,45 @@ class PurifyRun {
     purify::transform(counted_, *z_, h);
   }
 
-  [[nodiscard]] purify::Purification<T> begun(const Matrix<T>& h) {
-    if (work_.settings.resume) {
-      if (auto checkpoint = read_checkpoint(context_, checkpoint_)) return resumed(h, std::move(*checkpoint));
-    }
-    // An old checkpoint must not come to name a new iterate.
-    if (!checkpoint_.empty()) remove_checkpoint(context_, checkpoint_);
-    work_.meter.stage("bounding the spectrum", 0, 0);
-    purify::Problem problem{task_.method, task_.occupied, {}, task_.chemical_potential, task_.most_iterations};
-    return in_words([&] {
-      if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
-      return purify::Purification<T>(counted_, h, problem);
-    });
-  }
-
-  [[nodiscard]] purify::Purification<T> resumed(const Matrix<T>& h, PurifyCheckpoint checkpoint) {
-    mpi::agreed(context_, [&] {
-      const purify::Problem& problem = checkpoint.state.problem;
-      const auto refuse = [&](const std::string& why) {
-        throw FileError(fmt::format("{}: is a checkpoint of another job: {}", checkpoint_, why));
-      };
-      if (checkpoint.checksums != checksums_) refuse("the matrices differ");
-      if (problem.occupied != task_.occupied) {
-        refuse(fmt::format("{} states were occupied, now {} are", problem.occupied, task_.occupied));
-      }
-      if (problem.method != task_.method) {
-        refuse(fmt::format("its method was {}, now it is {}", name(problem.method), name(task_.method)));
-      }
-      if (problem.chemical_potential != task_.chemical_potential) refuse("its chemical potential was another one");
-    });
-    const std::string path = contents_path(checkpoint_, checkpoint.matrix);
-    work_.meter.stage("reading " + path, 0, task_.states * task_.states * Index{sizeof(T)});
-    const auto header = io::read_npy_header(context_, path);
-    mpi::agreed(context_, [&] {
-      if (header.shape == task_.hamiltonian.shape && header.dtype == io::dtype_of<T>()) return;
-      throw FileError(fmt::format("{}: is not the iterate that {} names", path, checkpoint_));
-    });
-    auto x = moved(io::read_npy<T>(context_, path, header), products_.layout());
-    checkpoint.state.problem.most_iterations = task_.most_iterations;
-    outcome_.resumed_at = static_cast<Index>(checkpoint.state.iterates.size());
-    outcome_.other_ranks = checkpoint.ranks != context_.size();
-    last_checkpoint_ = checkpoint.matrix;
-    return {counted_, h, std::move(checkpoint.state), std::move(x)};
+  [[nodiscard]] Checkpoints::Identity identity() const {
+    const auto mu = task_.chemical_potential;
+    return {{task_.input, task_.overlap_path, task_.inverse_root_path},
+            {{"method", name(task_.method)},
+             {"occupied", task_.occupied},
+             {"chemical potential", mu ? nlohmann::json(*mu) : nlohmann::json()},
+             {"complex", task_.is_complex}},
+            Layout::rows(task_.hamiltonian.shape, context_.size()).elements_of(context_.rank()) /
+                std::max<Index>(task_.states, 1)};
   }
 
   [[nodiscard]] Matrix<T> iterated(const Matrix<T>& h, const Stopwatch& since_begin) {
-    auto purification = begun(h);
+    Checkpoints& checkpoints = checkpoints_.emplace(context_, work_.settings, task_.most_iterations, identity());
+    work_.meter.stage("bounding the spectrum", 0, 0);
+    purify::Problem problem{task_.method, task_.occupied, {}, task_.chemical_potential, task_.most_iterations};
+    Stepper stepper{*this, in_words([&] {
+                      if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
+                      return purify::Purification<T>(counted_, h, problem);
+                    })};
+    purify::Purification<T>& purification = stepper.purification;
+    outcome_.resumed_at = checkpoints.resumed_at();
+    outcome_.other_ranks = checkpoints.is_of_other_ranks();
     outcome_.prepare_seconds = std::max(0.0, work_.highest(since_begin.seconds()) - outcome_.read_seconds);
     // Of the steps of this run alone: not of what prepares them, those before it was resumed, checkpoints and checks.
     const Index products_before = counted_.count();
     const double product_seconds_before = products_.seconds();
-    Index received_before = received_by_rank(context_);
     const Stopwatch watch;
     outcome_.loop_begin = steady_nanoseconds();
-    const auto iterates = [&]() -> const std::vector<purify::Iterate>& { return purification.state().iterates; };
-    work_.iterate({.advance =
-                       [&] {
-                         const bool goes_on = in_words([&] { return purification.advance(); });
-                         if (goes_on) purification.follow_frontier();
-                         return goes_on;
-                       },
-                   .news =
-                       [&] {
-                         const purify::Iterate& last = iterates().back();
-                         return fmt::format("iteration {}: ||X - X^2|| {:.2e}, trace {:+.2e}, energy {:.10g}",
-                                            iterates().size(), last.idempotency_error,
-                                            last.trace - static_cast<double>(task_.occupied),
-                                            task_.per_state * last.energy);
-                       },
-                   .count = [&] { return static_cast<Index>(iterates().size()); },
-                   .save =
-                       [&] {
-                         const Index received_in_steps = received_by_rank(context_) - received_before;
-                         last_checkpoint_ = write_checkpoint(context_, checkpoint_, last_checkpoint_,
-                                                             {{}, checksums_, context_.size(), purification.state()},
-                                                             moved(purification.density(), slab_));
-                         received_before = received_by_rank(context_) - received_in_steps;
-                       }});
+    work_.iterate(stepper, checkpoints, [&] {
+      const auto& iterates = purification.state().iterates;
+      const purify::Iterate& last = iterates.back();
+      return fmt::format("iteration {}: ||X - X^2|| {:.2e}, trace {:+.2e}, energy {:.10g}", iterates.size(),
+                         last.idempotency_error, last.trace - static_cast<double>(task_.occupied),
+                         task_.per_state * last.energy);
+    });
     outcome_.loop_end = steady_nanoseconds();
     outcome_.purify_seconds = work_.highest(watch.seconds());
     outcome_.multiplications = purification.multiplications();
-    outcome_.received_bytes = work_.highest(received_by_rank(context_) - received_before);
+    outcome_.received_bytes = work_.highest(stepper.received);
     const Index products = counted_.count() - products_before;
     const double n = static_cast<double>(task_.states);
     outcome_.product_seconds = work_.highest(products_.seconds() - product_seconds_before);
@@ -404,14 +379,13 @@ class PurifyRun {
   Work& work_;
   mpi::Context& context_;
   const PurifyTask& task_;
-  const std::string& checkpoint_;
+  std::string overlap_words_;
   std::array<OptionWord, 3> option_words_;  // what the library's arguments are on the command line
   Layout slab_;
   purify::DenseProducts<T> products_;
   purify::CountedProducts<T> counted_;
   std::optional<Matrix<T>> s_, z_, h_given_;
-  std::vector<std::uint64_t> checksums_;  // of what was read, for checkpoints
-  std::string last_checkpoint_;
+  std::optional<Checkpoints> checkpoints_;
   PurifyOutcome outcome_;
 };
 

@@ -102,4 +102,7 @@ struct PurifyOutcome {
 /// \throws Error  on every rank
 [[nodiscard]] PurifyOutcome run_purification(Work& work, const PurifyTask& task);
 
+/// Draws the page of --report: convergence or occupations, D, and the timeline of the iterations. On rank 0.
+void draw_purification(Report& report, Work& work, const PurifyTask& task, const PurifyOutcome& outcome);
+
 }  // namespace plait::cli

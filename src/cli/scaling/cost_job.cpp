@@ -52,16 +52,14 @@ sinkhorn::TransportOptions CostRun::transports() {
           .over_relaxation = costs_.over_relaxation};
 }
 
-ScalingCheckpoint::Identity CostRun::identity(std::vector<std::string> before,
-                                              const std::vector<std::string>& after) const {
+Checkpoints::Identity CostRun::identity(std::vector<std::string> before, const std::vector<std::string>& after) const {
   if (has_points()) {
     before.insert(before.end(), costs_.points.begin(), costs_.points.end());
   } else {
     before.push_back(input_);
   }
   before.insert(before.end(), after.begin(), after.end());
-  return {"plait " + work_.settings.name,
-          std::move(before),
+  return {std::move(before),
           {{"precision", name(precision_)},
            {"epsilon", costs_.epsilon},
            {"first epsilon", costs_.first_epsilon},
@@ -82,6 +80,12 @@ nlohmann::ordered_json CostRun::input_facts() const {
   nlohmann::ordered_json facts{{"points", costs_.points}, {"metric", name(costs_.metric)}};
   if (costs_.p) facts["p"] = *costs_.p;
   return facts;
+}
+
+std::string CostRun::read_text() const {
+  if (!has_points()) return ScalingRun::read_text();
+  return fmt::format("{}: {} of {}, {}: {} of {}", costs_.points[0], layout::to_string(x_.shape), io::name(x_.dtype),
+                     costs_.points[1], layout::to_string(y_.shape), io::name(y_.dtype));
 }
 
 void CostRun::report_stages(Report& report, PageFacts& page) const {

@@ -45,11 +45,12 @@ class CostRun : public ScalingRun {
   [[nodiscard]] PointsRead<A> read_points();
   [[nodiscard]] sinkhorn::TransportOptions transports();
   /// Of a checkpoint, with the files that are read beside the costs before these and after them.
-  [[nodiscard]] ScalingCheckpoint::Identity identity(std::vector<std::string> before,
-                                                     const std::vector<std::string>& after) const;
+  [[nodiscard]] Checkpoints::Identity identity(std::vector<std::string> before,
+                                               const std::vector<std::string>& after) const;
   /// The costs in words, with precision and epsilon: "C is 3 x 4, f64, epsilon 0.1", or of points.
   [[nodiscard]] std::string costs_text() const;
   [[nodiscard]] nlohmann::ordered_json input_facts() const override;
+  [[nodiscard]] std::string read_text() const override;
   /// Of the only problem.
   void report_stages(Report& report, PageFacts& page) const;
 

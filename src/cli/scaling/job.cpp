@@ -107,7 +107,7 @@ void ScalingRun::run() {
   phase_.emplace(context_);
   try {
     work();
-    if (checkpoint_) checkpoint_->end(outcome_);
+    if (checkpoints_) end_checkpoints();
     write_seconds_ = phase_->seconds();
   } catch (const NoResult& error) {
     throw NoResult(error.status(), with_lost_entries(error.what()));
@@ -169,8 +169,8 @@ std::vector<Index> ScalingRun::phases_of(const io::MatrixFile& file, Index besid
           elements * (kept + std::max(beside_bytes, is_reordered ? kept : 0)) + vectors};
 }
 
-void ScalingRun::begin_iterations(const std::string& stage, ScalingCheckpoint::Identity identity) {
-  checkpoint_.emplace(context_, work_.settings, options_.most_iterations, std::move(identity));
+void ScalingRun::begin_iterations(const std::string& stage, Checkpoints::Identity identity) {
+  checkpoints_.emplace(context_, work_.settings, options_.most_iterations, std::move(identity));
   read_seconds_ = phase_->seconds();
   work_.meter.stage(stage, 0, 0);
   phase_.emplace(context_);
@@ -185,10 +185,22 @@ sinkhorn::Limits ScalingRun::limits() {
     log_.took(iteration, error);
     if (work_.settings.trace.empty() && log_.shown == IterationLog::most_shown) context_.timeline().stop();
   };
-  return {tolerance, options_.most_iterations, listener};
+  sinkhorn::Limits limits{tolerance, options_.most_iterations, listener};
+  if (!checkpoints_) return limits;
+  checkpoints_->put_into(limits.checkpoints);
+  limits.checkpoints.from = checkpoints_->from();
+  return limits;
+}
+
+void ScalingRun::end_checkpoints() {
+  if (outcome_.status == Status::converged) return checkpoints_->remove();
+  if (!checkpoints_->has_kept() || outcome_.status != Status::iteration_limit) return;
+  outcome_.reason +=
+      fmt::format("; --resume with a larger --max-iterations goes on from {}", work_.settings.checkpoint);
 }
 
 void ScalingRun::end_iterations() {
+  if (checkpoints_) checkpoints_->end_iteration();
   iterate_seconds_ = phase_->seconds();
   phase_.emplace(context_);
 }
@@ -274,6 +286,10 @@ void ScalingRun::report_problems(Report& report, const std::vector<double>& cost
   if (!costs.empty()) report.line("costs", list_of(costs, 10));
 }
 
+std::string ScalingRun::read_text() const {
+  return fmt::format("{}: {} of {}", input_, layout::to_string(file_.shape), io::name(file_.dtype));
+}
+
 void ScalingRun::report(Report& report) {
   const Settings& settings = work_.settings;
   report.fact("input", input_facts());
@@ -292,7 +308,7 @@ void ScalingRun::report(Report& report) {
   const double each = iterations_ > 0 ? iterate_seconds_ / static_cast<double>(iterations_) : 0;
   report.line("iterated", fmt::format("{} in {}, {} each", counted(iterations_, "iteration"),
                                       seconds_text(iterate_seconds_), seconds_text(each)));
-  const Index resumed_at = report.fact("resumed_at", checkpoint_ ? checkpoint_->resumed_at() : 0);
+  const Index resumed_at = report.fact("resumed_at", checkpoints_ ? checkpoints_->resumed_at() : 0);
   if (resumed_at > 0) {
     report.row("iterations that a checkpoint had", fmt::format("{}", resumed_at));
     report.line("resumed", fmt::format("after iteration {} of its stage", resumed_at));
@@ -304,8 +320,7 @@ void ScalingRun::report(Report& report) {
   fact_in_row(report, "check.mass", "sum of all", check_.mass);
   report.line("check", fmt::format("total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", check_.mass,
                                    check_.rows, check_.columns));
-  report.line("read", fmt::format("{}: {} of {} in {}", input_, layout::to_string(file_.shape), io::name(file_.dtype),
-                                  seconds_text(read_seconds_)));
+  report.line("read", fmt::format("{} in {}", read_text(), seconds_text(read_seconds_)));
   std::vector<std::string> written;
   for (const OutputFile* output : {&options_.output, &options_.of_rows, &options_.of_columns}) {
     if (!output->path.empty()) written.push_back(output->path);

@@ -19,8 +19,8 @@
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
 
+#include "cli/host/checkpoint.hpp"
 #include "cli/host/job.hpp"
-#include "cli/scaling/checkpoint.hpp"
 #include "cli/scaling/marginals.hpp"
 #include "cli/scaling/matrices.hpp"
 #include "cli/scaling/options.hpp"
@@ -69,6 +69,8 @@ class ScalingRun {
   /// The first line of the summary: what was computed of what. On rank 0.
   [[nodiscard]] virtual std::string headline() const = 0;
   [[nodiscard]] virtual nlohmann::ordered_json input_facts() const { return input_json(input_, file_); }
+  /// The files that were read, with the shapes of what is in them.
+  [[nodiscard]] virtual std::string read_text() const;
   /// States what the job has beside what all have. On rank 0.
   virtual void report_own(Report& report, PageFacts& page) const = 0;
   /// What errors are about, those that are told from others by more words first.
@@ -99,8 +101,8 @@ class ScalingRun {
   template <class A>
   [[nodiscard]] std::vector<A> read_start();
   /// All is read: where a checkpoint is asked for, one of this identity is looked for.
-  void begin_iterations(const std::string& stage, ScalingCheckpoint::Identity identity);
-  /// Those of the options; the meter and the page follow the iterations.
+  void begin_iterations(const std::string& stage, Checkpoints::Identity identity);
+  /// Those of the options; the meter, the page and, once the iterations begin, checkpoints follow these.
   [[nodiscard]] sinkhorn::Limits limits();
   void end_iterations();
   /// Judges the problems, and sums them up.
@@ -133,7 +135,7 @@ class ScalingRun {
   std::string input_;  // in words
   io::MatrixFile file_ = {};
   Precision precision_ = Precision::automatic;
-  std::optional<ScalingCheckpoint> checkpoint_;
+  std::optional<Checkpoints> checkpoints_;
   std::vector<Problem> problems_;
   sinkhorn::Outcome outcome_;       // of the first problem that did not converge, or of the one with the largest error
   sinkhorn::MarginalErrors check_;  // sums are those that are off by most; the mass is that of all
@@ -144,6 +146,8 @@ class ScalingRun {
  private:
   [[nodiscard]] std::string in_words_of_files(std::string_view error) const;
   [[nodiscard]] double accuracy() const;
+  /// A run that did not converge keeps its checkpoint, and the reason says so.
+  void end_checkpoints();
 
   IterationLog log_;
   std::vector<LostEntries> lost_;

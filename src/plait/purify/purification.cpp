@@ -1,9 +1,14 @@
 #include "plait/purify/purification.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <iterator>
+#include <map>
 #include <new>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +20,7 @@
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/hermitian_part.hpp"
 #include "plait/purify/steps.hpp"
+#include "plait/redistribute/redistribution.hpp"
 
 namespace plait::purify {
 
@@ -58,6 +64,73 @@ State agreed(mpi::Context& context, const Problem& problem, Index states) {
   return state;
 }
 
+template <class T>
+constexpr Index doubles_of = Index{sizeof(T) / sizeof(double)};
+
+/// All of an iterate but its error.
+std::array<double, 10> numbers_of(const Iterate& iterate) {
+  const auto& [trace, error, missing_trace, energy, settled, step, seconds] = iterate;
+  return {trace, missing_trace, energy, settled ? 1.0 : 0.0, step[0], step[1], step[2], step[3], step[4], seconds};
+}
+
+Iterate iterate_of(double error, std::span<const double, 10> numbers) {
+  return {numbers[0], error,           numbers[1],
+          numbers[2], numbers[3] != 0, {numbers[4], numbers[5], numbers[6], numbers[7], numbers[8]},
+          numbers[9]};
+}
+
+std::map<std::string, double> numbers_of(const State& state) {
+  const Problem& problem = state.problem;
+  std::map<std::string, double> numbers{{"method", static_cast<double>(problem.method)},
+                                        {"occupied", static_cast<double>(problem.occupied)},
+                                        {"spectrum.low", problem.spectrum.low},
+                                        {"spectrum.high", problem.spectrum.high},
+                                        {"shift", state.shift},
+                                        {"slope", state.slope}};
+  if (problem.chemical_potential) numbers["chemical_potential"] = *problem.chemical_potential;
+  return numbers;
+}
+
+/// \throws ArgumentError  it is of another problem, but for the spectrum and the limit
+State state_of(const iterate::Checkpoint& checkpoint, const Problem& problem) {
+  State state;
+  state.problem = problem;
+  const auto number = [&](const std::string& name) {
+    const auto found = checkpoint.numbers.find(name);
+    return found == checkpoint.numbers.end() ? std::nullopt : std::optional(found->second);
+  };
+  for (const auto& [name, target] : {std::pair{"spectrum.low", &state.problem.spectrum.low},
+                                     {"spectrum.high", &state.problem.spectrum.high},
+                                     {"shift", &state.shift},
+                                     {"slope", &state.slope}}) {
+    const auto value = number(name);
+    if (!value) throw ArgumentError(fmt::format("the state has no {}, expected one of a purification", name));
+    *target = *value;
+  }
+  const auto wanted = numbers_of(state);
+  for (const char* const name : {"method", "occupied", "chemical_potential"}) {
+    const auto here = wanted.find(name);
+    if (number(name) == (here == wanted.end() ? std::nullopt : std::optional(here->second))) continue;
+    throw ArgumentError(fmt::format("the state is of another problem: its {} differs", name));
+  }
+  const auto& errors = iterate::vector_of(checkpoint.shared, "errors");
+  const auto& frontier = iterate::vector_of(checkpoint.shared, "frontier");
+  std::span<const double> iterates = iterate::vector_of(checkpoint.shared, "iterates");
+  constexpr std::size_t each = std::tuple_size_v<decltype(numbers_of(Iterate()))>;
+  if (iterates.size() != each * errors.size() || frontier.size() != 4) {
+    throw ArgumentError(fmt::format("the state has {} numbers of {} iterates and {} of the gap, expected {} and 4",
+                                    iterates.size(), errors.size(), frontier.size(), each * errors.size()));
+  }
+  for (const double error : errors) {
+    state.iterates.push_back(iterate_of(error, iterates.first<each>()));
+    iterates = iterates.subspan(each);
+  }
+  state.frontier = {frontier[0], frontier[1], frontier[2], frontier[3]};
+  state.step = std::ssize(errors);
+  state.error = errors.empty() ? 0 : errors.back();
+  return state;
+}
+
 }  // namespace
 
 Occupation State::occupation() const {
@@ -83,20 +156,14 @@ Interval State::chemical_potentials() const {
 
 template <class T>
 Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem)
-    : Purification(products, h, agreed<T>(products.context(), problem, h.layout().shape().rows),
-                   allocate<T>(products.context(), products.layout())) {
-  begin();
-}
-
-template <class T>
-Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, State state, Matrix<T> x)
     : products_(products),
       h_(h),
-      state_(std::move(state)),
-      x_(std::move(x)),
+      state_(agreed<T>(products.context(), problem, h.layout().shape().rows)),
+      x_(allocate<T>(products.context(), products.layout())),
       x2_(allocate<T>(products.context(), products.layout())) {
-  state_.step = static_cast<Index>(state_.iterates.size());
-  if (matrices_held(state_.problem.method) > 2) x3_.emplace(allocate<T>(products.context(), products.layout()));
+  static_assert(iterate::Solver<Purification>);
+  if (matrices_held(problem.method) > 2) x3_.emplace(allocate<T>(products.context(), products.layout()));
+  begin();
 }
 
 template <class T>
@@ -203,6 +270,58 @@ bool Purification<T>::advance() {
   take(step, has_cube);
   iterates.back().seconds = watch.seconds();
   return true;
+}
+
+template <class T>
+layout::Layout Purification<T>::rows() const {
+  return layout::Layout::rows(x_.layout().shape(), products_.context().size());
+}
+
+template <class T>
+void Purification<T>::save(iterate::Checkpoint& checkpoint) const {
+  mpi::Context& context = products_.context();
+  auto slab = allocate<T>(context, rows());
+  redistribute::Redistribution(context, x_.layout(), slab.layout()).execute(x_, slab);
+  mpi::agreed(context, [&] {
+    checkpoint.numbers = numbers_of(state_);
+    const Frontier& at_gap = state_.frontier;
+    checkpoint.shared["frontier"] = {at_gap.highest_occupied, at_gap.occupied_error, at_gap.lowest_empty,
+                                     at_gap.empty_error};
+    std::vector<double>& errors = checkpoint.shared["errors"];
+    std::vector<double>& iterates = checkpoint.shared["iterates"];
+    for (const Iterate& iterate : state_.iterates) {
+      errors.push_back(iterate.idempotency_error);
+      std::ranges::copy(numbers_of(iterate), std::back_inserter(iterates));
+    }
+    std::vector<double>& x = checkpoint.by_rank["x"];
+    x.reserve(static_cast<std::size_t>(slab.layout().elements_of(context.rank()) * doubles_of<T>));
+    for (const auto& tile : slab.const_tiles()) {
+      const auto* const first = reinterpret_cast<const double*>(tile.data());
+      x.insert(x.end(), first, first + tile.span() * doubles_of<T>);
+    }
+  });
+}
+
+template <class T>
+void Purification<T>::resume(const iterate::Checkpoint& checkpoint) {
+  mpi::Context& context = products_.context();
+  auto slab = allocate<T>(context, rows());
+  mpi::agreed(context, [&] {
+    State state = state_of(checkpoint, state_.problem);
+    const std::vector<double>& x = iterate::vector_of(checkpoint.by_rank, "x");
+    const Index elements = slab.layout().elements_of(context.rank()) * doubles_of<T>;
+    if (std::ssize(x) != elements) {
+      throw ArgumentError(fmt::format("the state has {} numbers of x, expected {}", x.size(), elements));
+    }
+    auto from = x.begin();
+    for (const auto& tile : slab.tiles()) {
+      const Index length = tile.span() * doubles_of<T>;
+      std::copy(from, from + length, reinterpret_cast<double*>(tile.data()));
+      from += length;
+    }
+    state_ = std::move(state);
+  });
+  redistribute::Redistribution(context, slab.layout(), x_.layout()).execute(slab, x_);
 }
 
 template <class T>

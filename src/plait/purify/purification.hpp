@@ -69,9 +69,6 @@ class Purification {
   /// \throws NoGap          if all states have one energy
   /// \throws OutOfMemory    on all ranks
   Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem);
-  /// Goes on from where another one was.
-  /// \param x  its iterate
-  Purification(Products<T>& products, const Matrix<T>& h, State state, Matrix<T> x);
 
   /// Looks at the iterate and makes the next of it; false, and nothing is made, if it is as good as rounding allows.
   ///
@@ -88,6 +85,15 @@ class Purification {
   [[nodiscard]] Frontier frontier();
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
+  /// What another purification of the same h goes on from, on any number of ranks; on as many in the same layout, with
+  /// the same bits. The iterate is kept as `Layout::rows`, complex numbers as two.
+  ///
+  /// \throws OutOfMemory    on all ranks
+  void save(iterate::Checkpoint& checkpoint) const;
+  /// \throws ArgumentError  on all ranks: it is of another method, size, number of occupied states or chemical
+  ///                        potential. The spectrum becomes the one that it began with.
+  void resume(const iterate::Checkpoint& checkpoint);
+
   /// The iterate: D, once `advance` has returned false.
   [[nodiscard]] Matrix<T>& density() noexcept { return x_; }
   [[nodiscard]] const Matrix<T>& density() const noexcept { return x_; }
@@ -96,6 +102,7 @@ class Purification {
 
  private:
   void begin();
+  [[nodiscard]] layout::Layout rows() const;
   void expect_gap(const Iterate& iterate) const;
   void expect_count(const Iterate& iterate) const;
   void take(const Polynomial& step, bool has_cube);

@@ -191,6 +191,7 @@ class Barycentre(CommandTest):
         self.assertEqual(made["input"], {"points": ["X.npy", "Y.npy"], "metric": "sqeuclidean"})
         self.assertEqual((made["shape"], made["status"]), ([19, 12], "converged"))
         text = self.succeed(0, "barycentre", *points, *rest, "-o", "b.npy", "--metric", "cityblock")
+        self.assertRegex(text, r"\n  read      X.npy: 19 x 1 of f64, Y.npy: 12 x 1 of f64 in ")
         self.assertRegex(text, r"^barycentre of 2 histograms   C = cityblock of 19 and 12 points, f64, epsilon 0.02\n")
 
     def test_a_vector_is_one_histogram(self):

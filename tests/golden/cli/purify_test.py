@@ -276,9 +276,11 @@ class Purify(CommandTest):
         self.save("H.npy", c60())
         self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
         cases = [
-            (["--method", "eigen", "--overlap", "S.npy"], "--overlap: is not positive definite"),
+            (["--method", "eigen", "--overlap", "S.npy"], "--overlap: S.npy: is not positive definite"),
             (["--method", "eigen", "--chemical-potential", "0"], "it is found from the number of electrons"),
             (["--method", "eigen", "--checkpoint", "C.json"], "there are no iterations to go on from"),
+            (["--method", "eigen", "--bounds", "gershgorin"], "--bounds is given, but --method is eigen, and there are no iterations"),
+            (["--eigenvalues", "E.npy", "--max-iterations", "9"], "--max-iterations is given, but --eigenvalues takes eigenstates"),
             (["--method", "eigen", "--inverse-root", "H.npy", "--overlap", "S.npy"], "they take Cholesky's factor of S"),
             (["--method", "tc2", "--eigenvalues", "E.npy"], "--eigenvalues takes eigenstates, but --method is tc2"),
             (["--smearing", "gaussian"], "--smearing is gaussian, but --width (or --temperature) is missing"),
@@ -329,7 +331,7 @@ class Purify(CommandTest):
             (["spiral.npy", "--electrons", "2"], "element (2, 2), counted from 0, is 3+1i, expected a real number"),
             (["long.npy", "--electrons", "2"], "long.npy is 3 x 4, expected 3 x 3"),
             (["H.npy", "--electrons", "62"], "no gap for 31 occupied states of 60"),
-            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "--overlap: is not positive definite"),
+            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "--overlap: S.npy: is not positive definite"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny"], "--chemical-potential is missing"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny", "--chemical-potential", "-1.5"],
              "--chemical-potential: -1.5 has"),
@@ -372,11 +374,13 @@ class Purify(CommandTest):
         self.assertIn("no more were allowed", stopped.errors[0])
         self.assertIn("C.json", self.files())
         other = ["purify", "H.npy", "--electrons", "58", "--method", "tc2", "--checkpoint", "C.json", "--resume"]
-        self.assertIn("is a checkpoint of another job", self.run_plait(0, *other).errors[0])
+        self.assertIn("C.json: is a checkpoint of another job: its occupied was 30, now it is 29", self.run_plait(0, *other).errors[0])
+        limited = self.run_plait(2, *job, "--resume", "--max-iterations", "6")
+        self.assertIn("--max-iterations: the limit of 6 is reached already, as C.json has 6 iterations", limited.errors[0])
         order = np.random.default_rng(3).permutation(60)  # has the same trace and norm
         self.save("other.npy", c60()[np.ix_(order, order)])
         other = ["purify", "other.npy", *job[2:], "--resume", "-o", "D.npy"]
-        self.assertIn("is a checkpoint of another job: the matrices differ", self.run_plait(0, *other).errors[0])
+        self.assertIn("is a checkpoint of another job: the files that are read differ", self.run_plait(0, *other).errors[0])
         report = json.loads(self.succeed(2, *job, "--resume", "-o", "D.npy", "--json"))
         self.assertEqual(report["resumed_at"], 6)
         self.assert_density("D.npy", density(c60(), 30)[0])

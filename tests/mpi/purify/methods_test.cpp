@@ -267,29 +267,73 @@ TEST(PurificationMethods, HearOfRanksThatMeanDifferentProblems) {
               ::testing::ThrowsMessage<ArgumentError>(::testing::HasSubstr("occupied: is 9, but 10 on rank 0")));
 }
 
-TEST(PurificationMethods, GoOnFromAnyIterateWithTheSameBits) {
-  mpi::Context context(test::test_comm());
+/// Real and complex ones.
+template <class T>
+void expect_same_bits_after_resuming(mpi::Context& context) {
   const Layout layout = blocks(40, context.size());
-  ReplicatedProducts<double> products(context, layout);
-  const auto h = distributed(context, layout, test::prescribed<double>(test::spectrum_with_gap(40, 9, 0.05)));
-  for (const Method method : {Method::canonical, Method::tc2, Method::trs4}) {
-    const Problem problem{method, 9, spectrum_of(context, h, Bounds::lanczos)};
-    Purification<double> whole(products, h, problem);
-    while (whole.advance()) {
-    }
+  ReplicatedProducts<T> products(context, layout);
+  auto energies = test::spectrum_with_gap(40, 9, 0.05);
+  const auto h = distributed(context, layout, test::prescribed<T>(energies));
+  std::ranges::sort(energies);
+  for (const Method method : {Method::canonical, Method::mcweeny, Method::tc2, Method::trs4}) {
+    Problem problem{method, 9, spectrum_of(context, h, Bounds::lanczos)};
+    if (method == Method::mcweeny) problem.chemical_potential = (energies[8] + energies[9]) / 2;
+    Purification<T> whole(products, h, problem);
+    while (whole.advance()) whole.follow_frontier();
     const auto expected = gathered(context, whole.density());
     for (const int steps : {0, 1, 7, 12}) {
-      Purification<double> first(products, h, problem);
-      for (int step = 0; step < steps; ++step) ASSERT_TRUE(first.advance());
-      auto x = allocate<double>(context, layout);
-      blend<double>(0, {{1, &first.density()}}, x);
-      Purification<double> rest(products, h, first.state(), std::move(x));
-      while (rest.advance()) {
-      }
+      Purification<T> first(products, h, problem);
+      for (int step = 0; step < steps && first.advance(); ++step) first.follow_frontier();
+      if (first.state().end != iterate::End::none) continue;
+      iterate::Checkpoint checkpoint;
+      first.save(checkpoint);
+      Problem wider = problem;  // the bounds that another run finds need not have the same bits
+      wider.spectrum.low -= 1e-3;
+      Purification<T> rest(products, h, wider);
+      rest.resume(checkpoint);
+      EXPECT_EQ(rest.state().step, steps);
+      EXPECT_EQ(rest.state().error, first.state().error);
+      while (rest.advance()) rest.follow_frontier();
       EXPECT_EQ(gathered(context, rest.density()).elements, expected.elements) << name(method) << " after " << steps;
       EXPECT_EQ(rest.state().iterates.size(), whole.state().iterates.size());
+      EXPECT_EQ(rest.state().problem.spectrum, problem.spectrum);
+      EXPECT_EQ(rest.state().occupation().steps, whole.state().occupation().steps);
+      EXPECT_EQ(rest.state().frontier, whole.state().frontier);
     }
   }
+}
+
+TEST(PurificationMethods, GoOnFromAnyIterateWithTheSameBits) {
+  mpi::Context context(test::test_comm());
+  expect_same_bits_after_resuming<double>(context);
+  expect_same_bits_after_resuming<std::complex<double>>(context);
+}
+
+TEST(PurificationMethods, RefuseStatesOfOtherProblemsOnAllRanks) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = blocks(12, context.size());
+  ReplicatedProducts<double> products(context, layout);
+  const auto h = distributed(context, layout, test::prescribed<double>(test::spectrum_with_gap(12, 5, 0.1)));
+  const Interval spectrum = spectrum_of(context, h, Bounds::lanczos);
+  Purification<double> tc2(products, h, {Method::tc2, 5, spectrum});
+  ASSERT_TRUE(tc2.advance());
+  iterate::Checkpoint checkpoint;
+  tc2.save(checkpoint);
+  const auto expect = [&](const Problem& problem, const iterate::Checkpoint& from, const char* words) {
+    Purification<double> other(products, h, problem);
+    EXPECT_THAT([&] { other.resume(from); }, ::testing::ThrowsMessage<ArgumentError>(::testing::HasSubstr(words)));
+  };
+  expect({Method::trs4, 5, spectrum}, checkpoint, "its method differs");
+  expect({Method::tc2, 4, spectrum}, checkpoint, "its occupied differs");
+  const double middle = spectrum.low + 0.5 * spectrum.width();
+  expect({Method::tc2, 5, spectrum, middle}, checkpoint, "its chemical_potential differs");
+  expect({Method::tc2, 5, spectrum}, {}, "the state has no spectrum.low");
+  auto damaged = checkpoint;
+  damaged.shared["iterates"].pop_back();
+  expect({Method::tc2, 5, spectrum}, damaged, "9 numbers of 1 iterates");
+  damaged = checkpoint;
+  if (context.rank() == context.size() - 1) damaged.by_rank["x"].push_back(0);
+  expect({Method::tc2, 5, spectrum}, damaged, "numbers of x, expected");
 }
 
 }  // namespace

@@ -1,6 +1,12 @@
 #include "plait/io/npy/npy_rows.hpp"
 
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/byte_order.hpp"
+#include "plait/io/file.hpp"
 #include "plait/io/npy/npy_header.hpp"
+#include "plait/io/slab.hpp"
 #include "plait/mpi/agreed.hpp"
 
 namespace plait::io {
@@ -25,6 +31,19 @@ void NpyRows<T>::write(Index first, std::span<const T> rows) const {
   file_.write_at(begin_ + first * columns_ * Index{sizeof(T)}, std::as_bytes(rows));
 }
 
+template <FileElement T>
+void read_npy_rows(const std::string& path, const NpyHeader& header, Index first, std::span<T> rows) {
+  if (header.dtype != dtype_of<T>() || header.order != StorageOrder::row_major) {
+    throw ArgumentError(fmt::format("{}: has elements of {} by {}; expected {} by rows", path, name(header.dtype),
+                                    header.order == StorageOrder::row_major ? "rows" : "columns", name(dtype_of<T>())));
+  }
+  const Index offset = header.data_offset + first * header.shape.columns * Index{sizeof(T)};
+  const bool swap = header.big_endian != machine_is_big_endian;
+  read_slab(File::open_to_read(path), offset, std::as_writable_bytes(rows), swap ? component_bytes(header.dtype) : 1,
+            {});
+}
+
+template void read_npy_rows(const std::string&, const NpyHeader&, Index, std::span<double>);
 template class NpyRows<double>;
 template class NpyRows<float>;
 

@@ -5,6 +5,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/io/dtype.hpp"
+#include "plait/io/npy/npy_header.hpp"
 #include "plait/io/output_file.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/context.hpp"
@@ -38,5 +39,13 @@ class NpyRows {
   Index begin_;
   Index columns_;
 };
+
+/// Fills `rows` with whole rows of the matrix in a file by rows, from row `first` on. Local.
+///
+/// \param header  that of the file
+/// \throws FileError      the file can't be read, or ends before
+/// \throws ArgumentError  the header is not of T by rows
+template <FileElement T>
+void read_npy_rows(const std::string& path, const NpyHeader& header, Index first, std::span<T> rows);
 
 }  // namespace plait::io
