@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 
 #include "plait/io/file.hpp"
+#include "plait/io/hdf5/hdf5_fields.hpp"
 
 namespace plait::io {
 
@@ -15,19 +14,7 @@ namespace plait::io {
 /// begins with the path.
 class Hdf5Structure {
  public:
-  using Address = std::uint64_t;
-
-  /// What the superblock says.
-  struct Super {
-    Address base = 0;  // of the superblock itself: all addresses count from here
-    Address root = 0;  // of the root group
-    std::size_t address_bytes = 8;
-    std::size_t length_bytes = 8;
-    std::uint64_t links_of_leaf = 8;  // at most, as the next two
-    std::uint64_t children_of_group = 32;
-    std::uint64_t children_of_chunks = 64;
-    bool has_shared_messages = false;  // in a heap
-  };
+  using Address = hdf5::Address;
 
   /// Reads the superblock.
   explicit Hdf5Structure(const std::string& path);
@@ -42,7 +29,7 @@ class Hdf5Structure {
 
  private:
   File file_;
-  Super super_;
+  hdf5::Super super_;
 };
 
 }  // namespace plait::io
