@@ -18,99 +18,80 @@
 #include "plait/base/error.hpp"
 #include "plait/base/timeline.hpp"
 #include "plait/io/file.hpp"
+#include "plait/io/text/strict_json.hpp"
 #include "plait/report/trace_json.hpp"
 
 namespace plait::cli {
+
+using nlohmann::json;
+
+namespace {
 
 /// An object in the file of a trace. What it should have and has not is a FileError that tells where. What it is made
 /// from outlives it.
 class TraceFields {
  public:
-  TraceFields(const nlohmann::json& object, const std::string& path, std::string where);
+  TraceFields(const json& object, const std::string& path, std::string where)
+      : object_(object), path_(path), where_(std::move(where)) {
+    if (!object_.is_object()) fail("is no object");
+  }
 
   /// \throws FileError  "PATH: WHERE what"
-  [[noreturn]] void fail(std::string_view what) const;
+  [[noreturn]] void fail(std::string_view what) const {
+    throw FileError(fmt::format("{}: {} {}", path_, where_, what));
+  }
 
   [[nodiscard]] bool has(const char* key) const { return object_.contains(key); }
-  [[nodiscard]] const nlohmann::json& value(const char* key) const;
+  [[nodiscard]] const json& value(const char* key) const {
+    if (!has(key)) fail(fmt::format("has no {}", key));
+    return object_[key];
+  }
   [[nodiscard]] TraceFields inner(const char* key) const { return {value(key), path_, where_ + " " + key}; }
-  [[nodiscard]] std::string text(const char* key) const;
+  [[nodiscard]] std::string text(const char* key) const {
+    if (!value(key).is_string()) fail(fmt::format("has a {} that is no text", key));
+    return value(key).get<std::string>();
+  }
   /// Whole numbers from 0 to `most`.
-  [[nodiscard]] Index whole(const char* key, Index most = most_whole) const;
-  [[nodiscard]] std::vector<Index> wholes(const char* key, Index most = most_whole) const;
+  [[nodiscard]] Index whole(const char* key, Index most = most_whole) const { return whole(value(key), key, most); }
+  [[nodiscard]] std::vector<Index> wholes(const char* key) const {
+    if (!value(key).is_array()) fail(fmt::format("has a {} that is no array", key));
+    std::vector<Index> numbers;
+    for (const json& number : value(key)) numbers.push_back(whole(number, key, most_whole));
+    return numbers;
+  }
   /// [stage, strand, segment]
-  [[nodiscard]] std::array<Index, 3> position() const;
+  [[nodiscard]] std::array<Index, 3> position() const {
+    const json& numbers = value("position");
+    const bool is_fit = numbers.is_array() && numbers.size() == 3 &&
+                        std::ranges::all_of(numbers, [](const json& each) { return each.is_number_integer(); });
+    if (!is_fit) fail("has a position that is not [stage, strand, segment]");
+    return {numbers[0].get<Index>(), numbers[1].get<Index>(), numbers[2].get<Index>()};
+  }
   /// A number that is not negative.
-  [[nodiscard]] double number(const char* key) const;
+  [[nodiscard]] double number(const char* key) const {
+    constexpr double most = 1e15;
+    const json& number = value(key);
+    const bool is_fit = number.is_number() && number.get<double>() >= 0 && number.get<double>() <= most;
+    if (!is_fit) fail(fmt::format("has a {} that is no number from 0 to {}", key, most));
+    return number.get<double>();
+  }
   /// A time that is written in microseconds.
-  [[nodiscard]] Nanoseconds time(const char* key) const;
+  [[nodiscard]] Nanoseconds time(const char* key) const { return std::llround(number(key) * 1e3); }
 
  private:
   static constexpr Index most_whole = Index{1} << 62;
 
-  [[nodiscard]] Index whole(const nlohmann::json& number, const char* key, Index most) const;
+  [[nodiscard]] Index whole(const json& number, const char* key, Index most) const {
+    if (!number.is_number_unsigned() || number.get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
+      fail(fmt::format("has a {} that is no whole number from 0 to {}", key, most));
+    }
+    return number.get<Index>();
+  }
 
-  const nlohmann::json& object_;
+  const json& object_;
   const std::string& path_;
   std::string where_;
 };
-
-using nlohmann::json;
-
-TraceFields::TraceFields(const json& object, const std::string& path, std::string where)
-    : object_(object), path_(path), where_(std::move(where)) {
-  if (!object_.is_object()) fail("is no object");
-}
-
-void TraceFields::fail(std::string_view what) const { throw FileError(fmt::format("{}: {} {}", path_, where_, what)); }
-
-const json& TraceFields::value(const char* key) const {
-  if (!has(key)) fail(fmt::format("has no {}", key));
-  return object_[key];
-}
-
-std::string TraceFields::text(const char* key) const {
-  if (!value(key).is_string()) fail(fmt::format("has a {} that is no text", key));
-  return value(key).get<std::string>();
-}
-
-Index TraceFields::whole(const char* key, Index most) const { return whole(value(key), key, most); }
-
-std::vector<Index> TraceFields::wholes(const char* key, Index most) const {
-  if (!value(key).is_array()) fail(fmt::format("has a {} that is no array", key));
-  std::vector<Index> numbers;
-  for (const json& number : value(key)) numbers.push_back(whole(number, key, most));
-  return numbers;
-}
-
-std::array<Index, 3> TraceFields::position() const {
-  const json& numbers = value("position");
-  const bool is_fit = numbers.is_array() && numbers.size() == 3 &&
-                      std::ranges::all_of(numbers, [](const json& each) { return each.is_number_integer(); });
-  if (!is_fit) fail("has a position that is not [stage, strand, segment]");
-  return {numbers[0].get<Index>(), numbers[1].get<Index>(), numbers[2].get<Index>()};
-}
-
-double TraceFields::number(const char* key) const {
-  constexpr double most = 1e15;
-  const json& number = value(key);
-  const bool is_fit = number.is_number() && number.get<double>() >= 0 && number.get<double>() <= most;
-  if (!is_fit) fail(fmt::format("has a {} that is no number from 0 to {}", key, most));
-  return number.get<double>();
-}
-
-Nanoseconds TraceFields::time(const char* key) const { return std::llround(number(key) * 1e3); }
-
-Index TraceFields::whole(const json& number, const char* key, Index most) const {
-  if (!number.is_number_unsigned() || number.get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
-    fail(fmt::format("has a {} that is no whole number from 0 to {}", key, most));
-  }
-  return number.get<Index>();
-}
-
-namespace {
-
-using nlohmann::json;
 
 /// One rank's events: runs and operations by the numbers that they have in the file.
 struct RankEvents {
@@ -337,10 +318,7 @@ report::Trace parse_trace(std::string_view text, const std::string& path) {
     const json rest = json::parse(text, look);
     if (!rest.is_object()) reader.fail_foreign();
   } catch (const json::exception& error) {  // numbers beyond their range are of another kind than syntax
-    const std::string_view what = error.what();
-    const auto end_of_id = what.find("] ");  // "[json.exception.parse_error.101] parse error at line ..."
-    throw FileError(fmt::format("{}: is no JSON, or truncated: {}", path,
-                                what.substr(end_of_id == std::string_view::npos ? 0 : end_of_id + 2)));
+    throw FileError(fmt::format("{}: is no JSON, or truncated: {}", path, io::complaint_of(error)));
   }
   return reader.finish();
 }

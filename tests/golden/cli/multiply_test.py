@@ -78,6 +78,8 @@ class Multiply(CommandTest):
         text = self.succeed(4, "multiply", "A.npy", "B.npy", "-o", "C.npy", "--method", "summa", "--layers", "1")
         self.assertRegex(text, r"^C ← A·B   A is 60 x 50, B is 50 x 40, f64\n")
         self.assertRegex(text, r"\n  by        SUMMA on \d x \d ranks; .* of workspace a rank\n")
+        workspace = re.search(r"; (\S+) kB of workspace", text)  # of 60 kB of matrices, tiles and what is sent and received
+        self.assertLess(float(workspace[1]), 300)
         self.assertRegex(text, r"\n  took      .*, .* GFlop/s; planned in ")
         self.assertRegex(text, r"\n  moved     at most .* to a rank, \d\.\d\d× the lower bound; (operands not moved|at most .* to rearrange operands)\n")
         self.assertRegex(text, r"\n  check     passed: residual \S+ with a random vector, \S+ is rounding; ")

@@ -152,12 +152,14 @@ class Trace(CommandTest):
         (self.folder / "foreign.json").write_text('{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2, "pid": 3}]}')
         (self.folder / "large.json").write_text('{"traceEvents": [1e999]}')
         (self.folder / "text.json").write_text("hello, world\n")
+        (self.folder / "bytes.json").write_bytes(b"\x93NUMPY\x01\x00")
         (self.folder / "folder.html").mkdir()
         files = self.files()
         for words, status, message in [
             (["trace", "none.json"], 1, "none.json: can't be opened: No such file"),
             (["trace", "half.json"], 1, r"half.json: is no JSON, or truncated: parse error at line \d+"),
             (["trace", "text.json"], 1, "text.json: is no JSON, or truncated: parse error at line 1, column 1"),
+            (["trace", "bytes.json"], 1, r"bytes.json: is no JSON, or truncated: parse error .*last read: '<93>'$"),
             (["trace", "large.json"], 1, "large.json: is no JSON, or truncated: number overflow parsing '1e999'"),
             (["trace", "foreign.json"], 1, "foreign.json: is no trace of plait"),
             (["trace", "foreign.json", "--report", "r.html"], 1, "foreign.json: is no trace of plait"),

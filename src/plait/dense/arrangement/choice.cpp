@@ -190,6 +190,11 @@ Choice choose(const ProductShape& shape, const model::Machine& machine, const mo
   expect_possible(placement, options, in_place);
   const Index limit = options.memory_limit.value_or(std::numeric_limits<Index>::max());
   const Index redistribution = std::max(std::min(options.redistribution_bytes, limit / 8), least_redistribution_bytes);
+  // What is sent and received of all matrices.
+  const double elements = as_double(shape.rows) * as_double(shape.terms) +
+                          (as_double(shape.rows) + as_double(shape.terms)) * as_double(shape.columns);
+  const double most_moved = 2 * elements * as_double(element_bytes);
+  const Index most_staged = most_moved < as_double(redistribution) ? static_cast<Index>(most_moved) : redistribution;
   Index least = std::numeric_limits<Index>::max();
   MultiplicationOptions wanted = options;
   do {
@@ -204,7 +209,7 @@ Choice choose(const ProductShape& shape, const model::Machine& machine, const mo
       const Cut cut = chosen_cut(arrangement, machine, placement, element_bytes, options.panel_terms);
       const Index bytes = workspace_bytes(arrangement, cut, element_bytes);
       if (bytes + redistribution <= limit) {
-        return {arrangement, cut, one.seconds, bytes + redistribution, redistribution};
+        return {arrangement, cut, one.seconds, bytes + most_staged, redistribution};
       }
       least = std::min(least, bytes);
     }

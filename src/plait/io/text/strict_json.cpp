@@ -26,11 +26,20 @@ json parse_strictly(std::string_view text, const std::function<void(const std::s
   try {
     return json::parse(text, watch);
   } catch (const json::exception& error) {
-    const std::string_view what = error.what();
-    const auto end_of_id = what.find("] ");  // "[json.exception.parse_error.101] parse error at line ..."
-    fail(std::string(what.substr(end_of_id == std::string_view::npos ? 0 : end_of_id + 2)));
+    fail(complaint_of(error));
   }
   return {};
+}
+
+std::string complaint_of(const std::exception& error) {
+  const std::string_view what = error.what();
+  const auto end_of_id = what.find("] ");  // "[json.exception.parse_error.101] parse error at line ..."
+  std::string words;
+  for (const char c : what.substr(end_of_id == std::string_view::npos ? 0 : end_of_id + 2)) {
+    const auto byte = static_cast<unsigned char>(c);
+    words += byte < 0x20 || byte >= 0x7f ? fmt::format("<{:02X}>", byte) : std::string(1, c);
+  }
+  return words;
 }
 
 std::string shown(const json& value) {
