@@ -12,8 +12,6 @@
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/io/file_kind.hpp"
-#include "plait/io/matrix_output.hpp"
-#include "plait/mpi/agreed.hpp"
 
 #include "cli/host/text.hpp"
 
@@ -40,13 +38,6 @@ void expect_different_files(const std::vector<NamedFile>& written, const std::ve
     }
     taken.push_back(file);
   }
-}
-
-void expect_writable_output(mpi::Context& context, const std::string& path, const std::vector<NamedFile>& kept) {
-  mpi::agreed(context, [&] {
-    if (context.rank() == 0) expect_different_files({{path, "the file of -o"}}, kept);
-  });
-  io::expect_writable_matrix(context, path);
 }
 
 std::vector<NamedFile> machine_file(const std::string& path) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "plait/io/aside_file.hpp"
-#include "plait/mpi/context.hpp"
 
 namespace plait::cli {
 
@@ -22,12 +21,6 @@ struct NamedFile {
 ///
 /// \throws FileError  one of `written` is one of `others` or of the other ones in `written`
 void expect_different_files(const std::vector<NamedFile>& written, const std::vector<NamedFile>& others);
-
-/// Whether a matrix could be written to the file of -o, before long work (see `io::expect_writable_matrix`). Collective
-/// over `context`.
-///
-/// \throws FileError  on every rank: it can't be, or is one of `kept`
-void expect_writable_output(mpi::Context& context, const std::string& path, const std::vector<NamedFile>& kept);
 
 /// The file that describes the machine, if any, on the rank that calls: that of --machine, or where `path` is empty the
 /// one that PLAIT_MACHINE names.

@@ -23,14 +23,6 @@ nlohmann::ordered_json json_of(const Moved& moved) {
   return {{"bytes", moved.bytes}, {"seconds", moved.seconds}, {"bytes_per_second", rate}};
 }
 
-nlohmann::ordered_json job_json(const mpi::Context& context, const char* command) {
-  return {{"command", command},
-          {"version", PLAIT_VERSION},
-          {"mpi", mpi::library_version()},
-          {"ranks", context.size()},
-          {"nodes", context.topology().nodes()}};
-}
-
 nlohmann::ordered_json input_json(const std::string& path, const io::MatrixFile& file) {
   return {{"path", path}, {"format", io::name(file.kind)}, {"order", order_name(file.order)}};
 }
@@ -58,7 +50,9 @@ Report::Report(const std::string& command, std::string line)
     : json_{{"command", command}, {"version", PLAIT_VERSION}}, line_(std::move(line)) {}
 
 Report::Report(const mpi::Context& context, const std::string& command, std::string line)
-    : json_(job_json(context, command.c_str())), line_(std::move(line)) {}
+    : Report(command, std::move(line)) {
+  json_.update({{"mpi", mpi::library_version()}, {"ranks", context.size()}, {"nodes", context.topology().nodes()}});
+}
 
 void Report::put(std::string_view key, const nlohmann::ordered_json& value) {
   nlohmann::ordered_json* place = &json_;

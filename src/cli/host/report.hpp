@@ -29,9 +29,6 @@ struct Moved {
 /// "1.23 GB in 4.56 s, 270 MB/s"
 [[nodiscard]] std::string moved_text(const Moved& moved);
 
-/// What the report of a job begins with.
-[[nodiscard]] nlohmann::ordered_json job_json(const mpi::Context& context, const char* command);
-
 /// Of a file that was read: path, format, order.
 [[nodiscard]] nlohmann::ordered_json input_json(const std::string& path, const io::MatrixFile& file);
 
