@@ -6,6 +6,9 @@
 #include <limits>
 #include <numeric>
 
+#include "plait/simd/isa.hpp"
+#include "plait/simd/transform/transpose.hpp"
+
 namespace plait::kmeans {
 
 namespace {
@@ -80,8 +83,8 @@ struct Assignment<T>::Chunk {
   std::array<std::int32_t, chunk_rows + 16> doubtful;
   /// Those that change.
   Index changes = 0;
-  std::array<Index, chunk_rows> changed;
-  std::array<std::int32_t, chunk_rows> from, to;
+  std::array<Index, chunk_rows + 1> changed;
+  std::array<std::int32_t, chunk_rows + 1> from, to;
   /// Of each point: the least squared distance, of which centre, in which group that was found, and the next one there.
   std::array<T, chunk_rows> least, second;
   std::array<std::int32_t, chunk_rows> label, found_in;
@@ -94,8 +97,9 @@ Assignment<T>::Assignment(const Points<T>& points, Index clusters, Bounds bounds
     : points_(points),
       clusters_(clusters),
       kind_(bounds),
-      kernels_(simd::nearest_kernels<T>()),
-      find_doubtful_(simd::doubtful_kernel()),
+      isa_(simd::selected_isa()),
+      kernels_(simd::nearest_kernels<T>(isa_)),
+      find_doubtful_(simd::doubtful_kernel(isa_)),
       labels_(points.own().rows, -1),
       panel_(at(panel_rows * points.dimension())) {
   const auto dimension = static_cast<double>(points.dimension());
@@ -170,11 +174,10 @@ Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
       assign_plainly(chunk);
     }
     computed_ += chunk.computed;
-    if (chunk.changes == 0) continue;
     changes += chunk.changes;
-    const std::span<const Index> changed(chunk.changed.data(), at(chunk.changes));
-    if (chunk.from[0] >= 0) sums.add(changed, std::span(chunk.from).first(changed.size()), true);
-    sums.add(changed, std::span(chunk.to).first(changed.size()));
+    const std::size_t changed = at(chunk.changes);
+    sums.move(std::span(chunk.changed).first(changed), std::span(chunk.from).first(changed),
+              std::span(chunk.to).first(changed));
   }
   without_bounds_ += static_cast<double>(rows) * static_cast<double>(clusters_);
   choose_extent(has_bounds_, tried);
@@ -198,19 +201,26 @@ void Assignment<T>::choose_extent(Index rows, double computed) {
 template <class T>
 void Assignment<T>::settle(Chunk& chunk, std::int32_t i, std::int32_t label) {
   std::int32_t& old = labels_[chunk.begin + i];
-  if (old == label) return;
+  // Without a branch, which nothing could foretell.
   chunk.changed[at(chunk.changes)] = chunk.begin + i;
   chunk.from[at(chunk.changes)] = old;
-  chunk.to[at(chunk.changes++)] = label;
+  chunk.to[at(chunk.changes)] = label;
+  chunk.changes += old == label ? 0 : 1;
   old = label;
 }
 
 template <class T>
 void Assignment<T>::fill_panel(const Chunk& chunk, const std::int32_t* rows, Index count, T* panel) const {
   const RowBlock<const T> own = points_.own();
-  for (Index p = 0; p < panel_rows; ++p) {
-    const T* point = own.data + (chunk.begin + rows[std::min(p, count - 1)]) * own.leading_dimension;
-    for (Index c = 0; c < own.columns; ++c) panel[c * panel_rows + p] = point[c];
+  const auto point = [&](Index p) { return own.data + (chunk.begin + rows[p]) * own.leading_dimension; };
+  if (rows[count - 1] - rows[0] == count - 1) {
+    simd::transpose(own.columns, count, reinterpret_cast<const std::byte*>(point(0)), own.leading_dimension,
+                    reinterpret_cast<std::byte*>(panel), panel_rows, Index{sizeof(T)}, isa_, simd::Stores::cached);
+    return;
+  }
+  for (Index p = 0; p < count; ++p) {
+    const T* from = point(p);
+    for (Index c = 0; c < own.columns; ++c) panel[c * panel_rows + p] = from[c];
   }
 }
 
@@ -366,8 +376,7 @@ void Assignment<T>::moved(RowBlock<const T> before, RowBlock<const T> after) {
 template <class T>
 void Assignment<T>::give(Index row, std::int32_t cluster, ClusterSums<T>& sums) {
   const std::int32_t old = labels_[row];
-  sums.add({&row, 1}, {&old, 1}, true);
-  sums.add({&row, 1}, {&cluster, 1});
+  sums.move({&row, 1}, {&old, 1}, {&cluster, 1});
   labels_[row] = cluster;
   if (row >= has_bounds_) return;
   constexpr float nothing_known = -std::numeric_limits<float>::infinity();

@@ -68,6 +68,7 @@ class Assignment {
   const Points<T>& points_;
   Index clusters_;
   Bounds kind_;
+  simd::Isa isa_;
   simd::NearestKernels<T> kernels_;
   simd::DoubtfulKernel* find_doubtful_;
   Vector<std::int32_t> labels_;

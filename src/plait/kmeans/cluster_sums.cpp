@@ -33,10 +33,16 @@ ClusterSums<T>::ClusterSums(const Points<T>& points, Index clusters)
 }
 
 template <class T>
-void ClusterSums<T>::add(std::span<const Index> rows, std::span<const std::int32_t> clusters, bool take_out) {
+void ClusterSums<T>::move(std::span<const Index> rows, std::span<const std::int32_t> from,
+                          std::span<const std::int32_t> to) {
+  if (rows.empty()) return;
   const auto count = static_cast<Index>(rows.size());
-  for (const std::int32_t cluster : clusters) own_counts_[cluster] += take_out ? -1 : 1;
-  kernel_(points_.window(), points_.own(), rows.data(), clusters.data(), count, take_out, own_.data());
+  const bool are_new = from[0] < 0;
+  for (const std::int32_t cluster : to) ++own_counts_[cluster];
+  if (!are_new) {
+    for (const std::int32_t cluster : from) --own_counts_[cluster];
+  }
+  kernel_(points_.window(), points_.own(), rows.data(), are_new ? nullptr : from.data(), to.data(), count, own_.data());
   rows_until_carry_ -= count;
   if (rows_until_carry_ > 0) return;
   for (Index j = 0; j < this->clusters(); ++j) {

@@ -19,8 +19,8 @@ class ClusterSums {
   /// \throws OutOfMemory  on all ranks, where one has too little
   ClusterSums(const Points<T>& points, Index clusters);
 
-  /// Adds points of this rank to clusters, or takes them out.
-  void add(std::span<const Index> rows, std::span<const std::int32_t> clusters, bool take_out = false);
+  /// Moves points of this rank from cluster to cluster; those that come from -1 were in none, all of them or none.
+  void move(std::span<const Index> rows, std::span<const std::int32_t> from, std::span<const std::int32_t> to);
 
   /// Makes those of all from those of the ranks. Collective.
   void merge();

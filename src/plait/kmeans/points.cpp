@@ -101,7 +101,7 @@ void Points<T>::sum_up() {
     for (Index begin = 0; begin < own_.rows; begin += Index{block}) {
       const Index count = std::min(Index{block}, own_.rows - begin);
       for (Index i = 0; i < count; ++i) rows[at(i)] = begin + i;
-      simd::column_sum_kernel<T>()(*window_, own_, rows.data(), group.data(), count, false, sums.data());
+      simd::column_sum_kernel<T>()(*window_, own_, rows.data(), nullptr, group.data(), count, sums.data());
       window_->carry(sums.data());
       for (Index i = 0; i < count; ++i) {
         for (Index c = 0; c < dimension(); ++c) {

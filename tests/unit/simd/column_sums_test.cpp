@@ -63,24 +63,30 @@ TYPED_TEST(ColumnSums, AreExactOnEveryIsa) {
         std::vector<std::int64_t> sums(at(3 * window.words_of_group() + 1), 0);
         sums.back() = -7;
         std::vector<ExactSum> expected(at(3 * columns));
-        const auto add = [&](const std::vector<Index>& which, bool subtract) {
-          std::vector<std::int32_t> groups;
-          for (const Index row : which) groups.push_back(static_cast<std::int32_t>(row % 3));
-          column_sum_kernel<T>(isa)(window, {x.data(), rows, columns, pitch}, which.data(), groups.data(),
-                                    static_cast<Index>(which.size()), subtract, sums.data());
+        const auto move = [&](const std::vector<Index>& which, bool from_another) {
+          std::vector<std::int32_t> from;
+          std::vector<std::int32_t> to;
           for (const Index row : which) {
+            from.push_back(static_cast<std::int32_t>(row % 3));
+            to.push_back(static_cast<std::int32_t>(from_another ? row % 2 : row % 3));
+          }
+          column_sum_kernel<T>(isa)(window, {x.data(), rows, columns, pitch}, which.data(),
+                                    from_another ? from.data() : nullptr, to.data(), static_cast<Index>(which.size()),
+                                    sums.data());
+          for (std::size_t i = 0; i < which.size(); ++i) {
             for (Index c = 0; c < columns; ++c) {
-              const auto number = double{x[at(row * pitch + c)]};
-              expected[at(row % 3 * columns + c)].add(subtract ? -number : number);
+              const auto number = double{x[at(which[i] * pitch + c)]};
+              expected[at(to[i] * columns + c)].add(number);
+              if (from_another) expected[at(from[i] * columns + c)].add(-number);
             }
           }
         };
         std::vector<Index> all;
         for (Index i = 0; i < rows; ++i) all.push_back(i);
-        add(all, false);
+        move(all, false);
         window.carry(sums.data());
-        add({3, 4, 5, 6, 11, 49}, true);
-        add({}, true);
+        move({3, 4, 5, 6, 11, 49}, true);
+        move({}, true);
         for (Index g = 0; g < 3; ++g) {
           if (g == 1) window.carry(sums.data() + window.words_of_group());
           for (Index c = 0; c < columns; ++c) {
@@ -109,8 +115,8 @@ TYPED_TEST(ColumnSums, OfColumnsOfVeryDifferentSizesKeepTheirSigns) {
   const ColumnWindow window(ranges_of(x, 2), 2);
   std::vector<std::int64_t> sums(at(window.words_of_group()), 0);
   const std::vector<Index> rows{0, 1};
-  const std::vector<std::int32_t> groups{0, 0};
-  column_sum_kernel<T>()(window, {x.data(), 2, 2, 2}, rows.data(), groups.data(), 2, false, sums.data());
+  const std::vector<std::int32_t> to{0, 0};
+  column_sum_kernel<T>()(window, {x.data(), 2, 2, 2}, rows.data(), nullptr, to.data(), 2, sums.data());
   window.carry(sums.data());
   EXPECT_EQ(window.sum(sums.data(), 0).template rounded<T>(), std::ldexp(T(-1), large));
   EXPECT_EQ(window.sum(sums.data(), 1).template rounded<T>(), std::ldexp(T(-1), large));

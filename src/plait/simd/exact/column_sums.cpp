@@ -25,61 +25,63 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Takes the digits off numbers of columns that lie side by side, the highest first.
-template <bool subtract, class D, class V = hn::VFromD<D>>
-HWY_INLINE void add_digits(D tag, V x, const double* anchors, Index words, Index pitch, std::int64_t* sums) {
+template <bool moves, class D, class V = hn::VFromD<D>>
+HWY_INLINE void add_digits(D tag, V x, const double* anchors, Index words, Index pitch, std::int64_t* from,
+                           std::int64_t* to) {
   const hn::RebindToSigned<D> whole;
   for (Index w = words - 1; w >= 0; --w) {
     const V anchor = hn::LoadU(tag, anchors + w * pitch);
     const V shifted = hn::Add(x, anchor);
     const auto digit = hn::Sub(hn::BitCast(whole, shifted), hn::BitCast(whole, anchor));
-    const auto sum = hn::LoadU(whole, sums + w * pitch);
-    hn::StoreU(subtract ? hn::Sub(sum, digit) : hn::Add(sum, digit), whole, sums + w * pitch);
+    hn::StoreU(hn::Add(hn::LoadU(whole, to + w * pitch), digit), whole, to + w * pitch);
+    if constexpr (moves) {
+      hn::StoreU(hn::Sub(hn::LoadU(whole, from + w * pitch), digit), whole, from + w * pitch);
+    }
     x = hn::Sub(x, hn::Sub(shifted, anchor));
   }
 }
 
-template <bool subtract, class T>
-HWY_INLINE void add_rows(const ColumnWindow& window, RowBlock<const T> x, const Index* rows, const std::int32_t* groups,
-                         Index count, std::int64_t* sums) {
+template <bool moves, class T>
+HWY_INLINE void add_rows(const ColumnWindow& window, RowBlock<const T> x, const Index* rows, const std::int32_t* from,
+                         const std::int32_t* to, Index count, std::int64_t* sums) {
   const hn::CappedTag<double, 8> tag;
   const hn::Rebind<T, decltype(tag)> elements;
   constexpr auto lanes = static_cast<Index>(hn::MaxLanes(tag));
-  const auto as_doubles = [&](auto numbers) HWY_ATTR {
-    if constexpr (std::is_same_v<T, double>) {
-      return numbers;
-    } else {
-      return hn::PromoteTo(tag, numbers);
-    }
-  };
   const Index words = window.words();
   const Index pitch = window.pitch();
   for (Index i = 0; i < count; ++i) {
     const T* row = x.data + rows[i] * x.leading_dimension;
-    std::int64_t* group = sums + groups[i] * window.words_of_group();
+    std::int64_t* into = sums + to[i] * window.words_of_group();
+    std::int64_t* out_of = moves ? sums + from[i] * window.words_of_group() : nullptr;
+    const auto add = [&](auto numbers, Index c) HWY_ATTR {
+      const double* anchors = window.anchors() + c;
+      std::int64_t* less = moves ? out_of + c : nullptr;
+      if constexpr (std::is_same_v<T, double>) {
+        add_digits<moves>(tag, numbers, anchors, words, pitch, less, into + c);
+      } else {
+        add_digits<moves>(tag, hn::PromoteTo(tag, numbers), anchors, words, pitch, less, into + c);
+      }
+    };
     Index c = 0;
-    for (; c + lanes <= x.columns; c += lanes) {
-      add_digits<subtract>(tag, as_doubles(hn::LoadU(elements, row + c)), window.anchors() + c, words, pitch,
-                           group + c);
-    }
+    for (; c + lanes <= x.columns; c += lanes) add(hn::LoadU(elements, row + c), c);
     if (c == x.columns) continue;
 #if HWY_MEM_OPS_MIGHT_FAULT
     HWY_ALIGN std::array<T, 8> padded{};
     std::copy_n(row + c, x.columns - c, padded.begin());
-    const auto rest = hn::LoadU(elements, padded.data());
+    add(hn::LoadU(elements, padded.data()), c);
 #else
-    const auto rest = hn::MaskedLoad(hn::FirstN(elements, static_cast<std::size_t>(x.columns - c)), elements, row + c);
+    add(hn::MaskedLoad(hn::FirstN(elements, static_cast<std::size_t>(x.columns - c)), elements, row + c), c);
 #endif
-    add_digits<subtract>(tag, as_doubles(rest), window.anchors() + c, words, pitch, group + c);
   }
 }
 
 }  // namespace
 
 template <class T>
-void column_sums_of_target(const ColumnWindow& window, RowBlock<const T> x, const Index* rows,
-                           const std::int32_t* groups, Index count, bool subtract, std::int64_t* sums) {
-  subtract ? add_rows<true>(window, x, rows, groups, count, sums)
-           : add_rows<false>(window, x, rows, groups, count, sums);
+void column_sums_of_target(const ColumnWindow& window, RowBlock<const T> x, const Index* rows, const std::int32_t* from,
+                           const std::int32_t* to, Index count, std::int64_t* sums) {
+  from == nullptr ? add_rows<false>(window, x, rows, from, to, count, sums)
+                  : add_rows<true>(window, x, rows, from, to, count, sums);
 }
 
 }  // namespace plait::simd::HWY_NAMESPACE
@@ -95,17 +97,18 @@ constexpr Index digit_bits = 32;
 constexpr Index last_place = -1074;  // of ExactSum's lowest digit
 
 template <class T>
-void column_sums_scalar(const ColumnWindow& window, RowBlock<const T> x, const Index* rows, const std::int32_t* groups,
-                        Index count, bool subtract, std::int64_t* sums) {
+void column_sums_scalar(const ColumnWindow& window, RowBlock<const T> x, const Index* rows, const std::int32_t* from,
+                        const std::int32_t* to, Index count, std::int64_t* sums) {
   for (Index i = 0; i < count; ++i) {
-    std::int64_t* group = sums + groups[i] * window.words_of_group();
     for (Index c = 0; c < x.columns; ++c) {
       auto number = double{x.data[rows[i] * x.leading_dimension + c]};
       for (Index w = window.words() - 1; w >= 0; --w) {
-        const double anchor = window.anchors()[w * window.pitch() + c];
+        const Index place = w * window.pitch() + c;
+        const double anchor = window.anchors()[place];
         const double shifted = number + anchor;
         const std::int64_t digit = std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(anchor);
-        group[w * window.pitch() + c] += subtract ? -digit : digit;
+        sums[to[i] * window.words_of_group() + place] += digit;
+        if (from != nullptr) sums[from[i] * window.words_of_group() + place] -= digit;
         number -= shifted - anchor;
       }
     }

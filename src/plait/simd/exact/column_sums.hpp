@@ -19,7 +19,7 @@ struct BitRange {
   [[nodiscard]] bool is_empty() const noexcept { return last > first; }
 };
 
-/// Exact sums of columns of rows that are added and subtracted, for many groups of rows at once. What the numbers of a
+/// Exact sums of columns, for many groups of rows that come and go. What the numbers of a
 /// column can be is known, so a sum is a few digits of 32 bits instead of all that an `ExactSum` has, and digits of
 /// several columns are added at a time. Word by word, as integers, the sums of several ranks add up to those of all.
 ///
@@ -53,10 +53,10 @@ class ColumnWindow {
   Index pitch_ = 0;
 };
 
-/// Adds row rows[i] of x to group groups[i], for 0 <= i < count, or subtracts it.
+/// Adds row rows[i] of x to group to[i], for 0 <= i < count, and takes it out of group from[i] unless `from` is null.
 template <class T>
 using ColumnSumKernel = void(const ColumnWindow& window, RowBlock<const T> x, const Index* rows,
-                             const std::int32_t* groups, Index count, bool subtract, std::int64_t* sums);
+                             const std::int32_t* from, const std::int32_t* to, Index count, std::int64_t* sums);
 
 /// For double and float.
 /// \pre  is_supported(isa)
