@@ -20,34 +20,6 @@ halo::Filling ghosts(const Axes& axes, const layout::BoxPartition& partition, ha
 
 }  // namespace
 
-// A row of points with all that their equations take: u here and next to it, and what it is multiplied by.
-template <class T>
-struct Level<T>::Row {
-  const T *u, *below0, *above0, *below1, *above1, *b;
-  // k = 1
-  const T *below2, *above2, *both2;
-  T weight_below0, weight_above0, weight_below1, weight_above1, others;
-  // k varies
-  const T *c0, *c0_above, *c1, *c1_above, *c2, *inverse2;
-  T inverse0, inverse1;
-
-  [[nodiscard]] T residual(Index x) const {
-    const T ones = (both2[x] + others) * u[x] - (below2[x] * u[x - 1] + above2[x] * u[x + 1]);
-    return b[x] - (ones - (weight_below1 * below1[x] + weight_above1 * above1[x]) -
-                   (weight_below0 * below0[x] + weight_above0 * above0[x]));
-  }
-  [[nodiscard]] T residual_where_k_varies(Index x) const {
-    const T own = u[x];
-    const T flow2 = c2[x] * (own - u[x - 1]) + c2[x + 1] * (own - u[x + 1]);
-    const T flow1 = c1[x] * (own - below1[x]) + c1_above[x] * (own - above1[x]);
-    const T flow0 = c0[x] * (own - below0[x]) + c0_above[x] * (own - above0[x]);
-    return b[x] - (inverse2[x] * flow2 + inverse1 * flow1 + inverse0 * flow0);
-  }
-  [[nodiscard]] T diagonal_where_k_varies(Index x) const {
-    return inverse2[x] * (c2[x] + c2[x + 1]) + inverse1 * (c1[x] + c1_above[x]) + inverse0 * (c0[x] + c0_above[x]);
-  }
-};
-
 template <class T>
 Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition)
     : axes_(axes),
@@ -58,7 +30,8 @@ Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition pa
       plane_(layers_[0] > 0 ? memory_.extent(1) * memory_.extent(2) : 0),
       pitch_(layers_[1] > 0 ? memory_.extent(2) : 0),
       faces_(context, ghosts(axes, partition_, halo::Reach::faces), Index{sizeof(T)}),
-      corners_(context, ghosts(axes, partition_, halo::Reach::corners), Index{sizeof(T)}) {
+      corners_(context, ghosts(axes, partition_, halo::Reach::corners), Index{sizeof(T)}),
+      kernels_(stencil_kernels<T>(layers_[0] > 0 ? 2 : 1, false)) {
   for (std::size_t a = 0; a < layout::axes; ++a) {
     for (Index i = own_.low[a]; i < own_.high[a]; ++i) {
       const auto weight = [&](Index face) {
@@ -71,38 +44,65 @@ Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition pa
       inverse_widths_[a].push_back(static_cast<T>(1 / axes[a].width(i)));
     }
   }
-  added_.resize(at(row_length()));
+  for (std::vector<T>* weights : {&weights_[2].below, &weights_[2].above, &weights_[2].both, &inverse_widths_[2]}) {
+    weights->resize(weights->size() + slack);
+  }
+  added_.resize(at(row_length()) + slack);
   for (Index x = 0; x < row_length(); ++x) {
     masks_[0].push_back(static_cast<T>(1 - x % 2));
     masks_[1].push_back(static_cast<T>(x % 2));
   }
 }
 
+// Rows ascend, so that what a kernel writes beyond one is written again.
 template <class T>
 void Level<T>::set_coefficient(Values<T> k) {
   exchange(k);
   k_ = std::move(k);
-  for (Values<T>& values : conductances_) values = zeros();
-  for (int axis = 0; axis < layout::axes; ++axis) {
-    if (!axes_[at(axis)].is_used()) continue;
+  const auto kernel = transfer_kernels<T>().conductance;
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    if (!axes_[a].is_used() && a == 0) continue;
+    conductances_[a] = zeros();
+    if (!axes_[a].is_used() || own_.is_empty()) continue;
     layout::Box faces = own_;
-    if (!own_.is_empty()) ++faces.high[at(axis)];
+    ++faces.high[a];
+    const Index count = faces.extent(2);
+    std::array<std::vector<T>, 2> shares;
+    for (Index x = faces.low[2]; x < faces.high[2]; ++x) {
+      const auto [below, above] = a == 2 ? axes_[a].shares_below(x) : std::array{1., 1.};
+      shares[0].push_back(static_cast<T>(below));
+      shares[1].push_back(static_cast<T>(above));
+    }
+    for (std::vector<T>& values : shares) values.resize(at(count) + slack);
+    const Index step = a == 0 ? plane_ : a == 1 ? pitch_ : 1;
     for (Index i = faces.low[0]; i < faces.high[0]; ++i) {
       for (Index j = faces.low[1]; j < faces.high[1]; ++j) {
-        for (Index x = faces.low[2]; x < faces.high[2]; ++x) {
-          conductances_[at(axis)][at(offset_of({i, j, x}))] = static_cast<T>(conductance(axis, {i, j, x}));
-        }
+        const auto [below, above] = a == 2 ? std::array{1., 1.} : axes_[a].shares_below(a == 0 ? i : j);
+        const Index offset = offset_of({i, j, faces.low[2]});
+        kernel(k_->data() + offset - step, k_->data() + offset, {shares[0].data(), shares[1].data()},
+               {static_cast<T>(below), static_cast<T>(above)}, count, conductances_[a].data() + offset);
       }
     }
   }
+  kernels_ = stencil_kernels<T>(layers_[0] > 0 ? 2 : 1, true);
+  inverse_diagonal_.clear();
+}
+
+template <class T>
+const Values<T>& Level<T>::inverse_diagonal() {
+  if (!inverse_diagonal_.empty()) return inverse_diagonal_;
   inverse_diagonal_ = zeros();
+  const auto& [c0, c1, c2] = conductances_;
   for_each_row([&](Index offset, Index i, Index j) {
-    const Row line = row(k_->data(), k_->data(), offset, i, j);
+    const T inverse0 = inverse_widths_[0][at(i - own_.low[0])], inverse1 = inverse_widths_[1][at(j - own_.low[1])];
     for (Index x = 0; x < row_length(); ++x) {
-      const T diagonal = line.diagonal_where_k_varies(x);
-      inverse_diagonal_[at(offset + x)] = diagonal > 0 ? 1 / diagonal : T{};
+      const std::size_t p = at(offset + x);
+      T diagonal = inverse_widths_[2][at(x)] * (c2[p] + c2[p + 1]) + inverse1 * (c1[p] + c1[p + at(pitch_)]);
+      if (layers_[0] > 0) diagonal += inverse0 * (c0[p] + c0[p + at(plane_)]);
+      inverse_diagonal_[p] = diagonal > 0 ? 1 / diagonal : T{};
     }
   });
+  return inverse_diagonal_;
 }
 
 template <class T>
@@ -125,34 +125,8 @@ void Level<T>::exchange(Values<T>& values, halo::Reach reach) {
 }
 
 template <class T>
-auto Level<T>::row(const T* u, const T* b, Index offset, Index i, Index j) const -> Row {
-  const std::size_t p = at(i - own_.low[0]), q = at(j - own_.low[1]);
-  Row row{};
-  row.u = u + offset;
-  row.below0 = row.u - plane_;
-  row.above0 = row.u + plane_;
-  row.below1 = row.u - pitch_;
-  row.above1 = row.u + pitch_;
-  row.b = b + offset;
-  row.below2 = weights_[2].below.data();
-  row.above2 = weights_[2].above.data();
-  row.both2 = weights_[2].both.data();
-  row.weight_below0 = weights_[0].below[p];
-  row.weight_above0 = weights_[0].above[p];
-  row.weight_below1 = weights_[1].below[q];
-  row.weight_above1 = weights_[1].above[q];
-  row.others = weights_[0].both[p] + weights_[1].both[q];
-  if (k_) {
-    row.c0 = conductances_[0].data() + offset;
-    row.c0_above = row.c0 + plane_;
-    row.c1 = conductances_[1].data() + offset;
-    row.c1_above = row.c1 + pitch_;
-    row.c2 = conductances_[2].data() + offset;
-    row.inverse0 = inverse_widths_[0][p];
-    row.inverse1 = inverse_widths_[1][q];
-    row.inverse2 = inverse_widths_[2].data();
-  }
-  return row;
+T Level<T>::others(Index i, Index j) const {
+  return weights_[0].both[at(i - own_.low[0])] + weights_[1].both[at(j - own_.low[1])];
 }
 
 template <class T>
@@ -170,27 +144,24 @@ auto Level<T>::scaled_row(T others, T omega) -> const ScaledRow& {
   return row;
 }
 
-// All points of a row are computed, and those of the other colour multiplied by 0, so that rows are contiguous; what is
-// added lies apart first, since a processor waits where vectors are read that overlap one just written.
+// All points of a row are computed, and those of the other colour multiplied by 0, so that rows are contiguous.
 template <class T>
 void Level<T>::relax(Colour colour, T omega, Values<T>& u, const Values<T>& b) {
   const Index length = row_length();
-  T* const __restrict added = added_.data();
+  const T* const inverses = k_ ? inverse_diagonal().data() : nullptr;
   for_each_row([&](Index offset, Index i, Index j) {
     const auto first = static_cast<std::size_t>((i + j + own_.low[2] + (colour == Colour::black ? 1 : 0)) % 2);
-    const Row line = row(u.data(), b.data(), offset, i, j);
+    residual(u, b, {i, j, own_.low[2]}, length, added_.data());
     T* const out = u.data() + offset;
     if (k_) {
-      const T *const mask = masks_[first].data(), *const inverse = inverse_diagonal_.data() + offset;
+      const T *const mask = masks_[first].data(), *const inverse = inverses + offset;
 #pragma omp simd
-      for (Index x = 0; x < length; ++x) added[x] = mask[x] * (omega * inverse[x]) * line.residual_where_k_varies(x);
+      for (Index x = 0; x < length; ++x) out[x] += mask[x] * (omega * inverse[x]) * added_[at(x)];
     } else {
-      const T* const scaled = scaled_row(line.others, omega).by_colour[first].data();
+      const T* const scaled = scaled_row(others(i, j), omega).by_colour[first].data();
 #pragma omp simd
-      for (Index x = 0; x < length; ++x) added[x] = scaled[x] * line.residual(x);
+      for (Index x = 0; x < length; ++x) out[x] += scaled[x] * added_[at(x)];
     }
-#pragma omp simd
-    for (Index x = 0; x < length; ++x) out[x] += added[x];
   });
 }
 
@@ -202,31 +173,51 @@ void Level<T>::sweep(T omega, Values<T>& u, const Values<T>& b) {
   }
 }
 
+// Rows ascend, so that what is written beyond one is written again.
 template <class T>
 void Level<T>::residual(const Values<T>& u, const Values<T>& b, Values<T>& r) const {
-  const Index length = row_length();
-  for_each_row([&](Index offset, Index i, Index j) {
-    const Row line = row(u.data(), b.data(), offset, i, j);
-    T* const out = r.data() + offset;
-    if (k_) {
-#pragma omp simd
-      for (Index x = 0; x < length; ++x) out[x] = line.residual_where_k_varies(x);
-    } else {
-#pragma omp simd
-      for (Index x = 0; x < length; ++x) out[x] = line.residual(x);
-    }
-  });
+  for_each_row(
+      [&](Index offset, Index i, Index j) { residual(u, b, {i, j, own_.low[2]}, row_length(), r.data() + offset); });
+}
+
+// Axis 1 comes first, as only grids of three dimensions have axis 0.
+template <class T>
+void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Point& first, Index count, T* r) const {
+  const std::size_t p = at(first[0] - own_.low[0]), q = at(first[1] - own_.low[1]);
+  const Index x = first[2] - own_.low[2], offset = offset_of(first);
+  const T* const own = u.data() + offset;
+  RowStencil<T> row{};
+  row.u = own;
+  row.b = b.data() + offset;
+  row.left = own - 1;
+  row.right = own + 1;
+  row.below = {own - pitch_, own - plane_};
+  row.above = {own + pitch_, own + plane_};
+  if (k_) {
+    const auto& [c0, c1, c2] = conductances_;
+    row.c_left = c2.data() + offset;
+    row.c_right = row.c_left + 1;
+    row.c_below = {c1.data() + offset, c0.empty() ? c1.data() + offset : c0.data() + offset};
+    row.c_above = {row.c_below[0] + pitch_, row.c_below[1] + plane_};
+    row.inverse_width = inverse_widths_[2].data() + x;
+    row.inverse_widths = {inverse_widths_[1][q], inverse_widths_[0][p]};
+  } else {
+    row.weight_left = weights_[2].below.data() + x;
+    row.weight_right = weights_[2].above.data() + x;
+    row.weight_below = {weights_[1].below[q], weights_[0].below[p]};
+    row.weight_above = {weights_[1].above[q], weights_[0].above[p]};
+  }
+  kernels_.residual(row, count, r);
 }
 
 template <class T>
-void Level<T>::add_scaled_residual(T omega, const Values<T>& r, Values<T>& u) const {
-  const Index length = row_length();
+void Level<T>::add_scaled_residual(T omega, const Values<T>& r, Values<T>& u) {
+  const T* const inverses = k_ ? inverse_diagonal().data() : nullptr;
   for_each_row([&](Index offset, Index i, Index j) {
-    const Row line = row(r.data(), r.data(), offset, i, j);
     T* const out = u.data() + offset;
-    for (Index x = 0; x < length; ++x) {
-      const T diagonal = line.both2[x] + line.others;
-      const T inverse = k_ ? inverse_diagonal_[at(offset + x)] : diagonal > 0 ? 1 / diagonal : T{};
+    for (Index x = 0; x < row_length(); ++x) {
+      const T diagonal = weights_[2].both[at(x)] + others(i, j);
+      const T inverse = k_ ? inverses[offset + x] : diagonal > 0 ? 1 / diagonal : T{};
       out[x] += omega * inverse * r[at(offset + x)];
     }
   });

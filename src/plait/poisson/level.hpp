@@ -10,6 +10,7 @@
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/axis.hpp"
+#include "plait/poisson/row_kernels.hpp"
 
 namespace plait::poisson {
 
@@ -55,8 +56,10 @@ class Level {
   /// r ← b - A u
   /// \pre  the ghost layers of u are filled
   void residual(const Values<T>& u, const Values<T>& b, Values<T>& r) const;
+  /// The same for some points of a row, from `first` on; up to `most_lanes` - 1 elements more are written.
+  void residual(const Values<T>& u, const Values<T>& b, const layout::Point& first, Index count, T* r) const;
   /// u ← u + omega · r / diagonal
-  void add_scaled_residual(T omega, const Values<T>& r, Values<T>& u) const;
+  void add_scaled_residual(T omega, const Values<T>& r, Values<T>& u);
 
   /// Between such values and this rank's box alone, the last axis contiguous.
   void copy_in(std::span<const T> compact, Values<T>& values) const;
@@ -73,7 +76,7 @@ class Level {
   [[nodiscard]] Index offset_of(const layout::Point& point) const noexcept { return memory_.offset_of(point); }
 
  private:
-  static constexpr std::size_t slack = 8;
+  static constexpr std::size_t slack = most_lanes;
 
   // What u is multiplied by for a point of an axis, where k = 1.
   struct Weights {
@@ -83,10 +86,10 @@ class Level {
     T others, omega;
     std::array<std::vector<T>, 2> by_colour;  // omega / diagonal, or 0
   };
-  struct Row;
 
-  [[nodiscard]] Row row(const T* u, const T* b, Index offset, Index i, Index j) const;
+  [[nodiscard]] T others(Index i, Index j) const;
   [[nodiscard]] const ScaledRow& scaled_row(T others, T omega);
+  [[nodiscard]] const Values<T>& inverse_diagonal();
 
   Axes axes_;
   layout::BoxPartition partition_;
@@ -97,11 +100,12 @@ class Level {
   std::array<std::vector<T>, layout::axes> inverse_widths_;
   std::optional<Values<T>> k_;
   std::array<Values<T>, layout::axes> conductances_;  // below points, where k varies
-  Values<T> inverse_diagonal_;                        // likewise; or 0
+  Values<T> inverse_diagonal_;                        // likewise; or 0; empty until it is wanted
   std::vector<T> added_;                              // to a row
   std::array<std::vector<T>, 2> masks_;               // 1 and 0 in turn
   std::vector<ScaledRow> scaled_rows_;
   halo::Exchange faces_, corners_;
+  StencilKernels<T> kernels_;
 };
 
 }  // namespace plait::poisson

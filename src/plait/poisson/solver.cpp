@@ -149,7 +149,9 @@ Solver<T>::Solver(mpi::Context& context, const Grid& grid, const BoxPartition& p
     : context_(context),
       grid_(agreed(context, grid, partition, k, f, start, options)),
       options_(options),
-      level_(context, axes_of(grid), partition),
+      partition_(partition),
+      level_(context, axes_of(grid),
+             options.method >= Method::v_cycles ? Multigrid<T>::partition(axes_of(grid), partition) : partition),
       course_(options.limits, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
       dots_(context, options.sums) {
   for (const Axis& axis : level_.axes()) {
@@ -161,19 +163,36 @@ Solver<T>::Solver(mpi::Context& context, const Grid& grid, const BoxPartition& p
     u_ = level_.zeros();
     b_ = level_.zeros();
     r_ = level_.zeros();
-    if (varies == 1 && k.empty() && !level_.own().is_empty()) {
+    if (varies == 1 && k.empty() && !partition_.box(context.rank()).is_empty()) {
       throw ArgumentError("k: is missing on this rank, expected on all or none");
     }
   });
   if (varies == 1) {
     Values<T> values = level_.zeros();
-    if (!k.empty()) level_.copy_in(k, values);
+    level_.copy_in(moved(k, partition_, level_.partition()), values);
     level_.set_coefficient(std::move(values));
   }
-  if (!start.empty()) level_.copy_in(start, u_);
-  set_right_side(f, options.boundary);
+  const Index starts = mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum());
+  if (starts == 1) {
+    const std::vector<T> none(start.empty() ? f.size() : 0);
+    level_.copy_in(moved(start.empty() ? none : start, partition_, level_.partition()), u_);
+  }
+  set_right_side(moved(f, partition_, level_.partition()), options.boundary);
   if (options.method >= Method::v_cycles) multigrid_.emplace(context, level_, options.multigrid);
   make_conjugate_gradients();
+}
+
+template <class T>
+std::vector<T> Solver<T>::moved(std::span<const T> values, const BoxPartition& from, const BoxPartition& to) {
+  std::vector<T> result = mpi::agreed(context_, [&] { return std::vector<T>(at(to.box(context_.rank()).points())); });
+  if (from == to) {
+    std::ranges::copy(values, result.begin());
+  } else {
+    halo::Exchange move(context_, {.from = from, .to = to}, Index{sizeof(T)}, 1, "field");
+    const halo::Field field{values.data(), result.data()};
+    move(std::span(&field, 1));
+  }
+  return result;
 }
 
 // What is given on sides goes to the right side.
@@ -266,8 +285,7 @@ void Solver<T>::make_conjugate_gradients() {
   };
   const krylov::Operator<T> m = [this](std::span<const T> in, std::span<T> out) {
     level_.copy_in(in, b_);
-    std::ranges::fill(u_, T{});
-    multigrid_->cycle(Cycle::v, u_, b_);
+    multigrid_->apply(Cycle::symmetric, b_, u_);
     level_.copy_out(u_, out);
   };
   const krylov::Options options{options_.limits, options_.sums};
@@ -281,17 +299,21 @@ void Solver<T>::make_conjugate_gradients() {
 
 template <class T>
 double Solver<T>::error() {
-  level_.exchange(u_);
-  level_.residual(u_, b_, r_);
+  const bool is_first = right_side_squared_ == 0;
+  if (!has_cycles()) {
+    level_.exchange(u_);
+    level_.residual(u_, b_, r_);
+  }
   level_.for_each_row([&](Index offset, Index, Index) {
     const std::span<const T> r(r_.data() + offset, at(level_.row_length()));
     const std::span<const T> b(b_.data() + offset, at(level_.row_length()));
-    dots_.add(0, r, r);
-    dots_.add(1, b, b);
+    if (!has_cycles()) dots_.add(0, r, r);
+    if (is_first) dots_.add(1, b, b);
   });
   dots_.begin();
   dots_.finish();
-  return dots_[1] == 0 ? 0 : std::sqrt(dots_[0] / dots_[1]);
+  if (is_first) right_side_squared_ = dots_[1];
+  return right_side_squared_ == 0 ? 0 : std::sqrt(dots_[0] / right_side_squared_);
 }
 
 template <class T>
@@ -299,10 +321,10 @@ void Solver<T>::iterate_once() {
   switch (options_.method) {
     case Method::jacobi: level_.add_scaled_residual(static_cast<T>(omega_), r_, u_); break;  // r is that of u
     case Method::sor: level_.sweep(static_cast<T>(omega_), u_, b_); break;
-    case Method::w_cycles: multigrid_->cycle(Cycle::w, u_, b_); break;
-    case Method::f_cycles: multigrid_->cycle(Cycle::f, u_, b_); break;
-    case Method::full_multigrid: multigrid_->full(u_, b_); break;
-    default: multigrid_->cycle(Cycle::v, u_, b_);
+    case Method::w_cycles: multigrid_->improve(Cycle::w, u_, b_, dots_); break;
+    case Method::f_cycles: multigrid_->improve(Cycle::f, u_, b_, dots_); break;
+    case Method::full_multigrid: multigrid_->improve(Cycle::full, u_, b_, dots_); break;
+    default: multigrid_->improve(Cycle::v, u_, b_, dots_);
   }
 }
 
@@ -313,8 +335,9 @@ bool Solver<T>::advance() {
   if (course_.state().end != iterate::End::none) return false;
   if (!has_begun_) {
     has_begun_ = true;
+    if (has_cycles()) multigrid_->begin(u_, b_, dots_);
     const double first = error();
-    if (dots_[1] == 0) std::ranges::fill(u_, T{});
+    if (right_side_squared_ == 0) std::ranges::fill(u_, T{});
     if (course_.errors().empty() && first <= options_.limits.tolerance) {
       course_.end(iterate::End::converged, fmt::format("‖b - A·u‖/‖b‖ is {:.3g} at the start", first));
       return false;
@@ -382,7 +405,10 @@ template <class T>
 void Solver<T>::copy_solution(std::span<T> u) {
   if (conjugate_gradient_ || pipelined_) level_.copy_in(solution_, u_);
   if (is_singular_) remove_mean(u_, false);
-  level_.copy_out(u_, u);
+  std::vector<T> own(at(level_.own().points()));
+  level_.copy_out(u_, own);
+  if (level_.partition() != partition_) own = moved(own, level_.partition(), partition_);
+  std::ranges::copy(own, u.begin());
 }
 
 template class Solver<float>;

@@ -101,10 +101,16 @@ class Solver {
   void make_conjugate_gradients();
   [[nodiscard]] double error();
   void iterate_once();
+  [[nodiscard]] bool has_cycles() const noexcept {
+    return multigrid_ && options_.method != Method::multigrid_conjugate_gradients;
+  }
+  [[nodiscard]] std::vector<T> moved(std::span<const T> values, const layout::BoxPartition& from,
+                                     const layout::BoxPartition& to);
 
   mpi::Context& context_;
   Grid grid_;
   Options options_;
+  layout::BoxPartition partition_;  // of what is given; methods may have another one
   double omega_ = 1;
   bool is_singular_ = true;
   Level<T> level_;
@@ -113,6 +119,7 @@ class Solver {
   iterate::Course course_;
   krylov::Dots dots_;
   bool has_begun_ = false;
+  double right_side_squared_ = 0;
   // Of conjugate gradients.
   std::vector<T> right_side_, solution_;
   std::unique_ptr<krylov::ConjugateGradient<T>> conjugate_gradient_;

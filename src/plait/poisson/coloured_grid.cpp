@@ -1,0 +1,308 @@
+#include "plait/poisson/coloured_grid.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plait/base/rounding.hpp"
+
+namespace plait::poisson {
+
+namespace {
+
+// The point that is at i, beyond periodic sides; i itself where there is none.
+Index inside(const Axis& axis, Index i) {
+  const Index n = axis.extent();
+  return axis.is_periodic() ? (i % n + n) % n : i;
+}
+
+bool is_inside(const Axis& axis, Index i) { return axis.is_periodic() || (i >= 0 && i < axis.extent()); }
+
+}  // namespace
+
+template <class C>
+layout::BoxPartition ColouredGrid<C>::partition(const Axes& axes, int ranks, Index most_parts) {
+  const layout::Box whole{{}, {axes[0].extent(), axes[1].extent(), axes[2].extent()}};
+  const auto most = [&](std::size_t a) { return std::max<Index>(axes[a].extent() / layers, 1); };
+  most_parts = std::clamp<Index>(most_parts, 1, ranks);
+  layout::BoxPartition::Parts best{1, 1, 1};
+  double least = -1;
+  for (Index p = 1; p <= std::min(most(0), most_parts); ++p) {
+    const Index q = std::min(most(1), most_parts / p);
+    // The rows of the largest box with the layers around it.
+    const auto rows = [](Index extent, Index parts) {
+      return static_cast<double>(quotient_up(extent, parts) + (parts > 1 ? 2 : 0));
+    };
+    const double size = rows(axes[0].extent(), p) * rows(axes[1].extent(), q);
+    if (least >= 0 && size >= least) continue;
+    least = size;
+    best = {static_cast<int>(p), static_cast<int>(q), 1};
+  }
+  return {whole, best, ranks};
+}
+
+template <class C>
+bool ColouredGrid<C>::can_have(const layout::BoxPartition& partition) {
+  if (partition.parts()[2] > 1) return false;
+  for (std::size_t a = 0; a < 2; ++a) {
+    const std::vector<Index>& splits = partition.splits()[a];
+    if (splits.size() == 2) continue;
+    for (std::size_t p = 0; p + 1 < splits.size(); ++p) {
+      if (splits[p + 1] - splits[p] < layers) return false;
+    }
+  }
+  return true;
+}
+
+template <class C>
+ColouredGrid<C>::ColouredGrid(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, double unit)
+    : context_(context),
+      axes_(axes),
+      partition_(std::move(partition)),
+      unit_(unit),
+      own_(partition_.box(context.rank())),
+      kernels_(stencil_kernels<C>(axes[1].is_used() ? 2 : 1, false)) {
+  for (std::size_t a = 0; a < 2; ++a) {
+    const bool has_more = partition_.parts()[a] > 1 || axes[a].is_periodic();
+    ghosts_[a] = !axes[a].is_used() ? 0 : has_more ? layers : 1;
+    low_[a] = own_.low[a] - ghosts_[a];
+    rows_[a] = own_.is_empty() ? 0 : own_.high[a] - own_.low[a] + 2 * ghosts_[a];
+  }
+  const Index n = columns();
+  first_ = axes[2].is_periodic() ? -layers / 2 : 0;
+  count_ = (axes[2].is_periodic() ? (n + layers + 1) / 2 : half_length()) - first_;
+  pitch_ = rounded_up(pad + first_ + count_ + 1, pad) + pad;
+  half_size_ = rows_[0] * rows_[1] * pitch_;
+  none_.assign(at(pitch_), C{});
+  const auto weights_of = [&](std::size_t a, Index i) {
+    const Axis& axis = axes_[a];
+    if (!is_inside(axis, i)) return std::array<double, 3>{};
+    if (!axis.is_used()) return std::array{0., 0., 1.};
+    const Index p = inside(axis, i);
+    const double width = axis.width(p) / unit;
+    const auto weight = [&](Index face) {
+      const double distance = axis.distance_below(face) / unit;
+      return distance > 0 ? 1 / (distance * width) : 0;
+    };
+    return std::array{weight(p), weight(p + 1), 1 / width};
+  };
+  for (std::size_t a = 0; a < 2; ++a) {
+    for (Index i = low_[a]; i < low_[a] + rows_[a]; ++i) {
+      const auto [below, above, inverse_width] = weights_of(a, i);
+      weights_[a].below.push_back(static_cast<C>(below));
+      weights_[a].above.push_back(static_cast<C>(above));
+      weights_[a].both.push_back(static_cast<C>(below + above));
+      weights_[a].inverse_width.push_back(static_cast<C>(inverse_width));
+    }
+  }
+  const Index begin = axes[2].is_periodic() ? -layers : 0, end = axes[2].is_periodic() ? n + layers : n;
+  for (Columns* columns : {&left_, &right_, &both_, &inverse_width_}) columns->fill(none_);
+  for (Index x = begin; x < end; ++x) {
+    const auto [below, above, inverse_width] = weights_of(2, x);
+    const std::size_t half = at(x & 1), place = at((x >> 1) + pad);
+    left_[half][place] = static_cast<C>(below);
+    right_[half][place] = static_cast<C>(above);
+    both_[half][place] = static_cast<C>(below + above);
+    inverse_width_[half][place] = static_cast<C>(inverse_width);
+  }
+}
+
+template <class C>
+auto ColouredGrid<C>::zeros() const -> Field {
+  Field field(2 * half_size_ + 2 * pad);
+  std::ranges::fill(field.span(), C{});
+  return field;
+}
+
+template <class C>
+auto ColouredGrid<C>::range(std::size_t axis, Index margin) const -> Range {
+  if (own_.is_empty()) return {0, 0};
+  if (ghosts_[axis] < layers) return {own_.low[axis], own_.high[axis]};
+  const Index low = own_.low[axis] - margin, high = own_.high[axis] + margin;
+  if (axes_[axis].is_periodic()) return {low, high};
+  return {std::max<Index>(low, 0), std::min(high, axes_[axis].extent())};
+}
+
+template <class C>
+layout::BoxPartition ColouredGrid<C>::of_rows(const layout::BoxPartition& partition, Index pitch) {
+  return {{partition.splits()[0], partition.splits()[1], {0, pitch}}, partition.ranks()};
+}
+
+template <class C>
+layout::Point ColouredGrid<C>::ghost_layers(Index most) const {
+  const auto least = [&](std::size_t a) { return ghosts_[a] < layers ? std::min(ghosts_[a], most) : most; };
+  return {least(0), least(1), 0};
+}
+
+template <class C>
+std::array<halo::Field, 2> ColouredGrid<C>::halves(const Field& from, const Field& to) const {
+  // Each begins where its memory does, with the pad of its first row.
+  return {{{from.data(), to.data()}, {from.data() + half_size_, to.data() + half_size_}}};
+}
+
+template <class C>
+void ColouredGrid<C>::fill_ghosts(Field& field, Index width) {
+  const bool is_filled = partition_.number_of_parts() > 1 || axes_[0].is_periodic() || axes_[1].is_periodic();
+  if (is_filled) {
+    std::unique_ptr<halo::Exchange>& exchange = exchanges_[at(width)];
+    if (!exchange) {
+      const layout::BoxPartition rows = of_rows(partition_, pitch_);
+      const halo::Filling filling{rows,
+                                  rows,
+                                  ghosts_,
+                                  ghosts_,
+                                  ghost_layers(width),
+                                  {axes_[0].is_periodic(), axes_[1].is_periodic(), false},
+                                  halo::Reach::corners,
+                                  true};
+      exchange = std::make_unique<halo::Exchange>(context_, filling, Index{sizeof(C)}, 2, "grid");
+    }
+    (*exchange)(halves(field, field));
+  }
+  wrap(field);
+}
+
+template <class C>
+void ColouredGrid<C>::wrap(Field& field) const {
+  if (!axes_[2].is_periodic()) return;
+  for (Index i = low_[0]; i < low_[0] + rows_[0]; ++i) {
+    for (Index j = low_[1]; j < low_[1] + rows_[1]; ++j) {
+      for_each_wrapped([&](Index half, Index x, Index same_half, Index same_x) {
+        row(field, half, i, j)[x] = row(field, same_half, i, j)[same_x];
+      });
+    }
+  }
+}
+
+template <class C>
+void ColouredGrid<C>::set_coefficient(Field k) {
+  fill_ghosts(k, layers);
+  k_ = std::move(k);
+  kernels_ = stencil_kernels<C>(axes_[1].is_used() ? 2 : 1, true);
+  const auto conductance = transfer_kernels<C>().conductance;
+  const Index n = columns();
+  std::array<Columns, 2> shares, ones;
+  for (Columns* columns : {&shares[0], &shares[1], &ones[0]}) columns->fill(none_);
+  const Index begin = axes_[2].is_periodic() ? 1 - layers : 0, end = axes_[2].is_periodic() ? n + layers : n + 1;
+  for (Index x = begin; x < end; ++x) {
+    const std::size_t half = at(x & 1), place = at((x >> 1) + pad);
+    const auto [below, above] = axes_[2].shares_below(axes_[2].is_periodic() ? inside(axes_[2], x) : x);
+    shares[0][half][place] = static_cast<C>(below / unit_);
+    shares[1][half][place] = static_cast<C>(above / unit_);
+    if (axes_[2].is_periodic() || x < n) ones[0][half][place] = 1;
+  }
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    if (!axes_[a].is_used()) continue;
+    c_[a] = zeros();
+    Range planes = range(0, layers), rows = range(1, layers);
+    // Faces within memory: from the second row of it on where there are ghosts, and one above the last point.
+    if (a == 0) planes = {std::max(planes.low, low_[0] + 1), std::min(planes.high + 1, low_[0] + rows_[0])};
+    if (a == 1) rows = {std::max(rows.low, low_[1] + 1), std::min(rows.high + 1, low_[1] + rows_[1])};
+    for (Index i = planes.low; i < planes.high; ++i) {
+      for (Index j = rows.low; j < rows.high; ++j) {
+        for (Index half = 0; half < 2; ++half) {
+          const C* const here = row(k_, half, i, j) + first_;
+          C* const c = row(c_[a], half, i, j) + first_;
+          if (a == 2) {
+            const C* const below = row(k_, 1 - half, i, j) + first_ - (half == 0 ? 1 : 0);
+            conductance(below, here,
+                        {shares[0][at(half)].data() + pad + first_, shares[1][at(half)].data() + pad + first_}, {1, 1},
+                        count_ + 1, c);
+            continue;
+          }
+          const C* const below = a == 0 ? row(k_, half, i - 1, j) + first_ : row(k_, half, i, j - 1) + first_;
+          const Index face = a == 0 ? i : j;
+          const auto [share_below, share_above] =
+              axes_[a].shares_below(axes_[a].is_periodic() ? inside(axes_[a], face) : face);
+          const C* const mask = ones[0][at(half)].data() + pad + first_;
+          conductance(below, here, {mask, mask},
+                      {static_cast<C>(share_below / unit_), static_cast<C>(share_above / unit_)}, count_, c);
+        }
+      }
+    }
+  }
+}
+
+template <class C>
+const C* ColouredGrid<C>::inverse_row(C others, Index half) {
+  for (const InverseRow& row : inverse_rows_) {
+    if (row.others == others) return row.inverse[at(half)].data() + pad;
+  }
+  InverseRow& row = inverse_rows_.emplace_back(InverseRow{others, both_});
+  for (std::size_t h = 0; h < 2; ++h) {
+    for (std::size_t x = 0; x < row.inverse[h].size(); ++x) {
+      const C diagonal = both_[h][x] + others;
+      const bool is_point = inverse_width_[h][x] != 0 && diagonal > 0;
+      row.inverse[h][x] = is_point ? 1 / diagonal : C{};
+    }
+  }
+  return row.inverse[at(half)].data() + pad;
+}
+
+template <class C>
+RowStencil<C> ColouredGrid<C>::stencil(Colour colour, Index i, Index j, const Field& u, const Field& b) {
+  const Index half = half_of(colour, i, j), shift = half == 0 ? -1 : 0;
+  const std::size_t h = at(half), p = at(i - low_[0]), q = at(j - low_[1]);
+  const C* const none = none_.data() + pad;
+  const bool has_axis_0 = axes_[0].is_used(), has_axis_1 = axes_[1].is_used();
+  RowStencil<C> at_row{};
+  at_row.u = row(u, half, i, j);
+  at_row.b = row(b, half, i, j);
+  at_row.left = row(u, 1 - half, i, j) + shift;
+  at_row.right = at_row.left + 1;
+  at_row.below = {has_axis_0 ? row(u, half, i - 1, j) : none, has_axis_1 ? row(u, half, i, j - 1) : none};
+  at_row.above = {has_axis_0 ? row(u, half, i + 1, j) : none, has_axis_1 ? row(u, half, i, j + 1) : none};
+  if (k_.size() > 0) {
+    at_row.c_left = axes_[2].is_used() ? row(c_[2], half, i, j) : none;
+    at_row.c_right = axes_[2].is_used() ? row(c_[2], 1 - half, i, j) + shift + 1 : none;
+    at_row.inverse_width = inverse_width_[h].data() + pad;
+    at_row.c_below = {has_axis_0 ? row(c_[0], half, i, j) : none, has_axis_1 ? row(c_[1], half, i, j) : none};
+    at_row.c_above = {has_axis_0 ? row(c_[0], half, i + 1, j) : none, has_axis_1 ? row(c_[1], half, i, j + 1) : none};
+    at_row.inverse_widths = {weights_[0].inverse_width[p], weights_[1].inverse_width[q]};
+  } else {
+    at_row.weight_left = left_[h].data() + pad;
+    at_row.weight_right = right_[h].data() + pad;
+    at_row.weight_below = {weights_[0].below[p], weights_[1].below[q]};
+    at_row.weight_above = {weights_[0].above[p], weights_[1].above[q]};
+    at_row.inverse = inverse_row(weights_[0].both[p] + weights_[1].both[q], half);
+  }
+  return at_row;
+}
+
+namespace {
+
+template <class C>
+void advance(RowStencil<C>& row, Index by) {
+  const auto move = [by](const C*& pointer) {
+    if (pointer != nullptr) pointer += by;
+  };
+  for (const C** pointer : {&row.u, &row.b, &row.left, &row.right, &row.weight_left, &row.weight_right, &row.inverse,
+                            &row.c_left, &row.c_right, &row.inverse_width}) {
+    move(*pointer);
+  }
+  for (auto* pair : {&row.below, &row.above, &row.c_below, &row.c_above}) {
+    for (const C*& pointer : *pair) move(pointer);
+  }
+}
+
+}  // namespace
+
+template <class C>
+void ColouredGrid<C>::relax(Colour colour, Index i, Index margin, Field& u, const Field& b, bool is_zero) {
+  const Range rows = range(1, margin);
+  const auto kernel = is_zero ? kernels_.begin : kernels_.relax;
+  for (Index j = rows.low; j < rows.high; ++j) {
+    RowStencil<C> at_row = stencil(colour, i, j, u, b);
+    if (first_ != 0) advance(at_row, first_);
+    kernel(at_row, count_, row(u, half_of(colour, i, j), i, j) + first_);
+  }
+}
+
+template <class C>
+void ColouredGrid<C>::residual(Colour colour, Index i, Index j, const Field& u, const Field& b, C* r) {
+  kernels_.residual(stencil(colour, i, j, u, b), half_length(), r);
+}
+
+template class ColouredGrid<float>;
+template class ColouredGrid<double>;
+
+}  // namespace plait::poisson

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "plait/base/index.hpp"
+#include "plait/simd/isa.hpp"
+
+/// What the passes over a grid do with one row of points. All of a row is computed in whole vectors, so that a point
+/// has the same bits wherever its row begins: up to `most_lanes` - 1 elements beyond a row are read and written.
+namespace plait::poisson {
+
+inline constexpr Index most_lanes = 16;
+
+/// The equations of a row:  b - Σ c (u - u_next) = 0.  Pointers are those of the row's first point; those across an
+/// axis that is not used point to zeros.
+template <class T>
+struct RowStencil {
+  const T *u, *b;
+  const T *left, *right;
+  std::array<const T*, 2> below, above;  // across axes 0 and 1
+
+  // k = 1: what values next to a point are multiplied by.
+  const T *weight_left, *weight_right;
+  std::array<T, 2> weight_below, weight_above;
+  const T* inverse;  // of the diagonal, or 0
+
+  // k varies: conductances of faces, and 1 / widths.
+  const T *c_left, *c_right, *inverse_width;
+  std::array<const T*, 2> c_below, c_above;
+  std::array<T, 2> inverse_widths;
+};
+
+template <class T>
+struct StencilKernels {
+  using Kernel = void (*)(const RowStencil<T>& row, Index count, T* out);
+  Kernel relax;     ///< out ← what solves a point's equation; 0 where there is no diagonal
+  Kernel begin;     ///< the same where all around it is 0
+  Kernel residual;  ///< out ← b - A u
+};
+
+/// \param cross_axes  1 where axis 1 is not used, else 2
+/// \pre  simd::is_supported(isa)
+template <class T>
+[[nodiscard]] StencilKernels<T> stencil_kernels(int cross_axes, bool k_varies, simd::Isa isa = simd::selected_isa());
+
+/// Rows and what they are multiplied by.
+template <class T>
+struct WeightedRows {
+  static constexpr std::size_t most = 9;
+  std::array<const T*, most> rows;
+  std::array<T, most> weights;
+  std::size_t count = 0;
+
+  void add(const T* row, T weight) {
+    rows[count] = row;
+    weights[count++] = weight;
+  }
+};
+
+template <class T>
+struct TransferKernels {
+  /// out ← Σ weight · row
+  void (*sum)(const WeightedRows<T>& rows, Index count, T* out);
+  /// out[X] ← t[0][X] even[X] + t[1][X] odd[X] + t[2][X] even[X + 1],  even and odd such sums. No rows: 0.
+  void (*restrict_row)(const WeightedRows<T>& even, const WeightedRows<T>& odd, const std::array<const T*, 3>& taps,
+                       Index count, T* out);
+  /// u[X] ← u[X] + own[X] e[X] + other[X] next[X]
+  void (*interpolate)(const T* own, const T* other, const T* e, const T* next, Index count, T* u);
+  /// even[X] ← row[2X], odd[X] ← row[2X + 1], for X < count
+  void (*split)(const T* row, Index count, T* even, T* odd);
+  void (*join)(const T* even, const T* odd, Index count, T* row);
+  /// c[X] ← 1 / (below share / k below + above share / k), shares = shares[X] · factors; 0 where there are none
+  void (*conductance)(const T* k_below, const T* k, const std::array<const T*, 2>& shares,
+                      const std::array<T, 2>& factors, Index count, T* c);
+};
+
+template <class T>
+[[nodiscard]] TransferKernels<T> transfer_kernels(simd::Isa isa = simd::selected_isa());
+
+template <class T, class C>
+struct ConversionKernels {
+  /// u[x] ← u[x] + factor e[x], for x < count alone
+  void (*add)(const C* e, T factor, Index count, T* u);
+  /// out[x] ← factor r[x], rounded
+  void (*convert)(const T* r, T factor, Index count, C* out);
+};
+
+/// For equal types, and double with float.
+template <class T, class C>
+[[nodiscard]] ConversionKernels<T, C> conversion_kernels(simd::Isa isa = simd::selected_isa());
+
+}  // namespace plait::poisson
