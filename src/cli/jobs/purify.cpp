@@ -298,7 +298,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   void report_smearing(Report& report) const {
     report.fact("smearing", name(task_.smearing));
     report.fact("width", task_.width);
-    const double entropy = report.fact("entropy", task_.per_state * outcome_.occupations.entropy);
+    const double entropy = report.fact("entropy", task_.per_state * outcome_.filling.occupations.entropy);
     const double free_energy = report.fact("free_energy", outcome_.energy - task_.width * entropy);
     if (!task_.is_smeared()) return;
     const std::string mu = task_.is_partly_filled() ? fmt::format("{:.12g}", outcome_.chemical_potentials.low) : "any";

@@ -43,10 +43,11 @@ std::string occupations(const PurifyOutcome& outcome) {
   const auto& energies = outcome.energies;
   if (energies.empty()) return "<h2>Occupations</h2>\n<p>There are no states.</p>\n";
   std::vector<AxisPlot::Point> points;
-  for (std::size_t k = 0; k < energies.size(); ++k) points.push_back({energies[k], outcome.occupations.of_states[k]});
+  for (std::size_t k = 0; k < energies.size(); ++k)
+    points.push_back({energies[k], outcome.filling.occupations.of_states[k]});
   const double room = energies.front() < energies.back() ? 0 : 0.5;
   AxisPlot plot({"energy, in the units of H", Scale::linear, energies.front() - room, energies.back() + room},
-                linear_axis("occupation, without a unit", outcome.occupations.of_states), 320,
+                linear_axis("occupation, without a unit", outcome.filling.occupations.of_states), 320,
                 "Occupations of the eigenstates by energy");
   plot.curve("compute", "occupation", points);
   return "<h2>Occupations</h2>\n" + plot.svg() + "<p class=\"soft\">Of all eigenstates, by energy.</p>\n";

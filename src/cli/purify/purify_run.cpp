@@ -150,18 +150,21 @@ class PurifyRun {
     in_words([&] {
       states.emplace(context_, h, s);
       outcome_.energies = states->values();
-      outcome_.occupations = mpi::agreed(context_, [&] { return occupations(outcome_.energies); });
+      outcome_.filling = mpi::agreed(
+          context_, [&] { return purify::fill(outcome_.energies, task_.filled, task_.smearing, task_.width); });
     });
+    outcome_.frontier = outcome_.filling.frontier;
+    outcome_.chemical_potentials = outcome_.filling.chemical_potentials;
+    outcome_.energy = task_.per_state * outcome_.filling.energy;
     outcome_.prepare_seconds = work_.highest(watch.seconds());
     const Stopwatch summing;
     work_.meter.stage("summing up the occupied states", 0, 0);
     const std::vector<double>& energies = outcome_.energies;
-    std::vector<double> weights = outcome_.occupations.of_states;
+    std::vector<double> weights = outcome_.filling.occupations.of_states;
     auto d = purify::allocate<T>(context_, products_.layout());
     states->weigh(weights, d);
-    double energy = 0;
-    for (std::size_t k = 0; k < weights.size(); ++k) energy += weights[k] *= energies[k];
     if (!task_.energy_weighted.empty()) {
+      for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= energies[k];
       weighted.emplace(purify::allocate<T>(context_, products_.layout()));
       states->weigh(weights, *weighted);
     }
@@ -170,44 +173,11 @@ class PurifyRun {
 
     work_.meter.stage("checking the density matrix", 0, 0);
     const Stopwatch checking;
-    outcome_.energy = task_.per_state * energy;
     if (energies.empty()) return d;
     outcome_.state.problem.spectrum = {energies.front(), energies.back()};
-    const double width = std::max(energies.back() - energies.front(), std::abs(energies.back()));
-    outcome_.errors.norm = std::max(1.0, std::sqrt(purify::inner_product(context_, d, d)));
-    outcome_.errors.trace =
-        (s == nullptr ? purify::trace(context_, d) : purify::inner_product(context_, d, *s)) - task_.filled;
-    if (width > 0) {
-      outcome_.errors.commutator = purify::commutator_error(context_, h, d, s) / (width * outcome_.errors.norm);
-      outcome_.errors.energy = std::abs(purify::inner_product(context_, d, h) - energy) / width;
-    }
-    if (task_.smearing == purify::Smearing::none) {
-      outcome_.errors.idempotency = purify::sampled_idempotency_error(context_, d, s);
-    }
+    outcome_.errors = purify::density_errors(context_, energies, outcome_.filling, h, s, d);
     outcome_.check_seconds = work_.highest(checking.seconds());
     return d;
-  }
-
-  /// Occupations of eigenstates, and with them the states at the gap.
-  [[nodiscard]] purify::Occupations occupations(const std::vector<double>& energies) {
-    auto result = purify::occupy(energies, task_.filled, task_.smearing, task_.width);
-    const double mu = result.chemical_potential;
-    outcome_.chemical_potentials = {mu, mu};
-    if (task_.smearing != purify::Smearing::none || task_.occupied == 0 || task_.occupied == task_.states) {
-      return result;
-    }
-    const auto empty = static_cast<std::size_t>(task_.occupied);
-    outcome_.frontier = {energies[empty - 1], 0, energies[empty], 0};
-    outcome_.chemical_potentials = {energies[empty - 1], energies[empty]};
-    constexpr double resolution = 1e-12;  // of the spectrum
-    if (!(energies[empty] - energies[empty - 1] > resolution * (energies.back() - energies.front()))) {
-      throw purify::NoGap(
-          fmt::format("no gap for {} occupied states of {}: states {} and {} have the energies {:.12g} "
-                      "and {:.12g}; --smearing occupies both in part",
-                      task_.occupied, task_.states, empty, empty + 1, energies[empty - 1], energies[empty]),
-          outcome_.chemical_potentials);
-    }
-    return result;
   }
 
   /// D by iteration, its checks, and DHD if it is asked for.

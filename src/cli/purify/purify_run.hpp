@@ -8,11 +8,11 @@
 #include "plait/base/timeline.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/purify/dense_products.hpp"
+#include "plait/purify/filling.hpp"
 #include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/method.hpp"
 #include "plait/purify/orthogonal.hpp"
 #include "plait/purify/purification.hpp"
-#include "plait/purify/smearing.hpp"
 #include "plait/purify/spectrum.hpp"
 
 #include "cli/host/job.hpp"
@@ -72,8 +72,8 @@ struct PurifyOutcome {
   purify::Interval chemical_potentials;
   purify::Frontier frontier;
   std::vector<double> energies;  // of all eigenstates, where they were found
-  purify::Occupations occupations;
-  double energy = 0;  // per_state · tr(DH)
+  purify::Filling filling;       // of these
+  double energy = 0;             // per_state · tr(DH)
   purify::DensityErrors errors;
   std::optional<purify::InverseRoot> root;
   Index resumed_at = 0;        // steps that a checkpoint had, 0 without
