@@ -22,7 +22,7 @@ SymmBlocking::SymmBlocking(mpi::Context& context, const SymmGrid& mesh, const Sy
   along_i_ = context.comm().subset(mesh.ranks_of_column(me_.column, me_.layer), 0);
 }
 
-void SymmBlocking::make(bool cubes) {
+void SymmBlocking::make(Powers powers) {
   if (!takes_part_) return;
   const auto need = [&](Buffer& buffer, Index elements) {
     if (buffer.size() < elements * products_->element_bytes) buffer = Buffer(elements * products_->element_bytes);
@@ -31,7 +31,7 @@ void SymmBlocking::make(bool cubes) {
   need(b_, inner_ * columns_);
   need(c_, rows_ * columns_);
   need(d2_, rows_ * columns_);
-  if (cubes) need(d3_, rows_ * columns_);
+  if (powers == Powers::square_and_cube) need(d3_, rows_ * columns_);
 }
 
 Index SymmBlocking::workspace_bytes() const noexcept {
@@ -106,19 +106,19 @@ void SymmBlocking::broadcast_square() {
   mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes, me_.column);
 }
 
-void SymmBlocking::run(const SymmOperands& operands, bool cubes) {
+void SymmBlocking::run(const SymmOperands& operands, Powers powers) {
   if (!takes_part_) return;
   const Reducer of_column = [](int, int k) { return k; };
   const Reducer of_row = [](int i, int) { return i; };
   square(operands);
   if (is_original()) send_home(of_column, d2_.data(), operands.d2);
-  if (cubes) {
+  if (powers == Powers::square_and_cube) {
     broadcast_square();
     multiply(false);
     reduce(me_.layer, d3_.data());
   }
   if (!is_original()) send_home(of_row, d2_.data(), operands.d2);
-  if (cubes) send_home(of_column, d3_.data(), operands.d3);
+  if (powers == Powers::square_and_cube) send_home(of_column, d3_.data(), operands.d3);
 }
 
 }  // namespace plait::dense

@@ -16,9 +16,9 @@ class SymmBlocking final : public SymmPlan {
   /// Collective over the context.
   SymmBlocking(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products, const SymmOptions& options);
 
-  void make(bool cubes) override;
-  void prepare(bool /*cubes*/) override {}
-  void run(const SymmOperands& operands, bool cubes) override;
+  void make(Powers powers) override;
+  void prepare(Powers /*powers*/) override {}
+  void run(const SymmOperands& operands, Powers powers) override;
   [[nodiscard]] Index workspace_bytes() const noexcept override;
 
  private:

@@ -120,7 +120,7 @@ OperationId SymmCannon::multiply(Graph& graph, const At& a, const At& b, const B
   return last;
 }
 
-void SymmCannon::build(Graph& graph, const Slots& slots, bool cubes) {
+void SymmCannon::build(Graph& graph, const Slots& slots, Powers powers) {
   Index offset = 0;
   const auto take = [&](Index elements) {
     const Place place{slots.workspace, offset};
@@ -143,7 +143,7 @@ void SymmCannon::build(Graph& graph, const Slots& slots, bool cubes) {
   const auto squared = multiply(graph, {d, ds}, {d, ds}, buffers, first, in_use);
   const Index sum = first + stages_of_product();
   const Stream partial = after(lines_.cut(elements, sum), squared);
-  if (!cubes) {
+  if (powers == Powers::square) {
     static_cast<void>(lines_.reduce(graph, *along_k_, 0, partial, buffers.c, d2));
     return;
   }

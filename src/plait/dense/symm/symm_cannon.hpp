@@ -19,7 +19,7 @@ class SymmCannon final : public SymmScheduled {
  private:
   using Stream = collective::Stream;
 
-  void build(Graph& graph, const Slots& slots, bool cubes) override;
+  void build(Graph& graph, const Slots& slots, Powers powers) override;
   [[nodiscard]] int strands() const noexcept override { return lines_.strands(); }
   [[nodiscard]] Index workspace_elements() const override;
 

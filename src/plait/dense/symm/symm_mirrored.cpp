@@ -48,7 +48,7 @@ class MirroredGraph {
     return inner_ * rows_ + (inner_ + rows_) * ((columns_ + 1) / 2);
   }
 
-  void build(Place d, Place d2, Place d3, Place workspace, bool cubes) {
+  void build(Place d, Place d2, Place d3, Place workspace, Powers powers) {
     place_operands(d, workspace);
     const SymmPanels row = broadcast_row();
     for (const SymmPanel& panel : row) collective::append(row_final_, panel.finals());
@@ -62,7 +62,7 @@ class MirroredGraph {
     SymmPanels sums = term(first_sums_);
     sum_up(columns, is_home_ ? row_place_ : column_place_, sums);
     const SymmPanels home = bring_home(sums, first_sums_, d2);
-    if (!cubes) return;
+    if (powers == Powers::square) return;
 
     if (is_home_) {
       send_columns(home, d2);
@@ -328,10 +328,10 @@ Index SymmMirrored::workspace_elements() const {
   return MirroredGraph(context(), pairing_, products(), cut, none).workspace_elements();
 }
 
-void SymmMirrored::build(Graph& graph, const Slots& slots, bool cubes) {
+void SymmMirrored::build(Graph& graph, const Slots& slots, Powers powers) {
   const PanelCut cut(mesh(), products().element_bytes, segment_elements());
   MirroredGraph(context(), pairing_, products(), cut, graph)
-      .build({slots.d}, {slots.d2}, {slots.d3}, {slots.workspace}, cubes);
+      .build({slots.d}, {slots.d2}, {slots.d3}, {slots.workspace}, powers);
 }
 
 }  // namespace plait::dense

@@ -25,7 +25,7 @@ class SymmMirrored final : public SymmScheduled {
   SymmMirrored(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products, const SymmOptions& options);
 
  private:
-  void build(Graph& graph, const Slots& slots, bool cubes) override;
+  void build(Graph& graph, const Slots& slots, Powers powers) override;
   [[nodiscard]] int strands() const noexcept override { return 1; }
   [[nodiscard]] Index workspace_elements() const override;
 

@@ -47,7 +47,7 @@ void SymmOverlapped::send_home(Graph& graph, Reducer reducer, const Stream& redu
   for (const Segment& segment : coming.segments()) graph.receive(position(segment), from, coming.range(home, segment));
 }
 
-void SymmOverlapped::build(Graph& graph, const Slots& slots, bool cubes) {
+void SymmOverlapped::build(Graph& graph, const Slots& slots, Powers powers) {
   const Index hops = lines_.stages_of_collective(mesh().edge());
   const Index phase = lines_.stages(mesh().most_elements()) + 2 * hops + 1;
   Index offset = 0;
@@ -87,7 +87,7 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, bool cubes) {
   const Stream squares = lines_.reduce(graph, *along_j_, me_.row, partial, c, d2);
   const Reducer of_row = [](int i, int) { return i; };
   const Reducer of_column = [](int, int k) { return k; };
-  if (!cubes) {
+  if (powers == Powers::square) {
     send_home(graph, of_row, squares, d2, {slots.d2}, 2 * (phase + 1));
     return;
   }

@@ -18,7 +18,7 @@ class SymmOverlapped final : public SymmScheduled {
   using Stream = collective::Stream;
   using Reducer = int (*)(int i, int k);  // at which j block (i, k) is reduced
 
-  void build(Graph& graph, const Slots& slots, bool cubes) override;
+  void build(Graph& graph, const Slots& slots, Powers powers) override;
   [[nodiscard]] int strands() const noexcept override { return lines_.strands(); }
   [[nodiscard]] Index workspace_elements() const override;
 

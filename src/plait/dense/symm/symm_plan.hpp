@@ -12,6 +12,10 @@
 
 namespace plait::dense {
 
+/// What is wanted of D: D² alone, or D² and D³.
+enum class Powers : unsigned char { square, square_and_cube };
+[[nodiscard]] constexpr std::size_t index_of(Powers powers) noexcept { return static_cast<std::size_t>(powers); }
+
 /// This rank's block of each matrix, column-major without gaps; null where it has none. They do not overlap.
 struct SymmOperands {
   const std::byte* d;
@@ -39,13 +43,13 @@ class SymmPlan {
 
   /// Plans what `run` does. Called once for each value, ordered alike on all ranks; collective where contracts are
   /// checked heavily.
-  virtual void make(bool cubes) = 0;
+  virtual void make(Powers powers) = 0;
   /// Takes memory that `run` needs, so that it can't fail for lack of it. Local.
   /// \pre  made
-  virtual void prepare(bool cubes) = 0;
+  virtual void prepare(Powers powers) = 0;
   /// Collective over the context, or the ranks of the mesh.
   /// \pre  prepared
-  virtual void run(const SymmOperands& operands, bool cubes) = 0;
+  virtual void run(const SymmOperands& operands, Powers powers) = 0;
   [[nodiscard]] virtual Index workspace_bytes() const noexcept = 0;
 
  private:

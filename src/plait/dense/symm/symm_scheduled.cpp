@@ -24,33 +24,35 @@ Index SymmScheduled::needed_workspace_bytes() const {
   return mesh().contains(context_->rank()) ? bytes(workspace_elements()) : 0;
 }
 
-schedule::Schedule SymmScheduled::schedule(bool cubes) {
+schedule::Schedule SymmScheduled::schedule(Powers powers) {
   Graph graph(strands());
   const layout::Shape home = home_shape(context_->rank());
   const Index home_bytes = bytes(home.rows * home.columns);
   Slots slots{};
   slots.d = graph.input(home_bytes);
   slots.d2 = graph.output(home_bytes);
-  slots.d3 = graph.output(cubes ? home_bytes : 0);
+  slots.d3 = graph.output(powers == Powers::square_and_cube ? home_bytes : 0);
   slots.workspace = graph.output(needed_workspace_bytes());
-  if (mesh().contains(context_->rank())) build(graph, slots, cubes);
-  return {*context_, std::move(graph), cubes ? "symm square cube" : "symm square", {32, 32, 8}};
+  if (mesh().contains(context_->rank())) build(graph, slots, powers);
+  return {
+      *context_, std::move(graph), powers == Powers::square_and_cube ? "symm square cube" : "symm square", {32, 32, 8}};
 }
 
-void SymmScheduled::make(bool cubes) {
+void SymmScheduled::make(Powers powers) {
   if (workspace_.size() < needed_workspace_bytes()) workspace_ = Buffer(needed_workspace_bytes());
-  (cubes ? square_cube_ : square_).emplace(schedule(cubes));
+  schedules_[index_of(powers)].emplace(schedule(powers));
 }
 
-void SymmScheduled::prepare(bool cubes) { (cubes ? square_cube_ : square_)->prepare(); }
+void SymmScheduled::prepare(Powers powers) { schedules_[index_of(powers)]->prepare(); }
 
-void SymmScheduled::run(const SymmOperands& operands, bool cubes) {
+void SymmScheduled::run(const SymmOperands& operands, Powers powers) {
   const layout::Shape home = home_shape(context_->rank());
   const auto size = static_cast<std::size_t>(bytes(home.rows * home.columns));
   const std::vector<schedule::Binding> bindings{
       schedule::Binding::input({operands.d, size}), schedule::Binding::output({operands.d2, size}),
-      schedule::Binding::output({operands.d3, cubes ? size : 0}), schedule::Binding::output(workspace_.bytes())};
-  schedule::Schedule& its_schedule = *(cubes ? square_cube_ : square_);
+      schedule::Binding::output({operands.d3, powers == Powers::square_and_cube ? size : 0}),
+      schedule::Binding::output(workspace_.bytes())};
+  schedule::Schedule& its_schedule = *schedules_[index_of(powers)];
   its_schedule.start(bindings);
   its_schedule.wait();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "plait/base/memory.hpp"
@@ -13,9 +14,9 @@ namespace plait::dense {
 /// An algorithm that is one graph: one for D² alone, one for both products, each made when it is first wanted.
 class SymmScheduled : public SymmPlan {
  public:
-  void make(bool cubes) final;
-  void prepare(bool cubes) final;
-  void run(const SymmOperands& operands, bool cubes) final;
+  void make(Powers powers) final;
+  void prepare(Powers powers) final;
+  void run(const SymmOperands& operands, Powers powers) final;
   [[nodiscard]] Index workspace_bytes() const noexcept final { return workspace_.size(); }
 
  protected:
@@ -37,19 +38,19 @@ class SymmScheduled : public SymmPlan {
   [[nodiscard]] Index segment_elements() const noexcept;
 
   /// This rank's part.
-  virtual void build(Graph& graph, const Slots& slots, bool cubes) = 0;
+  virtual void build(Graph& graph, const Slots& slots, Powers powers) = 0;
   [[nodiscard]] virtual int strands() const noexcept = 0;
   /// Of memory that the graph of a rank of the mesh has for itself.
   [[nodiscard]] virtual Index workspace_elements() const = 0;
 
  private:
   [[nodiscard]] Index needed_workspace_bytes() const;
-  [[nodiscard]] schedule::Schedule schedule(bool cubes);
+  [[nodiscard]] schedule::Schedule schedule(Powers powers);
 
   mpi::Context* context_;
   const SymmProducts* products_;
   Buffer workspace_;
-  std::optional<schedule::Schedule> square_, square_cube_;
+  std::array<std::optional<schedule::Schedule>, 2> schedules_;  // by powers
 };
 
 /// C ← op(A)·op(B), or C ← C + op(A)·op(B), some columns in each step, so that messages are looked after in between.

@@ -129,36 +129,36 @@ Index SymmSquareCube<T>::workspace_bytes() const noexcept {
 }
 
 template <Element T>
-void SymmSquareCube<T>::make(bool cubes) {
-  bool& is_made = is_made_[cubes ? 1 : 0];
+void SymmSquareCube<T>::make(Powers powers) {
+  bool& is_made = is_made_[index_of(powers)];
   if (is_made) return;
-  const auto made = [&](mpi::Context& own) { mpi::agreed(own, [&] { plan_->make(cubes); }); };
+  const auto made = [&](mpi::Context& own) { mpi::agreed(own, [&] { plan_->make(powers); }); };
   active_ ? (*active_)->run(std::ref(made)) : made(*context_);
   is_made = true;
 }
 
 template <Element T>
 void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Tiles d2, const Tiles* d3) {
-  const bool cubes = d3 != nullptr;
+  const Powers powers = d3 == nullptr ? Powers::square : Powers::square_and_cube;
   std::optional<PackedTile<const T>> source;
   std::optional<PackedTile<T>> square, cube;
   context_->expect_all_ranks();
-  make(cubes);
+  make(powers);
   mpi::agreed(*context_, [&] {
     context_->expect_usable();
     check();
     const int rank = context_->rank();
     layout::check_tiles(layout(), rank, d);
     layout::check_tiles(layout(), rank, d2);
-    if (cubes) layout::check_tiles(layout(), rank, *d3);
+    if (powers == Powers::square_and_cube) layout::check_tiles(layout(), rank, *d3);
     const matrix_view<const T> d_tile = only(d);
     const matrix_view<T> d2_tile = only(d2);
-    const matrix_view<T> d3_tile = cubes ? only(*d3) : matrix_view<T>();
+    const matrix_view<T> d3_tile = powers == Powers::square_and_cube ? only(*d3) : matrix_view<T>();
     expect_apart<T>(d_tile, "d", d2_tile, "d2");
     expect_apart<T>(d_tile, "d", d3_tile, "d3");
     expect_apart<T>(d2_tile, "d2", d3_tile, "d3");
     source.emplace(d_tile), square.emplace(d2_tile), cube.emplace(d3_tile);
-    if (plan_) plan_->prepare(cubes);
+    if (plan_) plan_->prepare(powers);
   });
   source->read();
   const auto bytes = [](auto* elements) { return reinterpret_cast<std::byte*>(elements); };
@@ -166,7 +166,7 @@ void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Ti
                               bytes(cube->data())};
   const auto kernel = [&](mpi::Context&) {
     const BlasThreads threads(blas_threads_);
-    plan_->run(operands, cubes);
+    plan_->run(operands, powers);
   };
   active_ ? (*active_)->run(std::ref(kernel)) : kernel(*context_);
   square->write(), cube->write();

@@ -18,6 +18,7 @@
 namespace plait::dense {
 
 class SymmPlan;
+enum class Powers : unsigned char;
 
 /// D² and D³ of a symmetric (complex: Hermitian) n × n matrix D, which lies in a layout of the algorithm's own.
 ///
@@ -79,7 +80,7 @@ class SymmSquareCube {
   [[nodiscard]] Index workspace_bytes() const noexcept;
 
  private:
-  void make(bool cubes);
+  void make(Powers powers);
   void run(const std::function<void()>& check, ConstTiles d, Tiles d2, const Tiles* d3);
 
   mpi::Context* context_;
