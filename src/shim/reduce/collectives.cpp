@@ -42,34 +42,6 @@ std::optional<int> not_reproducible(Routine routine, Outcome why, std::optional<
   return pass_on(routine, why);
 }
 
-/// What a thread combined last, which it will mostly combine next.
-struct Remembered {
-  MPI_Op operation;
-  MPI_Datatype type;
-  const Combine* combine;
-  const Combine* exact_sum;  // null where it is none, or there is none
-  bool depends_on_order;
-  std::optional<simd::Element> padded;  // pairs
-};
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-thread_local constinit Remembered last{};
-
-// True if there is a way to combine, which is remembered then.
-bool find_combine(MPI_Op operation, MPI_Datatype type) noexcept {
-  if (last.operation == operation && last.type == type && last.combine != nullptr) return true;
-  const auto reduction = mpi::predefined_reduction(operation, type);
-  const Combine* const combine = reduction ? combine_of(*reduction) : nullptr;
-  if (combine == nullptr) return false;
-  const bool is_padded = simd::is_padded(reduction->element);
-  last = {operation,
-          type,
-          combine,
-          exact_sum_of(*reduction),
-          depends_on_order(reduction),
-          is_padded ? std::optional(reduction->element) : std::nullopt};
-  return true;
-}
-
 // Where MPI calls it an error if results are to overwrite operands without being told to; elsewhere it is in place, on
 // some ranks perhaps.
 bool may_be_same([[maybe_unused]] Routine routine, [[maybe_unused]] Index count) noexcept {
@@ -81,8 +53,7 @@ bool may_be_same([[maybe_unused]] Routine routine, [[maybe_unused]] Index count)
 }
 
 // A rank that gets nothing needs no place for it.
-bool are_buffers(Routine routine, const void* send, const void* receive, Index count,
-                 bool gets_nothing = false) noexcept {
+bool are_buffers(Routine routine, const void* send, const void* receive, Index count, bool gets_nothing) noexcept {
   if (gets_nothing && receive == nullptr) return send != nullptr && send != MPI_IN_PLACE;
   return send != nullptr && receive != nullptr && receive != MPI_IN_PLACE &&
          (send != receive || may_be_same(routine, count));
@@ -104,24 +75,24 @@ std::optional<Call> look_at(Routine routine, MPI_Op operation, MPI_Datatype type
     pass_on(routine, why);
     return std::nullopt;
   };
-  if (!find_combine(operation, type)) {
+  const std::optional<Combining> reduction = combining_of(operation, type);
+  if (!reduction) {
     if (!is_reproducible_wanted()) return pass(Outcome::reduction);
     not_reproducible(routine, Outcome::irreproducible_reduction);
     return std::nullopt;
   }
-  const Remembered reduction = last;
   if (count <= 0) return pass(Outcome::arguments);
   NodeGroup* const group = NodeGroup::of(comm);
   if (group == nullptr || group->size() == 0) {
-    if (!reduction.depends_on_order || !is_reproducible_wanted()) return pass(Outcome::communicator);
+    if (!reduction->depends_on_order || !is_reproducible_wanted()) return pass(Outcome::communicator);
     not_reproducible(routine, Outcome::irreproducible_communicator);
     return std::nullopt;
   }
-  const bool is_exact = group->is_reproducible() && reduction.exact_sum != nullptr;
-  if (reduction.depends_on_order && !is_exact && group->is_reproducible()) {
+  const bool is_exact = group->is_reproducible() && reduction->exact_sum != nullptr;
+  if (reduction->depends_on_order && !is_exact && group->is_reproducible()) {
     Log::of_program().tell(routine, Outcome::irreproducible_reduction, group->rank());
   }
-  return Call{is_exact ? reduction.exact_sum : reduction.combine, reduction.padded, group, is_exact};
+  return Call{is_exact ? reduction->exact_sum : reduction->combine, reduction->padded, group, is_exact};
 }
 
 /// Buffers of a call, of which other ranks know nothing.
@@ -133,6 +104,16 @@ struct Buffers {
 
   [[nodiscard]] const void* operand() const noexcept { return send == MPI_IN_PLACE ? receive : send; }
 };
+
+Buffers buffers_of(Routine routine, const void* send, void* receive, Index operands, Index results) noexcept {
+  return {send, receive, results, are_buffers(routine, send, receive, operands, results == 0)};
+}
+
+/// Of a result that only one rank gets.
+Buffers buffers_of_root(Routine routine, const void* send, void* receive, Index count, bool is_root) noexcept {
+  if (is_root) return buffers_of(routine, send, receive, count, count);
+  return {send, receive, 0, send != nullptr && send != MPI_IN_PLACE};
+}
 
 void copy_own(const Call& call, const Buffers& buffers) noexcept {
   if (call.padded) {
@@ -181,19 +162,19 @@ std::optional<int> serve(Routine routine, MPI_Comm comm, const Call& call, Index
 }
 
 // Prefixes of all ranks, one after the other: no exact sums, which are made of all operands at once.
-template <class Run>
 std::optional<int> prefix(Routine routine, const void* send, void* receive, Index count, MPI_Datatype type,
-                          MPI_Op operation, MPI_Comm comm, Run&& run) noexcept {
+                          MPI_Op operation, MPI_Comm comm, decltype(&NodeReducer::scan) run) noexcept {
   const auto call = look_at(routine, operation, type, count, comm);
   if (!call) return std::nullopt;
   const NodeGroup& group = *call->group;
   if (call->is_exact) return not_reproducible(routine, Outcome::irreproducible_routine, group.rank());
   const bool gets_nothing = routine == Routine::exscan && group.rank() == 0;
-  const Buffers buffers{send, receive, gets_nothing ? 0 : count,
-                        are_buffers(routine, send, receive, count, gets_nothing)};
-  return serve(routine, comm, *call, count * call->combine->element_bytes(), buffers,
+  return serve(routine, comm, *call, count * call->combine->element_bytes(),
+               buffers_of(routine, send, receive, count, gets_nothing ? 0 : count),
                [&](auto& reducer, const void* in, void* out) {
-                 if constexpr (std::is_same_v<decltype(reducer), NodeReducer&>) run(reducer, in, out, *call->combine);
+                 if constexpr (std::is_same_v<decltype(reducer), NodeReducer&>) {
+                   (reducer.*run)(in, out, count, *call->combine);
+                 }
                });
 }
 
@@ -309,8 +290,7 @@ std::optional<int> start_whole(Routine routine, Begin when, const void* send, vo
   const auto call = look_at(routine, operation, type, count, comm);
   if (!call) return std::nullopt;
   const bool gets_nothing = deliver == Deliver::up_to_the_last && call->group->rank() == 0;
-  const Buffers buffers{send, receive, gets_nothing ? 0 : count,
-                        are_buffers(routine, send, receive, count, gets_nothing)};
+  const Buffers buffers = buffers_of(routine, send, receive, count, gets_nothing ? 0 : count);
   return start(routine, when, comm, *call, count, deliver, 0, {}, buffers, request);
 }
 
@@ -322,7 +302,7 @@ std::optional<int> start_scattered(Routine routine, Begin when, const void* send
     std::vector<Index> begins(group.counts().size() + 1);
     collective::divide_by_counts(group.counts(), begins);
     const Index own = group.counts()[static_cast<std::size_t>(group.rank())];
-    const Buffers buffers{send, receive, own, are_buffers(routine, send, receive, begins.back(), own == 0)};
+    const Buffers buffers = buffers_of(routine, send, receive, begins.back(), own);
     return start(routine, when, comm, call, begins.back(), Deliver::to_owners, 0, begins, buffers, request);
   } catch (const std::bad_alloc&) {
     MPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
@@ -338,8 +318,7 @@ std::optional<int> allreduce(const void* send, void* receive, Index count, MPI_D
   const auto call = look_at(routine, operation, type, count, comm);
   if (!call) return std::nullopt;
   const Combine& combine = *call->combine;
-  return serve(routine, comm, *call, count * combine.element_bytes(),
-               Buffers{send, receive, count, are_buffers(routine, send, receive, count)},
+  return serve(routine, comm, *call, count * combine.element_bytes(), buffers_of(routine, send, receive, count, count),
                [&](auto& reducer, const void* in, void* out) { reducer.allreduce(in, out, count, combine); });
 }
 
@@ -351,10 +330,8 @@ std::optional<int> reduce(const void* send, void* receive, Index count, MPI_Data
   const Combine& combine = *call->combine;
   const NodeGroup& group = *call->group;
   if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
-  const bool is_root = group.rank() == root;
-  const bool are_fine = is_root ? are_buffers(routine, send, receive, count) : send != nullptr && send != MPI_IN_PLACE;
   return serve(routine, comm, *call, count * combine.element_bytes(),
-               Buffers{send, receive, is_root ? count : 0, are_fine},
+               buffers_of_root(routine, send, receive, count, group.rank() == root),
                [&](auto& reducer, const void* in, void* out) { reducer.reduce(in, out, count, root, combine); });
 }
 
@@ -365,26 +342,20 @@ std::optional<int> reduce_scatter_block(const void* send, void* receive, Index c
   if (!call) return std::nullopt;
   const Combine& combine = *call->combine;
   const NodeGroup& group = *call->group;
-  return serve(
-      routine, comm, *call, count * group.size() * combine.element_bytes(),
-      Buffers{send, receive, count, are_buffers(routine, send, receive, count)},
-      [&](auto& reducer, const void* in, void* out) { reducer.reduce_scatter_block(in, out, count, combine); });
+  return serve(routine, comm, *call, count * group.size() * combine.element_bytes(),
+               buffers_of(routine, send, receive, count, count), [&](auto& reducer, const void* in, void* out) {
+                 reducer.reduce_scatter_block(in, out, count, combine);
+               });
 }
 
 std::optional<int> scan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
                         MPI_Comm comm) noexcept {
-  return prefix(Routine::scan, send, receive, count, type, operation, comm,
-                [&](NodeReducer& reducer, const void* in, void* out, const Combine& combine) {
-                  reducer.scan(in, out, count, combine);
-                });
+  return prefix(Routine::scan, send, receive, count, type, operation, comm, &NodeReducer::scan);
 }
 
 std::optional<int> exscan(const void* send, void* receive, Index count, MPI_Datatype type, MPI_Op operation,
                           MPI_Comm comm) noexcept {
-  return prefix(Routine::exscan, send, receive, count, type, operation, comm,
-                [&](NodeReducer& reducer, const void* in, void* out, const Combine& combine) {
-                  reducer.exscan(in, out, count, combine);
-                });
+  return prefix(Routine::exscan, send, receive, count, type, operation, comm, &NodeReducer::exscan);
 }
 
 template <class Count>
@@ -397,8 +368,7 @@ std::optional<int> reduce_scatter(const void* send, void* receive, const Count* 
   const Index sum = take_counts(group, counts);
   if (sum < 0) return pass_on(routine, Outcome::arguments);
   const Index own = group.counts()[static_cast<std::size_t>(group.rank())];
-  return serve(routine, comm, *call, sum * call->combine->element_bytes(),
-               Buffers{send, receive, own, are_buffers(routine, send, receive, sum, own == 0)},
+  return serve(routine, comm, *call, sum * call->combine->element_bytes(), buffers_of(routine, send, receive, sum, own),
                [&](auto& reducer, const void* in, void* out) {
                  reducer.reduce_scatter(in, out, group.counts(), *call->combine);
                });
@@ -417,9 +387,7 @@ std::optional<int> ireduce(const void* send, void* receive, Index count, MPI_Dat
   if (!call) return std::nullopt;
   const NodeGroup& group = *call->group;
   if (root < 0 || root >= group.size()) return pass_on(routine, Outcome::arguments);
-  const bool is_root = group.rank() == root;
-  const bool are_fine = is_root ? are_buffers(routine, send, receive, count) : send != nullptr && send != MPI_IN_PLACE;
-  const Buffers buffers{send, receive, is_root ? count : 0, are_fine};
+  const Buffers buffers = buffers_of_root(routine, send, receive, count, group.rank() == root);
   return start(routine, when, comm, *call, count, Deliver::to_root, root, {}, buffers, request);
 }
 

@@ -6,6 +6,7 @@
 
 #include "shim/own_rank.hpp"
 #include "shim/program_isa.hpp"
+#include "shim/reduce/reproducible.hpp"
 
 namespace plait::shim::reduce {
 
@@ -55,6 +56,8 @@ simd::ReduceKernel* kernel_of(const mpi::PredefinedReduction& reduction) noexcep
   return at(kernels, reduction);
 }
 
+namespace {
+
 const Combine* combine_of(const mpi::PredefinedReduction& reduction) noexcept {
   static const auto combines =
       table_of<std::optional<Combine>>([](simd::ReduceOperation operation, simd::Element element, simd::Isa isa) {
@@ -77,6 +80,30 @@ const Combine* exact_sum_of(const mpi::PredefinedReduction& reduction) noexcept 
   if (reduction.operation != simd::ReduceOperation::sum) return nullptr;
   const std::optional<Combine>& sum = sums[static_cast<std::size_t>(reduction.element)];
   return sum ? &*sum : nullptr;
+}
+
+struct Remembered {
+  MPI_Op operation;
+  MPI_Datatype type;
+  Combining combining;
+};
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+thread_local constinit Remembered last{};
+
+}  // namespace
+
+std::optional<Combining> combining_of(MPI_Op operation, MPI_Datatype type) noexcept {
+  const bool is_known = last.operation == operation && last.type == type && last.combining.combine != nullptr;
+  if (is_known) return last.combining;
+  const auto reduction = mpi::predefined_reduction(operation, type);
+  const Combine* const combine = reduction ? combine_of(*reduction) : nullptr;
+  if (combine == nullptr) return std::nullopt;
+  const bool is_padded = simd::is_padded(reduction->element);
+  last = {operation,
+          type,
+          {combine, exact_sum_of(*reduction), depends_on_order(reduction),
+           is_padded ? std::optional(reduction->element) : std::nullopt}};
+  return last.combining;
 }
 
 }  // namespace plait::shim::reduce
