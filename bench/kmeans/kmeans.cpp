@@ -32,7 +32,7 @@ using namespace plait;
 using kmeans::Bounds;
 
 constexpr Index dimension = 10;
-constexpr int plain_iterations = 5;
+constexpr int plain_iterations = 10;
 
 enum class Blobs : unsigned char { overlapping, separated };
 constexpr std::string_view name(Blobs blobs) { return blobs == Blobs::separated ? "separated" : "overlapping"; }

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "plait/simd/isa.hpp"
-#include "plait/simd/transform/transpose.hpp"
 
 namespace plait::kmeans {
 
@@ -212,15 +211,20 @@ void Assignment<T>::settle(Chunk& chunk, std::int32_t i, std::int32_t label) {
 template <class T>
 void Assignment<T>::fill_panel(const Chunk& chunk, const std::int32_t* rows, Index count, T* panel) const {
   const RowBlock<const T> own = points_.own();
-  const auto point = [&](Index p) { return own.data + (chunk.begin + rows[p]) * own.leading_dimension; };
-  if (rows[count - 1] - rows[0] == count - 1) {
-    simd::transpose(own.columns, count, reinterpret_cast<const std::byte*>(point(0)), own.leading_dimension,
-                    reinterpret_cast<std::byte*>(panel), panel_rows, Index{sizeof(T)}, isa_, simd::Stores::cached);
-    return;
-  }
-  for (Index p = 0; p < count; ++p) {
-    const T* from = point(p);
-    for (Index c = 0; c < own.columns; ++c) panel[c * panel_rows + p] = from[c];
+  constexpr Index at_once = 4;  // whose numbers are stored together
+  for (Index p = 0; p < count; p += at_once) {
+    std::array<const T*, at_once> from;
+    for (Index q = 0; q < at_once; ++q) {
+      from[at(q)] = own.data + (chunk.begin + rows[std::min(p + q, count - 1)]) * own.leading_dimension;
+    }
+    const auto [first, second, third, fourth] = from;
+    T* to = panel + p;
+    for (Index c = 0; c < own.columns; ++c, to += panel_rows) {
+      to[0] = first[c];
+      to[1] = second[c];
+      to[2] = third[c];
+      to[3] = fourth[c];
+    }
   }
 }
 
