@@ -1,6 +1,6 @@
 #pragma once
 
-/// Matrices in files, and the file that describes a machine.
+/// Matrices and arrays in files, and the file that describes a machine.
 
 #include "plait/io/file_kind.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
@@ -9,3 +9,4 @@
 #include "plait/io/matrix_output.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/slab.hpp"
+#include "plait/io/vtk.hpp"

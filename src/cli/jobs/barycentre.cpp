@@ -68,7 +68,7 @@ class BarycentreRun final : public CostRun {
 
   /// A column each, or a vector, which is one.
   void describe_histograms() {
-    histograms_ = io::describe_columns_file(context_, barycentre_.histograms);
+    histograms_ = io::describe_file(context_, barycentre_.histograms, io::columns);
     mpi::agreed(context_, [&] {
       expect_real(barycentre_.histograms, histograms_);
       const auto [rows, columns] = histograms_.shape;

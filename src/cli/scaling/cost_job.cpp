@@ -20,8 +20,8 @@ std::vector<InputFile> CostRun::inputs() const {
 
 void CostRun::describe_costs() {
   if (!has_points()) return describe_input();
-  x_ = io::describe_columns_file(context_, costs_.points[0]);
-  y_ = io::describe_columns_file(context_, costs_.points[1]);
+  x_ = io::describe_file(context_, costs_.points[0], io::columns);
+  y_ = io::describe_file(context_, costs_.points[1], io::columns);
   file_ = x_;
   file_.shape = {x_.shape.rows, y_.shape.rows};
   mpi::agreed(context_, [&] {

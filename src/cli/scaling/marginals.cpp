@@ -29,7 +29,7 @@ MarginalFiles::Side MarginalFiles::side(mpi::Context& context, const char* optio
                                         Index length) {
   Side side{option, path, length, {}};
   if (path.empty()) return side;
-  const layout::Shape shape = io::read_npy_columns_header(context, path).shape;
+  const layout::Shape shape = io::read_npy_header(context, path, io::columns).shape;
   if (shape.rows == length && shape.columns > 1) side.all = io::describe_matrix_file(context, path);
   mpi::agreed(context, [&] {
     if (side.all) return expect_real(path, *side.all);

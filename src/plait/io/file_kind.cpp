@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -76,24 +77,6 @@ void expect_unchanged(mpi::Context& context, const std::string& path, const Matr
   });
 }
 
-/// \param npy_header  called for what an .npy file has
-template <class ReadNpyHeader>
-MatrixFile described(mpi::Context& context, const std::string& path, const ReadNpyHeader& npy_header) {
-  const Hdf5Name name = mpi::agreed(context, [&] { return parse_hdf5_name(path); });
-  const auto [kind, identity] = told_by_rank_zero(context, [&] { return kind_and_identity(name); });
-  if (kind == FileKind::npy) {
-    const NpyHeader header = npy_header();
-    return {kind, header.dtype, header.shape, header.order, header, identity};
-  }
-  if (kind == FileKind::hdf5) {
-    auto header = read_hdf5_header(context, name);
-    const auto [dtype, shape] = std::pair(header.dtype, header.shape);
-    return {kind, dtype, shape, StorageOrder::row_major, std::move(header), identity};
-  }
-  const auto header = read_matrix_market_header(context, path);
-  return {kind, header.dtype(), header.shape, StorageOrder::column_major, header, identity};
-}
-
 template <class T>
 layout::DistributedMatrix<T> read_any(mpi::Context& context, const std::string& path, const MatrixFile& file,
                                       const Progress& progress) {
@@ -117,12 +100,20 @@ std::string_view name(FileKind kind) {
 
 std::string file_of(const std::string& path) { return parse_hdf5_name(path).file; }
 
-MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path) {
-  return described(context, path, [&] { return read_npy_header(context, path); });
-}
-
-MatrixFile describe_columns_file(mpi::Context& context, const std::string& path) {
-  return described(context, path, [&] { return read_npy_columns_header(context, path); });
+MatrixFile describe_file(mpi::Context& context, const std::string& path, Dimensions wanted) {
+  const Hdf5Name name = mpi::agreed(context, [&] { return parse_hdf5_name(path); });
+  const auto [kind, identity] = told_by_rank_zero(context, [&] { return kind_and_identity(name); });
+  if (kind == FileKind::npy) {
+    const NpyHeader header = read_npy_header(context, path, wanted);
+    return {kind, header.dtype, header.shape, header.order, header, identity, header.extents};
+  }
+  if (kind == FileKind::hdf5) {
+    auto header = read_hdf5_header(context, name, wanted);
+    const auto [dtype, shape, extents] = std::tuple(header.dtype, header.shape, header.extents);
+    return {kind, dtype, shape, StorageOrder::row_major, std::move(header), identity, extents};
+  }
+  const auto header = read_matrix_market_header(context, path);
+  return {kind, header.dtype(), header.shape, StorageOrder::column_major, header, identity, Extents::of(header.shape)};
 }
 
 template <FileElement T>

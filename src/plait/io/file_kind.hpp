@@ -6,6 +6,7 @@
 
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/dtype.hpp"
+#include "plait/io/extents.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
 #include "plait/io/matrix_market/matrix_market_header.hpp"
@@ -24,6 +25,8 @@ enum class FileKind : unsigned char { npy, matrix_market, hdf5 };
 
 /// A file with a matrix, of any of the kinds that plait reads. Reading it gives elements of `dtype` in the layout
 /// `slab_layout(shape, order, context.size())`.
+///
+/// One with an array of one or three dimensions is read as the matrix that lies as it does: see Extents.
 struct MatrixFile {
   FileKind kind = FileKind::npy;
   DType dtype = DType::f64;
@@ -31,6 +34,7 @@ struct MatrixFile {
   StorageOrder order = StorageOrder::row_major;
   std::variant<NpyHeader, MatrixMarketHeader, Hdf5Header> header;
   FileIdentity identity;  // on rank 0, when the header was read
+  Extents extents = {};
 };
 
 /// The name of the file alone, where `path` names a data set in it.
@@ -45,10 +49,10 @@ struct MatrixFile {
 ///                        its header is malformed
 /// \throws ArgumentError  on every rank: a data set is named in a file of another kind, or `path` ends where its name
 ///                        should be
-[[nodiscard]] MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path);
-
-/// The same of a file of columns: an array of one dimension in a .npy file is n × 1.
-[[nodiscard]] MatrixFile describe_columns_file(mpi::Context& context, const std::string& path);
+[[nodiscard]] MatrixFile describe_file(mpi::Context& context, const std::string& path, Dimensions wanted);
+[[nodiscard]] inline MatrixFile describe_matrix_file(mpi::Context& context, const std::string& path) {
+  return describe_file(context, path, matrices);
+}
 
 /// The matrix in a file of any kind: see read_npy, read_matrix_market and read_hdf5. Collective over `context`.
 ///

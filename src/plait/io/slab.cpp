@@ -4,10 +4,12 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/io/byte_order.hpp"
+#include "plait/io/extents.hpp"
 
 namespace plait::io {
 
@@ -47,6 +49,22 @@ void write_gathered(const AsideFile& file, Index offset, const Lines& lines, con
 }
 
 }  // namespace
+
+layout::Shape Extents::as_matrix(StorageOrder order) const {
+  const bool by_rows = order == StorageOrder::row_major || dimensions == 1;
+  const auto all = list();
+  const Index slices = by_rows ? all.front() : all.back();
+  layout::Shape rest{1, 1};
+  for (const Index extent : by_rows ? all.subspan(1) : all.first(all.size() - 1)) {
+    rest = {layout::elements(rest), extent};
+  }
+  const Index others = layout::elements(rest);
+  const layout::Shape shape = by_rows ? layout::Shape{slices, others} : layout::Shape{others, slices};
+  static_cast<void>(layout::elements(shape));
+  return shape;
+}
+
+std::string to_string(const Extents& extents) { return fmt::format("{}", fmt::join(extents.list(), " x ")); }
 
 layout::Layout slab_layout(layout::Shape shape, StorageOrder order, int ranks) {
   return order == StorageOrder::row_major ? layout::Layout::rows(shape, ranks, order)

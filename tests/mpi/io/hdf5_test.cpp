@@ -81,7 +81,7 @@ void expect_round_trip(SharedScratch& scratch, layout::Shape shape) {
   write_matrix_file(context, scratch / "M.h5:/a/b", example<T>(context, shape));
   const auto file = describe_matrix_file(context, scratch / "M.h5");
   EXPECT_EQ(file.kind, FileKind::hdf5);
-  EXPECT_EQ(std::get<Hdf5Header>(file.header), (Hdf5Header{"/a/b", dtype_of<T>(), shape}));
+  EXPECT_EQ(std::get<Hdf5Header>(file.header), (Hdf5Header{"/a/b", dtype_of<T>(), shape, io::Extents::of(shape)}));
   auto matrix = read_matrix_file<T>(context, scratch / "M.h5:a/b", file);
   EXPECT_EQ(matrix.layout(), slab_layout(shape, by_rows, context.size()));
   matrix.for_each_element([](Index i, Index j, const T& value) { EXPECT_EQ(value, element<T>(i, j)); });
@@ -103,7 +103,7 @@ TEST(Hdf5, ReplacesAFileThatHoldsNothingElseAndNoOther) {
   write_hdf5(context, {scratch / "M.h5", {}}, example<float>(context, {5, 5}));
   write_hdf5(context, {scratch / "M.h5", {}}, example<double>(context, {2, 3}));
   const auto header = read_hdf5_header(context, {scratch / "M.h5", {}});
-  EXPECT_EQ(header, (Hdf5Header{"/matrix", DType::f64, {2, 3}}));
+  EXPECT_EQ(header, (Hdf5Header{"/matrix", DType::f64, {2, 3}, io::Extents::of({2, 3})}));
   const auto text = text_thrown_alike<FileError>(
       context, [&] { write_hdf5(context, {scratch / "M.h5", "/other"}, example<float>(context, {1, 1})); });
   EXPECT_THAT(text, StartsWith((scratch / "M.h5") + ": holds /matrix, which would be lost"));

@@ -41,14 +41,19 @@ std::string with_shape(const std::string& shape) {
 
 TEST(NpyHeader, TellsTypeOrderShapeAndWhereTheDataBegins) {
   const std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }        \n";
-  EXPECT_EQ(parsed(text),
-            (NpyHeader{DType::f64, false, StorageOrder::row_major, {3, 4}, 10 + static_cast<Index>(text.size())}));
+  EXPECT_EQ(parsed(text), (NpyHeader{DType::f64,
+                                     false,
+                                     StorageOrder::row_major,
+                                     {3, 4},
+                                     10 + static_cast<Index>(text.size()),
+                                     Extents::of({3, 4})}));
   const std::string by_columns = "{'descr': '>c8', 'fortran_order': True, 'shape': (0, 123456789012), }\n";
   EXPECT_EQ(parsed(by_columns), (NpyHeader{DType::c64,
                                            true,
                                            StorageOrder::column_major,
                                            {0, 123456789012},
-                                           10 + static_cast<Index>(by_columns.size())}));
+                                           10 + static_cast<Index>(by_columns.size()),
+                                           Extents::of({0, 123456789012})}));
 }
 
 TEST(NpyVectorHeader, IsOfOneDimensionOrOfOneRowOrColumn) {
@@ -75,7 +80,7 @@ TEST(NpyHeader, IsReadInAllFormats) {
 }
 
 TEST(NpyHeader, IsReadHoweverPythonMayHaveWrittenIt) {
-  const NpyHeader expected{DType::f64, false, StorageOrder::column_major, {3, 4}, 0};
+  const NpyHeader expected{DType::f64, false, StorageOrder::column_major, {3, 4}, 0, Extents::of({3, 4})};
   for (const char* text : {
            "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 4)}",
            "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 4,), }\n",
@@ -232,10 +237,10 @@ TEST(NpyHeader, TellsHowLongItIsOnceThatIsKnown) {
 TEST(NpyHeaderText, IsThatOfNumpyByteForByte) {
   // np.save of np.zeros((3, 4)) and of np.zeros((2, 12345), '>c16', order='F').astype('<c16')
   const std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }";
-  EXPECT_EQ(npy_header_text(DType::f64, {3, 4}, StorageOrder::row_major),
+  EXPECT_EQ(npy_header_text(DType::f64, Extents::of({3, 4}), StorageOrder::row_major),
             std::string("\x93NUMPY\x01\x00v\x00", 10) + text + std::string(117 - text.size(), ' ') + "\n");
   const std::string wide = "{'descr': '<c16', 'fortran_order': True, 'shape': (2, 12345), }";
-  EXPECT_EQ(npy_header_text(DType::c128, {2, 12345}, StorageOrder::column_major),
+  EXPECT_EQ(npy_header_text(DType::c128, Extents::of({2, 12345}), StorageOrder::column_major),
             std::string("\x93NUMPY\x01\x00v\x00", 10) + wide + std::string(117 - wide.size(), ' ') + "\n");
 }
 
@@ -247,10 +252,10 @@ TEST(NpyHeaderText, IsReadAsItWasMeantWithDataAtAMultipleOf64) {
       for (int i = 0; i < 12; ++i) {
         const auto dtype = static_cast<DType>(i);
         if (elements(shape) > (Index{1} << 62) / bytes(dtype)) continue;
-        const auto text = npy_header_text(dtype, shape, order);
+        const auto text = npy_header_text(dtype, Extents::of(shape), order);
         EXPECT_EQ(text.size() % 64, 0U);
         EXPECT_EQ(parse_npy_header(bytes_of(text), "M.npy"),
-                  (NpyHeader{dtype, false, order, shape, static_cast<Index>(text.size())}));
+                  (NpyHeader{dtype, false, order, shape, static_cast<Index>(text.size()), Extents::of(shape)}));
       }
     }
   }

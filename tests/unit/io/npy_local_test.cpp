@@ -78,7 +78,7 @@ TEST(WriteNpyLocalProgress, CountsTheBytesUpToAll) {
 TEST(ReadNpyHeader, RefusesFilesThatEndTooEarly) {
   const ScratchFolder folder;
   const std::string path = folder / "m.npy";
-  const std::string whole = npy_header_text(DType::f64, {3, 4}, StorageOrder::row_major);
+  const std::string whole = npy_header_text(DType::f64, Extents::of({3, 4}), StorageOrder::row_major);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     test::write_file(path, whole.substr(0, size));
     const auto expected = size < 10 ? std::string("at least 10") : std::to_string(whole.size());

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
+#include <numeric>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,7 +26,7 @@ namespace plait::io {
 
 namespace {
 
-using Extents = std::array<hsize_t, 2>;
+using Counts = std::array<hsize_t, 3>;  // along each axis
 
 std::string list(const std::vector<Hdf5DataSet>& data_sets) {
   constexpr std::size_t most_listed = 20;
@@ -35,24 +38,33 @@ std::string list(const std::vector<Hdf5DataSet>& data_sets) {
   return result;
 }
 
-// "it has the matrices ..." for what can't be had from the file.
-std::string what_there_is(hid_t file) {
-  auto all = hdf5_data_sets(file);
-  std::vector<Hdf5DataSet> matrices;
-  std::ranges::copy_if(all, std::back_inserter(matrices), &Hdf5DataSet::is_matrix);
-  if (!matrices.empty()) return "it has the matrices " + list(matrices);
-  return all.empty() ? "it has no data set at all" : "it has no matrix, but the data sets " + list(all);
+std::string_view in_words(Dimensions wanted) {
+  return wanted.most == 3 ? "one to three dimensions" : wanted.least == 2 ? "two dimensions" : "one or two dimensions";
 }
 
-std::string only_matrix(const std::string& path, hid_t file) {
-  std::vector<Hdf5DataSet> matrices;
-  std::ranges::copy_if(hdf5_data_sets(file), std::back_inserter(matrices), &Hdf5DataSet::is_matrix);
-  if (matrices.size() == 1) return matrices[0].path;
-  const auto expected = matrices.empty() ? fmt::format("expected a data set of two dimensions of {}", all_dtype_names())
-                        : is_hdf5_name(path)
-                            ? fmt::format("expected {}:{} or the like", path, matrices[0].path)
-                            : std::string("expected a file name that ends in .h5, as in FILE.h5:/path/to/matrix");
-  throw FileError(fmt::format("{}: {}; {}", path, what_there_is(file), expected));
+std::vector<Hdf5DataSet> those_of(const std::vector<Hdf5DataSet>& all, Dimensions wanted) {
+  std::vector<Hdf5DataSet> found;
+  std::ranges::copy_if(all, std::back_inserter(found), [&](const Hdf5DataSet& each) { return each.is_one_of(wanted); });
+  return found;
+}
+
+// "it has the matrices ..." for what can't be had from the file.
+std::string what_there_is(hid_t file, Dimensions wanted) {
+  const auto all = hdf5_data_sets(file), found = those_of(all, wanted);
+  const bool are_matrices = wanted.least == 2;
+  if (!found.empty()) return (are_matrices ? "it has the matrices " : "it has the arrays ") + list(found);
+  return all.empty() ? "it has no data set at all"
+                     : fmt::format("it has no {}, but the data sets {}", are_matrices ? "matrix" : "array", list(all));
+}
+
+std::string only_one(const std::string& path, hid_t file, Dimensions wanted) {
+  const auto found = those_of(hdf5_data_sets(file), wanted);
+  if (found.size() == 1) return found[0].path;
+  const auto expected =
+      found.empty()        ? fmt::format("expected a data set of {} of {}", in_words(wanted), all_dtype_names())
+      : is_hdf5_name(path) ? fmt::format("expected {}:{} or the like", path, found[0].path)
+                           : std::string("expected a file name that ends in .h5, as in FILE.h5:/path/to/matrix");
+  throw FileError(fmt::format("{}: {}; {}", path, what_there_is(file, wanted), expected));
 }
 
 // The text of a soft link.
@@ -65,14 +77,15 @@ std::string target_of(hid_t file, const std::string& link, const H5L_info_t& inf
 // Checks what lies on the way to an object, so that HDF5 can follow it, and returns where it lies; nothing of what is
 // in another file. Where one is missing on the way, HDF5 would only say that something failed.
 std::optional<Hdf5Structure::Address> expect_there(const Hdf5Structure& structure, const std::string& path, hid_t file,
-                                                   const std::string& object, int most_soft_links = 16) {
+                                                   const std::string& object, Dimensions wanted,
+                                                   int most_soft_links = 16) {
   std::optional<Hdf5Structure::Address> result = structure.root();
   for (auto end = object.find('/', 1);; end = object.find('/', end + 1)) {
     const std::string part = object.substr(0, end);
     if (!part.ends_with('/')) {
       H5L_info_t link;
       if (H5Lexists(file, part.c_str(), H5P_DEFAULT) <= 0 || H5Lget_info(file, part.c_str(), &link, H5P_DEFAULT) < 0) {
-        throw FileError(fmt::format("{}: has no {}; {}", path, part, what_there_is(file)));
+        throw FileError(fmt::format("{}: has no {}; {}", path, part, what_there_is(file, wanted)));
       }
       result.reset();
       if (link.type == H5L_TYPE_HARD) {
@@ -81,7 +94,7 @@ std::optional<Hdf5Structure::Address> expect_there(const Hdf5Structure& structur
       } else if (link.type == H5L_TYPE_SOFT && most_soft_links > 0) {
         const std::string target = target_of(file, part, link);
         result = expect_there(structure, path, file,
-                              target.starts_with('/') ? target : part.substr(0, part.rfind('/') + 1) + target,
+                              target.starts_with('/') ? target : part.substr(0, part.rfind('/') + 1) + target, wanted,
                               most_soft_links - 1);
       }
     }
@@ -89,11 +102,12 @@ std::optional<Hdf5Structure::Address> expect_there(const Hdf5Structure& structur
   }
 }
 
-Hdf5Handle open_data_set(const std::string& path, hid_t file, const std::string& data_set) {
+Hdf5Handle open_data_set(const std::string& path, hid_t file, const std::string& data_set, Dimensions wanted) {
   const Hdf5Handle object(H5Oopen(file, data_set.c_str(), H5P_DEFAULT), H5Oclose);
   if (object.valid() && H5Iget_type(object.id()) != H5I_DATASET) {
     throw FileError(fmt::format("{}: {} is a {}, expected a data set; {}", path, data_set,
-                                H5Iget_type(object.id()) == H5I_GROUP ? "group" : "named type", what_there_is(file)));
+                                H5Iget_type(object.id()) == H5I_GROUP ? "group" : "named type",
+                                what_there_is(file, wanted)));
   }
   return opened(H5Dopen2(file, data_set.c_str(), H5P_DEFAULT), H5Dclose, path,
                 fmt::format("{} can't be opened", data_set));
@@ -107,21 +121,23 @@ void expect_stored(const std::string& path, hid_t data_set, const Hdf5DataSet& f
   const hsize_t stored = H5Dget_storage_size(data_set);
   if (kind == H5D_CONTIGUOUS && stored == 0) return;  // never written, or in another file
   const Hdf5Handle type(H5Dget_type(data_set), H5Tclose);
-  const hsize_t elements = found.extents[0] * found.extents[1];
+  const hsize_t elements = std::accumulate(found.extents.begin(), found.extents.end(), hsize_t{1}, std::multiplies{});
   if (stored / H5Tget_size(type.id()) >= elements) return;
   throw FileError(fmt::format("{}: {} is damaged: {} bytes are stored for it, expected {} elements of {} each", path,
                               found.text(), stored, elements, H5Tget_size(type.id())));
 }
 
-Hdf5Header header_of(const std::string& path, hid_t file, hid_t data_set, const std::string& name) {
+Hdf5Header header_of(const std::string& path, hid_t file, hid_t data_set, const std::string& name, Dimensions wanted) {
   const Hdf5DataSet found = describe_hdf5_data_set(data_set, name);
-  if (!found.is_matrix()) {
-    throw FileError(fmt::format("{}: {} is no matrix; expected two dimensions and elements of {}; {}", path,
-                                found.text(), all_dtype_names(), what_there_is(file)));
+  if (!found.is_one_of(wanted)) {
+    throw FileError(fmt::format("{}: {} is no {}; expected {} and elements of {}; {}", path, found.text(),
+                                wanted.least == 2 ? "matrix" : "array", in_words(wanted), all_dtype_names(),
+                                what_there_is(file, wanted)));
   }
-  Hdf5Header header{name, *found.dtype, {static_cast<Index>(found.extents[0]), static_cast<Index>(found.extents[1])}};
+  Hdf5Header header{name, *found.dtype, {}, {static_cast<int>(found.extents.size()), {}}};
+  std::ranges::copy(found.extents, header.extents.values.begin());
   try {
-    static_cast<void>(layout::elements(header.shape));
+    header.shape = header.extents.as_matrix(StorageOrder::row_major);
   } catch (const LayoutError& error) {
     throw FileError(fmt::format("{}: {}: {}", path, found.text(), error.what()));
   }
@@ -132,8 +148,10 @@ Hdf5Header header_of(const std::string& path, hid_t file, hid_t data_set, const 
 // How many rows the chunks have; 1 if there are none.
 Index chunk_rows(hid_t data_set) {
   const Hdf5Handle properties(H5Dget_create_plist(data_set), H5Pclose);
-  Extents chunk{1, 1};
-  if (H5Pget_layout(properties.id()) == H5D_CHUNKED) H5Pget_chunk(properties.id(), 2, chunk.data());
+  Counts chunk{1, 1, 1};
+  if (H5Pget_layout(properties.id()) == H5D_CHUNKED) {
+    H5Pget_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data());
+  }
   return static_cast<Index>(chunk[0]);
 }
 
@@ -150,7 +168,11 @@ void expect_type(const Hdf5Header& header) {
   throw ArgumentError(fmt::format("T is {}; the header says {}", name(dtype_of<T>()), name(header.dtype)));
 }
 
-void expect_row_slab(const layout::Layout& layout, int rank, const mpi::Context& context) {
+void expect_row_slab(const layout::Layout& layout, int rank, const Extents& extents, const mpi::Context& context) {
+  if (extents.as_matrix(StorageOrder::row_major) != layout.shape()) {
+    throw ArgumentError(fmt::format("extents are {}; expected those of an array that lies as {}", to_string(extents),
+                                    layout::to_string(layout.shape())));
+  }
   if (layout != slab_layout(layout.shape(), StorageOrder::row_major, context.size())) {
     throw ArgumentError(fmt::format("slab is distributed as {}; expected rows@{} stored by rows",
                                     layout::describe(layout), context.size()));
@@ -162,15 +184,16 @@ void expect_row_slab(const layout::Layout& layout, int rank, const mpi::Context&
 
 // Makes a file of HDF5's with room for the elements, and tells at which byte they begin. `file` is the name for errors.
 Index lay_out(const std::string& file, const std::string& aside, const std::string& data_set, DType dtype,
-              layout::Shape shape) {
+              const Extents& extents) {
   constexpr hsize_t page_bytes = 4096;
   const QuietHdf5 quiet;
   const auto what = fmt::format("{} can't be made", data_set);
   const auto access = hdf5_file_access(file);
   H5Pset_alignment(access.id(), page_bytes, page_bytes);
   auto made = opened(H5Fcreate(aside.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, file, what);
-  const Extents extents{static_cast<hsize_t>(shape.rows), static_cast<hsize_t>(shape.columns)};
-  const auto space = opened(H5Screate_simple(2, extents.data(), nullptr), H5Sclose, file, what);
+  Counts counts{};
+  std::ranges::copy(extents.list(), counts.begin());
+  const auto space = opened(H5Screate_simple(extents.dimensions, counts.data(), nullptr), H5Sclose, file, what);
   const auto links = opened(H5Pcreate(H5P_LINK_CREATE), H5Pclose, file, what);
   H5Pset_create_intermediate_group(links.id(), 1);
   const auto properties = opened(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, file, what);
@@ -196,27 +219,28 @@ std::string hdf5_version() {
   return fmt::format("{}.{}.{}", major, minor, release);
 }
 
-Hdf5Header read_hdf5_header_local(const Hdf5Name& name) {
+Hdf5Header read_hdf5_header_local(const Hdf5Name& name, Dimensions wanted) {
   const QuietHdf5 quiet;
   const auto file = open_hdf5(name.file);
-  const auto path = name.data_set.empty() ? only_matrix(name.file, file.id()) : name.data_set;
-  static_cast<void>(expect_there(Hdf5Structure(name.file), name.file, file.id(), path));
-  const auto data_set = open_data_set(name.file, file.id(), path);
-  return header_of(name.file, file.id(), data_set.id(), path);
+  const auto path = name.data_set.empty() ? only_one(name.file, file.id(), wanted) : name.data_set;
+  static_cast<void>(expect_there(Hdf5Structure(name.file), name.file, file.id(), path, wanted));
+  const auto data_set = open_data_set(name.file, file.id(), path, wanted);
+  return header_of(name.file, file.id(), data_set.id(), path, wanted);
 }
 
-Hdf5Header read_hdf5_header(mpi::Context& context, const Hdf5Name& name) {
+Hdf5Header read_hdf5_header(mpi::Context& context, const Hdf5Name& name, Dimensions wanted) {
   struct Sizes {
     DType dtype;
     layout::Shape shape;
+    Extents extents;
   };
   std::string data_set;
   const auto sizes = told_by_rank_zero(context, [&] {
-    auto header = read_hdf5_header_local(name);
+    auto header = read_hdf5_header_local(name, wanted);
     data_set = std::move(header.data_set);
-    return Sizes{header.dtype, header.shape};
+    return Sizes{header.dtype, header.shape, header.extents};
   });
-  return {text_of_rank_zero(context, data_set), sizes.dtype, sizes.shape};
+  return {text_of_rank_zero(context, data_set), sizes.dtype, sizes.shape, sizes.extents};
 }
 
 void read_hdf5_rows(const std::string& path, const Hdf5Header& header, Index first, Index count, std::byte* into,
@@ -225,9 +249,10 @@ void read_hdf5_rows(const std::string& path, const Hdf5Header& header, Index fir
   const QuietHdf5 quiet;
   const auto file = open_hdf5(path);
   const Hdf5Structure structure(path);
-  if (const auto at = expect_there(structure, path, file.id(), header.data_set)) structure.expect_sound_chunks(*at);
-  const auto data_set = open_data_set(path, file.id(), header.data_set);
-  if (header_of(path, file.id(), data_set.id(), header.data_set) != header) {
+  const auto at = expect_there(structure, path, file.id(), header.data_set, arrays);
+  if (at) structure.expect_sound_chunks(*at);
+  const auto data_set = open_data_set(path, file.id(), header.data_set, arrays);
+  if (header_of(path, file.id(), data_set.id(), header.data_set, arrays) != header) {
     throw FileError(
         fmt::format("{}: {} is not what it was; expected a file that is left alone", path, header.data_set));
   }
@@ -240,10 +265,13 @@ void read_hdf5_rows(const std::string& path, const Hdf5Header& header, Index fir
   const Index rows_of_chunk = chunk_rows(data_set.id());
   for (Index row = first; row < first + count;) {
     const Index end = piece_end(row, first + count, row_bytes, rows_of_chunk);
-    const Extents start{static_cast<hsize_t>(row), 0};
-    const Extents extents{static_cast<hsize_t>(end - row), static_cast<hsize_t>(header.shape.columns)};
-    H5Sselect_hyperslab(in_file.id(), H5S_SELECT_SET, start.data(), nullptr, extents.data(), nullptr);
-    const auto in_memory = opened(H5Screate_simple(2, extents.data(), nullptr), H5Sclose, path, failed);
+    const Counts start{static_cast<hsize_t>(row)};
+    Counts counts{};
+    std::ranges::copy(header.extents.list(), counts.begin());
+    counts[0] = static_cast<hsize_t>(end - row);
+    H5Sselect_hyperslab(in_file.id(), H5S_SELECT_SET, start.data(), nullptr, counts.data(), nullptr);
+    const auto in_memory =
+        opened(H5Screate_simple(header.extents.dimensions, counts.data(), nullptr), H5Sclose, path, failed);
     if (H5Dread(data_set.id(), type.id(), in_memory.id(), in_file.id(), H5P_DEFAULT, into + (row - first) * row_bytes) <
         0) {
       throw hdf5_error(path, failed);
@@ -282,18 +310,18 @@ void expect_replaceable_hdf5(const Hdf5Name& name) {
 }
 
 template <FileElement T>
-void write_hdf5(mpi::Context& context, const Hdf5Name& name, const layout::DistributedMatrix<T>& slab,
-                const Progress& progress) {
+void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& extents,
+                const layout::DistributedMatrix<T>& slab, const Progress& progress) {
   const layout::Layout& layout = slab.layout();
   const auto data_set = mpi::agreed(context, [&] {
-    expect_row_slab(layout, slab.rank(), context);
+    expect_row_slab(layout, slab.rank(), extents, context);
     if (context.rank() == 0) expect_replaceable_hdf5(name);
     return name.data_set.empty() ? std::string(usual_data_set) : name.data_set;
   });
   const Index matrix_bytes = layout::elements(layout.shape()) * Index{sizeof(T)};
   OutputFile file(context, name.file, matrix_bytes);
   const Index begin = told_by_rank_zero(context, [&] {
-    const Index offset = lay_out(name.file, file.file().aside(), data_set, dtype_of<T>(), layout.shape());
+    const Index offset = lay_out(name.file, file.file().aside(), data_set, dtype_of<T>(), extents);
     file.file().reserve(offset + matrix_bytes);  // as the file was made anew
     return offset;
   });
@@ -304,10 +332,11 @@ void write_hdf5(mpi::Context& context, const Hdf5Name& name, const layout::Distr
   file.commit();
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                            \
-  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&, \
-                                                  const Progress&);                                     \
-  template void write_hdf5(mpi::Context&, const Hdf5Name&, const layout::DistributedMatrix<T>&, const Progress&);
+#define PLAIT_INSTANTIATE(T)                                                                                    \
+  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&,         \
+                                                  const Progress&);                                             \
+  template void write_hdf5(mpi::Context&, const Hdf5Name&, const Extents&, const layout::DistributedMatrix<T>&, \
+                           const Progress&);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 

@@ -6,6 +6,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/io/dtype.hpp"
+#include "plait/io/extents.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/hdf5/hdf5_name.hpp"
 #include "plait/io/progress.hpp"
@@ -28,30 +29,32 @@ namespace plait::io {
 /// 2048 and so on.
 [[nodiscard]] std::optional<Index> find_hdf5(const File& file);
 
-/// A data set with a matrix. Its elements lie by rows, as in C.
+/// A data set with a matrix, or with an array that is read as one (see Extents). Its elements lie by rows, as
+/// in C.
 struct Hdf5Header {
   std::string data_set;  // its path from the root
   DType dtype = DType::f64;
   layout::Shape shape;
+  Extents extents = {};
 
   friend bool operator==(const Hdf5Header&, const Hdf5Header&) = default;
 };
 
 /// What a file that this process alone reads tells of the matrix. Where `name` has no data set, it is the only one of
-/// two dimensions and of a DType.
+/// the dimensions that are wanted and of a DType.
 ///
 /// Any byte order and storage will do: contiguous, in chunks, compressed by a filter that the HDF5 library has. A
 /// complex number is a compound of two real ones called r and i, as h5py has it, re and im, or real and imag.
 ///
 /// \throws FileError  see read_hdf5_header
-[[nodiscard]] Hdf5Header read_hdf5_header_local(const Hdf5Name& name);
+[[nodiscard]] Hdf5Header read_hdf5_header_local(const Hdf5Name& name, Dimensions wanted = matrices);
 
 /// The same, as rank 0 reads it. Collective over `context`.
 ///
 /// \throws FileError  on every rank, beginning with the file's name: it can't be read, is no HDF5 file or a damaged
-///                    one; the data set is missing, a group, or not a matrix of a DType; there are none or several and
-///                    none is named. Tells which matrices there are
-[[nodiscard]] Hdf5Header read_hdf5_header(mpi::Context& context, const Hdf5Name& name);
+///                    one; the data set is missing, a group, or not what is wanted of a DType; there are none or
+///                    several and none is named. Tells which matrices there are
+[[nodiscard]] Hdf5Header read_hdf5_header(mpi::Context& context, const Hdf5Name& name, Dimensions wanted = matrices);
 
 /// Rows [first, first + count) of the matrix, one after the other, in this machine's byte order. Local.
 ///
@@ -80,16 +83,21 @@ inline constexpr std::string_view usual_data_set = "/matrix";
 /// \throws FileError  there is an HDF5 file with other data sets or groups, which would be lost
 void expect_replaceable_hdf5(const Hdf5Name& name);
 
-/// Writes a matrix as the only data set of a new HDF5 file, contiguous, complex numbers as a compound of r and i;
-/// groups on its path are made. A file that is there is replaced only once everything is on the disk (see OutputFile).
-/// Collective over `context`.
+/// Writes a matrix, or an array that has it `as_matrix`, as the only data set of a new HDF5 file, contiguous, complex
+/// numbers as a compound of r and i; groups on its path are made. A file that is there is replaced only once everything
+/// is on the disk (see OutputFile). Collective over `context`.
 ///
 /// \pre  slab.layout() == slab_layout(shape, row_major, context.size()); slab.rank() is this rank
 /// \throws ArgumentError  on every rank: the matrix is distributed otherwise
 /// \throws FileError      on every rank: the file can't be written, or see expect_replaceable_hdf5; a file that was
 ///                        there is as it was
 template <FileElement T>
+void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& extents,
+                const layout::DistributedMatrix<T>& slab, const Progress& progress = {});
+template <FileElement T>
 void write_hdf5(mpi::Context& context, const Hdf5Name& name, const layout::DistributedMatrix<T>& slab,
-                const Progress& progress = {});
+                const Progress& progress = {}) {
+  write_hdf5(context, name, Extents::of(slab.layout().shape()), slab, progress);
+}
 
 }  // namespace plait::io

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plait/io/dtype.hpp"
+#include "plait/io/extents.hpp"
 #include "plait/io/hdf5/hdf5_handle.hpp"
 
 /// What is in an HDF5 file; for sources of a build that has HDF5. All throw FileError, beginning with the file's name.
@@ -32,7 +33,7 @@ struct Hdf5DataSet {
   std::optional<DType> dtype;
   std::string type;
 
-  [[nodiscard]] bool is_matrix() const { return extents.size() == 2 && dtype.has_value(); }
+  [[nodiscard]] bool is_one_of(Dimensions wanted) const { return wanted.contain(extents.size()) && dtype.has_value(); }
   /// "/a/H (20 x 30, f64)"
   [[nodiscard]] std::string text() const;
 };

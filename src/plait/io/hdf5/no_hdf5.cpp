@@ -19,9 +19,11 @@ namespace {
 
 std::string hdf5_version() { return {}; }
 
-Hdf5Header read_hdf5_header_local(const Hdf5Name& name) { refuse(name.file); }
+Hdf5Header read_hdf5_header_local(const Hdf5Name& name, Dimensions /*wanted*/) { refuse(name.file); }
 
-Hdf5Header read_hdf5_header(mpi::Context& /*context*/, const Hdf5Name& name) { refuse(name.file); }
+Hdf5Header read_hdf5_header(mpi::Context& /*context*/, const Hdf5Name& name, Dimensions /*wanted*/) {
+  refuse(name.file);
+}
 
 void read_hdf5_rows(const std::string& file, const Hdf5Header& /*header*/, Index /*first*/, Index /*count*/,
                     std::byte* /*into*/, const Progress& /*progress*/) {
@@ -37,15 +39,16 @@ layout::DistributedMatrix<T> read_hdf5(mpi::Context& /*context*/, const std::str
 void expect_replaceable_hdf5(const Hdf5Name& name) { refuse(name.file); }
 
 template <FileElement T>
-void write_hdf5(mpi::Context& /*context*/, const Hdf5Name& name, const layout::DistributedMatrix<T>& /*slab*/,
-                const Progress& /*progress*/) {
+void write_hdf5(mpi::Context& /*context*/, const Hdf5Name& name, const Extents& /*extents*/,
+                const layout::DistributedMatrix<T>& /*slab*/, const Progress& /*progress*/) {
   refuse(name.file);
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                            \
-  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&, \
-                                                  const Progress&);                                     \
-  template void write_hdf5(mpi::Context&, const Hdf5Name&, const layout::DistributedMatrix<T>&, const Progress&);
+#define PLAIT_INSTANTIATE(T)                                                                                    \
+  template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&,         \
+                                                  const Progress&);                                             \
+  template void write_hdf5(mpi::Context&, const Hdf5Name&, const Extents&, const layout::DistributedMatrix<T>&, \
+                           const Progress&);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 

@@ -41,8 +41,12 @@ void expect_type(const NpyHeader& header) {
 }
 
 template <class T>
-void expect_slab(const layout::DistributedMatrix<T>& slab, const mpi::Context& context) {
+void expect_slab(const Extents& extents, const layout::DistributedMatrix<T>& slab, const mpi::Context& context) {
   const layout::Layout& layout = slab.layout();
+  if (extents.as_matrix(layout.storage()) != layout.shape()) {
+    throw ArgumentError(fmt::format("extents are {}; expected those of an array that lies as {}", to_string(extents),
+                                    layout::to_string(layout.shape())));
+  }
   if (layout != slab_layout(layout.shape(), layout.storage(), context.size())) {
     throw ArgumentError(
         fmt::format("slab is distributed as {}; expected rows@{} stored by rows or cols@{} stored by columns",
@@ -159,7 +163,7 @@ std::vector<Index> read_npy_integers(const std::string& path) {
 
 NpyColumns read_npy_columns(const std::string& path) {
   const File file = open_unless_archive(path);
-  const NpyHeader header = parse_npy_columns_header(read_npy_start(file, path), path);
+  const NpyHeader header = parse_npy_header(read_npy_start(file, path), path, columns);
   NpyColumns result{header.shape, {}};
   with_npy_elements(file, header, [&](const auto& elements) {
     result.values.reserve(elements.size());
@@ -185,13 +189,9 @@ std::vector<double> read_npy_vector(mpi::Context& context, const std::string& pa
   return values;
 }
 
-NpyHeader read_npy_header(mpi::Context& context, const std::string& path) {
-  return told_by_rank_zero(context, [&] { return read_npy_header_local(path); });
-}
-
-NpyHeader read_npy_columns_header(mpi::Context& context, const std::string& path) {
+NpyHeader read_npy_header(mpi::Context& context, const std::string& path, Dimensions wanted) {
   return told_by_rank_zero(
-      context, [&] { return parse_npy_columns_header(read_npy_start(open_unless_archive(path), path), path); });
+      context, [&] { return parse_npy_header(read_npy_start(open_unless_archive(path), path), path, wanted); });
 }
 
 template <FileElement T>
@@ -211,12 +211,12 @@ layout::DistributedMatrix<T> read_npy(mpi::Context& context, const std::string& 
 }
 
 template <FileElement T>
-void write_npy(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
-               const Progress& progress) {
+void write_npy(mpi::Context& context, const std::string& path, const Extents& extents,
+               const layout::DistributedMatrix<T>& slab, const Progress& progress) {
   const layout::Layout& layout = slab.layout();
   const auto header = mpi::agreed(context, [&] {
-    expect_slab(slab, context);
-    return npy_header_text(dtype_of<T>(), layout.shape(), layout.storage());
+    expect_slab(extents, slab, context);
+    return npy_header_text(dtype_of<T>(), extents, layout.storage());
   });
   const auto begin = static_cast<Index>(header.size());
   OutputFile file(context, path, begin + layout::elements(layout.shape()) * Index{sizeof(T)});
@@ -230,7 +230,7 @@ void write_npy(mpi::Context& context, const std::string& path, const layout::Dis
 
 template <FileElement T>
 AsideFile write_npy_aside(const std::string& path, matrix_view<const T> matrix, const Progress& progress) {
-  const auto header = npy_header_text(dtype_of<T>(), {matrix.rows(), matrix.columns()}, matrix.order());
+  const auto header = npy_header_text(dtype_of<T>(), Extents::of({matrix.rows(), matrix.columns()}), matrix.order());
   const auto begin = static_cast<Index>(header.size());
   AsideFile file = AsideFile::create(path, begin + matrix.rows() * matrix.columns() * Index{sizeof(T)});
   file.write_at(0, std::as_bytes(std::span(header)));
@@ -247,7 +247,7 @@ void write_npy_local(const std::string& path, matrix_view<const T> matrix, const
 
 template <FileElement T>
 AsideFile write_npy_vector_aside(const std::string& path, std::span<const T> vector) {
-  const auto header = npy_vector_header_text(dtype_of<T>(), static_cast<Index>(vector.size()));
+  const auto header = npy_header_text(dtype_of<T>(), {1, {std::ssize(vector)}}, StorageOrder::row_major);
   const auto begin = static_cast<Index>(header.size());
   AsideFile file = AsideFile::create(path, begin + static_cast<Index>(vector.size_bytes()));
   file.write_at(0, std::as_bytes(std::span(header)));
@@ -257,12 +257,13 @@ AsideFile write_npy_vector_aside(const std::string& path, std::span<const T> vec
   return file;
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                                        \
-  template layout::DistributedMatrix<T> read_npy(mpi::Context&, const std::string&, const NpyHeader&,               \
-                                                 const Progress&);                                                  \
-  template void write_npy(mpi::Context&, const std::string&, const layout::DistributedMatrix<T>&, const Progress&); \
-  template AsideFile write_npy_aside(const std::string&, matrix_view<const T>, const Progress&);                    \
-  template AsideFile write_npy_vector_aside(const std::string&, std::span<const T>);                                \
+#define PLAIT_INSTANTIATE(T)                                                                                      \
+  template layout::DistributedMatrix<T> read_npy(mpi::Context&, const std::string&, const NpyHeader&,             \
+                                                 const Progress&);                                                \
+  template void write_npy(mpi::Context&, const std::string&, const Extents&, const layout::DistributedMatrix<T>&, \
+                          const Progress&);                                                                       \
+  template AsideFile write_npy_aside(const std::string&, matrix_view<const T>, const Progress&);                  \
+  template AsideFile write_npy_vector_aside(const std::string&, std::span<const T>);                              \
   template void write_npy_local(const std::string&, matrix_view<const T>, const Progress&);
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE

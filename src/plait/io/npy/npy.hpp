@@ -7,6 +7,7 @@
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/aside_file.hpp"
 #include "plait/io/dtype.hpp"
+#include "plait/io/extents.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/npy/npy_header.hpp"
 #include "plait/io/progress.hpp"
@@ -30,11 +31,9 @@ namespace plait::io {
 
 /// The header, read by rank 0. Collective over `context`.
 ///
-/// \throws FileError  on every rank: the file can't be read, is no .npy file, or is anything but a matrix of a DType
-[[nodiscard]] NpyHeader read_npy_header(mpi::Context& context, const std::string& path);
-
-/// The same of a file that may also have an array of one dimension, of which the shape is told as n × 1.
-[[nodiscard]] NpyHeader read_npy_columns_header(mpi::Context& context, const std::string& path);
+/// \throws FileError  on every rank: the file can't be read, is no .npy file, or is anything but what is wanted of a
+///                    DType
+[[nodiscard]] NpyHeader read_npy_header(mpi::Context& context, const std::string& path, Dimensions wanted = matrices);
 
 /// The matrix in the file, in this machine's byte order, as `slab_layout(header.shape, header.order, context.size())`.
 /// Collective over `context`; the ranks give the same header. Bytes that follow the matrix are ignored.
@@ -67,15 +66,21 @@ struct NpyColumns {
 };
 [[nodiscard]] NpyColumns read_npy_columns(const std::string& path);
 
-/// Writes a matrix, replacing a file that is there only once everything is on the disk (see OutputFile). By rows (C
-/// order) if the matrix is distributed by rows, by columns (Fortran order) otherwise. Collective over `context`.
+/// Writes a matrix, or an array that has it `as_matrix`, replacing a file that is there only once everything is on the
+/// disk (see OutputFile). By rows (C order) if the matrix is distributed by rows, by columns (Fortran order) otherwise.
+/// Collective over `context`.
 ///
 /// \pre  slab.layout() == slab_layout(shape, order, context.size()) for one of the orders; slab.rank() is this rank
 /// \throws ArgumentError  on every rank: the matrix is distributed otherwise
 /// \throws FileError      on every rank: the file can't be written; a file that was there is as it was
 template <FileElement T>
+void write_npy(mpi::Context& context, const std::string& path, const Extents& extents,
+               const layout::DistributedMatrix<T>& slab, const Progress& progress = {});
+template <FileElement T>
 void write_npy(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
-               const Progress& progress = {});
+               const Progress& progress = {}) {
+  write_npy(context, path, Extents::of(slab.layout().shape()), slab, progress);
+}
 
 /// Writes a matrix that this process alone holds, and returns the file, which is on the disk, closed, and can be given
 /// its name: see AsideFile::publish. Not collective.

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
 #include "plait/io/byte_order.hpp"
@@ -84,19 +85,17 @@ class HeaderReader {
     }
   }
 
-  void read_into(NpyHeader& header) const {
+  void read_into(NpyHeader& header, Dimensions wanted) const {
     read_type_and_order(header);
     const auto& shape = extents();
-    if (shape.size() != 2) {
-      fail(fmt::format("has {} dimension{}; a matrix has 2", shape.size(), shape.size() == 1 ? "" : "s"));
+    if (!wanted.contain(shape.size())) {
+      fail(fmt::format("has {} dimension{}; {}", shape.size(), shape.size() == 1 ? "" : "s",
+                       wanted.most == 2 ? "a matrix has 2" : "expected one to three"));
     }
-    set_shape(header, {shape[0], shape[1]});
-  }
-
-  void read_columns_into(NpyHeader& header) const {
-    if (extents().size() != 1) return read_into(header);
-    read_type_and_order(header);
-    set_shape(header, {extents()[0], 1});
+    header.extents.dimensions = static_cast<int>(shape.size());
+    std::ranges::copy(shape, header.extents.values.begin());
+    if (shape.size() == 1) header.order = StorageOrder::row_major;  // both are the same
+    set_shape(header);
   }
 
   void read_vector_into(NpyHeader& header) const {
@@ -106,7 +105,8 @@ class HeaderReader {
     if (!is_vector) {
       fail(fmt::format("has {} dimensions; expected a vector: one dimension, or one row or column", shape.size()));
     }
-    set_shape(header, {shape.size() == 2 && shape[0] == 1 ? shape[1] : shape[0], 1});
+    header.extents = Extents::of({shape.size() == 2 && shape[0] == 1 ? shape[1] : shape[0], 1});
+    set_shape(header);
   }
 
  private:
@@ -152,14 +152,18 @@ class HeaderReader {
     return entry<std::vector<Index>>("shape", "a tuple of integers");
   }
 
-  void set_shape(NpyHeader& header, layout::Shape shape) const {
-    header.shape = shape;
-    const auto text = layout::to_string(header.shape);
-    if (shape.rows < 0 || shape.columns < 0) fail(fmt::format("has the shape {}; no extent can be negative", text));
-    const Index most = (std::numeric_limits<Index>::max() - longest_header) / bytes(header.dtype);
-    if (shape.rows != 0 && shape.columns > most / shape.rows) {
-      fail(fmt::format("has the shape {}, which is more than 2^63 bytes of {}", text, name(header.dtype)));
+  void set_shape(NpyHeader& header) const {
+    const auto text = to_string(header.extents);
+    if (std::ranges::min(header.extents.list()) < 0) {
+      fail(fmt::format("has the shape {}; no extent can be negative", text));
     }
+    const Index most = (std::numeric_limits<Index>::max() - longest_header) / bytes(header.dtype);
+    try {
+      header.shape = header.extents.as_matrix(header.order);
+      if (layout::elements(header.shape) <= most) return;
+    } catch (const LayoutError&) {  // more than can be counted
+    }
+    fail(fmt::format("has the shape {}, which is more than 2^63 bytes of {}", text, name(header.dtype)));
   }
 
   std::string_view path_;
@@ -203,8 +207,9 @@ NpyHeader parsed_header(std::span<const std::byte> start, std::string_view path,
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view path) {
-  return parsed_header(start, path, [](const HeaderReader& reader, NpyHeader& header) { reader.read_into(header); });
+NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view path, Dimensions wanted) {
+  return parsed_header(start, path,
+                       [&](const HeaderReader& reader, NpyHeader& header) { reader.read_into(header, wanted); });
 }
 
 NpyHeader parse_npy_vector_header(std::span<const std::byte> start, std::string_view path) {
@@ -212,21 +217,17 @@ NpyHeader parse_npy_vector_header(std::span<const std::byte> start, std::string_
                        [](const HeaderReader& reader, NpyHeader& header) { reader.read_vector_into(header); });
 }
 
-NpyHeader parse_npy_columns_header(std::span<const std::byte> start, std::string_view path) {
-  return parsed_header(start, path,
-                       [](const HeaderReader& reader, NpyHeader& header) { reader.read_columns_into(header); });
-}
-
-namespace {
-
-/// \param extents  as a tuple
-std::string header_text(DType dtype, bool by_columns, const std::string& extents, Index may_grow) {
+std::string npy_header_text(DType dtype, const Extents& extents, StorageOrder order) {
+  const bool by_columns = order == StorageOrder::column_major;
   const char byte_order = component_bytes(dtype) == 1 ? '|' : machine_is_big_endian ? '>' : '<';
-  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': {}, }}", byte_order,
-                                 codes[static_cast<std::size_t>(dtype)].code, by_columns ? "True" : "False", extents);
+  const auto all = extents.list();
+  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': {}, 'shape': ({}{}), }}", byte_order,
+                                 codes[static_cast<std::size_t>(dtype)].code, by_columns ? "True" : "False",
+                                 fmt::join(all, ", "), all.size() == 1 ? "," : "");
   // NumPy leaves room for the extent that may grow as the file is appended to, and so makes the same file of it.
   constexpr std::size_t longest_extent = 21;
-  text.append(longest_extent - fmt::format_int(may_grow).size(), ' ');
+  const auto growing = fmt::format_int(by_columns ? all.back() : all.front());
+  text.append(longest_extent - growing.size(), ' ');
 
   constexpr std::size_t alignment = 64;
   const std::size_t preamble = length_at + 2;
@@ -238,18 +239,6 @@ std::string header_text(DType dtype, bool by_columns, const std::string& extents
     header += static_cast<char>(byte);
   }
   return header + text;
-}
-
-}  // namespace
-
-std::string npy_header_text(DType dtype, layout::Shape shape, StorageOrder order) {
-  const bool by_columns = order == StorageOrder::column_major;
-  return header_text(dtype, by_columns, fmt::format("({}, {})", shape.rows, shape.columns),
-                     by_columns ? shape.columns : shape.rows);
-}
-
-std::string npy_vector_header_text(DType dtype, Index count) {
-  return header_text(dtype, false, fmt::format("({},)", count), count);
 }
 
 }  // namespace plait::io

@@ -9,6 +9,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/dtype.hpp"
+#include "plait/io/extents.hpp"
 #include "plait/layout/shape.hpp"
 
 namespace plait::io {
@@ -24,6 +25,7 @@ struct NpyHeader {
   StorageOrder order = StorageOrder::row_major;
   layout::Shape shape;
   Index data_offset = 0;
+  Extents extents = {};  ///< those of the shape, or of the array that is read as a matrix
 
   /// The size of the whole file, without what may follow the elements.
   [[nodiscard]] Index file_bytes() const { return data_offset + shape.rows * shape.columns * bytes(dtype); }
@@ -36,27 +38,22 @@ struct NpyHeader {
 /// Source: NumPy, "NEP 1: A simple file format for NumPy arrays".
 [[nodiscard]] std::optional<Index> npy_header_bytes(std::span<const std::byte> start, std::string_view path);
 
-/// The header that the first `npy_header_bytes` bytes of a file are: of format 1.0, 2.0 or 3.0.
+/// The header that the first `npy_header_bytes` bytes of a file are: of format 1.0, 2.0 or 3.0. An array of another
+/// number of dimensions than two is read as a matrix: see Extents.
 ///
-/// \throws FileError  beginning with `path`, if it is malformed or describes anything but a matrix of a DType
-[[nodiscard]] NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view path);
+/// \throws FileError  beginning with `path`, if it is malformed or describes anything but what is wanted of a DType
+[[nodiscard]] NpyHeader parse_npy_header(std::span<const std::byte> start, std::string_view path,
+                                         Dimensions wanted = matrices);
 
 /// The same for a vector: of one dimension, or a matrix with one row or one column. The shape becomes n × 1.
 ///
 /// \throws FileError  beginning with `path`, if it is malformed or describes anything but a vector of a DType
 [[nodiscard]] NpyHeader parse_npy_vector_header(std::span<const std::byte> start, std::string_view path);
 
-/// The same for columns of numbers: a matrix, or an array of one dimension, which is n × 1.
-///
-/// \throws FileError  beginning with `path`, if it is malformed or describes anything else
-[[nodiscard]] NpyHeader parse_npy_columns_header(std::span<const std::byte> start, std::string_view path);
-
-/// A header in format 1.0 for a matrix in this machine's byte order, as NumPy writes it: the data begins at a multiple
+/// A header in format 1.0 for an array in this machine's byte order, as NumPy writes it: the data begins at a multiple
 /// of 64 bytes, its length.
 ///
-/// \pre  shape >= 0 × 0
-[[nodiscard]] std::string npy_header_text(DType dtype, layout::Shape shape, StorageOrder order);
-/// The same of an array of one dimension.
-[[nodiscard]] std::string npy_vector_header_text(DType dtype, Index count);
+/// \pre  no extent is negative
+[[nodiscard]] std::string npy_header_text(DType dtype, const Extents& extents, StorageOrder order);
 
 }  // namespace plait::io

@@ -13,8 +13,9 @@ namespace plait::io {
 
 template <FileElement T>
 NpyRows<T>::NpyRows(mpi::Context& context, const std::string& path, layout::Shape shape)
-    : NpyRows(context, path, shape,
-              mpi::agreed(context, [&] { return npy_header_text(dtype_of<T>(), shape, StorageOrder::row_major); })) {}
+    : NpyRows(context, path, shape, mpi::agreed(context, [&] {
+                return npy_header_text(dtype_of<T>(), Extents::of(shape), StorageOrder::row_major);
+              })) {}
 
 template <FileElement T>
 NpyRows<T>::NpyRows(mpi::Context& context, const std::string& path, layout::Shape shape, const std::string& header)
