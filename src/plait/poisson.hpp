@@ -4,3 +4,4 @@
 
 #include "plait/layout/box.hpp"
 #include "plait/poisson/solver.hpp"
+#include "plait/poisson/two_levels.hpp"

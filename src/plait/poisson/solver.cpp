@@ -48,28 +48,22 @@ void expect_valid(const Grid& grid) {
   }
 }
 
-std::size_t first_axis(const Grid& grid) { return layout::axes - grid.extents.size(); }
-
-Axis::Sides sides_of(const Grid& grid, std::size_t dimension) {
-  return grid.sides.empty() ? Axis::Sides{Side::value, Side::value} : grid.sides[dimension];
+std::size_t first_axis(const Axes& axes) {
+  std::size_t first = 0;
+  while (first < axes.size() && !axes[first].is_used()) ++first;
+  return first;
 }
 
-Axes axes_of(const Grid& grid) {
-  Axes axes{Axis::unused(), Axis::unused(), Axis::unused()};
-  for (std::size_t d = 0; d < grid.extents.size(); ++d) {
-    axes[first_axis(grid) + d] = Axis(grid.extents[d], grid.spacing[d], grid.points, sides_of(grid, d));
-  }
-  return axes;
-}
+Box box_of(const Axes& axes) { return {{}, {axes[0].extent(), axes[1].extent(), axes[2].extent()}}; }
 
 template <class T, class IsGood>
-void expect_all(std::string_view name, std::span<const T> values, const Grid& grid, const Box& own,
+void expect_all(std::string_view name, std::span<const T> values, const Axes& axes, const Box& own,
                 std::string_view wanted, const IsGood& is_good) {
   const auto bad = std::ranges::find_if_not(values, is_good);
   if (bad == values.end()) return;
   Index place = bad - values.begin();
   std::vector<Index> index;
-  for (std::size_t a = layout::axes; a-- > first_axis(grid);) {
+  for (std::size_t a = layout::axes; a-- > first_axis(axes);) {
     const Index extent = own.extent(static_cast<int>(a));
     index.insert(index.begin(), own.low[a] + place % extent);
     place /= extent;
@@ -78,8 +72,8 @@ void expect_all(std::string_view name, std::span<const T> values, const Grid& gr
 }
 
 template <class T>
-const Grid& agreed(mpi::Context& context, const Grid& grid, const BoxPartition& partition, std::span<const T> k,
-                   std::span<const T> f, std::span<const T> start, const Options& options) {
+const BoxPartition& agreed(mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k,
+                           std::span<const T> f, std::span<const T> start, const Options& options) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     arguments.add("method", options.method);
@@ -87,21 +81,20 @@ const Grid& agreed(mpi::Context& context, const Grid& grid, const BoxPartition& 
     arguments.add("omega", options.omega.value_or(0));
     arguments.add("sums", options.sums);
     arguments.add("project", options.project);
-    arguments.add("points", grid.points);
-    for (const Index extent : grid.extents) arguments.add("extent", extent);
-    for (const double spacing : grid.spacing) arguments.add("spacing", spacing);
-    for (const Axis::Sides& sides : grid.sides) {
-      for (const Side side : sides) arguments.add("side", side);
+    for (const Axis& axis : axes) {
+      arguments.add("extent", axis.extent());
+      arguments.add("spacing", axis.spacing());
+      for (const Side side : axis.sides()) arguments.add("side", side);
     }
-    expect_valid(grid);
     iterate::expect_valid(options.limits);
     if (options.omega && !(*options.omega > 0 && *options.omega < 2)) {
       throw ArgumentError(fmt::format("omega: is {}, expected one between 0 and 2", *options.omega));
     }
-    if (partition.whole() != grid.box() || partition.ranks() != context.size()) {
+    const Box whole = box_of(axes);
+    if (partition.whole() != whole || partition.ranks() != context.size()) {
       throw ArgumentError(fmt::format("partition: is of {} over {} ranks, expected {} over {}",
-                                      layout::describe(partition.whole()), partition.ranks(),
-                                      layout::describe(grid.box()), context.size()));
+                                      layout::describe(partition.whole()), partition.ranks(), layout::describe(whole),
+                                      context.size()));
     }
     const Box own = partition.box(context.rank());
     const auto expect_length = [&](std::string_view name, std::span<const T> values, bool may_be_empty) {
@@ -112,11 +105,11 @@ const Grid& agreed(mpi::Context& context, const Grid& grid, const BoxPartition& 
     expect_length("f", f, false);
     expect_length("start", start, true);
     const auto is_finite = [](T value) { return std::isfinite(value); };
-    expect_all("k", k, grid, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); });
-    expect_all("f", f, grid, own, "a finite number", is_finite);
-    expect_all("start", start, grid, own, "a finite number", is_finite);
+    expect_all("k", k, axes, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); });
+    expect_all("f", f, axes, own, "a finite number", is_finite);
+    expect_all("start", start, axes, own, "a finite number", is_finite);
   });
-  return grid;
+  return partition;
 }
 
 // For k = 1: 2 / (1 + √(1 - ρ²)) where ρ is the largest eigenvalue of Jacobi's iteration, but for 1 itself. Round an
@@ -143,15 +136,71 @@ double best_omega(const Axes& axes) {
 
 }  // namespace
 
+std::string_view name(Method method) {
+  switch (method) {
+    case Method::jacobi: return "jacobi";
+    case Method::sor: return "sor";
+    case Method::conjugate_gradients: return "cg";
+    case Method::pipelined_conjugate_gradients: return "pipelined-cg";
+    case Method::v_cycles: return "v";
+    case Method::w_cycles: return "w";
+    case Method::f_cycles: return "f";
+    case Method::full_multigrid: return "fmg";
+    default: return "mg-cg";
+  }
+}
+
+Axes axes_of(mpi::Context& context, const Grid& grid) {
+  return mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add("points", grid.points);
+    for (const Index extent : grid.extents) arguments.add("extent", extent);
+    for (const double spacing : grid.spacing) arguments.add("spacing", spacing);
+    for (const Axis::Sides& sides : grid.sides) {
+      for (const Side side : sides) arguments.add("side", side);
+    }
+    expect_valid(grid);
+    Axes axes{Axis::unused(), Axis::unused(), Axis::unused()};
+    const std::size_t dimensions = grid.extents.size();
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      const Axis::Sides sides = grid.sides.empty() ? Axis::Sides{Side::value, Side::value} : grid.sides[d];
+      axes[layout::axes - dimensions + d] = Axis(grid.extents[d], grid.spacing[d], grid.points, sides);
+    }
+    return axes;
+  });
+}
+
 template <class T>
-Solver<T>::Solver(mpi::Context& context, const Grid& grid, const BoxPartition& partition, std::span<const T> k,
+double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k) {
+  Level<T> level(context, axes, partition);
+  Values<T> values = mpi::agreed(context, [&] { return level.zeros(); });
+  if (!k.empty()) level.copy_in(k, values);
+  level.exchange(values);
+  double largest = 1;
+  const Box& own = level.own();
+  for (std::size_t a = k.empty() ? layout::axes : 0; a < layout::axes; ++a) {
+    for (Index i = own.low[0]; i < own.high[0]; ++i) {
+      for (Index j = own.low[1]; j < own.high[1]; ++j) {
+        for (Index x = own.low[2]; x < own.high[2]; ++x) {
+          const layout::Point point{i, j, x};
+          layout::Point below = point;
+          if (--below[a] < 0 && !axes[a].is_periodic()) continue;
+          const auto here = static_cast<double>(values[at(level.offset_of(point))]);
+          const auto there = static_cast<double>(values[at(level.offset_of(below))]);
+          largest = std::max({largest, here / there, there / here});
+        }
+      }
+    }
+  }
+  return mpi::all_reduce(context.comm(), largest, mpi::Operation::maximum());
+}
+
+template <class T>
+Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k,
                   std::span<const T> f, std::span<const T> start, const Options& options)
     : context_(context),
-      grid_(agreed(context, grid, partition, k, f, start, options)),
       options_(options),
-      partition_(partition),
-      level_(context, axes_of(grid),
-             options.method >= Method::v_cycles ? Multigrid<T>::partition(axes_of(grid), partition) : partition),
+      partition_(agreed(context, axes, partition, k, f, start, options)),
+      level_(context, axes, options.method >= Method::v_cycles ? Multigrid<T>::partition(axes, partition) : partition),
       course_(options.limits, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
       dots_(context, options.sums) {
   for (const Axis& axis : level_.axes()) {
@@ -177,7 +226,7 @@ Solver<T>::Solver(mpi::Context& context, const Grid& grid, const BoxPartition& p
     const std::vector<T> none(start.empty() ? f.size() : 0);
     level_.copy_in(moved(start.empty() ? none : start, partition_, level_.partition()), u_);
   }
-  set_right_side(moved(f, partition_, level_.partition()), options.boundary);
+  set_right_side(moved(f, partition_, level_.partition()));
   if (options.method >= Method::v_cycles) multigrid_.emplace(context, level_, options.multigrid);
   make_conjugate_gradients();
 }
@@ -195,63 +244,89 @@ std::vector<T> Solver<T>::moved(std::span<const T> values, const BoxPartition& f
   return result;
 }
 
-// What is given on sides goes to the right side.
+// Calls f(axis, side, point next to it, what u there is multiplied by, what is given) with flows into its stretch.
 template <class T>
-void Solver<T>::set_right_side(std::span<const T> f, const Boundary& boundary) {
+template <class F>
+void Solver<T>::for_each_face_of_sides(const F& f) {
   const Box& own = level_.own();
-  level_.copy_in(f, b_);
-  const std::size_t skipped = first_axis(grid_);
-  mpi::agreed(context_, [&] {
-    if (!boundary || own.is_empty()) return;
-    for (std::size_t a = skipped; a < layout::axes; ++a) {
-      const Axis& axis = level_.axes()[a];
-      if (axis.is_periodic()) continue;
-      for (int side = 0; side < 2; ++side) {
-        Box face = own;
-        if (side == 0) face.high[a] = face.low[a] + 1;
-        if (side == 1) face.low[a] = face.high[a] - 1;
-        if (face.low[a] != (side == 0 ? 0 : axis.extent() - 1)) continue;
-        for (Index i = face.low[0]; i < face.high[0]; ++i) {
-          for (Index j = face.low[1]; j < face.high[1]; ++j) {
-            for (Index x = face.low[2]; x < face.high[2]; ++x) {
-              const layout::Point point{i, j, x};
-              layout::Point above = point;
-              above[a] += side;
-              std::array<double, layout::axes> place{};
-              for (std::size_t c = skipped; c < layout::axes; ++c)
-                place[c - skipped] = level_.axes()[c].position(point[c]);
-              place[a - skipped] = side == 0 ? 0 : axis.length();
-              const double given = boundary(static_cast<int>(a - skipped), side,
-                                            std::span<const double>(place).first(grid_.extents.size()));
-              if (!std::isfinite(given)) {
-                throw ArgumentError(fmt::format("boundary: is {} on side {} of axis {}, expected a finite number",
-                                                given, side, a - skipped));
-              }
-              const double conductance =
-                  axis.sides()[at(side)] == Side::flux ? 1 : level_.conductance(static_cast<int>(a), above);
-              b_[at(level_.offset_of(point))] += static_cast<T>(conductance * given / axis.width(point[a]));
+  if (own.is_empty()) return;
+  const std::size_t skipped = first_axis(level_.axes());
+  for (std::size_t a = skipped; a < layout::axes; ++a) {
+    const Axis& axis = level_.axes()[a];
+    if (axis.is_periodic()) continue;
+    for (int side = 0; side < 2; ++side) {
+      Box face = own;
+      if (side == 0) face.high[a] = face.low[a] + 1;
+      if (side == 1) face.low[a] = face.high[a] - 1;
+      if (face.low[a] != (side == 0 ? 0 : axis.extent() - 1)) continue;
+      for (Index i = face.low[0]; i < face.high[0]; ++i) {
+        for (Index j = face.low[1]; j < face.high[1]; ++j) {
+          for (Index x = face.low[2]; x < face.high[2]; ++x) {
+            const layout::Point point{i, j, x};
+            layout::Point above = point;
+            above[a] += side;
+            std::array<double, layout::axes> place{};
+            for (std::size_t c = skipped; c < layout::axes; ++c) {
+              place[c - skipped] = level_.axes()[c].position(point[c]);
             }
+            place[a - skipped] = side == 0 ? 0 : axis.length();
+            const auto where = std::span<const double>(place).first(layout::axes - skipped);
+            const double given = options_.boundary ? options_.boundary(static_cast<int>(a - skipped), side, where) : 0;
+            const bool is_flux = axis.sides()[at(side)] == Side::flux;
+            f(a, side, point, is_flux ? 0 : level_.conductance(static_cast<int>(a), above), given, is_flux);
           }
         }
       }
     }
+  }
+}
+
+// What is given on sides goes to the right side.
+template <class T>
+void Solver<T>::set_right_side(std::span<const T> f) {
+  level_.copy_in(f, b_);
+  mpi::agreed(context_, [&] {
+    if (!options_.boundary) return;
+    for_each_face_of_sides(
+        [&](std::size_t a, int side, const layout::Point& point, double conductance, double given, bool is_flux) {
+          if (!std::isfinite(given)) {
+            throw ArgumentError(fmt::format("boundary: is {} on side {} of axis {}, expected a finite number", given,
+                                            side, a - first_axis(level_.axes())));
+          }
+          const double flow = is_flux ? given : conductance * given;
+          b_[at(level_.offset_of(point))] += static_cast<T>(flow / level_.axes()[a].width(point[a]));
+        });
   });
   if (is_singular_) remove_mean(b_, true);
 }
 
+// The stretch of a point, in usual ones.
+template <class T>
+double Solver<T>::weight(Index i, Index j, Index x) const {
+  double product = 1;
+  const layout::Point point{i, j, x};
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    const Axis& axis = level_.axes()[a];
+    if (axis.is_used()) product *= axis.width(point[a]) / axis.spacing();
+  }
+  return product;
+}
+
 template <class T>
 void Solver<T>::remove_mean(Values<T>& values, bool is_expected) {
-  std::array<simd::ExactSum, 2> sums;
-  level_.for_each_row([&](Index offset, Index, Index) {
+  std::array<simd::ExactSum, 3> sums;
+  level_.for_each_row([&](Index offset, Index i, Index j) {
     for (Index x = 0; x < level_.row_length(); ++x) {
-      const auto value = static_cast<double>(values[at(offset + x)]);
+      const double stretch = weight(i, j, level_.own().low[2] + x);
+      const double value = stretch * static_cast<double>(values[at(offset + x)]);
       sums[0].add(value);
       sums[1].add(std::abs(value));
+      sums[2].add(stretch);
     }
   });
   collective::merge(context_, sums);
   const double sum = sums[0].rounded<double>(), size = sums[1].rounded<double>();
-  const double mean = sum / static_cast<double>(grid_.box().points());
+  const double mean = sum / sums[2].rounded<double>();
   if (is_expected && !options_.project && std::abs(sum) > 64 * iterate::roundoff_of<T>() * size) {
     throw ArgumentError(fmt::format(
         "f: its mean, with what flows in through the sides, is {:.6g}, expected 0, as u is given on no side: "
@@ -403,15 +478,76 @@ void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
 
 template <class T>
 void Solver<T>::copy_solution(std::span<T> u) {
-  if (conjugate_gradient_ || pipelined_) level_.copy_in(solution_, u_);
-  if (is_singular_) remove_mean(u_, false);
+  copy_from_conjugate_gradients();
   std::vector<T> own(at(level_.own().points()));
-  level_.copy_out(u_, own);
+  if (is_singular_) {
+    Values<T> shifted = u_;  // as those who go on have ghosts and residuals of u as it is
+    remove_mean(shifted, false);
+    level_.copy_out(shifted, own);
+  } else {
+    level_.copy_out(u_, own);
+  }
   if (level_.partition() != partition_) own = moved(own, level_.partition(), partition_);
   std::ranges::copy(own, u.begin());
 }
 
+template <class T>
+void Solver<T>::copy_from_conjugate_gradients() {
+  if (!conjugate_gradient_ && !pipelined_) return;
+  level_.copy_in(solution_, u_);
+  level_.copy_in(right_side_, b_);
+}
+
+template <class T>
+double Solver<T>::residual() {
+  copy_from_conjugate_gradients();
+  level_.exchange(u_);
+  level_.residual(u_, b_, r_);
+  std::array<simd::ExactSum, 2> squares;
+  level_.for_each_row([&](Index offset, Index, Index) {
+    for (Index x = offset; x < offset + level_.row_length(); ++x) {
+      squares[0].add(static_cast<double>(r_[at(x)]) * static_cast<double>(r_[at(x)]));
+      squares[1].add(static_cast<double>(b_[at(x)]) * static_cast<double>(b_[at(x)]));
+    }
+  });
+  collective::merge(context_, squares);
+  const double of_b = squares[1].rounded<double>();
+  return of_b == 0 ? 0 : std::sqrt(squares[0].rounded<double>() / of_b);
+}
+
+template <class T>
+Balance Solver<T>::balance() {
+  copy_from_conjugate_gradients();
+  std::array<simd::ExactSum, 1 + 2 * layout::axes> sums;
+  const std::size_t skipped = first_axis(level_.axes());
+  double stretch = 1;
+  for (const Axis& axis : level_.axes()) stretch *= axis.is_used() ? axis.spacing() : 1;
+  level_.for_each_row([&](Index offset, Index i, Index j) {
+    for (Index x = 0; x < level_.row_length(); ++x) {
+      sums[0].add(stretch * weight(i, j, level_.own().low[2] + x) * static_cast<double>(b_[at(offset + x)]));
+    }
+  });
+  for_each_face_of_sides(
+      [&](std::size_t a, int side, const layout::Point& point, double conductance, double given, bool is_flux) {
+        const double area = stretch * weight(point[0], point[1], point[2]) / level_.axes()[a].width(point[a]);
+        const double fixed = area * (is_flux ? given : conductance * given);
+        sums[0].add(-fixed);  // which the right side has
+        sums[1 + 2 * (a - skipped) + at(side)].add(fixed - area * conductance *
+                                                               static_cast<double>(u_[at(level_.offset_of(point))]));
+      });
+  collective::merge(context_, sums);
+  Balance balance{.source = sums[0].rounded<double>()};
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      balance.inflow[a][side] = sums[1 + 2 * a + side].rounded<double>();
+    }
+  }
+  return balance;
+}
+
 template class Solver<float>;
 template class Solver<double>;
+template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, std::span<const float>);
+template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, std::span<const double>);
 
 }  // namespace plait::poisson

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -43,6 +44,23 @@ enum class Method : unsigned char {
   full_multigrid,                 ///< the coarsest level first, each the start of the next finer one; then V-cycles
   multigrid_conjugate_gradients,  ///< with a V-cycle as preconditioner: for k that jumps
 };
+/// "jacobi", "sor", "cg", "pipelined-cg", "v", "w", "f", "fmg", "mg-cg"
+[[nodiscard]] std::string_view name(Method method);
+
+/// The axes of a grid. Collective over the context.
+/// \throws ArgumentError  on all ranks: a grid that there can't be
+[[nodiscard]] Axes axes_of(mpi::Context& context, const Grid& grid);
+
+/// The largest ratio of k at two neighbouring points; 1 where k is empty. The same on all ranks. Collective.
+template <class T>
+[[nodiscard]] double largest_jump(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
+                                  std::span<const T> k);
+
+/// What flows in through the sides, and what is made within: together 0.
+struct Balance {
+  double source = 0;                                         ///< ∫ f
+  std::array<std::array<double, 2>, layout::axes> inflow{};  ///< ∫ k ∂u/∂n over the side of an axis below, above
+};
 
 struct Options {
   Method method = Method::v_cycles;
@@ -78,6 +96,10 @@ class Solver {
   ///                        not so, f of another mean than 0 where it has to be
   /// \throws OutOfMemory    on all ranks, where one has too little
   Solver(mpi::Context& context, const Grid& grid, const layout::BoxPartition& partition, std::span<const T> k,
+         std::span<const T> f, std::span<const T> start, const Options& options)
+      : Solver(context, axes_of(context, grid), partition, k, f, start, options) {}
+  /// The same on axes of which stretches may differ, the first ones unused where there are fewer than three.
+  Solver(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, std::span<const T> k,
          std::span<const T> f, std::span<const T> start, const Options& options);
 
   bool advance();
@@ -90,13 +112,21 @@ class Solver {
 
   /// u at this rank's points, in their order.
   void copy_solution(std::span<T> u);
+  /// ‖b - A·u‖ / ‖b‖, computed again from u. Collective.
+  [[nodiscard]] double residual();
+  /// By the u of now; the same bits on any number of ranks. Collective.
+  [[nodiscard]] Balance balance();
   /// Of this, with all it was made of.
   [[nodiscard]] double omega() const noexcept { return omega_; }
   /// Empty for methods without.
   [[nodiscard]] const std::optional<Multigrid<T>>& multigrid() const noexcept { return multigrid_; }
 
  private:
-  void set_right_side(std::span<const T> f, const Boundary& boundary);
+  void set_right_side(std::span<const T> f);
+  template <class F>
+  void for_each_face_of_sides(const F& f);
+  void copy_from_conjugate_gradients();
+  [[nodiscard]] double weight(Index i, Index j, Index x) const;
   void remove_mean(Values<T>& values, bool is_expected);
   void make_conjugate_gradients();
   [[nodiscard]] double error();
@@ -108,7 +138,6 @@ class Solver {
                                      const layout::BoxPartition& to);
 
   mpi::Context& context_;
-  Grid grid_;
   Options options_;
   layout::BoxPartition partition_;  // of what is given; methods may have another one
   double omega_ = 1;

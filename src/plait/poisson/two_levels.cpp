@@ -1,0 +1,116 @@
+#include "plait/poisson/two_levels.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "plait/collective/reproducible_sum.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::poisson {
+
+namespace {
+
+layout::Coarsening coarsening_of(const Axes& axes) {
+  layout::Coarsening how;
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    how.halves[a] = axes[a].can_be_halved();
+    how.first[a] = how.halves[a] ? axes[a].first_coarse() : 0;
+  }
+  return how;
+}
+
+Axes halved(const Axes& axes, const layout::Coarsening& how) {
+  Axes coarse = axes;
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    if (how.halves[a]) coarse[a] = axes[a].halved();
+  }
+  return coarse;
+}
+
+}  // namespace
+
+template <class T>
+TwoLevels<T>::TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
+                        std::span<const T> k, std::span<const T> f, Options options)
+    : context_(context),
+      level_(context, axes, partition),
+      how_(coarsening_of(axes)),
+      coarse_axes_(halved(axes, how_)),
+      coarse_partition_(partition.coarsened(how_)) {
+  if (std::ranges::none_of(how_.halves, [](bool is_halved) { return is_halved; })) return;
+  constexpr Index enough = 100;  // of cycles
+  options.limits.most_iterations = enough;
+  options.limits.tolerance = std::max(options.limits.tolerance, 1e-8);
+  if (options.method != Method::multigrid_conjugate_gradients) options.method = Method::v_cycles;
+  options.omega = {};
+  options.project = true;  // what the means of cells have lost of their sum by rounding
+  const bool varies = mpi::all_reduce(context.comm(), Index{k.empty() ? 0 : 1}, mpi::Operation::maximum()) == 1;
+  const std::vector<T> coarse_k = varies ? on_coarse(k) : std::vector<T>();
+  const std::vector<T> coarse_f = on_coarse(f);
+  Solver<T> solver(context, coarse_axes_, coarse_partition_, coarse_k, coarse_f, {}, options);
+  iterate::run(solver);
+  is_known_ = solver.state().end == iterate::End::converged || solver.state().end == iterate::End::limit;
+  mpi::agreed(context, [&] { coarse_u_.resize(coarse_f.size()); });
+  solver.copy_solution(coarse_u_);
+}
+
+template <class T>
+std::vector<T> TwoLevels<T>::on_coarse(std::span<const T> fine) {
+  const layout::Box box = coarse_partition_.box(context_.rank());
+  auto [values, result] = mpi::agreed(
+      context_, [&] { return std::pair(level_.zeros(), std::vector<T>(static_cast<std::size_t>(box.points()))); });
+  level_.copy_in(fine, values);
+  level_.exchange(values, halo::Reach::corners);
+  // Of coarse point i: fine points `first(i)` to the one before `first(i) + taps`, with their weights.
+  const auto taps_of = [&](std::size_t a) { return how_.halves[a] && how_.first[a] == 0 ? Index{2} : Index{1}; };
+  const auto first = [&](std::size_t a, Index i) { return how_.halves[a] ? 2 * i + how_.first[a] : i; };
+  const auto weight = [&](std::size_t a, Index i, Index tap) {
+    return taps_of(a) == 1 ? 1 : level_.axes()[a].restriction(coarse_axes_[a], i)[static_cast<std::size_t>(tap)];
+  };
+  std::size_t place = 0;
+  for (Index i = box.low[0]; i < box.high[0]; ++i) {
+    for (Index j = box.low[1]; j < box.high[1]; ++j) {
+      for (Index x = box.low[2]; x < box.high[2]; ++x) {
+        double sum = 0;
+        for (Index r = 0; r < taps_of(0); ++r) {
+          for (Index s = 0; s < taps_of(1); ++s) {
+            for (Index t = 0; t < taps_of(2); ++t) {
+              const double factor = weight(0, i, r) * weight(1, j, s) * weight(2, x, t);
+              if (factor == 0) continue;  // beyond the last point of an axis
+              const Index at = level_.offset_of({first(0, i) + r, first(1, j) + s, first(2, x) + t});
+              sum += factor * static_cast<double>(values[static_cast<std::size_t>(at)]);
+            }
+          }
+        }
+        result[place++] = static_cast<T>(sum);
+      }
+    }
+  }
+  return result;
+}
+
+template <class T>
+std::optional<Discretisation> TwoLevels<T>::error(std::span<const T> u) {
+  if (!is_known_) return std::nullopt;
+  const std::vector<T> coarse = on_coarse(u);
+  Discretisation found;
+  std::array<simd::ExactSum, 1> squares;
+  for (std::size_t i = 0; i < coarse.size(); ++i) {
+    const double off = std::abs(static_cast<double>(coarse[i]) - static_cast<double>(coarse_u_[i])) / 3;
+    found.largest = std::max(found.largest, off);
+    squares[0].add(off * off);
+  }
+  collective::merge(context_, squares);
+  found.largest = mpi::all_reduce(context_.comm(), found.largest, mpi::Operation::maximum());
+  found.mean_square = std::sqrt(squares[0].rounded<double>() / static_cast<double>(coarse_partition_.whole().points()));
+  return found;
+}
+
+template class TwoLevels<float>;
+template class TwoLevels<double>;
+
+}  // namespace plait::poisson
