@@ -173,8 +173,8 @@ CLI::Option* add_written_path(CLI::App& command, const std::string& name, std::s
                               const std::vector<std::string_view>& endings, const std::string& placeholder,
                               const std::string& help) {
   const auto parse = [endings](const std::string& text) {
-    constexpr std::array<std::string_view, 13> kinds{".mtx", ".h5",   ".hdf5", ".npz",  ".csv",  ".tsv", ".txt",
-                                                     ".mat", ".json", ".svg",  ".html", ".xlsx", ".png"};
+    constexpr std::array<std::string_view, 14> kinds{".mtx", ".h5",  ".hdf5", ".npz", ".csv",  ".tsv",  ".txt",
+                                                     ".vti", ".mat", ".json", ".svg", ".html", ".xlsx", ".png"};
     const bool may_be_hdf5 = std::ranges::find(endings, ".h5") != endings.end();
     const std::string file = may_be_hdf5 || io::is_hdf5_name(text) ? io::parse_hdf5_name(text).file : text;
     const auto ends_in = [&](std::string_view ending) { return ends_like(file, ending); };

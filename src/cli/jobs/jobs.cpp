@@ -16,6 +16,7 @@ namespace plait::cli {
   JOB(balance)          \
   JOB(barycentre)       \
   JOB(divergence)       \
+  JOB(poisson)          \
   JOB(plan)             \
   JOB(generate)         \
   JOB(info)             \

@@ -1,0 +1,188 @@
+// plait poisson: Poisson's equation on boxes of one to three dimensions.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "plait/base/error.hpp"
+
+#include "cli/host/job.hpp"
+#include "cli/poisson/run.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using nlohmann::ordered_json;
+using poisson::Method;
+
+std::vector<double> parse_spacing(const std::string& text) {
+  std::vector<double> spacing;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    spacing.push_back(parse_positive_number(std::string_view(text).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return spacing;
+}
+
+class Poisson : public Job {
+ public:
+  void options(Options& options) override {
+    options.describe(
+        "Solve Poisson's equation -div(k grad u) = f on a box of one to three dimensions",
+        R"(f, k and u are arrays of as many extents: values in the middle of cells, or at nodes between the sides of the box. On
+each side u is given (value), or k du/dn out of the box (flux), or the opposite side comes next (periodic). Where u is
+given nowhere, f and what flows in have to cancel, and the u of mean 0 is found.
+
+SIDES is a list with commas: value, flux or periodic, with :NUMBER or :FILE for what is given, by default 0; after
+0=, 0-= or 0+= for both sides of axis 0, or one of them, else for all sides that are not named.
+
+Methods: jacobi, sor, cg, pipelined-cg; multigrid by v, w or f cycles, fmg, which begins on the coarsest grid, and
+mg-cg, conjugate gradients with a V-cycle, for k that jumps. u has the same bits on any number of ranks.
+
+Example: flow through a medium of permeability k from side 0- to side 0+
+  mpirun -n 4 plait poisson f.npy -k k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");
+    options.reads("IN", task_.input, "f: a NumPy .npy or HDF5 file of real numbers, in C or Fortran order")->required();
+    const auto* output = add_written_path(options, "-o,--output", task_.output, {".npy", ".h5", ".hdf5", ".vti"},
+                                          "FILE", "u: a .npy or HDF5 file, or VTK's .vti for ParaView");
+    const_cast<CLI::Option*>(output)->required();
+    files.writes.push_back({"the file of -o", &task_.output});
+    options.reads("-k,--coefficient", task_.k, "k > 0 at the same points; 1 by default");
+    add_value(options, "--spacing", task_.spacing, parse_spacing, "NUMBER[,NUMBER,...]",
+              "Distance of points, on all axes or on each; 1 by default");
+    add_value(
+        options, "--boundary", task_.sides, [](const std::string& text) { return Sides(text); }, "SIDES",
+        "What is given on the sides; value:0 by default");
+    add_choice(options, "--points", task_.points,
+               {{"cells", poisson::Points::cells}, {"nodes", poisson::Points::nodes}}, "cells|nodes",
+               "Where values are: {}");
+    std::vector<Choice<std::optional<Method>>> methods{{"auto", {}}};
+    for (int m = 0; m <= static_cast<int>(Method::multigrid_conjugate_gradients); ++m) {
+      methods.push_back({name(static_cast<Method>(m)), static_cast<Method>(m)});
+    }
+    add_choice(options, "--method", task_.method, methods, "METHOD", "{}");
+    add_value(options, "--omega", task_.omega, parse_positive_number, "NUMBER",
+              "Relaxation of jacobi and sor, below 2; 1 for jacobi by default, what is best for k = 1 for sor")
+        ->group(group::iteration);
+    add_value(
+        options, "--tolerance",
+        [this](const std::string& text) {
+          task_.tolerance = text == "truncation" ? std::optional<double>() : parse_positive_number(text);
+        },
+        "NUMBER", "Of ||b - A u|| / ||b||, 1e-8 by default; or truncation: the error of the discretisation")
+        ->group(group::iteration);
+    add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
+              "100000 by default; then u is written as it is")
+        ->group(group::iteration);
+    options.reads("--start", task_.start, "Where the iteration begins; 0 by default")->group(group::iteration);
+    add_flag(options, "--project", task_.project, "Where u is given nowhere: subtract the mean of f that has to be 0");
+    options.host({.checkpoint_every = Work::usual_checkpoint_distance,
+                  .page = "the convergence, a picture of u and the checks",
+                  .trace = true});
+  }
+
+  void check() override {
+    expect_checkpoint(settings);
+    if (task_.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
+      throw UsageError("--omega is given, but --method is neither jacobi nor sor");
+    }
+  }
+
+  std::vector<Index> prepare(Work& work) override { return prepare_poisson(work, task_); }
+  void run(Work& work) override { outcome_ = run_poisson(work, task_); }
+
+  void report(Report& report, Work& work) override {
+    const PoissonOutcome& its = outcome_;
+    const auto row = [&](const char* key, const char* what, const auto& value, const std::string& text) {
+      report.fact(key, value);
+      report.row(what, text);
+      return text;
+    };
+    const std::string shape = io::to_string(task_.input_file.extents);
+    const std::string_view points = report.fact("points", task_.points == poisson::Points::cells ? "cells" : "nodes");
+    report.fact("input", input_json(task_.input, task_.input_file));
+    report.fact("extents", task_.grid.extents);
+    report.fact("spacing", task_.spacing);
+    report.fact("boundary", task_.sides.text());
+    report.fact_or_null("coefficient", task_.k);
+    report.fact_or_null("start", task_.start);
+    report.fact("output", output_json(task_.output));
+    report.fact_or_null("report", settings.page);
+    report.head(
+        fmt::format("-div({} grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k", task_.input, shape, points));
+    std::string method(report.fact("method", name(its.method)));
+    if (!its.why.empty()) method += ", as " + its.why;
+    if (its.method == Method::jacobi || its.method == Method::sor) method += fmt::format(", omega {:.6g}", its.omega);
+    report.fact("omega", its.omega);
+    report.line("method", method);
+    report.row("method", method);
+    row("jump", "largest ratio of k between neighbours", its.jump, fmt::format("{:.6g}", its.jump));
+    const char* const status = its.state.end == iterate::End::converged ? "converged"
+                               : its.state.end == iterate::End::limit   ? "iteration limit"
+                                                                        : "numerical limit";
+    report.line("status",
+                fmt::format("{}: {}", report.fact("status", status), report.fact("reason", its.state.reason)));
+    const Index steps = its.state.step;
+    report.line("iterated", fmt::format("{} in {}", counted(report.fact("iterations", steps), "iteration"),
+                                        seconds_text(report.fact("iterate_seconds", its.iterate_seconds))));
+    if (report.fact("resumed_at", its.resumed_at) > 0)
+      report.line("resumed", fmt::format("after iteration {}", its.resumed_at));
+    report.fact("errors", its.errors);
+    report.fact("tolerance", task_.tolerance);
+    report.line("check",
+                row("residual", "‖b - A u‖/‖b‖, computed again", its.residual, fmt::format("{:.2e}", its.residual)) +
+                    " = ||b - A u||/||b||, computed again");
+    double inflow = 0, size = std::abs(its.balance.source);
+    std::vector<std::array<double, 2>> sides;
+    std::string by_side;
+    for (std::size_t a = 0; a < task_.grid.extents.size(); ++a) {
+      sides.push_back(its.balance.inflow[a]);
+      for (std::size_t s = 0; s < 2; ++s) {
+        inflow += sides[a][s];
+        size += std::abs(sides[a][s]);
+        by_side += fmt::format("{}{}{} {:.6g}", by_side.empty() ? "" : ", ", a, s == 0 ? "-" : "+", sides[a][s]);
+      }
+    }
+    report.fact("inflow", sides);
+    const double off = report.fact("imbalance", size > 0 ? std::abs(its.balance.source + inflow) / size : 0);
+    row("source", "integral of f", its.balance.source, fmt::format("{:.8g}", its.balance.source));
+    report.row("inflow through sides", by_side);
+    report.line("balance", fmt::format("f makes {:.6g}, {:.6g} flows in ({}), off by {:.1e} of all", its.balance.source,
+                                       inflow, by_side, off));
+    report.row("imbalance, as a part of all", fmt::format("{:.2e}", off));
+    const auto& level = its.discretisation;
+    report.fact("discretisation.largest", level ? std::optional(level->largest) : std::nullopt);
+    report.fact("discretisation.mean_square", level ? std::optional(level->mean_square) : std::nullopt);
+    const std::string estimate =
+        level ? fmt::format("about {:.2e}, {:.2e} at most, by a second grid", level->mean_square, level->largest)
+              : "unknown: there is no second grid";
+    report.line("off", estimate + " (discretisation)");
+    report.row("error of the discretisation", estimate);
+    report.line(
+        "u", fmt::format("{:.8g} to {:.8g}", report.fact("lowest", its.lowest), report.fact("highest", its.highest)));
+    work.report_end(report, "", task_.output);
+    report.tile(fmt::format("{}", steps), steps == 1 ? "iteration" : "iterations");
+    report.tile(fmt::format("{:.1e}", its.residual), "‖b - A u‖/‖b‖");
+    report.tile(level ? fmt::format("{:.1e}", level->mean_square) : "-", "error of the discretisation");
+    report.tile(seconds_text(work.seconds), "in all");
+    if (its.state.end != iterate::End::converged) print_warning(fmt::format("{}: {}", status, its.state.reason));
+  }
+
+  void draw(Report& report, Work& work) override { draw_poisson(report, work, task_, outcome_); }
+
+ private:
+  PoissonTask task_;
+  PoissonOutcome outcome_;
+};
+
+}  // namespace
+
+PLAIT_JOB(poisson, Poisson)
+
+}  // namespace plait::cli

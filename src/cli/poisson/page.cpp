@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/host/text.hpp"
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/poisson/run.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+std::string convergence_of(const PoissonTask& task, const PoissonOutcome& outcome) {
+  if (outcome.errors.empty()) return "<h2>Convergence</h2>\n<p>There was no iteration.</p>\n";
+  std::vector<AxisPlot::Point> curve;
+  for (const double error : outcome.errors) curve.push_back({static_cast<double>(curve.size() + 1), error});
+  std::vector<double> numbers = outcome.errors;
+  if (task.tolerance) numbers.push_back(*task.tolerance);
+  const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
+  AxisPlot plot({"iteration", Scale::counts, 1, std::max(2.0, static_cast<double>(curve.size()))},
+                logarithmic_axis("‖b - A u‖/‖b‖, without a unit", numbers, has_zeros), 320,
+                fmt::format("The residual after each of {} iterations, on a logarithmic scale", curve.size()));
+  if (task.tolerance) plot.level(*task.tolerance, fmt::format("tolerance {:.2g}", *task.tolerance));
+  plot.curve("compute", "residual", curve);
+  return "<h2>Convergence</h2>\n" + plot.svg() +
+         "<p class=\"soft\">What is left of the right side after each iteration, on a logarithmic scale.</p>\n";
+}
+
+std::string curve_of(const MatrixPicture& picture) {
+  std::vector<AxisPlot::Point> values;
+  std::vector<double> heights;
+  for (Index cell = 0; cell < picture.cells().rows; ++cell) {
+    values.push_back({static_cast<double>(picture.first_row(cell)), picture.number(cell, 0)});
+    heights.push_back(values.back().y);
+  }
+  AxisPlot plot(
+      {"point, counted from 0", Scale::counts, 0, std::max(1.0, static_cast<double>(picture.shape().rows - 1))},
+      linear_axis("u, in its unit", heights), 320, fmt::format("u at {} points of its axis", picture.shape().rows));
+  plot.curve("compute", "u", values);
+  return plot.svg();
+}
+
+}  // namespace
+
+void draw_poisson(Report& report, Work& work, const PoissonTask& task, const PoissonOutcome& outcome) {
+  const std::size_t dimensions = task.grid.extents.size();
+  report.page_head(task.input, fmt::format("{} {}; {}", io::to_string(task.input_file.extents),
+                                           task.points == poisson::Points::cells ? "cells" : "nodes",
+                                           counted(work.context.size(), "rank")));
+  report.figure(convergence_of(task, outcome));
+  const std::string title =
+      dimensions == 3 ? fmt::format("u in slice {} of axis 0", task.grid.extents[0] / 2) : std::string("u");
+  report.figure(fmt::format("<h2>{}</h2>\n", title) +
+                (dimensions == 1 ? curve_of(outcome.picture) : drawn(outcome.picture, "u")));
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,259 @@
+#include "cli/poisson/run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/reproducible_sum.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+#include "cli/host/arrays.hpp"
+#include "cli/host/values.hpp"
+#include "cli/scaling/checkpoint.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+using layout::BoxPartition;
+using poisson::Method;
+
+// Beyond this ratio of neighbours a V-cycle alone takes more than twice as many iterations as with conjugate gradients.
+constexpr double much = 4;
+
+/// The solver as the host drives it: checkpoints hold vectors in the order of the array, so that any number of ranks
+/// can go on; and iterations may end where they change less than the discretisation is off by.
+class Iteration {
+ public:
+  Iteration(mpi::Context& context, poisson::Solver<double>& solver, const BoxPartition& boxes,
+            const BoxPartition& slices, poisson::TwoLevels<double>* until)
+      : context_(context), solver_(solver), boxes_(boxes), slices_(slices), until_(until) {
+    mpi::agreed(context, [&] { u_.resize(static_cast<std::size_t>(boxes.box(context.rank()).points())); });
+  }
+
+  bool advance() {
+    if (until_ != nullptr && solver_.state().step == 0) solver_.copy_solution(u_);
+    const bool goes_on = solver_.advance();
+    state_ = solver_.state();
+    if (until_ == nullptr || !goes_on) return goes_on;
+    std::vector<double> before = u_;
+    solver_.copy_solution(u_);
+    std::array<simd::ExactSum, 1> squares;
+    for (std::size_t i = 0; i < u_.size(); ++i) squares[0].add((u_[i] - before[i]) * (u_[i] - before[i]));
+    collective::merge(context_, squares);
+    const double change = std::sqrt(squares[0].rounded<double>() / static_cast<double>(boxes_.whole().points()));
+    const double off = until_->error(u_)->mean_square;
+    if (!(change <= off)) return true;
+    state_.end = iterate::End::converged;
+    state_.reason =
+        fmt::format("the last iteration changed u by {:.2e}, the discretisation is off by {:.2e}", change, off);
+    return false;
+  }
+  [[nodiscard]] const iterate::State& state() const noexcept { return state_; }
+
+  void save(iterate::Checkpoint& checkpoint) const {
+    solver_.save(checkpoint);
+    for (auto& [name, values] : checkpoint.by_rank) values = moved(context_, boxes_, values, slices_);
+  }
+  void resume(const iterate::Checkpoint& from) {
+    iterate::Checkpoint checkpoint = from;
+    for (auto& [name, values] : checkpoint.by_rank) values = moved(context_, slices_, values, boxes_);
+    solver_.resume(checkpoint);
+    state_ = solver_.state();
+    if (until_ != nullptr) solver_.copy_solution(u_);
+  }
+
+ private:
+  mpi::Context& context_;
+  poisson::Solver<double>& solver_;
+  const BoxPartition& boxes_;
+  const BoxPartition& slices_;
+  poisson::TwoLevels<double>* until_;
+  std::vector<double> u_;  // of the iteration before
+  iterate::State state_;
+};
+
+/// The method, and why where it was not chosen by the user.
+std::pair<Method, std::string> method_of(const PoissonTask& task, double jump) {
+  if (task.method) return {*task.method, ""};
+  if (jump > much)
+    return {Method::multigrid_conjugate_gradients, fmt::format("k jumps by {:.3g} between neighbours", jump)};
+  if (!task.tolerance) return {Method::full_multigrid, "it reaches the error of the discretisation first"};
+  return {Method::v_cycles, jump > 1 ? fmt::format("k changes by {:.3g} at most between neighbours", jump) : "k is 1"};
+}
+
+MatrixPicture picture_of(Work& work, const BoxPartition& boxes, int dimensions, const std::vector<double>& u) {
+  const layout::Box whole = boxes.whole(), own = boxes.box(work.context.rank());
+  const bool is_curve = dimensions == 1;
+  MatrixPicture picture = mpi::agreed(work.context, [&] {
+    return MatrixPicture(is_curve ? layout::Shape{whole.extent(2), 1}
+                                  : layout::Shape{whole.extent(1), whole.extent(2)});
+  });
+  const Index slice = whole.extent(0) / 2;
+  for (Index j = own.low[1]; j < own.high[1] && own.low[0] <= slice && slice < own.high[0]; ++j) {
+    for (Index x = own.low[2]; x < own.high[2]; ++x) {
+      picture.add(is_curve ? x : j, is_curve ? 0 : x, u[static_cast<std::size_t>(own.offset_of({slice, j, x}))]);
+    }
+  }
+  picture.unite(work.context);
+  return picture;
+}
+
+/// Errors of the library in the words of the command: files in place of arguments.
+template <class F>
+auto in_words_of_files(const PoissonTask& task, F&& f) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const ArgumentError& error) {
+    std::string text = in_option_words(
+        error.what(), std::array{OptionWord{"f", task.input}, OptionWord{"k", task.k}, OptionWord{"start", task.start},
+                                 OptionWord{"omega", "--omega"}, OptionWord{"spacing", "--spacing"},
+                                 OptionWord{"sides", "--boundary"}, OptionWord{"boundary", "--boundary"}});
+    constexpr std::string_view hint = "(project)";
+    if (text.ends_with(hint)) text.replace(text.size() - hint.size(), hint.size(), "(--project)");
+    throw ArgumentError(text);
+  }
+}
+
+}  // namespace
+
+std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
+  mpi::Context& context = work.context;
+  const auto described = [&](const std::string& path) {
+    return path.empty() ? io::MatrixFile() : io::describe_file(context, path, io::arrays);
+  };
+  task.input_file = described(task.input);
+  task.k_file = described(task.k);
+  task.start_file = described(task.start);
+  const io::Extents& extents = task.input_file.extents;
+  std::vector<Index> phases = mpi::agreed(context, [&] {
+    for (const auto& [path, file] : {std::pair(task.input, task.input_file), std::pair(task.k, task.k_file),
+                                     std::pair(task.start, task.start_file)}) {
+      if (path.empty()) continue;
+      if (io::is_complex(file.dtype)) throw ArgumentError(path + " has complex elements, expected real ones");
+      if (file.extents == extents) continue;
+      throw ShapeMismatch(fmt::format("{} is {}, expected {}, as {} is", path, io::to_string(file.extents),
+                                      io::to_string(extents), task.input));
+    }
+    if (layout::elements(task.input_file.shape) == 0) {
+      throw ArgumentError(fmt::format("{} is {}, expected points", task.input, io::to_string(extents)));
+    }
+    const auto dimensions = extents.list().size();
+    if (task.spacing.size() != 1 && task.spacing.size() != dimensions) {
+      throw ArgumentError(fmt::format("--spacing: {} numbers are given, expected 1 or {}, as {} is {}",
+                                      task.spacing.size(), dimensions, task.input, io::to_string(extents)));
+    }
+    task.spacing.resize(dimensions, task.spacing[0]);
+    task.grid = {
+        {extents.list().begin(), extents.list().end()}, task.spacing, task.points, task.sides.of(extents.dimensions)};
+    for (const std::string& path : task.sides.files()) work.kept.push_back({path, "a file of --boundary"});
+    const auto boxes = layout::BoxPartition::for_ranks(task.grid.box(), context.size());
+    const auto slices = slices_of(boxes.whole(), extents.dimensions, task.input_file.order, context.size());
+    const Index own = boxes.box(context.rank()).points() * Index{sizeof(double)};
+    const Index slab = slices.box(context.rank()).points() * Index{sizeof(double)};
+    const Index inputs = own * (task.k.empty() ? 2 : 3);
+    return std::vector{inputs + 3 * slab, inputs + own * (task.k.empty() ? 16 : 26), inputs + 2 * slab};
+  });
+  task.sides.describe(context, extents);
+  return phases;
+}
+
+PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
+  mpi::Context& context = work.context;
+  const poisson::Axes axes = in_words_of_files(task, [&] { return poisson::axes_of(context, task.grid); });
+  const int dimensions = task.input_file.extents.dimensions;
+  const auto boxes = mpi::agreed(context, [&] { return BoxPartition::for_ranks(task.grid.box(), context.size()); });
+  const BoxPartition slices = slices_of(boxes.whole(), dimensions, StorageOrder::row_major, context.size());
+  const auto read = [&](const std::string& path, const io::MatrixFile& file) {
+    return path.empty() ? std::vector<double>() : read_box(work, path, file, boxes);
+  };
+  std::vector<double> f = read(task.input, task.input_file), k = read(task.k, task.k_file);
+  std::vector<double> start = read(task.start, task.start_file);
+  PoissonOutcome outcome;
+  in_words_of_files(task, [&] {
+    outcome.jump = poisson::largest_jump<double>(context, axes, boxes, k);
+    std::tie(outcome.method, outcome.why) = method_of(task, outcome.jump);
+    poisson::Options options{.method = outcome.method,
+                             .limits = {task.tolerance.value_or(0), task.most_iterations},
+                             .omega = task.omega,
+                             .sums = krylov::Sums::reproducible,
+                             .project = task.project,
+                             .boundary = task.sides.values(work, axes, boxes)};
+    work.meter.stage("preparing", 0, 0);
+    poisson::Solver<double> solver(context, axes, boxes, k, f, start, options);
+    outcome.omega = solver.omega();
+    if (outcome.jump > much) options.method = Method::multigrid_conjugate_gradients;
+    poisson::TwoLevels<double> levels(context, axes, boxes, k, f, options);
+    if (!task.tolerance && !levels.is_known()) {
+      throw ArgumentError("--tolerance: there is no second grid to tell truncation by, expected a number");
+    }
+    Iteration iteration(context, solver, boxes, slices, task.tolerance ? nullptr : &levels);
+
+    std::vector<std::string> inputs{task.input, task.k, task.start};
+    std::ranges::copy(task.sides.files(), std::back_inserter(inputs));
+    ScalingCheckpoint checkpoint(context, work.settings, task.most_iterations,
+                                 {"plait poisson",
+                                  inputs,
+                                  {{"method", name(outcome.method)},
+                                   {"spacing", task.spacing},
+                                   {"boundary", task.sides.text()},
+                                   {"points", task.points == poisson::Points::cells ? "cells" : "nodes"},
+                                   {"omega", outcome.omega},
+                                   {"project", task.project}},
+                                  slices.box(context.rank()).points(),
+                                  0});
+    sinkhorn::Limits limits;
+    checkpoint.put_into(limits);
+    if (limits.checkpoints.from != nullptr) iteration.resume(*limits.checkpoints.from);
+    outcome.resumed_at = checkpoint.resumed_at();
+    work.meter.stage("iteration 1", 0, 0);
+    outcome.iterate_seconds = work.timed([&] {
+      iterate::run(iteration, {.listener =
+                                   [&](Index step, double error) {
+                                     work.meter.say([&] {
+                                       return fmt::format("iteration {}, ‖b - A u‖/‖b‖ {:.2e}", step, error);
+                                     });
+                                   },
+                               .is_due = limits.checkpoints.is_due,
+                               .keep = limits.checkpoints.keep});
+    });
+    outcome.state = iteration.state();
+    outcome.errors = solver.errors();
+    const bool is_hopeless = outcome.state.end == iterate::End::numbers && !(outcome.state.error < 1);
+    if (is_hopeless) throw NoResult("numerical limit", outcome.state.reason + "; nothing was written");
+    sinkhorn::Outcome end{.status = outcome.state.end == iterate::End::converged ? sinkhorn::Status::converged
+                                    : outcome.state.end == iterate::End::limit   ? sinkhorn::Status::iteration_limit
+                                                                                 : sinkhorn::Status::numerical_limit,
+                          .reason = outcome.state.reason};
+
+    std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
+    solver.copy_solution(u);
+    outcome.residual = solver.residual();
+    outcome.balance = solver.balance();
+    outcome.discretisation = levels.error(u);
+    const auto [lowest, highest] = std::ranges::minmax_element(u);
+    outcome.lowest = -work.highest(u.empty() ? -INFINITY : -*lowest);
+    outcome.highest = work.highest(u.empty() ? -INFINITY : *highest);
+    if (!work.settings.page.empty()) outcome.picture = picture_of(work, boxes, dimensions, u);
+    std::vector<double> origin;
+    for (const double spacing : task.grid.spacing) {
+      origin.push_back(task.points == poisson::Points::cells ? 0 : spacing);
+    }
+    write_box(work, task.output,
+              {task.input_file.extents, task.grid.spacing, origin, task.points == poisson::Points::cells}, "u", boxes,
+              u);
+    checkpoint.end(end);
+    outcome.state.reason = end.reason;
+  });
+  return outcome;
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plait/io/file_kind.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/layout/box.hpp"
+#include "plait/poisson/solver.hpp"
+#include "plait/poisson/two_levels.hpp"
+
+#include "cli/host/job.hpp"
+#include "cli/pictures/matrix_picture.hpp"
+#include "cli/poisson/sides.hpp"
+
+namespace plait::cli {
+
+/// What the command line of plait poisson says, and what the headers of its files tell.
+struct PoissonTask {
+  std::string input, k, start, output;
+  Sides sides;
+  std::vector<double> spacing{1};  // of all axes, or of each
+  poisson::Points points = poisson::Points::cells;
+  std::optional<poisson::Method> method;  // none: as the problem is
+  std::optional<double> omega;
+  std::optional<double> tolerance = 1e-8;  // none: that of the discretisation
+  Index most_iterations = 100'000;
+  bool project = false;
+
+  io::MatrixFile input_file, k_file, start_file;
+  poisson::Grid grid;
+};
+
+/// What is known of it afterwards.
+struct PoissonOutcome {
+  poisson::Method method = poisson::Method::v_cycles;
+  std::string why;  // that method
+  double jump = 1;  // of k
+  double omega = 1;
+  iterate::State state;
+  std::vector<double> errors;
+  Index resumed_at = 0;
+  double residual = 0;  // computed again
+  poisson::Balance balance;
+  std::optional<poisson::Discretisation> discretisation;
+  double lowest = 0, highest = 0;  // of u
+  double iterate_seconds = 0;
+  MatrixPicture picture;  // of u, or of its middle slice
+};
+
+/// Looks at the headers of the files; returns what this rank needs in each phase. Collective.
+/// \throws Error  on every rank: they can't be read, or do not fit each other
+[[nodiscard]] std::vector<Index> prepare_poisson(Work& work, PoissonTask& task);
+
+/// Reads, solves, checks and writes. Collective.
+/// \throws Error  on every rank
+[[nodiscard]] PoissonOutcome run_poisson(Work& work, const PoissonTask& task);
+
+/// The page of --report: the convergence and u. On rank 0.
+void draw_poisson(Report& report, Work& work, const PoissonTask& task, const PoissonOutcome& outcome);
+
+}  // namespace plait::cli

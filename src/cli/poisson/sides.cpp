@@ -1,0 +1,193 @@
+#include "cli/poisson/sides.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+
+#include "cli/host/arrays.hpp"
+#include "cli/host/options.hpp"
+#include "cli/host/values.hpp"
+
+namespace plait::cli {
+
+using poisson::Side;
+
+namespace {
+
+// "0-" is the lower side of axis 0, "0" both sides.
+struct Place {
+  std::size_t axis;
+  std::vector<std::size_t> sides;
+};
+
+Place parse_place(std::string_view text) {
+  const bool is_known = !text.empty() && text[0] >= '0' && text[0] < '0' + layout::axes &&
+                        (text.size() == 1 || text.substr(1) == "-" || text.substr(1) == "+");
+  if (!is_known) {
+    throw ArgumentError(fmt::format("'{}' is no side, expected an axis from 0 to 2, with - or + for one side", text));
+  }
+  const auto axis = static_cast<std::size_t>(text[0] - '0');
+  if (text.size() == 1) return {axis, {0, 1}};
+  return {axis, {text[1] == '+' ? std::size_t{1} : std::size_t{0}}};
+}
+
+}  // namespace
+
+Sides::Sides(std::string_view text) : text_(text) {
+  bool has_others = false;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t equals = part.find('='), colon = part.find(':');
+    const bool has_place = equals != std::string_view::npos && equals < colon;
+    const std::string_view what = has_place ? part.substr(equals + 1) : part;
+    const std::size_t split = std::min(what.find(':'), what.size());
+    Given given{.side =
+                    parse_choice<Side>(what.substr(0, split),
+                                       {{"value", Side::value}, {"flux", Side::flux}, {"periodic", Side::periodic}})};
+    if (split < what.size()) {
+      const std::string rest(what.substr(split + 1));
+      if (given.side == Side::periodic) {
+        throw ArgumentError(fmt::format("'{}' gives periodic sides '{}', expected nothing", part, rest));
+      }
+      double number = 0;
+      const auto [stop, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+      const bool is_number = failure == std::errc() && stop == rest.data() + rest.size();
+      is_number ? void(given.number = parse_number(rest)) : void(given.path = parse_path(rest));
+    }
+    if (!has_place) {
+      if (has_others) throw ArgumentError(fmt::format("'{}' names no side, as a part before it does", part));
+      has_others = true;
+      others_ = given;
+      continue;
+    }
+    const Place place = parse_place(part.substr(0, equals));
+    for (const std::size_t side : place.sides) {
+      auto& one = by_side_[place.axis][side];
+      if (one) {
+        throw ArgumentError(
+            fmt::format("'{}' gives side {} of axis {} a second time", part, side == 0 ? "-" : "+", place.axis));
+      }
+      one = given;
+    }
+  }
+}
+
+std::vector<poisson::Axis::Sides> Sides::of(int dimensions) const {
+  const auto count = static_cast<std::size_t>(dimensions);
+  std::vector<poisson::Axis::Sides> sides;
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    if (a < count) {
+      sides.push_back({given(a, 0).side, given(a, 1).side});
+    } else if (by_side_[a][0] || by_side_[a][1]) {
+      throw ArgumentError(fmt::format("--boundary: names axis {}, expected one of {}", a, counted(dimensions, "axis")));
+    }
+  }
+  return sides;
+}
+
+void Sides::describe(mpi::Context& context, const io::Extents& extents) {
+  const auto look_at = [&](Given& one, std::size_t axis) {
+    if (one.path.empty()) return;
+    if (extents.dimensions == 1) {
+      throw ArgumentError(
+          fmt::format("--boundary: {} is given to a side that is one point, expected a number", one.path));
+    }
+    one.file = io::describe_file(context, one.path, io::arrays);
+    io::Extents wanted{extents.dimensions - 1, {}};
+    std::size_t at = 0;
+    for (std::size_t a = 0; a < extents.list().size(); ++a) {
+      if (a != axis) wanted.values[at++] = extents.values[a];
+    }
+    if (one.file.extents != wanted) {
+      throw ShapeMismatch(fmt::format("{} is {}, expected {}, as side {} of the box is", one.path,
+                                      io::to_string(one.file.extents), io::to_string(wanted), axis));
+    }
+  };
+  for (std::size_t a = 0; a < extents.list().size(); ++a) {
+    for (auto& one : by_side_[a]) {
+      if (!one) one = others_;
+      look_at(*one, a);
+    }
+  }
+}
+
+std::vector<std::string> Sides::files() const {
+  std::vector<std::string> paths;
+  if (!others_.path.empty()) paths.push_back(others_.path);
+  for (const auto& axis : by_side_) {
+    for (const auto& one : axis) {
+      if (one && !one->path.empty()) paths.push_back(one->path);
+    }
+  }
+  return paths;
+}
+
+poisson::Boundary Sides::values(Work& work, const poisson::Axes& axes, const layout::BoxPartition& partition) const {
+  struct Values {
+    double number = 0;
+    layout::Box whole{}, box{};  // of the side, and what this rank has of it, with a ghost layer
+    std::vector<double> list{};
+  };
+  auto all = std::make_shared<std::array<std::array<Values, 2>, layout::axes>>();
+  const auto first = static_cast<std::size_t>(
+      std::ranges::find_if(axes, [](const poisson::Axis& axis) { return axis.is_used(); }) - axes.begin());
+  for (std::size_t a = first; a < layout::axes; ++a) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      const Given& one = given(a - first, side);
+      Values& values = (*all)[a - first][side];
+      values.number = one.number;
+      if (one.path.empty()) continue;
+      // The side is a box of one layer, which the ranks have that have the points next to it.
+      auto splits = partition.splits();
+      for (std::size_t part = 0; part < splits[a].size(); ++part) {
+        splits[a][part] = part == 0 || (side == 1 && part + 1 < splits[a].size()) ? 0 : 1;
+      }
+      const layout::BoxPartition face(splits, work.context.size());
+      layout::Point layers{1, 1, 1};
+      layers[a] = 0;
+      values.whole = face.whole();
+      values.box = face.box(work.context.rank()).grown(layers);
+      values.list = read_box(work, one.path, one.file, face, static_cast<int>(a), layers);
+    }
+  }
+  return [all, axes, first](int axis, int side, std::span<const double> place) {
+    const Values& values = (*all)[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)];
+    if (values.list.empty()) return values.number;
+    // Linearly between neighbours, as points of a second grid lie between those of the first.
+    std::array<std::array<Index, 2>, layout::axes> near{};
+    std::array<double, layout::axes> share{};  // of the second one
+    for (std::size_t a = first; a < layout::axes; ++a) {
+      if (a - first == static_cast<std::size_t>(axis)) continue;
+      const double steps = place[a - first] / axes[a].spacing() - (axes[a].first_coarse() == 0 ? 0.5 : 1);
+      const double below = std::floor(steps + 1e-6);
+      share[a] = std::max(steps - below, 0.) < 1e-6 ? 0 : steps - below;
+      for (const Index next : {0, 1}) {
+        const Index low = std::max(values.whole.low[a], values.box.low[a]);
+        const Index last = std::min(values.whole.high[a], values.box.high[a]) - 1;
+        near[a][static_cast<std::size_t>(next)] = std::clamp(static_cast<Index>(below) + next, low, last);
+      }
+    }
+    double sum = 0;
+    for (std::size_t corner = 0; corner < 8; ++corner) {
+      double weight = 1;
+      layout::Point point{};
+      for (std::size_t a = 0; a < layout::axes; ++a) {
+        const std::size_t bit = (corner >> a) & 1U;
+        weight *= bit == 1 ? share[a] : 1 - share[a];
+        point[a] = near[a][bit];
+      }
+      if (weight > 0) sum += weight * values.list[static_cast<std::size_t>(values.box.offset_of(point))];
+    }
+    return sum;
+  };
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,343 @@
+"""`plait poisson` against the equation itself, known solutions and SciPy's sparse solver."""
+
+import json
+import unittest
+
+import numpy as np
+from harness import CommandTest
+
+try:
+    import scipy.sparse as sparse
+    from scipy.sparse.linalg import spsolve
+except ImportError:
+    sparse = None
+
+
+def operator(k: np.ndarray, spacing, kinds, nodes: bool):
+    """A as a dense matrix and the right side of unit sides, written from the definition: kinds[axis][side] is "value",
+    "flux" or "periodic"; returns (A, weight of what is given on [axis][side] at each point)."""
+    shape, size = k.shape, k.size
+    number = np.arange(size).reshape(shape)
+    a = np.zeros((size, size))
+    given = [[np.zeros(shape) for _ in range(2)] for _ in shape]
+    for index in np.ndindex(*shape):
+        here = number[index]
+        for axis, h in enumerate(spacing):
+            for side in (0, 1):
+                step = 2 * side - 1
+                beyond = index[axis] + step
+                kind = kinds[axis][side]
+                if not 0 <= beyond < shape[axis] and kind != "periodic":
+                    distance = h if nodes else h / 2
+                    c = k[index] / distance
+                    if kind == "value":
+                        a[here, here] += c / h
+                        given[axis][side][index] += c / h
+                    else:
+                        given[axis][side][index] += 1 / h
+                    continue
+                other = list(index)
+                other[axis] = beyond % shape[axis]
+                other = tuple(other)
+                c = 2 / (1 / k[index] + 1 / k[other]) / h
+                a[here, here] += c / h
+                a[here, number[other]] -= c / h
+    return a, given
+
+
+def points(n: int, nodes: bool) -> tuple[np.ndarray, float]:
+    h = 1 / (n + 1) if nodes else 1 / n
+    return (np.arange(n) + (1 if nodes else 0.5)) * h, h
+
+
+class Poisson(CommandTest):
+    def solve(self, ranks: int, *arguments: str) -> dict:
+        return json.loads(self.succeed(ranks, "poisson", *arguments, "--json"))
+
+    def test_it_solves_the_equation_of_the_definition_in_one_to_three_dimensions(self):
+        random = np.random.default_rng(7)
+        cases = [
+            (1, (13,), "value:2,0+=flux:-1", [["value", "flux"]], [[2.0, -1.0]], False),
+            (0, (1,), "value:1", [["value", "value"]], [[1.0, 1.0]], False),
+            (3, (6, 7), "0=periodic,1-=value:3,1+=flux:.5", [["periodic"] * 2, ["value", "flux"]], [[0, 0], [3, 0.5]], False),
+            (2, (5, 9), "value", [["value"] * 2] * 2, [[0, 0], [0, 0]], True),
+            (5, (3, 4, 5), "flux:1,2-=value:-1", [["flux"] * 2, ["flux"] * 2, ["value", "flux"]], [[1, 1], [1, 1], [-1, 1]], False),
+            (7, (2, 5, 4), "value:1,1=periodic", [["value"] * 2, ["periodic"] * 2, ["value"] * 2], [[1, 1], [0, 0], [1, 1]], True),
+        ]  # fmt: skip
+        for ranks, shape, boundary, kinds, values, nodes in cases:
+            with self.subTest(shape=shape, ranks=ranks):
+                spacing = [0.5, 0.25, 0.4][: len(shape)]
+                f = self.save("f.npy", random.random(shape) - 0.3)
+                k = self.save("k.npy", random.random(shape) + 0.5)
+                report = self.solve(
+                    ranks, "f.npy", "-k", "k.npy", "--boundary", boundary, "--spacing", ",".join(map(str, spacing)),
+                    "--points", "nodes" if nodes else "cells", "--tolerance", "1e-12", "-o", "u.npy",
+                )  # fmt: skip
+                a, given = operator(k, spacing, kinds, nodes)
+                right = f.copy()
+                for axis, sides in enumerate(values):
+                    for side, value in enumerate(sides):
+                        right += value * given[axis][side]
+                expected = np.linalg.solve(a, right.ravel()).reshape(shape)
+                u = self.load("u.npy")
+                self.assertEqual((u.shape, u.dtype), (shape, np.dtype("f8")))
+                np.testing.assert_allclose(u, expected, rtol=1e-9, atol=1e-10)
+                self.assertEqual((report["status"], report["extents"]), ("converged", list(shape)))
+                self.assertLess(report["residual"], 2e-12)
+                self.assertLess(report["imbalance"], 1e-9)
+                self.assertAlmostEqual(report["source"], f.sum() * np.prod(spacing), 9)
+                for axis, sides in enumerate(kinds):
+                    for side, kind in enumerate(sides):
+                        area = np.prod(spacing) / spacing[axis]
+                        face = np.take(given[axis][side] > 0, 0 if side == 0 else -1, axis)
+                        at = np.take(expected, 0 if side == 0 else -1, axis)
+                        near = np.take(k, 0 if side == 0 else -1, axis) / (spacing[axis] * (1 if nodes else 0.5))
+                        flow = {"value": near * (values[axis][side] - at), "flux": values[axis][side] * face, "periodic": 0 * at}[kind]
+                        self.assertAlmostEqual(report["inflow"][axis][side], flow.sum() * area, 8)
+
+    def test_any_file_and_any_number_of_ranks_give_the_same_bits(self):
+        random = np.random.default_rng(3)
+        f = random.integers(-9, 9, (6, 5, 7))
+        k = random.random((6, 5, 7)) + 1
+        self.save("f.npy", f.astype("f8"))
+        self.save("k.npy", k)
+        for method in ("v", "mg-cg", "cg", "pipelined-cg", "sor", "jacobi", "w", "f", "fmg"):
+            with self.subTest(method):
+                rest = ("--method", method, "--max-iterations", "20", "--quiet")
+                self.assertEqual(self.run_plait(0, "poisson", "f.npy", "-k", "k.npy", "-o", "u.npy", *rest).status, 0)
+                expected = self.load("u.npy")
+                for ranks, dtype, order in [(2, "<i4", "F"), (5, ">f8", "C"), (7, "i1", "F")]:
+                    self.save("g.npy", np.array(f, dtype=dtype, order=order))
+                    self.save("kF.npy", np.asfortranarray(k))
+                    result = self.run_plait(ranks, "poisson", "g.npy", "-k", "kF.npy", "-o", "v.npy", *rest)
+                    self.assertEqual(result.status, 0, result.stderr)
+                    np.testing.assert_array_equal(self.load("v.npy"), expected)
+
+    def test_hdf5_files_are_read_and_written(self):
+        f = self.save("f.npy", np.random.default_rng(1).random((5, 3, 4)))
+        self.succeed(0, "poisson", "f.npy", "-o", "u.npy", "--start", "f.npy")
+        if "built without" in self.run_plait(0, "poisson", "f.npy", "-o", "u.h5").stderr:
+            self.skipTest("this plait has no HDF5")
+        self.succeed(2, "poisson", "f.npy", "-o", "u.h5:/a/u")
+        expected = self.load("u.npy")
+        again = self.solve(3, "f.npy", "--start", "u.h5", "-o", "v.npy")
+        self.assertEqual((again["iterations"], again["input"]["format"]), (0, "NumPy .npy"))
+        np.testing.assert_allclose(self.load("v.npy"), expected, rtol=1e-6)
+        # The file of a solution as the right side of another problem.
+        self.save("g.npy", self.load("v.npy"))
+        self.succeed(2, "poisson", "g.npy", "-o", "a.npy")
+        self.succeed(3, "poisson", "u.h5:/a/u", "-o", "b.npy")
+        np.testing.assert_allclose(self.load("b.npy"), self.load("a.npy"), rtol=1e-6)
+        self.assertEqual(f.shape, expected.shape)
+
+    def test_values_of_sides_come_from_files(self):
+        random = np.random.default_rng(5)
+        f, k = self.save("f.npy", random.random((4, 3, 5))), np.ones((4, 3, 5))
+        low, high = random.random((3, 5)), random.random((4, 5))
+        self.save("low.npy", np.asfortranarray(low))
+        self.save("high.npy", high)
+        for nodes in (False, True):
+            kinds = [["value"] * 2, ["value", "value" if nodes else "flux"], ["periodic"] * 2]
+            a, given = operator(k, [1, 1, 1], kinds, nodes)
+            right = f + given[0][0] * low[None] + given[1][1] * high[:, None]
+            expected = np.linalg.solve(a, right.ravel()).reshape(f.shape)
+            for ranks in (0, 3, 8):
+                with self.subTest(nodes=nodes, ranks=ranks):
+                    kind = "value" if nodes else "flux"
+                    self.solve(ranks, "f.npy", "--boundary", f"0-=value:low.npy,1+={kind}:high.npy,2=periodic", "--tolerance", "1e-12",
+                               "--points", "nodes" if nodes else "cells", "-o", "u.npy")  # fmt: skip
+                    np.testing.assert_allclose(self.load("u.npy"), expected, rtol=1e-9, atol=1e-11)
+
+    def test_known_solutions_are_reached_with_order_two_and_the_error_is_estimated(self):
+        for dimensions, extents, nodes in [(1, (32, 64, 128), False), (2, (31, 63, 127), True), (2, (33, 66, 132), False), (3, (12, 24, 48), False)]:
+            with self.subTest(dimensions=dimensions, nodes=nodes):
+                errors = []
+                for n in extents:
+                    x, h = points(n, nodes)
+                    grids = np.meshgrid(*[x] * dimensions, indexing="ij")
+                    exact = np.prod([np.sin(np.pi * g) for g in grids], axis=0) + grids[0]
+                    k = 1 + grids[0]
+                    # k = 1 + x: -div(k grad u) = k d pi^2 s - du/dx
+                    sines = exact - grids[0]
+                    f = k * dimensions * np.pi**2 * sines - (np.pi * np.cos(np.pi * grids[0]) * np.prod([np.sin(np.pi * g) for g in grids[1:]], axis=0) + 1)
+                    face = x if dimensions == 2 else np.broadcast_to(x[:, None], (n, n))
+                    self.save("f.npy", f)
+                    self.save("k.npy", k)
+                    self.save("x.npy", np.ascontiguousarray(face))
+                    sides = "0+=value:1" + "".join(f",{a}=value:x.npy" for a in range(1, dimensions))
+                    report = self.solve(2, "f.npy", "-k", "k.npy", "--spacing", repr(h), "--points", "nodes" if nodes else "cells",
+                                        "--boundary", sides, "--tolerance", "1e-11", "-o", "u.npy")  # fmt: skip
+                    errors.append(np.sqrt(np.mean((self.load("u.npy") - exact) ** 2)))
+                orders = np.log2(np.array(errors[:-1]) / errors[1:])
+                np.testing.assert_allclose(orders, 2, atol=0.1)
+                self.assertLess(abs(np.log(report["discretisation"]["mean_square"] / errors[-1])), np.log(2.5))
+                rough = self.solve(0, "f.npy", "-k", "k.npy", "--spacing", repr(h), "--points", "nodes" if nodes else "cells",
+                                   "--boundary", sides, "--tolerance", "truncation", "-o", "u.npy")  # fmt: skip
+                self.assertLess(rough["iterations"], 6)
+                self.assertLess(np.sqrt(np.mean((self.load("u.npy") - exact) ** 2)), 1.3 * errors[-1])
+
+    def test_auto_takes_conjugate_gradients_where_k_jumps_and_says_why(self):
+        self.save("f.npy", np.ones((40, 40)))
+        k = np.where(np.add.outer(np.arange(40) // 5, np.arange(40) // 5) % 2, 100.0, 1.0)
+        self.save("k.npy", k)
+        for ranks in (0, 3):
+            text = self.succeed(ranks, "poisson", "f.npy", "-k", "k.npy", "-o", "u.npy")
+            self.assertRegex(text, "method    mg-cg, as k jumps by 100 between neighbours")
+        self.assertRegex(self.succeed(2, "poisson", "f.npy", "-o", "u.npy"), "method    v, as k is 1")
+
+    def test_where_u_is_given_nowhere_the_mean_has_to_vanish(self):
+        f = self.save("f.npy", np.random.default_rng(2).random((6, 7)))
+        for boundary in ("flux", "periodic", "flux,0=periodic"):
+            for ranks in (0, 4):
+                with self.subTest(boundary, ranks=ranks):
+                    refused = self.run_plait(ranks, "poisson", "f.npy", "--boundary", boundary, "-o", "u.npy")
+                    self.assertEqual((refused.status, len(refused.errors)), (1, 1), refused.stderr)
+                    self.assertRegex(refused.errors[0], rf"f.npy: its mean, with what flows in through the sides, is {f.mean():.5f}\d*, expected 0.*\(--project\)")
+                    self.assertNotIn("u.npy", self.files())
+                    kinds = [["periodic" if "periodic" in boundary else "flux"] * 2, ["periodic" if boundary == "periodic" else "flux"] * 2]
+                    self.solve(ranks, "f.npy", "--boundary", boundary, "--project", "-o", "u.npy", "--tolerance", "1e-12")
+                    u = self.load("u.npy")
+                    a, _ = operator(np.ones_like(f), [1, 1], kinds, False)
+                    np.testing.assert_allclose(a @ u.ravel(), (f - f.mean()).ravel(), atol=1e-10)
+                    self.assertAlmostEqual(u.mean(), 0, 12)
+                    (self.folder / "u.npy").unlink()
+
+    def test_vti_has_the_values_and_where_they_are(self):
+        self.save("f.npy", np.ones((2, 3, 4)))
+        self.succeed(0, "poisson", "f.npy", "--spacing", "1,2,3", "-o", "u.npy")
+        for points_are, extent, origin in (("cells", "0 4 0 3 0 2", "0 0 0"), ("nodes", "0 3 0 2 0 1", "3 2 1")):
+            self.succeed(0, "poisson", "f.npy", "--spacing", "1,2,3", "-o", "u.npy", "--points", points_are)
+            self.succeed(3, "poisson", "f.npy", "--spacing", "1,2,3", "-o", "u.vti", "--points", points_are)
+            data = (self.folder / "u.vti").read_bytes()
+            begin = data.index(b"_") + 1
+            self.assertIn(f'WholeExtent="{extent}" Origin="{origin}" Spacing="3 2 1"'.encode(), data)
+            np.testing.assert_array_equal(np.frombuffer(data, "<f8", 24, begin + 8), self.load("u.npy").ravel())
+
+    def test_the_page_shows_convergence_and_u(self):
+        for shape, title in (((30,), "<h2>u</h2>"), ((9, 12), "<h2>u</h2>"), ((4, 5, 6), "<h2>u in slice 2 of axis 0</h2>")):
+            self.save("f.npy", np.ones(shape))
+            report = self.solve(2, "f.npy", "-o", "u.npy", "--report", "r.html")
+            page = (self.folder / "r.html").read_text()
+            for words in ("<h2>Convergence</h2>", title, "imbalance", "error of the discretisation", f"{report['residual']:.1e}"):
+                self.assertIn(words, page)
+
+    def test_what_can_not_be_is_said_on_all_ranks(self):
+        f = self.save("f.npy", np.ones((4, 6)))
+        k = np.ones((4, 6))
+        k[3, 1] = -2
+        self.save("negative.npy", k)
+        k[3, 1] = np.nan
+        self.save("nan.npy", k)
+        g = f.copy()
+        g[2, 5] = np.inf
+        self.save("inf.npy", g)
+        self.save("wide.npy", np.ones((4, 7)))
+        self.save("complex.npy", np.ones((4, 6), "c16"))
+        self.save("empty.npy", np.ones((0, 6)))
+        self.save("four.npy", np.ones((1, 2, 2, 2)))
+        self.save("side.npy", np.ones(5))
+        before = self.files()
+        for ranks, words, message in [
+            (3, ("f.npy", "-k", "negative.npy"), r"negative.npy: is -2 at \(3, 1\), expected a finite number above 0"),
+            (5, ("f.npy", "-k", "nan.npy"), r"nan.npy: is -?nan at \(3, 1\), expected a finite number above 0"),
+            (2, ("inf.npy",), r"inf.npy: is inf at \(2, 5\), expected a finite number"),
+            (2, ("f.npy", "-k", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
+            (0, ("f.npy", "--start", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
+            (2, ("complex.npy",), "complex.npy has complex elements, expected real ones"),
+            (2, ("empty.npy",), "empty.npy is 0 x 6, expected points"),
+            (2, ("four.npy",), "four.npy: has 4 dimensions; expected one to three"),
+            (2, ("f.npy", "--boundary", "0-=value:side.npy"), "side.npy is 5, expected 6, as side 0 of the box is"),
+            (2, ("f.npy", "--boundary", "2=periodic"), "--boundary: names axis 2, expected one of 2 axes"),
+            (2, ("f.npy", "--boundary", "0-=periodic"), "--boundary: one of axis 0 is periodic, expected both or none"),
+            (2, ("f.npy", "--boundary", "flux", "--points", "nodes"), "--boundary: one of axis 0 has a flux, which cells can have"),
+            (2, ("f.npy", "--spacing", "1,2,3"), "--spacing: 3 numbers are given, expected 1 or 2"),
+            (2, ("f.npy", "--omega", "2.5", "--method", "sor"), "--omega: is 2.5, expected one between 0 and 2"),
+            (2, ("missing.npy",), "missing.npy: .*No such file"),
+        ]:
+            with self.subTest(words):
+                result = self.run_plait(ranks, "poisson", *words, "-o", "u.npy")
+                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertRegex(result.errors[0], message)
+                self.assertEqual(self.files(), before)
+        for words, message in [
+            (("--boundary", "0-=value,0=flux"), "--boundary: '0=flux' gives side - of axis 0 a second time"),
+            (("--boundary", "flux,value:2"), "--boundary: 'value:2' names no side, as a part before it does"),
+            (("--boundary", "x=flux"), "--boundary: 'x' is no side, expected an axis from 0 to 2, with - or + for one side"),
+            (("--boundary", "neumann"), "--boundary: 'neumann' is unknown; expected value, flux or periodic"),
+            (("--boundary", "0=periodic:3"), "--boundary: '0=periodic:3' gives periodic sides '3', expected nothing"),
+            (("--spacing", "1,0"), "--spacing: 0 is not positive"),
+            (("--method", "best"), "--method: 'best' is unknown; expected auto, jacobi, sor, cg"),
+            (("--tolerance", "small"), "--tolerance: 'small' is no number"),
+            (("--omega", "1"), "--omega is given, but --method is neither jacobi nor sor"),
+            (("--resume",), "--resume is given, but --checkpoint is missing"),
+            (("-o", "u.csv"), "u.csv would be a file of another kind, expected a name that ends in .npy or .h5 or .hdf5 or .vti"),
+        ]:
+            with self.subTest(words):
+                result = self.run_plait(0, "poisson", "f.npy", *(words if "-o" in words else ("-o", "u.npy", *words)))
+                self.assertEqual(result.status, 2, result.stderr)
+                self.assertIn(message, result.stderr)
+
+    def test_what_does_not_converge_is_no_result_and_a_limit_is_a_warning(self):
+        self.save("f.npy", np.ones((20, 20)))
+        limited = self.run_plait(2, "poisson", "f.npy", "-o", "u.npy", "--method", "jacobi", "--max-iterations", "5")
+        self.assertEqual(limited.status, 0)
+        self.assertIn("warning: iteration limit: ", limited.stderr)
+        self.assertIn("u.npy", self.files())
+        (self.folder / "u.npy").unlink()
+        diverged = self.run_plait(2, "poisson", "f.npy", "-o", "u.npy", "--method", "jacobi", "--omega", "1.9")
+        self.assertEqual((diverged.status, len(diverged.errors)), (1, 1), diverged.stderr)
+        self.assertIn("nothing was written", diverged.errors[0])
+        self.assertNotIn("u.npy", self.files())
+
+
+class Resume(CommandTest):
+    def test_killed_jobs_end_with_the_same_bits_on_another_number_of_ranks(self):
+        self.save("f.npy", np.random.default_rng(1).random((31, 40)))
+        for method, iterations in (("sor", "400"), ("cg", "60"), ("pipelined-cg", "60"), ("v", "9")):
+            with self.subTest(method):
+                job = ("poisson", "f.npy", "--method", method, "--tolerance", "1e-14", "--max-iterations")
+                straight = json.loads(self.run_plait(0, *job, iterations, "-o", "expected.npy", "--json").stdout)
+                kept = ("--checkpoint", "state", "--json", "-o", "u.npy")
+                half = str(int(iterations) // 2)
+                self.assertRegex(self.run_plait(2, *job, half, *kept).stderr, "--resume with a larger --max-iterations goes on from state")
+                resumed = json.loads(self.run_plait(3, *job, iterations, *kept, "--resume").stdout)
+                self.assertEqual(resumed["resumed_at"], int(half) - 1)
+                self.assertEqual(resumed["errors"], straight["errors"])
+                np.testing.assert_array_equal(self.load("u.npy"), self.load("expected.npy"))
+                other = self.run_plait(2, *job, iterations, *kept, "--resume", "--spacing", "2")
+                self.assertIn("state: is a checkpoint of another job: its spacing was", other.errors[0])
+
+    def test_a_job_that_is_killed_again_and_again_ends_with_the_same_bits(self):
+        self.save("f.npy", np.random.default_rng(1).random((150, 160)))
+        job = ("poisson", "f.npy", "--method", "jacobi", "--tolerance", "1e-12", "--max-iterations", "4000")
+        self.assertEqual(self.run_plait(0, *job, "-o", "expected.npy", "--quiet").status, 0)
+        kills = self.finish_despite_kills(2, "state", *job, "--checkpoint", "state", "--checkpoint-every", "50", "--resume", "-o", "u.npy")
+        np.testing.assert_array_equal(self.load("u.npy"), self.load("expected.npy"), f"after {kills} kills")
+
+
+@unittest.skipIf(sparse is None, "Debian's python3-scipy is not installed")
+class Scipy(CommandTest):
+    def test_random_problems_have_the_solution_of_a_sparse_direct_solver(self):
+        random = np.random.default_rng(11)
+        for n in range(12):
+            dimensions = n % 3 + 1
+            shape = tuple(int(e) for e in random.integers(1, (200, 40, 12)[dimensions - 1], dimensions))
+            contrast = 10 ** random.uniform(0, 3)
+            f = self.save("f.npy", random.standard_normal(shape))
+            k = self.save("k.npy", contrast ** random.random(shape))
+            with self.subTest(shape=shape, contrast=contrast):
+                axes = []
+                for axis, extent in enumerate(shape):
+                    faces = np.moveaxis(k, axis, 0)
+                    between = 2 / (1 / faces[1:] + 1 / faces[:-1]) if extent > 1 else np.zeros((0, *faces.shape[1:]))
+                    c = np.concatenate([2 * faces[:1], between, 2 * faces[-1:]])
+                    difference = sparse.diags([1, -1], [0, -1], shape=(extent + 1, extent))
+                    parts = [sparse.identity(m) for m in shape]
+                    parts[axis] = difference
+                    d = parts[0]
+                    for part in parts[1:]:
+                        d = sparse.kron(d, part)
+                    axes.append(d.T @ sparse.diags(np.moveaxis(c, 0, axis).ravel()) @ d)
+                expected = spsolve(sparse.csc_matrix(sum(axes)), f.ravel()).reshape(shape)
+                self.succeed(n % 4, "poisson", "f.npy", "-k", "k.npy", "--tolerance", "1e-12", "-o", "u.npy", "--quiet")
+                np.testing.assert_allclose(self.load("u.npy"), expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
