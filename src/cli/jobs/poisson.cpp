@@ -82,13 +82,12 @@ Example: flow through a medium of permeability k from side 0- to side 0+
         ->group(group::iteration);
     options.reads("--start", task_.start, "Where the iteration begins; 0 by default")->group(group::iteration);
     add_flag(options, "--project", task_.project, "Where u is given nowhere: subtract the mean of f that has to be 0");
-    options.host({.checkpoint_every = Work::usual_checkpoint_distance,
+    options.host({.checkpoint_every = 100,
                   .page = "the convergence, a picture of u and the checks",
                   .trace = true});
   }
 
   void check() override {
-    expect_checkpoint(settings);
     if (task_.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
     }

@@ -16,8 +16,8 @@
 #include "plait/mpi/collectives.hpp"
 
 #include "cli/host/arrays.hpp"
+#include "cli/host/checkpoint.hpp"
 #include "cli/host/values.hpp"
-#include "cli/scaling/checkpoint.hpp"
 
 namespace plait::cli {
 
@@ -199,41 +199,29 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
 
     std::vector<std::string> inputs{task.input, task.k, task.start};
     std::ranges::copy(task.sides.files(), std::back_inserter(inputs));
-    ScalingCheckpoint checkpoint(context, work.settings, task.most_iterations,
-                                 {"plait poisson",
-                                  inputs,
-                                  {{"method", name(outcome.method)},
-                                   {"spacing", task.spacing},
-                                   {"boundary", task.sides.text()},
-                                   {"points", task.points == poisson::Points::cells ? "cells" : "nodes"},
-                                   {"omega", outcome.omega},
-                                   {"project", task.project}},
-                                  slices.box(context.rank()).points(),
-                                  0});
-    sinkhorn::Limits limits;
-    checkpoint.put_into(limits);
-    if (limits.checkpoints.from != nullptr) iteration.resume(*limits.checkpoints.from);
-    outcome.resumed_at = checkpoint.resumed_at();
+    Checkpoints checkpoints(context, work.settings, task.most_iterations,
+                            {inputs,
+                             {{"method", name(outcome.method)},
+                              {"spacing", task.spacing},
+                              {"boundary", task.sides.text()},
+                              {"points", task.points == poisson::Points::cells ? "cells" : "nodes"},
+                              {"omega", outcome.omega},
+                              {"project", task.project}},
+                             slices.box(context.rank()).points()});
+    iterate::Observers observers{.listener = [&](Index step, double error) {
+      work.meter.say([&] { return fmt::format("iteration {}, ‖b - A u‖/‖b‖ {:.2e}", step, error); });
+    }};
+    checkpoints.put_into(observers);
+    if (checkpoints.from() != nullptr) iteration.resume(*checkpoints.from());
+    checkpoints.forget();
+    outcome.resumed_at = checkpoints.resumed_at();
     work.meter.stage("iteration 1", 0, 0);
-    outcome.iterate_seconds = work.timed([&] {
-      iterate::run(iteration, {.listener =
-                                   [&](Index step, double error) {
-                                     work.meter.say([&] {
-                                       return fmt::format("iteration {}, ‖b - A u‖/‖b‖ {:.2e}", step, error);
-                                     });
-                                   },
-                               .is_due = limits.checkpoints.is_due,
-                               .keep = limits.checkpoints.keep});
-    });
+    outcome.iterate_seconds = work.timed([&] { iterate::run(iteration, observers); });
+    checkpoints.end_iteration();
     outcome.state = iteration.state();
     outcome.errors = solver.errors();
     const bool is_hopeless = outcome.state.end == iterate::End::numbers && !(outcome.state.error < 1);
     if (is_hopeless) throw NoResult("numerical limit", outcome.state.reason + "; nothing was written");
-    sinkhorn::Outcome end{.status = outcome.state.end == iterate::End::converged ? sinkhorn::Status::converged
-                                    : outcome.state.end == iterate::End::limit   ? sinkhorn::Status::iteration_limit
-                                                                                 : sinkhorn::Status::numerical_limit,
-                          .reason = outcome.state.reason};
-
     std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
     solver.copy_solution(u);
     outcome.residual = solver.residual();
@@ -250,8 +238,12 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     write_box(work, task.output,
               {task.input_file.extents, task.grid.spacing, origin, task.points == poisson::Points::cells}, "u", boxes,
               u);
-    checkpoint.end(end);
-    outcome.state.reason = end.reason;
+    if (outcome.state.end == iterate::End::converged) {
+      checkpoints.remove();
+    } else if (checkpoints.has_kept() && outcome.state.end == iterate::End::limit) {
+      outcome.state.reason +=
+          fmt::format("; --resume with a larger --max-iterations goes on from {}", work.settings.checkpoint);
+    }
   });
   return outcome;
 }
