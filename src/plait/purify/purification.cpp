@@ -189,7 +189,7 @@ void Purification<T>::begin() {
 }
 
 template <class T>
-void Purification<T>::expect_gap(const Iterate& iterate) const {
+void Purification<T>::expect_gap(const Iterate& iterate) {
   if (iterate.settled) return;
   const Problem& problem = state_.problem;
   const Index steps = state_.step - 1;
@@ -207,27 +207,31 @@ void Purification<T>::expect_gap(const Iterate& iterate) const {
       are_partly_occupied
           ? fmt::format("there are partly occupied states between {:.12g} and {:.12g}", energies.low, energies.high)
           : fmt::format("{:.6g} states are occupied", iterate.trace);
-  throw NoGap(fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {}, {}{}",
-                          is_final ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
-                          name(problem.method), found, is_final ? "" : ", and no more were allowed"),
-              are_partly_occupied ? energies : problem.spectrum);
+  state_.end = is_final ? iterate::End::no_solution : iterate::End::limit;
+  state_.reason = fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {}, {}{}",
+                              is_final ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
+                              name(problem.method), found, is_final ? "" : ", and no more were allowed");
+  throw NoGap(state_.reason, are_partly_occupied ? energies : problem.spectrum);
 }
 
 // Only McWeeny's purification does not bring about the trace that is wanted.
 template <class T>
-void Purification<T>::expect_count(const Iterate& iterate) const {
+void Purification<T>::expect_count(const Iterate& iterate) {
   if (state_.problem.method != Method::mcweeny) return;
   const double below = std::round(iterate.trace);
   if (std::abs(iterate.missing_trace) > 0.1 || iterate.idempotency_error > 0.1 ||
       below == static_cast<double>(state_.problem.occupied)) {
     return;
   }
-  throw ArgumentError(fmt::format("chemical_potential: {} has {:.0f} states below it, expected {}",
-                                  *state_.problem.chemical_potential, below, state_.problem.occupied));
+  state_.end = iterate::End::no_solution;
+  state_.reason = fmt::format("chemical_potential: {} has {:.0f} states below it, expected {}",
+                              *state_.problem.chemical_potential, below, state_.problem.occupied);
+  throw ArgumentError(state_.reason);
 }
 
 template <class T>
 bool Purification<T>::advance() {
+  if (state_.end != iterate::End::none) return false;
   const Stopwatch watch;
   const Problem& problem = state_.problem;
   std::vector<Iterate>& iterates = state_.iterates;
@@ -282,6 +286,7 @@ void Purification<T>::save(iterate::Checkpoint& checkpoint) const {
   mpi::Context& context = products_.context();
   auto slab = allocate<T>(context, rows());
   redistribute::Redistribution(context, x_.layout(), slab.layout()).execute(x_, slab);
+  const bool has_ended = state_.end != iterate::End::none;
   mpi::agreed(context, [&] {
     checkpoint.numbers = numbers_of(state_);
     const Frontier& at_gap = state_.frontier;
@@ -289,7 +294,8 @@ void Purification<T>::save(iterate::Checkpoint& checkpoint) const {
                                      at_gap.empty_error};
     std::vector<double>& errors = checkpoint.shared["errors"];
     std::vector<double>& iterates = checkpoint.shared["iterates"];
-    for (const Iterate& iterate : state_.iterates) {
+    // At the end the last one, which has led to no other, is looked at again.
+    for (const Iterate& iterate : std::span(state_.iterates).first(state_.iterates.size() - (has_ended ? 1 : 0))) {
       errors.push_back(iterate.idempotency_error);
       std::ranges::copy(numbers_of(iterate), std::back_inserter(iterates));
     }

@@ -73,7 +73,7 @@ class Purification {
   /// Looks at the iterate and makes the next of it; false, and nothing is made, if it is as good as rounding allows.
   ///
   /// \throws NoGap          states stay partly occupied, although the steps tell energies apart that differ by a
-  ///                        rounding error, or for `most_iterations`
+  ///                        rounding error (`state().end` is then `no_solution`), or for `most_iterations` (`limit`)
   /// \throws ArgumentError  there are more or fewer than `occupied` states below the chemical potential
   bool advance();
 
@@ -86,7 +86,8 @@ class Purification {
 
   [[nodiscard]] const State& state() const noexcept { return state_; }
   /// What another purification of the same h goes on from, on any number of ranks; on as many in the same layout, with
-  /// the same bits. The iterate is kept as `Layout::rows`, complex numbers as two.
+  /// the same bits; where `most_iterations` ended it, with a larger one. The iterate is kept as `Layout::rows`, complex
+  /// numbers as two.
   ///
   /// \throws OutOfMemory    on all ranks
   void save(iterate::Checkpoint& checkpoint) const;
@@ -103,8 +104,8 @@ class Purification {
  private:
   void begin();
   [[nodiscard]] layout::Layout rows() const;
-  void expect_gap(const Iterate& iterate) const;
-  void expect_count(const Iterate& iterate) const;
+  void expect_gap(const Iterate& iterate);
+  void expect_count(const Iterate& iterate);
   void take(const Polynomial& step, bool has_cube);
 
   CountedProducts<T> products_;

@@ -197,6 +197,8 @@ TEST(PurificationMethods, SayThatThereIsNoGapAndWhereNot) {
       EXPECT_THAT(error.what(), ::testing::HasSubstr("no gap for 31 occupied states of 60"));
       EXPECT_NEAR(error.interval().low, level, 1e-6) << name(method);
       EXPECT_NEAR(error.interval().high, level, 1e-6) << name(method);
+      EXPECT_EQ(purification.state().end, iterate::End::no_solution);
+      EXPECT_EQ(purification.state().reason, error.what());
     }
   }
   Whole<double> flat{5};
@@ -307,6 +309,40 @@ TEST(PurificationMethods, GoOnFromAnyIterateWithTheSameBits) {
   mpi::Context context(test::test_comm());
   expect_same_bits_after_resuming<double>(context);
   expect_same_bits_after_resuming<std::complex<double>>(context);
+}
+
+TEST(PurificationMethods, GoOnAfterALimitWithALargerOne) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = blocks(40, context.size());
+  ReplicatedProducts<double> products(context, layout);
+  const auto h = distributed(context, layout, test::prescribed<double>(test::spectrum_with_gap(40, 9, 0.05)));
+  Problem problem{Method::trs4, 9, spectrum_of(context, h, Bounds::lanczos)};
+  Purification<double> whole(products, h, problem);
+  while (whole.advance()) {
+  }
+  const auto expected = gathered(context, whole.density());
+  problem.most_iterations = 5;
+  Purification<double> limited(products, h, problem);
+  const auto run = [&] {
+    while (limited.advance()) {
+    }
+  };
+  EXPECT_THROW(run(), NoGap);
+  EXPECT_EQ(limited.state().end, iterate::End::limit);
+  EXPECT_FALSE(limited.advance());
+  problem.most_iterations = 300;
+  for (const Purification<double>* ended : {&limited, &whole}) {
+    iterate::Checkpoint checkpoint;
+    ended->save(checkpoint);
+    Purification<double> rest(products, h, problem);
+    rest.resume(checkpoint);
+    EXPECT_EQ(rest.state().step, ended->state().step - 1);
+    EXPECT_EQ(rest.state().end, iterate::End::none);
+    while (rest.advance()) {
+    }
+    EXPECT_EQ(gathered(context, rest.density()).elements, expected.elements);
+    EXPECT_EQ(rest.state().occupation().steps, whole.state().occupation().steps);
+  }
 }
 
 TEST(PurificationMethods, RefuseStatesOfOtherProblemsOnAllRanks) {
