@@ -17,6 +17,7 @@ namespace plait::cli {
   JOB(barycentre)       \
   JOB(divergence)       \
   JOB(poisson)          \
+  JOB(kmeans)           \
   JOB(plan)             \
   JOB(generate)         \
   JOB(info)             \

@@ -12,6 +12,7 @@
 
 #include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/page.hpp"
+#include "cli/pictures/plane.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {
@@ -32,86 +33,6 @@ template <class A>
 void append_point(std::vector<double>& coordinates, const matrix_view<const A>& points, Index i) {
   const A* point = points.data() + i * points.leading_dimension();
   coordinates.insert(coordinates.end(), point, point + points.columns());
-}
-
-double product(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
-  return sum;
-}
-
-/// The plane in which points are drawn: that of their coordinates, or of the two axes along which they differ most.
-class Plane {
- public:
-  Plane(std::vector<double> points, std::size_t coordinates) : mean_(coordinates) {
-    axes_.fill(std::vector<double>(coordinates));
-    for (std::size_t k = 0; k < std::min<std::size_t>(coordinates, 2); ++k) axes_[k][k] = 1;
-    if (coordinates <= 2 || points.empty()) return;
-    const double count = static_cast<double>(points.size()) / static_cast<double>(coordinates);
-    for (std::size_t p = 0; p < points.size(); ++p) mean_[p % coordinates] += points[p] / count;
-    double largest = 0;
-    for (std::size_t p = 0; p < points.size(); ++p) {
-      points[p] -= mean_[p % coordinates];
-      largest = std::max(largest, std::abs(points[p]));
-    }
-    if (largest == 0) return;
-    for (double& each : points) each /= largest;
-    find_axes(points);
-    double along = 0;
-    for (std::size_t at = 0; at < points.size(); at += coordinates) {
-      const auto point = std::span(points).subspan(at, coordinates);
-      for (const auto& axis : axes_) along += std::pow(product(point, axis), 2);
-    }
-    shown_ = along / product(points, points);
-  }
-
-  [[nodiscard]] std::pair<double, double> place(std::span<const double> point) const {
-    std::vector<double> offset(point.begin(), point.end());
-    for (std::size_t k = 0; k < offset.size(); ++k) offset[k] -= mean_[k];
-    return {product(offset, axes_[0]), product(offset, axes_[1])};
-  }
-  [[nodiscard]] double shown() const { return shown_; }
-
- private:
-  /// Orthogonal iteration with the covariance of points about 0, which is never stored.
-  void find_axes(std::span<const double> points) {
-    const std::size_t coordinates = mean_.size();
-    for (std::size_t a = 0; a < 2; ++a) {
-      for (std::size_t k = 0; k < coordinates; ++k) axes_[a][k] = std::cos(static_cast<double>((a + 1) * (k + 1)));
-    }
-    constexpr int iterations = 60;
-    for (int n = 0; n < iterations; ++n) {
-      std::array<std::vector<double>, 2> next;
-      next.fill(std::vector<double>(coordinates));
-      for (std::size_t at = 0; at < points.size(); at += coordinates) {
-        const auto point = points.subspan(at, coordinates);
-        for (std::size_t a = 0; a < 2; ++a) {
-          const double along = product(point, axes_[a]);
-          for (std::size_t k = 0; k < coordinates; ++k) next[a][k] += along * point[k];
-        }
-      }
-      const auto normalise = [](std::vector<double>& axis) {
-        const double length = std::sqrt(product(axis, axis));
-        for (double& each : axis) each = length > 0 ? each / length : 0;
-      };
-      normalise(next[0]);
-      const double along = product(next[0], next[1]);
-      for (std::size_t k = 0; k < coordinates; ++k) next[1][k] -= along * next[0][k];
-      normalise(next[1]);
-      axes_ = std::move(next);
-    }
-  }
-
-  std::vector<double> mean_;
-  std::array<std::vector<double>, 2> axes_;
-  double shown_ = 1;
-};
-
-/// An axis for `numbers` with a margin, at least `least` long.
-PlotAxis axis_around(std::string title, Scale scale, double low, double high, double least) {
-  const double middle = (low + high) / 2;
-  const double length = std::max({(high - low) * 1.1, least, std::abs(middle) * 1e-6, 1e-300});
-  return {std::move(title), scale, middle - length / 2, middle + length / 2};
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/pictures/axis_plot.hpp"
+
+namespace plait::cli {
+
+/// The plane in which points are drawn: that of their coordinates, or of the two axes along which they differ most.
+class Plane {
+ public:
+  /// \param points  coordinates, point by point
+  Plane(std::vector<double> points, std::size_t coordinates);
+
+  [[nodiscard]] std::pair<double, double> place(std::span<const double> point) const;
+  /// The part of the points' variance that is along its axes.
+  [[nodiscard]] double shown() const { return shown_; }
+
+ private:
+  void find_axes(std::span<const double> points);
+
+  std::vector<double> mean_;
+  std::array<std::vector<double>, 2> axes_;
+  double shown_ = 1;
+};
+
+/// An axis from `low` to `high` with a margin, at least `least` long.
+[[nodiscard]] PlotAxis axis_around(std::string title, Scale scale, double low, double high, double least);
+
+}  // namespace plait::cli

@@ -1,0 +1,126 @@
+"""`plait kmeans` against NumPy and, where it is there, scikit-learn."""
+
+import json
+import math
+import unittest
+import warnings
+
+import numpy as np
+from harness import CommandTest
+
+try:
+    from sklearn.cluster import KMeans as Referee
+except ImportError:
+    Referee = None
+
+
+def blobs(points: int, dimension: int, seed: int = 1) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    return random.normal(size=(6, dimension))[random.integers(6, size=points)] * 3 + random.normal(size=(points, dimension))
+
+
+class KMeans(CommandTest):
+    def find(self, ranks: int, *arguments: str) -> dict:
+        return json.loads(self.succeed(ranks, "kmeans", *arguments, "--json"))
+
+    def fail_with(self, words: str, *arguments: str) -> None:
+        for ranks in (0, 3):
+            result = self.run_plait(ranks, "kmeans", *arguments)
+            self.assertEqual((result.status, result.stdout), (1, ""))
+            self.assertEqual(len(result.errors), 1, result.stderr)
+            self.assertIn(words, result.errors[0])
+
+    def test_labels_and_centres_have_the_same_bits_on_any_number_of_ranks(self):
+        points = self.save("X.npy", blobs(3001, 5))
+        found = []
+        for ranks in (0, 1, 2, 5):
+            report = self.find(ranks, "X.npy", "-k", "40", "-o", "labels.npy", "--centres", "C.npy")
+            self.assertEqual(report["status"], "converged")
+            found.append((self.load("labels.npy").tobytes(), self.load("C.npy").tobytes(), report["objectives"]))
+        self.assertEqual(found.count(found[0]), len(found))
+        labels, centres = self.load("labels.npy"), self.load("C.npy")
+        self.assertEqual((labels.shape, labels.dtype, centres.shape), ((3001, 1), np.int32, (40, 5)))
+        labels = labels[:, 0]
+        squared = ((points[:, None] - centres[None]) ** 2).sum(axis=2)
+        np.testing.assert_array_equal(labels, squared.argmin(axis=1))
+        for j, centre in enumerate(centres):  # sums are exact
+            own = points[labels == j]
+            self.assertEqual(report["sizes"][j], len(own))
+            self.assertEqual(list(centre), [math.fsum(column) / len(own) for column in own.T])
+        self.assertAlmostEqual(report["objective"] / squared.min(axis=1).sum(), 1, places=13)
+        self.assertAlmostEqual(report["objectives"][-1] / report["objective"], 1, places=12)
+        self.assertTrue(all(a >= b for a, b in zip(report["objectives"], report["objectives"][1:])))
+        self.assertEqual(report["check"], {"wrong": 0, "points": 2000})
+
+    def test_all_real_types_and_both_orders_are_points(self):
+        whole = np.round(blobs(200, 3) * 8)
+        self.save("X.npy", whole)
+        expected = self.find(0, "X.npy", "-k", "5", "-o", "l.npy")["objective"]
+        labels = self.load("l.npy")
+        for dtype in ("i1", "i8", "f4"):
+            self.save("Y.npy", np.asfortranarray(whole.astype(dtype)))
+            objective = self.find(2, "Y.npy", "-k", "5", "-o", "l.npy")["objective"]
+            self.assertAlmostEqual(objective / expected, 1, places=6 if dtype == "f4" else 15)
+            np.testing.assert_array_equal(self.load("l.npy"), labels)
+
+    def test_it_begins_and_goes_on_as_it_is_told(self):
+        points = self.save("X.npy", blobs(500, 4))
+        self.save("S.npy", points[[3, 77, 400]])
+        one = self.find(2, "X.npy", "-k", "3", "--start", "S.npy", "--centres", "C.npy", "--max-iterations", "1")
+        self.assertEqual((one["iterations"], one["status"]), (1, "iteration limit"))
+        labels = ((points[:, None] - points[None, [3, 77, 400]]) ** 2).sum(axis=2).argmin(axis=1)
+        expected = [[math.fsum(c) / len(own) for c in own.T] for own in (points[labels == j] for j in range(3))]
+        self.assertEqual(self.load("C.npy").tolist(), expected)
+        seeds = {self.find(0, "X.npy", "-k", "9", "--start", "random", "--seed", seed, "-o", "l.npy")["objective"] for seed in "123"}
+        self.assertEqual(len(seeds), 3)
+        self.assertLess(self.find(0, "X.npy", "-k", "9", "--tolerance", "0.1", "-o", "l.npy")["iterations"],
+                        self.find(0, "X.npy", "-k", "9", "-o", "l.npy")["iterations"])  # fmt: skip
+
+    def test_it_goes_on_from_a_checkpoint_with_the_same_bits(self):
+        self.save("X.npy", blobs(2000, 3))
+        arguments = ("X.npy", "-k", "12", "--start", "random", "--centres")
+        whole = self.find(1, *arguments, "C.npy")
+        self.assertGreater(whole["iterations"], 5)
+        keep = ("--checkpoint", "k.json", "--checkpoint-every", "2")
+        self.find(2, *arguments, "D.npy", *keep, "--max-iterations", "5")
+        resumed = self.find(3, *arguments, "D.npy", *keep, "--resume")
+        self.assertEqual(resumed["resumed_at"], 4)
+        self.assertEqual(resumed["objectives"], whole["objectives"])
+        np.testing.assert_array_equal(self.load("D.npy"), self.load("C.npy"))
+        self.assertNotIn("k.json", self.files())
+
+    def test_wrong_data_are_named(self):
+        points = self.save("X.npy", blobs(30, 3))
+        self.fail_with("from 1 to 30, the number of points", "X.npy", "-k", "31", "-o", "l.npy")
+        points[17, 2] = np.nan
+        self.save("N.npy", points)
+        self.fail_with("the data have nan in row 17, column 2 (counted from 0)", "N.npy", "-k", "3", "-o", "l.npy")
+        self.save("D.npy", np.repeat([[1.0, 2.0], [3.0, 4.0]], 5, axis=0))
+        for start in ("++", "random"):
+            self.fail_with("at most 2, the number of distinct points", "D.npy", "-k", "3", "--start", start, "-o", "l.npy")
+        self.save("S.npy", np.zeros((4, 2)))
+        self.fail_with("S.npy is 4 x 2, expected 3 x 3", "X.npy", "-k", "3", "--start", "S.npy", "-o", "l.npy")
+        self.save("C.npy", np.zeros((4, 2), dtype=complex))
+        self.fail_with("C.npy has elements of c128, expected real ones", "C.npy", "-k", "3", "-o", "l.npy")
+        self.save("E.npy", np.zeros((0, 3)))
+        self.fail_with("0 x 3, expected points with coordinates", "E.npy", "-k", "1", "-o", "l.npy")
+        self.assertFalse({"l.npy"} & self.files())
+
+    def test_the_page_shows_points_and_the_objective(self):
+        self.save("X.npy", blobs(500, 4))
+        self.succeed(2, "kmeans", "X.npy", "-k", "4", "-o", "l.npy", "--report", "r.html")
+        page = (self.folder / "r.html").read_text()
+        for words in ("<h2>Clusters</h2>", "500 of 500 points", "<h2>Objective</h2>"):
+            self.assertIn(words, page)
+
+    @unittest.skipIf(Referee is None, "scikit-learn is not installed")
+    def test_scikit_learn_finds_the_same(self):
+        points = self.save("X.npy", blobs(4000, 6))
+        self.save("S.npy", points[:20])
+        report = self.find(2, "X.npy", "-k", "20", "--start", "S.npy", "-o", "l.npy", "--centres", "C.npy")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            its = Referee(20, init=points[:20], n_init=1, tol=0, max_iter=300, algorithm="lloyd").fit(points)
+        np.testing.assert_array_equal(self.load("l.npy")[:, 0], its.labels_)
+        np.testing.assert_allclose(self.load("C.npy"), its.cluster_centers_, rtol=1e-12, atol=1e-12)
+        self.assertAlmostEqual(report["objective"] / its.inertia_, 1, places=11)
