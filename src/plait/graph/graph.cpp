@@ -41,7 +41,8 @@ bool all_edges_cancel(const GraphView& graph) {
   std::uint64_t sum = 0;
   for (Index v = 0; v < graph.vertices(); ++v) {
     graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
-      const auto [low, high] = std::minmax(v, Index{u});
+      const Index low = std::min(v, Index{u});
+      const Index high = std::max(v, Index{u});
       const std::uint64_t edge =
           random_bits(static_cast<std::uint64_t>(weight),
                       (static_cast<std::uint64_t>(low) << 32U) | static_cast<std::uint64_t>(high));
