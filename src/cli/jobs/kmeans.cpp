@@ -73,13 +73,12 @@ Example:
   }
 
   void check() override {
-    expect_checkpoint(settings);
     if (!is_drawn(start_)) files.reads.push_back({"the file of --start", &start_});
   }
 
   std::vector<Index> prepare(Work& work) override {
-    file_ = io::describe_columns_file(work.context, input_);
-    if (!is_drawn(start_)) start_file_ = io::describe_columns_file(work.context, start_);
+    file_ = io::describe_file(work.context, input_, io::columns);
+    if (!is_drawn(start_)) start_file_ = io::describe_file(work.context, start_, io::columns);
     return mpi::agreed(work.context, [&] {
       const auto [points, dimension] = file_.shape;
       for (const auto& [path, file] : {std::pair(input_, &file_), std::pair(start_, &start_file_)}) {
