@@ -1,9 +1,11 @@
 #include "cli/host/arrays.hpp"
 
-#include <utility>
+#include <algorithm>
 
 #include "plait/halo/exchange.hpp"
 #include "plait/io/slab.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
 
 namespace plait::cli {
 
@@ -12,18 +14,16 @@ namespace {
 using layout::Box;
 using layout::BoxPartition;
 
-void move(mpi::Context& context, const BoxPartition& from, const double* values, const BoxPartition& to, double* result,
-          const layout::Point& layers = {}) {
-  const halo::Filling filling{.from = from, .to = to, .to_layers = layers, .width = layers};
-  halo::Exchange exchange(context, filling, Index{sizeof(double)}, 1, "array");
+void move(mpi::Context& context, const BoxPartition& from, const double* values, const BoxPartition& to,
+          double* result) {
+  halo::Exchange exchange(context, {.from = from, .to = to}, Index{sizeof(double)}, 1, "array");
   const halo::Field field{values, result};
   exchange(std::span(&field, 1));
 }
 
-std::vector<double> box_for(mpi::Context& context, const BoxPartition& partition, const layout::Point& layers = {}) {
-  return mpi::agreed(context, [&] {
-    return std::vector<double>(static_cast<std::size_t>(partition.box(context.rank()).grown(layers).points()));
-  });
+std::vector<double> box_for(mpi::Context& context, const BoxPartition& partition) {
+  return mpi::agreed(
+      context, [&] { return std::vector<double>(static_cast<std::size_t>(partition.box(context.rank()).points())); });
 }
 
 // From the order in which the first axis is contiguous.
@@ -38,12 +38,9 @@ void reorder(const Box& box, const double* by_columns, double* by_rows) {
 
 }  // namespace
 
-BoxPartition slices_of(const Box& whole, int dimensions, StorageOrder order, int ranks, int skipped) {
-  const bool by_rows = order == StorageOrder::row_major;
-  int slowest = by_rows ? layout::axes - dimensions - (skipped < 0 ? 0 : 1) : layout::axes - 1;
-  if (slowest == skipped) slowest += by_rows ? 1 : -1;
+BoxPartition slices_of(const Box& whole, int dimensions, StorageOrder order, int ranks) {
   BoxPartition::Parts parts{1, 1, 1};
-  parts[static_cast<std::size_t>(slowest)] = ranks;
+  parts[order == StorageOrder::row_major ? static_cast<std::size_t>(layout::axes - dimensions) : 2] = ranks;
   return {whole, parts, ranks};
 }
 
@@ -55,20 +52,35 @@ std::vector<double> moved(mpi::Context& context, const BoxPartition& from, std::
 }
 
 std::vector<double> read_box(Work& work, const std::string& path, const io::MatrixFile& file,
-                             const BoxPartition& partition, int skipped, const layout::Point& layers) {
+                             const BoxPartition& partition) {
   mpi::Context& context = work.context;
   auto slab = work.read_converted<double>(path, file);
   const double* values = slab.tiles()[0].data();
-  const BoxPartition slices =
-      slices_of(partition.whole(), file.extents.dimensions, file.order, context.size(), skipped);
-  std::vector<double> result = box_for(context, partition, layers), reordered;
+  const BoxPartition slices = slices_of(partition.whole(), file.extents.dimensions, file.order, context.size());
+  std::vector<double> result = box_for(context, partition), reordered;
   if (file.order == StorageOrder::column_major) {
     reordered = box_for(context, slices);
     reorder(slices.box(context.rank()), values, reordered.data());
     values = reordered.data();
   }
-  move(context, slices, values, partition, result.data(), layers);
+  move(context, slices, values, partition, result.data());
   return result;
+}
+
+std::vector<double> read_whole(Work& work, const std::string& path, const io::MatrixFile& file) {
+  mpi::Context& context = work.context;
+  const Box whole = Box::of(file.extents.list());
+  const BoxPartition slices = slices_of(whole, file.extents.dimensions, StorageOrder::row_major, context.size());
+  const std::vector<double> own = read_box(work, path, file, slices);
+  auto all = mpi::agreed(context, [&] { return std::vector<double>(static_cast<std::size_t>(whole.points())); });
+  for (int rank = 0; rank < context.size(); ++rank) {
+    const Box box = slices.box(rank);
+    const auto part = std::span(all).subspan(box.is_empty() ? 0 : static_cast<std::size_t>(whole.offset_of(box.low)),
+                                             static_cast<std::size_t>(box.points()));
+    if (rank == context.rank()) std::ranges::copy(own, part.begin());
+    if (!part.empty()) mpi::broadcast(context.comm(), part, rank);
+  }
+  return all;
 }
 
 void write_box(Work& work, const std::string& path, const io::ImageGrid& grid, const std::string& name,

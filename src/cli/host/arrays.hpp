@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "plait/base/index.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/io/vtk.hpp"
 #include "plait/layout/box.hpp"
@@ -16,22 +15,20 @@
 /// collective.
 namespace plait::cli {
 
-/// The slices of an array that ranks have of a file of this order.
-/// \param skipped  an axis of extent 1 that `whole` has, but the array in the file has not; -1: none
-[[nodiscard]] layout::BoxPartition slices_of(const layout::Box& whole, int dimensions, StorageOrder order, int ranks,
-                                             int skipped = -1);
+/// The slices of an array of so many dimensions that ranks have of a file of this order.
+[[nodiscard]] layout::BoxPartition slices_of(const layout::Box& whole, int dimensions, StorageOrder order, int ranks);
 
 /// This rank's box of a field that lies in the boxes of another partition, the last axis contiguous in both.
 [[nodiscard]] std::vector<double> moved(mpi::Context& context, const layout::BoxPartition& from,
                                         std::span<const double> values, const layout::BoxPartition& to);
 
-/// This rank's box of the array in a file of real numbers in either order, with ghost layers around it, in which what
-/// lies beyond the array is 0.
-/// \pre  partition.whole() is the box of the array's extents, with one of 1 more at `skipped`
+/// This rank's box of the array in a file of real numbers in either order.
+/// \pre  partition.whole() is the box of the array's extents
 /// \throws Error  on every rank
 [[nodiscard]] std::vector<double> read_box(Work& work, const std::string& path, const io::MatrixFile& file,
-                                           const layout::BoxPartition& partition, int skipped = -1,
-                                           const layout::Point& layers = {});
+                                           const layout::BoxPartition& partition);
+/// All of a small array, in C order, on every rank.
+[[nodiscard]] std::vector<double> read_whole(Work& work, const std::string& path, const io::MatrixFile& file);
 
 /// Writes a field as VTK's image data where the name is that of such a file, else as an array in C order.
 /// \param name  of the values, in VTK's file

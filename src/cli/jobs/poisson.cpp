@@ -59,9 +59,8 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     add_value(
         options, "--boundary", task_.sides, [](const std::string& text) { return Sides(text); }, "SIDES",
         "What is given on the sides; value:0 by default");
-    add_choice(options, "--points", task_.points,
-               {{"cells", poisson::Points::cells}, {"nodes", poisson::Points::nodes}}, "cells|nodes",
-               "Where values are: {}");
+    add_choice(options, "--at", task_.points, {{"cells", poisson::Points::cells}, {"nodes", poisson::Points::nodes}},
+               "cells|nodes", "Where values are: {}");
     std::vector<Choice<std::optional<Method>>> methods{{"auto", {}}};
     for (int m = 0; m <= static_cast<int>(Method::multigrid_conjugate_gradients); ++m) {
       methods.push_back({name(static_cast<Method>(m)), static_cast<Method>(m)});
@@ -82,9 +81,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
         ->group(group::iteration);
     options.reads("--start", task_.start, "Where the iteration begins; 0 by default")->group(group::iteration);
     add_flag(options, "--project", task_.project, "Where u is given nowhere: subtract the mean of f that has to be 0");
-    options.host({.checkpoint_every = 100,
-                  .page = "the convergence, a picture of u and the checks",
-                  .trace = true});
+    options.host({.checkpoint_every = 100, .page = "the convergence, a picture of u and the checks", .trace = true});
   }
 
   void check() override {
@@ -104,7 +101,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       return text;
     };
     const std::string shape = io::to_string(task_.input_file.extents);
-    const std::string_view points = report.fact("points", task_.points == poisson::Points::cells ? "cells" : "nodes");
+    const std::string_view points = report.fact("at", task_.points == poisson::Points::cells ? "cells" : "nodes");
     report.fact("input", input_json(task_.input, task_.input_file));
     report.fact("extents", task_.grid.extents);
     report.fact("spacing", task_.spacing);
@@ -114,7 +111,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact("output", output_json(task_.output));
     report.fact_or_null("report", settings.page);
     report.head(
-        fmt::format("-div({} grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k", task_.input, shape, points));
+        fmt::format("-div({}grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k ", task_.input, shape, points));
     std::string method(report.fact("method", name(its.method)));
     if (!its.why.empty()) method += ", as " + its.why;
     if (its.method == Method::jacobi || its.method == Method::sor) method += fmt::format(", omega {:.6g}", its.omega);
@@ -161,7 +158,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     const std::string estimate =
         level ? fmt::format("about {:.2e}, {:.2e} at most, by a second grid", level->mean_square, level->largest)
               : "unknown: there is no second grid";
-    report.line("off", estimate + " (discretisation)");
+    report.line("error", "of the discretisation: " + estimate);
     report.row("error of the discretisation", estimate);
     report.line(
         "u", fmt::format("{:.8g} to {:.8g}", report.fact("lowest", its.lowest), report.fact("highest", its.highest)));

@@ -14,6 +14,7 @@
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/poisson/multigrid.hpp"
 
 #include "cli/host/arrays.hpp"
 #include "cli/host/checkpoint.hpp"
@@ -170,7 +171,9 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   mpi::Context& context = work.context;
   const poisson::Axes axes = in_words_of_files(task, [&] { return poisson::axes_of(context, task.grid); });
   const int dimensions = task.input_file.extents.dimensions;
-  const auto boxes = mpi::agreed(context, [&] { return BoxPartition::for_ranks(task.grid.box(), context.size()); });
+  const BoxPartition boxes = mpi::agreed(context, [&] {
+    return poisson::Multigrid<double>::partition(axes, BoxPartition::for_ranks(task.grid.box(), context.size()));
+  });
   const BoxPartition slices = slices_of(boxes.whole(), dimensions, StorageOrder::row_major, context.size());
   const auto read = [&](const std::string& path, const io::MatrixFile& file) {
     return path.empty() ? std::vector<double>() : read_box(work, path, file, boxes);
@@ -186,7 +189,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
                              .omega = task.omega,
                              .sums = krylov::Sums::reproducible,
                              .project = task.project,
-                             .boundary = task.sides.values(work, axes, boxes)};
+                             .boundary = task.sides.values(work, axes)};
     work.meter.stage("preparing", 0, 0);
     poisson::Solver<double> solver(context, axes, boxes, k, f, start, options);
     outcome.omega = solver.omega();
@@ -204,24 +207,21 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
                              {{"method", name(outcome.method)},
                               {"spacing", task.spacing},
                               {"boundary", task.sides.text()},
-                              {"points", task.points == poisson::Points::cells ? "cells" : "nodes"},
+                              {"at", task.points == poisson::Points::cells ? "cells" : "nodes"},
                               {"omega", outcome.omega},
                               {"project", task.project}},
                              slices.box(context.rank()).points()});
-    iterate::Observers observers{.listener = [&](Index step, double error) {
-      work.meter.say([&] { return fmt::format("iteration {}, ‖b - A u‖/‖b‖ {:.2e}", step, error); });
-    }};
-    checkpoints.put_into(observers);
-    if (checkpoints.from() != nullptr) iteration.resume(*checkpoints.from());
-    checkpoints.forget();
     outcome.resumed_at = checkpoints.resumed_at();
-    work.meter.stage("iteration 1", 0, 0);
-    outcome.iterate_seconds = work.timed([&] { iterate::run(iteration, observers); });
-    checkpoints.end_iteration();
+    outcome.iterate_seconds = work.timed([&] {
+      work.iterate(iteration, checkpoints, [&] {
+        return fmt::format("iteration {}, ‖b - A u‖/‖b‖ {:.2e}", iteration.state().step, iteration.state().error);
+      });
+    });
     outcome.state = iteration.state();
     outcome.errors = solver.errors();
     const bool is_hopeless = outcome.state.end == iterate::End::numbers && !(outcome.state.error < 1);
     if (is_hopeless) throw NoResult("numerical limit", outcome.state.reason + "; nothing was written");
+
     std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
     solver.copy_solution(u);
     outcome.residual = solver.residual();
@@ -240,7 +240,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
               u);
     if (outcome.state.end == iterate::End::converged) {
       checkpoints.remove();
-    } else if (checkpoints.has_kept() && outcome.state.end == iterate::End::limit) {
+    } else if (outcome.state.end == iterate::End::limit && checkpoints.has_kept()) {
       outcome.state.reason +=
           fmt::format("; --resume with a larger --max-iterations goes on from {}", work.settings.checkpoint);
     }

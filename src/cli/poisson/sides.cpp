@@ -1,6 +1,7 @@
 #include "cli/poisson/sides.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -87,7 +88,7 @@ std::vector<poisson::Axis::Sides> Sides::of(int dimensions) const {
     if (a < count) {
       sides.push_back({given(a, 0).side, given(a, 1).side});
     } else if (by_side_[a][0] || by_side_[a][1]) {
-      throw ArgumentError(fmt::format("--boundary: names axis {}, expected one of {}", a, counted(dimensions, "axis")));
+      throw ArgumentError(fmt::format("--boundary: names axis {}, expected one below {}", a, dimensions));
     }
   }
   return sides;
@@ -130,10 +131,10 @@ std::vector<std::string> Sides::files() const {
   return paths;
 }
 
-poisson::Boundary Sides::values(Work& work, const poisson::Axes& axes, const layout::BoxPartition& partition) const {
+poisson::Boundary Sides::values(Work& work, const poisson::Axes& axes) const {
   struct Values {
     double number = 0;
-    layout::Box whole{}, box{};  // of the side, and what this rank has of it, with a ghost layer
+    layout::Box box{};  // of one layer
     std::vector<double> list{};
   };
   auto all = std::make_shared<std::array<std::array<Values, 2>, layout::axes>>();
@@ -145,17 +146,9 @@ poisson::Boundary Sides::values(Work& work, const poisson::Axes& axes, const lay
       Values& values = (*all)[a - first][side];
       values.number = one.number;
       if (one.path.empty()) continue;
-      // The side is a box of one layer, which the ranks have that have the points next to it.
-      auto splits = partition.splits();
-      for (std::size_t part = 0; part < splits[a].size(); ++part) {
-        splits[a][part] = part == 0 || (side == 1 && part + 1 < splits[a].size()) ? 0 : 1;
-      }
-      const layout::BoxPartition face(splits, work.context.size());
-      layout::Point layers{1, 1, 1};
-      layers[a] = 0;
-      values.whole = face.whole();
-      values.box = face.box(work.context.rank()).grown(layers);
-      values.list = read_box(work, one.path, one.file, face, static_cast<int>(a), layers);
+      values.box.high = {axes[0].extent(), axes[1].extent(), axes[2].extent()};
+      values.box.high[a] = 1;
+      values.list = read_whole(work, one.path, one.file);
     }
   }
   return [all, axes, first](int axis, int side, std::span<const double> place) {
@@ -166,13 +159,13 @@ poisson::Boundary Sides::values(Work& work, const poisson::Axes& axes, const lay
     std::array<double, layout::axes> share{};  // of the second one
     for (std::size_t a = first; a < layout::axes; ++a) {
       if (a - first == static_cast<std::size_t>(axis)) continue;
+      constexpr double rounding = 1e-6;
       const double steps = place[a - first] / axes[a].spacing() - (axes[a].first_coarse() == 0 ? 0.5 : 1);
-      const double below = std::floor(steps + 1e-6);
-      share[a] = std::max(steps - below, 0.) < 1e-6 ? 0 : steps - below;
+      const double below = std::floor(steps + rounding);
+      share[a] = steps - below < rounding ? 0 : steps - below;
       for (const Index next : {0, 1}) {
-        const Index low = std::max(values.whole.low[a], values.box.low[a]);
-        const Index last = std::min(values.whole.high[a], values.box.high[a]) - 1;
-        near[a][static_cast<std::size_t>(next)] = std::clamp(static_cast<Index>(below) + next, low, last);
+        near[a][static_cast<std::size_t>(next)] =
+            std::clamp(static_cast<Index>(below) + next, Index{0}, values.box.high[a] - 1);
       }
     }
     double sum = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,7 @@ class Sides {
   void describe(mpi::Context& context, const io::Extents& extents);
   [[nodiscard]] std::vector<std::string> files() const;
   /// Reads the files: what the solver asks for its values. Collective.
-  [[nodiscard]] poisson::Boundary values(Work& work, const poisson::Axes& axes,
-                                         const layout::BoxPartition& partition) const;
+  [[nodiscard]] poisson::Boundary values(Work& work, const poisson::Axes& axes) const;
 
  private:
   struct Given {

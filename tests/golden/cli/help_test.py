@@ -73,6 +73,7 @@ class Help(CommandTest):
             ("transport", "--metric"): metrics, ("barycentre", "--metric"): metrics, ("divergence", "--metric"): metrics,
             ("transport", "--method"): "auto, factors or logarithms", ("barycentre", "--method"): "auto, factors or logarithms",
             ("divergence", "--method"): "auto, factors or logarithms",
+            ("poisson", "--method"): "auto, jacobi, sor, cg, pipelined-cg, v, w, f, fmg or mg-cg", ("poisson", "--at"): "cells or nodes",
             ("generate", "--order"): "C or F",
             ("generate", "--kind"): "c60, fullerene, polyacetylene, graphene or prescribed",
             ("generate", "--dtype"): "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64 and c128",
@@ -171,6 +172,7 @@ class Help(CommandTest):
             self.succeed(0, "barycentre", "S.npy", "--histograms", "S.npy", "--epsilon", "1", "-o", "a.npy", "--json"),
             self.succeed(0, "divergence", "S.npy", "--epsilon", "1", "--json"),
             self.succeed(0, "kmeans", "S.npy", "-k", "2", "-o", "l.npy", "--json"),
+            self.succeed(0, "poisson", "B.npy", "-o", "u.npy", "--json"),
             self.succeed(0, "transport", "B.npy", "--epsilon", "1", "--rows", "B.npy", "--row-potentials", "f.npy", "--json"),
         ]
         commands, reference = set(), REFERENCE.read_text()

@@ -1,7 +1,9 @@
 """The commands of the tutorials do what their text says: each page's are run in order, in one folder."""
 
+import json
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +54,18 @@ class Tutorials(CommandTest):
         plan = self.load("P.npy")
         np.testing.assert_allclose(plan.sum(axis=0), 1, atol=1e-8)
         np.testing.assert_allclose(plan.sum(axis=1), 1, atol=1e-8)
+
+    def test_porous_media(self):
+        page = (DOCS / "tutorials" / "porous-media.md").read_text()
+        block = re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
+        self.run_words([sys.executable, "-c", block])
+        k = self.load("k.npy")
+        text, report = self.run_page("porous-media")
+        self.assertRegex(text, "converged")
+        self.assertTrue((self.folder / "u.vti").exists())
+        permeability = json.loads(report)["inflow"][0][0] / 128 * 96
+        self.assertTrue(1 / np.mean(1 / k) < permeability < np.mean(k))
+        self.assertLess(abs(np.log(permeability) - np.mean(np.log(k))), 1)
 
     def test_teaching(self):
         self.run_page("teaching")

@@ -98,7 +98,7 @@ TEST(Vti, HasItsDataRawAfterTheExtentsOfItsCellsOrPoints) {
     EXPECT_THAT(text, HasSubstr(has_cells ? R"(WholeExtent="0 3 0 2 0 1" Origin="2 1 0" Spacing="0.25 0.5 1")"
                                           : R"(WholeExtent="0 2 0 1 0 0" Origin="2 1 0" Spacing="0.25 0.5 1")"));
     EXPECT_THAT(text, HasSubstr(has_cells ? "<CellData Scalars=\"u\">" : "<PointData Scalars=\"u\">"));
-    const auto data = text.find("_") + 1;
+    const auto data = text.find('_', text.find("<AppendedData")) + 1;
     std::uint64_t bytes = 0;
     std::memcpy(&bytes, text.data() + data, sizeof bytes);
     ASSERT_EQ(bytes, 6 * sizeof(double));
