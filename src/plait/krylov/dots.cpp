@@ -34,10 +34,15 @@ template <class T>
 void Dots::add(std::size_t i, std::span<const T> a, std::span<const T> b) {
   PLAIT_ASSERT(a.size() == b.size() && i < most, "inner products are of vectors of one length");
   if (sums_ == Sums::fast) {
-    double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (std::size_t k = 0; k < a.size(); ++k) sum += static_cast<double>(a[k]) * static_cast<double>(b[k]);
-    fast_[i] += sum;
+    // Several sums, as an addition waits for the one before.
+    std::array<double, 8> sums{};
+    std::size_t k = 0;
+    for (; k + sums.size() <= a.size(); k += sums.size()) {
+      for (std::size_t s = 0; s < sums.size(); ++s)
+        sums[s] += static_cast<double>(a[k + s]) * static_cast<double>(b[k + s]);
+    }
+    for (; k < a.size(); ++k) sums[0] += static_cast<double>(a[k]) * static_cast<double>(b[k]);
+    for (const double sum : sums) fast_[i] += sum;
     return;
   }
   std::array<double, 1024> products;

@@ -286,20 +286,48 @@ void advance(RowStencil<C>& row, Index by) {
 
 }  // namespace
 
+// Every other row has its points in the same half; where k = 1, runs of these with the same weights are computed at
+// once.
 template <class C>
-void ColouredGrid<C>::relax(Colour colour, Index i, Index margin, Field& u, const Field& b, bool is_zero) {
-  const Range rows = range(1, margin);
-  const auto kernel = is_zero ? kernels_.begin : kernels_.relax;
-  for (Index j = rows.low; j < rows.high; ++j) {
-    RowStencil<C> at_row = stencil(colour, i, j, u, b);
-    if (first_ != 0) advance(at_row, first_);
-    kernel(at_row, count_, row(u, half_of(colour, i, j), i, j) + first_);
+template <class F>
+void ColouredGrid<C>::for_each_run(Colour colour, Index i, const Range& rows, const Field& u, const Field& b,
+                                   const F& f) {
+  const bool has_rows = axes_[1].is_used();
+  const auto same = [&](Index j, Index k) {
+    const Weights& weights = weights_[1];
+    const std::size_t p = at(j - low_[1]), q = at(k - low_[1]);
+    return weights.below[p] == weights.below[q] && weights.above[p] == weights.above[q] &&
+           weights.inverse_width[p] == weights.inverse_width[q];
+  };
+  for (Index begin = rows.low; begin < std::min(rows.low + 2, rows.high); ++begin) {
+    for (Index j = begin; j < rows.high;) {
+      RowStencil<C> run = stencil(colour, i, j, u, b);
+      run.step = 2 * pitch_;
+      const Index half = half_of(colour, i, j);
+      // The next plane's row is in the other half.
+      run.ahead = has_rows ? run.step : pitch_ + (half == 0 ? half_size_ : -half_size_);
+      const Index first = j;
+      for (j += 2; j < rows.high && same(first, j); j += 2) ++run.rows;
+      f(run, half, first);
+    }
   }
 }
 
 template <class C>
-void ColouredGrid<C>::residual(Colour colour, Index i, Index j, const Field& u, const Field& b, C* r) {
-  kernels_.residual(stencil(colour, i, j, u, b), half_length(), r);
+void ColouredGrid<C>::relax(Colour colour, Index i, Index margin, Field& u, const Field& b, bool is_zero) {
+  const auto kernel = is_zero ? kernels_.begin : kernels_.relax;
+  for_each_run(colour, i, range(1, margin), u, b, [&](RowStencil<C>& run, Index half, Index j) {
+    if (first_ != 0) advance(run, first_);
+    kernel(run, count_, row(u, half, i, j) + first_);
+  });
+}
+
+template <class C>
+void ColouredGrid<C>::residual(Colour colour, Index i, const Field& u, const Field& b, C* even, C* odd) {
+  const Range rows = range(1, 1);
+  for_each_run(colour, i, rows, u, b, [&](const RowStencil<C>& run, Index half, Index j) {
+    kernels_.residual(run, half_length(), (half == 0 ? even : odd) + (j - rows.low) * pitch_);
+  });
 }
 
 template class ColouredGrid<float>;

@@ -83,8 +83,8 @@ class ColouredGrid {
 
   /// Solves the equations of one colour in plane i.
   void relax(Colour colour, Index i, Index margin, Field& u, const Field& b, bool is_zero = false);
-  /// b - A u at the points of one colour of a row.
-  void residual(Colour colour, Index i, Index j, const Field& u, const Field& b, C* r);
+  /// b - A u at the points of one colour of plane i, to rows a pitch apart from that of `range(1, 1).low` on.
+  void residual(Colour colour, Index i, const Field& u, const Field& b, C* even, C* odd);
 
  private:
   static constexpr Index pad = most_lanes;
@@ -97,6 +97,8 @@ class ColouredGrid {
   };
 
   [[nodiscard]] RowStencil<C> stencil(Colour colour, Index i, Index j, const Field& u, const Field& b);
+  template <class F>
+  void for_each_run(Colour colour, Index i, const Range& rows, const Field& u, const Field& b, const F& f);
   [[nodiscard]] const C* inverse_row(C others, Index half);
 
   mpi::Context& context_;

@@ -38,12 +38,10 @@ bool is_last(const Axes& axes) {
          axes[0].extent() * axes[1].extent() * axes[2].extent() <= most_points_to_eliminate;
 }
 
-// Axes of grids and of levels are the same but for two that are exchanged: in a plane, axis 1 is not used; and a line
-// that is cut is one of planes, as the last axis is never cut.
-std::array<std::size_t, layout::axes> order_of(const Axes& axes, bool is_cut) {
-  if (axes[0].is_used()) return {0, 1, 2};
-  if (axes[1].is_used()) return {1, 0, 2};
-  return is_cut ? std::array<std::size_t, layout::axes>{2, 1, 0} : std::array<std::size_t, layout::axes>{0, 1, 2};
+// Axes of grids and of levels are the same, but for the first two of a plane: grids of two dimensions use axes 0 and 2.
+std::array<std::size_t, layout::axes> order_of(const Axes& axes) {
+  if (!axes[0].is_used() && axes[1].is_used()) return {1, 0, 2};
+  return {0, 1, 2};
 }
 
 Axes ordered(const Axes& axes, const std::array<std::size_t, layout::axes>& order) {
@@ -85,7 +83,7 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
       : context_(context),
         options_(options),
         finest_(finest),
-        order_(order_of(finest.axes(), finest.partition().number_of_parts() > 1)),
+        order_(order_of(finest.axes())),
         kernels_(transfer_kernels<C>()),
         conversions_(conversion_kernels<T, C>()) {
     double unit = INFINITY;
@@ -124,7 +122,9 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
       start();
       correct(u, b, nullptr);
     }
-    cycle(0, is_full ? Cycle::v : kind, true);
+    for (int i = 0; i < (kind == Cycle::full ? 1 : options_.cycles); ++i) {
+      cycle(0, is_full ? Cycle::v : kind, i == 0);
+    }
     correct(u, b, &dots);
   }
 
@@ -375,7 +375,8 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
     }
     descend(stage, stages_[number + 1], is_zero);
     cycle(number + 1, kind, true);
-    if ((kind == Cycle::w || kind == Cycle::f) && number + 2 < stages_.size()) {
+    const bool is_again = kind == Cycle::w || (kind == Cycle::f && number > 0);
+    if (is_again && number + 2 < stages_.size()) {
       cycle(number + 1, kind == Cycle::f ? Cycle::v : kind, false);
     }
     const auto first = kind == Cycle::symmetric ? Grid::black : Grid::red;
@@ -412,12 +413,9 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
       if (w - 1 >= black.low && w - 1 < black.high) grid.relax(Grid::black, w - 1, 2, fine.u, fine.b);
       const Index i = w - 2;
       if (i < residual.low || i >= residual.high) continue;
-      for (Index j = rows.low; j < rows.high; ++j) {
-        for (const auto colour : {Grid::red, Grid::black}) {
-          if (colour == Grid::black && is_zero) continue;
-          grid.residual(colour, i, j, fine.u, fine.b, fine.residual(Grid::half_of(colour, i, j), i, j));
-        }
-      }
+      C *const even = fine.residual(0, i, rows.low), *const odd = fine.residual(1, i, rows.low);
+      grid.residual(Grid::red, i, fine.u, fine.b, even, odd);
+      if (!is_zero) grid.residual(Grid::black, i, fine.u, fine.b, even, odd);
       const auto last = [&] {
         return between.is_halved ? std::min(2 * next + between.taps, grid.axes()[0].extent()) - 1 : next;
       };
@@ -591,11 +589,15 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
       }
       grid.fill_ghosts(stage.u, 1);
       if (!has_it) continue;
-      for_each_coarsest([&](std::size_t p, Index i, Index j, Index x) {
-        const auto colour = (i + j + x) % 2 == 0 ? Grid::red : Grid::black;
-        grid.residual(colour, i, j, stage.u, none, row_.data());
-        a[p * n + k] = -static_cast<double>(row_[at(x >> 1)]);
-      });
+      const Range planes = grid.range(0, 0), rows = grid.range(1, 1);
+      for (Index i = planes.low; i < planes.high; ++i) {
+        for (const auto colour : {Grid::red, Grid::black}) {
+          grid.residual(colour, i, stage.u, none, stage.residual(0, i, rows.low), stage.residual(1, i, rows.low));
+        }
+        for_each_coarsest([&](std::size_t p, Index plane, Index j, Index x) {
+          if (plane == i) a[p * n + k] = -static_cast<double>(stage.residual(x & 1, i, j)[x >> 1]);
+        });
+      }
     }
     std::ranges::fill(stage.u.span(), C{});
     if (!has_it) return;
@@ -674,7 +676,7 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
 template <class T>
 layout::BoxPartition Multigrid<T>::partition(const Axes& axes, const layout::BoxPartition& partition) {
   const int ranks = partition.ranks();
-  const auto order = order_of(axes, ranks > 1);
+  const auto order = order_of(axes);
   const Axes of_grid = ordered(axes, order);
   if (is_last(of_grid)) return {partition.whole(), {1, 1, 1}, ranks};
   if (ColouredGrid<float>::can_have(ordered(partition, order))) return partition;
@@ -686,6 +688,7 @@ template <class T>
 Multigrid<T>::Multigrid(mpi::Context& context, Level<T>& finest, const MultigridOptions& options) {
   expect_at_least("sweeps_before", options.sweeps_before, 1);
   expect_at_least("sweeps_after", options.sweeps_after, 1);
+  expect_at_least("cycles", options.cycles, 1);
   std::array<double, 2> extremes{1, 1};  // of k, and 1 / k
   if (finest.coefficient()) {
     extremes = {0, 0};

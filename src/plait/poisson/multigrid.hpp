@@ -14,8 +14,8 @@ namespace plait::poisson {
 
 enum class Cycle : unsigned char {
   v,
-  w,
-  f,
+  w,          ///< each coarser level twice
+  f,          ///< each but the first coarser level twice, by an F- and then a V-cycle
   full,       ///< the coarsest level first, each the start of the next finer one, improved by a V-cycle
   symmetric,  ///< a V-cycle that sweeps back in the opposite order, as conjugate gradients want it
 };
@@ -23,6 +23,8 @@ enum class Cycle : unsigned char {
 struct MultigridOptions {
   int sweeps_before = 1;  ///< of red-black Gauss-Seidel, on each level; at least one
   int sweeps_after = 1;
+  /// Of an iteration, which ends with a residual as exact as T: that takes nearly as long as a cycle.
+  int cycles = 2;
   /// Coarse levels go to fewer ranks, so that each has as many points.
   Index least_points_per_rank = 1024;
 };
@@ -46,7 +48,8 @@ struct MultigridOptions {
 template <class T>
 class Multigrid {
  public:
-  /// The partition of a level whose ranks' parts are those of the finest grid: `partition` itself where it can be.
+  /// The partition of a level whose ranks' parts are those of the finest grid, which never cuts the last axis, and so
+  /// leaves a line on one rank: `partition` itself where it can be.
   [[nodiscard]] static layout::BoxPartition partition(const Axes& axes, const layout::BoxPartition& partition);
 
   /// \param finest  outlives this, its coefficient set, on a partition as above
@@ -58,7 +61,7 @@ class Multigrid {
 
   /// Keeps the residual of u, and adds its square to `dots[0]`. Fills the ghosts of u.
   void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots);
-  /// Improves u by a cycle, and keeps the residual likewise.
+  /// Improves u by as many cycles as an iteration has, or one of full multigrid, and keeps the residual likewise.
   /// \pre  `begin` came before, or this, with the same u, whose ghosts it filled
   void improve(Cycle kind, Values<T>& u, const Values<T>& b, krylov::Dots& dots);
   /// u ← the cycle's solution of A u = b; ghosts of u are not filled.

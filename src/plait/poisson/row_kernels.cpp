@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "plait/simd/dispatch.hpp"
+#include "plait/simd/prefetch.hpp"
 
 #ifndef PLAIT_POISSON_ROW_KERNELS_VARIANTS
 #define PLAIT_POISSON_ROW_KERNELS_VARIANTS
@@ -58,9 +59,8 @@ HWY_INLINE V inverse(D d, V x) {
   }
 }
 
-template <class V>
-void stencil(const RowStencil<typename V::Number>& row, Index count, typename V::Number* HWY_RESTRICT out) {
-  using T = typename V::Number;
+template <class V, class T>
+HWY_INLINE void stencil_row(const RowStencil<T>& row, Index count, T* HWY_RESTRICT out) {
   constexpr std::size_t cross = V::cross_axes;
   constexpr bool varies = V::k_varies;
   constexpr Mode mode = V::mode;
@@ -69,6 +69,15 @@ void stencil(const RowStencil<typename V::Number>& row, Index count, typename V:
   const auto load = [&d](const T* from) HWY_ATTR { return hn::LoadU(d, from); };
   // Residuals are sums of differences, whose rounding is that of the differences, not of u.
   for (Index x = 0; x < count; x += lanes) {
+    if constexpr (mode != Mode::residual) {
+      simd::prefetch(row.b + x + row.ahead);
+      simd::prefetch(out + x + row.ahead);
+      if constexpr (varies) {
+        simd::prefetch(row.c_left + x + row.ahead);
+        simd::prefetch(row.c_right + x + row.ahead);
+        for (std::size_t a = 0; a < cross; ++a) simd::prefetch(row.c_above[a] + x + row.ahead);
+      }
+    }
     auto sum = load(row.b + x);
     if constexpr (varies && mode == Mode::residual) {
       const auto u = load(row.u + x);
@@ -118,6 +127,24 @@ void stencil(const RowStencil<typename V::Number>& row, Index count, typename V:
       sum = hn::Mul(sum, load(row.inverse + x));
     }
     hn::StoreU(sum, d, out + x);
+  }
+}
+
+template <class V>
+void stencil(const RowStencil<typename V::Number>& first, Index count, typename V::Number* out) {
+  RowStencil<typename V::Number> row = first;
+  for (Index r = 0; r < first.rows; ++r) {
+    stencil_row<V>(row, count, out + r * row.step);
+    for (auto* pointer : {&row.u, &row.b, &row.left, &row.right}) *pointer += row.step;
+    for (auto* pair : {&row.below, &row.above}) {
+      for (std::size_t a = 0; a < V::cross_axes; ++a) (*pair)[a] += row.step;
+    }
+    if constexpr (V::k_varies) {
+      for (auto* pointer : {&row.c_left, &row.c_right}) *pointer += row.step;
+      for (auto* pair : {&row.c_below, &row.c_above}) {
+        for (std::size_t a = 0; a < V::cross_axes; ++a) (*pair)[a] += row.step;
+      }
+    }
   }
 }
 

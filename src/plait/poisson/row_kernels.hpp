@@ -29,6 +29,9 @@ struct RowStencil {
   const T *c_left, *c_right, *inverse_width;
   std::array<const T*, 2> c_below, c_above;
   std::array<T, 2> inverse_widths;
+
+  // More rows like it follow, each so many elements further; what is read or written so far ahead is fetched.
+  Index rows = 1, step = 0, ahead = 0;
 };
 
 template <class T>

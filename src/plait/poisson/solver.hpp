@@ -38,11 +38,11 @@ enum class Method : unsigned char {
   sor,                            ///< successive over-relaxation of red and black points
   conjugate_gradients,            ///< two reductions an iteration
   pipelined_conjugate_gradients,  ///< one, under way while the operator is applied
-  v_cycles,                       ///< multigrid; one cycle an iteration
-  w_cycles,                       ///< likewise, with two visits of each coarser level
-  f_cycles,                       ///< likewise, an F-cycle and then a V-cycle on the next coarser level
-  full_multigrid,                 ///< the coarsest level first, each the start of the next finer one; then V-cycles
-  multigrid_conjugate_gradients,  ///< with a V-cycle as preconditioner: for k that jumps
+  v_cycles,                       ///< multigrid; an iteration is `MultigridOptions::cycles`
+  w_cycles,                       ///< likewise; kinds of cycles are those of `Cycle`
+  f_cycles,                       ///< likewise: mostly the fastest method
+  full_multigrid,                 ///< an iteration is one pass from the coarsest level to the finest
+  multigrid_conjugate_gradients,  ///< with a symmetric V-cycle as preconditioner: for k that jumps
 };
 /// "jacobi", "sor", "cg", "pipelined-cg", "v", "w", "f", "fmg", "mg-cg"
 [[nodiscard]] std::string_view name(Method method);

@@ -315,6 +315,73 @@ TEST(Poisson, IsSolvedByConjugateGradientsWithMultigridWhereKJumps) {
   RecordProperty("iterations", static_cast<int>(solved.state.step));
 }
 
+// Wide enough for parts of several ranks, and coarse levels on fewer.
+TEST(Poisson, CyclesHaveTheSameBitsOnAnyNumberOfRanksAndOnAnyPartition) {
+  mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
+  Random random{17};
+  for (const auto& [extents, sides] : std::vector<std::pair<std::vector<Index>, std::vector<Axis::Sides>>>{
+           {{45, 38}, {given, given}},
+           {{41, 33}, {around, {Side::value, Side::flux}}},
+           {{34, 37}, {flux, around}},
+           {{39, 35}, {around, around}},
+           {{19, 21, 18}, {given, flux, given}},
+           {{17, 15, 13}, {around, around, around}},
+           {{301}, {given}},
+           {{129}, {around}}}) {
+    for (const Points points : {Points::cells, Points::nodes}) {
+      if (points == Points::nodes && std::ranges::find(sides, flux) != sides.end()) continue;
+      if (points == Points::nodes && sides.back()[1] == Side::flux) continue;
+      for (const bool k_varies : {false, true}) {
+        Case problem;
+        problem.grid = {
+            .extents = extents, .spacing = std::vector(extents.size(), 0.25), .points = points, .sides = sides};
+        for (Index p = 0; p < problem.box().points(); ++p) {
+          if (k_varies) problem.k.push_back(std::exp(2 * random.real()));
+          problem.f.push_back(random.real() - 0.5);
+        }
+        for (const Method method : {Method::v_cycles, Method::w_cycles, Method::f_cycles, Method::full_multigrid}) {
+          SCOPED_TRACE(::testing::Message()
+                       << layout::describe(problem.box()) << ", nodes " << (points == Points::nodes) << ", k "
+                       << k_varies << ", method " << static_cast<int>(method));
+          Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 2}, .project = true};
+          options.multigrid = {.sweeps_before = 1 + (k_varies ? 1 : 0), .sweeps_after = 2, .least_points_per_rank = 30};
+          const Solved whole = solve(alone, problem, BoxPartition::for_ranks(problem.box(), 1), options);
+          const BoxPartition slabs(problem.box(), {1, extents.size() > 1 ? std::min(context.size(), 5) : 1, 1},
+                                   context.size());
+          for (const BoxPartition& partition : {BoxPartition::for_ranks(problem.box(), ranks()), slabs}) {
+            const Solved parts = solve(context, problem, partition, options);
+            EXPECT_EQ(parts.u, whole.u);
+          }
+          EXPECT_LT(whole.errors.back(), 0.1);
+        }
+      }
+    }
+  }
+}
+
+// Corrections are floats, u and residuals are not: in any units, and for a k that floats can't hold.
+TEST(Poisson, CyclesAreAsExactAsDoublesInAnyUnits) {
+  mpi::Context context(test_comm());
+  for (const double unit : {1., 1e-40, 1e60}) {
+    for (const double contrast : {1., 1e3, 1e14}) {
+      Case problem;
+      problem.grid = {.extents = {48, 48}, .spacing = {unit, unit}, .points = Points::nodes};
+      for (Index i = 0; i < 48; ++i) {
+        for (Index j = 0; j < 48; ++j) {
+          const double wave = std::sin(0.13 * static_cast<double>(i + 1)) * std::sin(0.13 * static_cast<double>(j + 1));
+          problem.k.push_back(unit * std::exp(0.5 * std::log(contrast) * (1 + wave)));
+          problem.f.push_back(1 / unit);
+        }
+      }
+      const bool is_smooth = contrast < 1e6;
+      const Options options{.method = is_smooth ? Method::f_cycles : Method::multigrid_conjugate_gradients,
+                            .limits = {.tolerance = is_smooth ? 1e-11 : 1e-7, .most_iterations = 100}};
+      const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()), options);
+      EXPECT_EQ(solved.state.end, iterate::End::converged) << unit << ", " << contrast << ": " << solved.state.reason;
+    }
+  }
+}
+
 TEST(Poisson, GoesOnFromACheckpointWithTheSameBits) {
   mpi::Context context(test_comm());
   Random random{11};
