@@ -57,7 +57,8 @@ class Problem {
       }
     }
     points_.emplace(context, simd::RowBlock<const double>{x_.data(), rows_, dimension, dimension});
-    start_ = kmeans::random_centres(*points_, clusters, 1);
+    start_ = blobs == Blobs::separated ? kmeans::spread_centres(*points_, clusters, 1)
+                                       : kmeans::random_centres(*points_, clusters, 1);
   }
 
   void begin(Bounds bounds, Index steps = 0) {

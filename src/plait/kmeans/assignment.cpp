@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "plait/base/stopwatch.hpp"
 #include "plait/simd/isa.hpp"
 
 namespace plait::kmeans {
@@ -15,13 +16,12 @@ namespace {
 constexpr Index chunk_rows = 512;
 constexpr Index panel_rows = simd::nearest_points;
 constexpr Index clusters_of_group = 10;
-constexpr Index most_groups = 32;
 constexpr Index least_grouped = 32;  // fewer clusters have one bound
 /// From so many clusters on, a point's distance to its own centre is looked at before all others.
-constexpr Index least_tightened = 16;
+constexpr Index least_tightened = 4;
 
-Index groups_for(Index clusters) {
-  return clusters < least_grouped ? 1 : std::min(most_groups, (clusters + clusters_of_group - 1) / clusters_of_group);
+Index groups_for(Index clusters, Index most) {
+  return clusters < least_grouped ? 1 : std::min(most, (clusters + clusters_of_group - 1) / clusters_of_group);
 }
 
 /// Groups of centres that are near each other, by a few iterations of k-means among them: `group` of each.
@@ -99,13 +99,14 @@ Assignment<T>::Assignment(const Points<T>& points, Index clusters, Bounds bounds
       isa_(simd::selected_isa()),
       kernels_(simd::nearest_kernels<T>(isa_)),
       find_doubtful_(simd::doubtful_kernel(isa_)),
+      squared_scale_(points.scale() * points.scale()),
       labels_(points.own().rows, -1),
       panel_(at(panel_rows * points.dimension())) {
   const auto dimension = static_cast<double>(points.dimension());
   slack_ = static_cast<float>(0x1p-19 + 8 * (dimension + 4) * double{std::numeric_limits<T>::epsilon()});
   least_ = static_cast<float>(4 * std::sqrt(dimension * double{std::numeric_limits<T>::min()}) * points.scale());
   if (kind_ == Bounds::never) return;
-  const Index groups = groups_for(clusters);
+  const Index groups = groups_for(clusters, most_bounds);
   upper_.resize(points.own().rows);
   lower_.resize(points.own().rows);
   if (groups > 1) group_lower_.resize(points.own().rows * groups);
@@ -122,7 +123,7 @@ Assignment<T>::Assignment(const Points<T>& points, Index clusters, Bounds bounds
 template <class T>
 float Assignment<T>::bound(T squared) const {
   constexpr float most = 1e30F;  // instead of infinity, of which no share is less
-  return std::min(most, static_cast<float>(std::sqrt(static_cast<double>(squared)) * points_.scale()));
+  return std::min(most, std::sqrt(static_cast<float>(static_cast<double>(squared) * squared_scale_)));
 }
 
 template <class T>
@@ -146,7 +147,8 @@ Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
     }
   }
   Index changes = 0;
-  double tried = 0;  // distances of points that had bounds
+  const Stopwatch watch;
+  double bounded_seconds = 0;
   Chunk chunk;
   chunk.centres = centres;
   for (chunk.begin = 0; chunk.begin < rows; chunk.begin += chunk_rows) {
@@ -164,7 +166,6 @@ Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
                                      least_};
       chunk.count = find_doubtful_(bounds, chunk.rows, chunk.doubtful.data());
       if (chunk.count > 0) assign_doubtful(chunk, false);
-      tried += chunk.computed;
     } else if (chunk.begin < to_have_) {
       chunk.count = chunk.rows;
       std::iota(chunk.doubtful.begin(), chunk.doubtful.begin() + chunk.rows, 0);
@@ -174,26 +175,34 @@ Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
     }
     computed_ += chunk.computed;
     changes += chunk.changes;
+    if (has_bounds) bounded_seconds = watch.seconds();  // bounds are those of the first points
     const std::size_t changed = at(chunk.changes);
     sums.move(std::span(chunk.changed).first(changed), std::span(chunk.from).first(changed),
               std::span(chunk.to).first(changed));
   }
   without_bounds_ += static_cast<double>(rows) * static_cast<double>(clusters_);
-  choose_extent(has_bounds_, tried);
+  choose_extent(has_bounds_, bounded_seconds, watch.seconds() - bounded_seconds);
   return changes;
 }
 
+/// \param rows  that had bounds, and what they took; the others took `seconds`
 template <class T>
-void Assignment<T>::choose_extent(Index rows, double computed) {
+void Assignment<T>::choose_extent(Index rows, double bounded_seconds, double seconds) {
   const Index all = points_.own().rows;
+  if (to_have_ == rows && rows < all) plain_seconds_ = seconds / static_cast<double>(all - rows);
   has_bounds_ = to_have_;
   if (kind_ != Bounds::automatic || clusters_ == 1) return;
   const Index few = std::min(all, (all / 16 + chunk_rows - 1) / chunk_rows * chunk_rows);
-  const double share = rows == 0 ? 1 : computed / (static_cast<double>(rows) * static_cast<double>(clusters_));
-  if (rows == 0 || share > 0.6) {
-    if (has_bounds_ < all || rows == all) to_have_ = few;
-  } else if (share < 0.4) {
+  if (rows == 0) {
+    to_have_ = std::max(to_have_, few);
+    return;
+  }
+  const double ratio = bounded_seconds / static_cast<double>(rows) / plain_seconds_;
+  good_ = ratio < 0.7 ? good_ + 1 : 0;
+  if (good_ >= 2) {
     to_have_ = all;
+  } else if (ratio > 1) {
+    to_have_ = few;
   }
 }
 
@@ -243,29 +252,79 @@ void Assignment<T>::assign_plainly(Chunk& chunk) {
   chunk.computed = static_cast<double>(chunk.rows) * static_cast<double>(clusters_);
 }
 
-/// Leaves out of the doubtful points those which are as before, as their distance to the own centre shows.
+/// Leaves out of the doubtful points those which are as before: as the bounds of all groups show, or these and the
+/// distance to the own centre.
 template <class T>
 void Assignment<T>::drop_sure(Chunk& chunk) {
+  const Index groups = group_fall_.count();
+  const auto fall = static_cast<float>(fall_);
   std::array<Index, chunk_rows> rows;
+  Index left = 0;
   for (Index k = 0; k < chunk.count; ++k) {
-    rows[at(k)] = chunk.begin + chunk.doubtful[at(k)];
-    chunk.label[at(k)] = labels_[rows[at(k)]];
+    const std::int32_t i = chunk.doubtful[at(k)];
+    const Index row = chunk.begin + i;
+    const std::int32_t label = labels_[row];
+    if (groups > 1) {
+      const float* of_groups = group_lower_.data() + row * groups;
+      float lowest = of_groups[0] - group_fall_rounded_[0];
+      for (Index g = 1; g < groups; ++g) lowest = std::min(lowest, of_groups[g] - group_fall_rounded_[at(g)]);
+      lower_[row] = lowest + fall;
+      if (is_sure(upper_[row] + moved_rounded_[label], lower_[row], fall)) continue;
+    }
+    rows[at(left)] = row;
+    chunk.label[at(left)] = label;
+    chunk.doubtful[at(left++)] = i;
   }
+  chunk.count = left;
   std::array<T, chunk_rows> squared;
   kernels_.own(points_.own(), rows.data(), chunk.count, chunk.centres, chunk.label.data(), squared.data());
   chunk.computed += static_cast<double>(chunk.count);
-  Index left = 0;
+  left = 0;
   for (Index k = 0; k < chunk.count; ++k) {
     const float upper = bound(squared[at(k)]);
     const std::int32_t label = chunk.label[at(k)];
     upper_[rows[at(k)]] = upper - moved_rounded_[label];
-    if (is_sure(upper, lower_[rows[at(k)]], static_cast<float>(fall_))) continue;
+    if (is_sure(upper, lower_[rows[at(k)]], fall)) continue;
     chunk.doubtful[at(left)] = chunk.doubtful[at(k)];
     chunk.label[at(left)] = label;
     chunk.least[at(left)] = squared[at(k)];
     chunk.upper[at(left++)] = upper;
   }
   chunk.count = left;
+}
+
+/// Computes the distances of up to a panel of the doubtful points to all centres of some groups.
+template <class T>
+void Assignment<T>::look_at(Chunk& chunk, Index first_group, Index end_group, const std::int32_t* which, Index count) {
+  const Index groups = group_fall_.count();
+  const Index dimension = points_.dimension();
+  std::array<T, panel_rows> least;
+  std::array<T, panel_rows> place;
+  std::array<T, panel_rows> second;
+  std::array<std::int32_t, panel_rows> rows;
+  for (Index p = 0; p < count; ++p) rows[at(p)] = chunk.doubtful[at(which[p])];
+  fill_panel(chunk, rows.data(), count, panel_.data());
+  for (Index g = first_group; g < end_group; ++g) {
+    const Index first = group_begin_[g];
+    if (first == group_begin_[g + 1]) continue;
+    const RowBlock<const T> centres{ordered_.data() + first * dimension, group_begin_[g + 1] - first, dimension,
+                                    dimension};
+    chunk.computed += static_cast<double>(count) * static_cast<double>(centres.rows);
+    kernels_.nearest_two(panel_.data(), centres, least.data(), place.data(), second.data());
+    for (Index p = 0; p < count; ++p) {
+      const auto k = at(which[p]);
+      const T d = least[at(p)];
+      const std::int32_t label = order_[first + static_cast<Index>(place[at(p)])];
+      if (groups > 1) {
+        group_lower_[(chunk.begin + rows[at(p)]) * groups + g] = bound(d) + group_fall_rounded_[at(g)];
+      }
+      if (d > chunk.least[k] || (d == chunk.least[k] && label > chunk.label[k])) continue;
+      chunk.least[k] = d;
+      chunk.label[k] = label;
+      chunk.found_in[k] = static_cast<std::int32_t>(g);
+      chunk.second[k] = second[at(p)];
+    }
+  }
 }
 
 template <class T>
@@ -280,40 +339,23 @@ void Assignment<T>::assign_doubtful(Chunk& chunk, bool is_fresh) {
   }
   std::fill_n(chunk.found_in.begin(), chunk.count, -1);
 
-  const Index dimension = points_.dimension();
-  std::array<T, panel_rows> least;
-  std::array<T, panel_rows> place;
-  std::array<T, panel_rows> second;
-  std::array<std::int32_t, panel_rows> rows;
-  for (Index g = 0; g < groups; ++g) {
-    // Those of which some centre of the group may be nearest.
-    Index count = 0;
-    const auto fall = static_cast<float>(group_fall_[g]);
-    for (Index k = 0; k < chunk.count; ++k) {
-      const Index at_group = (chunk.begin + chunk.doubtful[at(k)]) * groups + g;
-      if (is_tight && groups > 1 && is_sure(chunk.upper[at(k)], group_lower_[at_group], fall)) continue;
-      chunk.of_group[at(count++)] = static_cast<std::int32_t>(k);
-    }
-    const Index first = group_begin_[g];
-    const RowBlock<const T> centres{ordered_.data() + first * dimension, group_begin_[g + 1] - first, dimension,
-                                    dimension};
-    chunk.computed += static_cast<double>(count) * static_cast<double>(centres.rows);
-    for (Index begin = 0; begin < count; begin += panel_rows) {
-      const Index in_panel = std::min(panel_rows, count - begin);
-      for (Index p = 0; p < in_panel; ++p) rows[at(p)] = chunk.doubtful[at(chunk.of_group[at(begin + p)])];
-      fill_panel(chunk, rows.data(), in_panel, panel_.data());
-      kernels_.nearest_two(panel_.data(), centres, least.data(), place.data(), second.data());
-      for (Index p = 0; p < in_panel; ++p) {
-        const auto k = at(chunk.of_group[at(begin + p)]);
-        const T d = least[at(p)];
-        const std::int32_t label = order_[first + static_cast<Index>(place[at(p)])];
-        if (groups > 1) group_lower_[(chunk.begin + rows[at(p)]) * groups + g] = bound(d) + fall;
-        if (d > chunk.least[k] || (d == chunk.least[k] && label > chunk.label[k])) continue;
-        chunk.least[k] = d;
-        chunk.label[k] = label;
-        chunk.found_in[k] = static_cast<std::int32_t>(g);
-        chunk.second[k] = second[at(p)];
+  if (is_tight && groups > 1) {
+    for (Index g = 0; g < groups; ++g) {
+      // Those of which some centre of the group may be nearest.
+      Index count = 0;
+      for (Index k = 0; k < chunk.count; ++k) {
+        const float lower = group_lower_[(chunk.begin + chunk.doubtful[at(k)]) * groups + g];
+        chunk.of_group[at(count)] = static_cast<std::int32_t>(k);
+        count += is_sure(chunk.upper[at(k)], lower, group_fall_rounded_[at(g)]) ? 0 : 1;
       }
+      for (Index begin = 0; begin < count; begin += panel_rows) {
+        look_at(chunk, g, g + 1, chunk.of_group.data() + begin, std::min(panel_rows, count - begin));
+      }
+    }
+  } else {
+    std::iota(chunk.of_group.begin(), chunk.of_group.begin() + chunk.count, 0);
+    for (Index begin = 0; begin < chunk.count; begin += panel_rows) {
+      look_at(chunk, 0, groups, chunk.of_group.data() + begin, std::min(panel_rows, chunk.count - begin));
     }
   }
 
@@ -326,15 +368,13 @@ void Assignment<T>::assign_doubtful(Chunk& chunk, bool is_fresh) {
     float lower = found_in >= 0 ? bound(chunk.second[at(k)]) : 0;
     if (groups > 1) {
       float* of_groups = group_lower_.data() + row * groups;
-      if (found_in >= 0) of_groups[found_in] = lower + static_cast<float>(group_fall_[found_in]);
+      if (found_in >= 0) of_groups[found_in] = lower + group_fall_rounded_[at(found_in)];
       if (is_tight && label != old) {  // the centre that it had is one of the others now
         const std::int32_t g = group_of_[old];
-        of_groups[g] = std::min(of_groups[g], chunk.upper[at(k)] + static_cast<float>(group_fall_[g]));
+        of_groups[g] = std::min(of_groups[g], chunk.upper[at(k)] + group_fall_rounded_[at(g)]);
       }
       lower = std::numeric_limits<float>::infinity();
-      for (Index g = 0; g < groups; ++g) {
-        lower = std::min(lower, of_groups[g] - static_cast<float>(group_fall_[g]));
-      }
+      for (Index g = 0; g < groups; ++g) lower = std::min(lower, of_groups[g] - group_fall_rounded_[at(g)]);
     }
     upper_[row] = bound(chunk.least[at(k)]) - moved_rounded_[label];
     lower_[row] = lower + static_cast<float>(fall_);
@@ -353,6 +393,7 @@ void Assignment<T>::group(RowBlock<const T> centres) {
   std::ranges::fill(moved_, 0);
   std::ranges::fill(moved_rounded_, 0);
   std::ranges::fill(group_fall_, 0);
+  group_fall_rounded_.fill(0);
   fall_ = 0;
 }
 
@@ -360,7 +401,7 @@ template <class T>
 void Assignment<T>::moved(RowBlock<const T> before, RowBlock<const T> after) {
   if (has_bounds_ == 0) return;
   Vector<double>& falls = group_fall_;
-  std::array<double, most_groups> most{};
+  std::array<double, most_bounds> most{};
   for (Index j = 0; j < clusters_; ++j) {
     double squared = 0;
     for (Index c = 0; c < before.columns; ++c) {
@@ -373,7 +414,10 @@ void Assignment<T>::moved(RowBlock<const T> before, RowBlock<const T> after) {
     moved_rounded_[j] = static_cast<float>(moved_[j]);
     most[at(group_of_[j])] = std::max(most[at(group_of_[j])], way);
   }
-  for (Index g = 0; g < falls.count(); ++g) falls[g] += most[at(g)];
+  for (Index g = 0; g < falls.count(); ++g) {
+    falls[g] += most[at(g)];
+    group_fall_rounded_[at(g)] = static_cast<float>(falls[g]);
+  }
   fall_ += *std::ranges::max_element(most);
 }
 

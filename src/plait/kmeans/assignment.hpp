@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -22,8 +23,8 @@ enum class Bounds : unsigned char { automatic, never, always };
 /// computed distances would give the same centre, and are not computed. With many clusters each group of centres near
 /// each other has a lower bound, too.
 ///
-/// Bounds cost something: a few points try them first, and if most of their distances are computed anyway, the others
-/// go without.
+/// Bounds cost something: a few points try them first, and where these take about as long as without, the others do
+/// without.
 ///
 /// Sources: Hamerly, "Making k-means even faster", SDM 2010; Ding et al., "Yinyang k-means", ICML 2015.
 template <class T>
@@ -53,6 +54,7 @@ class Assignment {
   [[nodiscard]] double without_bounds() const noexcept { return without_bounds_; }
 
  private:
+  static constexpr Index most_bounds = 32;  // of a point
   struct Chunk;
 
   [[nodiscard]] float bound(T squared) const;
@@ -60,10 +62,11 @@ class Assignment {
   void assign_plainly(Chunk& chunk);
   void assign_doubtful(Chunk& chunk, bool is_fresh);
   void drop_sure(Chunk& chunk);
+  void look_at(Chunk& chunk, Index first_group, Index end_group, const std::int32_t* which, Index count);
   void fill_panel(const Chunk& chunk, const std::int32_t* rows, Index count, T* panel) const;
   void settle(Chunk& chunk, std::int32_t i, std::int32_t label);
   void group(RowBlock<const T> centres);
-  void choose_extent(Index rows, double computed);
+  void choose_extent(Index rows, double bounded_seconds, double seconds);
 
   const Points<T>& points_;
   Index clusters_;
@@ -71,9 +74,12 @@ class Assignment {
   simd::Isa isa_;
   simd::NearestKernels<T> kernels_;
   simd::DoubtfulKernel* find_doubtful_;
+  double squared_scale_;
   Vector<std::int32_t> labels_;
-  Index has_bounds_ = 0;  // as many of the first points
-  Index to_have_ = 0;     // after the next assignment
+  Index has_bounds_ = 0;      // as many of the first points
+  Index to_have_ = 0;         // after the next assignment
+  double plain_seconds_ = 0;  // of a point without bounds, when there was one last
+  int good_ = 0;              // times that bounds were worth it, of the last ones
   double computed_ = 0;
   double without_bounds_ = 0;
 
@@ -84,6 +90,7 @@ class Assignment {
   Vector<float> moved_rounded_;
   double fall_ = 0;            // the same of the one that moved most, each time
   Vector<double> group_fall_;  // likewise, in each group
+  std::array<float, most_bounds> group_fall_rounded_{};
   float slack_ = 0;
   float least_ = 0;
 

@@ -79,7 +79,7 @@ void Points<T>::look_at_coordinates() {
     return simd::ColumnWindow(bits, count_);
   });
   const Index highest = *std::max_element(ranges.begin(), ranges.begin() + dimension());
-  scale_ = highest < -1100 ? 1 : std::ldexp(1, static_cast<int>(std::min<Index>(-highest, 1000)));
+  scale_ = highest < -1100 ? 1 : std::ldexp(1, static_cast<int>(std::clamp<Index>(-highest, -500, 500)));
 }
 
 template <class T>
