@@ -1,7 +1,13 @@
 #include "plait/poisson/level.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 #include <utility>
+
+#include "plait/base/memory.hpp"
 
 namespace plait::poisson {
 
@@ -19,6 +25,18 @@ halo::Filling ghosts(const Axes& axes, const layout::BoxPartition& partition, ha
 }
 
 }  // namespace
+
+void* allocate_values(std::size_t bytes) {
+  const bool is_large = bytes >= 2 * Buffer::huge_page_bytes;
+  const std::size_t unit = is_large ? Buffer::huge_page_bytes : Buffer::alignment;
+  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+  void* const memory = std::aligned_alloc(unit, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  if (is_large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // only advice: where it fails, ordinary pages serve
+  return memory;
+}
+
+void free_values(void* memory) noexcept { std::free(memory); }
 
 template <class T>
 Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition)

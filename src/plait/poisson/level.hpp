@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,9 +17,25 @@ namespace plait::poisson {
 
 using Axes = std::array<Axis, layout::axes>;
 
+/// Memory on large pages, where there is much of it: passes over a level read several vectors at a time.
+[[nodiscard]] void* allocate_values(std::size_t bytes);
+void free_values(void* memory) noexcept;
+
+template <class T>
+struct ValuesAllocator {
+  using value_type = T;
+  ValuesAllocator() = default;
+  template <class U>
+  explicit ValuesAllocator(const ValuesAllocator<U>& /*other*/) noexcept {}
+
+  [[nodiscard]] T* allocate(std::size_t count) { return static_cast<T*>(allocate_values(count * sizeof(T))); }
+  void deallocate(T* memory, std::size_t /*count*/) noexcept { free_values(memory); }
+  friend bool operator==(const ValuesAllocator&, const ValuesAllocator&) { return true; }
+};
+
 /// The values of a rank's box with one ghost layer on the axes that are used, and 0 beyond sides.
 template <class T>
-using Values = std::vector<T>;
+using Values = std::vector<T, ValuesAllocator<T>>;
 
 /// The equation on one grid, and this rank's part of it:
 ///

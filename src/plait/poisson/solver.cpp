@@ -211,7 +211,8 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
   mpi::agreed(context, [&] {
     u_ = level_.zeros();
     b_ = level_.zeros();
-    r_ = level_.zeros();
+    const bool has_own_residuals = options.method >= Method::v_cycles && options.method <= Method::full_multigrid;
+    if (!has_own_residuals) r_ = level_.zeros();
     if (varies == 1 && k.empty() && !partition_.box(context.rank()).is_empty()) {
       throw ArgumentError("k: is missing on this rank, expected on all or none");
     }
@@ -380,10 +381,12 @@ double Solver<T>::error() {
     level_.residual(u_, b_, r_);
   }
   level_.for_each_row([&](Index offset, Index, Index) {
-    const std::span<const T> r(r_.data() + offset, at(level_.row_length()));
-    const std::span<const T> b(b_.data() + offset, at(level_.row_length()));
-    if (!has_cycles()) dots_.add(0, r, r);
-    if (is_first) dots_.add(1, b, b);
+    const auto add = [&](std::size_t i, const Values<T>& values) {
+      const std::span<const T> row(values.data() + offset, at(level_.row_length()));
+      dots_.add(i, row, row);
+    };
+    if (!has_cycles()) add(0, r_);
+    if (is_first) add(1, b_);
   });
   dots_.begin();
   dots_.finish();
