@@ -314,6 +314,12 @@ bool Checkpoints::is_due(Index iterations) {
          iterations % settings_.checkpoint_every.value_or(settings_.usual_checkpoint_every) == 0;
 }
 
+void Checkpoints::end(iterate::End end, std::string& reason) {
+  if (end == iterate::End::converged) return remove();
+  if (end != iterate::End::limit || contents_.empty()) return;
+  reason += fmt::format("; --resume with a larger --max-iterations goes on from {}", settings_.checkpoint);
+}
+
 void Checkpoints::remove() {
   if (settings_.checkpoint.empty() || context_.rank() != 0) return;
   std::error_code ignored;  // what is left is in nobody's way

@@ -66,8 +66,8 @@ class Checkpoints {
   void end_iteration() noexcept { stop_.reset(); }
   /// The job has its result.
   void remove();
-  /// Whether there is one to go on from.
-  [[nodiscard]] bool has_kept() const noexcept { return !contents_.empty(); }
+  /// The same where the iterations converged; where a limit ended them, `reason` goes on with how to resume.
+  void end(iterate::End end, std::string& reason);
 
  private:
   [[nodiscard]] bool is_due(Index iterations);

@@ -211,11 +211,7 @@ Example:
     computed_share_ = computed[0] / computed[1];
     look_at_sample(work, points, solver);
     write(work, points, solver);
-    if (state_.end == iterate::End::converged) {
-      checkpoints.remove();
-    } else if (checkpoints.has_kept()) {
-      state_.reason += fmt::format("; --resume with a larger --max-iterations goes on from {}", settings.checkpoint);
-    }
+    checkpoints.end(state_.end, state_.reason);
   }
 
   /// Points at random places: whether their labels are right, and where they lie, for the page.

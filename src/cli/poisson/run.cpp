@@ -238,12 +238,8 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     write_box(work, task.output,
               {task.input_file.extents, task.grid.spacing, origin, task.points == poisson::Points::cells}, "u", boxes,
               u);
-    if (outcome.state.end == iterate::End::converged) {
-      checkpoints.remove();
     } else if (outcome.state.end == iterate::End::limit && checkpoints.has_kept()) {
-      outcome.state.reason +=
-          fmt::format("; --resume with a larger --max-iterations goes on from {}", work.settings.checkpoint);
-    }
+    checkpoints.end(outcome.state.end, outcome.state.reason);
   });
   return outcome;
 }

@@ -107,7 +107,12 @@ void ScalingRun::run() {
   phase_.emplace(context_);
   try {
     work();
-    if (checkpoints_) end_checkpoints();
+    if (checkpoints_) {
+      const auto end = outcome_.status == Status::converged         ? iterate::End::converged
+                       : outcome_.status == Status::iteration_limit ? iterate::End::limit
+                                                                    : iterate::End::numbers;
+      checkpoints_->end(end, outcome_.reason);
+    }
     write_seconds_ = phase_->seconds();
   } catch (const NoResult& error) {
     throw NoResult(error.status(), with_lost_entries(error.what()));
@@ -190,13 +195,6 @@ sinkhorn::Limits ScalingRun::limits() {
   checkpoints_->put_into(limits.checkpoints);
   limits.checkpoints.from = checkpoints_->from();
   return limits;
-}
-
-void ScalingRun::end_checkpoints() {
-  if (outcome_.status == Status::converged) return checkpoints_->remove();
-  if (!checkpoints_->has_kept() || outcome_.status != Status::iteration_limit) return;
-  outcome_.reason +=
-      fmt::format("; --resume with a larger --max-iterations goes on from {}", work_.settings.checkpoint);
 }
 
 void ScalingRun::end_iterations() {

@@ -146,8 +146,6 @@ class ScalingRun {
  private:
   [[nodiscard]] std::string in_words_of_files(std::string_view error) const;
   [[nodiscard]] double accuracy() const;
-  /// A run that did not converge keeps its checkpoint, and the reason says so.
-  void end_checkpoints();
 
   IterationLog log_;
   std::vector<LostEntries> lost_;
