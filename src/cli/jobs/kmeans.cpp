@@ -53,7 +53,8 @@ Example:
     options.reads("IN", input_, "The points: a NumPy .npy, Matrix Market or HDF5 file of real numbers")->required();
     add_value(options, "-k,--clusters", clusters_, parse_positive_count, "COUNT", "The number of clusters")->required();
     options
-        .writes("-o,--output", output_, "The cluster of each point, counted from 0: a .npy or HDF5 file, N x 1, i32")
+        .writes("-o,--output", output_,
+                "The cluster of each point, counted from 0: a .npy or HDF5 file of one dimension, i32")
         ->group(group::one_of);
     options.writes("--centres", centres_path_, "The centres of clusters: a .npy or HDF5 file, K rows")
         ->group(group::one_of);
@@ -263,7 +264,9 @@ Example:
     if (!output_.empty()) {
       auto labels = work.allocated<std::int32_t>(slab(points.count(), 1), output_);
       std::ranges::copy(solver.assignment().labels(), labels.tiles()[0].data());
-      work.write_matrix(output_, labels);
+      work.write(output_, labels.layout(), Index{sizeof(std::int32_t)}, [&](const io::Progress& progress) {
+        io::write_matrix_file(work.context, output_, {1, {points.count()}}, labels, progress);
+      });
     }
     if (!centres_path_.empty()) {
       auto centres = work.allocated<T>(slab(clusters_, points.dimension()), centres_path_);
