@@ -238,7 +238,6 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     write_box(work, task.output,
               {task.input_file.extents, task.grid.spacing, origin, task.points == poisson::Points::cells}, "u", boxes,
               u);
-    } else if (outcome.state.end == iterate::End::limit && checkpoints.has_kept()) {
     checkpoints.end(outcome.state.end, outcome.state.reason);
   });
   return outcome;
