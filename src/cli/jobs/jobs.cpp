@@ -18,6 +18,8 @@ namespace plait::cli {
   JOB(divergence)       \
   JOB(poisson)          \
   JOB(kmeans)           \
+  JOB(partition)        \
+  JOB(repartition)      \
   JOB(plan)             \
   JOB(generate)         \
   JOB(info)             \

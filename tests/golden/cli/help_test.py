@@ -74,6 +74,7 @@ class Help(CommandTest):
             ("transport", "--method"): "auto, factors or logarithms", ("barycentre", "--method"): "auto, factors or logarithms",
             ("divergence", "--method"): "auto, factors or logarithms",
             ("poisson", "--method"): "auto, jacobi, sor, cg, pipelined-cg, v, w, f, fmg or mg-cg", ("poisson", "--at"): "cells or nodes",
+            ("partition", "--method"): "best, multilevel, orb, inertial, hilbert or morton",
             ("generate", "--order"): "C or F",
             ("generate", "--kind"): "c60, fullerene, polyacetylene, graphene or prescribed",
             ("generate", "--dtype"): "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64 and c128",
@@ -99,6 +100,8 @@ class Help(CommandTest):
                 values.setdefault(name, set()).add(value)
         values.pop("--unbalanced")  # one number for both sides of a divergence
         values.pop("--start")  # of centres also how they are drawn
+        values.pop("--from")  # a layout, or the parts of a graph
+        values.pop("--points")  # two sets of points to transport between, or those of a graph
         self.assertEqual({name: found for name, found in values.items() if len(found) > 1}, {})
 
     def test_the_layouts_of_the_help_are_layouts(self):
@@ -158,6 +161,7 @@ class Help(CommandTest):
         self.save("B.npy", np.ones((10, 8)))
         self.save("H.npy", np.diag([1.0, 2.0, 3.0, 4.0]))
         self.save("S.npy", np.eye(4))
+        (self.folder / "g.graph").write_text("3 2\n2\n1 3\n2\n")
         reports = [
             self.succeed(0, "plan", "--shape", "9x9", "--from", "rows@2", "--to", "cols@2", "--relabel", "--json"),
             self.succeed(0, "info", "--json"),
@@ -173,6 +177,8 @@ class Help(CommandTest):
             self.succeed(0, "divergence", "S.npy", "--epsilon", "1", "--json"),
             self.succeed(0, "kmeans", "S.npy", "-k", "2", "-o", "l.npy", "--json"),
             self.succeed(0, "poisson", "B.npy", "-o", "u.npy", "--json"),
+            self.succeed(0, "partition", "g.graph", "-k", "2", "-o", "p.npy", "--json"),
+            self.succeed(0, "repartition", "g.graph", "--from", "p.npy", "-o", "q.npy", "--json"),
             self.succeed(0, "transport", "B.npy", "--epsilon", "1", "--rows", "B.npy", "--row-potentials", "f.npy", "--json"),
         ]
         commands, reference = set(), REFERENCE.read_text()

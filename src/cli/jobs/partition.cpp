@@ -1,0 +1,74 @@
+#include "plait/partition/partition.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include "plait/partition/quality.hpp"
+
+#include "cli/host/job.hpp"
+#include "cli/partition/graph_input.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// Cuts a graph into parts.
+class PartitionJob : public Job {
+ public:
+  void options(Options& options) override {
+    options.describe(
+        "Cut a graph into parts of even weight with few edges between them",
+        R"(Every part has a vertex and weighs at most (1 + imbalance) of the even share, or the command says why that
+can't be. With --points, geometric cuts are tried, too, and the least cut is kept.
+
+Example:
+  mpirun -n 4 plait partition mesh.graph -k 16 --points xyz.npy -o parts.npy --report parts.html)");
+    input_.declare(options, *this);
+    add_value(options, "-k,--parts", how_.parts, parse_parts, "COUNT", "How many parts")->required();
+    add_parts_output(options, *this, output_);
+    add_balance(options, how_.imbalance, how_.seed);
+    using partition::Method;
+    add_choice(
+        options, "--method", how_.method,
+        named({Method::best, Method::multilevel, Method::orb, Method::inertial, Method::hilbert, Method::morton}),
+        "METHOD", "How to begin: {}; all but multilevel need --points, and all are refined");
+    options.host({.machine = false, .page = "the parts and how they touch"});
+  }
+
+  void run(Work& work) override {
+    input_.read(work);
+    work.meter.stage("partitioning", 0, 0);
+    seconds_ = work.timed([&] { result_ = partition::partition(work.context, input_.view(), input_.points(), how_); });
+    write_parts(work, output_, result_.part);
+    quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
+  }
+
+  void report(Report& report, Work& work) override {
+    input_.report(report);
+    report.label(12);
+    report.line("parts", fmt::format("{} by {} ({})", how_.parts, report.fact("method", name(how_.method)),
+                                     report.fact("start", result_.start)));
+    GraphInput::report_quality(report, quality_, how_.imbalance);
+    report.fact("seed", how_.seed);
+    report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));
+    report.line("total", seconds_text(report.fact("seconds", work.seconds)));
+    report.line("output", report.fact("output.path", output_));
+  }
+
+  void draw(Report& report, Work& /*work*/) override { input_.draw(report, result_.part, how_.parts); }
+
+ private:
+  GraphInput input_;
+  partition::Options how_;
+  std::string output_;
+  partition::Partition result_;
+  partition::Quality quality_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+PLAIT_JOB(partition, PartitionJob)
+
+}  // namespace plait::cli

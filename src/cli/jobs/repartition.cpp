@@ -1,0 +1,139 @@
+#include "plait/partition/repartition.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/partition/quality.hpp"
+
+#include "cli/host/job.hpp"
+#include "cli/partition/graph_input.hpp"
+#include "cli/pictures/svg.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// Balances the parts of a graph again.
+class RepartitionJob : public Job {
+ public:
+  void options(Options& options) override {
+    options.describe(
+        "Balance the parts of a graph again, and trade the cut for what moves",
+        R"(The ways to do that of which none other has both less cut and less moved are printed. Of those that move as
+much as --moved-at-most allows, the one with the least cut is written.
+
+Example:
+  mpirun -n 4 plait repartition mesh.graph --from old.npy --weights w.npy --moved-at-most 10% -o new.npy)");
+    input_.declare(options, *this);
+    options.reads("--from", from_, "The parts so far: a .npy vector, or a number a line")->required();
+    add_value(options, "-k,--parts", parts_, parse_parts, "COUNT", "How many parts; by default as many as --from has");
+    add_parts_output(options, *this, output_);
+    add_balance(options, how_.imbalance, how_.seed);
+    add_value(options, "--moved-at-most", how_.most_moved, parse_share, "SHARE",
+              "How much of the data may move, as 10% or 0.1; all by default");
+    options.host({.machine = false, .page = "the parts, how they touch, and the ways to choose from"});
+  }
+
+  void run(Work& work) override {
+    input_.read(work, from_);
+    const auto old = input_.parts();
+    how_.parts = parts_ ? *parts_ : old.empty() ? 1 : std::ranges::max(old) + 1;
+    work.meter.stage("repartitioning", 0, 0);
+    seconds_ =
+        work.timed([&] { result_ = partition::repartition(work.context, input_.view(), input_.points(), old, how_); });
+    write_parts(work, output_, result_.part);
+    quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
+    before_ = partition::quality_of(input_.view(), old, how_.parts);
+    for (Index v = 0; v < input_.view().vertices(); ++v) sizes_ += input_.view().size(v);
+  }
+
+  void report(Report& report, Work& work) override {
+    input_.report(report);
+    report.label(12);
+    report.fact("from.path", from_);
+    report.line("before", fmt::format("cut {}, imbalance {:.4g}", report.fact("from.cut", before_.cut),
+                                      report.fact("from.imbalance", before_.imbalance)));
+    report.line("parts", fmt::format("{}, {}", how_.parts, report.fact("way", result_.way.name)));
+    GraphInput::report_quality(report, quality_, how_.imbalance);
+    report.line("moved", fmt::format("{} of the data", share(report.fact("moved", result_.way.moved))));
+    report.fact("moved_share",
+                static_cast<double>(result_.way.moved) / static_cast<double>(std::max(Index{1}, sizes_)));
+    auto front = nlohmann::ordered_json::array();
+    for (const auto& way : result_.front) {
+      report.line(&way == result_.front.data() ? "ways" : "",
+                  fmt::format("cut {}, moved {}: {}", way.cut, share(way.moved), way.name));
+      report.row(way.name, fmt::format("cut {}, moved {}", way.cut, share(way.moved)));
+      front.push_back({{"way", way.name}, {"cut", way.cut}, {"moved", way.moved}});
+    }
+    report.fact("front", front);
+    report.fact("seed", how_.seed);
+    report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));
+    report.line("total", seconds_text(report.fact("seconds", work.seconds)));
+    report.line("output", report.fact("output.path", output_));
+  }
+
+  void draw(Report& report, Work& /*work*/) override {
+    input_.draw(report, result_.part, how_.parts);
+    report.figure(front_picture());
+  }
+
+ private:
+  static double parse_share(std::string_view text) {
+    const bool is_percent = text.ends_with('%');
+    const double share = parse_number(text.substr(0, text.size() - (is_percent ? 1 : 0))) / (is_percent ? 100 : 1);
+    if (share >= 0 && share <= 1) return share;
+    throw ArgumentError(fmt::format("'{}' is no share; expected 0 to 1, or 0% to 100%", text));
+  }
+
+  [[nodiscard]] std::string share(Index moved) const {
+    return percent_text(static_cast<double>(moved), static_cast<double>(std::max(Index{1}, sizes_)));
+  }
+
+  [[nodiscard]] std::string front_picture() const {
+    constexpr double width = 480;
+    constexpr double height = 300;
+    constexpr double margin = 50;
+    Index most_moved = 1;
+    Index most_cut = 1;
+    for (const auto& way : result_.front) {
+      most_moved = std::max(most_moved, way.moved);
+      most_cut = std::max(most_cut, way.cut);
+    }
+    std::string text = svg::opening("front", width, height, "cut and data moved of each way") +
+                       svg::axis_titles(margin, 20, width - 20, height - margin, height - 15, "data moved", "cut");
+    text += svg::line(margin, height - margin, width - 20, height - margin, "class=\"ink\"") +
+            svg::line(margin, 20, margin, height - margin, "class=\"ink\"");
+    for (const auto& way : result_.front) {
+      const double x =
+          margin + (width - 20 - margin) * static_cast<double>(way.moved) / static_cast<double>(most_moved);
+      const double y =
+          height - margin - (height - margin - 20) * static_cast<double>(way.cut) / static_cast<double>(most_cut);
+      text += svg::circle(x, y, 6, way.name == result_.way.name ? "class=\"plait\"" : "class=\"peer\"",
+                          fmt::format("{}: cut {}, moved {}", way.name, way.cut, share(way.moved)));
+    }
+    return "<h2>Ways to choose from</h2>\n" + text + "</svg>\n";
+  }
+
+  GraphInput input_;
+  partition::RepartitionOptions how_;
+  std::optional<int> parts_;
+  std::string from_;
+  std::string output_;
+  partition::Repartition result_;
+  partition::Quality quality_;
+  partition::Quality before_;
+  Index sizes_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+PLAIT_JOB(repartition, RepartitionJob)
+
+}  // namespace plait::cli

@@ -1,0 +1,279 @@
+#include "cli/partition/graph_input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/graph/graph_file.hpp"
+#include "plait/io/npy/npy.hpp"
+#include "plait/mpi/agreed.hpp"
+
+#include "cli/pictures/svg.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// A place on the picture, and how near it is to who looks at it.
+struct Place {
+  double x = 0;
+  double y = 0;
+  double depth = 0;
+};
+
+Place projected(const partition::Points& points, Index v) {
+  const double* p = points.of(v);
+  if (points.dimensions == 2) return {p[0], -p[1], 0};
+  constexpr double cosine = .8660254037844386;  // seen from a corner of the box
+  return {cosine * (p[0] - p[1]), .5 * (p[0] + p[1]) - p[2], p[0] + p[1] + p[2]};
+}
+
+/// Neighbouring numbers have colours that are far from each other.
+std::string colour_of(Index part) {
+  const double hue = std::fmod(static_cast<double>(part) * 137.50776, 360);
+  return fmt::format("hsl({:.0f},{}%,{}%)", hue, 45 + part % 3 * 15, 45 + part / 3 % 3 * 12);
+}
+
+struct Frame {
+  double left = std::numeric_limits<double>::infinity();
+  double top = std::numeric_limits<double>::infinity();
+  double extent = 0;
+
+  explicit Frame(const std::vector<Place>& places) {
+    double right = -left;
+    double bottom = -top;
+    for (const Place& place : places) {
+      left = std::min(left, place.x);
+      right = std::max(right, place.x);
+      top = std::min(top, place.y);
+      bottom = std::max(bottom, place.y);
+    }
+    extent = std::max({right - left, bottom - top, std::numeric_limits<double>::min()});
+  }
+  [[nodiscard]] std::pair<double, double> at(const Place& place) const {
+    return {(place.x - left) / extent, (place.y - top) / extent};
+  }
+};
+
+constexpr double picture_side = 480;
+
+std::string parts_picture(const std::vector<Place>& places, const Frame& frame, std::span<const int> part) {
+  constexpr int cells = 160;
+  std::vector<int> shown(at(cells * cells), -1);
+  std::vector<double> depth(shown.size(), -std::numeric_limits<double>::infinity());
+  for (std::size_t v = 0; v < places.size(); ++v) {
+    const auto [x, y] = frame.at(places[v]);
+    const auto column = static_cast<Index>(x * (cells - 1));
+    const auto cell = at(static_cast<Index>(y * (cells - 1)) * cells + column);
+    if (places[v].depth < depth[cell]) continue;
+    depth[cell] = places[v].depth;
+    shown[cell] = part[v];
+  }
+  std::string text = svg::opening("parts", picture_side, picture_side, "the parts of the vertices at their points");
+  const double side = picture_side / cells;
+  for (int row = 0; row < cells; ++row) {
+    for (int column = 0; column < cells;) {
+      int end = column;
+      const auto at_column = [&](int c) { return shown[at(row * cells + c)]; };
+      while (end < cells && at_column(end) == at_column(column)) ++end;
+      if (at_column(column) >= 0) {
+        text += svg::rectangle(column * side, row * side, (end - column) * side, side + .2,
+                               fmt::format("style=\"fill:{}\"", colour_of(at_column(column))),
+                               fmt::format("part {}", at_column(column)));
+      }
+      column = end;
+    }
+  }
+  return "<h2>Parts</h2>\n" + text + "</svg>\n";
+}
+
+std::string quotient_picture(const graph::GraphView& quotient, const std::vector<std::pair<double, double>>& centres) {
+  const double radius = std::min(14., picture_side / 4 / std::sqrt(static_cast<double>(quotient.vertices())));
+  const auto placed = [&](double share) { return radius + share * (picture_side - 2 * radius); };
+  Index heaviest = 1;
+  for (const Index weight : quotient.edge_weights) heaviest = std::max(heaviest, weight);
+  std::string text = svg::opening("quotient", picture_side, picture_side,
+                                  "the graph of the parts: the wider a line, the heavier the cut between two parts");
+  for (Index p = 0; p < quotient.vertices(); ++p) {
+    quotient.for_each_neighbour(p, [&](graph::Vertex q, Index weight) {
+      if (q < p) return;
+      const double width = std::max(.3, 8 * static_cast<double>(weight) / static_cast<double>(heaviest));
+      text +=
+          svg::line(placed(centres[at(p)].first), placed(centres[at(p)].second), placed(centres[at(q)].first),
+                    placed(centres[at(q)].second), fmt::format("class=\"wait\" style=\"stroke-width:{:.2f}\"", width));
+    });
+  }
+  for (Index p = 0; p < quotient.vertices(); ++p) {
+    text += svg::circle(placed(centres[at(p)].first), placed(centres[at(p)].second), radius,
+                        fmt::format("style=\"fill:{}\"", colour_of(p)),
+                        fmt::format("part {}: weight {}, {} neighbours", p, quotient.weight(p),
+                                    quotient.offsets[at(p + 1)] - quotient.offsets[at(p)]));
+  }
+  return "<h2>Neighbouring parts</h2>\n" + text + "</svg>\n";
+}
+
+}  // namespace
+
+void GraphInput::declare(Options& options, Command& job) {
+  options.reads("GRAPH", path_, "A graph in METIS' format, or a sparse matrix in a Matrix Market file")->required();
+  options.reads("--points", points_path_, "Places of the vertices, N x 2 or N x 3, as a .npy file");
+  add_path(options, "--weights", weights_path_, "FILE.npy",
+           "Weights of the vertices, whole numbers; by default those in GRAPH");
+  job.files.reads.push_back({"the file of --weights", &weights_path_});
+  add_flag(options, "--symmetrise", symmetrise_, "Add the missing directions of edges, and leave self loops out");
+}
+
+void GraphInput::read(Work& work, const std::string& parts_file) {
+  work.meter.stage("reading " + path_, 0, 0);
+  mpi::agreed(work.context, [&] {
+    if (work.context.rank() != 0) return;
+    graph_ = io::read_graph(path_, symmetrise_ ? io::Asymmetry::symmetrise : io::Asymmetry::refuse);
+    const Index n = graph_.view().vertices();
+    if (!weights_path_.empty()) {
+      graph_.vertex_weights = io::read_npy_integers(weights_path_);
+      if (graph_.vertex_weights.count() != n) {
+        throw FileError(fmt::format("{}: has {} weights; expected {}, one for each vertex", weights_path_,
+                                    graph_.vertex_weights.count(), n));
+      }
+      Index sum = 0;
+      for (Index v = 0; v < n; ++v) {
+        const Index weight = graph_.vertex_weights[v];
+        if (weight >= 0 && weight <= graph::most_weight - sum) {
+          sum += weight;
+          continue;
+        }
+        throw FileError(fmt::format("{}: the weight {} of vertex {} {}", weights_path_, weight, v,
+                                    weight < 0 ? "is below 0" : "makes their sum exceed 2^62"));
+      }
+    }
+    if (has_points()) {
+      auto columns = io::read_npy_columns(points_path_);
+      points_.dimensions = static_cast<int>(std::min<Index>(columns.shape.columns, 4));
+      coordinates_ = std::move(columns.values);
+      try {
+        partition::expect_points({coordinates_, points_.dimensions}, n);
+      } catch (const ArgumentError& error) {
+        throw FileError(fmt::format("{}: {}", points_path_, error.what()));
+      }
+    }
+    if (!parts_file.empty()) old_ = io::read_parts(parts_file, n);
+  });
+  const auto bytes = [](const auto& vector) { return std::as_bytes(std::span(vector)); };
+  std::array<int, 1> dimensions{points_.dimensions};
+  mpi::broadcast(work.context.comm(), std::span<int>(dimensions), 0);
+  const auto& g = graph_;
+  copy_.emplace(work.context, std::vector<std::span<const std::byte>>{
+                                  bytes(g.offsets), bytes(g.neighbours), bytes(g.edge_weights), bytes(g.vertex_weights),
+                                  bytes(g.vertex_sizes), bytes(coordinates_), bytes(old_)});
+  if (work.context.size() > 1) {
+    graph_ = {};
+    coordinates_ = {};
+    old_ = {};
+  }
+  view_ = {copy_->piece<Index>(0), copy_->piece<graph::Vertex>(1), copy_->piece<Index>(2), copy_->piece<Index>(3),
+           copy_->piece<Index>(4)};
+  points_ = {copy_->piece<double>(5), dimensions[0]};
+  old_parts_ = copy_->piece<int>(6);
+  // The coarser graphs, which have weights, and some numbers for each vertex.
+  work.expect_memory({24 * static_cast<Index>(view_.neighbours.size()) + 80 * view_.vertices()});
+}
+
+void GraphInput::report(Report& report) const {
+  report.fact("graph.path", path_);
+  report.fact_or_null("points", points_path_);
+  report.fact_or_null("weights", weights_path_);
+  const Index vertices = report.fact("graph.vertices", view_.vertices());
+  report.head(fmt::format("{}: {}, {}, weight {}", path_, fmt::format("{} vertices", vertices),
+                          counted(report.fact("graph.edges", view_.edges()), "edge"),
+                          report.fact("graph.weight", view_.total_weight())));
+  report.page_head(path_, fmt::format("{} vertices, {} edges", vertices, view_.edges()));
+}
+
+void GraphInput::report_quality(Report& report, const partition::Quality& quality, double imbalance) {
+  report.fact("parts", quality.parts);
+  report.line("cut", fmt::format("{}, of {}", report.fact("cut", quality.cut),
+                                 counted(report.fact("cut_edges", quality.cut_edges), "edge")));
+  report.line("volume", fmt::format("{} to send to other parts", report.fact("communication_volume", quality.volume)));
+  report.line("imbalance", fmt::format("{:.4g} of {:g} allowed", report.fact("imbalance", quality.imbalance),
+                                       report.fact("allowed_imbalance", imbalance)));
+  report.line("boundary", fmt::format("{} vertices", report.fact("boundary_vertices", quality.boundary)));
+  const Index components = std::reduce(quality.components.begin(), quality.components.end(), Index{0});
+  report.fact("components", static_cast<const std::vector<Index>&>(quality.components));
+  report.fact("part_weights", static_cast<const std::vector<Index>&>(quality.weights));
+  report.line("components",
+              fmt::format("{} in {} parts, at most {} in one", components, quality.parts, quality.most_components()));
+  report.tile(fmt::format("{}", quality.cut), "weight of the edges between parts");
+  report.tile(fmt::format("{}", quality.volume), "communication volume");
+  report.tile(fmt::format("{:.2f} %", 100 * quality.imbalance), "imbalance");
+  report.row("edges between parts", fmt::format("{}", quality.cut_edges));
+  report.row("vertices at borders", fmt::format("{}", quality.boundary));
+  report.row("components of parts", fmt::format("{}", components));
+}
+
+void GraphInput::draw(Report& report, std::span<const int> part, int parts) const {
+  constexpr int most_parts_drawn = 2000;
+  std::vector<std::pair<double, double>> centres(at(parts));
+  if (points_.are_there() && view_.vertices() > 0) {
+    std::vector<Place> places;
+    for (Index v = 0; v < view_.vertices(); ++v) places.push_back(projected(points_, v));
+    const Frame frame(places);
+    report.figure(parts_picture(places, frame, part));
+    std::vector<double> count(centres.size());
+    for (std::size_t v = 0; v < places.size(); ++v) {
+      const auto [x, y] = frame.at(places[v]);
+      auto& centre = centres[at(part[v])];
+      const double share = 1 / ++count[at(part[v])];
+      centre.first += (x - centre.first) * share;
+      centre.second += (y - centre.second) * share;
+    }
+  } else {
+    for (std::size_t p = 0; p < centres.size(); ++p) {
+      const double angle = 2 * 3.14159265358979 * static_cast<double>(p) / parts;
+      centres[p] = {.5 + .5 * std::sin(angle), .5 - .5 * std::cos(angle)};
+    }
+  }
+  if (parts <= most_parts_drawn) {
+    report.figure(quotient_picture(partition::quotient_of(view_, part, parts).view(), centres));
+  }
+}
+
+void write_parts(Work& work, const std::string& path, std::span<const int> part) {
+  work.meter.stage("writing " + path, 0, static_cast<Index>(part.size_bytes()));
+  mpi::agreed(work.context, [&] {
+    if (work.context.rank() == 0) io::write_parts_aside(path, part).publish();
+  });
+}
+
+int parse_parts(const std::string& text) {
+  const Index parts = parse_positive_count(text);
+  if (parts <= graph::most_vertices) return static_cast<int>(parts);
+  throw ArgumentError(fmt::format("{} parts; expected at most {}", parts, graph::most_vertices));
+}
+
+void add_balance(Options& options, double& imbalance, std::uint64_t& seed) {
+  const auto parse_imbalance = [](const std::string& text) {
+    const double number = parse_number(text);
+    if (number >= 0) return number;
+    throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
+  };
+  add_value(options, "--imbalance", imbalance, parse_imbalance, "NUMBER",
+            "By which the heaviest part may exceed the even share; 0.03 by default");
+  add_value(
+      options, "--seed", seed, [](const std::string& text) { return static_cast<std::uint64_t>(parse_count(text, 0)); },
+      "NUMBER", "Another seed, other random choices; 0 by default");
+}
+
+void add_parts_output(Options& options, Command& job, std::string& path) {
+  add_written_path(options, "-o,--output", path, {".npy", ".txt"}, "FILE",
+                   "The part of each vertex: a .npy vector, or under any other name a number a line, as METIS writes")
+      ->required();
+  job.files.writes.push_back({"the file of -o", &path});
+}
+
+}  // namespace plait::cli

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/graph/graph.hpp"
+#include "plait/mpi/node_copy.hpp"
+#include "plait/partition/geometric.hpp"
+#include "plait/partition/quality.hpp"
+
+#include "cli/host/job.hpp"
+
+namespace plait::cli {
+
+/// The graph that a job cuts, with what belongs to its vertices: read by rank 0, in memory once a node.
+class GraphInput {
+ public:
+  void declare(Options& options, Command& job);
+
+  /// Reads all files. Collective.
+  /// \param parts_file  of the parts that vertices have so far; empty: none
+  void read(Work& work, const std::string& parts_file = {});
+
+  [[nodiscard]] const graph::GraphView& view() const noexcept { return view_; }
+  [[nodiscard]] const partition::Points& points() const noexcept { return points_; }
+  [[nodiscard]] std::span<const int> parts() const noexcept { return old_parts_; }
+  [[nodiscard]] bool has_points() const noexcept { return !points_path_.empty(); }
+
+  /// States what was read.
+  void report(Report& report) const;
+  /// States what parts are worth, as lines and rows of the page.
+  static void report_quality(Report& report, const partition::Quality& quality, double imbalance);
+  /// Draws parts, where there are points, and their quotient graph.
+  void draw(Report& report, std::span<const int> part, int parts) const;
+
+ private:
+  std::string path_;
+  std::string points_path_;
+  std::string weights_path_;
+  bool symmetrise_ = false;
+  graph::Graph graph_;  // on rank 0
+  std::vector<double> coordinates_;
+  std::vector<int> old_;
+  std::optional<mpi::NodeCopy> copy_;
+  graph::GraphView view_;
+  partition::Points points_;
+  std::span<const int> old_parts_;
+};
+
+/// Writes parts on rank 0, as the name of the file says. Collective.
+void write_parts(Work& work, const std::string& path, std::span<const int> part);
+
+/// \throws ArgumentError  no number of parts
+[[nodiscard]] int parse_parts(const std::string& text);
+
+/// --imbalance and --seed.
+void add_balance(Options& options, double& imbalance, std::uint64_t& seed);
+
+/// -o of parts.
+void add_parts_output(Options& options, Command& job, std::string& path);
+
+}  // namespace plait::cli

@@ -1,0 +1,166 @@
+#include "plait/partition/coarsen.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "plait/base/random.hpp"
+
+namespace plait::partition {
+
+using graph::Graph;
+using graph::GraphView;
+using graph::Vertex;
+
+namespace {
+
+/// What an edge is worth, alike for both ends: its rating in the high half, as the bits of a positive float are in
+/// order; below them a random number that breaks ties. > 0.
+std::uint64_t worth(Vertex v, Vertex u, float rating, std::uint64_t seed) {
+  const auto [low, high] = std::minmax(v, u);
+  const std::uint64_t edge = (static_cast<std::uint64_t>(low) << 32U) | static_cast<std::uint64_t>(high);
+  const std::uint64_t mixed = (edge ^ seed) * 0x9e3779b97f4a7c15U;
+  const std::uint64_t tie = ((mixed ^ (mixed >> 32U)) * 0xbf58476d1ce4e5b9U) >> 32U;
+  return (std::uint64_t{std::bit_cast<std::uint32_t>(rating)} << 32U) | tie | 1U;
+}
+
+class Suitors {
+ public:
+  Suitors(const GraphView& graph, Index most_weight, std::uint64_t seed, std::span<const int> labels)
+      : graph_(graph),
+        most_weight_(most_weight),
+        seed_(random_bits(seed, 0)),
+        labels_(labels),
+        suitor_(at(graph.vertices()), -1),
+        rating_(at(graph.vertices())),
+        lightness_(at(graph.vertices()), 1) {
+    for (Index v = 0; v < graph.vertices() && !graph.vertex_weights.empty(); ++v) {
+      lightness_[at(v)] = 1 / static_cast<float>(std::max(graph.weight(v), Index{1}));
+    }
+    for (Index v = 0; v < graph.vertices(); ++v) propose(static_cast<Vertex>(v));
+  }
+
+  [[nodiscard]] Vertex of(Vertex v) const { return suitor_[at(v)]; }
+
+ private:
+  void propose(Vertex v) {
+    while (v >= 0) {
+      Vertex best = -1;
+      std::uint64_t most = 0;
+      const Index weight = graph_.weight(v);
+      const float lightness = lightness_[at(v)];
+      graph_.for_each_neighbour(v, [&](Vertex u, Index edge) {
+        if (weight > most_weight_ - graph_.weight(u) || (!labels_.empty() && labels_[at(u)] != labels_[at(v)])) return;
+        const auto e = static_cast<float>(edge);
+        // Weights are 2^62 at most, so that no product leaves the range of a float.
+        const std::uint64_t value = worth(v, u, e * e * (lightness * lightness_[at(u)]), seed_);
+        if (value > most && value > rating_[at(u)]) {
+          most = value;
+          best = u;
+        }
+      });
+      if (best < 0) return;
+      rating_[at(best)] = most;
+      v = std::exchange(suitor_[at(best)], v);  // who was there before proposes again
+    }
+  }
+
+  const GraphView& graph_;
+  Index most_weight_;
+  std::uint64_t seed_;
+  std::span<const int> labels_;
+  std::vector<Vertex> suitor_;
+  std::vector<std::uint64_t> rating_;
+  std::vector<float> lightness_;
+};
+
+}  // namespace
+
+Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::uint64_t seed, std::span<const int> labels) {
+  const Index n = graph.vertices();
+  Vector<Vertex> mates(n);
+  Index alone = 0;
+  {
+    const Suitors suitors(graph, most_weight, seed, labels);
+    for (Vertex v = 0; v < n; ++v) {
+      const Vertex u = suitors.of(v);
+      const bool are_mates = u >= 0 && suitors.of(u) == v;
+      mates[v] = are_mates ? u : v;
+      alone += are_mates ? 0 : 1;
+    }
+  }
+  if (alone * 4 <= n) return mates;
+  // The last one that is alone beside each vertex waits there for another one.
+  Vector<Vertex> waiting(n + 1, -1);
+  const auto fits = [&](Vertex v, Vertex u) {
+    return graph.weight(v) <= most_weight - graph.weight(u) && (labels.empty() || labels[at(v)] == labels[at(u)]);
+  };
+  for (Vertex v = 0; v < n; ++v) {
+    if (mates[v] != v) continue;
+    const bool has_neighbours = graph.offsets[at(v)] < graph.offsets[at(v) + 1];
+    Index place = n;
+    Index heaviest = 0;
+    if (has_neighbours) {
+      graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
+        if (weight > heaviest || (weight == heaviest && u < place)) {
+          heaviest = weight;
+          place = u;
+        }
+      });
+    }
+    const Vertex other = waiting[place];
+    if (other >= 0 && fits(v, other)) {
+      mates[v] = other;
+      mates[other] = v;
+      waiting[place] = -1;
+    } else {
+      waiting[place] = v;
+    }
+  }
+  return mates;
+}
+
+Coarse contracted(const GraphView& graph, std::span<const Vertex> mates) {
+  const Index n = graph.vertices();
+  Coarse coarse;
+  coarse.vertex_of = Vector<Vertex>(n);
+  Vertex count = 0;
+  for (Vertex v = 0; v < n; ++v) coarse.vertex_of[v] = mates[at(v)] < v ? coarse.vertex_of[mates[at(v)]] : count++;
+  const std::span<const Vertex> vertex_of = coarse.vertex_of;
+  Graph& result = coarse.graph;
+  result.offsets.reserve(at(count) + 1);
+  result.vertex_weights.reserve(at(count));
+  result.neighbours.reserve(graph.neighbours.size() * 2 / 3);
+  result.edge_weights.reserve(graph.neighbours.size() * 2 / 3);
+  std::vector<Index> place(at(count), -1);  // of a neighbour in the row that is being made, if not before it
+  for (Vertex v = 0; v < n; ++v) {
+    const Vertex mate = mates[at(v)];
+    if (mate < v) continue;
+    const auto begin = static_cast<Index>(result.neighbours.size());
+    const Vertex own = vertex_of[at(v)];
+    const auto add = [&](Vertex u, Index weight) {
+      const Vertex to = vertex_of[at(u)];
+      if (to == own) return;
+      if (place[at(to)] >= begin) {
+        result.edge_weights[place[at(to)]] += weight;
+        return;
+      }
+      place[at(to)] = static_cast<Index>(result.neighbours.size());
+      result.neighbours.push_back(to);
+      result.edge_weights.push_back(weight);
+    };
+    graph.for_each_neighbour(v, add);
+    Index weight = graph.weight(v);
+    if (mate != v) {
+      graph.for_each_neighbour(mate, add);
+      weight += graph.weight(mate);
+    }
+    result.vertex_weights.push_back(weight);
+    result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
+  }
+  return coarse;
+}
+
+}  // namespace plait::partition

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "plait/base/index.hpp"
+#include "plait/base/vector.hpp"
+#include "plait/graph/graph.hpp"
+
+namespace plait::partition {
+
+/// A mate for each vertex, itself where it has none: neighbours along heavy edges between light vertices, by the rating
+/// weight² / (weight of v · weight of u). No vertex could have a better mate that would prefer it, too, so that the
+/// order in which vertices are looked at does not matter. Where many stay alone, such with a common neighbour, or with
+/// no neighbours at all, become mates as well.
+///
+/// \param most_weight  of two mates together
+/// \param labels       if there are any, mates have the same
+/// Source: Manne, Halappanavar, "New effective multithreaded matching algorithms", IPDPS 2014 (suitors); the rating:
+/// Holtgrewe, Sanders, Schulz, "Engineering a scalable high quality graph partitioner", IPDPS 2010.
+[[nodiscard]] Vector<graph::Vertex> mates_of(const graph::GraphView& graph, Index most_weight, std::uint64_t seed,
+                                             std::span<const int> labels = {});
+
+/// A graph in which mates are one vertex, and the vertex of it that each vertex is in. Weights add up.
+struct Coarse {
+  graph::Graph graph;
+  Vector<graph::Vertex> vertex_of;
+};
+[[nodiscard]] Coarse contracted(const graph::GraphView& graph, std::span<const graph::Vertex> mates);
+
+}  // namespace plait::partition

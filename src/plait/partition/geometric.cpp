@@ -1,0 +1,246 @@
+#include "plait/partition/geometric.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/graph/graph.hpp"
+#include "plait/layout/curve.hpp"
+
+namespace plait::partition {
+
+namespace {
+
+using Number = graph::Vertex;
+
+/// Vertices that are put in order by a key, and by number where keys are equal.
+template <class Key>
+struct Keyed {
+  Key key;
+  Number v;
+  friend bool operator<(const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.v < b.v; }
+};
+
+Index weight_in(std::span<const Index> weights, Number v) { return weights.empty() ? 1 : weights[at(v)]; }
+
+template <class Key>
+Index total(std::span<const Keyed<Key>> vertices, std::span<const Index> weights) {
+  if (weights.empty()) return static_cast<Index>(vertices.size());
+  Index sum = 0;
+  for (const auto& one : vertices) sum += weights[at(one.v)];
+  return sum;
+}
+
+/// Puts the lightest vertices by key first, in no order, so that the first `result` of them weigh as near to `wanted`
+/// as can be; at least `least` are on each side.
+template <class Key>
+std::size_t split(std::span<Keyed<Key>> vertices, std::span<const Index> weights, Index wanted,
+                  std::pair<std::size_t, std::size_t> least) {
+  std::size_t begin = 0;
+  std::size_t end = vertices.size();
+  Index before = 0;
+  while (end - begin > 1) {
+    const std::size_t middle =
+        weights.empty() ? std::clamp(static_cast<std::size_t>(wanted), begin, end - 1) : begin + (end - begin) / 2;
+    std::nth_element(vertices.begin() + static_cast<std::ptrdiff_t>(begin),
+                     vertices.begin() + static_cast<std::ptrdiff_t>(middle),
+                     vertices.begin() + static_cast<std::ptrdiff_t>(end));
+    if (weights.empty()) {
+      begin = middle;
+      break;
+    }
+    const Index lower = total<Key>(vertices.subspan(begin, middle - begin), weights);
+    if (before + lower > wanted) {
+      end = middle;
+    } else {
+      before += lower;
+      begin = middle;
+    }
+  }
+  // Those before `begin` weigh `wanted` at most, and the one there would be too much: on which side is it nearer?
+  if (!weights.empty() && begin < end && wanted - before > before + weight_in(weights, vertices[begin].v) - wanted)
+    ++begin;
+  const std::size_t place = std::clamp(begin, least.first, vertices.size() - least.second);
+  if (place != begin) {
+    std::nth_element(vertices.begin(),
+                     vertices.begin() + static_cast<std::ptrdiff_t>(std::min(place, vertices.size() - 1)),
+                     vertices.end());
+  }
+  return place;
+}
+
+// wanted = total · share / of, without overflow
+Index portion(Index total, Index share, Index of) { return total / of * share + total % of * share / of; }
+
+/// The direction across which the halves are cut: an axis, or the principal one.
+std::array<double, 3> direction(Geometry geometry, const Points& points, std::span<const Keyed<double>> vertices) {
+  const int d = points.dimensions;
+  std::array<double, 3> low{};
+  std::array<double, 3> high{};
+  std::array<double, 3> mean{};
+  low.fill(std::numeric_limits<double>::infinity());
+  high.fill(-std::numeric_limits<double>::infinity());
+  for (const auto& one : vertices) {
+    const double* place = points.of(one.v);
+    for (int i = 0; i < d; ++i) {
+      low[at(i)] = std::min(low[at(i)], place[i]);
+      high[at(i)] = std::max(high[at(i)], place[i]);
+    }
+  }
+  int longest = 0;
+  for (int i = 1; i < d; ++i) {
+    if (high[at(i)] - low[at(i)] > high[at(longest)] - low[at(longest)]) longest = i;
+  }
+  std::array<double, 3> axis{};
+  axis[at(longest)] = 1;
+  const double extent = high[at(longest)] - low[at(longest)];
+  if (geometry != Geometry::inertial || !(extent > 0) || !std::isfinite(extent)) return axis;
+  std::array<std::array<double, 3>, 3> moments{};
+  const auto count = static_cast<double>(vertices.size());
+  for (const auto& one : vertices) {
+    for (int i = 0; i < d; ++i) mean[at(i)] += (points.of(one.v)[i] - low[at(i)]) / extent / count;
+  }
+  for (const auto& one : vertices) {
+    for (int i = 0; i < d; ++i) {
+      for (int j = 0; j < d; ++j) {
+        moments[at(i)][at(j)] += ((points.of(one.v)[i] - low[at(i)]) / extent - mean[at(i)]) *
+                                 ((points.of(one.v)[j] - low[at(j)]) / extent - mean[at(j)]);
+      }
+    }
+  }
+  // The power of the matrix that is high enough for any direction that matters.
+  for (int squaring = 0; squaring < 30; ++squaring) {
+    double largest = 0;
+    for (const auto& row : moments) {
+      for (const double value : row) largest = std::max(largest, std::abs(value));
+    }
+    if (!(largest > 0)) return axis;
+    std::array<std::array<double, 3>, 3> square{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) {
+        for (std::size_t l = 0; l < 3; ++l) square[i][j] += moments[i][l] / largest * (moments[l][j] / largest);
+      }
+    }
+    moments = square;
+  }
+  std::array<double, 3> best{};
+  double most = 0;
+  for (const auto& row : moments) {
+    const double norm = std::hypot(row[0], row[1], row[2]);
+    if (norm > most) {
+      most = norm;
+      best = row;
+    }
+  }
+  return most > 0 ? best : axis;
+}
+
+void halve(Geometry geometry, const Points& points, std::span<Keyed<double>> vertices, std::span<const Index> weights,
+           int parts, int first_part, std::span<int> part) {
+  if (parts == 1) {
+    for (const auto& one : vertices) part[at(one.v)] = first_part;
+    return;
+  }
+  const auto across = direction(geometry, points, vertices);
+  for (auto& one : vertices) {
+    one.key = 0;
+    for (int i = 0; i < points.dimensions; ++i) {
+      if (across[at(i)] != 0) one.key += across[at(i)] * points.of(one.v)[i];
+    }
+  }
+  const int half = parts / 2;
+  const std::size_t place = split<double>(vertices, weights, portion(total<double>(vertices, weights), half, parts),
+                                          {at(half), at(parts - half)});
+  halve(geometry, points, vertices.first(place), weights, half, first_part, part);
+  halve(geometry, points, vertices.subspan(place), weights, parts - half, first_part + half, part);
+}
+
+template <std::size_t D>
+void cut_curve(Geometry geometry, const Points& points, std::span<const Index> weights, int parts,
+               std::span<int> part) {
+  std::array<double, D> low{};
+  low.fill(std::numeric_limits<double>::infinity());
+  std::array<double, D> high{};
+  high.fill(-std::numeric_limits<double>::infinity());
+  const auto n = static_cast<Number>(part.size());
+  for (Number v = 0; v < n; ++v) {
+    for (std::size_t i = 0; i < D; ++i) {
+      low[i] = std::min(low[i], points.of(v)[i]);
+      high[i] = std::max(high[i], points.of(v)[i]);
+    }
+  }
+  double extent = 0;  // one for all coordinates, so that cells are cubes; halves, as the whole may overflow
+  for (std::size_t i = 0; i < D; ++i) extent = std::max(extent, high[i] / 2 - low[i] / 2);
+  constexpr double cells = static_cast<double>(std::uint32_t{1} << static_cast<unsigned>(layout::curve_bits<D>)) - 1;
+  std::vector<Keyed<std::uint64_t>> order;
+  order.reserve(part.size());
+  for (Number v = 0; v < n; ++v) {
+    layout::Cell<D> cell{};
+    for (std::size_t i = 0; i < D; ++i) {
+      const double share = extent > 0 ? (points.of(v)[i] / 2 - low[i] / 2) / extent : 0;
+      cell[i] = static_cast<std::uint32_t>(share * cells);
+    }
+    order.push_back({geometry == Geometry::hilbert ? layout::hilbert_key<D>(cell) : layout::morton_key<D>(cell), v});
+  }
+  std::sort(order.begin(), order.end());
+  // Where the sum of weights passes a multiple of the even share, to the nearest vertex.
+  const Index all = total<std::uint64_t>(order, weights);
+  std::size_t next = 0;
+  Index before = 0;
+  for (int p = 0; p < parts; ++p) {
+    const Index wanted = portion(all, p + 1, parts);
+    const std::size_t last = order.size() - at(parts - 1 - p);  // the parts to come need a vertex each
+    const std::size_t begin = next;
+    while (next < last) {
+      const Index weight = weight_in(weights, order[next].v);
+      const bool is_nearer = before + weight - wanted <= wanted - before;
+      if (next > begin && p + 1 < parts && !is_nearer) break;
+      before += weight;
+      part[at(order[next++].v)] = p;
+    }
+  }
+}
+
+}  // namespace
+
+std::string_view name(Geometry geometry) {
+  constexpr std::array<std::string_view, 4> names{"orb", "inertial", "hilbert", "morton"};
+  return names[static_cast<std::size_t>(geometry)];
+}
+
+void expect_points(const Points& points, Index vertices) {
+  if (points.dimensions != 2 && points.dimensions != 3) {
+    throw ArgumentError(fmt::format("points have {} coordinates; expected 2 or 3", points.dimensions));
+  }
+  if (static_cast<Index>(points.coordinates.size()) != vertices * points.dimensions) {
+    throw ArgumentError(fmt::format("there are {} points; expected {}, one for each vertex",
+                                    static_cast<Index>(points.coordinates.size()) / points.dimensions, vertices));
+  }
+  for (std::size_t i = 0; i < points.coordinates.size(); ++i) {
+    if (std::isfinite(points.coordinates[i])) continue;
+    throw ArgumentError(fmt::format("point {} has the coordinate {}; expected finite ones", i / at(points.dimensions),
+                                    points.coordinates[i]));
+  }
+}
+
+std::vector<int> by_geometry(Geometry geometry, const Points& points, std::span<const Index> weights, int parts) {
+  const std::size_t n = points.coordinates.size() / at(points.dimensions);
+  std::vector<int> part(n);
+  if (geometry == Geometry::hilbert || geometry == Geometry::morton) {
+    points.dimensions == 2 ? cut_curve<2>(geometry, points, weights, parts, part)
+                           : cut_curve<3>(geometry, points, weights, parts, part);
+    return part;
+  }
+  std::vector<Keyed<double>> vertices(n);
+  for (std::size_t v = 0; v < n; ++v) vertices[v] = {0, static_cast<Number>(v)};
+  halve(geometry, points, vertices, weights, parts, 0, part);
+  return part;
+}
+
+}  // namespace plait::partition

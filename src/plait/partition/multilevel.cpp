@@ -1,0 +1,314 @@
+#include "plait/partition/multilevel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "plait/base/random.hpp"
+#include "plait/partition/coarsen.hpp"
+
+namespace plait::partition {
+
+using graph::Graph;
+using graph::GraphView;
+using graph::Vertex;
+
+namespace {
+
+constexpr Index coarsest_per_part = 40;
+constexpr Index coarsest_of_bisection = 120;
+constexpr int starts_of_bisection = 6;
+constexpr double too_little_coarser = .95;
+
+Index coarsest_of(Index vertices, int parts) {
+  const auto by_size = static_cast<Index>(static_cast<double>(vertices) / (60 * std::log2(parts + 1.0)));
+  return std::max({coarsest_of_bisection, coarsest_per_part * parts, by_size});
+}
+
+std::uint64_t derived(std::uint64_t seed, std::uint64_t what) { return random_bits(seed, what); }
+
+/// Coarser and coarser graphs, with the homes of their vertices.
+class Levels {
+ public:
+  struct Level {
+    Coarse coarse;
+    std::vector<int> label;
+    std::vector<int> home;
+    std::vector<Index> pull;
+  };
+
+  Levels(const GraphView& finest, Index coarsest, std::uint64_t seed, std::span<const int> labels = {},
+         const Homes& homes = {})
+      : finest_(finest), finest_homes_(homes) {
+    const Index most_weight = std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1);
+    std::span<const int> label = labels;
+    while (graph(depth()).vertices() > coarsest) {
+      const GraphView fine = graph(depth());
+      const Homes fine_homes = homes_of(depth());
+      const auto mates = mates_of(fine, most_weight, derived(seed, static_cast<std::uint64_t>(depth())), label);
+      Level level{contracted(fine, mates), {}, {}, {}};
+      const Index count = level.coarse.graph.view().vertices();
+      if (static_cast<double>(count) > too_little_coarser * static_cast<double>(fine.vertices())) break;
+      if (!label.empty()) level.label.resize(at(count));
+      if (!fine_homes.part.empty()) {
+        level.home.resize(at(count));
+        level.pull.resize(at(count));
+      }
+      for (Index v = 0; v < fine.vertices(); ++v) {
+        const auto to = at(level.coarse.vertex_of[v]);
+        if (!label.empty()) level.label[to] = label[at(v)];
+        if (fine_homes.part.empty()) continue;
+        level.home[to] = fine_homes.part[at(v)];
+        level.pull[to] += fine_homes.pull[at(v)];
+      }
+      levels_.push_back(std::move(level));
+      label = levels_.back().label;
+    }
+  }
+
+  /// 0 is the finest graph.
+  [[nodiscard]] int depth() const { return static_cast<int>(levels_.size()); }
+  [[nodiscard]] GraphView graph(int depth) const {
+    return depth == 0 ? finest_ : levels_[at(depth - 1)].coarse.graph.view();
+  }
+  [[nodiscard]] Homes homes_of(int depth) const {
+    if (depth == 0) return finest_homes_;
+    const Level& level = levels_[at(depth - 1)];
+    return {level.home, level.pull, finest_homes_.edge_factor};
+  }
+  /// Where the vertices of the graph at `depth` are in the next coarser one.
+  [[nodiscard]] std::span<const Vertex> vertex_of(int depth) const { return levels_[at(depth)].coarse.vertex_of; }
+
+  /// Parts of the graph that is one finer than the coarsest, which is dropped.
+  [[nodiscard]] std::vector<int> expanded(const std::vector<int>& part) {
+    std::vector<int> finer;
+    finer.reserve(levels_.back().coarse.vertex_of.size());
+    for (const Vertex to : levels_.back().coarse.vertex_of) finer.push_back(part[at(to)]);
+    levels_.pop_back();
+    return finer;
+  }
+
+ private:
+  GraphView finest_;
+  Homes finest_homes_;
+  std::vector<Level> levels_;
+};
+
+/// Balances and refines on each level from the coarsest to the finest.
+std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bounds& bounds, const Effort& effort,
+                                 std::uint64_t seed) {
+  for (;;) {
+    const int depth = levels.depth();
+    const GraphView graph = levels.graph(depth);
+    const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(1000 + depth));
+    Refinement refinement(graph, bounds, part, levels.homes_of(depth));
+    refinement.balance(own);
+    refinement.refine(effort, own);
+    if (depth == 0) return part;
+    part = levels.expanded(part);
+  }
+}
+
+/// Grows part 0 from a vertex, along what it is tied to most, until it weighs `wanted`.
+std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index least_vertices, std::uint64_t seed) {
+  const Index n = graph.vertices();
+  std::vector<int> part(at(n), 1);
+  std::vector<Index> gain(at(n));
+  struct Entry {
+    Index gain;
+    Vertex v;
+    bool operator<(const Entry& other) const { return gain != other.gain ? gain < other.gain : v < other.v; }
+  };
+  std::vector<Entry> heap;
+  std::vector<bool> is_refused(at(n));
+  for (Vertex v = 0; v < n; ++v) graph.for_each_neighbour(v, [&](Vertex, Index weight) { gain[at(v)] -= weight; });
+  Index weight = 0;
+  Index count = 0;
+  Index roots = static_cast<Index>(derived(seed, 0) % static_cast<std::uint64_t>(n));
+  Index looked_at = 0;
+  while (weight < wanted || count < least_vertices) {
+    if (heap.empty()) {
+      while (looked_at < n && (part[at(roots)] == 0 || is_refused[at(roots)])) {
+        roots = (roots + 1) % n;
+        ++looked_at;
+      }
+      if (looked_at == n) break;
+      heap.push_back({gain[at(roots)], static_cast<Vertex>(roots)});
+    }
+    std::pop_heap(heap.begin(), heap.end());
+    const Entry entry = heap.back();
+    heap.pop_back();
+    const Vertex v = entry.v;
+    if (part[at(v)] == 0 || is_refused[at(v)] || entry.gain != gain[at(v)]) continue;
+    if (weight + graph.weight(v) > most) {
+      is_refused[at(v)] = true;
+      continue;
+    }
+    part[at(v)] = 0;
+    weight += graph.weight(v);
+    ++count;
+    graph.for_each_neighbour(v, [&](Vertex u, Index edge) {
+      gain[at(u)] += 2 * edge;
+      if (part[at(u)] == 0 || is_refused[at(u)]) return;
+      heap.push_back({gain[at(u)], u});
+      std::push_heap(heap.begin(), heap.end());
+    });
+  }
+  return part;
+}
+
+std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wanted, std::uint64_t seed) {
+  const Index coarsest =
+      std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}]));
+  const Effort effort{4, 100};
+  Levels levels(graph, coarsest, seed);
+  const GraphView small = levels.graph(levels.depth());
+  std::vector<int> best;
+  std::pair<Index, Index> best_is;
+  for (int start = 0; start < starts_of_bisection; ++start) {
+    const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(500 + start));
+    auto part = grown(small, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}], own);
+    Refinement refinement(small, bounds, part);
+    refinement.balance(own);
+    refinement.refine(effort, own);
+    const std::pair is{refinement.excess(), cut_of(small, part)};
+    if (!best.empty() && is >= best_is) continue;
+    best = std::move(part);
+    best_is = is;
+  }
+  return refined_upwards(levels, std::move(best), bounds, effort, seed);
+}
+
+}  // namespace
+
+Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::span<Vertex> number) {
+  std::ranges::fill(number, -1);
+  for (std::size_t i = 0; i < vertices.size(); ++i) number[at(vertices[i])] = static_cast<Vertex>(i);
+  Graph result;
+  for (const Vertex v : vertices) {
+    graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
+      if (number[at(u)] < 0) return;
+      result.neighbours.push_back(number[at(u)]);
+      result.edge_weights.push_back(weight);
+    });
+    result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
+    result.vertex_weights.push_back(graph.weight(v));
+  }
+  return result;
+}
+
+namespace {
+
+// floor(total · share / of) and the same rounded up, without overflow.
+Index portion(Index total, Index share, Index of) { return total / of * share + total % of * share / of; }
+
+void bisect_recursively(const GraphView& graph, int parts, Index most_weight, int first_part, std::span<int> part,
+                        std::uint64_t seed) {
+  if (parts == 1) {
+    std::ranges::fill(part, first_part);
+    return;
+  }
+  const Index total = graph.total_weight();
+  const int parts0 = parts / 2;
+  const int parts1 = parts - parts0;
+  // As much as is left of the imbalance, spread over the bisections that are left.
+  const double depth = std::ceil(std::log2(static_cast<double>(parts)));
+  const double left = static_cast<double>(most_weight) * parts / std::max(1.0, static_cast<double>(total));
+  const double own = std::max(0.0, std::pow(std::max(1.0, left), 1 / depth) - 1);
+  Bounds bounds;
+  for (const int half : {parts0, parts1}) {
+    const Index even = portion(total, half, parts);
+    const double most = static_cast<double>(even) * (1 + own);
+    const Index fits = most_weight > graph::most_weight / half ? graph::most_weight : most_weight * half;
+    bounds.most_weight.push_back(
+        std::max(even + 1, std::min(fits, most < 0x1p62 ? static_cast<Index>(most) : graph::most_weight)));
+    bounds.least_vertices.push_back(half);
+  }
+  const auto side = bisected(graph, bounds, portion(total, parts0, parts), seed);
+  std::vector<Vertex> number(at(graph.vertices()));
+  for (const int which : {0, 1}) {
+    std::vector<Vertex> vertices;
+    for (std::size_t v = 0; v < side.size(); ++v) {
+      if (side[v] == which) vertices.push_back(static_cast<Vertex>(v));
+    }
+    const Graph half = subgraph(graph, vertices, number);
+    std::vector<int> half_part(vertices.size());
+    bisect_recursively(half.view(), which == 0 ? parts0 : parts1, most_weight,
+                       which == 0 ? first_part : first_part + parts0, half_part,
+                       derived(seed, static_cast<std::uint64_t>(2 + which)));
+    for (std::size_t i = 0; i < vertices.size(); ++i) part[at(vertices[i])] = half_part[i];
+  }
+}
+
+}  // namespace
+
+std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted, double imbalance,
+                           std::uint64_t seed) {
+  std::vector<int> piece(at(graph.vertices()));
+  const auto count = static_cast<Index>(wanted.size());
+  if (count < 2 || graph.vertices() < count) return piece;
+  const Index half = count / 2;
+  const std::array<std::span<const Index>, 2> halves{wanted.first(at(half)), wanted.subspan(at(half))};
+  Bounds bounds;
+  for (const auto& some : halves) {
+    const auto sum = static_cast<double>(std::reduce(some.begin(), some.end()));
+    bounds.most_weight.push_back(static_cast<Index>(std::min(sum * (1 + imbalance) + 1, 0x1p62)));
+    bounds.least_vertices.push_back(static_cast<Index>(some.size()));
+  }
+  const auto side = bisected(graph, bounds, std::reduce(halves[0].begin(), halves[0].end()), seed);
+  std::vector<Vertex> number(piece.size());
+  for (const int which : {0, 1}) {
+    std::vector<Vertex> vertices;
+    for (std::size_t v = 0; v < side.size(); ++v) {
+      if (side[v] == which) vertices.push_back(static_cast<Vertex>(v));
+    }
+    const auto own = pieces_of(subgraph(graph, vertices, number).view(), halves[at(which)], imbalance,
+                               derived(seed, static_cast<std::uint64_t>(2 + which)));
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+      piece[at(vertices[i])] = own[i] + (which == 0 ? 0 : static_cast<int>(half));
+    }
+  }
+  return piece;
+}
+
+std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, const Effort& effort, std::uint64_t seed) {
+  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), seed);
+  const GraphView small = levels.graph(levels.depth());
+  std::vector<int> part(at(small.vertices()));
+  bisect_recursively(small, bounds.parts(), bounds.most_weight.front(), 0, part, seed);
+  return refined_upwards(levels, std::move(part), bounds, effort, seed);
+}
+
+void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,
+             const Effort& effort, std::uint64_t seed) {
+  // Vertices with the same part and the same home have the same label.
+  std::vector<int> label(part.begin(), part.end());
+  if (!homes.part.empty()) {
+    std::vector<std::pair<int, int>> pairs;
+    for (std::size_t v = 0; v < part.size(); ++v) pairs.emplace_back(part[v], homes.part[v]);
+    auto known = pairs;
+    std::ranges::sort(known);
+    const auto repeated = std::ranges::unique(known);
+    known.erase(repeated.begin(), repeated.end());
+    for (std::size_t v = 0; v < part.size(); ++v) {
+      label[v] = static_cast<int>(std::ranges::lower_bound(known, pairs[v]) - known.begin());
+    }
+  }
+  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), seed, label, homes);
+  std::vector<int> small(part.begin(), part.end());
+  // The part of a coarse vertex is that of any of its vertices.
+  std::vector<int> first;
+  for (int depth = 0; depth < levels.depth(); ++depth) {
+    first.assign(at(levels.graph(depth + 1).vertices()), 0);
+    const auto vertex_of = levels.vertex_of(depth);
+    for (std::size_t v = 0; v < vertex_of.size(); ++v) first[at(vertex_of[v])] = small[v];
+    small.swap(first);
+  }
+  const auto result = refined_upwards(levels, std::move(small), bounds, effort, seed);
+  std::ranges::copy(result, part.begin());
+}
+
+}  // namespace plait::partition

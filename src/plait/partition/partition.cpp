@@ -1,0 +1,186 @@
+#include "plait/partition/partition.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/partition/multilevel.hpp"
+#include "plait/partition/refine.hpp"
+
+namespace plait::partition {
+
+using graph::GraphView;
+using graph::Vertex;
+
+namespace {
+
+/// Few rounds at a time find most of what there is, on all levels.
+constexpr Effort usual_effort{4, 10};
+
+void expect_possible(const GraphView& graph, const Options& options) {
+  if (options.parts < 1) throw ArgumentError(fmt::format("{} parts; expected 1 at least", options.parts));
+  if (!(options.imbalance >= 0)) {
+    throw ArgumentError(fmt::format("an imbalance of {}; expected 0 at least", options.imbalance));
+  }
+  if (options.parts > graph.vertices()) {
+    throw ArgumentError(
+        fmt::format("{} parts of {} vertices: at least {} of them would be empty; expected at most as "
+                    "many parts as vertices",
+                    options.parts, graph.vertices(), options.parts - graph.vertices()));
+  }
+  const Index most = most_weight_of(graph.total_weight(), options.parts, options.imbalance);
+  for (Index v = 0; v < graph.vertices(); ++v) {
+    if (graph.weight(v) <= most) continue;
+    throw ArgumentError(fmt::format(
+        "vertex {} (counted from 0) weighs {}, more than the {} that one of {} parts may weigh with an imbalance of {}",
+        v, graph.weight(v), most, options.parts, options.imbalance));
+  }
+}
+
+/// The heaviest vertices first, each into the lightest part: what weights alone allow, whatever the cut.
+std::vector<int> packed(const GraphView& graph, int parts) {
+  std::vector<Vertex> order(at(graph.vertices()));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>(), [&](Vertex v) { return graph.weight(v); });
+  struct Load {
+    Index weight;
+    Index vertices;
+    int part;
+    auto key() const { return std::tuple(weight, vertices, part); }
+    bool operator<(const Load& other) const { return key() > other.key(); }
+  };
+  std::vector<Load> loads;
+  for (int p = 0; p < parts; ++p) loads.push_back({0, 0, p});
+  std::make_heap(loads.begin(), loads.end());
+  std::vector<int> part(order.size());
+  for (const Vertex v : order) {
+    std::pop_heap(loads.begin(), loads.end());
+    Load& lightest = loads.back();
+    lightest.weight += graph.weight(v);
+    ++lightest.vertices;
+    part[at(v)] = lightest.part;
+    std::push_heap(loads.begin(), loads.end());
+  }
+  return part;
+}
+
+/// The starts that are tried, each the work of one rank: of several geometries the one with the least cut is refined.
+std::vector<std::vector<Method>> starts_of(const Options& options, const Points& points) {
+  if (options.method != Method::best) return {{options.method}};
+  if (!points.are_there()) return {{Method::multilevel}};
+  return {{Method::multilevel}, {Method::orb, Method::inertial, Method::hilbert}};
+}
+
+Geometry geometry_of(Method method) {
+  return static_cast<Geometry>(static_cast<int>(method) - static_cast<int>(Method::orb));
+}
+
+/// What is worth keeping: least excess, then least cut, then the first start.
+struct Candidate {
+  Index excess = std::numeric_limits<Index>::max();
+  Index cut = std::numeric_limits<Index>::max();
+  Index start = std::numeric_limits<Index>::max();  // a Method
+  [[nodiscard]] auto key() const { return std::tuple(excess, cut, start); }
+};
+
+}  // namespace
+
+std::string_view name(Method method) {
+  constexpr std::array<std::string_view, 6> names{"best", "multilevel", "orb", "inertial", "hilbert", "morton"};
+  return names[static_cast<std::size_t>(method)];
+}
+
+Index most_weight_of(Index total, int parts, double imbalance) {
+  const Index even = total / parts + (total % parts != 0 ? 1 : 0);
+  const long double most = static_cast<long double>(total) / parts * (1 + static_cast<long double>(imbalance));
+  if (most >= static_cast<long double>(total)) return std::max(total, even);
+  // 1e-15 of it: what the product is off by must not cost a whole unit.
+  return std::max(even, static_cast<Index>(most * (1 + 1e-15L)));
+}
+
+Partition partition(mpi::Context& context, const GraphView& graph, const Points& points, const Options& options) {
+  const auto starts = mpi::agreed(context, [&](mpi::Alike& alike) {
+    alike.add("parts", options.parts);
+    alike.add("vertices", graph.vertices());
+    alike.add("imbalance", options.imbalance);
+    alike.add("method", options.method);
+    alike.add("seed", options.seed);
+    expect_possible(graph, options);
+    if (points.are_there()) {
+      expect_points(points, graph.vertices());
+    } else if (options.method != Method::best && options.method != Method::multilevel) {
+      throw ArgumentError(fmt::format("the method {} needs points", name(options.method)));
+    }
+    return starts_of(options, points);
+  });
+  const int parts = options.parts;
+  const Bounds bounds{Vector<Index>(Index{parts}, most_weight_of(graph.total_weight(), parts, options.imbalance)),
+                      Vector<Index>(Index{parts}, 1)};
+  std::vector<int> best;
+  Candidate mine;
+  const auto ranks = static_cast<std::size_t>(context.size());
+  mpi::agreed(context, [&] {
+    for (auto i = static_cast<std::size_t>(context.rank()); i < starts.size(); i += ranks) {
+      std::vector<int> part;
+      Method start = Method::multilevel;
+      if (starts[i].front() == Method::multilevel) {
+        part = multilevel(graph, bounds, usual_effort, options.seed);
+      } else {
+        Index least = std::numeric_limits<Index>::max();
+        for (const Method method : starts[i]) {
+          auto cut_up = by_geometry(geometry_of(method), points, graph.vertex_weights, parts);
+          const Index cut = cut_of(graph, cut_up);
+          if (cut >= least) continue;
+          least = cut;
+          part = std::move(cut_up);
+          start = method;
+        }
+        Refinement refinement(graph, bounds, part);
+        refinement.balance(options.seed);
+        refinement.refine(usual_effort, options.seed);
+      }
+      const Candidate is{Refinement(graph, bounds, part).excess(), cut_of(graph, part), static_cast<Index>(start)};
+      if (is.key() >= mine.key()) continue;
+      mine = is;
+      best = std::move(part);
+    }
+  });
+  const auto all = mpi::all_gather(context.comm(), mine);
+  const auto winner = std::ranges::min_element(all, {}, [](const Candidate& one) { return one.key(); });
+  const auto root = static_cast<int>(winner - all.begin());
+  mpi::agreed(context, [&] { best.resize(at(graph.vertices())); });
+  mpi::broadcast(context.comm(), std::span<int>(best), root);
+  Partition result{std::move(best), winner->cut, std::string(name(static_cast<Method>(winner->start)))};
+  if (winner->excess == 0) return result;
+
+  // All ranks do the same.
+  mpi::agreed(context, [&] {
+    result.part = packed(graph, parts);
+    Refinement refinement(graph, bounds, result.part);
+    if (!refinement.balance(options.seed)) {
+      const auto quality = std::ranges::max(refinement.weights());
+      throw ArgumentError(
+          fmt::format("no {} parts of at most {} were found, as an imbalance of {} allows: the heaviest vertices "
+                      "first, each into the "
+                      "lightest part, make one of {}; expected lighter vertices, fewer parts or a larger imbalance",
+                      parts, bounds.most_weight[Index{0}], options.imbalance, quality));
+    }
+    refinement.refine(usual_effort, options.seed);
+    result.cut = cut_of(graph, result.part);
+    result.start = "packed by weight";
+  });
+  return result;
+}
+
+}  // namespace plait::partition

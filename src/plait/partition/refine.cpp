@@ -1,0 +1,252 @@
+#include "plait/partition/refine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plait/base/contract.hpp"
+#include "plait/base/random.hpp"
+
+namespace plait::partition {
+
+using graph::GraphView;
+using graph::Vertex;
+
+Index cut_of(const GraphView& graph, std::span<const int> part) {
+  Index sum = 0;
+  for (Index v = 0; v < graph.vertices(); ++v) {
+    const int own = part[at(v)];
+    graph.for_each_neighbour(v, [&](Vertex u, Index weight) { sum += u < v && part[at(u)] != own ? weight : 0; });
+  }
+  return sum;
+}
+
+Refinement::Refinement(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes)
+    : graph_(graph),
+      bounds_(bounds),
+      part_(part),
+      homes_(homes),
+      weight_(at(bounds.parts())),
+      vertices_(at(bounds.parts())),
+      tie_(at(bounds.parts())),
+      version_(part.size()),
+      moved_in_(part.size()),
+      near_in_(part.size()) {
+  for (std::size_t v = 0; v < part_.size(); ++v) {
+    weight_[at(part_[v])] += graph_.weight(static_cast<Index>(v));
+    ++vertices_[at(part_[v])];
+  }
+}
+
+Index Refinement::excess() const {
+  Index sum = 0;
+  for (std::size_t p = 0; p < weight_.size(); ++p) {
+    sum += std::max(Index{0}, weight_[p] - bounds_.most_weight[static_cast<Index>(p)]);
+    sum += std::max(Index{0}, bounds_.least_vertices[static_cast<Index>(p)] - vertices_[p]);
+  }
+  return sum;
+}
+
+bool Refinement::is_at_border(Vertex v) const {
+  const int own = part_[at(v)];
+  if (!homes_.part.empty() && homes_.part[at(v)] != own && homes_.pull[at(v)] > 0) return true;
+  for (Index e = graph_.offsets[at(v)]; e < graph_.offsets[at(v) + 1]; ++e) {
+    if (part_[at(graph_.neighbours[at(e)])] != own) return true;
+  }
+  return false;
+}
+
+Refinement::Move Refinement::best_move(Vertex v) {
+  const int own = part_[at(v)];
+  tied_.clear();
+  const auto tie = [&](int part, Index strength) {
+    if (tie_[at(part)] == 0 && part != own) tied_.push_back(part);
+    tie_[at(part)] += strength;
+  };
+  const Index factor = homes_.edge_factor;
+  graph_.for_each_neighbour(v, [&](Vertex u, Index weight) { tie(part_[at(u)], factor * weight); });
+  if (!homes_.part.empty() && homes_.pull[at(v)] > 0) tie(homes_.part[at(v)], homes_.pull[at(v)]);
+  Move best;
+  const Index weight = graph_.weight(v);
+  const bool may_leave = vertices_[at(own)] > bounds_.least_vertices[own];
+  for (const int part : tied_) {
+    const Index gain = tie_[at(part)] - tie_[at(own)];
+    const bool better =
+        best.to < 0 || gain > best.gain || (gain == best.gain && weight_[at(part)] < weight_[at(best.to)]);
+    if (better && may_leave && has_room(part, weight)) best = {gain, part};
+    tie_[at(part)] = 0;
+  }
+  // The ties to all parts but the best are forgotten by now.
+  tie_[at(own)] = 0;
+  return best;
+}
+
+void Refinement::move(Vertex v, int to) {
+  const int from = std::exchange(part_[at(v)], to);
+  const Index weight = graph_.weight(v);
+  weight_[at(from)] -= weight;
+  weight_[at(to)] += weight;
+  --vertices_[at(from)];
+  ++vertices_[at(to)];
+}
+
+void Refinement::push(Vertex v) {
+  const Move best = best_move(v);
+  ++version_[at(v)];
+  if (best.to < 0) return;
+  heap_.push_back({best.gain, order_++, v, version_[at(v)], best.to});
+  std::push_heap(heap_.begin(), heap_.end());
+}
+
+Index Refinement::search(Vertex seed, int fruitless) {
+  heap_.clear();
+  done_.clear();
+  push(seed);
+  Index gained = 0;
+  Index most = 0;
+  std::size_t keep = 0;
+  Index spread = 0;  // of the two parts of each move, squared: among equal costs the more even ones are kept
+  while (!heap_.empty()) {
+    std::pop_heap(heap_.begin(), heap_.end());
+    const Entry entry = heap_.back();
+    heap_.pop_back();
+    const Vertex v = entry.v;
+    if (version_[at(v)] != entry.version || moved_in_[at(v)] == round_) continue;
+    const int from = part_[at(v)];
+    // Neighbours that moved made a new entry, but rooms may have changed since.
+    if (!has_room(entry.to, graph_.weight(v)) || vertices_[at(from)] <= bounds_.least_vertices[from]) {
+      push(v);
+      continue;
+    }
+    const Move best{entry.gain, entry.to};
+    const bool evens = weight_[at(from)] - graph_.weight(v) > weight_[at(best.to)];
+    move(v, best.to);
+    moved_in_[at(v)] = round_;
+    done_.push_back({v, from});
+    gained += best.gain;
+    spread += evens ? 1 : -1;
+    if (gained > most || (gained == most && spread > 0)) {
+      most = gained;
+      keep = done_.size();
+      spread = 0;
+    } else if (static_cast<int>(done_.size() - keep) > fruitless) {
+      break;
+    }
+    graph_.for_each_neighbour(v, [&](Vertex u, Index) {
+      if (std::exchange(near_in_[at(u)], round_) != round_) near_.push_back(u);
+      if (moved_in_[at(u)] != round_) push(u);
+    });
+  }
+  while (done_.size() > keep) {
+    move(done_.back().v, done_.back().from);
+    done_.pop_back();
+  }
+  return most;
+}
+
+Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
+  std::vector<Vertex> starts;
+  for (std::size_t v = 0; v < part_.size(); ++v) {
+    if (is_at_border(static_cast<Vertex>(v))) starts.push_back(static_cast<Vertex>(v));
+  }
+  Index total = 0;
+  for (int round = 0; round < effort.rounds && !starts.empty(); ++round) {
+    ++round_;
+    order_ = 0;
+    near_.clear();
+    for (const Vertex v : starts) {
+      near_in_[at(v)] = round_;
+      near_.push_back(v);
+    }
+    for (std::size_t i = starts.size(); i > 1; --i) {
+      std::swap(starts[i - 1], starts[random_bits(seed + static_cast<std::uint64_t>(round), i) % i]);
+    }
+    Index gained = 0;
+    for (const Vertex v : starts) {
+      if (moved_in_[at(v)] != round_ && is_at_border(v)) gained += search(v, effort.fruitless);
+    }
+    total += gained;
+    if (gained == 0) break;
+    starts.clear();
+    std::ranges::copy_if(near_, std::back_inserter(starts), [&](Vertex v) { return is_at_border(v); });
+  }
+  return total;
+}
+
+int Refinement::lightest_with_room(Index weight, int but) const {
+  int best = -1;
+  for (int p = 0; p < bounds_.parts(); ++p) {
+    if (p == but || !has_room(p, weight)) continue;
+    if (best < 0 || weight_[at(p)] < weight_[at(best)]) best = p;
+  }
+  return best;
+}
+
+bool Refinement::balance(std::uint64_t seed) {
+  if (excess() == 0) return true;
+  const auto n = static_cast<Vertex>(part_.size());
+  // Parts with too few vertices take some of parts that can spare them.
+  for (int p = 0; p < bounds_.parts(); ++p) {
+    for (Vertex v = 0; v < n && vertices_[at(p)] < bounds_.least_vertices[p]; ++v) {
+      const int from = part_[at(v)];
+      if (from != p && vertices_[at(from)] > bounds_.least_vertices[from] && has_room(p, graph_.weight(v))) move(v, p);
+    }
+  }
+  // Vertices of parts that are too heavy, those first that cost least for their weight.
+  struct Offer {
+    double cost;
+    std::uint64_t order;
+    Vertex v;
+    bool operator<(const Offer& other) const { return cost != other.cost ? cost > other.cost : order > other.order; }
+  };
+  std::vector<Offer> offers;
+  const auto is_too_heavy = [&](int part) { return weight_[at(part)] > bounds_.most_weight[part]; };
+  const auto target = [&](Vertex v) {
+    const Move best = best_move(v);
+    if (best.to >= 0) return best;
+    if (vertices_[at(part_[at(v)])] <= bounds_.least_vertices[part_[at(v)]]) return best;
+    const int other = lightest_with_room(graph_.weight(v), part_[at(v)]);
+    if (other < 0) return Move{};
+    Index inside = 0;
+    graph_.for_each_neighbour(v, [&](Vertex u, Index weight) { inside += part_[at(u)] == part_[at(v)] ? weight : 0; });
+    return Move{-inside * homes_.edge_factor, other};
+  };
+  const auto offer = [&](Vertex v) {
+    const Index weight = graph_.weight(v);
+    if (weight == 0) return;
+    const Move best = target(v);
+    if (best.to < 0) return;
+    const double cost = -static_cast<double>(best.gain);
+    const double share = cost > 0 ? cost / static_cast<double>(weight) : cost * static_cast<double>(weight);
+    offers.push_back({share, random_bits(seed, static_cast<std::uint64_t>(v)), v});
+    std::push_heap(offers.begin(), offers.end());
+  };
+  std::vector<bool> was_too_heavy(weight_.size());
+  for (int p = 0; p < bounds_.parts(); ++p) was_too_heavy[at(p)] = is_too_heavy(p);
+  for (Vertex v = 0; v < n; ++v) {
+    if (was_too_heavy[at(part_[at(v)])]) offer(v);
+  }
+  while (!offers.empty()) {
+    std::pop_heap(offers.begin(), offers.end());
+    const Offer next = offers.back();
+    offers.pop_back();
+    const int from = part_[at(next.v)];
+    if (!is_too_heavy(from)) continue;
+    const Move best = target(next.v);
+    if (best.to < 0) continue;
+    const auto weight = static_cast<double>(graph_.weight(next.v));
+    const double cost = -static_cast<double>(best.gain);
+    const double share = cost > 0 ? cost / weight : cost * weight;
+    if (share > next.cost) {  // it costs more by now
+      offers.push_back({share, next.order, next.v});
+      std::push_heap(offers.begin(), offers.end());
+      continue;
+    }
+    move(next.v, best.to);
+    graph_.for_each_neighbour(next.v, [&](Vertex u, Index) {
+      if (is_too_heavy(part_[at(u)])) offer(u);
+    });
+  }
+  return excess() == 0;
+}
+
+}  // namespace plait::partition

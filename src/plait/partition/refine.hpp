@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/vector.hpp"
+#include "plait/graph/graph.hpp"
+
+namespace plait::partition {
+
+/// What each part may weigh, and how many vertices it has at least.
+struct Bounds {
+  Vector<Index> most_weight;
+  Vector<Index> least_vertices;
+
+  [[nodiscard]] int parts() const noexcept { return static_cast<int>(most_weight.count()); }
+};
+
+/// Where vertices come from, and what it costs that one is elsewhere, in units of an edge's weight / `edge_factor`.
+/// Empty: none comes from anywhere.
+struct Homes {
+  std::span<const int> part;
+  std::span<const Index> pull;
+  Index edge_factor = 1;
+};
+
+/// How hard a refinement tries.
+struct Effort {
+  int rounds = 3;      // over all vertices at borders
+  int fruitless = 40;  // moves after which a search ends
+};
+
+/// Parts of a graph that are made better, vertex by vertex. Refers to what it is given.
+///
+///     cost = edge_factor · Σ weight of edges between parts + Σ pull of vertices that are not at home
+class Refinement {
+ public:
+  /// \pre  part[v] is in [0, bounds.parts())
+  Refinement(const graph::GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes = {});
+
+  /// Moves vertices, those first that cost least for their weight, until no part weighs more than it may and none has
+  /// too few vertices; or until no single move helps.
+  bool balance(std::uint64_t seed);
+
+  /// Searches from each vertex at a border for moves, also such that make it worse at first, and keeps the best of
+  /// them: never worse, and within bounds if it was. Returns by how much the cost fell.
+  ///
+  /// Source: Fiduccia, Mattheyses, "A linear-time heuristic for improving network partitions", DAC 1982; searches that
+  /// begin at one vertex: Sanders, Schulz, "Engineering multilevel graph partitioning algorithms", ESA 2011. Gains of
+  /// any size lie in a heap in place of buckets.
+  Index refine(const Effort& effort, std::uint64_t seed);
+
+  /// By how much parts weigh too much, or have too few vertices, together.
+  [[nodiscard]] Index excess() const;
+
+  [[nodiscard]] std::span<const Index> weights() const noexcept { return weight_; }
+
+  struct Move {
+    Index gain = 0;
+    int to = -1;  // none is allowed
+  };
+  /// The move of v that gains most, among those to parts that it has neighbours in or comes from and that have room.
+  [[nodiscard]] Move best_move(graph::Vertex v);
+
+ private:
+  struct Entry {
+    Index gain;
+    std::uint32_t order;
+    graph::Vertex v;
+    std::uint32_t version;
+    int to;
+    friend bool operator<(const Entry& a, const Entry& b) {
+      return a.gain != b.gain ? a.gain < b.gain : a.order < b.order;
+    }
+  };
+
+  void move(graph::Vertex v, int to);
+  void push(graph::Vertex v);
+  [[nodiscard]] bool is_at_border(graph::Vertex v) const;
+  [[nodiscard]] bool has_room(int part, Index weight) const {
+    return weight_[at(part)] + weight <= bounds_.most_weight[part];
+  }
+  Index search(graph::Vertex seed, int fruitless);
+  int lightest_with_room(Index weight, int but) const;
+
+  const graph::GraphView graph_;
+  const Bounds& bounds_;
+  const std::span<int> part_;
+  const Homes homes_;
+  std::vector<Index> weight_;    // of each part
+  std::vector<Index> vertices_;  // in each part
+  std::vector<Index> tie_;       // what ties a vertex to each part; 0 but in best_move
+  std::vector<int> tied_;
+  std::vector<std::uint32_t> version_;   // of the entry in the heap that counts
+  std::vector<std::uint32_t> moved_in_;  // the round
+  std::vector<std::uint32_t> near_in_;   // the round
+  std::vector<Entry> heap_;
+  std::vector<graph::Vertex> near_;  // those that may be at a border after a round
+  struct Done {
+    graph::Vertex v;
+    int from;
+  };
+  std::vector<Done> done_;
+  std::uint32_t round_ = 0;
+  std::uint32_t order_ = 0;
+};
+
+/// Σ weight of edges between parts.
+[[nodiscard]] Index cut_of(const graph::GraphView& graph, std::span<const int> part);
+
+}  // namespace plait::partition

@@ -1,0 +1,95 @@
+"""`plait partition` and `plait repartition` against the definitions."""
+
+import json
+
+import numpy as np
+from harness import CommandTest
+
+
+def grid(columns: int, rows: int) -> list[list[int]]:
+    def neighbours(x: int, y: int) -> list[int]:
+        places = [(x, y - 1), (x - 1, y), (x + 1, y), (x, y + 1)]
+        return [b * columns + a for a, b in places if 0 <= a < columns and 0 <= b < rows]
+
+    return [neighbours(x, y) for y in range(rows) for x in range(columns)]
+
+
+def cut(graph: list[list[int]], parts) -> int:
+    return sum(parts[v] != parts[u] for v, row in enumerate(graph) for u in row if u < v)
+
+
+class Partition(CommandTest):
+    def write(self, name: str, graph: list[list[int]]):
+        lines = [f"{len(graph)} {sum(map(len, graph)) // 2}", *(" ".join(str(u + 1) for u in row) for row in graph)]
+        (self.folder / name).write_text("\n".join(lines) + "\n")
+
+    def test_parts_are_even_and_the_same_for_any_number_of_ranks(self):
+        graph = grid(24, 24)
+        self.write("g.graph", graph)
+        self.save("xy.npy", np.array([[v % 24, v // 24] for v in range(576)], dtype=float))
+        found = []
+        for ranks in (0, 2, 5):
+            words = ("partition", "g.graph", "-k", "4", "--points", "xy.npy", "-o", "p.npy", "--json", "--report", "r.html")
+            report = json.loads(self.succeed(ranks, *words))
+            parts = np.load(self.folder / "p.npy")
+            self.assertEqual((parts.dtype, parts.shape), (np.dtype("i4"), (576,)))
+            self.assertLessEqual(np.bincount(parts).max(), 148)
+            self.assertEqual(report["cut"], cut(graph, parts))
+            self.assertLessEqual(report["cut"], 48)
+            self.assertEqual(report["part_weights"], np.bincount(parts).tolist())
+            self.assertEqual(report["components"], [1, 1, 1, 1])
+            self.assertIn("Neighbouring parts", (self.folder / "r.html").read_text())
+            found.append(parts.tolist())
+        self.assertEqual(found[0], found[1])
+        self.assertEqual(found[0], found[2])
+
+    def test_parts_are_text_for_metis_and_matrices_are_graphs(self):
+        (self.folder / "a.mtx").write_text("%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n3 2\n4 3\n")
+        self.succeed(0, "partition", "a.mtx", "-k", "2", "-o", "a.mtx.part.2")
+        parts = (self.folder / "a.mtx.part.2").read_text().split()
+        self.assertEqual(len(parts), 4)
+        self.assertEqual(cut([[1], [0, 2], [1, 3], [2]], parts), 1)
+
+    def test_what_cannot_be_is_refused_on_all_ranks_with_the_reason(self):
+        self.write("g.graph", grid(3, 1))
+        (self.folder / "bad.graph").write_text("3 1\n2\n\n2\n")
+        self.save("w.npy", np.array([1, 9, 1]))
+        self.save("xy.npy", np.zeros((2, 2)))
+        for ranks in (0, 3):
+            for words, reason in (
+                (("g.graph", "-k", "4"), "4 parts of 3 vertices: at least 1 of them would be empty"),
+                (("g.graph", "-k", "2", "--weights", "w.npy"), "weighs 9, more than the 6 that one of 2 parts may weigh"),
+                (("g.graph", "-k", "2", "--points", "xy.npy"), "xy.npy: there are 2 points; expected 3"),
+                (("g.graph", "-k", "2", "--method", "orb"), "the method orb needs points"),
+                (("bad.graph", "-k", "2"), "bad.graph:2: vertex 1 has the neighbour 2, which (line 3) does not have 1"),
+            ):
+                with self.subTest(words):
+                    result = self.run_plait(ranks, "partition", *words, "-o", "p.npy")
+                    self.assertEqual(result.status, 1)
+                    self.assertIn(reason, result.stderr)
+                    self.assertFalse((self.folder / "p.npy").exists())
+        self.succeed(0, "partition", "bad.graph", "-k", "2", "--symmetrise", "-o", "p.npy")
+        for words in (("-k", "0"), ("-k", "2", "--imbalance", "-1"), ("-k", "2", "--seed", "-1")):
+            self.assertEqual(self.run_plait(0, "partition", "g.graph", *words, "-o", "p.npy").status, 2)
+
+    def test_parts_are_balanced_again_and_little_moves(self):
+        graph = grid(32, 32)
+        self.write("g.graph", graph)
+        self.succeed(0, "partition", "g.graph", "-k", "8", "-o", "old.npy")
+        old = np.load(self.folder / "old.npy")
+        weights = np.array([4 if v % 32 < 8 and v // 32 < 8 else 1 for v in range(1024)])
+        self.save("w.npy", weights)
+        words = ("repartition", "g.graph", "--from", "old.npy", "--weights", "w.npy", "-o", "new.npy", "--json")
+        found = []
+        for ranks in (0, 3):
+            report = json.loads(self.succeed(ranks, *words, "--moved-at-most", "50%", "--report", "r.html"))
+            new = np.load(self.folder / "new.npy")
+            self.assertLessEqual(np.bincount(new, weights).max(), 1.03 * weights.sum() / 8)
+            self.assertEqual((report["cut"], report["moved"]), (cut(graph, new), int((new != old).sum())))
+            self.assertLessEqual(report["moved"], 512)
+            self.assertEqual(report["front"], sorted(report["front"], key=lambda way: way["moved"]))
+            found.append(new.tolist())
+        self.assertEqual(*found)
+        result = self.run_plait(0, *words, "--moved-at-most", "0")
+        self.assertEqual(result.status, 1)
+        self.assertIn("no way was found that moves at most 0 % of the data", result.stdout + result.stderr)

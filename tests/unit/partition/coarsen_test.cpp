@@ -1,0 +1,91 @@
+#include "plait/partition/coarsen.hpp"
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "plait/partition/multilevel.hpp"
+
+#include "unit/partition/graphs.hpp"
+
+namespace plait::partition {
+namespace {
+
+using namespace plait::test;  // NOLINT: graphs
+
+TEST(Mates, AreMutualNoHeavierThanAllowedAndOfOneLabel) {
+  std::mt19937 random(4);  // NOLINT: the same data each time
+  for (int round = 0; round < 500; ++round) {
+    const int n = static_cast<int>(random() % 50);
+    const Graph graph = random_graph(random, n, round % 2 == 0);
+    std::vector<int> labels(at(n));
+    for (int& label : labels) label = static_cast<int>(random() % 3);
+    const Index most = 2 + static_cast<Index>(random() % 5);
+    const auto mates =
+        mates_of(graph.view(), most, 1, round % 3 == 0 ? std::span<const int>(labels) : std::span<const int>());
+    for (Vertex v = 0; v < n; ++v) {
+      const Vertex u = mates[v];
+      ASSERT_EQ(mates[u], v);
+      if (u == v) continue;
+      ASSERT_LE(graph.view().weight(v) + graph.view().weight(u), most);
+      if (round % 3 == 0) {
+        ASSERT_EQ(labels[at(v)], labels[at(u)]);
+      }
+    }
+  }
+}
+
+TEST(Mates, LeaveNoTwoNeighboursAlone) {
+  const Graph graph = grid(30, 30);
+  const auto mates = mates_of(graph.view(), 2, 5);
+  for (Vertex v = 0; v < 900; ++v) {
+    if (mates[v] != v) continue;
+    graph.view().for_each_neighbour(v, [&](Vertex u, Index) { EXPECT_NE(mates[u], u); });
+  }
+}
+
+TEST(Mates, OfAStarAreLeavesAndOfIsolatedVerticesEachOther) {
+  std::vector<std::pair<Vertex, Vertex>> pairs;
+  for (Vertex v = 1; v < 100; ++v) pairs.emplace_back(0, v);
+  const Graph graph = graph::graph_of_pairs(200, pairs);
+  const auto mates = mates_of(graph.view(), 2, 5);
+  EXPECT_LE(std::count_if(mates.begin(), mates.end(), [&, v = 0](Vertex u) mutable { return u == v++; }), 2);
+}
+
+TEST(Contraction, ConservesWeightsAndCuts) {
+  std::mt19937 random(5);  // NOLINT: the same data each time
+  for (int round = 0; round < 500; ++round) {
+    const int n = 1 + static_cast<int>(random() % 40);
+    const Graph graph = random_graph(random, n, round % 2 == 0);
+    const auto coarse = contracted(graph.view(), mates_of(graph.view(), 10, static_cast<std::uint64_t>(round)));
+    const GraphView small = coarse.graph.view();
+    ASSERT_EQ(graph::flaw_of(small), std::nullopt);
+    ASSERT_EQ(small.total_weight(), graph.view().total_weight());
+    std::vector<int> part(at(small.vertices()));
+    for (int& p : part) p = static_cast<int>(random() % 3);
+    std::vector<int> expanded;
+    for (const Vertex v : coarse.vertex_of) expanded.push_back(part[at(v)]);
+    ASSERT_EQ(naive_cut(small, part), naive_cut(graph.view(), expanded));
+    ASSERT_EQ(naive_weights(small, part, 3), naive_weights(graph.view(), expanded, 3));
+  }
+}
+
+TEST(Improvement, IsNeverWorseAndKeepsBounds) {
+  std::mt19937 random(6);  // NOLINT: the same data each time
+  const Graph graph = grid(60, 60);
+  for (int round = 0; round < 10; ++round) {
+    std::vector<int> part(3600);
+    for (std::size_t v = 0; v < part.size(); ++v) part[v] = static_cast<int>(v % 60 / 10);
+    for (int swap = 0; swap < 200; ++swap) std::swap(part[random() % part.size()], part[random() % part.size()]);
+    const Bounds bounds{Vector<Index>(Index{6}, 618), Vector<Index>(Index{6}, 1)};
+    const Index before = naive_cut(graph.view(), part);
+    improve(graph.view(), bounds, part, {}, {3, 10}, static_cast<std::uint64_t>(round));
+    EXPECT_LT(naive_cut(graph.view(), part), before);
+    for (const Index weight : naive_weights(graph.view(), part, 6)) EXPECT_LE(weight, 618);
+  }
+}
+
+}  // namespace
+}  // namespace plait::partition
