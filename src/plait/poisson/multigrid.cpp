@@ -10,7 +10,9 @@
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/poisson/coarsest.hpp"
 #include "plait/poisson/coloured_grid.hpp"
+#include "plait/poisson/transfer.hpp"
 
 namespace plait::poisson {
 
@@ -98,7 +100,6 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
     const auto length = at(2 * grid.pitch() + 2 * most_lanes);
     wide_.resize(length);
     row_.resize(length);
-    sums_.resize(2 * length);
     if (finest.coefficient()) {
       Field<C> k = grid.zeros();
       for_each_row(
@@ -106,7 +107,7 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
       grid.set_coefficient(std::move(k));
     }
     while (!is_last(stages_.back().grid.axes())) add_coarser(unit);
-    factorize();
+    coarsest_.emplace(stages_.back().grid);
   }
 
   void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots) override {
@@ -146,24 +147,6 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
   [[nodiscard]] int parts(int level) const override { return stages_[at(level)].grid.partition().number_of_parts(); }
 
  private:
-  struct Interpolation {
-    std::array<Index, 2> from;
-    std::array<C, 2> weight;
-  };
-  // How axis 0 or 1 of this rank's points hangs together with the next coarser level.
-  struct Rows {
-    bool is_halved = false;
-    Index taps = 1;
-    std::array<std::vector<C>, 3> restriction{};  // by coarse point
-    Index first = 0;                              // of those that follow
-    std::vector<Interpolation> interpolation{};
-  };
-  struct Columns {
-    bool is_halved = false;
-    Index taps = 1;
-    std::array<std::vector<C>, 3> restriction{};   // by coarse point
-    std::array<std::vector<C>, 2> own{}, other{};  // by half
-  };
   struct Stage {
     Stage(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, double unit)
         : grid(context, axes, partition, unit), u(grid.zeros()), b(grid.zeros()), r(at(8 * plane() + most_lanes)) {}
@@ -179,13 +162,6 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
     Grid grid;
     Field<C> u, b;
     std::vector<C> r;
-    // To the next coarser one: its points where the fine ones are, if these are elsewhere.
-    std::array<Rows, 2> rows{};
-    Columns columns{};
-    layout::Box coarse{};
-    std::optional<Grid> aligned{};
-    Field<C> aligned_u{}, aligned_b{};
-    std::optional<halo::Exchange> down{}, up{};
   };
 
   void add_stage(const Axes& axes, const layout::BoxPartition& partition, double unit) {
@@ -206,29 +182,12 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
         aligned.number_of_parts() == 1 || (Grid::can_have(aligned) && wanted >= aligned.number_of_parts());
     const layout::BoxPartition partition =
         stays ? aligned : Grid::partition(axes, context_.size(), std::min<Index>(wanted, aligned.number_of_parts()));
-    fine.coarse = aligned.box(context_.rank());
-    fine.columns = columns_between(fine.grid.axes()[2], axes[2], how.halves[2]);
-    for (std::size_t a = 0; a < 2; ++a) fine.rows[a] = rows_between(fine, axes[a], a, how.halves[a]);
     add_stage(axes, partition, unit);
     Stage& coarse = stages_.back();
-    if (partition != aligned) {
-      fine.aligned.emplace(context_, axes, aligned, unit);
-      fine.aligned_u = fine.aligned->zeros();
-      fine.aligned_b = fine.aligned->zeros();
-      const Index pitch = coarse.grid.pitch();
-      const auto from = Grid::of_rows(aligned, pitch), to = Grid::of_rows(partition, pitch);
-      const std::array periodic{axes[0].is_periodic(), axes[1].is_periodic(), false};
-      const layout::Point at_from = fine.aligned->ghost_layers(Grid::layers),
-                          at_to = coarse.grid.ghost_layers(Grid::layers);
-      const Index bytes = sizeof(C);
-      fine.down.emplace(context_, halo::Filling{from, to, at_from, at_to, coarse.grid.ghost_layers(3), periodic}, bytes,
-                        2, "coarse grid");
-      fine.up.emplace(context_, halo::Filling{to, from, at_to, at_from, fine.aligned->ghost_layers(2), periodic}, bytes,
-                      2, "coarse grid");
-    }
+    Transfer<C>& transfer = transfers_.emplace_back(context_, fine.grid, coarse.grid, aligned, how.halves, unit);
     if (fine.grid.coefficient().size() > 0) {
       Field<C> k = coarse.grid.zeros();
-      restrict_field(fine, coarse, fine.grid.coefficient(), k);
+      transfer.restrict_all(fine.grid.coefficient(), k);
       coarse.grid.set_coefficient(std::move(k));
     }
   }
@@ -237,50 +196,6 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
     layout::Coarsening how{axes_to_halve(axes)};
     for (std::size_t a = 0; a < layout::axes; ++a) how.first[a] = how.halves[a] ? axes[a].first_coarse() : 0;
     return how;
-  }
-
-  [[nodiscard]] Columns columns_between(const Axis& fine, const Axis& coarse, bool is_halved) const {
-    Columns columns{is_halved, is_halved ? fine.taps() : 1};
-    const auto length = at(std::max<Index>(fine.extent(), 1) + 2 * most_lanes);
-    for (std::vector<C>& taps : columns.restriction) taps.assign(length, C{});
-    for (std::size_t half = 0; half < 2; ++half) {
-      columns.own[half].assign(length, C{});
-      columns.other[half].assign(length, C{});
-    }
-    for (Index x = 0; is_halved && x < coarse.extent(); ++x) {
-      const Axis::Taps taps = fine.restriction(coarse, x);
-      for (std::size_t t = 0; t < 3; ++t) columns.restriction[t][at(x)] = static_cast<C>(taps[t]);
-    }
-    for (Index x = 0; x < fine.extent(); ++x) {
-      const auto [own, other] = is_halved ? fine.interpolation(coarse, x) : Axis::Interpolation{1, 0};
-      columns.own[at(x % 2)][at(x / 2)] = static_cast<C>(own);
-      columns.other[at(x % 2)][at(x / 2)] = static_cast<C>(other);
-    }
-    return columns;
-  }
-
-  [[nodiscard]] Rows rows_between(const Stage& stage, const Axis& coarse, std::size_t a, bool is_halved) const {
-    const Axis& fine = stage.grid.axes()[a];
-    Rows rows{is_halved, is_halved ? fine.taps() : 1};
-    for (Index i = stage.coarse.low[a]; i < stage.coarse.high[a]; ++i) {
-      const Axis::Taps taps = is_halved ? fine.restriction(coarse, i) : Axis::Taps{1, 0, 0};
-      for (std::size_t t = 0; t < 3; ++t) rows.restriction[t].push_back(static_cast<C>(taps[t]));
-    }
-    const Range range = stage.grid.range(a, 2);
-    rows.first = range.low;
-    for (Index i = range.low; i < range.high; ++i) {
-      if (!is_halved) {
-        rows.interpolation.push_back({{i, i}, {1, 0}});
-        continue;
-      }
-      // Round a periodic axis the coarse points come again as well.
-      const Index n = fine.extent(), inside = fine.is_periodic() ? (i % n + n) % n : i;
-      const auto [own, other] = fine.interpolation(coarse, inside);
-      const Index from = inside / 2 + (i - inside) / n * coarse.extent();
-      rows.interpolation.push_back(
-          {{from, inside % 2 == 1 ? from + 1 : from - 1}, {static_cast<C>(own), static_cast<C>(other)}});
-    }
-    return rows;
   }
 
   // Of a level and the finest grid.
@@ -368,19 +283,20 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
 
   void cycle(std::size_t number, Cycle kind, bool is_zero) {
     Stage& stage = stages_[number];
-    if (number + 1 == stages_.size()) return solve_coarsest();
+    if (number + 1 == stages_.size()) return coarsest_->solve(stages_.back().b, stages_.back().u);
     for (int i = 1; i < options_.sweeps_before; ++i) {
       sweep(stage, Grid::red, is_zero);
       is_zero = false;
     }
-    descend(stage, stages_[number + 1], is_zero);
+    descend(stage, stages_[number + 1], transfers_[number], is_zero);
     cycle(number + 1, kind, true);
     const bool is_again = kind == Cycle::w || (kind == Cycle::f && number > 0);
     if (is_again && number + 2 < stages_.size()) {
       cycle(number + 1, kind == Cycle::f ? Cycle::v : kind, false);
     }
     const auto first = kind == Cycle::symmetric ? Grid::black : Grid::red;
-    ascend(stage, stages_[number + 1], first);
+    transfers_[number].begin_interpolation(stages_[number + 1].u);
+    ascend(stage, transfers_[number], first);
     for (int i = 1; i < options_.sweeps_after; ++i) sweep(stage, first, false);
   }
 
@@ -398,16 +314,15 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
 
   // A sweep, and the residual to the coarse level: that of black points, which come last, is what rounding makes of 0.
   // It counts beside a u that is much larger than the correction.
-  void descend(Stage& fine, Stage& coarse, bool is_zero) {
+  void descend(Stage& fine, Stage& coarse, Transfer<C>& transfer, bool is_zero) {
     Grid& grid = fine.grid;
     if (!is_zero) grid.fill_ghosts(fine.u, 4);
     const Range red = grid.range(0, 3), black = grid.range(0, 2), residual = grid.range(0, 1), rows = grid.range(1, 1);
-    const Rows& between = fine.rows[0];
-    Field<C>& to = fine.aligned ? fine.aligned_b : coarse.b;
     const auto source = [&](Index i, Index j, Index half) {
       return !is_zero || half == Grid::half_of(Grid::red, i, j) ? fine.residual(half, i, j) : nullptr;
     };
-    Index next = fine.coarse.low[0];
+    const Range to_make = transfer.planes();
+    Index next = to_make.low;
     for (Index w = red.low; w < red.high + 3; ++w) {
       if (w < red.high) grid.relax(Grid::red, w, 3, fine.u, fine.b, is_zero);
       if (w - 1 >= black.low && w - 1 < black.high) grid.relax(Grid::black, w - 1, 2, fine.u, fine.b);
@@ -416,243 +331,40 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
       C *const even = fine.residual(0, i, rows.low), *const odd = fine.residual(1, i, rows.low);
       grid.residual(Grid::red, i, fine.u, fine.b, even, odd);
       if (!is_zero) grid.residual(Grid::black, i, fine.u, fine.b, even, odd);
-      const auto last = [&] {
-        return between.is_halved ? std::min(2 * next + between.taps, grid.axes()[0].extent()) - 1 : next;
-      };
-      while (next < fine.coarse.high[0] && last() <= i) restrict_plane(fine, coarse, next++, source, to);
+      while (next < to_make.high && transfer.last_plane_of(next) <= i)
+        transfer.restrict_plane(next++, source, coarse.b);
     }
-    move_down(fine, coarse, to, coarse.b);
-  }
-
-  // Values of a fine grid, their ghosts filled, to the coarse level.
-  void restrict_field(Stage& fine, Stage& coarse, const Field<C>& values, Field<C>& to) {
-    Field<C>& aligned = fine.aligned ? fine.aligned_b : to;
-    const auto source = [&](Index i, Index j, Index half) -> const C* { return fine.grid.row(values, half, i, j); };
-    for (Index i = fine.coarse.low[0]; i < fine.coarse.high[0]; ++i) restrict_plane(fine, coarse, i, source, aligned);
-    move_down(fine, coarse, aligned, to);
-  }
-
-  template <class Source>
-  void restrict_plane(Stage& fine, Stage& coarse, Index i, const Source& source, Field<C>& to) {
-    const Grid& target = fine.aligned ? *fine.aligned : coarse.grid;
-    const Rows &zero = fine.rows[0], &one = fine.rows[1];
-    const Columns& columns = fine.columns;
-    const Index n = target.columns();
-    for (Index j = fine.coarse.low[1]; j < fine.coarse.high[1]; ++j) {
-      std::array<WeightedRows<C>, 2> rows;
-      for (Index s = 0; s < zero.taps; ++s) {
-        for (Index t = 0; t < one.taps; ++t) {
-          const C weight =
-              zero.restriction[at(s)][at(i - fine.coarse.low[0])] * one.restriction[at(t)][at(j - fine.coarse.low[1])];
-          if (weight == 0) continue;
-          const Index p = zero.is_halved ? 2 * i + s : i, q = one.is_halved ? 2 * j + t : j;
-          for (Index half = 0; half < 2; ++half) {
-            if (const C* const row = source(p, q, half)) rows[at(half)].add(row, weight);
-          }
-        }
-      }
-      if (!columns.is_halved) {
-        for (Index half = 0; half < 2; ++half) {
-          kernels_.sum(rows[at(half)], target.half_length(), target.row(to, half, i, j));
-        }
-        continue;
-      }
-      const auto& [t0, t1, t2] = columns.restriction;
-      kernels_.restrict_row(rows[0], rows[1], {t0.data(), t1.data(), columns.taps == 3 ? t2.data() : nullptr}, n,
-                            row_.data());
-      std::fill_n(row_.begin() + n, 2 * most_lanes, C{});
-      kernels_.split(row_.data(), target.half_length(), target.row(to, 0, i, j), target.row(to, 1, i, j));
-    }
-  }
-
-  void move_down(Stage& fine, Stage& coarse, Field<C>& aligned, Field<C>& to) {
-    if (!fine.aligned) return coarse.grid.fill_ghosts(to, 3);
-    const std::array from = fine.aligned->halves(aligned, aligned), target = coarse.grid.halves(to, to);
-    const std::array fields{halo::Field{from[0].source, target[0].target},
-                            halo::Field{from[1].source, target[1].target}};
-    (*fine.down)(fields);
-    coarse.grid.wrap(to);
-  }
-
-  const Field<C>& moved_up(Stage& fine, Stage& coarse) {
-    if (!fine.aligned) {
-      coarse.grid.fill_ghosts(coarse.u, 2);
-      return coarse.u;
-    }
-    const std::array from = coarse.grid.halves(coarse.u, coarse.u),
-                     target = fine.aligned->halves(fine.aligned_u, fine.aligned_u);
-    const std::array fields{halo::Field{from[0].source, target[0].target},
-                            halo::Field{from[1].source, target[1].target}};
-    (*fine.up)(fields);
-    fine.aligned->wrap(fine.aligned_u);
-    return fine.aligned_u;
+    transfer.end_restriction(coarse.b);
   }
 
   // The correction to the points of one colour, as those of the other one are relaxed next, and a sweep.
-  void ascend(Stage& fine, Stage& coarse, typename Grid::Colour first) {
+  void ascend(Stage& fine, Transfer<C>& transfer, typename Grid::Colour first) {
     Grid& grid = fine.grid;
-    const Field<C>& e = moved_up(fine, coarse);
     const Range corrected = grid.range(0, 2), one = grid.range(0, 1), own = grid.range(0, 0);
     for (Index w = corrected.low; w < corrected.high + 2; ++w) {
-      if (w < corrected.high) interpolate_plane(fine, coarse, e, opposite(first), w, 2);
+      if (w < corrected.high) transfer.interpolate_plane(opposite(first), w, 2, fine.u);
       if (w - 1 >= one.low && w - 1 < one.high) grid.relax(first, w - 1, 1, fine.u, fine.b);
       if (w - 2 >= own.low && w - 2 < own.high) grid.relax(opposite(first), w - 2, 0, fine.u, fine.b);
-    }
-  }
-
-  void interpolate_plane(Stage& fine, const Stage& coarse, const Field<C>& e, typename Grid::Colour colour, Index i,
-                         Index margin) {
-    Grid& grid = fine.grid;
-    const Grid& source = fine.aligned ? *fine.aligned : coarse.grid;
-    const Columns& columns = fine.columns;
-    const Range rows = grid.range(1, margin);
-    const Interpolation& zero = fine.rows[0].interpolation[at(i - fine.rows[0].first)];
-    constexpr Index before = 1;  // columns of coarse ghosts, in halves
-    for (Index j = rows.low; j < rows.high; ++j) {
-      const Interpolation& one = fine.rows[1].interpolation[at(j - fine.rows[1].first)];
-      std::array<WeightedRows<C>, 2> from;
-      for (std::size_t s = 0; s < 2; ++s) {
-        for (std::size_t t = 0; t < 2; ++t) {
-          const C weight = zero.weight[s] * one.weight[t];
-          if (weight == 0) continue;
-          for (Index half = 0; half < 2; ++half) {
-            from[at(half)].add(source.row(e, half, zero.from[s], one.from[t]) - before, weight);
-          }
-        }
-      }
-      const Index half = Grid::half_of(colour, i, j), count = source.half_length() + 2 * before;
-      const auto length = static_cast<std::ptrdiff_t>(row_.size() / 2);
-      C *const even = row_.data(), *const odd = row_.data() + length;
-      kernels_.sum(from[0], count, even);
-      kernels_.sum(from[1], count, odd);
-      // Coarse values by the fine points of either half: those at X, and those next to these.
-      std::array<const C*, 2> own{even + before, odd + before}, other = own;
-      if (columns.is_halved) {
-        kernels_.join(even, odd, count, sums_.data());
-        own.fill(sums_.data() + 2 * before);
-        other = {own[0] - 1, own[1] + 1};
-      }
-      C* const u = grid.row(fine.u, half, i, j);
-      kernels_.interpolate(columns.own[at(half)].data(), columns.other[at(half)].data(), own[at(half)], other[at(half)],
-                           grid.half_length(), u);
-      grid.for_each_wrapped([&](Index at_half, Index x, Index same_half, Index same_x) {
-        if (at_half != half) return;
-        const std::size_t h = at(same_half), place = at(same_x);
-        u[x] += columns.own[h][place] * own[h][same_x] + columns.other[h][place] * other[h][same_x];
-      });
     }
   }
 
   // The correction by coarser levels alone, from the coarsest on, each improved by a V-cycle.
   void start() {
     for (std::size_t l = 0; l + 1 < stages_.size(); ++l) {
-      restrict_field(stages_[l], stages_[l + 1], stages_[l].b, stages_[l + 1].b);
+      transfers_[l].restrict_all(stages_[l].b, stages_[l + 1].b);
     }
-    solve_coarsest();
+    coarsest_->solve(stages_.back().b, stages_.back().u);
     for (std::size_t l = stages_.size() - 1; l-- > 0;) {
-      Stage &fine = stages_[l], &coarse = stages_[l + 1];
+      Stage& fine = stages_[l];
       std::ranges::fill(fine.u.span(), C{});
-      const Field<C>& e = moved_up(fine, coarse);
+      transfers_[l].begin_interpolation(stages_[l + 1].u);
       const Range own = fine.grid.range(0, 0);
       for (Index i = own.low; i < own.high; ++i) {
-        interpolate_plane(fine, coarse, e, Grid::black, i, 0);
-        if (l == 0) interpolate_plane(fine, coarse, e, Grid::red, i, 0);
+        transfers_[l].interpolate_plane(Grid::black, i, 0, fine.u);
+        if (l == 0) transfers_[l].interpolate_plane(Grid::red, i, 0, fine.u);
       }
       if (l > 0) cycle(l, Cycle::v, false);
     }
-  }
-
-  // Gaussian elimination with pivots, on the one rank that has the level. Where A has no inverse, since constants
-  // change nothing, Σ width · u is added to each equation: its solution for a right side that has one is that of sum 0.
-  void factorize() {
-    Stage& stage = stages_.back();
-    Grid& grid = stage.grid;
-    const Axes& axes = grid.axes();
-    const layout::Box whole = grid.partition().whole();
-    const auto n = at(whole.points());
-    const bool has_it = !grid.own().is_empty();
-    bool is_singular = true;
-    for (const Axis& axis : axes) {
-      for (const Side side : axis.sides()) is_singular = is_singular && side != Side::value;
-    }
-    std::vector<double> a(has_it ? n * n : 0), volumes;
-    const Field<C> none = grid.zeros();
-    for_each_coarsest([&](std::size_t, Index i, Index j, Index x) {
-      volumes.push_back(axes[0].width(i) * axes[1].width(j) * axes[2].width(x));
-    });
-    for (std::size_t k = 0; k < n; ++k) {
-      std::ranges::fill(stage.u.span(), C{});
-      if (has_it) {
-        for_each_coarsest([&](std::size_t p, Index i, Index j, Index x) {
-          if (p == k) grid.row(stage.u, x & 1, i, j)[x >> 1] = 1;
-        });
-      }
-      grid.fill_ghosts(stage.u, 1);
-      if (!has_it) continue;
-      const Range planes = grid.range(0, 0), rows = grid.range(1, 1);
-      for (Index i = planes.low; i < planes.high; ++i) {
-        for (const auto colour : {Grid::red, Grid::black}) {
-          grid.residual(colour, i, stage.u, none, stage.residual(0, i, rows.low), stage.residual(1, i, rows.low));
-        }
-        for_each_coarsest([&](std::size_t p, Index plane, Index j, Index x) {
-          if (plane == i) a[p * n + k] = -static_cast<double>(stage.residual(x & 1, i, j)[x >> 1]);
-        });
-      }
-    }
-    std::ranges::fill(stage.u.span(), C{});
-    if (!has_it) return;
-    double scale = 0, volume = 0;
-    for (std::size_t i = 0; i < n; ++i) scale = std::max(scale, a[i * n + i]), volume += volumes[i];
-    if (scale == 0) scale = 1;
-    for (std::size_t i = 0; is_singular && i < n; ++i) {
-      for (std::size_t k = 0; k < n; ++k) a[i * n + k] += scale * volumes[k] / volume;
-    }
-    pivots_.resize(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      std::size_t pivot = k;
-      for (std::size_t i = k; i < n; ++i) {
-        if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k])) pivot = i;
-      }
-      pivots_[k] = pivot;
-      for (std::size_t c = 0; c < n; ++c) std::swap(a[k * n + c], a[pivot * n + c]);
-      for (std::size_t i = k + 1; i < n; ++i) {
-        a[i * n + k] /= a[k * n + k];
-        for (std::size_t c = k + 1; c < n; ++c) a[i * n + c] -= a[i * n + k] * a[k * n + c];
-      }
-    }
-    factors_ = std::move(a);
-  }
-
-  template <class F>
-  void for_each_coarsest(const F& f) const {
-    const layout::Box whole = stages_.back().grid.partition().whole();
-    std::size_t p = 0;
-    for (Index i = 0; i < whole.high[0]; ++i) {
-      for (Index j = 0; j < whole.high[1]; ++j) {
-        for (Index x = 0; x < whole.high[2]; ++x) f(p++, i, j, x);
-      }
-    }
-  }
-
-  void solve_coarsest() {
-    Stage& stage = stages_.back();
-    const std::size_t n = pivots_.size();
-    if (n == 0) return;
-    std::vector<double> x(n);
-    for_each_coarsest([&](std::size_t p, Index i, Index j, Index column) {
-      x[p] = static_cast<double>(stage.grid.row(stage.b, column & 1, i, j)[column >> 1]);
-    });
-    for (std::size_t k = 0; k < n; ++k) std::swap(x[k], x[pivots_[k]]);
-    for (std::size_t k = 0; k < n; ++k) {
-      for (std::size_t i = k + 1; i < n; ++i) x[i] -= factors_[i * n + k] * x[k];
-    }
-    for (std::size_t k = n; k-- > 0;) {
-      for (std::size_t c = k + 1; c < n; ++c) x[k] -= factors_[k * n + c] * x[c];
-      x[k] /= factors_[k * n + k];
-    }
-    for_each_coarsest([&](std::size_t p, Index i, Index j, Index column) {
-      stage.grid.row(stage.u, column & 1, i, j)[column >> 1] = static_cast<C>(x[p]);
-    });
   }
 
   mpi::Context& context_;
@@ -665,10 +377,10 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
   bool has_scale_ = false;
   double largest_ = 0;
   std::deque<Stage> stages_;
-  std::vector<double> factors_;  // of the coarsest level, on the rank that has it
-  std::vector<std::size_t> pivots_;
+  std::deque<Transfer<C>> transfers_;  // from each to the next
+  std::optional<Coarsest<C>> coarsest_;
   std::vector<T> wide_;
-  std::vector<C> row_, sums_;
+  std::vector<C> row_;
 };
 
 }  // namespace

@@ -505,12 +505,14 @@ template <class T>
 double Solver<T>::residual() {
   copy_from_conjugate_gradients();
   level_.exchange(u_);
-  level_.residual(u_, b_, r_);
+  const Index n = level_.row_length();
+  std::vector<T> r = mpi::agreed(context_, [&] { return std::vector<T>(at(n + most_lanes)); });
   std::array<simd::ExactSum, 2> squares;
-  level_.for_each_row([&](Index offset, Index, Index) {
-    for (Index x = offset; x < offset + level_.row_length(); ++x) {
-      squares[0].add(static_cast<double>(r_[at(x)]) * static_cast<double>(r_[at(x)]));
-      squares[1].add(static_cast<double>(b_[at(x)]) * static_cast<double>(b_[at(x)]));
+  level_.for_each_row([&](Index offset, Index i, Index j) {
+    level_.residual(u_, b_, {i, j, level_.own().low[2]}, n, r.data());
+    for (Index x = 0; x < n; ++x) {
+      squares[0].add(static_cast<double>(r[at(x)]) * static_cast<double>(r[at(x)]));
+      squares[1].add(static_cast<double>(b_[at(offset + x)]) * static_cast<double>(b_[at(offset + x)]));
     }
   });
   collective::merge(context_, squares);
