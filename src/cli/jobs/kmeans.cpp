@@ -127,8 +127,8 @@ Example:
                                             ? ""
                                             : fmt::format("; {} had none once, and got the farthest one",
                                                           counted(refilled_, "cluster"))));
-    report.line("check", fmt::format("{} of {} points have a nearer centre than their own",
-                                     report.fact("check.wrong", wrong_), report.fact("check.points", checked_)));
+    report.line("check", fmt::format("passed: none of {} points has a nearer centre than its own",
+                                     report.fact("check.points", checked_)));
     report.fact("output", output_json(output_));
     report.fact_or_null("centres", centres_path_);
     report.fact_or_null("report", settings.page);
@@ -211,6 +211,12 @@ Example:
     mpi::all_reduce(context.comm(), computed, mpi::Operation::sum());
     computed_share_ = computed[0] / computed[1];
     look_at_sample(work, points, solver);
+    if (wrong_ > 0) {
+      throw Error(ErrorKind::other,
+                  fmt::format("the check failed: {} of {} points have a nearer centre than their own; "
+                              "nothing was written",
+                              wrong_, checked_));
+    }
     write(work, points, solver);
     checkpoints.end(state_.end, state_.reason);
   }
