@@ -79,6 +79,13 @@ void Points<T>::look_at_coordinates() {
     return simd::ColumnWindow(bits, count_);
   });
   const Index highest = *std::max_element(ranges.begin(), ranges.begin() + dimension());
+  constexpr Index least_exponent = std::is_same_v<T, float> ? -50 : -500;
+  if (highest >= -1100 && highest < least_exponent) {
+    throw ArgumentError(
+        fmt::format("the data have no number above {:.3g}, expected larger ones, so that squares of "
+                    "distances do not vanish: take other units",
+                    std::ldexp(2.0, static_cast<int>(highest))));
+  }
   scale_ = highest < -1100 ? 1 : std::ldexp(1, static_cast<int>(std::clamp<Index>(-highest, -500, 500)));
 }
 

@@ -24,7 +24,8 @@ class Points {
  public:
   /// \param own  of this rank; they outlive this
   /// \throws ArgumentError  on all ranks: no points or no coordinates at all, other numbers of coordinates, coordinates
-  ///                        that are not finite or whose squares leave the range of T, with the first row and column
+  ///                        that are not finite or whose squares leave the range of T, with the first row and column;
+  ///                        none whose square is in it, but 0
   Points(mpi::Context& context, RowBlock<const T> own);
 
   [[nodiscard]] mpi::Context& context() const noexcept { return context_; }

@@ -298,7 +298,26 @@ void Solver<T>::set_right_side(std::span<const T> f) {
           b_[at(level_.offset_of(point))] += static_cast<T>(flow / level_.axes()[a].width(point[a]));
         });
   });
+  expect_range();
   if (is_singular_) remove_mean(b_, true);
+}
+
+// Sums of squares of b, and of what becomes of it, have to be numbers other than 0.
+template <class T>
+void Solver<T>::expect_range() const {
+  constexpr double most = 1e140;
+  double largest = 0;
+  level_.for_each_row([&](Index offset, Index, Index) {
+    for (Index x = offset; x < offset + level_.row_length(); ++x) {
+      largest = std::max(largest, std::abs(static_cast<double>(b_[at(x)])));
+    }
+  });
+  largest = mpi::all_reduce(context_.comm(), largest, mpi::Operation::maximum());
+  if (largest == 0 || (largest >= 1 / most && largest <= most)) return;
+  throw ArgumentError(
+      fmt::format("f: with what is given on sides, its largest value is {:.3g}, expected 0 or {:g} to "
+                  "{:g}, as its squares are summed up: take other units",
+                  largest, 1 / most, most));
 }
 
 // The stretch of a point, in usual ones.

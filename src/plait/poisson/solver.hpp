@@ -93,7 +93,8 @@ class Solver {
   /// \param k, f, start  of this rank's points, the last axis contiguous; an empty k is 1, an empty start 0
   /// \throws ArgumentError  on all ranks: a grid that there can't be, spans of other lengths, k that is not above 0,
   ///                        f or k that is not finite (each names the first index on the lowest rank), 0 < omega < 2
-  ///                        not so, f of another mean than 0 where it has to be
+  ///                        not so, f of another mean than 0 where it has to be, or so large or small that its squares
+  ///                        leave the range of numbers
   /// \throws OutOfMemory    on all ranks, where one has too little
   Solver(mpi::Context& context, const Grid& grid, const layout::BoxPartition& partition, std::span<const T> k,
          std::span<const T> f, std::span<const T> start, const Options& options)
@@ -123,6 +124,7 @@ class Solver {
 
  private:
   void set_right_side(std::span<const T> f);
+  void expect_range() const;
   template <class F>
   void for_each_face_of_sides(const F& f);
   void copy_from_conjugate_gradients();

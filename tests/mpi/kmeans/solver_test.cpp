@@ -319,6 +319,9 @@ TYPED_TEST(KMeans, TellsOfDataThatItCantUse) {
     EXPECT_THAT(([&] { Points<T>(context, part(changed, Split::even)); }),
                 ThrowsMessage<ArgumentError>(HasSubstr("in row 31, column 1 (counted from 0)")));
   }
+  for (T& x : data.x) x = std::ldexp(x, std::numeric_limits<T>::min_exponent / 2 - 20);
+  EXPECT_THAT(([&] { Points<T>(context, part(data, Split::even)); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("the data have no number above")));
 }
 
 TYPED_TEST(KMeans, TellsOfFewerDistinctPointsThanClusters) {

@@ -441,6 +441,8 @@ TEST(Poisson, NamesWhatIsWrongOnAllRanks) {
     expect([&](Case& c) { c.k.assign(20, 1), c.k[13] = value; }, fmt::format("k: is {} at (2, 3), expected", value));
   }
   expect([](Case& c) { c.f[19] = NAN; }, "f: is nan at (3, 4)");
+  expect([](Case& c) { c.f[19] = 1e160; }, "f: with what is given on sides, its largest value is 1e+160");
+  expect([](Case& c) { c.f.assign(20, 1e-160); }, "its largest value is 1e-160, expected 0 or 1e-140 to 1e+140");
   expect([](Case& c) { c.grid.spacing = {1, 0}; }, "spacing: is 0");
   expect([](Case& c) { c.grid.spacing = {1}; }, "spacing: there are 1, expected 2");
   expect([](Case& c) { c.grid.sides = {flux, {Side::periodic, Side::value}}; }, "sides: one of axis 1 is periodic");
