@@ -74,8 +74,10 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     add_choice(options, "--per-state", task_.per_state, {{"1", 1}, {"2", 2}}, "1|2",
                "Electrons in each occupied state: {}");
     options.writes("-o,--output", task_.output, "D: a .npy or HDF5 file");
-    options.writes("--energy-weighted", task_.energy_weighted,
-                   "The energy-weighted density D H D: a .npy or HDF5 file");
+    options.writes(
+        "--energy-weighted", task_.energy_weighted,
+        "The energy-weighted density D H D, with --smearing the sum of f e c c^H over eigenstates: a .npy or "
+        "HDF5 file");
     add_choice(options, "--symmetric", task_.symmetric,
                {{"lower", purify::Triangle::lower}, {"upper", purify::Triangle::upper}}, "lower|upper",
                "The files hold this triangle of each matrix, {}; the other one is ignored");
