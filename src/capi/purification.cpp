@@ -241,8 +241,9 @@ class Purifier {
                                  ", expected 1 or 2, or 0 for 2");
     }
     per_state_ = given.electrons_per_state == 0 ? 2 : given.electrons_per_state;
-    const Index in_part = given.smearing == PLAIT_SMEARING_NONE ? 0 : given.electrons % per_state_;
-    return plait::purify::occupied_states(given.electrons + in_part, per_state_, n_);
+    const auto occupied_by =
+        given.smearing == PLAIT_SMEARING_NONE ? plait::purify::occupied_states : plait::purify::partly_occupied_states;
+    return occupied_by(given.electrons, per_state_, n_);
   }
 
   [[nodiscard]] plait::purify::Problem problem_of(const plait_purification_problem& given) {

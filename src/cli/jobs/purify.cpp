@@ -242,8 +242,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     task_.filled = static_cast<double>(electrons) / task_.per_state;
     task_.width = width_ ? *width_ : temperature_ ? *temperature_ / energy_unit_ : 0;
     try {
-      const Index in_part = is_smeared ? electrons % task_.per_state : 0;
-      task_.occupied = purify::occupied_states(electrons + in_part, task_.per_state, task_.states);
+      const auto occupied_by = is_smeared ? purify::partly_occupied_states : purify::occupied_states;
+      task_.occupied = occupied_by(electrons, task_.per_state, task_.states);
     } catch (const ArgumentError& error) {
       const bool is_odd = !is_smeared && task_.per_state == 2 && electrons % 2 != 0;
       throw ArgumentError(fmt::format("--{}{}", error.what(), is_odd ? "; --per-state 1 if only one is in each" : ""));

@@ -52,16 +52,22 @@ void for_each_with_image(Matrix<T>& matrix, const Matrix<T>& mirrored, F&& f) {
 
 }  // namespace
 
-Index occupied_states(Index electrons, int per_state, Index states) {
-  if (electrons < 0 || electrons / per_state + electrons % per_state > states) {
+Index partly_occupied_states(Index electrons, int per_state, Index states) {
+  const Index occupied = electrons / per_state + electrons % per_state;
+  if (electrons < 0 || occupied > states) {
     throw ArgumentError(fmt::format("electrons: is {}, expected 0 to {}: {} in each of {} states", electrons,
                                     per_state * states, per_state, states));
   }
+  return occupied;
+}
+
+Index occupied_states(Index electrons, int per_state, Index states) {
+  const Index occupied = partly_occupied_states(electrons, per_state, states);
   if (electrons % per_state != 0) {
     throw ArgumentError(
         fmt::format("electrons: is {}, expected an even number, as a closed shell has two in each state", electrons));
   }
-  return electrons / per_state;
+  return occupied;
 }
 
 template <class T>

@@ -329,6 +329,7 @@ class Purify(CommandTest):
             (["bent.npy", "--electrons", "60"], "bent.npy: is not symmetric: element (3, 7), counted from 0, is 0.25"),
             (["holed.npy", "--electrons", "60"], "holed.npy: element (2, 5), counted from 0, is nan"),
             (["spiral.npy", "--electrons", "2"], "element (2, 2), counted from 0, is 3+1i, expected a real number"),
+            (["H.npy", "--electrons", "121", "--smearing", "gaussian", "--width", "1"], "--electrons: is 121, expected 0 to 120"),
             (["long.npy", "--electrons", "2"], "long.npy is 3 x 4, expected 3 x 3"),
             (["H.npy", "--electrons", "62"], "no gap for 31 occupied states of 60"),
             (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "--overlap: S.npy: is not positive definite"),
