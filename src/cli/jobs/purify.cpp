@@ -396,7 +396,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     report.fact("hidden_share", any ? std::optional(overlap.hidden_share()) : std::nullopt);
     report.line("overlap",
                 any ? hidden + " of communication hidden" : "nothing to hide: no message between ranks was under way");
-    report.tile(hidden, "of the communication hidden under computation");
+    if (any) report.tile(hidden, "of the communication hidden under computation");
     report.fact("received_bytes", its.received_bytes);
     report.fact("bound_bytes", its.least_bytes);
     const bool has_moved = its.least_bytes > 0 && its.received_bytes > 0;

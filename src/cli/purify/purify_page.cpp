@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -39,18 +41,27 @@ std::string convergence(const PurifyTask& task, const PurifyOutcome& outcome) {
          (has_zeros ? " Errors of 0 lie on the lower edge." : "") + "</p>\n";
 }
 
-std::string occupations(const PurifyOutcome& outcome) {
+std::string occupations(const PurifyTask& task, const PurifyOutcome& outcome) {
   const auto& energies = outcome.energies;
   if (energies.empty()) return "<h2>Occupations</h2>\n<p>There are no states.</p>\n";
   std::vector<AxisPlot::Point> points;
   for (std::size_t k = 0; k < energies.size(); ++k)
     points.push_back({energies[k], outcome.filling.occupations.of_states[k]});
-  const double room = energies.front() < energies.back() ? 0 : 0.5;
-  AxisPlot plot({"energy, in the units of H", Scale::linear, energies.front() - room, energies.back() + room},
+  const bool has_mu = task.is_partly_filled();
+  const double mu = std::midpoint(outcome.chemical_potentials.low, outcome.chemical_potentials.high);
+  const double low = has_mu ? std::min(energies.front(), mu) : energies.front();
+  const double high = has_mu ? std::max(energies.back(), mu) : energies.back();
+  const double room = low < high ? 0 : 0.5;
+  AxisPlot plot({"energy, in the units of H", Scale::linear, low - room, high + room},
                 linear_axis("occupation, without a unit", outcome.filling.occupations.of_states), 320,
                 "Occupations of the eigenstates by energy");
+  if (has_mu) plot.boundary(mu, "µ", high);
   plot.curve("compute", "occupation", points);
-  return "<h2>Occupations</h2>\n" + plot.svg() + "<p class=\"soft\">Of all eigenstates, by energy.</p>\n";
+  const std::string_view of_mu = !has_mu             ? ""
+                                 : task.is_smeared() ? " Dotted: the chemical potential µ."
+                                                     : " Dotted: the middle of the gap, a chemical potential µ.";
+  return "<h2>Occupations</h2>\n" + plot.svg() +
+         fmt::format("<p class=\"soft\">Of all eigenstates, by energy.{}</p>\n", of_mu);
 }
 
 }  // namespace
@@ -59,7 +70,7 @@ void draw_purification(Report& report, Work& work, const PurifyTask& task, const
   report.page_head(task.input, fmt::format("{} electrons in {}{} states, by {}; {}", *task.electrons,
                                            task.is_smeared() ? "" : fmt::format("{} of ", task.occupied), task.states,
                                            task.method_name(), counted(work.context.size(), "rank")));
-  report.figure(task.by_eigenstates ? occupations(outcome) : convergence(task, outcome));
+  report.figure(task.by_eigenstates ? occupations(task, outcome) : convergence(task, outcome));
   if (!outcome.picture.is_empty()) {
     report.figure("<h2>The density matrix</h2>\n" +
                   drawn(outcome.picture, task.is_complex ? "the density matrix, by their size" : "the density matrix"));

@@ -206,7 +206,11 @@ class Purify(CommandTest):
                         self.assertEqual((report["method"], report["iterations"]), ("eigen", 0))
         text = self.succeed(2, *job, "--report", "R.html")
         self.assertIn("method eigen", text)
-        self.assertIn("Occupations", (self.folder / "R.html").read_text())
+        page = (self.folder / "R.html").read_text()
+        for words in ("Occupations", ">µ</text>", "Dotted: the middle of the gap"):
+            self.assertIn(words, page)
+        self.succeed(1, *job, "--report", "R.html")
+        self.assertNotIn("hidden under computation", (self.folder / "R.html").read_text())
 
     def test_smearing_occupies_metals_as_a_direct_sum_does(self):
         energies, vectors = np.linalg.eigh(c60())
