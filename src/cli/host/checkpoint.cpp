@@ -245,10 +245,11 @@ void Checkpoints::read(const json& checkpoint) {
       if (at != header.shape.rows || !state.shared.contains("errors")) fail("its contents are of another length");
       resumed_at_ = std::ssize(state.shared.at("errors"));
       if (resumed_at_ >= most_iterations_) {
-        throw ArgumentError(fmt::format(
-            "--max-iterations: the limit of {} is reached already, as {} has {} iterations; expected a larger one to "
-            "go on",
-            most_iterations_, path, resumed_at_));
+        throw ArgumentError(
+            fmt::format("--max-iterations: the limit of {} is reached already, as {} goes on after iteration {}; "
+                        "expected a larger one to "
+                        "go on",
+                        most_iterations_, path, resumed_at_));
       }
       is_of_other_ranks_ = checkpoint.at("ranks") != context_.size();
       from_ = std::move(state);

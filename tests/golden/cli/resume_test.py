@@ -83,7 +83,7 @@ class Resume(CommandTest):
                 self.assertEqual((again["resumed_at"], again["errors"]), (29, json.loads(ended.stdout)["errors"]))
                 refused = self.run_plait(ranks, *job, *limited, "20", "--resume")
                 self.assertEqual(refused.status, 1)
-                self.assertIn("--max-iterations: the limit of 20 is reached already, as state has 29 iterations", refused.errors[0])
+                self.assertIn("--max-iterations: the limit of 20 is reached already, as state goes on after iteration 29", refused.errors[0])
                 longer = json.loads(self.run_plait(ranks, *job, *limited, "47", "--resume").stdout)
                 self.assertEqual(longer["resumed_at"], 29)
                 plan = self.load("P.npy")
