@@ -89,8 +89,7 @@ void Work::write(const std::string& path, const layout::Layout& layout, Index el
   meter.stage("writing " + path, layout.elements_of(context.rank()) * element_bytes, bytes);
   const JointStopwatch watch(context);
   write(meter.progress());
-  written.seconds += watch.seconds();
-  written.bytes += bytes;
+  written.emplace_back(path, Moved{bytes, watch.seconds()});
 }
 
 const report::Trace& Work::trace() {
@@ -99,9 +98,14 @@ const report::Trace& Work::trace() {
   return trace_;
 }
 
-void Work::report_end(Report& report, const std::string& what_was_read, const std::string& output) const {
+void Work::report_end(Report& report, const std::string& what_was_read) const {
   report.line("read", what_was_read + moved_text(report.fact("read", read)));
-  report.line("wrote", fmt::format("{}: {}", output, moved_text(report.fact("write", written))));
+  Moved all;
+  for (const auto& [path, its] : written) {
+    all = {all.bytes + its.bytes, all.seconds + its.seconds};
+    report.line("wrote", fmt::format("{}: {}", path, moved_text(its)));
+  }
+  report.fact("write", all);
   if (!report.fact_or_null("trace", settings.trace).empty()) report.line("trace", settings.trace);
   report.line("total", seconds_text(report.fact("seconds", seconds)));
   report.fact("memory", memory);

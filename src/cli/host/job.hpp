@@ -46,10 +46,10 @@ class Work {
   mpi::Context& context;
   const Settings& settings;
   Meter meter;
-  Moved read{};                 // of all matrices that were read
-  Moved written{};              // likewise
-  MemoryEstimate memory{};      // known once the job is prepared
-  double seconds = 0;           // of all of `run`, known when it has ended
+  Moved read{};                                        // of all matrices that were read
+  std::vector<std::pair<std::string, Moved>> written;  // each of them, and its file
+  MemoryEstimate memory{};                             // known once the job is prepared
+  double seconds = 0;                                  // of all of `run`, known when it has ended
   std::vector<NamedFile> kept;  // files that must not be replaced: the machine's, and what the job adds as it prepares
 
   /// The matrix in a file, in the slabs of the file.
@@ -91,8 +91,7 @@ class Work {
 
   /// Facts of all jobs that read and write matrices, and the lines about them.
   /// \param what_was_read  "IN: ", may be empty
-  /// \param output         where the result was written
-  void report_end(Report& report, const std::string& what_was_read, const std::string& output) const;
+  void report_end(Report& report, const std::string& what_was_read) const;
 
   /// `kept`, and the files that the options of the job name.
   [[nodiscard]] std::vector<NamedFile> files_read() const;

@@ -104,40 +104,44 @@ Example:
 
   void report(Report& report, Work& work) override {
     report.fact("input", input_json(input_, file_));
-    report.head(fmt::format("{} clusters of {}: {} points of {}", report.fact("clusters", clusters_), input_,
-                            report.fact("points", file_.shape.rows),
+    report.head(fmt::format("{} of {}: {} of {}", counted(report.fact("clusters", clusters_), "cluster"), input_,
+                            counted(report.fact("points", file_.shape.rows), "point"),
                             counted(report.fact("dimension", file_.shape.columns), "coordinate")));
     report.fact("precision", is_float() ? "f32" : "f64");
     report.fact("seed", seed_);
     report.line("start", report.fact("start", start_));
     const char* const status = state_.end == iterate::End::converged ? "converged" : "iteration limit";
     report.line("status", fmt::format("{}: {}", report.fact("status", status), report.fact("reason", state_.reason)));
-    report.line("iterated", fmt::format("{} in {}; {:.3g} % of distances computed, bounds told the others",
+    const std::string share = fmt::format("{:.3g}", 100 * report.fact("computed_share", computed_share_));
+    report.line("iterated", fmt::format("{} in {}; {} % of distances computed{}",
                                         counted(report.fact("iterations", state_.step), "iteration"),
-                                        seconds_text(report.fact("iterate_seconds", iterate_seconds_)),
-                                        100 * report.fact("computed_share", computed_share_)));
-    report.fact("resumed_at", resumed_at_);
+                                        seconds_text(report.fact("iterate_seconds", iterate_seconds_)), share,
+                                        share == "100" ? "" : ", bounds told the others"));
+    if (report.fact("resumed_at", resumed_at_) > 0) {
+      report.line("resumed", fmt::format("after iteration {}", resumed_at_));
+    }
     report.fact("objectives", objectives_);
     report.line("objective",
                 fmt::format("{:.10g}, the sum of squared distances", report.fact("objective", objective_)));
     const auto [least, most] = std::ranges::minmax(sizes_);
     report.fact("sizes", sizes_);
-    report.line("clusters", fmt::format("{} to {} points{}", least, most,
+    report.line("clusters", fmt::format("{} to {}{}", least, counted(most, "point"),
                                         report.fact("refilled", refilled_) == 0
                                             ? ""
                                             : fmt::format("; {} had none once, and got the farthest one",
                                                           counted(refilled_, "cluster"))));
-    report.line("check", fmt::format("passed: none of {} points has a nearer centre than its own",
-                                     report.fact("check.points", checked_)));
+    report.line("check", fmt::format("passed: none of {} has a nearer centre than its own",
+                                     counted(report.fact("check.points", checked_), "point")));
     report.fact("output", output_json(output_));
     report.fact_or_null("centres", centres_path_);
     report.fact_or_null("report", settings.page);
-    work.report_end(report, "", output_.empty() ? centres_path_ : output_);
+    work.report_end(report, "");
   }
 
   void draw(Report& report, Work& work) override {
-    report.page_head(input_, fmt::format("{} clusters of {} points on {}; {}", clusters_, file_.shape.rows,
-                                         counted(work.context.size(), "rank"), svg::escaped(state_.reason)));
+    report.page_head(
+        input_, fmt::format("{} of {} on {}; {}", counted(clusters_, "cluster"), counted(file_.shape.rows, "point"),
+                            counted(work.context.size(), "rank"), svg::escaped(state_.reason)));
     report.tile(fmt::format("{}", state_.step), state_.step == 1 ? "iteration" : "iterations");
     report.tile(fmt::format("{:.4g}", objective_), "sum of squared distances");
     report.tile(fmt::format("{:.3g} %", 100 * computed_share_), "of distances computed");

@@ -146,7 +146,7 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
                     report.fact("residual", residual_.relative), report.fact("rounding", residual_.tolerance));
     report.line("check", fmt::format("{}; {}", is_decided ? verdict : "undecided: there are NaN or infinite elements",
                                      seconds_text(report.fact("check_seconds", check_seconds_))));
-    work.report_end(report, "", output_);
+    work.report_end(report, "");
   }
 
  private:

@@ -162,7 +162,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.row("error of the discretisation", estimate);
     report.line(
         "u", fmt::format("{:.8g} to {:.8g}", report.fact("lowest", its.lowest), report.fact("highest", its.highest)));
-    work.report_end(report, "", task_.output);
+    work.report_end(report, "");
     report.tile(fmt::format("{}", steps), steps == 1 ? "iteration" : "iterations");
     report.tile(fmt::format("{:.1e}", its.residual), "‖b - A u‖/‖b‖");
     report.tile(level ? fmt::format("{:.1e}", level->mean_square) : "-", "error of the discretisation");

@@ -152,8 +152,7 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     report.fact("check", is_decided_ ? "passed" : "undecided");
     report.line("check",
                 fmt::format("{}; {}", check_text(), seconds_text(report.fact("check_seconds", check_seconds_))));
-    work.report_end(report, fmt::format("{}{}: ", into_path_.empty() ? "" : into_path_ + " and ", input_),
-                    is_whole ? output_ : folder_);
+    work.report_end(report, fmt::format("{}{}: ", into_path_.empty() ? "" : into_path_ + " and ", input_));
   }
 
  private:

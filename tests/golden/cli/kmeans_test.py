@@ -87,6 +87,17 @@ class KMeans(CommandTest):
         self.assertEqual(resumed["objectives"], whole["objectives"])
         np.testing.assert_array_equal(self.load("D.npy"), self.load("C.npy"))
         self.assertNotIn("k.json", self.files())
+        self.find(2, *arguments, "D.npy", *keep, "--max-iterations", "5")
+        self.assertRegex(self.succeed(3, "kmeans", *arguments, "D.npy", *keep, "--resume"), r"\n  resumed +after iteration 4\n")
+
+    def test_the_summary_tells_what_each_file_got_and_counts_in_words(self):
+        self.save("X.npy", np.array([[1.0, 2.0]]))
+        text = self.succeed(1, "kmeans", "X.npy", "-k", "1", "-o", "l.npy", "--centres", "C.npy")
+        for words in ("1 cluster of X.npy: 1 point of 2 coordinates\n", "none of 1 point has", "1 to 1 point\n", "l.npy: 4 B in", "C.npy: 16 B in"):
+            self.assertIn(words, text)
+        self.assertRegex(text, r"\n  iterated .* 100 % of distances computed\n")
+        self.assertNotIn("resumed", text)
+        self.assertEqual(self.find(1, "X.npy", "-k", "1", "-o", "l.npy", "--centres", "C.npy")["write"]["bytes"], 20)
 
     def test_wrong_data_are_named(self):
         points = self.save("X.npy", blobs(30, 3))
