@@ -148,13 +148,19 @@ Example:
     report.figure(points_figure());
     std::vector<AxisPlot::Point> curve;
     for (const double each : objectives_) curve.push_back({static_cast<double>(curve.size() + 1), each});
+    const auto [least, most] = std::ranges::minmax(objectives_);
+    const bool is_logarithmic = least > 0 && most >= 10 * least;
+    const std::string title = "sum of squared distances";
     AxisPlot plot({"iteration", Scale::counts, 0, std::max(2.0, static_cast<double>(curve.size()))},
-                  logarithmic_axis("sum of squared distances", objectives_, false), 320,
-                  "The objective over iterations");
+                  is_logarithmic ? logarithmic_axis(title, objectives_, false)
+                                 : axis_around(title, Scale::linear, least, most, 0),
+                  320, "The objective over iterations");
     plot.curve("compute", "objective", curve);
-    report.figure("<h2>Objective</h2>\n" + plot.svg() +
-                  "<p class=\"soft\">The sum of squared distances of points to the means of their clusters, after each "
-                  "iteration. It never rises.</p>\n");
+    report.figure(
+        "<h2>Objective</h2>\n" + plot.svg() +
+        fmt::format("<p class=\"soft\">The sum of squared distances of points to the means of their clusters, "
+                    "after each iteration{}. It never rises.</p>\n",
+                    is_logarithmic ? ", on a logarithmic scale" : ""));
   }
 
  private:
@@ -298,11 +304,11 @@ Example:
     const auto [left, right] = std::ranges::minmax(places, {}, [](const auto& place) { return place.first; });
     const auto [low, high] = std::ranges::minmax(places, {}, [](const auto& place) { return place.second; });
     const bool is_plane = d <= 2;
-    AxisPlot plot(
-        axis_around(is_plane ? "first coordinate" : "first principal axis", Scale::linear, left.first, right.first, 0),
-        axis_around(is_plane ? "second coordinate" : "second principal axis", Scale::linear, low.second, high.second,
-                    0),
-        480, "Points in the colours of their clusters, and the centres of these");
+    const auto [across, up] = plane_axes(is_plane ? "coordinate 0" : "first principal axis",
+                                         is_plane ? "coordinate 1" : "second principal axis",
+                                         {left.first, right.first, low.second, high.second});
+    AxisPlot plot(across, d == 1 ? PlotAxis{"", Scale::unmarked, -1, 1} : up, d == 1 ? 120 : plane_height,
+                  "Points in the colours of their clusters, and the centres of these");
     for (std::size_t p = 0; p < places.size(); ++p) {
       const bool is_centre = p >= labels_.size();
       const Index cluster = is_centre ? static_cast<Index>(p - labels_.size()) : labels_[p];
@@ -310,9 +316,9 @@ Example:
                  is_centre ? 4 : 2, fmt::format("{} {}", is_centre ? "centre of cluster" : "cluster", cluster));
     }
     return fmt::format(
-        "<h2>Clusters</h2>\n{}<p class=\"soft\">{} of {} points{}; dark: the centres. Colours come again after {} "
+        "<h2>Clusters</h2>\n{}<p class=\"soft\">{} of {}{}; dark: the centres. Colours come again after {} "
         "clusters.</p>\n",
-        plot.svg(), labels_.size(), file_.shape.rows,
+        plot.svg(), labels_.size(), counted(file_.shape.rows, "point"),
         is_plane ? "" : fmt::format(", along the two axes that have {:.0f} % of their variance", 100 * plane.shown()),
         marks.size());
   }

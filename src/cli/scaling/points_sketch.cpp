@@ -87,8 +87,6 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
 }
 
 std::string drawn(const PointsSketch& sketch, std::span<const std::string> names) {
-  constexpr int height = 480;
-  constexpr double aspect = 1.31;  // of the plot's axes: lengths are to be the same along both
   std::array<double, 4> box{1e300, -1e300, 1e300, -1e300};
   const bool is_line = sketch.coordinates == 1;
   const auto placed = [&](const Place& place, std::size_t cloud) -> AxisPlot::Point {
@@ -109,16 +107,12 @@ std::string drawn(const PointsSketch& sketch, std::span<const std::string> names
   }
   if (box[0] > box[1]) return {};
   const bool is_plane = sketch.coordinates == 2;
-  const double across = box[1] - box[0];
-  const double up = box[3] - box[2];
-  AxisPlot plot(
-      axis_around(is_line || is_plane ? "coordinate 0" : "first principal axis", Scale::linear, box[0], box[1],
-                  is_line ? 0 : up * 1.1 * aspect),
-      axis_around(is_line    ? "Y below, X above"
-                  : is_plane ? "coordinate 1"
-                             : "second principal axis",
-                  is_line ? Scale::unmarked : Scale::linear, box[2], box[3], is_line ? 0 : across * 1.1 / aspect),
-      height, fmt::format("{} and {} points, and the strongest links", sketch.counts[0], sketch.counts[1]));
+  auto [across, up] = plane_axes(is_line || is_plane ? "coordinate 0" : "first principal axis",
+                                 is_plane ? "coordinate 1" : "second principal axis",
+                                 {box[0], box[1], is_line ? 0 : box[2], is_line ? 0 : box[3]});
+  if (is_line) up = axis_around("Y below, X above", Scale::unmarked, box[2], box[3], 0);
+  AxisPlot plot(across, up, plane_height,
+                fmt::format("{} and {} points, and the strongest links", sketch.counts[0], sketch.counts[1]));
   for (const PointsSketch::Link& link : std::views::reverse(sketch.links)) {
     plot.link(placed(link.from, 0), placed(link.to, 1), link.mass / sketch.links.front().mass,
               fmt::format("X {} \u2192 Y {}: {:.4g}", link.from.index, link.to.index, link.mass));

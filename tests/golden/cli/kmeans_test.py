@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import unittest
 import warnings
 
@@ -122,6 +123,33 @@ class KMeans(CommandTest):
         page = (self.folder / "r.html").read_text()
         for words in ("<h2>Clusters</h2>", "500 of 500 points", "<h2>Objective</h2>"):
             self.assertIn(words, page)
+
+    def page(self, points: np.ndarray, clusters: int) -> str:
+        self.save("P.npy", points)
+        self.succeed(1, "kmeans", "P.npy", "-k", str(clusters), "-o", "l.npy", "--report", "p.html")
+        return (self.folder / "p.html").read_text()
+
+    def test_the_page_draws_points_of_one_coordinate_on_a_line(self):
+        page = self.page(np.arange(20.0) ** 2, 4)
+        self.assertIn(">coordinate 0</text>", page)
+        self.assertNotIn("coordinate 1", page)
+        clusters = page[page.index("<h2>Clusters</h2>") : page.index("<h2>Objective</h2>")]
+        self.assertEqual(len(set(re.findall(r'<circle cx="[^"]*" cy="([^"]*)"', clusters))), 1)
+
+    def test_the_page_draws_both_axes_of_a_plane_to_one_scale(self):
+        page = self.page(np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 5.0], [100.0, 5.0]]), 4)
+        places = re.findall(r'<circle cx="([^"]*)" cy="([^"]*)" r="4"', page[: page.index("<h2>Objective</h2>")])
+        (left, low), (right, high) = np.array(places, dtype=float).min(axis=0), np.array(places, dtype=float).max(axis=0)
+        self.assertAlmostEqual((high - low) / (right - left), 0.05, delta=0.001)
+
+    def test_the_page_has_short_numbers_where_all_points_are_equal_and_no_decades_for_a_flat_objective(self):
+        page = self.page(np.full((9, 2), 3.0), 1)
+        ticks = re.findall(r'text-anchor="end">([^<]*)</text>', page)
+        self.assertGreater(len(ticks), 5)
+        self.assertLess(max(map(len, ticks)), 6)
+        flat = self.page(blobs(500, 4), 4)
+        self.assertNotIn("1e", "".join(re.findall(r'text-anchor="end">([^<]*)</text>', flat)))
+        self.assertNotIn("logarithmic", flat)
 
     @unittest.skipIf(Referee is None, "scikit-learn is not installed")
     def test_scikit_learn_finds_the_same(self):
