@@ -74,7 +74,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
         [this](const std::string& text) {
           task_.tolerance = text == "truncation" ? std::optional<double>() : parse_positive_number(text);
         },
-        "NUMBER", "Of ||b - A u|| / ||b||, 1e-8 by default; or truncation: the error of the discretisation")
+        "NUMBER",
+        "Of ||b - A u|| / ||b||, 1e-8 by default; or truncation: until less is left than a quarter of the error of "
+        "the discretisation")
         ->group(group::iteration);
     add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
               "100000 by default; then u is written as it is")
@@ -168,6 +170,17 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.tile(level ? fmt::format("{:.1e}", level->mean_square) : "-", "error of the discretisation");
     report.tile(seconds_text(work.seconds), "in all");
     if (its.state.end != iterate::End::converged) print_warning(fmt::format("{}: {}", status, its.state.reason));
+    double volume = 1;
+    for (std::size_t a = 0; a < task_.spacing.size(); ++a) {
+      volume *= task_.spacing[a] * static_cast<double>(task_.grid.extents[a]);
+    }
+    constexpr double small = 1e-3, roundoff = 1e-12;
+    if (off > std::max(task_.tolerance.value_or(0), small) &&
+        std::abs(its.balance.source + inflow) > roundoff * volume * its.right_side) {
+      print_warning(
+          fmt::format("what f makes and what flows in are off by {:.2g} % of all: for flows give a{} --tolerance",
+                      100 * off, task_.tolerance ? " smaller" : " number as"));
+    }
   }
 
   void draw(Report& report, Work& work) override { draw_poisson(report, work, task_, outcome_); }

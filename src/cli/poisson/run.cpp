@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <numbers>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/poisson/multigrid.hpp"
@@ -31,31 +31,33 @@ using poisson::Method;
 constexpr double much = 4;
 
 /// The solver as the host drives it: checkpoints hold vectors in the order of the array, so that any number of ranks
-/// can go on; and iterations may end where they change less than the discretisation is off by.
+/// can go on; and iterations may end where less is left of them than the discretisation is off by.
 class Iteration {
  public:
   Iteration(mpi::Context& context, poisson::Solver<double>& solver, const BoxPartition& boxes,
-            const BoxPartition& slices, poisson::TwoLevels<double>* until)
-      : context_(context), solver_(solver), boxes_(boxes), slices_(slices), until_(until) {
+            const BoxPartition& slices, poisson::TwoLevels<double>* until, double eigenvalue)
+      : context_(context),
+        solver_(solver),
+        boxes_(boxes),
+        slices_(slices),
+        until_(until),
+        most_per_residual_(until == nullptr ? 0 : solver.right_side() / eigenvalue) {
     mpi::agreed(context, [&] { u_.resize(static_cast<std::size_t>(boxes.box(context.rank()).points())); });
   }
 
   bool advance() {
-    if (until_ != nullptr && solver_.state().step == 0) solver_.copy_solution(u_);
     const bool goes_on = solver_.advance();
     state_ = solver_.state();
-    if (until_ == nullptr || !goes_on) return goes_on;
-    std::vector<double> before = u_;
+    // Seldom in long runs, as it takes longer than their iterations; the same in resumed ones.
+    constexpr Index few = 16;
+    if (until_ == nullptr || !goes_on || (state_.step > few && state_.step % few != 0)) return goes_on;
     solver_.copy_solution(u_);
-    std::array<simd::ExactSum, 1> squares;
-    for (std::size_t i = 0; i < u_.size(); ++i) squares[0].add((u_[i] - before[i]) * (u_[i] - before[i]));
-    collective::merge(context_, squares);
-    const double change = std::sqrt(squares[0].rounded<double>() / static_cast<double>(boxes_.whole().points()));
+    const double left = most_per_residual_ * solver_.residual();
     const double off = until_->error(u_)->mean_square;
-    if (!(change <= off)) return true;
+    constexpr double share = 0.25;  // little, as what is left of the iteration is a part of `off`, too
+    if (!(left <= share * off)) return true;
     state_.end = iterate::End::converged;
-    state_.reason =
-        fmt::format("the last iteration changed u by {:.2e}, the discretisation is off by {:.2e}", change, off);
+    state_.reason = fmt::format("the iteration is off by {:.2e} at most, the discretisation by {:.2e}", left, off);
     return false;
   }
   [[nodiscard]] const iterate::State& state() const noexcept { return state_; }
@@ -69,7 +71,6 @@ class Iteration {
     for (auto& [name, values] : checkpoint.by_rank) values = moved(context_, slices_, values, boxes_);
     solver_.resume(checkpoint);
     state_ = solver_.state();
-    if (until_ != nullptr) solver_.copy_solution(u_);
   }
 
  private:
@@ -78,9 +79,32 @@ class Iteration {
   const BoxPartition& boxes_;
   const BoxPartition& slices_;
   poisson::TwoLevels<double>* until_;
-  std::vector<double> u_;  // of the iteration before
+  double most_per_residual_;  // what u may be off by for a ‖b - A u‖/‖b‖ of 1, √(mean of squares)
+  std::vector<double> u_;
   iterate::State state_;
 };
+
+/// No eigenvalue of A is less, but the 0 of constants where u is given nowhere: the least one for the least k
+/// everywhere.
+double least_eigenvalue(mpi::Context& context, const poisson::Axes& axes, const std::vector<double>& k) {
+  double given = 0, step = INFINITY;  // where u is given, and from 0 to the next one
+  for (const poisson::Axis& axis : axes) {
+    if (!axis.is_used()) continue;
+    const auto of_angle = [&](double angle) {
+      const double root = 2 * std::sin(angle * std::numbers::pi * axis.spacing() / axis.length() / 2) / axis.spacing();
+      return root * root;
+    };
+    const auto values = std::ranges::count(axis.sides(), poisson::Side::value);
+    if (values > 0) {
+      given += of_angle(values == 2 ? 1 : 0.5);
+    } else if (axis.extent() > 1) {
+      step = std::min(step, of_angle(axis.is_periodic() ? 2 : 1));
+    }
+  }
+  const double least_k = k.empty() ? INFINITY : *std::ranges::min_element(k);
+  const double least = mpi::all_reduce(context.comm(), least_k, mpi::Operation::minimum());
+  return (std::isinf(least) ? 1 : least) * (given > 0 ? given : step);
+}
 
 /// The method, and why where it was not chosen by the user.
 std::pair<Method, std::string> method_of(const PoissonTask& task, double jump) {
@@ -198,7 +222,8 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     if (!task.tolerance && !levels.is_known()) {
       throw ArgumentError("--tolerance: there is no second grid to tell truncation by, expected a number");
     }
-    Iteration iteration(context, solver, boxes, slices, task.tolerance ? nullptr : &levels);
+    Iteration iteration(context, solver, boxes, slices, task.tolerance ? nullptr : &levels,
+                        least_eigenvalue(context, axes, k));
 
     std::vector<std::string> inputs{task.input, task.k, task.start};
     std::ranges::copy(task.sides.files(), std::back_inserter(inputs));
@@ -225,6 +250,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
     solver.copy_solution(u);
     outcome.residual = solver.residual();
+    outcome.right_side = solver.right_side();
     outcome.balance = solver.balance();
     outcome.discretisation = levels.error(u);
     const auto [lowest, highest] = std::ranges::minmax_element(u);

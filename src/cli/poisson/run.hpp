@@ -43,7 +43,8 @@ struct PoissonOutcome {
   iterate::State state;
   std::vector<double> errors;
   Index resumed_at = 0;
-  double residual = 0;  // computed again
+  double residual = 0;               // computed again
+  double right_side = 0;             // √(mean of squares) of b
   poisson::Balance balance;
   std::optional<poisson::Discretisation> discretisation;
   double lowest = 0, highest = 0;  // of u

@@ -520,8 +520,9 @@ void Solver<T>::copy_from_conjugate_gradients() {
   level_.copy_in(right_side_, b_);
 }
 
+// Their sums, of b - A·u and of b.
 template <class T>
-double Solver<T>::residual() {
+std::array<double, 2> Solver<T>::squares() {
   copy_from_conjugate_gradients();
   level_.exchange(u_);
   const Index n = level_.row_length();
@@ -535,8 +536,18 @@ double Solver<T>::residual() {
     }
   });
   collective::merge(context_, squares);
-  const double of_b = squares[1].rounded<double>();
-  return of_b == 0 ? 0 : std::sqrt(squares[0].rounded<double>() / of_b);
+  return {squares[0].rounded<double>(), squares[1].rounded<double>()};
+}
+
+template <class T>
+double Solver<T>::residual() {
+  const auto [left, all] = squares();
+  return all == 0 ? 0 : std::sqrt(left / all);
+}
+
+template <class T>
+double Solver<T>::right_side() {
+  return std::sqrt(squares()[1] / static_cast<double>(partition_.whole().points()));
 }
 
 template <class T>

@@ -115,6 +115,8 @@ class Solver {
   void copy_solution(std::span<T> u);
   /// ‖b - A·u‖ / ‖b‖, computed again from u. Collective.
   [[nodiscard]] double residual();
+  /// √(mean of squares) of b, which is f with what is given on sides. Collective.
+  [[nodiscard]] double right_side();
   /// By the u of now; the same bits on any number of ranks. Collective.
   [[nodiscard]] Balance balance();
   /// Of this, with all it was made of.
@@ -130,6 +132,7 @@ class Solver {
   void copy_from_conjugate_gradients();
   [[nodiscard]] double weight(Index i, Index j, Index x) const;
   void remove_mean(Values<T>& values, bool is_expected);
+  [[nodiscard]] std::array<double, 2> squares();
   void make_conjugate_gradients();
   [[nodiscard]] double error();
   void iterate_once();
