@@ -151,8 +151,16 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     const double off = report.fact("imbalance", size > 0 ? std::abs(its.balance.source + inflow) / size : 0);
     row("source", "integral of f", its.balance.source, fmt::format("{:.8g}", its.balance.source));
     report.row("inflow through sides", by_side);
-    report.line("balance", fmt::format("f makes {:.6g}, {:.6g} flows in ({}), off by {:.1e} of all", its.balance.source,
-                                       inflow, by_side, off));
+    const std::optional<double> subtracted =
+        report.fact("subtracted_mean", task_.project ? its.subtracted : std::nullopt);
+    if (task_.project) {
+      const std::string text = subtracted ? fmt::format("{:.8g}, subtracted from f", *subtracted)
+                                          : std::string("none is subtracted, as u is given on a side");
+      report.line("mean", text);
+      report.row("mean of f, with what flows in", text);
+    }
+    report.line("balance", fmt::format("f{} makes {:.6g}, {:.6g} flows in ({}), off by {:.1e} of all",
+                                       subtracted ? " less its mean" : "", its.balance.source, inflow, by_side, off));
     report.row("imbalance, as a part of all", fmt::format("{:.2e}", off));
     const auto& level = its.discretisation;
     report.fact("discretisation.largest", level ? std::optional(level->largest) : std::nullopt);

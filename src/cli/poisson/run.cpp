@@ -251,6 +251,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     solver.copy_solution(u);
     outcome.residual = solver.residual();
     outcome.right_side = solver.right_side();
+    outcome.subtracted = solver.subtracted();
     outcome.balance = solver.balance();
     outcome.discretisation = levels.error(u);
     const auto [lowest, highest] = std::ranges::minmax_element(u);

@@ -45,6 +45,7 @@ struct PoissonOutcome {
   Index resumed_at = 0;
   double residual = 0;               // computed again
   double right_side = 0;             // √(mean of squares) of b
+  std::optional<double> subtracted;  // from f, the mean that has to be 0
   poisson::Balance balance;
   std::optional<poisson::Discretisation> discretisation;
   double lowest = 0, highest = 0;  // of u

@@ -299,7 +299,7 @@ void Solver<T>::set_right_side(std::span<const T> f) {
         });
   });
   expect_range();
-  if (is_singular_) remove_mean(b_, true);
+  if (is_singular_) subtracted_ = remove_mean(b_, true);
 }
 
 // Sums of squares of b, and of what becomes of it, have to be numbers other than 0.
@@ -333,7 +333,7 @@ double Solver<T>::weight(Index i, Index j, Index x) const {
 }
 
 template <class T>
-void Solver<T>::remove_mean(Values<T>& values, bool is_expected) {
+double Solver<T>::remove_mean(Values<T>& values, bool is_expected) {
   std::array<simd::ExactSum, 3> sums;
   level_.for_each_row([&](Index offset, Index i, Index j) {
     for (Index x = 0; x < level_.row_length(); ++x) {
@@ -356,6 +356,7 @@ void Solver<T>::remove_mean(Values<T>& values, bool is_expected) {
   level_.for_each_row([&](Index offset, Index, Index) {
     for (Index x = 0; x < level_.row_length(); ++x) values[at(offset + x)] -= static_cast<T>(mean);
   });
+  return mean;
 }
 
 template <class T>

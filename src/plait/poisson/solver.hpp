@@ -117,6 +117,8 @@ class Solver {
   [[nodiscard]] double residual();
   /// √(mean of squares) of b, which is f with what is given on sides. Collective.
   [[nodiscard]] double right_side();
+  /// The mean of f, with what flows in, that b is without; empty where u is given on a side.
+  [[nodiscard]] const std::optional<double>& subtracted() const noexcept { return subtracted_; }
   /// By the u of now; the same bits on any number of ranks. Collective.
   [[nodiscard]] Balance balance();
   /// Of this, with all it was made of.
@@ -131,7 +133,7 @@ class Solver {
   void for_each_face_of_sides(const F& f);
   void copy_from_conjugate_gradients();
   [[nodiscard]] double weight(Index i, Index j, Index x) const;
-  void remove_mean(Values<T>& values, bool is_expected);
+  double remove_mean(Values<T>& values, bool is_expected);
   [[nodiscard]] std::array<double, 2> squares();
   void make_conjugate_gradients();
   [[nodiscard]] double error();
@@ -154,6 +156,7 @@ class Solver {
   krylov::Dots dots_;
   bool has_begun_ = false;
   double right_side_squared_ = 0;
+  std::optional<double> subtracted_;
   // Of conjugate gradients.
   std::vector<T> right_side_, solution_;
   std::unique_ptr<krylov::ConjugateGradient<T>> conjugate_gradient_;

@@ -240,12 +240,24 @@ class Poisson(CommandTest):
                     self.assertRegex(refused.errors[0], rf"f.npy: its mean, with what flows in through the sides, is {f.mean():.5f}\d*, expected 0.*\(--project\)")
                     self.assertNotIn("u.npy", self.files())
                     kinds = [["periodic" if "periodic" in boundary else "flux"] * 2, ["periodic" if boundary == "periodic" else "flux"] * 2]
-                    self.solve(ranks, "f.npy", "--boundary", boundary, "--project", "-o", "u.npy", "--tolerance", "1e-12")
+                    report = self.solve(ranks, "f.npy", "--boundary", boundary, "--project", "-o", "u.npy", "--tolerance", "1e-12")
+                    self.assertAlmostEqual(report["subtracted_mean"], f.mean(), 14)
                     u = self.load("u.npy")
                     a, _ = operator(np.ones_like(f), [1, 1], kinds, False)
                     np.testing.assert_allclose(a @ u.ravel(), (f - f.mean()).ravel(), atol=1e-10)
                     self.assertAlmostEqual(u.mean(), 0, 12)
                     (self.folder / "u.npy").unlink()
+
+    def test_the_mean_that_is_subtracted_is_told(self):
+        f = self.save("f.npy", np.random.default_rng(2).random((6, 7)))
+        flux = ("f.npy", "-o", "u.npy", "--boundary", "flux,1-=flux:3", "--project")
+        mean = f.mean() + 3 / 7  # what flows in is spread over 7 cells
+        self.assertAlmostEqual(self.solve(2, *flux)["subtracted_mean"], mean, 13)
+        text = self.succeed(0, "poisson", *flux)
+        self.assertIn(f"mean      {mean:.8g}, subtracted from f", text)
+        self.assertIn("f less its mean makes", text)
+        self.assertIsNone(self.solve(2, "f.npy", "-o", "u.npy", "--project")["subtracted_mean"])
+        self.assertIn("none is subtracted, as u is given on a side", self.succeed(0, "poisson", "f.npy", "-o", "u.npy", "--project"))
 
     def test_vti_has_the_values_and_where_they_are(self):
         self.save("f.npy", np.ones((2, 3, 4)))
