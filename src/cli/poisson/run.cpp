@@ -29,6 +29,8 @@ using poisson::Method;
 
 // Beyond this ratio of neighbours a V-cycle alone takes more than twice as many iterations as with conjugate gradients.
 constexpr double much = 4;
+// Beyond this one, in three dimensions, coarse grids help little, and cycles by floats need not be positive definite.
+constexpr double too_much = 1e3;
 
 /// The solver as the host drives it: checkpoints hold vectors in the order of the array, so that any number of ranks
 /// can go on; and iterations may end where less is left of them than the discretisation is off by.
@@ -109,8 +111,9 @@ double least_eigenvalue(mpi::Context& context, const poisson::Axes& axes, const 
 /// The method, and why where it was not chosen by the user.
 std::pair<Method, std::string> method_of(const PoissonTask& task, double jump) {
   if (task.method) return {*task.method, ""};
-  if (jump > much)
-    return {Method::multigrid_conjugate_gradients, fmt::format("k jumps by {:.3g} between neighbours", jump)};
+  const std::string jumps = fmt::format("k jumps by {:.3g} between neighbours", jump);
+  if (jump > too_much && task.grid.extents.size() == 3) return {Method::conjugate_gradients, jumps};
+  if (jump > much) return {Method::multigrid_conjugate_gradients, jumps};
   if (!task.tolerance) return {Method::full_multigrid, "it reaches the error of the discretisation first"};
   return {Method::v_cycles, jump > 1 ? fmt::format("k changes by {:.3g} at most between neighbours", jump) : "k is 1"};
 }

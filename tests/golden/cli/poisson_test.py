@@ -278,6 +278,11 @@ class Poisson(CommandTest):
             for words in ("<h2>Convergence</h2>", title, "imbalance", "error of the discretisation", f"{report['residual']:.1e}"):
                 self.assertIn(words, page)
 
+    def test_auto_avoids_coarse_grids_where_k_jumps_most_in_three_dimensions(self):
+        self.save("f.npy", np.ones((6, 6, 6)))
+        self.save("k.npy", np.where(np.random.default_rng(1).random((6, 6, 6)) < 0.5, 1, 1e6))
+        self.assertRegex(self.succeed(2, "poisson", "f.npy", "-k", "k.npy", "-o", "u.npy"), r"method    cg, as k jumps by 1e\+06")
+
     def test_what_can_not_be_is_said_on_all_ranks(self):
         f = self.save("f.npy", np.ones((4, 6)))
         k = np.ones((4, 6))
