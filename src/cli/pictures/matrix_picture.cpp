@@ -85,6 +85,7 @@ Shading::Shading(std::span<const MatrixPicture> pictures) {
   for (const MatrixPicture& picture : pictures) {
     for_each_cell(picture, [&](double number) {
       largest_ = std::max(largest_, std::abs(number));
+      is_linear_ = picture.scale() == MatrixPicture::Scale::linear;
       has_positive_ = has_positive_ || number > 0;
       has_negative_ = has_negative_ || number < 0;
     });
@@ -93,8 +94,16 @@ Shading::Shading(std::span<const MatrixPicture> pictures) {
   double least = largest_;
   for (const MatrixPicture& picture : pictures) {
     for_each_cell(picture, [&](double number) {
-      if (number != 0) least = std::min(least, std::abs(number));
+      if (number != 0 || is_linear_) least = std::min(least, std::abs(number));
     });
+  }
+  if (is_linear_) {
+    // Zeros between numbers of one sign are drawn as the least ones.
+    has_positive_ = has_positive_ || !has_negative_;
+    if (has_positive_ && has_negative_) least = 0;
+    step_ = (largest_ - least) / shades;
+    if (!(step_ > 1e-12 * largest_)) step_ = 0;
+    return;
   }
   // Of steps less than a decade the least size is in the lowest shade; where sizes differ by more, it is not drawn.
   step_ = std::clamp(std::log10(largest_ / least) / (shades - 1e-6), 0.0, 1.0);
@@ -103,15 +112,21 @@ Shading::Shading(std::span<const MatrixPicture> pictures) {
 
 int Shading::of(double number) const {
   const double size = std::abs(number);
+  if (is_linear_ && largest_ > 0) {
+    const double below = step_ > 0 ? (largest_ - size) / step_ : 0;
+    const int shade = std::clamp(shades - static_cast<int>(below), 1, shades);
+    return number < 0 || !has_positive_ ? -shade : shade;
+  }
   if (!(size > 0)) return 0;
   const double below = step_ > 0 ? std::min(std::log10(largest_ / size) / step_, double{shades}) : 0;
   const int shade = std::clamp(shades - static_cast<int>(below), 0, shades);
   return number < 0 ? -shade : shade;
 }
 
-double Shading::factor() const { return std::pow(10.0, step_); }
-
-double Shading::least_of(int shade) const { return largest_ * std::pow(10.0, -step_ * (shades - shade + 1)); }
+double Shading::least_of(int shade) const {
+  const int steps = shades - shade + 1;
+  return is_linear_ ? largest_ - step_ * steps : largest_ * std::pow(10.0, -step_ * steps);
+}
 
 std::string cells_svg(const MatrixPicture& picture, const Shading& shading, const CellWords& words, double left,
                       double top, double width, double height) {
@@ -150,9 +165,9 @@ std::string scale_svg(const Shading& shading, const CellWords& words, double lef
     text += svg::text(left, top + 10, heading, "class=\"title\"");
     top += 22;
     // Larger sizes stand at the outer ends, as on an axis.
-    const int lowest = shading.factor() > 1 ? 1 : Shading::shades;
+    const int lowest = shading.has_steps() ? 1 : Shading::shades;
     const auto label = [&](double size, double y) {
-      text += svg::text(left + 24, y + 4, words.number(sign * size), "class=\"small\"");
+      text += svg::text(left + 24, y + 4, words.number(sign * size + 0.0), "class=\"small\"");
     };
     for (int k = lowest; k <= Shading::shades; ++k) {
       const int shade = sign > 0 ? Shading::shades + lowest - k : k;
@@ -163,7 +178,7 @@ std::string scale_svg(const Shading& shading, const CellWords& words, double lef
             top);
       top += shade_height;
     }
-    if (shading.factor() > 1) label(sign < 0 ? shading.largest() : shading.least_of(1), top);
+    if (shading.has_steps()) label(sign < 0 ? shading.largest() : shading.least_of(1), top);
     top += sign_gap;
   };
   if (shading.has_positive()) part(1, words.positive);
@@ -171,18 +186,18 @@ std::string scale_svg(const Shading& shading, const CellWords& words, double lef
   return text;
 }
 
-std::string drawn(const MatrixPicture& picture, std::string_view what) {
+std::string drawn(const MatrixPicture& picture, std::string_view what, CellWords words, double tall) {
   if (picture.is_empty()) return {};
   const layout::Shape& shape = picture.shape();
   const layout::Shape& cells = picture.cells();
-  const auto longest = static_cast<double>(std::max(shape.rows, shape.columns));
-  const auto side_of = [&](Index extent) {
-    return std::max(thinnest_side, picture_side * static_cast<double>(extent) / longest);
+  const double down = tall * static_cast<double>(shape.rows), across = static_cast<double>(shape.columns);
+  const auto side_of = [&](double length) {
+    return std::max(thinnest_side, picture_side * length / std::max(down, across));
   };
-  const double width = side_of(shape.columns);
-  const double height = side_of(shape.rows);
+  const double width = side_of(across);
+  const double height = side_of(down);
   const Shading shading({&picture, 1});
-  const CellWords words{.number = [](double number) { return fmt::format("{:.3g}", number); }};
+  words.number = [](double number) { return fmt::format("{:.3g}", number); };
   std::string text =
       svg::opening("plot", picture_width, picture_top + std::max(height, picture_side - 60) + bottom_margin,
                    fmt::format("Elements of {}, {} x {}", what, shape.rows, shape.columns)) +
@@ -190,8 +205,10 @@ std::string drawn(const MatrixPicture& picture, std::string_view what) {
       scale_svg(shading, words, picture_left + width + 28, picture_top) + "</svg>\n<p class=\"soft\">";
   if (shading.largest() == 0) {
     text += "All elements are 0. ";
-  } else if (shading.factor() > 1) {
-    text += fmt::format("Each shade is a factor of {:.3g}; what is less than {:.2g} is not drawn. ", shading.factor(),
+  } else if (shading.has_steps() && shading.is_linear()) {
+    text += fmt::format("Each shade is {:.3g} wide. ", shading.step());
+  } else if (shading.has_steps()) {
+    text += fmt::format("Each shade is a factor of {:.3g}; what is less than {:.2g} is not drawn. ", shading.step(),
                         shading.least_of(1));
   }
   if (cells.rows == shape.rows && cells.columns == shape.columns) {

@@ -21,11 +21,15 @@ class MatrixPicture {
   static constexpr Index most_cells = 160;  // along a side
 
   MatrixPicture() = default;
-  explicit MatrixPicture(layout::Shape shape)
-      : shape_(shape),
+  enum class Scale : unsigned char { logarithmic, linear };
+
+  explicit MatrixPicture(layout::Shape shape, Scale scale = Scale::logarithmic)
+      : scale_(scale),
+        shape_(shape),
         cells_{std::min(shape.rows, most_cells), std::min(shape.columns, most_cells)},
         sizes_(2 * static_cast<std::size_t>(layout::elements(cells_))) {}
 
+  [[nodiscard]] Scale scale() const noexcept { return scale_; }
   [[nodiscard]] const layout::Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const layout::Shape& cells() const noexcept { return cells_; }
   [[nodiscard]] bool is_empty() const noexcept { return sizes_.empty(); }
@@ -71,31 +75,38 @@ class MatrixPicture {
     cell[1] = std::max(cell[1], -number);
   }
 
+  Scale scale_ = Scale::logarithmic;
   layout::Shape shape_{};
   layout::Shape cells_{};
   std::vector<double> sizes_;  // by cell: the largest of the positive numbers, and of the negative ones
 };
 
-/// Eight shades for positive numbers and eight for negative ones, each of a factor of ten or, where numbers differ by
-/// less, a smaller one.
+/// Eight shades for positive numbers and eight for negative ones. On a logarithmic scale each is of a factor of ten or,
+/// where numbers differ by less, a smaller one. On a linear one all are alike, from 0 on where there are both signs,
+/// else from the least size on.
 class Shading {
  public:
   static constexpr int shades = 8;
 
   explicit Shading(std::span<const MatrixPicture> pictures);
 
-  /// From -8 to 8; 0 is not drawn.
+  /// From -8 to 8; 0 is not drawn: what is 0 or small on a logarithmic scale.
   [[nodiscard]] int of(double number) const;
   [[nodiscard]] double largest() const { return largest_; }
-  [[nodiscard]] double factor() const;
+  [[nodiscard]] bool is_linear() const { return is_linear_; }
+  /// Whether there is more than one size.
+  [[nodiscard]] bool has_steps() const { return step_ > 0; }
+  /// Of a step: what sizes grow by, as a factor or a difference.
+  [[nodiscard]] double step() const { return is_linear_ ? step_ : std::pow(10.0, step_); }
   /// The least size of a shade.
   [[nodiscard]] double least_of(int shade) const;
   [[nodiscard]] bool has_negative() const { return has_negative_; }
   [[nodiscard]] bool has_positive() const { return has_positive_; }
 
  private:
+  bool is_linear_ = false;
   double largest_ = 0;
-  double step_ = 1;
+  double step_ = 1;  // of sizes, or of their decimal logarithms
   bool has_positive_ = false;
   bool has_negative_ = false;
 };
@@ -106,7 +117,7 @@ struct CellWords {
   std::string_view across = "column";
   std::string_view positive = "positive";
   std::string_view negative = "negative";
-  std::function<std::string(double)> number;  // three digits, with the unit
+  std::function<std::string(double)> number{};  // three digits, with the unit
 };
 
 /// The cells of a picture in a frame with ticks, and what they are to who points at them.
@@ -119,6 +130,8 @@ struct CellWords {
 /// The picture as HTML, with a scale and a caption. Empty for a matrix without elements.
 ///
 /// \param what  "the density matrix"
-[[nodiscard]] std::string drawn(const MatrixPicture& picture, std::string_view what);
+/// \param tall  the height of an element of width 1
+[[nodiscard]] std::string drawn(const MatrixPicture& picture, std::string_view what, CellWords words = {},
+                                double tall = 1);
 
 }  // namespace plait::cli

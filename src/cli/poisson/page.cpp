@@ -20,7 +20,7 @@ std::string convergence_of(const PoissonTask& task, const PoissonOutcome& outcom
   if (task.tolerance) numbers.push_back(*task.tolerance);
   const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
   AxisPlot plot({"iteration", Scale::counts, 1, std::max(2.0, static_cast<double>(curve.size()))},
-                logarithmic_axis("‖b - A u‖/‖b‖, without a unit", numbers, has_zeros), 320,
+                logarithmic_axis("‖b - A u‖/‖b‖", numbers, has_zeros), 320,
                 fmt::format("The residual after each of {} iterations, on a logarithmic scale", curve.size()));
   if (task.tolerance) plot.level(*task.tolerance, fmt::format("tolerance {:.2g}", *task.tolerance));
   plot.curve("compute", "residual", curve);
@@ -37,7 +37,7 @@ std::string curve_of(const MatrixPicture& picture) {
   }
   AxisPlot plot(
       {"point, counted from 0", Scale::counts, 0, std::max(1.0, static_cast<double>(picture.shape().rows - 1))},
-      linear_axis("u, in its unit", heights), 320, fmt::format("u at {} points of its axis", picture.shape().rows));
+      linear_axis("u", heights), 320, fmt::format("u at {} points of its axis", picture.shape().rows));
   plot.curve("compute", "u", values);
   return plot.svg();
 }
@@ -52,8 +52,14 @@ void draw_poisson(Report& report, Work& work, const PoissonTask& task, const Poi
   report.figure(convergence_of(task, outcome));
   const std::string title =
       dimensions == 3 ? fmt::format("u in slice {} of axis 0", task.grid.extents[0] / 2) : std::string("u");
+  if (dimensions == 1) return report.figure(fmt::format("<h2>{}</h2>\n", title) + curve_of(outcome.picture));
+  const std::size_t down = dimensions - 2, across = dimensions - 1;
+  const std::vector<double>& spacing = task.grid.spacing;
+  const std::string names[] = {fmt::format("axis {}", down), fmt::format("axis {}", across)};
   report.figure(fmt::format("<h2>{}</h2>\n", title) +
-                (dimensions == 1 ? curve_of(outcome.picture) : drawn(outcome.picture, "u")));
+                drawn(outcome.picture, "u", {.down = names[0], .across = names[1]}, spacing[down] / spacing[across]) +
+                fmt::format("<p class=\"soft\">Points are {:.4g} apart on axis {} and {:.4g} on axis {}.</p>\n",
+                            spacing[down], down, spacing[across], across));
 }
 
 }  // namespace plait::cli

@@ -122,8 +122,8 @@ MatrixPicture picture_of(Work& work, const BoxPartition& boxes, int dimensions, 
   const layout::Box whole = boxes.whole(), own = boxes.box(work.context.rank());
   const bool is_curve = dimensions == 1;
   MatrixPicture picture = mpi::agreed(work.context, [&] {
-    return MatrixPicture(is_curve ? layout::Shape{whole.extent(2), 1}
-                                  : layout::Shape{whole.extent(1), whole.extent(2)});
+    return MatrixPicture(is_curve ? layout::Shape{whole.extent(2), 1} : layout::Shape{whole.extent(1), whole.extent(2)},
+                         MatrixPicture::Scale::linear);
   });
   const Index slice = whole.extent(0) / 2;
   for (Index j = own.low[1]; j < own.high[1] && own.low[0] <= slice && slice < own.high[0]; ++j) {

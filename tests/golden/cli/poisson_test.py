@@ -1,6 +1,7 @@
 """`plait poisson` against the equation itself, known solutions and SciPy's sparse solver."""
 
 import json
+import re
 import unittest
 
 import numpy as np
@@ -277,6 +278,21 @@ class Poisson(CommandTest):
             page = (self.folder / "r.html").read_text()
             for words in ("<h2>Convergence</h2>", title, "imbalance", "error of the discretisation", f"{report['residual']:.1e}"):
                 self.assertIn(words, page)
+
+    def test_the_picture_of_u_has_even_shades_names_of_axes_and_the_shape_of_the_box(self):
+        self.save("f.npy", np.zeros((20, 40)))
+        for sides, shades in (("value:300,0+=value:308", 8), ("value:-4,0+=value:4", 16), ("value:0", 0)):
+            with self.subTest(sides):
+                self.solve(2, "f.npy", "--boundary", f"flux,0-={sides}", "--spacing", "4,1", "-o", "u.npy", "--report", "r.html")
+                page = (self.folder / "r.html").read_text()
+                self.assertIn('data-words="axis 0;axis 1"', page)
+                self.assertIn("Points are 4 apart on axis 0 and 1 on axis 1.", page)
+                self.assertRegex(page, r'width="225.0+" height="450.0+" class="cells"')
+                if shades:
+                    rows = {m for m in re.findall(r'<path class="([pm]\d)" stroke-width', page)}
+                    self.assertEqual(len(rows), shades)
+                    self.assertIn("Each shade is", page)
+                    self.assertNotIn("is not drawn", page)
 
     def test_auto_avoids_coarse_grids_where_k_jumps_most_in_three_dimensions(self):
         self.save("f.npy", np.ones((6, 6, 6)))
