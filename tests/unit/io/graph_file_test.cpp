@@ -91,6 +91,10 @@ TEST_F(GraphFile, MayHaveLinesOfAnyLength) {
 TEST_F(GraphFile, OfMetisIsRefusedWithTheLineThatIsWrong) {
   expect_refused("", ": is empty; expected a graph in METIS' format");
   expect_refused("% only\n", ": is empty");
+  expect_refused("\x93NUMPY\x01", ": is a NumPy .npy file; expected a graph in METIS' format or a sparse matrix");
+  expect_refused("PK\x03\x04", ": is an archive, as NumPy's .npz are; expected a graph");
+  expect_refused("\x89HDF\r\n\x1a\n", ": is an HDF5 file; expected a graph");
+  expect_refused("3 1\x1f\n", ": is binary, with \\x1f in byte 3; expected a graph");
   expect_refused("3\n", ":1: expected the number of edges, found the end of the line");
   expect_refused("x 3\n", ":1: expected a whole number, found \"x");
   expect_refused("3000000000 1\n", ":1: 3000000000 vertices; expected 0 to 2147483647");

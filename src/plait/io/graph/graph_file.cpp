@@ -12,6 +12,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/io/file.hpp"
+#include "plait/io/hdf5/hdf5.hpp"
 #include "plait/io/matrix_market/matrix_market.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/text/text_lines.hpp"
@@ -24,8 +25,21 @@ namespace {
 /// Whole numbers in a text file, line by line. Lines may have any length.
 class Numbers {
  public:
-  explicit Numbers(const std::string& path)
-      : file_(File::open_to_read(path)), path_(path), buffer_(static_cast<std::size_t>(Index{1} << 20)) {}
+  /// \throws FileError  it is no text
+  Numbers(const std::string& path, std::string_view expected)
+      : file_(File::open_to_read(path)), path_(path), buffer_(static_cast<std::size_t>(Index{1} << 20)) {
+    static_cast<void>(peek());
+    const std::string_view start(buffer_.data(), static_cast<std::size_t>(std::min<Index>(filled_, 64)));
+    const auto refuse = [&](std::string_view kind) { fail_whole(fmt::format("is {}; expected {}", kind, expected)); };
+    if (start.starts_with(npy_magic)) refuse("a NumPy .npy file");
+    if (start.starts_with("PK\x03\x04")) refuse("an archive, as NumPy's .npz are");
+    if (find_hdf5(file_)) refuse("an HDF5 file");
+    const auto is_text = [](char c) { return static_cast<unsigned char>(c) >= ' ' || is_blank(c) || c == '\n'; };
+    const auto bad = std::ranges::find_if_not(start, is_text);
+    if (bad != start.end()) {
+      refuse(fmt::format("binary, with \\x{:02x} in byte {}", static_cast<unsigned char>(*bad), bad - start.begin()));
+    }
+  }
 
   [[nodiscard]] Index line() const noexcept { return line_; }
 
@@ -190,7 +204,7 @@ std::string words_of(const graph::Flaw& flaw, const std::vector<Index>& line_of)
 }
 
 graph::Graph read_metis_graph(const std::string& path, Asymmetry asymmetry) {
-  Numbers numbers(path);
+  Numbers numbers(path, "a graph in METIS' format or a sparse matrix in a Matrix Market file");
   const MetisHeader header = read_metis_header(numbers);
   graph::Graph graph;
   std::vector<Index> line_of;
@@ -301,7 +315,7 @@ std::vector<int> read_parts(const std::string& path, Index vertices) {
   if (std::string_view(start.data(), got) == npy_magic) {
     parts = read_npy_integers(path);
   } else {
-    Numbers numbers(path);
+    Numbers numbers(path, "a .npy vector, or the number of one part a line");
     while (numbers.next_line()) {
       if (const auto part = numbers.next()) parts.push_back(*part);
       if (numbers.next()) numbers.fail("expected the number of one part a line");
