@@ -36,6 +36,14 @@ Example:
     options.host({.machine = false, .page = "the parts and how they touch"});
   }
 
+  void check() override {
+    if (how_.method == partition::Method::best || how_.method == partition::Method::multilevel || input_.has_points()) {
+      return;
+    }
+    throw UsageError(
+        fmt::format("--method is {}, but --points is missing, the places of the vertices", name(how_.method)));
+  }
+
   void run(Work& work) override {
     input_.read(work);
     work.meter.stage("partitioning", 0, 0);
@@ -45,7 +53,7 @@ Example:
   }
 
   void report(Report& report, Work& work) override {
-    input_.report(report);
+    input_.report(report, fmt::format("{} by {} ({})", counted(how_.parts, "part"), name(how_.method), result_.start));
     report.label(12);
     report.line("parts", fmt::format("{} by {} ({})", how_.parts, report.fact("method", name(how_.method)),
                                      report.fact("start", result_.start)));
@@ -54,6 +62,7 @@ Example:
     report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));
     report.line("total", seconds_text(report.fact("seconds", work.seconds)));
     report.line("output", report.fact("output.path", output_));
+    report.fact_or_null("report", settings.page);
   }
 
   void draw(Report& report, Work& /*work*/) override { input_.draw(report, result_.part, how_.parts); }

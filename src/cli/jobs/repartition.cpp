@@ -13,7 +13,8 @@
 
 #include "cli/host/job.hpp"
 #include "cli/partition/graph_input.hpp"
-#include "cli/pictures/svg.hpp"
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/plane.hpp"
 
 namespace plait::cli {
 
@@ -32,7 +33,8 @@ Example:
   mpirun -n 4 plait repartition mesh.graph --from old.npy --weights w.npy --moved-at-most 10% -o new.npy)");
     input_.declare(options, *this);
     options.reads("--from", from_, "The parts so far: a .npy vector, or a number a line")->required();
-    add_value(options, "-k,--parts", parts_, parse_parts, "COUNT", "How many parts; by default as many as --from has");
+    add_value(options, "-k,--parts", parts_, parse_parts, "COUNT",
+              "How many parts, by default as many as --from has; of fewer, the last ones are dissolved");
     add_parts_output(options, *this, output_);
     add_balance(options, how_.imbalance, how_.seed);
     add_value(options, "--moved-at-most", how_.most_moved, parse_share, "SHARE",
@@ -43,18 +45,19 @@ Example:
   void run(Work& work) override {
     input_.read(work, from_);
     const auto old = input_.parts();
-    how_.parts = parts_ ? *parts_ : old.empty() ? 1 : std::ranges::max(old) + 1;
+    const int old_parts = old.empty() ? 1 : std::ranges::max(old) + 1;
+    how_.parts = parts_.value_or(old_parts);
     work.meter.stage("repartitioning", 0, 0);
     seconds_ =
         work.timed([&] { result_ = partition::repartition(work.context, input_.view(), input_.points(), old, how_); });
     write_parts(work, output_, result_.part);
     quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
-    before_ = partition::quality_of(input_.view(), old, how_.parts);
+    before_ = partition::quality_of(input_.view(), old, old_parts);
     for (Index v = 0; v < input_.view().vertices(); ++v) sizes_ += input_.view().size(v);
   }
 
   void report(Report& report, Work& work) override {
-    input_.report(report);
+    input_.report(report, fmt::format("{}, {}", counted(how_.parts, "part"), result_.way.name));
     report.label(12);
     report.fact("from.path", from_);
     report.line("before", fmt::format("cut {}, imbalance {:.4g}", report.fact("from.cut", before_.cut),
@@ -72,10 +75,13 @@ Example:
       front.push_back({{"way", way.name}, {"cut", way.cut}, {"moved", way.moved}});
     }
     report.fact("front", front);
+    report.tile(share(result_.way.moved), "of the data moved");
+    report.tile(fmt::format("{}", before_.cut), fmt::format("the cut before, of {}", counted(before_.parts, "part")));
     report.fact("seed", how_.seed);
     report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));
     report.line("total", seconds_text(report.fact("seconds", work.seconds)));
     report.line("output", report.fact("output.path", output_));
+    report.fact_or_null("report", settings.page);
   }
 
   void draw(Report& report, Work& /*work*/) override {
@@ -96,28 +102,26 @@ Example:
   }
 
   [[nodiscard]] std::string front_picture() const {
-    constexpr double width = 480;
-    constexpr double height = 300;
-    constexpr double margin = 50;
-    Index most_moved = 1;
-    Index most_cut = 1;
+    const auto percent = [&](const partition::Way& way) {
+      return 100 * static_cast<double>(way.moved) / static_cast<double>(std::max(Index{1}, sizes_));
+    };
+    const auto cut = [](const partition::Way& way) { return static_cast<double>(way.cut); };
+    const auto& first = result_.front.front();  // that moves least and cuts most
+    const auto& last = result_.front.back();
+    AxisPlot plot(axis_around("data moved, %", Scale::linear, percent(first), percent(last), 1),
+                  axis_around("cut", Scale::counts, cut(last) - (cut(first) - cut(last)) / 8, cut(first), 2), 360,
+                  "cut and data moved of each way");
     for (const auto& way : result_.front) {
-      most_moved = std::max(most_moved, way.moved);
-      most_cut = std::max(most_cut, way.cut);
+      const bool is_taken = way.name == result_.way.name;
+      const AxisPlot::Point at{percent(way), cut(way)};
+      plot.point(is_taken ? "plait" : "peer", at, 6,
+                 fmt::format("{}: cut {}, moved {}", way.name, way.cut, share(way.moved)));
+      plot.note(at, way.name + (is_taken ? " (taken)" : ""));
     }
-    std::string text = svg::opening("front", width, height, "cut and data moved of each way") +
-                       svg::axis_titles(margin, 20, width - 20, height - margin, height - 15, "data moved", "cut");
-    text += svg::line(margin, height - margin, width - 20, height - margin, "class=\"ink\"") +
-            svg::line(margin, 20, margin, height - margin, "class=\"ink\"");
-    for (const auto& way : result_.front) {
-      const double x =
-          margin + (width - 20 - margin) * static_cast<double>(way.moved) / static_cast<double>(most_moved);
-      const double y =
-          height - margin - (height - margin - 20) * static_cast<double>(way.cut) / static_cast<double>(most_cut);
-      text += svg::circle(x, y, 6, way.name == result_.way.name ? "class=\"plait\"" : "class=\"peer\"",
-                          fmt::format("{}: cut {}, moved {}", way.name, way.cut, share(way.moved)));
-    }
-    return "<h2>Ways to choose from</h2>\n" + text + "</svg>\n";
+    return fmt::format(
+        "<h2>Ways to choose from</h2>\n{}<p class=\"soft\">None other has both less cut and less moved. Blue: the one "
+        "that was taken, with the least cut of those that move at most {:g} %.</p>\n",
+        plot.svg(), 100 * how_.most_moved);
   }
 
   GraphInput input_;

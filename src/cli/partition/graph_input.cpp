@@ -44,6 +44,7 @@ struct Frame {
   double left = std::numeric_limits<double>::infinity();
   double top = std::numeric_limits<double>::infinity();
   double extent = 0;
+  double area = 0;  // of the box of the points, in squares of the extent, each side at least a hundredth
 
   explicit Frame(const std::vector<Place>& places) {
     double right = -left;
@@ -55,6 +56,7 @@ struct Frame {
       bottom = std::max(bottom, place.y);
     }
     extent = std::max({right - left, bottom - top, std::numeric_limits<double>::min()});
+    area = std::max(.01, (right - left) / extent) * std::max(.01, (bottom - top) / extent);
   }
   [[nodiscard]] std::pair<double, double> at(const Place& place) const {
     return {(place.x - left) / extent, (place.y - top) / extent};
@@ -63,18 +65,44 @@ struct Frame {
 
 constexpr double picture_side = 480;
 
-std::string parts_picture(const std::vector<Place>& places, const Frame& frame, std::span<const int> part) {
-  constexpr int cells = 160;
+/// Fills empty cells that have others within two cells on two opposite sides.
+void close_gaps(std::vector<int>& shown, int cells) {
+  const std::vector<int> before = shown;
+  const auto near = [&](int row, int column, int down, int right) {
+    for (int step = 1; step <= 2; ++step) {
+      const int r = row + step * down;
+      const int c = column + step * right;
+      const bool is_inside = r >= 0 && r < cells && c >= 0 && c < cells;
+      if (is_inside && before[at(r * cells + c)] >= 0) return before[at(r * cells + c)];
+    }
+    return -1;
+  };
+  for (int row = 0; row < cells; ++row) {
+    for (int column = 0; column < cells; ++column) {
+      int& own = shown[at(row * cells + column)];
+      if (own < 0 && near(row, column, 0, 1) >= 0) own = near(row, column, 0, -1);
+      if (own < 0 && near(row, column, 1, 0) >= 0) own = near(row, column, -1, 0);
+    }
+  }
+}
+
+std::string parts_picture(const std::vector<Place>& places, const Frame& frame, std::span<const int> part,
+                          bool is_flat) {
+  // As many cells as there are points to be seen: of three dimensions, those on three sides of a cube.
+  const auto n = static_cast<double>(places.size());
+  const double seen = is_flat ? n : std::min(n, 3 * std::pow(n, 2. / 3));
+  const int cells = static_cast<int>(std::clamp(std::sqrt(seen / frame.area), 8., 160.));
   std::vector<int> shown(at(cells * cells), -1);
   std::vector<double> depth(shown.size(), -std::numeric_limits<double>::infinity());
   for (std::size_t v = 0; v < places.size(); ++v) {
     const auto [x, y] = frame.at(places[v]);
-    const auto column = static_cast<Index>(x * (cells - 1));
-    const auto cell = at(static_cast<Index>(y * (cells - 1)) * cells + column);
+    const auto column = std::lround(x * (cells - 1));
+    const auto cell = at(std::lround(y * (cells - 1)) * cells + column);
     if (places[v].depth < depth[cell]) continue;
     depth[cell] = places[v].depth;
     shown[cell] = part[v];
   }
+  close_gaps(shown, cells);
   std::string text = svg::opening("parts", picture_side, picture_side, "the parts of the vertices at their points");
   const double side = picture_side / cells;
   for (int row = 0; row < cells; ++row) {
@@ -83,19 +111,25 @@ std::string parts_picture(const std::vector<Place>& places, const Frame& frame, 
       const auto at_column = [&](int c) { return shown[at(row * cells + c)]; };
       while (end < cells && at_column(end) == at_column(column)) ++end;
       if (at_column(column) >= 0) {
-        text += svg::rectangle(column * side, row * side, (end - column) * side, side + .2,
-                               fmt::format("style=\"fill:{}\"", colour_of(at_column(column))),
-                               fmt::format("part {}", at_column(column)));
+        text +=
+            svg::rectangle(column * side, row * side, (end - column) * side, side + .2,
+                           fmt::format("style=\"fill:{};shape-rendering:crispEdges\"", colour_of(at_column(column))),
+                           fmt::format("part {}", at_column(column)));
       }
       column = end;
     }
   }
-  return "<h2>Parts</h2>\n" + text + "</svg>\n";
+  return fmt::format(
+      "<h2>Parts</h2>\n{}</svg>\n<p class=\"soft\">The vertices at their points, {}. Their part where the "
+      "pointer rests.</p>\n",
+      text, is_flat ? "in the colours of their parts" : "seen from a corner, in the colours of their parts");
 }
 
-std::string quotient_picture(const graph::GraphView& quotient, const std::vector<std::pair<double, double>>& centres) {
+std::string quotient_picture(const graph::GraphView& quotient, const std::vector<std::pair<double, double>>& centres,
+                             bool has_places) {
   const double radius = std::min(14., picture_side / 4 / std::sqrt(static_cast<double>(quotient.vertices())));
-  const auto placed = [&](double share) { return radius + share * (picture_side - 2 * radius); };
+  const double margin = radius + 3;
+  const auto placed = [&](double share) { return margin + share * (picture_side - 2 * margin); };
   Index heaviest = 1;
   for (const Index weight : quotient.edge_weights) heaviest = std::max(heaviest, weight);
   std::string text = svg::opening("quotient", picture_side, picture_side,
@@ -114,8 +148,16 @@ std::string quotient_picture(const graph::GraphView& quotient, const std::vector
                         fmt::format("style=\"fill:{}\"", colour_of(p)),
                         fmt::format("part {}: weight {}, {} neighbours", p, quotient.weight(p),
                                     quotient.offsets[at(p + 1)] - quotient.offsets[at(p)]));
+    if (radius >= 10) {
+      text += svg::text(placed(centres[at(p)].first), placed(centres[at(p)].second) + 4, fmt::format("{}", p),
+                        "class=\"small tip\" text-anchor=\"middle\"");
+    }
   }
-  return "<h2>Neighbouring parts</h2>\n" + text + "</svg>\n";
+  return fmt::format(
+      "<h2>Neighbouring parts</h2>\n{}</svg>\n<p class=\"soft\">Circles are parts, {}. The wider a line, the heavier "
+      "the "
+      "edges between two parts: at most {}. Weights of parts where the pointer rests.</p>\n",
+      text, has_places ? "each amid its vertices" : "on a ring", heaviest);
 }
 
 }  // namespace
@@ -163,6 +205,11 @@ void GraphInput::read(Work& work, const std::string& parts_file) {
       }
     }
     if (!parts_file.empty()) old_ = io::read_parts(parts_file, n);
+    for (std::size_t v = 0; v < old_.size(); ++v) {
+      if (old_[v] < n) continue;
+      throw FileError(fmt::format("{}: vertex {} is in part {}; expected less than the {} vertices that there are",
+                                  parts_file, v, old_[v], n));
+    }
   });
   const auto bytes = [](const auto& vector) { return std::as_bytes(std::span(vector)); };
   std::array<int, 1> dimensions{points_.dimensions};
@@ -184,7 +231,7 @@ void GraphInput::read(Work& work, const std::string& parts_file) {
   work.expect_memory({24 * static_cast<Index>(view_.neighbours.size()) + 80 * view_.vertices()});
 }
 
-void GraphInput::report(Report& report) const {
+void GraphInput::report(Report& report, const std::string& result) const {
   report.fact("graph.path", path_);
   report.fact_or_null("points", points_path_);
   report.fact_or_null("weights", weights_path_);
@@ -192,7 +239,7 @@ void GraphInput::report(Report& report) const {
   report.head(fmt::format("{}: {}, {}, weight {}", path_, fmt::format("{} vertices", vertices),
                           counted(report.fact("graph.edges", view_.edges()), "edge"),
                           report.fact("graph.weight", view_.total_weight())));
-  report.page_head(path_, fmt::format("{} vertices, {} edges", vertices, view_.edges()));
+  report.page_head(path_, fmt::format("{} vertices, {} edges: {}", vertices, view_.edges(), result));
 }
 
 void GraphInput::report_quality(Report& report, const partition::Quality& quality, double imbalance) {
@@ -213,6 +260,10 @@ void GraphInput::report_quality(Report& report, const partition::Quality& qualit
   report.tile(fmt::format("{:.2f} %", 100 * quality.imbalance), "imbalance");
   report.row("edges between parts", fmt::format("{}", quality.cut_edges));
   report.row("vertices at borders", fmt::format("{}", quality.boundary));
+  if (!quality.weights.empty()) {
+    const auto [least, most] = std::ranges::minmax(quality.weights);
+    report.row("weights of parts", least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
+  }
   report.row("components of parts", fmt::format("{}", components));
 }
 
@@ -223,7 +274,7 @@ void GraphInput::draw(Report& report, std::span<const int> part, int parts) cons
     std::vector<Place> places;
     for (Index v = 0; v < view_.vertices(); ++v) places.push_back(projected(points_, v));
     const Frame frame(places);
-    report.figure(parts_picture(places, frame, part));
+    report.figure(parts_picture(places, frame, part, points_.dimensions == 2));
     std::vector<double> count(centres.size());
     for (std::size_t v = 0; v < places.size(); ++v) {
       const auto [x, y] = frame.at(places[v]);
@@ -238,8 +289,8 @@ void GraphInput::draw(Report& report, std::span<const int> part, int parts) cons
       centres[p] = {.5 + .5 * std::sin(angle), .5 - .5 * std::cos(angle)};
     }
   }
-  if (parts <= most_parts_drawn) {
-    report.figure(quotient_picture(partition::quotient_of(view_, part, parts).view(), centres));
+  if (parts > 1 && parts <= most_parts_drawn) {
+    report.figure(quotient_picture(partition::quotient_of(view_, part, parts).view(), centres, points_.are_there()));
   }
 }
 
@@ -270,8 +321,9 @@ void add_balance(Options& options, double& imbalance, std::uint64_t& seed) {
 }
 
 void add_parts_output(Options& options, Command& job, std::string& path) {
-  add_written_path(options, "-o,--output", path, {".npy", ".txt"}, "FILE",
-                   "The part of each vertex: a .npy vector, or under any other name a number a line, as METIS writes")
+  add_written_path(
+      options, "-o,--output", path, {".npy", ".txt"}, "FILE",
+      "The part of each vertex: a .npy vector; in .txt, or a name of no known kind, a number a line, as METIS writes")
       ->required();
   job.files.writes.push_back({"the file of -o", &path});
 }

@@ -31,7 +31,8 @@ class GraphInput {
   [[nodiscard]] bool has_points() const noexcept { return !points_path_.empty(); }
 
   /// States what was read.
-  void report(Report& report) const;
+  /// \param result  what became of it, for the head of the page
+  void report(Report& report, const std::string& result) const;
   /// States what parts are worth, as lines and rows of the page.
   static void report_quality(Report& report, const partition::Quality& quality, double imbalance);
   /// Draws parts, where there are points, and their quotient graph.

@@ -183,6 +183,15 @@ void AxisPlot::boundary(double x, std::string_view words, double next) {
   if (x_of(next) - at >= needed) under_ += svg::text(at + 4, plot_top + 11, words);
 }
 
+void AxisPlot::note(Point at, std::string_view words) {
+  const double x = x_of(at.x);
+  if (x + 7 * static_cast<double>(words.size()) < plot_width - plot_right) {
+    drawn_ += svg::text(x + 8, y_of(at.y) - 6, words);
+  } else {
+    drawn_ += svg::text(x - 8, y_of(at.y) + 16, words, "text-anchor=\"end\"");
+  }
+}
+
 void AxisPlot::point(std::string_view mark, Point at, double radius, std::string_view words) {
   hits_ += svg::circle(x_of(at.x), y_of(at.y), radius, fmt::format("class=\"{}\"", mark), words);
 }

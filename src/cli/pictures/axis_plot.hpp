@@ -61,6 +61,9 @@ class AxisPlot {
   /// Where something begins, and what it is; without words if there is no room for them before the x of `next`.
   void boundary(double x, std::string_view words, double next);
 
+  /// Words beside a point, to its upper right or, where that is near the right edge, to its lower left.
+  void note(Point at, std::string_view words);
+
   /// A point, and a line between two, whose strength is from 0 to 1; what they are, for who points at them.
   void point(std::string_view mark, Point at, double radius, std::string_view words);
   void link(Point from, Point to, double strength, std::string_view words);

@@ -163,16 +163,18 @@ void diffuse(const GraphView& graph, int parts, std::span<int> part) {
   }
 }
 
-/// Cuts what parts have too much into pieces, and gives each to a part that has too little, to neighbours first: what
-/// is heavy moves once, wherever it is to go.
-void hand_over(const GraphView& graph, int parts, std::span<int> part, std::uint64_t seed) {
-  const Graph quotient = quotient_of(graph, part, parts);
+/// Cuts what the parts [begin, end) have too much into pieces, and gives each to a part that has too little, to
+/// neighbours first: what is heavy moves once, wherever it is to go. Parts from `parts` on give all that they have.
+void hand_over(const GraphView& graph, int parts, int begin_givers, int end_givers, std::span<int> part,
+               std::uint64_t seed) {
+  const int all = std::max(parts, end_givers);
+  const Graph quotient = quotient_of(graph, part, all);
   const Index even = graph.total_weight() / parts;
-  Vector<Index> lacks(Index{parts});
+  Vector<Index> lacks(Index{all});
+  for (int p = 0; p < all; ++p) lacks[p] = (p < parts ? even : 0) - quotient.vertex_weights[p];
   std::vector<int> givers;
-  for (int p = 0; p < parts; ++p) {
-    lacks[p] = even - quotient.vertex_weights[p];
-    if (lacks[p] < 0) givers.push_back(p);
+  for (int p = begin_givers; p < end_givers; ++p) {
+    if (lacks[p] < 0 || p >= parts) givers.push_back(p);
   }
   std::ranges::stable_sort(givers, {}, [&](int p) { return lacks[p]; });
   const Index too_little = even / 50;
@@ -186,18 +188,27 @@ void hand_over(const GraphView& graph, int parts, std::span<int> part, std::uint
     const auto end = quotient.neighbours.begin() + quotient.offsets[giver + Index{1}];
     std::ranges::stable_sort(takers, {},
                              [&](int p) { return std::pair(!std::binary_search(begin, end, p), -lacks[p]); });
-    std::vector<int> owners{giver};
-    std::vector<Index> wanted{quotient.vertex_weights[giver]};
+    std::vector<int> owners;
+    std::vector<Index> wanted;
+    if (giver < parts) {
+      owners.push_back(giver);
+      wanted.push_back(even);
+    }
     for (const int taker : takers) {
       const Index some = std::min(lacks[taker], -lacks[giver]);
       if (some <= too_little) break;
       owners.push_back(taker);
       wanted.push_back(some);
-      wanted[0] -= some;
       lacks[taker] -= some;
       lacks[giver] += some;
     }
-    if (owners.size() == 1) continue;
+    if (owners.empty()) {
+      owners.push_back(static_cast<int>(std::max_element(lacks.begin(), lacks.begin() + parts) - lacks.begin()));
+      wanted.push_back(0);
+    }
+    if (owners.back() == giver) continue;
+    wanted[0] -= lacks[giver];
+    if (owners[0] != giver) lacks[owners[0]] += lacks[giver];
     std::vector<Vertex> vertices;
     for (std::size_t v = 0; v < part.size(); ++v) {
       if (part[v] == giver) vertices.push_back(static_cast<Vertex>(v));
@@ -219,11 +230,14 @@ Index moved_of(const GraphView& graph, std::span<const int> old_part, std::span<
 std::vector<int> refined(const GraphView& graph, std::span<const int> old_part, const Bounds& bounds,
                          const Recipe& recipe, std::uint64_t seed) {
   const double price = recipe.price;
+  const int parts = bounds.parts();
   std::vector<int> part(old_part.begin(), old_part.end());
+  if (const int all = std::ranges::max(part) + 1; all > parts) hand_over(graph, parts, parts, all, part, seed);
+  const std::vector<int> home = part;
   if (recipe.start == Start::flow) {
-    diffuse(graph, bounds.parts(), part);
+    diffuse(graph, parts, part);
   } else {
-    hand_over(graph, bounds.parts(), part, seed);
+    hand_over(graph, parts, 0, parts, part, seed);
   }
   // Whole numbers: as fine as their sum can be without overflow.
   const double edges =
@@ -237,11 +251,12 @@ std::vector<int> refined(const GraphView& graph, std::span<const int> old_part, 
   const auto factor = static_cast<Index>(std::clamp(0x1p60 / edges, 1.0, 100.0));
   std::vector<Index> pull(part.size());
   for (std::size_t v = 0; v < pull.size(); ++v) {
+    if (old_part[v] >= parts) continue;  // moves anyway
     const double cost =
         price * static_cast<double>(factor) * edge / size * static_cast<double>(graph.size(static_cast<Index>(v)));
     pull[v] = static_cast<Index>(std::min(cost, 0x1p61 / static_cast<double>(graph.vertices())));
   }
-  const Homes homes = price > 0 ? Homes{old_part, pull, factor} : Homes{};
+  const Homes homes = price > 0 ? Homes{home, pull, factor} : Homes{};
   improve(graph, bounds, part, homes, way_effort, seed);
   return part;
 }
@@ -251,6 +266,7 @@ std::vector<int> refined(const GraphView& graph, std::span<const int> old_part, 
 void relabel(const GraphView& graph, std::span<const int> old_part, int parts, std::span<int> part) {
   std::vector<graph::Saving> savings;
   for (std::size_t v = 0; v < part.size(); ++v) {
+    if (old_part[v] >= parts) continue;
     savings.push_back({part[v], old_part[v], graph.size(static_cast<Index>(v))});
   }
   const auto label = graph::assign_sparse(graph::SparseSavings::from_entries(parts, savings));
@@ -264,8 +280,9 @@ Repartition repartition(mpi::Context& context, const GraphView& graph, const Poi
       throw ArgumentError(fmt::format("old parts of {} vertices; expected {}", old_part.size(), graph.vertices()));
     }
     for (std::size_t v = 0; v < old_part.size(); ++v) {
-      if (old_part[v] >= 0 && old_part[v] < options.parts) continue;
-      throw ArgumentError(fmt::format("vertex {} was in part {}; expected 0 to {}", v, old_part[v], options.parts - 1));
+      if (old_part[v] >= 0 && static_cast<Index>(old_part[v]) < graph.vertices()) continue;
+      throw ArgumentError(
+          fmt::format("vertex {} was in part {}; expected 0 to {}", v, old_part[v], graph.vertices() - 1));
     }
   });
   auto scratch = partition(context, graph, points, {options.parts, options.imbalance, Method::best, options.seed}).part;

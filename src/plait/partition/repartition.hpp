@@ -35,11 +35,12 @@ struct Repartition {
 /// Balances parts again after weights have changed, and trades the cut for what moves. Ways to do that are refinements
 /// of the old parts, balanced by pieces that are handed over or by a flow through the graph of the parts, in which a
 /// vertex that is not at home costs more and more; and a new partition. Labels of all are changed so that least moves,
-/// exactly. Each way is the work of one rank, and the result the same for any number of ranks. Collective over
-/// `context`, as `partition`.
+/// exactly. Old parts from `parts` on are dissolved. Each way is the work of one rank, and the result the same for any
+/// number of ranks. Collective over `context`, as `partition`.
 ///
 /// \pre  flaw_of(graph) has no value
-/// \throws ArgumentError  on every rank: as `partition`, old parts are out of range, or no way moves as little as is
+/// \throws ArgumentError  on every rank: as `partition`, old parts are not in [0, vertices), or no way moves as little
+/// as is
 ///                        allowed, with the least that one does
 /// Sources: Hu, Blake, Emerson, "An optimal migration algorithm for dynamic load balancing", 1998 (the flow);
 /// Schloegel, Karypis, Kumar, "A unified algorithm for load-balancing adaptive scientific simulations", 2000 (the
@@ -47,7 +48,7 @@ struct Repartition {
 [[nodiscard]] Repartition repartition(mpi::Context& context, const graph::GraphView& graph, const Points& points,
                                       std::span<const int> old_part, const RepartitionOptions& options);
 
-/// Labels changed so that Σ size of vertices that keep their old one is largest.
+/// Labels, from 0 to parts - 1, changed so that Σ size of vertices that keep their old one is largest.
 void relabel(const graph::GraphView& graph, std::span<const int> old_part, int parts, std::span<int> part);
 
 }  // namespace plait::partition

@@ -38,7 +38,9 @@ class Partition(CommandTest):
             self.assertLessEqual(report["cut"], 48)
             self.assertEqual(report["part_weights"], np.bincount(parts).tolist())
             self.assertEqual(report["components"], [1, 1, 1, 1])
-            self.assertIn("Neighbouring parts", (self.folder / "r.html").read_text())
+            page = (self.folder / "r.html").read_text()
+            self.assertIn(f"4 parts by best ({report['start']})", page)
+            self.assertIn("Neighbouring parts", page)
             found.append(parts.tolist())
         self.assertEqual(found[0], found[1])
         self.assertEqual(found[0], found[2])
@@ -50,6 +52,11 @@ class Partition(CommandTest):
         self.assertEqual(len(parts), 4)
         self.assertEqual(cut([[1], [0, 2], [1, 3], [2]], parts), 1)
 
+    def test_one_part_has_no_picture_of_its_neighbours(self):
+        self.write("g.graph", grid(3, 3))
+        self.succeed(0, "partition", "g.graph", "-k", "1", "-o", "p.npy", "--report", "r.html")
+        self.assertNotIn("<svg", (self.folder / "r.html").read_text())
+
     def test_what_cannot_be_is_refused_on_all_ranks_with_the_reason(self):
         self.write("g.graph", grid(3, 1))
         (self.folder / "bad.graph").write_text("3 1\n2\n\n2\n")
@@ -60,7 +67,7 @@ class Partition(CommandTest):
                 (("g.graph", "-k", "4"), "4 parts of 3 vertices: at least 1 of them would be empty"),
                 (("g.graph", "-k", "2", "--weights", "w.npy"), "weighs 9, more than the 6 that one of 2 parts may weigh"),
                 (("g.graph", "-k", "2", "--points", "xy.npy"), "xy.npy: there are 2 points; expected 3"),
-                (("g.graph", "-k", "2", "--method", "orb"), "the method orb needs points"),
+                (("xy.npy", "-k", "2"), "xy.npy: is a NumPy .npy file; expected a graph in METIS' format"),
                 (("bad.graph", "-k", "2"), "bad.graph:2: vertex 1 has the neighbour 2, which (line 3) does not have 1"),
             ):
                 with self.subTest(words):
@@ -69,8 +76,20 @@ class Partition(CommandTest):
                     self.assertIn(reason, result.stderr)
                     self.assertFalse((self.folder / "p.npy").exists())
         self.succeed(0, "partition", "bad.graph", "-k", "2", "--symmetrise", "-o", "p.npy")
-        for words in (("-k", "0"), ("-k", "2", "--imbalance", "-1"), ("-k", "2", "--seed", "-1")):
-            self.assertEqual(self.run_plait(0, "partition", "g.graph", *words, "-o", "p.npy").status, 2)
+        for words, reason in (
+            (("-k", "0"), "--parts"),
+            (("-k", "2", "--imbalance", "-1"), "--imbalance"),
+            (("-k", "2", "--seed", "-1"), "--seed"),
+            (("-k", "2", "--method", "orb"), "--method is orb, but --points is missing, the places of the vertices"),
+            (("-k", "2", "-o", "d.h5"), "d.h5 would be a file of another kind, expected a name that ends in .npy or .txt"),
+        ):
+            output = () if "-o" in words else ("-o", "p.npy")
+            result = self.run_plait(0, "partition", "g.graph", *words, *output)
+            self.assertEqual(result.status, 2)
+            self.assertIn(reason, result.stderr)
+        for name in ("p.txt", "p.part", "p"):
+            self.succeed(0, "partition", "g.graph", "-k", "3", "-o", name)
+            self.assertEqual(sorted((self.folder / name).read_text().split()), ["0", "1", "2"])
 
     def test_parts_are_balanced_again_and_little_moves(self):
         graph = grid(32, 32)
@@ -93,3 +112,18 @@ class Partition(CommandTest):
         result = self.run_plait(0, *words, "--moved-at-most", "0")
         self.assertEqual(result.status, 1)
         self.assertIn("no way was found that moves at most 0 % of the data", result.stdout + result.stderr)
+        for parts in (5, 11):
+            report = json.loads(self.succeed(2, *words, "-k", str(parts), "--report", "r.html"))
+            new = np.load(self.folder / "new.npy")
+            self.assertEqual(set(new), set(range(parts)))
+            self.assertLessEqual(np.bincount(new, weights).max(), np.ceil(1.03 * weights.sum() / parts))
+            self.assertEqual((report["moved"], report["from"]["cut"]), (int((new != old).sum()), cut(graph, old)))
+            self.assertEqual(report["report"], "r.html")
+            page = (self.folder / "r.html").read_text()
+            for way in report["front"]:
+                self.assertIn(f">{way['way']}{' (taken)' if way['way'] == report['way'] else ''}</text>", page)
+            self.assertIn("of the data moved", page)
+            self.assertIn("the cut before, of 8 parts", page)
+        old[7] = 1024
+        self.save("old.npy", old)
+        self.assertIn("old.npy: vertex 7 is in part 1024; expected", self.run_plait(3, *words, "-k", "4").stdout)

@@ -92,7 +92,24 @@ TEST(Repartition, OfBalancedPartsNeedNotMoveAnything) {
   EXPECT_EQ(result.part, old);
 }
 
-TEST(Repartition, IsWholeForAnyGraphAndMoreParts) {
+TEST(Repartition, DissolvesTheLastPartsWhereThereAreToBeFewer) {
+  mpi::Context context(test_comm());
+  mpi::Context alone(MPI_COMM_SELF);
+  const Graph graph = grid(48, 48);
+  const auto old = partition::partition(context, graph.view(), {}, {8, .03, partition::Method::best, 1}).part;
+  const auto result = partition::repartition(context, graph.view(), {}, old, {6, .03, 1, 1});
+  EXPECT_EQ(result.part, partition::repartition(alone, graph.view(), {}, old, {6, .03, 1, 1}).part);
+  EXPECT_TRUE(all_parts_have_vertices(result.part, 6));
+  EXPECT_LE(std::ranges::max(naive_weights(graph.view(), result.part, 6)),
+            partition::most_weight_of(graph.view().total_weight(), 6, .03));
+  EXPECT_EQ(result.way.moved, naive_moved(graph.view(), old, result.part));
+  // Those of two parts have to move, and not many more.
+  const Index gone = std::ranges::count_if(old, [](int p) { return p >= 6; });
+  EXPECT_GE(result.front.front().moved, gone);
+  EXPECT_LE(result.front.front().moved, gone + 48 * 48 / 10);
+}
+
+TEST(Repartition, IsWholeForAnyGraphAndMoreOrFewerParts) {
   mpi::Context context(test_comm());
   std::mt19937 random(13);  // NOLINT: the same data on all ranks
   for (int round = 0; round < 60; ++round) {
@@ -100,7 +117,8 @@ TEST(Repartition, IsWholeForAnyGraphAndMoreParts) {
     const int parts = 1 + static_cast<int>(random() % 4);
     const Graph graph = random_graph(random, n, false);
     std::vector<int> old(at(n));
-    for (int& p : old) p = static_cast<int>(random() % static_cast<unsigned>(parts));
+    const int most = std::min(n, parts + 3);
+    for (int& p : old) p = static_cast<int>(random() % static_cast<unsigned>(most));
     const auto result = partition::repartition(context, graph.view(), {}, old, {parts, .1, 1, 1});
     ASSERT_TRUE(all_parts_have_vertices(result.part, parts));
     ASSERT_LE(std::ranges::max(naive_weights(graph.view(), result.part, parts)),
@@ -110,8 +128,8 @@ TEST(Repartition, IsWholeForAnyGraphAndMoreParts) {
   }
   const Graph graph = grid(3, 1);
   EXPECT_THAT(
-      [&] { static_cast<void>(partition::repartition(context, graph.view(), {}, std::vector<int>{0, 2, 1}, {2})); },
-      ThrowsMessage<ArgumentError>(HasSubstr("vertex 1 was in part 2; expected 0 to 1")));
+      [&] { static_cast<void>(partition::repartition(context, graph.view(), {}, std::vector<int>{0, 3, 1}, {2})); },
+      ThrowsMessage<ArgumentError>(HasSubstr("vertex 1 was in part 3; expected 0 to 2")));
 }
 
 }  // namespace
