@@ -29,7 +29,7 @@ using poisson::Method;
 
 // Beyond this ratio of neighbours a V-cycle alone takes more than twice as many iterations as with conjugate gradients.
 constexpr double much = 4;
-// Beyond this one, in three dimensions, coarse grids help little, and cycles by floats need not be positive definite.
+// Beyond this one, in three dimensions, coarse grids help little, and cycles need not be positive definite.
 constexpr double too_much = 1e3;
 
 /// The solver as the host drives it: checkpoints hold vectors in the order of the array, so that any number of ranks
@@ -248,7 +248,11 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     outcome.state = iteration.state();
     outcome.errors = solver.errors();
     const bool is_hopeless = outcome.state.end == iterate::End::numbers && !(outcome.state.error < 1);
-    if (is_hopeless) throw NoResult("numerical limit", outcome.state.reason + "; nothing was written");
+    if (is_hopeless) {
+      const bool has_cycles = outcome.method == Method::multigrid_conjugate_gradients;
+      throw NoResult("numerical limit",
+                     outcome.state.reason + "; nothing was written" + (has_cycles ? ": try --method cg" : ""));
+    }
 
     std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
     solver.copy_solution(u);

@@ -27,23 +27,26 @@ using graph::Vertex;
 namespace {
 
 constexpr Effort way_effort{4, 10};
-enum class Start : unsigned char { scratch, flow, handed_over };
+enum class Start : unsigned char { scratch, flow, handed_over, kept };
 /// Where a way begins, and what it costs that the data of a vertex moves, in weights of an edge.
 struct Recipe {
   Start start;
   double price;
   [[nodiscard]] std::string name() const {
     if (start == Start::scratch) return "from scratch";
+    if (start == Start::kept) return price > 0 ? "balanced alone" : "kept";
     return fmt::format("{}, price {:g}", start == Start::flow ? "by a flow" : "handed over", price);
   }
 };
-constexpr std::array<Recipe, 7> recipes{{{Start::scratch, 0},
+constexpr std::array<Recipe, 9> recipes{{{Start::scratch, 0},
                                          {Start::flow, 0},
                                          {Start::flow, .1},
                                          {Start::handed_over, .01},
                                          {Start::handed_over, .03},
                                          {Start::handed_over, .1},
-                                         {Start::handed_over, .3}}};
+                                         {Start::handed_over, .3},
+                                         {Start::kept, 100},
+                                         {Start::kept, 0}}};
 
 /// How much weight is to go over each edge of the quotient graph so that all parts weigh the same, with the least
 /// squares: differences of potentials that solve L x = excess, by conjugate gradients.
@@ -236,8 +239,10 @@ std::vector<int> refined(const GraphView& graph, std::span<const int> old_part, 
   const std::vector<int> home = part;
   if (recipe.start == Start::flow) {
     diffuse(graph, parts, part);
-  } else {
+  } else if (recipe.start == Start::handed_over) {
     hand_over(graph, parts, 0, parts, part, seed);
+  } else if (price == 0) {
+    return part;
   }
   // Whole numbers: as fine as their sum can be without overflow.
   const double edges =

@@ -35,13 +35,13 @@ struct Repartition {
 /// Balances parts again after weights have changed, and trades the cut for what moves. Ways to do that are refinements
 /// of the old parts, balanced by pieces that are handed over or by a flow through the graph of the parts, in which a
 /// vertex that is not at home costs more and more; and a new partition. Labels of all are changed so that least moves,
-/// exactly. Old parts from `parts` on are dissolved. Each way is the work of one rank, and the result the same for any
-/// number of ranks. Collective over `context`, as `partition`.
+/// exactly. The old parts as they are, and what balances them with few moves, whatever the cut, are ways as well. Old
+/// parts from `parts` on are dissolved. Each way is the work of one rank, and the result the same for any number of
+/// ranks. Collective over `context`, as `partition`.
 ///
 /// \pre  flaw_of(graph) has no value
-/// \throws ArgumentError  on every rank: as `partition`, old parts are not in [0, vertices), or no way moves as little
-/// as is
-///                        allowed, with the least that one does
+/// \throws ArgumentError  on every rank: as `partition`, old parts are not in [0, vertices), or no way moves as
+///                        little as is allowed, with the least that one does
 /// Sources: Hu, Blake, Emerson, "An optimal migration algorithm for dynamic load balancing", 1998 (the flow);
 /// Schloegel, Karypis, Kumar, "A unified algorithm for load-balancing adaptive scientific simulations", 2000 (the
 /// cost).

@@ -92,6 +92,20 @@ TEST(Repartition, OfBalancedPartsNeedNotMoveAnything) {
   EXPECT_EQ(result.part, old);
 }
 
+TEST(Repartition, OfPoorPartsMovesHardlyMoreThanBalanceTakes) {
+  mpi::Context context(test_comm());
+  const Graph graph = grid(20, 20);
+  std::vector<int> old(400);
+  for (int v = 0; v < 400; ++v) old[at(v)] = v * 7 % 4;  // of 100 vertices each, scattered
+  const auto kept = partition::repartition(context, graph.view(), {}, old, {4, .03, 0, 0});
+  EXPECT_EQ(kept.part, old);
+  for (int v = 0, given = 0; given < 8; ++v) {
+    if (old[at(v)] == 1) old[at(v)] = 0, ++given;
+  }
+  const auto balanced = partition::repartition(context, graph.view(), {}, old, {4, .03, .02, 0});
+  EXPECT_LE(balanced.way.moved, 8);  // 5 take a part from 108 to 103, which is allowed
+}
+
 TEST(Repartition, DissolvesTheLastPartsWhereThereAreToBeFewer) {
   mpi::Context context(test_comm());
   mpi::Context alone(MPI_COMM_SELF);
