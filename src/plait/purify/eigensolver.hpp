@@ -1,8 +1,10 @@
 #pragma once
 
 #include <complex>
+#include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/purify/products.hpp"
@@ -14,6 +16,19 @@ struct Workspace {
   Index elements = 0;
   Index reals = 0;
   Index integers = 0;
+};
+
+/// The same, held.
+template <class T>
+struct WorkArrays {
+  explicit WorkArrays(const Workspace& needed)
+      : elements(static_cast<std::size_t>(needed.elements)),
+        reals(static_cast<std::size_t>(needed.reals)),
+        integers(static_cast<std::size_t>(needed.integers)) {}
+
+  std::vector<T> elements;
+  std::vector<decltype(std::real(T{}))> reals;
+  std::vector<int> integers;
 };
 
 /// Finds the eigenstates of matrices that lie in one layout, of which a rank has one tile or none. T is float, double,

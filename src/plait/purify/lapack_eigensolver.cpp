@@ -33,20 +33,11 @@ class LapackEigensolver final : public Eigensolver<T> {
   }
 
   void solve(Matrix<T>& h, Matrix<T>* s, Matrix<T>& z, std::span<Real> values) override {
-    std::vector<T> work;
-    std::vector<Real> reals;
-    std::vector<int> integers;
-    mpi::agreed(context_, [&] {
-      if (!has_all_) return;
-      const Workspace needed = lapack_workspace<T>(n_);
-      work.resize(static_cast<std::size_t>(needed.elements));
-      reals.resize(static_cast<std::size_t>(needed.reals));
-      integers.resize(static_cast<std::size_t>(needed.integers));
-    });
+    auto work = mpi::agreed(context_, [&] { return WorkArrays<T>(has_all_ ? lapack_workspace<T>(n_) : Workspace{}); });
     std::swap(h, z);  // LAPACK leaves vectors in place of the matrix
     mpi::agreed(context_, [&] {
       if (!has_all_) return;
-      const int info = run(z, s, values.data(), work, reals, integers);
+      const int info = run(z, s, values.data(), work);
       if (info > n_) throw_not_positive_definite(info - n_);
       if (info != 0) throw_failed(info);
     });
@@ -65,22 +56,22 @@ class LapackEigensolver final : public Eigensolver<T> {
   }
 
  private:
-  int run(Matrix<T>& z, Matrix<T>* s, Real* values, std::vector<T>& work, std::vector<Real>& reals,
-          std::vector<int>& integers) const {
+  int run(Matrix<T>& z, Matrix<T>* s, Real* values, WorkArrays<T>& work) const {
     const auto size = [](const auto& vector) { return static_cast<int>(vector.size()); };
     const int n = static_cast<int>(n_);
     const int stride = leading_dimension(z);
     const int kind = 1;  // h z = e s z
-    const int elements = size(work);
-    const int real_numbers = size(reals);
-    const int numbers = size(integers);
+    const int elements = size(work.elements);
+    const int real_numbers = size(work.reals);
+    const int numbers = size(work.integers);
     int info = 0;
     const auto with_workspace = [&](auto routine, auto... first) {
       if constexpr (is_complex<T>) {
-        call(routine, first..., values, work.data(), &elements, reals.data(), &real_numbers, integers.data(), &numbers,
-             &info, length, length);
+        call(routine, first..., values, work.elements.data(), &elements, work.reals.data(), &real_numbers,
+             work.integers.data(), &numbers, &info, length, length);
       } else {
-        call(routine, first..., values, work.data(), &elements, integers.data(), &numbers, &info, length, length);
+        call(routine, first..., values, work.elements.data(), &elements, work.integers.data(), &numbers, &info, length,
+             length);
       }
     };
     if (s == nullptr) {
