@@ -48,6 +48,8 @@ def goal(goal: dict | None) -> str:
         parts.append(f"{goal['fraction_of_limit']:.2f} of the limit")
     if "speedup_over_peer" in goal:
         parts.append(f"speedup {goal['speedup_over_peer']:.{1 if goal['speedup_over_peer'] >= 1 else 2}f}")
+    if "cost_over_best" in goal:
+        parts.append(f"cost {goal['cost_over_best']:.2f} of the best")
     return f"{', '.join(parts)}: {'met' if goal['met'] else '**missed**'}"
 
 

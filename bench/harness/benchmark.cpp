@@ -51,8 +51,16 @@ Record measure_case(const mpi::Context& context, const Case& description, const 
   if (job.floor) contenders.push_back(*job.floor);
   if (job.peer) contenders.push_back(*job.peer);
 
-  verify(context, description.name, job, contenders.front());
-  if (job.peer) verify(context, description.name, job, *job.peer);
+  std::vector<std::pair<std::string, double>> costs;
+  const auto look_at = [&](const Contender& contender) {
+    verify(context, description.name, job, contender);
+    if (job.cost) costs.emplace_back(contender.name, job.cost());
+  };
+  look_at(contenders.front());
+  if (job.peer) look_at(*job.peer);
+  for (const Contender& other : job.others) {
+    if (job.cost) look_at(other);
+  }
   const std::size_t compared = contenders.size();
   contenders.insert(contenders.end(), job.others.begin(), job.others.end());
   auto seconds = measure(context.comm(), contenders, job.rewrite, repetitions);
@@ -69,6 +77,7 @@ Record measure_case(const mpi::Context& context, const Case& description, const 
   Record record =
       make_record(description.name, std::move(samples), job.limits.size(), job.floor ? Floor::given : Floor::none);
   std::ranges::move(others, std::back_inserter(record.samples));
+  record.costs = std::move(costs);
   record.setup_seconds = mpi::all_reduce(context.comm(), job.setup_seconds, mpi::Operation::maximum());
   return record;
 }

@@ -30,6 +30,9 @@ struct Job {
   std::vector<Contender> others = {};
   /// How many elements of this rank's result are wrong after `run`, and after the peer's. Local.
   std::function<Index()> wrong_elements;
+  /// What the last result costs, such as the cut of a partition: asked once for plait, the peer and the others. The
+  /// same on all ranks.
+  std::function<double()> cost = {};
   /// How many times the job is done by each call of `run`, a limit or the peer: times are of one.
   int instances = 1;
   /// What plait took to set up what `run` uses again and again, such as a plan.

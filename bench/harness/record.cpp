@@ -60,14 +60,23 @@ double peer_fraction_of_limit(const Record& record) {
   return record.limit_seconds / record.comparison->seconds;
 }
 
+double cost_over_best(const Record& record) {
+  PLAIT_ASSERT(record.costs.size() >= 2, "somebody else has a cost");
+  double best = record.costs[1].second;
+  for (std::size_t i = 2; i < record.costs.size(); ++i) best = std::min(best, record.costs[i].second);
+  return record.costs[0].second == best ? 1 : record.costs[0].second / best;
+}
+
 Goal measurable(const Record& record, Goal goal) {
   if (!record.comparison) goal.speedup_over_peer.reset();
+  if (record.costs.size() < 2) goal.cost_over_best.reset();
   return goal;
 }
 
 bool meets(const Record& record, const Goal& goal) {
   PLAIT_ASSERT(goal == measurable(record, goal), "a goal over a peer needs one");
   if (goal.fraction_of_limit && record.fraction_of_limit.median < *goal.fraction_of_limit) return false;
+  if (goal.cost_over_best && cost_over_best(record) > *goal.cost_over_best) return false;
   return !goal.speedup_over_peer || record.comparison->speedup.median >= *goal.speedup_over_peer;
 }
 

@@ -23,7 +23,8 @@ struct Figure {
 struct Goal {
   std::optional<double> fraction_of_limit;
   std::optional<double> speedup_over_peer;
-  [[nodiscard]] bool empty() const noexcept { return !fraction_of_limit && !speedup_over_peer; }
+  std::optional<double> cost_over_best = {};  // at most: plait's cost ÷ the least of the peer and the others
+  [[nodiscard]] bool empty() const noexcept { return !fraction_of_limit && !speedup_over_peer && !cost_over_best; }
   friend bool operator==(const Goal&, const Goal&) = default;
 };
 
@@ -53,6 +54,7 @@ struct Record {
   std::optional<Comparison> comparison;
   Goal gate;  // must hold; empty where ranks outnumber cores
   Goal aim;
+  std::vector<std::pair<std::string, double>> costs;  // of results: plait's, the peer's, those of others
   std::vector<Samples> samples;  // plait's, the limits', the floor's, the peer's, then those of others
   friend bool operator==(const Record&, const Record&) = default;
 };
@@ -77,6 +79,11 @@ enum class Floor : unsigned char { none, given };
 ///
 /// \pre  there is a peer
 [[nodiscard]] double peer_fraction_of_limit(const Record& record);
+
+/// plait's cost ÷ the least of all others.
+///
+/// \pre  there are two costs at least
+[[nodiscard]] double cost_over_best(const Record& record);
 
 /// What of a goal the record can show: without a peer, nothing over it.
 [[nodiscard]] Goal measurable(const Record& record, Goal goal);

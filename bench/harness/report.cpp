@@ -24,6 +24,7 @@ Json json(const Goal& goal) {
   Json value = Json::object();
   if (goal.fraction_of_limit) value["fraction_of_limit"] = *goal.fraction_of_limit;
   if (goal.speedup_over_peer) value["speedup_over_peer"] = *goal.speedup_over_peer;
+  if (goal.cost_over_best) value["cost_over_best"] = *goal.cost_over_best;
   return value;
 }
 
@@ -51,6 +52,7 @@ Json json(const Record& record) {
   value["speedup_over_peer_spread"] = peer ? json(peer->speedup.spread) : Json();
   value["gate"] = json(record, record.gate);
   value["aim"] = json(record, record.aim);
+  for (const auto& [contender, cost] : record.costs) value["costs"][contender] = cost;
   value["samples"] = Json::object();
   for (const Samples& samples : record.samples) value["samples"][samples.contender] = samples.seconds;
   return value;
@@ -62,6 +64,7 @@ Goal goal_from(const Json& value) {
   Goal goal;
   if (value.contains("fraction_of_limit")) goal.fraction_of_limit = value["fraction_of_limit"].get<double>();
   if (value.contains("speedup_over_peer")) goal.speedup_over_peer = value["speedup_over_peer"].get<double>();
+  if (value.contains("cost_over_best")) goal.cost_over_best = value["cost_over_best"].get<double>();
   return goal;
 }
 
@@ -81,6 +84,9 @@ Record record_from(const Json& value) {
   }
   record.gate = goal_from(value.at("gate"));
   record.aim = goal_from(value.at("aim"));
+  if (value.contains("costs")) {
+    for (const auto& [contender, cost] : value["costs"].items()) record.costs.emplace_back(contender, cost);
+  }
   for (const auto& [contender, seconds] : value.at("samples").items()) {
     record.samples.push_back({contender, seconds.get<std::vector<double>>()});
   }

@@ -1,5 +1,7 @@
 #include "bench/harness/table.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace plait::bench {
@@ -45,9 +47,16 @@ std::string table_head() {
 
 std::string table_line(const Record& record) {
   const auto& peer = record.comparison;
-  return line(record.name, seconds_text(record.seconds.median), seconds_text(record.limit_seconds),
-              text(record.fraction_of_limit), peer ? seconds_text(peer->seconds) : "-",
-              peer ? text(peer->speedup) : "-", verdict(record, record.gate), verdict(record, record.aim));
+  std::string text_of_line =
+      line(record.name, seconds_text(record.seconds.median), seconds_text(record.limit_seconds),
+           text(record.fraction_of_limit), peer ? seconds_text(peer->seconds) : "-", peer ? text(peer->speedup) : "-",
+           verdict(record, record.gate), verdict(record, record.aim));
+  const char* separator = "  cost: ";
+  for (const auto& [contender, cost] : record.costs) {
+    text_of_line.insert(text_of_line.size() - 1,
+                        fmt::format("{}{} {:g}", std::exchange(separator, ", "), contender, cost));
+  }
+  return text_of_line;
 }
 
 }  // namespace plait::bench

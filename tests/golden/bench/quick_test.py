@@ -50,7 +50,8 @@ class QuickRun(unittest.TestCase):
         self.assertEqual(set(report["machine"]), {"cpu", "cores", "isa"})
         self.assertTrue(report["records"])
         for record in report["records"]:
-            self.assertEqual(set(record), RECORD_KEYS)
+            self.assertEqual(set(record) - {"costs"}, RECORD_KEYS)
+            self.assertEqual(set(record.get("costs", {})) - set(record["samples"]), set())
 
     def test_its_figures_are_those_of_its_samples(self):
         for record in self.report()["records"]:

@@ -10,6 +10,7 @@ inline Record example_record(bool with_peer = true) {
   if (with_peer) samples.push_back({"Rival", {12, 12, 12}});
   Record record = make_record("tran f64 8x8 2x1>1x2 ranks=2", samples, 2);
   record.setup_seconds = 0.125;
+  record.costs = {{"plait", 6}, {"Rival", 8}, {"other", 5}};
   record.gate = {0.25, 1.0};
   record.aim.fraction_of_limit = 0.75;
   return record;

@@ -57,6 +57,15 @@ TEST(Record, a_goal_is_met_from_its_number_on) {
   EXPECT_TRUE(meets(record, {}));
 }
 
+TEST(Record, a_cost_is_held_to_the_least_of_all_others) {
+  Record record = example_record();
+  EXPECT_EQ(cost_over_best(record), 6. / 5);
+  EXPECT_TRUE(meets(record, {.fraction_of_limit = {}, .speedup_over_peer = {}, .cost_over_best = 1.2}));
+  EXPECT_FALSE(meets(record, {.fraction_of_limit = {}, .speedup_over_peer = {}, .cost_over_best = 1.19}));
+  record.costs.resize(1);
+  EXPECT_TRUE(measurable(record, {.fraction_of_limit = {}, .speedup_over_peer = {}, .cost_over_best = 1}).empty());
+}
+
 TEST(Record, a_goal_over_a_peer_that_is_not_there_is_not_measured) {
   const Record alone = example_record(false);
   EXPECT_FALSE(alone.comparison);

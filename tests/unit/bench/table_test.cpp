@@ -26,6 +26,10 @@ TEST(Table, a_line_tells_the_figures_in_the_columns_of_the_head) {
   EXPECT_EQ(line.find("missed"), head.find("aim"));
 }
 
+TEST(Table, costs_of_results_end_a_line) {
+  EXPECT_THAT(table_line(example_record()), testing::EndsWith("  cost: plait 6, Rival 8, other 5\n"));
+}
+
 TEST(Table, what_was_not_there_is_a_dash) {
   Record record = example_record(false);
   record.gate = {};
