@@ -9,4 +9,5 @@
 #include "plait/purify/method.hpp"
 #include "plait/purify/orthogonal.hpp"
 #include "plait/purify/purification.hpp"
+#include "plait/purify/sequence.hpp"
 #include "plait/purify/spectrum.hpp"

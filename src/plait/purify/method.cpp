@@ -26,10 +26,10 @@ Method parse_method(std::string_view text) {
   throw ArgumentError(fmt::format("'{}' is no method; expected canonical, mcweeny, tc2, trs4 or hpcp", text));
 }
 
-Method choose_method(Index occupied, Index states) noexcept {
+Method choose_method(Index occupied, Index states, bool knows_frontier) noexcept {
   // Away from half filling canonical purification takes more steps, and a step of TC2 is but one product.
   const double filling = states > 0 ? static_cast<double>(occupied) / static_cast<double>(states) : 0.5;
-  return filling > 0.4 && filling < 0.6 ? Method::canonical : Method::tc2;
+  return !knows_frontier && filling > 0.4 && filling < 0.6 ? Method::canonical : Method::tc2;
 }
 
 }  // namespace plait::purify

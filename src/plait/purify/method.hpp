@@ -24,7 +24,8 @@ enum class Method : unsigned char {
 [[nodiscard]] Method parse_method(std::string_view text);
 
 /// What serves best without a chemical potential: near half filling `canonical`, whose square and cube are one
-/// operation, else `tc2`, which takes the fewest products, whatever the filling.
-[[nodiscard]] Method choose_method(Index occupied, Index states) noexcept;
+/// operation, else `tc2`, which takes the fewest products, whatever the filling; and `tc2` wherever an interval that
+/// holds the states at the gap is known, as it alone makes use of that.
+[[nodiscard]] Method choose_method(Index occupied, Index states, bool knows_frontier = false) noexcept;
 
 }  // namespace plait::purify

@@ -28,13 +28,14 @@ double Occupation::energy_of(double occupation, Interval spectrum) const noexcep
 }
 
 Interval unsettled_energies(const Occupation& occupation, double idempotency_error, double missing_trace,
-                            Interval spectrum) noexcept {
+                            Interval spectrum, Interval falling) noexcept {
   if (missing_trace <= 0) return {spectrum.high, spectrum.low};
   // Near 1/2, x(1 - x) is so flat that rounding hides x: an interval without width would tell nothing of the energy.
   constexpr double flat = 0.2;
   const double least = std::min(flat, idempotency_error * idempotency_error / missing_trace);
   const double low = (1 - std::sqrt(1 - 4 * least)) / 2;
-  return {occupation.energy_of(1 - low, spectrum), occupation.energy_of(low, spectrum)};
+  return {occupation.of(falling.low) < 1 - low ? spectrum.low : occupation.energy_of(1 - low, falling),
+          occupation.of(falling.high) > low ? spectrum.high : occupation.energy_of(low, falling)};
 }
 
 Interval energies_of_no_state(const Occupation& occupation, double idempotency_error, Interval spectrum) noexcept {

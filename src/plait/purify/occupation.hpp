@@ -35,12 +35,13 @@ struct Occupation {
 };
 
 /// Where the states are that are neither occupied nor empty, as an iterate X of n states tells by ‖X - X²‖ (Frobenius)
-/// and tr(X - X²): at least one state lies in the interval, if the latter is not empty.
+/// and tr(X - X²): at least one state lies in the interval, if the latter is not empty. Occupations fall in the part
+/// `falling` of the spectrum, and are nowhere else further from 0 and 1 than at its ends.
 ///
 /// Source: Rubensson, Niklasson, "Interior eigenvalues from density matrix expansions", SIAM J. Sci. Comput. 36 (2014):
 /// the largest x(1 - x) is at least ‖X - X²‖² / tr(X - X²).
 [[nodiscard]] Interval unsettled_energies(const Occupation& occupation, double idempotency_error, double missing_trace,
-                                          Interval spectrum) noexcept;
+                                          Interval spectrum, Interval falling) noexcept;
 
 /// An interval without states, in which the chemical potential may lie anywhere; empty (low > high) while
 /// ‖X - X²‖ >= 1/4. No x(1 - x) exceeds that norm.

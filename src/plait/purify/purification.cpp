@@ -35,6 +35,11 @@ void expect_valid(const Problem& problem, Index states) {
     throw ArgumentError(
         fmt::format("occupied: is {}, expected 0 to {}, the number of states", problem.occupied, states));
   }
+  if (problem.frontier_within && !(problem.frontier_bounds().width() >= 0)) {
+    throw ArgumentError(fmt::format(
+        "frontier_within: is {} to {}, expected an interval that reaches into the spectrum, {} to {}",
+        problem.frontier_within->low, problem.frontier_within->high, problem.spectrum.low, problem.spectrum.high));
+  }
   if (problem.method != Method::mcweeny) return;
   if (!problem.chemical_potential) {
     throw ArgumentError("chemical_potential: is missing, which McWeeny's purification begins with");
@@ -57,6 +62,8 @@ State agreed(mpi::Context& context, const Problem& problem, Index states) {
     arguments.add("upper end of the spectrum", problem.spectrum.high);
     if (problem.chemical_potential) arguments.add("chemical_potential", *problem.chemical_potential);
     arguments.add("most_iterations", problem.most_iterations);
+    arguments.add("lower end of frontier_within", problem.frontier_bounds().low);
+    arguments.add("upper end of frontier_within", problem.frontier_bounds().high);
     expect_valid(problem, states);
   });
   State state;
@@ -85,6 +92,8 @@ std::map<std::string, double> numbers_of(const State& state) {
                                         {"occupied", static_cast<double>(problem.occupied)},
                                         {"spectrum.low", problem.spectrum.low},
                                         {"spectrum.high", problem.spectrum.high},
+                                        {"frontier.low", problem.frontier_bounds().low},
+                                        {"frontier.high", problem.frontier_bounds().high},
                                         {"shift", state.shift},
                                         {"slope", state.slope}};
   if (problem.chemical_potential) numbers["chemical_potential"] = *problem.chemical_potential;
@@ -99,8 +108,11 @@ State state_of(const iterate::Checkpoint& checkpoint, const Problem& problem) {
     const auto found = checkpoint.numbers.find(name);
     return found == checkpoint.numbers.end() ? std::nullopt : std::optional(found->second);
   };
+  Interval& frontier_within = state.problem.frontier_within.emplace();
   for (const auto& [name, target] : {std::pair{"spectrum.low", &state.problem.spectrum.low},
                                      {"spectrum.high", &state.problem.spectrum.high},
+                                     {"frontier.low", &frontier_within.low},
+                                     {"frontier.high", &frontier_within.high},
                                      {"shift", &state.shift},
                                      {"slope", &state.slope}}) {
     const auto value = number(name);
@@ -133,6 +145,11 @@ State state_of(const iterate::Checkpoint& checkpoint, const Problem& problem) {
 
 }  // namespace
 
+Interval Problem::frontier_bounds() const noexcept {
+  const Interval given = frontier_within.value_or(spectrum);
+  return {std::max(given.low, spectrum.low), std::min(given.high, spectrum.high)};
+}
+
 Occupation State::occupation() const {
   Occupation result{shift, slope, {}};
   for (std::size_t i = 0; i + 1 < iterates.size(); ++i) result.steps.push_back(iterates[i].step);
@@ -146,7 +163,7 @@ Interval State::chemical_potentials() const {
   for (const Iterate& iterate : iterates) {
     if (iterate.settled) {  // else there may be an interval without states, but below it another number of them
       const double error = std::max(iterate.idempotency_error, least_error);
-      const Interval found = energies_of_no_state(so_far, error, problem.spectrum);
+      const Interval found = energies_of_no_state(so_far, error, problem.frontier_bounds());
       result = {std::min(result.low, found.low), std::max(result.high, found.high)};
     }
     so_far.steps.push_back(iterate.step);
@@ -188,13 +205,21 @@ void Purification<T>::begin() {
   blend<T>(start.shift, {{start.slope, &h_}}, x_);
 }
 
+// In the iterate, of the states in `frontier_bounds`; all others are closer to 0 and 1.
+template <class T>
+Interval Purification<T>::occupations_within() const {
+  const Interval energies = state_.problem.frontier_bounds();
+  const Occupation occupation = state_.occupation();
+  return {std::clamp(occupation.of(energies.high), 0.0, 1.0), std::clamp(occupation.of(energies.low), 0.0, 1.0)};
+}
+
 template <class T>
 void Purification<T>::expect_gap(const Iterate& iterate) {
   if (iterate.settled) return;
   const Problem& problem = state_.problem;
   const Index steps = state_.step - 1;
-  const Interval energies =
-      unsettled_energies(state_.occupation(), iterate.idempotency_error, iterate.missing_trace, problem.spectrum);
+  const Interval energies = unsettled_energies(state_.occupation(), iterate.idempotency_error, iterate.missing_trace,
+                                               problem.spectrum, problem.frontier_bounds());
   constexpr double halfway = 0.1;  // in ‖X - X²‖: some state is still far from 0 and 1
   const bool is_resolved =
       iterate.idempotency_error > halfway && std::abs(energies.width()) < resolution * problem.spectrum.width();
@@ -269,7 +294,7 @@ bool Purification<T>::advance() {
   expect_gap(iterate);
   const Polynomial step =
       next_step(problem.method, {found.trace, found.trace - found.missing_trace, found.third, found.fourth},
-                problem.occupied, iterate.settled, last);
+                problem.occupied, iterate.settled, last, occupations_within());
   iterates.back().step = step;
   take(step, has_cube);
   iterates.back().seconds = watch.seconds();
@@ -338,7 +363,7 @@ void Purification<T>::follow_frontier() {
   if (state_.frontier.is_resolved(state_.problem.spectrum.width())) return;
   Occupation occupation = state_.occupation();
   occupation.steps.push_back(last.step);
-  improve(state_.frontier, frontier_of_iterate(products_.context(), x_, occupation, state_.problem.spectrum));
+  improve(state_.frontier, frontier_of_iterate(products_.context(), x_, occupation, state_.problem.frontier_bounds()));
 }
 
 template <class T>

@@ -33,6 +33,11 @@ struct Problem {
   Interval spectrum;                           ///< holds all eigenvalues of the Hamiltonian
   std::optional<double> chemical_potential{};  ///< for McWeeny
   Index most_iterations = 300;
+  /// Holds the highest occupied and the lowest empty state, if that is known before: TC2 takes fewer steps then.
+  std::optional<Interval> frontier_within{};
+
+  /// The same, the whole spectrum at most.
+  [[nodiscard]] Interval frontier_bounds() const noexcept;
 };
 
 /// How far an iteration is: with the iterate itself all that it needs to go on with the same bits. The error is the
@@ -104,6 +109,7 @@ class Purification {
  private:
   void begin();
   [[nodiscard]] layout::Layout rows() const;
+  [[nodiscard]] Interval occupations_within() const;
   void expect_gap(const Iterate& iterate);
   void expect_count(const Iterate& iterate);
   void take(const Polynomial& step, bool has_cube);

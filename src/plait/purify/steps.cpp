@@ -47,10 +47,18 @@ Polynomial hpcp_step(const Traces& traces) {
   return {0, 1 - 2 * c, 2 + 2 * c, -2, 0};
 }
 
-Polynomial tc2_step(const Traces& traces, Index occupied, bool settled, const Polynomial& last) {
+Polynomial tc2_step(const Traces& traces, Index occupied, bool settled, const Polynomial& last, Interval frontier) {
   if (settled && last == squaring) return mirrored_squaring;
   if (settled && last == mirrored_squaring) return squaring;
-  return traces.first > number(occupied) ? squaring : mirrored_squaring;
+  const bool lowers = traces.first > number(occupied);
+  if (settled) return lowers ? squaring : mirrored_squaring;
+  if (lowers) {
+    const double slope = 2 / (2 - frontier.low);
+    const double shift = 1 - slope;
+    return {shift * shift, 2 * slope * shift, slope * slope, 0, 0};
+  }
+  const double slope = 2 / (1 + frontier.high);
+  return {0, 2 * slope, -slope * slope, 0, 0};
 }
 
 // X²(4X - 3X²) + gamma X²(1 - X)², where gamma makes the trace right, as far as one in [0, 6] does.
@@ -89,8 +97,9 @@ Occupation initial_occupation(Method method, Index occupied, Index states, Inter
   contract_violated("method", "a method is one of its enumerators", __FILE__, __LINE__);
 }
 
-Polynomial next_step(Method method, const Traces& traces, Index occupied, bool settled, const Polynomial& last) {
-  if (method == Method::tc2) return tc2_step(traces, occupied, settled, last);
+Polynomial next_step(Method method, const Traces& traces, Index occupied, bool settled, const Polynomial& last,
+                     Interval frontier) {
+  if (method == Method::tc2) return tc2_step(traces, occupied, settled, last, frontier);
   if (settled || method == Method::mcweeny) return mcweeny_step;
   const bool keeps_trace = method == Method::canonical || method == Method::hpcp;
   if (keeps_trace && !has_trace(traces, number(occupied))) return step_to_trace(traces, number(occupied));

@@ -33,9 +33,15 @@ inline constexpr Polynomial mcweeny_step{0, 0, 3, -2, 0};
 /// The next step. Settled iterates take 3x² - 2x³, but for TC2, where x² and 2x - x² take turns: both orders are known,
 /// and traces that only consist of rounding decide nothing.
 ///
-/// \param last  the step before, or all 0
+/// As long as it is not settled, TC2 stretches and folds:  x² of the line that takes 0 and the low end of `frontier` to
+/// -y and y, and the mirror image. What is below that end stays so, and the states at the gap part faster.
+///
+/// \param last      the step before, or all 0
+/// \param frontier  the occupations between which the states at the gap are
+/// Source: Rubensson, "Nonmonotonic recursive polynomial expansions for linear scaling calculation of the density
+/// matrix", JCTC 7, 1233 (2011).
 [[nodiscard]] Polynomial next_step(Method method, const Traces& traces, Index occupied, bool settled,
-                                   const Polynomial& last);
+                                   const Polynomial& last, Interval frontier);
 
 /// Whether a step takes X³ in any case, so that X² and X³ are computed together.
 [[nodiscard]] constexpr bool uses_cube(Method method) noexcept {
