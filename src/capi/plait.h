@@ -671,8 +671,8 @@ int plait_matrix_vector_execute(plait_matrix_vector* product, const plait_source
 
 /// D, the projector onto the eigenvectors of H with the lowest eigenvalues, by polynomials of H alone or by all
 /// eigenstates: see docs/purification.md. With an overlap S of a basis that is not orthonormal, D = D S D. Planned
-/// once, then executed any number of times, such as once for each H of a self-consistent field. PLAIT_DOUBLE or
-/// PLAIT_COMPLEX_DOUBLE.
+/// once, then executed any number of times, such as once for each H of a self-consistent field: what iterations tell of
+/// one H saves products for the next if that is near. PLAIT_DOUBLE or PLAIT_COMPLEX_DOUBLE.
 typedef struct plait_purification plait_purification;
 
 /// What of symmetric (complex: Hermitian) matrices is looked at.

@@ -1,5 +1,3 @@
-#include "plait/purify/purification.hpp"
-
 #include <algorithm>
 #include <complex>
 #include <optional>
@@ -15,7 +13,7 @@
 #include "plait/purify/filling.hpp"
 #include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/orthogonal.hpp"
-#include "plait/purify/spectrum.hpp"
+#include "plait/purify/sequence.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
 #include "capi/handle.hpp"
@@ -44,7 +42,8 @@ class Purifier {
         layouts_(std::move(layouts)),
         n_(layouts_.h->shape().rows),
         products_(context, n_, plait::purify::choose_squares(context.size())),
-        counted_(products_) {}
+        counted_(products_),
+        sequence_(counted_) {}
 
   void set_overlap(const plait_source_tile* s, Index count) {
     s_.reset(), z_.reset(), stop();
@@ -74,18 +73,17 @@ class Purifier {
       arguments.add("width", given->width);
     });
     products_before_ = counted_.count();
-    h_.emplace(read(layouts_.h, h, count, "h"));
+    Matrix<T> hamiltonian = read(layouts_.h, h, count, "h");
     if (by_eigenstates || (is_free_to_choose(*given) && plait::purify::are_eigenstates_cheaper(context_, n_))) {
-      find_states(*given);
+      find_states(*given, h_.emplace(std::move(hamiltonian)));
       return;
     }
     if (s_) {
       if (!z_) find_root();
-      plait::purify::transform(counted_, *z_, *h_);
+      plait::purify::transform(counted_, *z_, hamiltonian);
     }
     const auto bounds = given->gershgorin != 0 ? plait::purify::Bounds::gershgorin : plait::purify::Bounds::lanczos;
-    if (n_ > 0) problem.spectrum = plait::purify::spectrum_of(context_, *h_, bounds);
-    running_.emplace(counted_, *h_, problem);
+    running_ = &sequence_.begin(std::move(hamiltonian), problem, bounds);
     is_done_ = false;
   }
 
@@ -101,7 +99,7 @@ class Purifier {
       try {
         is_done_ = !running_->advance();
       } catch (...) {
-        running_.reset();
+        stop();
         throw;
       }
       if (!is_done_) running_->follow_frontier();
@@ -139,13 +137,13 @@ class Purifier {
   }
 
  private:
-  void stop() { running_.reset(), states_.reset(); }
+  void stop() { running_ = nullptr, sequence_.end(), states_.reset(), h_.reset(); }
 
   /// The errors of the density that the steps led to, in the basis that was given; completes `found`.
   plait::purify::DensityErrors finish(plait_purification_result& found) {
     if (n_ > 0) set_frontier(found, running_->frontier());
     Matrix<T>& density = running_->density();
-    auto errors = plait::purify::density_errors(context_, running_->state(), *h_, density);
+    auto errors = plait::purify::density_errors(context_, running_->state(), sequence_.hamiltonian(), density);
     if (s_) plait::purify::bring_back(counted_, *z_, *s_, running_->state().problem.occupied, density, errors);
     found.products = counted_.count() - products_before_;
     return errors;
@@ -182,8 +180,8 @@ class Purifier {
     return enumerator<Smearing>("smearing", given.smearing, PLAIT_SMEARING_NONE, PLAIT_SMEARING_METHFESSEL_PAXTON);
   }
 
-  void find_states(const plait_purification_problem& given) {
-    states_.emplace(context_, *h_, s_ ? &*s_ : nullptr);
+  void find_states(const plait_purification_problem& given, const Matrix<T>& h) {
+    states_.emplace(context_, h, s_ ? &*s_ : nullptr);
     try {
       filling_ = plait::mpi::agreed(context_, [&] {
         const double filled = static_cast<double>(given.electrons) / per_state_;
@@ -263,7 +261,9 @@ class Purifier {
           enumerator<Method>("method", given.method, PLAIT_PURIFICATION_CANONICAL, PLAIT_PURIFICATION_HPCP);
     } else {
       problem.method =
-          problem.chemical_potential ? Method::mcweeny : plait::purify::choose_method(problem.occupied, n_);
+          problem.chemical_potential
+              ? Method::mcweeny
+              : plait::purify::choose_method(problem.occupied, n_, sequence_.knows_frontier(problem.occupied));
     }
     if (problem.chemical_potential && problem.method != Method::mcweeny) {
       throw plait::ArgumentError(
@@ -299,8 +299,9 @@ class Purifier {
   plait::purify::DenseProducts<T> products_;
   plait::purify::CountedProducts<T> counted_;
   std::optional<Matrix<T>> s_, z_, h_;
-  std::optional<plait::purify::Purification<T>> running_;  // of this and the next, the one that is under way
-  std::optional<plait::purify::Eigenstates<T>> states_;
+  plait::purify::Sequence<T> sequence_;
+  plait::purify::Purification<T>* running_ = nullptr;    // of this and the next, the one that is under way
+  std::optional<plait::purify::Eigenstates<T>> states_;  // of h_
   plait::purify::Filling filling_;
   int per_state_ = 2;
   bool is_done_ = false;

@@ -27,28 +27,30 @@ namespace plait::purify {
 template <class T>
 class Sequence {
  public:
-  explicit Sequence(Products<T>& products, Bounds bounds = Bounds::lanczos) : products_(products), bounds_(bounds) {}
+  explicit Sequence(Products<T>& products) : products_(products) {}
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
 
-  /// The purification of h, in the layout of the products; it lives until the next one begins. `spectrum` and
-  /// `frontier_within` of the problem are found here.
+  /// The purification of h, in the layout of the products, instead of the former one. `spectrum` and `frontier_within`
+  /// of the problem are found here, the former by `bounds` where it is not known.
   ///
   /// \throws ArgumentError, NoGap, OutOfMemory  as `spectrum_of` and `Purification`, on all ranks
-  Purification<T>& begin(Matrix<T> h, Problem problem);
+  Purification<T>& begin(Matrix<T> h, Problem problem, Bounds bounds = Bounds::lanczos);
+  /// Frees the purification, if there is one, with its density matrix. What it found is kept.
+  void end();
 
-  /// Whether the former purification tells where to look for the states at the gap of the next one.
+  /// Whether the last purification tells where to look for the states at the gap of the next one.
   [[nodiscard]] bool knows_frontier(Index occupied) const;
 
-  /// The one that was begun last.
+  /// \pre  it has begun, and not ended
   [[nodiscard]] Purification<T>& purification() { return *purification_; }
   [[nodiscard]] const Matrix<T>& hamiltonian() const { return *h_; }
 
  private:
   Products<T>& products_;
-  Bounds bounds_;
   std::optional<Matrix<T>> h_;
   std::optional<Purification<T>> purification_;
+  std::optional<State> former_;
   double drift_ = 0;  // of the spectrum since its bounds were found
 };
 

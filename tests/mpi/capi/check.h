@@ -61,6 +61,7 @@ void wrong_products_fail_on_all_ranks(void);
 void symmetric_matrices_are_squared_and_cubed(void);
 void matrices_are_multiplied_by_vectors(void);
 void density_matrices_are_projectors_onto_the_lowest_states(void);
+void hamiltonians_near_the_former_one_take_fewer_products(void);
 void eigenstates_are_occupied_in_part(void);
 void density_matrices_go_step_by_step(void);
 void wrong_purifications_fail_on_all_ranks(void);

@@ -119,6 +119,7 @@ int main(int argc, char** argv) {
   symmetric_matrices_are_squared_and_cubed();
   matrices_are_multiplied_by_vectors();
   density_matrices_are_projectors_onto_the_lowest_states();
+  hamiltonians_near_the_former_one_take_fewer_products();
   eigenstates_are_occupied_in_part();
   density_matrices_go_step_by_step();
   wrong_purifications_fail_on_all_ranks();

@@ -117,6 +117,46 @@ void density_matrices_are_projectors_onto_the_lowest_states(void) {
   }
 }
 
+static double stretched = 1;
+static double complex stretched_chain(plait_index i, plait_index j) { return stretched * chain(i, j); }
+static double complex stretched_mixed_chain(plait_index i, plait_index j) { return stretched * mixed_chain(i, j); }
+
+void hamiltonians_near_the_former_one_take_fewer_products(void) {
+  for (int round = 0; round < 4; ++round) {
+    const int with_overlap = round % 2;
+    now.type = round < 2 ? PLAIT_DOUBLE : PLAIT_COMPLEX_DOUBLE;
+    now.triangle = PLAIT_WHOLE;
+    now.occupied = 11;
+    Matrix h = matrix_in(next_layout(n, n), now.type);
+    Matrix s = matrix_in(next_layout(n, n), now.type);
+    Matrix d = matrix_in(next_layout(n, n), now.type);
+    plait_purification* purification = NULL;
+    SUCCEEDS(plait_purification_create(context, now.type, h.layout, with_overlap ? s.layout : NULL, d.layout,
+                                       now.triangle, &purification));
+    if (with_overlap) {
+      fill_matrix(&s, overlap);
+      SUCCEEDS(plait_purification_set_overlap(purification, s.sources, s.count));
+    }
+    plait_purification_problem problem = {.electrons = 2 * now.occupied, .method = PLAIT_PURIFICATION_TC2};
+    plait_index iterations[4];
+    for (int step = 0; step < 4; ++step) {
+      if (step == 3) problem.method = PLAIT_PURIFICATION_AUTO;
+      stretched = 1 + 1e-3 * step;
+      fill_matrix(&h, with_overlap ? stretched_mixed_chain : stretched_chain);
+      plait_purification_result result;
+      SUCCEEDS(plait_purification_execute(purification, &problem, h.sources, h.count, d.targets, d.count, &result));
+      CHECK(wrong_elements(&d, with_overlap ? mixed_density : density, 1e-9) == 0);
+      CHECK(fabs(result.highest_occupied - stretched * level(11)) < 1e-6);
+      iterations[step] = result.iterations;
+      CHECK(step == 0 || 5 * iterations[step] < 4 * iterations[0]);
+    }
+    SUCCEEDS(plait_purification_free(&purification));
+    free_matrix(&h);
+    free_matrix(&s);
+    free_matrix(&d);
+  }
+}
+
 void eigenstates_are_occupied_in_part(void) {
   for (int round = 0; round < 8; ++round) {
     const int with_overlap = round % 2;
