@@ -43,8 +43,9 @@ given nowhere, f and what flows in have to cancel, and the u of mean 0 is found.
 SIDES is a list with commas: value, flux or periodic, with :NUMBER or :FILE for what is given, by default 0; after
 0=, 0-= or 0+= for both sides of axis 0, or one of them, else for all sides that are not named.
 
-Methods: jacobi, sor, cg, pipelined-cg; multigrid by v, w or f cycles, fmg, which begins on the coarsest grid, and
-mg-cg, conjugate gradients with a V-cycle, for k that jumps. u has the same bits on any number of ranks.
+Methods: jacobi, sor, cg, pipelined-cg; fft, transforms, for k that is the same everywhere; multigrid by v, w or f cycles,
+fmg, which begins on the coarsest grid, and mg-cg, conjugate gradients with a V-cycle, for k that jumps. u has the same
+bits on any number of ranks.
 
 Example: flow through a medium of permeability k from side 0- to side 0+
   mpirun -n 4 plait poisson f.npy -k k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");

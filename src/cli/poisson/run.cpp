@@ -142,9 +142,10 @@ auto in_words_of_files(const PoissonTask& task, F&& f) {
     return std::forward<F>(f)();
   } catch (const ArgumentError& error) {
     std::string text = in_option_words(
-        error.what(), std::array{OptionWord{"f", task.input}, OptionWord{"k", task.k}, OptionWord{"start", task.start},
-                                 OptionWord{"omega", "--omega"}, OptionWord{"spacing", "--spacing"},
-                                 OptionWord{"sides", "--boundary"}, OptionWord{"boundary", "--boundary"}});
+        error.what(),
+        std::array{OptionWord{"f", task.input}, OptionWord{"k", task.k}, OptionWord{"start", task.start},
+                   OptionWord{"omega", "--omega"}, OptionWord{"method", "--method"}, OptionWord{"spacing", "--spacing"},
+                   OptionWord{"sides", "--boundary"}, OptionWord{"boundary", "--boundary"}});
     constexpr std::string_view hint = "(project)";
     if (text.ends_with(hint)) text.replace(text.size() - hint.size(), hint.size(), "(--project)");
     throw ArgumentError(text);

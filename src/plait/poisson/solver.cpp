@@ -112,6 +112,13 @@ const BoxPartition& agreed(mpi::Context& context, const Axes& axes, const BoxPar
   return partition;
 }
 
+// What suits a method best: others are moved to it, once.
+template <class T>
+BoxPartition partition_of(const Axes& axes, const BoxPartition& partition, Method method) {
+  if (method == Method::fft) return FourierSolver::partition(axes, partition.ranks());
+  return method >= Method::v_cycles ? Multigrid<T>::partition(axes, partition) : partition;
+}
+
 // For k = 1: 2 / (1 + √(1 - ρ²)) where ρ is the largest eigenvalue of Jacobi's iteration, but for 1 itself. Round an
 // axis of odd extent points of one colour meet, and more than 1 need not converge.
 double best_omega(const Axes& axes) {
@@ -142,6 +149,7 @@ std::string_view name(Method method) {
     case Method::sor: return "sor";
     case Method::conjugate_gradients: return "cg";
     case Method::pipelined_conjugate_gradients: return "pipelined-cg";
+    case Method::fft: return "fft";
     case Method::v_cycles: return "v";
     case Method::w_cycles: return "w";
     case Method::f_cycles: return "f";
@@ -200,7 +208,7 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
     : context_(context),
       options_(options),
       partition_(agreed(context, axes, partition, k, f, start, options)),
-      level_(context, axes, options.method >= Method::v_cycles ? Multigrid<T>::partition(axes, partition) : partition),
+      level_(context, axes, partition_of<T>(axes, partition, options.method)),
       course_(options.limits, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
       dots_(context, options.sums) {
   for (const Axis& axis : level_.axes()) {
@@ -229,6 +237,7 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
   }
   set_right_side(moved(f, partition_, level_.partition()));
   if (options.method >= Method::v_cycles) multigrid_.emplace(context, level_, options.multigrid);
+  if (options.method == Method::fft) make_fourier_solver(k);
   make_conjugate_gradients();
 }
 
@@ -394,6 +403,40 @@ void Solver<T>::make_conjugate_gradients() {
 }
 
 template <class T>
+void Solver<T>::make_fourier_solver(std::span<const T> k) {
+  std::array<double, 2> extremes{1, -1};  // the least one, and less the largest one
+  if (level_.coefficient()) {
+    extremes = {INFINITY, INFINITY};
+    for (const T value : k) {
+      extremes[0] = std::min(extremes[0], static_cast<double>(value));
+      extremes[1] = std::min(extremes[1], -static_cast<double>(value));
+    }
+    mpi::all_reduce(context_.comm(), std::span<double>(extremes), mpi::Operation::minimum());
+  }
+  if (extremes[0] != -extremes[1]) {
+    throw ArgumentError(
+        fmt::format("method: fft takes a k that is the same everywhere, expected another one, as k is {} to {}",
+                    extremes[0], -extremes[1]));
+  }
+  fourier_.emplace(context_, level_.axes(), extremes[0]);
+}
+
+// u ← u + A⁻¹ r
+template <class T>
+void Solver<T>::correct() {
+  std::vector<double> e = mpi::agreed(context_, [&] { return std::vector<double>(at(level_.own().points())); });
+  const auto for_each_value = [&](Values<T>& values, const auto& f) {
+    auto next = e.begin();
+    level_.for_each_row([&](Index offset, Index, Index) {
+      for (Index x = offset; x < offset + level_.row_length(); ++x) f(values[at(x)], *next++);
+    });
+  };
+  for_each_value(r_, [](T& r, double& value) { value = static_cast<double>(r); });
+  fourier_->solve(e);
+  for_each_value(u_, [](T& u, double value) { u += static_cast<T>(value); });
+}
+
+template <class T>
 double Solver<T>::error() {
   const bool is_first = right_side_squared_ == 0;
   if (!has_cycles()) {
@@ -419,6 +462,7 @@ void Solver<T>::iterate_once() {
   switch (options_.method) {
     case Method::jacobi: level_.add_scaled_residual(static_cast<T>(omega_), r_, u_); break;  // r is that of u
     case Method::sor: level_.sweep(static_cast<T>(omega_), u_, b_); break;
+    case Method::fft: correct(); break;
     case Method::w_cycles: multigrid_->improve(Cycle::w, u_, b_, dots_); break;
     case Method::f_cycles: multigrid_->improve(Cycle::f, u_, b_, dots_); break;
     case Method::full_multigrid: multigrid_->improve(Cycle::full, u_, b_, dots_); break;

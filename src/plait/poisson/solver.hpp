@@ -15,6 +15,7 @@
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/axis.hpp"
+#include "plait/poisson/fourier.hpp"
 #include "plait/poisson/level.hpp"
 #include "plait/poisson/multigrid.hpp"
 
@@ -38,13 +39,14 @@ enum class Method : unsigned char {
   sor,                            ///< successive over-relaxation of red and black points
   conjugate_gradients,            ///< two reductions an iteration
   pipelined_conjugate_gradients,  ///< one, under way while the operator is applied
+  fft,                            ///< by transforms, where k is the same everywhere: exact but for rounding
   v_cycles,                       ///< multigrid; an iteration is `MultigridOptions::cycles`
   w_cycles,                       ///< likewise; kinds of cycles are those of `Cycle`
   f_cycles,                       ///< likewise: mostly the fastest method
   full_multigrid,                 ///< an iteration is one pass from the coarsest level to the finest
   multigrid_conjugate_gradients,  ///< with a symmetric V-cycle as preconditioner: for k that jumps
 };
-/// "jacobi", "sor", "cg", "pipelined-cg", "v", "w", "f", "fmg", "mg-cg"
+/// "jacobi", "sor", "cg", "pipelined-cg", "fft", "v", "w", "f", "fmg", "mg-cg"
 [[nodiscard]] std::string_view name(Method method);
 
 /// The axes of a grid. Collective over the context.
@@ -136,6 +138,8 @@ class Solver {
   double remove_mean(Values<T>& values, bool is_expected);
   [[nodiscard]] std::array<double, 2> squares();
   void make_conjugate_gradients();
+  void make_fourier_solver(std::span<const T> k);
+  void correct();
   [[nodiscard]] double error();
   void iterate_once();
   [[nodiscard]] bool has_cycles() const noexcept {
@@ -152,6 +156,7 @@ class Solver {
   Level<T> level_;
   Values<T> u_, b_, r_;
   std::optional<Multigrid<T>> multigrid_;
+  std::optional<FourierSolver> fourier_;
   iterate::Course course_;
   krylov::Dots dots_;
   bool has_begun_ = false;

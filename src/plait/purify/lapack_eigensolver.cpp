@@ -11,9 +11,9 @@ namespace plait::purify {
 
 namespace {
 
-const FortranLibrary& lapack() {
-  static const FortranLibrary library("LAPACK", {"dsyevd_", "zhegvd_"}, {"liblapack.so.3", "liblapack.so"},
-                                      "liblapack3");
+const LoadedLibrary& lapack() {
+  static const LoadedLibrary library("eigenstates", "LAPACK", {"dsyevd_", "zhegvd_"},
+                                     {"liblapack.so.3", "liblapack.so"}, "liblapack3");
   return library;
 }
 

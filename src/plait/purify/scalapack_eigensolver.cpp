@@ -16,12 +16,12 @@ namespace {
 
 using NativeComm = decltype(std::declval<const mpi::Communicator&>().handle());
 
-const FortranLibrary& scalapack() {
+const LoadedLibrary& scalapack() {
   static const std::string name = "libscalapack-" PLAIT_MPI_NAME ".so";
   static const std::array files{name + ".2.2", name + ".2.1", name};
-  static const FortranLibrary library("ScaLAPACK", {"pdsyevd_", "Csys2blacs_handle"},
-                                      {files[0].c_str(), files[1].c_str(), files[2].c_str()},
-                                      "libscalapack-" PLAIT_MPI_NAME "-dev");
+  static const LoadedLibrary library("eigenstates", "ScaLAPACK", {"pdsyevd_", "Csys2blacs_handle"},
+                                     {files[0].c_str(), files[1].c_str(), files[2].c_str()},
+                                     "libscalapack-" PLAIT_MPI_NAME "-dev");
   return library;
 }
 

@@ -1,5 +1,6 @@
 """`plait poisson` against the equation itself, known solutions and SciPy's sparse solver."""
 
+import ctypes
 import json
 import re
 import unittest
@@ -12,6 +13,11 @@ try:
     from scipy.sparse.linalg import spsolve
 except ImportError:
     sparse = None
+
+try:
+    fftw = ctypes.CDLL("libfftw3.so.3")
+except OSError:
+    fftw = None
 
 
 def operator(k: np.ndarray, spacing, kinds, nodes: bool):
@@ -391,6 +397,31 @@ class Resume(CommandTest):
         self.assertEqual(self.run_plait(0, *job, "-o", "expected.npy", "--quiet").status, 0)
         kills = self.finish_despite_kills(2, "state", *job, "--checkpoint", "state", "--checkpoint-every", "50", "--resume", "-o", "u.npy")
         np.testing.assert_array_equal(self.load("u.npy"), self.load("expected.npy"), f"after {kills} kills")
+
+
+@unittest.skipIf(fftw is None, "Debian's libfftw3-double3 is not installed")
+class Fftw(CommandTest):
+    def test_transforms_solve_on_all_sides_with_the_same_bits_on_any_number_of_ranks(self):
+        random = np.random.default_rng(8)
+        f = self.save("f.npy", random.standard_normal((9, 12, 10)))
+        self.save("k.npy", np.full(f.shape, 3, "f4"))
+        sides = "0=periodic,1-=value:2,1+=flux:-1,2=value"
+        for ranks in (0, 2, 5, 12):
+            text = self.succeed(ranks, "poisson", "f.npy", "-k", "k.npy", "--boundary", sides, "--method", "fft", "-o", f"{ranks}.npy")
+            self.assertRegex(text, "iterated  1 iteration in")
+            np.testing.assert_array_equal(self.load(f"{ranks}.npy"), self.load("0.npy"))
+        a, given = operator(np.full(f.shape, 3.0), (1, 1, 1), [["periodic"] * 2, ["value", "flux"], ["value"] * 2], False)
+        b = f + 2 * given[1][0] - given[1][1]
+        np.testing.assert_allclose(self.load("0.npy").ravel(), np.linalg.solve(a, b.ravel()), rtol=1e-10, atol=1e-10)
+
+    def test_a_k_that_varies_is_refused(self):
+        self.save("f.npy", np.ones((5, 6)))
+        k = np.ones((5, 6))
+        k[4, 5] = 7
+        self.save("k.npy", k)
+        result = self.run_plait(3, "poisson", "f.npy", "-k", "k.npy", "--method", "fft", "-o", "u.npy")
+        self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+        self.assertIn("--method: fft takes a k that is the same everywhere, expected another one, as k is 1 to 7", result.errors[0])
 
 
 @unittest.skipIf(sparse is None, "Debian's python3-scipy is not installed")

@@ -1,0 +1,122 @@
+// Methods that are exact but for rounding.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
+#include "plait/mpi/context.hpp"
+
+#include "mpi/poisson/problems.hpp"
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class Transforms : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_fftw()) GTEST_SKIP() << "there is no FFTW";
+  }
+
+  mpi::Context context{test_comm()};
+};
+
+constexpr Axis::Sides below{Side::value, Side::flux}, above{Side::flux, Side::value};
+
+// Of each axis one kind of sides, and an extent.
+std::vector<Case> cases_of_all_sides(Points points) {
+  std::vector<Axis::Sides> kinds{given, around};
+  if (points == Points::cells) kinds.insert(kinds.end(), {flux, below, above});
+  std::vector<Case> cases;
+  Random random{5};
+  for (std::size_t dimensions = 1; dimensions <= 3; ++dimensions) {
+    std::size_t combinations = 1;
+    for (std::size_t d = 0; d < dimensions; ++d) combinations *= kinds.size();
+    for (std::size_t c = 0; c < combinations; ++c) {
+      Case problem;
+      problem.grid.points = points;
+      std::size_t rest = c;
+      for (std::size_t d = 0; d < dimensions; ++d, rest /= kinds.size()) {
+        problem.grid.extents.push_back(random(1, dimensions == 1 ? 40 : dimensions == 2 ? 12 : 6));
+        problem.grid.spacing.push_back(0.25 + random.real());
+        problem.grid.sides.push_back(kinds[rest % kinds.size()]);
+        problem.given[d] = {random.real(), random.real()};
+      }
+      const bool has_k = c % 3 == 1;
+      for (Index p = 0; p < problem.box().points(); ++p) {
+        problem.f.push_back(random.real() - 0.5);
+        if (has_k) problem.k.push_back(2.5);
+      }
+      cases.push_back(problem);
+    }
+  }
+  return cases;
+}
+
+TEST_F(Transforms, SolveOnAllKindsOfSidesInOneToThreeDimensions) {
+  for (const Points points : {Points::cells, Points::nodes}) {
+    for (const Case& problem : cases_of_all_sides(points)) {
+      SCOPED_TRACE(::testing::Message() << layout::describe(problem.box()) << ", nodes " << (points == Points::nodes));
+      const std::vector<double> expected = reference(problem);
+      const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
+                                  {.method = Method::fft, .limits = {.tolerance = 1e-13}, .project = true});
+      EXPECT_EQ(solved.state.end, iterate::End::converged) << solved.state.reason;
+      EXPECT_LE(solved.errors.size(), 2U);
+      double size = 0;
+      for (const double value : expected) size = std::max(size, std::abs(value));
+      for (std::size_t p = 0; p < expected.size(); ++p) ASSERT_NEAR(solved.u[p], expected[p], 1e-11 * size);
+    }
+  }
+}
+
+// More ranks than planes, so that ranks have pencils, and fewer.
+TEST_F(Transforms, HaveTheSameBitsOnAnyNumberOfRanks) {
+  mpi::Context alone(MPI_COMM_SELF);
+  for (const std::vector<Index>& extents :
+       std::vector<std::vector<Index>>{{3, 17, 20}, {2, 2, 2}, {21, 9, 16}, {19, 33}, {1, 40}, {57}}) {
+    Case problem;
+    problem.grid = {.extents = extents, .spacing = std::vector(extents.size(), 0.5)};
+    for (Index p = 0; p < problem.box().points(); ++p) {
+      problem.f.push_back(random_uniform(9, static_cast<std::uint64_t>(p)) - 0.5);
+    }
+    const Options options{
+        .method = Method::fft, .limits = {.tolerance = 0, .most_iterations = 2}, .sums = krylov::Sums::reproducible};
+    const Solved parts = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()), options);
+    const Solved whole = solve(alone, problem, BoxPartition::for_ranks(problem.box(), 1), options);
+    EXPECT_EQ(parts.u, whole.u);
+    EXPECT_EQ(parts.errors, whole.errors);
+  }
+}
+
+TEST_F(Transforms, SolveInFloatsToTheirPrecision) {
+  Case problem;
+  problem.grid = {.extents = {40, 30}, .spacing = {1, 1}};
+  for (Index p = 0; p < 1200; ++p) problem.f.push_back(random_uniform(2, static_cast<std::uint64_t>(p)) - 0.5);
+  const Solved solved = solve<float>(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
+                                     {.method = Method::fft, .limits = {.tolerance = 1e-5}});
+  EXPECT_EQ(solved.state.end, iterate::End::converged) << solved.state.reason;
+}
+
+TEST_F(Transforms, WantOneKAndEqualStretches) {
+  Case problem;
+  problem.grid = {.extents = {4, 5}, .spacing = {1, 1}};
+  problem.f.assign(20, 1);
+  problem.k.assign(20, 1);
+  problem.k[7] = 2;
+  const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
+  EXPECT_THAT([&] { (void)solve(context, problem, partition, {.method = Method::fft}); },
+              ThrowsMessage<ArgumentError>(HasSubstr("expected another one, as k is 1 to 2")));
+  const poisson::Axes axes{Axis::unused(), Axis(6, 1, Points::nodes, given).halved(), Axis(4, 1, Points::nodes, given)};
+  EXPECT_THAT([&] { poisson::FourierSolver(context, axes, 1); },
+              ThrowsMessage<ArgumentError>(HasSubstr("stretches of axis 1 differ")));
+}
+
+}  // namespace
+}  // namespace plait::test

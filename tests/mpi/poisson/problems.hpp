@@ -1,0 +1,186 @@
+// Problems of any kind, what solves them by their definition, and how ranks solve them together.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/poisson/fourier.hpp"
+#include "plait/poisson/solver.hpp"
+
+#include "support/ranks.hpp"
+
+namespace plait::test {
+
+using layout::Box;
+using layout::BoxPartition;
+using layout::Point;
+using poisson::Axis;
+using poisson::Grid;
+using poisson::Method;
+using poisson::Options;
+using poisson::Points;
+using poisson::Side;
+using poisson::Solver;
+
+inline constexpr Axis::Sides given{Side::value, Side::value}, flux{Side::flux, Side::flux},
+    around{Side::periodic, Side::periodic};
+
+template <class F>
+void for_each_point(const Box& box, const F& f) {
+  for (Index i = box.low[0]; i < box.high[0]; ++i) {
+    for (Index j = box.low[1]; j < box.high[1]; ++j) {
+      for (Index k = box.low[2]; k < box.high[2]; ++k) f(Point{i, j, k});
+    }
+  }
+}
+
+// A whole problem, as any rank can make it.
+struct Case {
+  Grid grid;
+  std::vector<double> k, f;                      // of all points; k may be empty
+  std::array<std::array<double, 2>, 3> given{};  // on sides
+
+  [[nodiscard]] Box box() const { return grid.box(); }
+  [[nodiscard]] Axis::Sides sides(std::size_t d) const {
+    return grid.sides.empty() ? Axis::Sides{Side::value, Side::value} : grid.sides[d];
+  }
+  [[nodiscard]] bool is_singular() const {
+    for (std::size_t d = 0; d < grid.extents.size(); ++d) {
+      if (sides(d)[0] == Side::value || sides(d)[1] == Side::value) return false;
+    }
+    return true;
+  }
+};
+
+inline std::vector<double> part(const std::vector<double>& whole, const Box& box, const Box& own) {
+  std::vector<double> result;
+  if (whole.empty()) return result;
+  for_each_point(own, [&](const Point& p) { result.push_back(whole[at(box.offset_of(p))]); });
+  return result;
+}
+
+// Straight from the definition, point by point, and by elimination.
+inline std::vector<double> reference(const Case& problem) {
+  const Box box = problem.box();
+  const auto n = at(box.points());
+  std::vector<double> a(n * n), x = problem.f;
+  const auto k = [&](Index p) { return problem.k.empty() ? 1 : problem.k[at(p)]; };
+  for_each_point(box, [&](const Point& p) {
+    const Index own = box.offset_of(p);
+    for (std::size_t d = 0; d < problem.grid.extents.size(); ++d) {
+      const std::size_t axis = 3 - problem.grid.extents.size() + d;
+      const double h = problem.grid.spacing[d];
+      for (int side = 0; side < 2; ++side) {
+        Point next = p;
+        next[axis] += side == 0 ? -1 : 1;
+        const bool is_outside = !box.contains(next);
+        const Side kind = problem.sides(d)[at(side)];
+        if (is_outside && kind == Side::flux) {
+          x[at(own)] += problem.given[d][at(side)] / h;
+        } else if (is_outside && kind == Side::value) {
+          const double c = k(own) / (h * h) * (problem.grid.points == Points::cells ? 2 : 1);
+          a[at(own) * n + at(own)] += c;
+          x[at(own)] += c * problem.given[d][at(side)];
+        } else {
+          next[axis] = (next[axis] + box.high[axis]) % box.high[axis];
+          const Index other = box.offset_of(next);
+          const double c = 2 / (1 / k(own) + 1 / k(other)) / (h * h);
+          a[at(own) * n + at(own)] += c;
+          a[at(own) * n + at(other)] -= c;
+        }
+      }
+    }
+  });
+  if (problem.is_singular()) {
+    double mean = 0;
+    for (const double value : x) mean += value / static_cast<double>(n);
+    for (double& value : x) value -= mean;
+    for (double& entry : a) entry += 1;
+  }
+  for (std::size_t c = 0; c < n; ++c) {  // no pivots are needed: it is symmetric and positive definite
+    for (std::size_t i = c + 1; i < n; ++i) {
+      const double factor = a[i * n + c] / a[c * n + c];
+      if (factor == 0) continue;
+      for (std::size_t j = c; j < n; ++j) a[i * n + j] -= factor * a[c * n + j];
+      x[i] -= factor * x[c];
+    }
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t j = i + 1; j < n; ++j) x[i] -= a[i * n + j] * x[j];
+    x[i] /= a[i * n + i];
+  }
+  return x;
+}
+
+struct Solved {
+  std::vector<double> u;  // of all points, on all ranks
+  iterate::State state;
+  std::vector<double> errors;
+};
+
+template <class T = double>
+Solved solve(mpi::Context& context, const Case& problem, const BoxPartition& partition, Options options) {
+  const Box box = problem.box(), own = partition.box(context.rank());
+  options.boundary = [&](int axis, int side, std::span<const double>) { return problem.given[at(axis)][at(side)]; };
+  const auto as_t = [&](const std::vector<double>& whole) {
+    const std::vector<double> values = part(whole, box, own);
+    return std::vector<T>(values.begin(), values.end());
+  };
+  const std::vector<T> k = as_t(problem.k), f = as_t(problem.f);
+  Solver<T> solver(context, problem.grid, partition, k, f, {}, options);
+  iterate::run(solver);
+  std::vector<T> u(f.size());
+  solver.copy_solution(u);
+  std::vector<double> whole(at(box.points()));
+  std::size_t next = 0;
+  for_each_point(own, [&](const Point& p) { whole[at(box.offset_of(p))] = static_cast<double>(u[next++]); });
+  mpi::all_reduce(context.comm(), std::span<double>(whole), mpi::Operation::sum());
+  return {whole, solver.state(), solver.errors()};
+}
+
+inline bool has_fftw() {
+  try {
+    return poisson::FourierSolver::operations({Axis::unused(), Axis::unused(), Axis::unused()}) >= 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+struct Random {
+  std::uint64_t seed;
+  std::uint64_t draws = 0;
+  Index operator()(Index low, Index high) {
+    return low + static_cast<Index>(random_bits(seed, draws++) % static_cast<std::uint64_t>(high - low + 1));
+  }
+  double real() { return random_uniform(seed, draws++); }
+};
+
+inline Case random_case(Random& random, bool k_varies) {
+  Case problem;
+  const Index dimensions = random(1, 3);
+  const Index most = dimensions == 1 ? 14 : dimensions == 2 ? 8 : 5;
+  problem.grid.points = random(0, 2) == 0 ? Points::nodes : Points::cells;
+  for (Index d = 0; d < dimensions; ++d) {
+    problem.grid.extents.push_back(random(1, most));
+    problem.grid.spacing.push_back(random(0, 2) == 0 ? 0.3 : 0.5);
+    Axis::Sides sides = random(0, 2) == 0 ? around : given;
+    for (Side& side : sides) {
+      if (side != Side::periodic && problem.grid.points == Points::cells && random(0, 1) == 0) side = Side::flux;
+    }
+    problem.grid.sides.push_back(sides);
+    problem.given[at(d)] = {random.real(), random.real()};
+  }
+  for (Index p = 0; p < problem.box().points(); ++p) {
+    if (k_varies) problem.k.push_back(std::exp(random.real()));
+    problem.f.push_back(random.real() - 0.5);
+  }
+  return problem;
+}
+
+}  // namespace plait::test
