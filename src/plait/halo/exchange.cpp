@@ -38,6 +38,9 @@ void expect_valid(const mpi::Context& context, const Filling& filling, Index ele
                                     layout::describe(filling.from.whole()), layout::describe(filling.to.whole()),
                                     filling.in_place ? " in the same way, as fields are filled in place" : ""));
   }
+  if (filling.reach == Reach::corners_by_axes && !filling.in_place) {
+    throw ArgumentError("reach: is corners by axes, expected another one, as fields are not filled in place");
+  }
   for (std::size_t a = 0; a < layout::axes; ++a) {
     expect_at_least("from_layers", filling.from_layers[a], 0);
     if (filling.width[a] < 0 || filling.width[a] > filling.to_layers[a]) {
@@ -116,23 +119,48 @@ void Exchange::plan(const Filling& filling) {
 void Exchange::find_regions(const Filling& filling) {
   const auto own_source = filling.from.part_of(context_.rank());
   const auto own_target = filling.to.part_of(context_.rank());
-  std::array<std::vector<AxisRun>, layout::axes> runs;
+  Runs runs, inner, ghosts, whole;  // of each axis
   for (std::size_t a = 0; a < layout::axes; ++a) {
-    runs[a] =
-        layout::axis_runs(filling.from.splits()[a], filling.to.splits()[a], filling.width[a], filling.periodic[a]);
+    const std::vector<Index>& splits = filling.from.splits()[a];
+    runs[a] = layout::axis_runs(splits, filling.to.splits()[a], filling.width[a], filling.periodic[a]);
     std::erase_if(runs[a], [&](const AxisRun& run) {
       const bool is_sent = own_source && run.source_part == (*own_source)[a];
       const bool is_received = own_target && run.target_part == (*own_target)[a];
       return !is_sent && !is_received;
     });
+    if (filling.reach != Reach::corners_by_axes || !own_source) continue;
+    for (const AxisRun& run : runs[a]) (run.is_ghost ? ghosts : inner)[a].push_back(run);
+    const int part = (*own_source)[a];
+    if (splits[at(part)] == splits[at(part) + 1]) continue;
+    const Index before = filling.periodic[a] ? splits[at(part)] - filling.width[a]
+                                             : std::max(splits[at(part)] - filling.width[a], Index{0});
+    const Index end = splits[at(part) + 1] + filling.width[a];
+    const Index length = (filling.periodic[a] ? end : std::min(end, splits.back())) - before;
+    whole[a] = {{part, part, false, before, before, length}};
   }
+  if (filling.reach == Reach::corners_by_axes) {
+    const auto all = [](int) { return true; };
+    add_regions(filling, {ghosts[0], inner[1], inner[2]}, 0, all);
+    add_regions(filling, {whole[0], ghosts[1], inner[2]}, 1, all);
+    add_regions(filling, {whole[0], whole[1], ghosts[2]}, 2, all);
+  } else {
+    add_regions(filling, runs, 0, [&](int beyond) {
+      return (beyond > 0 || !filling.in_place) && (beyond < 2 || filling.reach == Reach::corners);
+    });
+  }
+}
+
+/// \param is_wanted  asked whether regions are that lie beyond faces on so many axes
+template <class IsWanted>
+void Exchange::add_regions(const Filling& filling, const Runs& runs, Index turn, const IsWanted& is_wanted) {
+  const auto own_source = filling.from.part_of(context_.rank());
+  const auto own_target = filling.to.part_of(context_.rank());
   const Box source = filling.from.box(context_.rank()).grown(filling.from_layers);
   const Box target = filling.to.box(context_.rank()).grown(filling.to_layers);
   for (const AxisRun& i : runs[0]) {
     for (const AxisRun& j : runs[1]) {
       for (const AxisRun& k : runs[2]) {
-        const int beyond = int{i.is_ghost} + int{j.is_ghost} + int{k.is_ghost};
-        if ((beyond == 0 && filling.in_place) || (beyond > 1 && filling.reach == Reach::faces)) continue;
+        if (!is_wanted(int{i.is_ghost} + int{j.is_ghost} + int{k.is_ghost})) continue;
         const BoxPartition::Parts source_part{i.source_part, j.source_part, k.source_part};
         const BoxPartition::Parts target_part{i.target_part, j.target_part, k.target_part};
         const bool is_sent = own_source == source_part, is_received = own_target == target_part;
@@ -141,20 +169,20 @@ void Exchange::find_regions(const Filling& filling) {
         if (is_sent) region.source = source.offset_of({i.source, j.source, k.source}) * element_bytes_;
         if (is_received) region.target = target.offset_of({i.target, j.target, k.target}) * element_bytes_;
         if (is_sent && is_received) {
-          own_.regions.push_back(region);
+          add(own_, context_.rank(), turn, region);
         } else if (is_sent) {
-          add(outgoing_, filling.to.rank_of(target_part), region);
+          add(outgoing_, filling.to.rank_of(target_part), turn, region);
         } else {
-          add(incoming_, filling.from.rank_of(source_part), region);
+          add(incoming_, filling.from.rank_of(source_part), turn, region);
         }
       }
     }
   }
 }
 
-void Exchange::add(std::vector<Package>& packages, int peer, const Region& region) {
-  auto package = std::ranges::find(packages, peer, &Package::peer);
-  if (package == packages.end()) package = packages.insert(packages.end(), {.peer = peer});
+void Exchange::add(std::vector<Package>& packages, int peer, Index turn, const Region& region) {
+  auto package = std::ranges::find_if(packages, [&](const Package& p) { return p.peer == peer && p.turn == turn; });
+  if (package == packages.end()) package = packages.insert(packages.end(), {.peer = peer, .turn = turn});
   package->regions.push_back(region);
   package->bytes += region.extent[0] * region.extent[1] * region.extent[2] * element_bytes_ * fields_;
 }
@@ -204,7 +232,7 @@ void Exchange::share_memory() {
   }
 }
 
-// At stage 0 packages are handed over, at stage 1 receivers tell that memory in the node is free again.
+// At the stage of their turn packages are handed over, at the last one receivers tell that memory in the node is free.
 void Exchange::build() {
   using schedule::OperationId;
   using schedule::Position;
@@ -218,50 +246,60 @@ void Exchange::build() {
   };
   const auto filled = [&](int to) { return 2 * context_.topology().node_rank_of(to); };
   const auto emptied = [&](int to) { return filled(to) + 1; };
-  for (const Package& package : outgoing_) {
-    const auto place = [this, buffer, &package](const Run& run) {
-      return package.shared != nullptr ? package.shared : run.address(buffer, package.offset);
-    };
-    const OperationId packed =
-        graph.compute(position(0, own, package.peer), steps(package),
-                      [this, &package, place](const Run& run, Index step) { pack(package, step, place(run)); });
-    if (package.shared != nullptr) {
-      graph.writes_for(packed, package.peer, package.bytes);
-      const schedule::NodeFlags flags = flags_of(own);
-      graph.signal(position(0, own, package.peer), flags, filled(package.peer), 1, {packed});
-      graph.await(position(1, own, package.peer), flags, emptied(package.peer));
-    } else {
-      graph.send(position(0, own, package.peer), package.peer, {buffer, package.offset, package.bytes}, {packed});
+  std::vector<OperationId> before, now;  // what fills layers in turns before this one, and in it
+  for (Index turn = 0; turn < layout::axes; ++turn) {
+    for (const Package& package : outgoing_) {
+      if (package.turn != turn) continue;
+      const auto place = [this, buffer, &package](const Run& run) {
+        return package.shared != nullptr ? package.shared : run.address(buffer, package.offset);
+      };
+      const OperationId packed = graph.compute(
+          position(turn, own, package.peer), steps(package),
+          [this, &package, place](const Run& run, Index step) { pack(package, step, place(run)); }, {}, before);
+      if (package.shared != nullptr) {
+        graph.writes_for(packed, package.peer, package.bytes);
+        const schedule::NodeFlags flags = flags_of(own);
+        graph.signal(position(turn, own, package.peer), flags, filled(package.peer), 1, {packed});
+        graph.await(position(layout::axes, own, package.peer), flags, emptied(package.peer));
+      } else {
+        graph.send(position(turn, own, package.peer), package.peer, {buffer, package.offset, package.bytes}, {packed});
+      }
     }
-  }
-  for (const Package& package : incoming_) {
-    const Position here = position(0, package.peer, own);
-    const auto add_unpack = [&](OperationId arrived) {
-      return graph.compute(here, steps(package),
-                           [this, buffer, &package](const Run& run, Index step) {
-                             unpack(package, step,
-                                    package.shared != nullptr ? package.shared : run.address(buffer, package.offset));
-                           },
-                           {}, {arrived});
-    };
-    if (package.shared != nullptr) {
-      const schedule::NodeFlags flags = flags_of(package.peer);
-      const OperationId unpacked = add_unpack(graph.await(here, flags, filled(own)));
-      graph.reads_from(unpacked, package.peer, package.bytes);
-      graph.signal(position(1, package.peer, own), flags, emptied(own), 1, {unpacked}, schedule::Tells::end);
-    } else {
-      add_unpack(graph.receive(here, package.peer, {buffer, package.offset, package.bytes}));
+    for (const Package& package : incoming_) {
+      if (package.turn != turn) continue;
+      const Position here = position(turn, package.peer, own);
+      const auto add_unpack = [&](OperationId arrived) {
+        now.push_back(graph.compute(
+            here, steps(package),
+            [this, buffer, &package](const Run& run, Index step) {
+              unpack(package, step, package.shared != nullptr ? package.shared : run.address(buffer, package.offset));
+            },
+            {}, {arrived}));
+      };
+      if (package.shared != nullptr) {
+        const schedule::NodeFlags flags = flags_of(package.peer);
+        add_unpack(graph.await(here, flags, filled(own)));
+        graph.reads_from(now.back(), package.peer, package.bytes);
+        graph.signal(position(layout::axes, package.peer, own), flags, emptied(own), 1, {now.back()},
+                     schedule::Tells::end);
+      } else {
+        add_unpack(graph.receive(here, package.peer, {buffer, package.offset, package.bytes}));
+      }
     }
-  }
-  if (!own_.regions.empty()) {
-    graph.compute({.stage = 0, .strand = 0, .segment = ranks}, steps(own_), [this](const Run& run, Index step) {
-      const Region& region = own_.regions[at(step / fields_)];
-      const Field& field = bound_[at(step % fields_)];
-      const Index row_bytes = region.extent[2] * element_bytes_;
-      copy_rows(static_cast<const std::byte*>(field.source) + region.source, source_strides_,
-                static_cast<std::byte*>(field.target) + region.target, target_strides_, region.extent, row_bytes);
-      run.count_own_move(region.extent[0] * region.extent[1] * row_bytes);
-    });
+    for (const Package& package : own_) {
+      if (package.turn != turn) continue;
+      const auto move = [this, &package](const Run& run, Index step) {
+        const Region& region = package.regions[at(step / fields_)];
+        const Field& field = bound_[at(step % fields_)];
+        const Index row_bytes = region.extent[2] * element_bytes_;
+        copy_rows(static_cast<const std::byte*>(field.source) + region.source, source_strides_,
+                  static_cast<std::byte*>(field.target) + region.target, target_strides_, region.extent, row_bytes);
+        run.count_own_move(region.extent[0] * region.extent[1] * row_bytes);
+      };
+      now.push_back(graph.compute({.stage = turn, .strand = 0, .segment = ranks}, steps(package), move, {}, before));
+    }
+    before.insert(before.end(), now.begin(), now.end());
+    now.clear();
   }
   schedule_.emplace(context_, std::move(graph), label_);
 }

@@ -18,7 +18,11 @@
 namespace plait::halo {
 
 /// Which ghost layers are filled: those beyond one face of a box, or also those beyond its edges and corners.
-enum class Reach : unsigned char { faces, corners };
+enum class Reach : unsigned char {
+  faces,
+  corners,
+  corners_by_axes,  ///< in place, by as many messages as faces take, in turns: each axis takes along the layers before
+};
 
 /// What comes from where. A field lies in memory as its rank's box of a partition with ghost layers around it, the last
 /// axis contiguous; a rank with an empty box has no memory at all. Ghost layers beyond the sides of the whole box are
@@ -55,13 +59,15 @@ struct Field {
 ///     compute(rest of u);
 ///
 /// All that one rank has for another, of all fields, is one message; within a node it goes through memory that the
-/// ranks share, where there is enough. The bytes received are those of the points filled that other ranks own.
+/// ranks share, where there is enough. The bytes received are those of the points filled that other ranks own; where
+/// they come by axes, of those that lie beyond a face on the last axis on which they lie beyond one.
 ///
 /// Collective over the context: making, `begin` and `finish`, in the same order on all ranks.
 class Exchange {
  public:
   /// \throws ArgumentError  on all ranks: partitions of other boxes or of another number of ranks, widths below 0 or
-  ///                        above the layers that there are, element_bytes < 1, fields < 1; or ranks that differ
+  ///                        above the layers that there are, corners by axes of another field, element_bytes < 1,
+  ///                        fields < 1; or ranks that differ
   /// \throws OutOfMemory    on all ranks, where one has too little
   Exchange(mpi::Context& context, const Filling& filling, Index element_bytes, int fields = 1,
            std::string label = "halo");
@@ -101,6 +107,7 @@ class Exchange {
   };
   struct Package {
     int peer = -1;
+    Index turn = 0;  // packages of a turn are packed when those before are unpacked
     std::vector<Region> regions{};
     Index bytes = 0;              // of all fields
     Index offset = 0;             // in buffer_
@@ -112,7 +119,10 @@ class Exchange {
 
   void plan(const Filling& filling);
   void find_regions(const Filling& filling);
-  void add(std::vector<Package>& packages, int peer, const Region& region);
+  using Runs = std::array<std::vector<layout::AxisRun>, layout::axes>;
+  template <class IsWanted>
+  void add_regions(const Filling& filling, const Runs& runs, Index turn, const IsWanted& is_wanted);
+  void add(std::vector<Package>& packages, int peer, Index turn, const Region& region);
   void share_memory();
   void build();
   void pack(const Package& package, Index step, std::byte* message) const;
@@ -126,8 +136,7 @@ class Exchange {
   const int fields_;
   const std::string label_;
   Strides source_strides_{}, target_strides_{};
-  std::vector<Package> outgoing_, incoming_;
-  Package own_;
+  std::vector<Package> outgoing_, incoming_, own_;  // one a peer
   Buffer buffer_;
   std::optional<mpi::SharedPool::Lease> shared_;  // of each rank: flags, where packages begin, packages
   std::vector<Field> bound_;

@@ -74,11 +74,11 @@ Filling random_filling(Random& random) {
     periodic[a] = random(0, 1) == 1;
   }
   const BoxPartition partition = random_partition(random, whole, first_axis);
-  const Reach reach = random(0, 1) == 0 ? Reach::faces : Reach::corners;
+  const auto reach = static_cast<Reach>(random(0, 2));
   Filling filling = Filling::ghosts(partition, width, periodic, reach);
   for (Index& layers : filling.to_layers) layers += random(0, 1);
   filling.from_layers = filling.to_layers;
-  if (random(0, 1) == 1) {
+  if (reach != Reach::corners_by_axes && random(0, 1) == 1) {
     filling.in_place = false;
     filling.to = random_partition(random, whole, first_axis);
     filling.from_layers[2] = random(0, 3);
@@ -98,7 +98,15 @@ bool is_filled(const Filling& filling, const Box& own, const Point& point, Point
     beyond += point[a] < own.low[a] || point[a] >= own.high[a] ? 1 : 0;
     original[a] = ((point[a] % extent) + extent) % extent;
   }
-  return beyond < 2 || filling.reach == Reach::corners;
+  return beyond < 2 || filling.reach != Reach::faces;
+}
+
+// Whether another rank has what this one needs: where it comes by axes, that is the neighbour on the last one.
+bool comes_from_another(const Filling& filling, const Box& own, const Point& point, const Point& original) {
+  if (filling.reach != Reach::corners_by_axes) return filling.from.owner_of(original) != rank();
+  std::size_t last = 0;
+  for (std::size_t a = 0; a < layout::axes; ++a) last = point[a] < own.low[a] || point[a] >= own.high[a] ? a : last;
+  return original[last] < own.low[last] || original[last] >= own.high[last];
 }
 
 template <class T>
@@ -132,7 +140,8 @@ void expect_filled(mpi::Context& context, const Filling& filling, int fields) {
       Point original{};
       const bool filled = is_filled(filling, target_box, p, original);
       const bool is_own = target_box.contains(p);
-      received += filled && !(is_own && filling.in_place) && filling.from.owner_of(original) != rank() ? fields : 0;
+      const bool is_needed = filled && !(is_own && filling.in_place);
+      received += is_needed && comes_from_another(filling, target_box, p, original) ? fields : 0;
       for (std::size_t f = 0; f < targets.size(); ++f) {
         const T expected = filled ? T(value_at(whole, original, f, run)) : T{untouched};
         wrong += targets[f][at(target_memory.offset_of(p))] == expected ? 0 : 1;
@@ -189,6 +198,23 @@ TEST(Halo, ReceivesAsManyWordsAsTheFacesHave) {
   EXPECT_EQ(counters.received_from(PeerClass::node).messages, p == 1 ? 0 : p == 2 ? 1 : 2);
 }
 
+TEST(Halo, FillsCornersByAxesWithAsManyMessagesAsFaces) {
+  mpi::Context context(test_comm());
+  for (const BoxPartition::Parts& parts : {BoxPartition::Parts{1, 2, ranks() / 2}, {1, 2, 2}, {2, 2, 2}}) {
+    if (parts[1] * parts[2] < 1 || parts[0] * parts[1] * parts[2] > ranks()) continue;
+    const BoxPartition partition(Box{{}, {8, 12, 40}}, parts, ranks());
+    const auto messages = [&](Reach reach) {
+      Exchange exchange(context, Filling::ghosts(partition, {2, 2, 2}, {}, reach), sizeof(double));
+      std::vector<double> u(at(partition.box(rank()).grown({2, 2, 2}).points()));
+      context.counters().clear();
+      exchange(u.data());
+      const auto& counters = context.counters()["halo"];
+      return counters.sent_to(PeerClass::node).messages + counters.sent_to(PeerClass::network).messages;
+    };
+    EXPECT_EQ(messages(Reach::corners_by_axes), messages(Reach::faces));
+  }
+}
+
 TEST(Halo, LeavesTimeToComputeBetweenBeginningAndEnd) {
   mpi::Context context(test_comm());
   const BoxPartition slices(Box{{}, {1, 1, 100}}, {1, 1, ranks()}, ranks());
@@ -217,6 +243,8 @@ TEST(Halo, NamesWhatIsWrongOnAllRanks) {
   Filling other_box = Filling::ghosts(good, {0, 1, 1});
   other_box.to = BoxPartition::for_ranks(Box{{}, {1, 8, 9}}, ranks());
   EXPECT_THAT([&] { Exchange(context, other_box, 8); }, ThrowsMessage<ArgumentError>(HasSubstr("1 x 8 x 9")));
+  EXPECT_THAT([&] { Exchange(context, {.from = good, .to = good, .reach = Reach::corners_by_axes}, 8); },
+              ThrowsMessage<ArgumentError>(HasSubstr("not filled in place")));
   if (ranks() == 1) return;
   EXPECT_THAT([&] { Exchange(context, Filling::ghosts(good, {0, 1, 1}), rank() == 0 ? 4 : 8); },
               ThrowsMessage<ArgumentError>(HasSubstr("element_bytes")));
