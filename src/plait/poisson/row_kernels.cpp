@@ -227,6 +227,19 @@ void conductance(const T* k_below, const T* k, const std::array<const T*, 2>& sh
   }
 }
 
+template <class T>
+void point_residual(const PointRow<T>& row, Index count, T* HWY_RESTRICT out) {
+  const Tag<T> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  for (Index x = 0; x < count; x += lanes) {
+    auto value = hn::LoadU(d, row.b + x);
+    for (std::size_t p = 0; p < row.count; ++p) {
+      value = hn::NegMulAdd(hn::LoadU(d, row.c[p] + x), hn::LoadU(d, row.u[p] + x), value);
+    }
+    hn::StoreU(value, d, out + x);
+  }
+}
+
 template <class D, class C>
 HWY_INLINE hn::VFromD<D> load_as(D d, const C* from) {
   if constexpr (std::is_same_v<hn::TFromD<D>, C>) {
@@ -300,6 +313,9 @@ constexpr simd::KernelTable<void(const T*, const T*, Index, T*)> joins(PLAIT_POI
 template <class T>
 constexpr simd::KernelTable<void(const T*, const T*, Values<const T*, 2>, Values<T, 2>, Index, T*)> conductances(
     PLAIT_POISSON_KERNELS(conductance<T>));
+template <class T>
+constexpr simd::KernelTable<void(const PointRow<T>&, Index, T*)> point_residuals(
+    PLAIT_POISSON_KERNELS(point_residual<T>));
 
 template <class P>
 constexpr simd::KernelTable<void(const typename P::Narrow*, typename P::Wide, Index, typename P::Wide*)> additions(
@@ -326,7 +342,7 @@ StencilKernels<T> stencil_kernels(int cross_axes, bool k_varies, simd::Isa isa) 
 template <class T>
 TransferKernels<T> transfer_kernels(simd::Isa isa) {
   return {&sums<T>[isa],   &restrictions<T>[isa], &interpolations<T>[isa],
-          &splits<T>[isa], &joins<T>[isa],        &conductances<T>[isa]};
+          &splits<T>[isa], &joins<T>[isa],        &conductances<T>[isa],  &point_residuals<T>[isa]};
 }
 
 template <class T, class C>

@@ -61,6 +61,20 @@ struct WeightedRows {
   }
 };
 
+/// The equations of a row with any points around:  b - Σ c u.
+template <class T>
+struct PointRow {
+  static constexpr std::size_t most = 27;
+  const T* b = nullptr;
+  std::array<const T*, most> c, u;
+  std::size_t count = 0;
+
+  void add(const T* coefficients, const T* values) {
+    c[count] = coefficients;
+    u[count++] = values;
+  }
+};
+
 template <class T>
 struct TransferKernels {
   /// out ← Σ weight · row
@@ -76,6 +90,8 @@ struct TransferKernels {
   /// c[X] ← 1 / (below share / k below + above share / k), shares = shares[X] · factors; 0 where there are none
   void (*conductance)(const T* k_below, const T* k, const std::array<const T*, 2>& shares,
                       const std::array<T, 2>& factors, Index count, T* c);
+  /// out ← b - Σ c u
+  void (*residual)(const PointRow<T>& row, Index count, T* out);
 };
 
 template <class T>

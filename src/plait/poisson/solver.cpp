@@ -236,7 +236,12 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
     level_.copy_in(moved(start.empty() ? none : start, partition_, level_.partition()), u_);
   }
   set_right_side(moved(f, partition_, level_.partition()));
-  if (options.method >= Method::v_cycles) multigrid_.emplace(context, level_, options.multigrid);
+  if (options.method == Method::multigrid_conjugate_gradients &&
+      largest_jump(context, axes, partition, k) > options.multigrid.most_jump) {
+    black_box_.emplace(context, level_, options.multigrid.least_points_per_rank);
+  } else if (options.method >= Method::v_cycles) {
+    multigrid_.emplace(context, level_, options.multigrid);
+  }
   if (options.method == Method::fft) make_fourier_solver(k);
   make_conjugate_gradients();
 }
@@ -390,7 +395,7 @@ void Solver<T>::make_conjugate_gradients() {
   };
   const krylov::Operator<T> m = [this](std::span<const T> in, std::span<T> out) {
     level_.copy_in(in, b_);
-    multigrid_->apply(Cycle::symmetric, b_, u_);
+    black_box_ ? black_box_->apply(b_, u_) : multigrid_->apply(Cycle::symmetric, b_, u_);
     level_.copy_out(u_, out);
   };
   const krylov::Options options{options_.limits, options_.sums};

@@ -15,6 +15,7 @@
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/axis.hpp"
+#include "plait/poisson/black_box.hpp"
 #include "plait/poisson/fourier.hpp"
 #include "plait/poisson/level.hpp"
 #include "plait/poisson/multigrid.hpp"
@@ -127,6 +128,8 @@ class Solver {
   [[nodiscard]] double omega() const noexcept { return omega_; }
   /// Empty for methods without.
   [[nodiscard]] const std::optional<Multigrid<T>>& multigrid() const noexcept { return multigrid_; }
+  /// The other preconditioner of conjugate gradients, where k jumps.
+  [[nodiscard]] const std::optional<BlackBox<T>>& black_box() const noexcept { return black_box_; }
 
  private:
   void set_right_side(std::span<const T> f);
@@ -157,6 +160,7 @@ class Solver {
   Values<T> u_, b_, r_;
   std::optional<Multigrid<T>> multigrid_;
   std::optional<FourierSolver> fourier_;
+  std::optional<BlackBox<T>> black_box_;
   iterate::Course course_;
   krylov::Dots dots_;
   bool has_begun_ = false;
