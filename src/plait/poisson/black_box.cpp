@@ -24,6 +24,7 @@ template <class T>
 OperatorTransfer<T>::OperatorTransfer(mpi::Context& context, const Grid& fine, Grid& coarse,
                                       const BoxPartition& aligned, const layout::Coarsening& how)
     : fine_(fine), how_(how), aligned_(context, aligned, fine.is_used(), fine.is_periodic()) {
+  for (std::size_t a = 0; a < layout::axes; ++a) find_places(a);
   find_weights();
   std::array<Values<T>, steps> equations = product();
   if (coarse.partition() == aligned) {
@@ -47,22 +48,23 @@ OperatorTransfer<T>::OperatorTransfer(mpi::Context& context, const Grid& fine, G
   coarse.set_equations(std::move(equations));
 }
 
-// The fine point at a coarse one, which may be one beyond a periodic side.
+// Of coarse points, also those one beyond periodic sides.
 template <class T>
-Index OperatorTransfer<T>::place(std::size_t axis, Index coarse) const {
-  if (!how_.halves[axis]) return coarse;
+void OperatorTransfer<T>::find_places(std::size_t axis) {
   const Index n = aligned_.partition().whole().high[axis], extent = fine_.partition().whole().high[axis];
-  const Index turns = fine_.is_periodic()[axis] ? (coarse < 0 ? -1 : coarse >= n ? 1 : 0) : 0;
-  return 2 * (coarse - turns * n) + how_.first[axis] + turns * extent;
+  for (Index coarse = aligned_.own().low[axis] - 1; coarse <= aligned_.own().high[axis]; ++coarse) {
+    const Index turns = fine_.is_periodic()[axis] ? (coarse < 0 ? -1 : coarse >= n ? 1 : 0) : 0;
+    places_[axis].push_back(!how_.halves[axis] ? coarse
+                                               : 2 * (coarse - turns * n) + how_.first[axis] + turns * extent);
+  }
 }
 
 // Whether there is a fine point a step away, and it is no coarse one.
 template <class T>
 bool OperatorTransfer<T>::is_between(std::size_t axis, Index coarse, Index step) const {
-  if (!how_.halves[axis]) return false;
   const Index fine = place(axis, coarse) + step;
-  if (!fine_.is_periodic()[axis]) return fine >= 0 && fine < fine_.partition().whole().high[axis];
-  return fine != place(axis, coarse + step);
+  if (fine_.is_periodic()[axis]) return fine != place(axis, coarse + step);
+  return fine >= 0 && fine < fine_.partition().whole().high[axis];
 }
 
 template <class T>
@@ -103,14 +105,7 @@ void OperatorTransfer<T>::find_weights() {
         moves += step[a] != 0 ? 1U : 0U;
         can_be = can_be && (step[a] == 0 || how_.halves[a]);
       }
-      if (moves != count || !can_be) continue;
-      Values<T> found = aligned_.zeros();
-      aligned_.for_each_row([&](Index offset, Index i, Index j) {
-        for (Index x = 0; x < aligned_.row_length(); ++x) {
-          found[at(offset + x)] = weight(s, {i, j, aligned_.own().low[2] + x}, offset + x);
-        }
-      });
-      weights_[s] = std::move(found);
+      if (moves == count && can_be) weights_[s] = weights(s);
     }
   }
   for (Values<T>& values : weights_) {
@@ -118,36 +113,58 @@ void OperatorTransfer<T>::find_weights() {
   }
 }
 
-// By those of fine points that are nearer to the coarse one.
+// By the equations of the fine points that are this step from coarse ones. What is across is taken to be alike; what is
+// nearer to the coarse point has its weight already.
 template <class T>
-T OperatorTransfer<T>::weight(std::size_t number, const Point& coarse, Index offset) const {
+Values<T> OperatorTransfer<T>::weights(std::size_t number) const {
   const auto step = Grid::step(number);
-  Point fine{};
-  for (std::size_t a = 0; a < layout::axes; ++a) {
-    if (step[a] != 0 && !is_between(a, coarse[a], step[a])) return 0;
-    fine[a] = place(a, coarse[a]) + step[a];
-  }
-  if (number == Grid::here) return 1;
-  const Index p = fine_.offset_of(fine);
-  double own = 0, others = 0, sum = 0;
+  Values<T> result = aligned_.zeros();
+  struct Part {
+    std::size_t step;
+    bool is_own;      // counts as the point itself
+    const T* weight;  // of the coarse point there; null: it has none
+  };
+  std::vector<Part> parts;
   for (std::size_t s = 0; s < steps; ++s) {
     if (!fine_.has(s)) continue;
     const auto to = Grid::step(s);
     auto nearer = step;
-    bool stays = true, comes_nearer = true;
+    bool is_own = true, comes_nearer = true;
     for (std::size_t a = 0; a < layout::axes; ++a) {
       if (step[a] == 0 || to[a] == 0) continue;
-      stays = false;
+      is_own = false;
       comes_nearer = comes_nearer && to[a] == -step[a];
       nearer[a] = 0;
     }
-    const auto value = static_cast<double>(*fine_.coefficients(s, p));
-    (stays ? own : others) += value;
-    if (!stays && comes_nearer) sum -= value * static_cast<double>(weights_[Grid::number(nearer)][at(offset)]);
+    parts.push_back({s, is_own, is_own || !comes_nearer ? nullptr : weights_[Grid::number(nearer)].data()});
   }
-  // What rounding leaves of a difference is less than what it has to be at least.
-  const double all = std::max(own, -others);
-  return all > 0 ? static_cast<T>(sum / all) : T{};
+  const Index n = aligned_.row_length(), stride = how_.halves[2] ? 2 : 1;
+  std::vector<double> own(at(n)), others(at(n)), sum(at(n));
+  aligned_.for_each_row([&](Index offset, Index i, Index j) {
+    const auto is_missing = [&](std::size_t a, Index coarse) { return step[a] != 0 && !is_between(a, coarse, step[a]); };
+    if (is_missing(0, i) || is_missing(1, j)) return;
+    T* const out = result.data() + offset;
+    if (number == Grid::here) {
+      std::fill_n(out, n, T{1});
+      return;
+    }
+    for (std::vector<double>* values : {&own, &others, &sum}) std::ranges::fill(*values, 0);
+    const Index fine = fine_.offset_of({place(0, i), place(1, j), place(2, 0)}) + fine_.distance(step);
+    for (const Part& part : parts) {
+      const T *const c = fine_.coefficients(part.step, fine), *const weight = part.weight + (part.weight ? offset : 0);
+      double* const all = part.is_own ? own.data() : others.data();
+      for (Index x = 0; x < n; ++x) all[x] += static_cast<double>(c[stride * x]);
+      for (Index x = 0; part.weight != nullptr && x < n; ++x) {
+        sum[at(x)] -= static_cast<double>(c[stride * x]) * static_cast<double>(weight[x]);
+      }
+    }
+    for (Index x = 0; x < n; ++x) {
+      // What rounding leaves of a difference is less than what it has to be at least.
+      const double all = std::max(own[at(x)], -others[at(x)]);
+      out[x] = all > 0 && !is_missing(2, x) ? static_cast<T>(sum[at(x)] / all) : T{};
+    }
+  });
+  return result;
 }
 
 template <class T>
@@ -180,7 +197,12 @@ auto OperatorTransfer<T>::product() const -> std::array<Values<T>, steps> {
     const T* const far = weights_[Grid::number(to)].data() + offset + aligned_.distance(coarse_step);
     const T* const between = fine_.coefficients(way, fine_.offset_of(fine));
     T* const out = result[s].data() + offset;
-    for (Index x = 0; x < count; ++x) out[x] += near[x] * between[stride * x] * far[x];
+    if (stride == 1) {
+      for (Index x = 0; x < count; ++x) out[x] += near[x] * between[x] * far[x];
+    } else {
+#pragma omp simd
+      for (Index x = 0; x < count; ++x) out[x] += near[x] * between[2 * x] * far[x];
+    }
   };
   for (const Run& planes : all[0]) {
     for (const Run& rows : all[1]) {
@@ -261,6 +283,9 @@ BlackBox<T>::BlackBox(mpi::Context& context, Level<T>& finest, Index least_point
     is_used[a] = axis.is_used() && axis.extent() > 1;
     is_periodic[a] = is_used[a] && axis.is_periodic();
     spacing_[a] = axis.spacing();
+    for (Index i = 0; i < axis.extent(); ++i) {
+      stretches_[a].push_back(axis.is_used() ? axis.width(i) / axis.spacing() : 1);
+    }
   }
   stages_.emplace_back(context, finest.partition(), is_used, is_periodic);
   set_finest();
@@ -275,12 +300,7 @@ BlackBox<T>::BlackBox(mpi::Context& context, Level<T>& finest, Index least_point
 // A point's stretch, in usual ones.
 template <class T>
 double BlackBox<T>::volume(const Point& point) const {
-  double volume = 1;
-  for (std::size_t a = 0; a < layout::axes; ++a) {
-    const Axis& axis = finest_.axes()[a];
-    if (axis.is_used()) volume *= axis.width(point[a]) / axis.spacing();
-  }
-  return volume;
+  return stretches_[0][at(point[0])] * stretches_[1][at(point[1])] * stretches_[2][at(point[2])];
 }
 
 template <class T>
@@ -295,19 +315,39 @@ void BlackBox<T>::set_finest() {
     if (!axis.is_used() || (axis.is_periodic() && axis.extent() == 1)) continue;
     typename Grid::Step step{};
     step[a] = 1;
+    if (!grid.is_used()[a]) {  // one point, with sides
+      grid.for_each_row([&](Index row, Index i, Index j) {
+        for (Index x = 0; x < grid.row_length(); ++x) {
+          Point point{i, j, x};
+          double c = finest_.conductance(static_cast<int>(a), point);
+          ++point[a];
+          c += finest_.conductance(static_cast<int>(a), point);
+          diagonal[at(row + x)] += static_cast<T>(volume({i, j, x}) / axis.width(0) * c);
+        }
+      });
+      continue;
+    }
+    const Index next = grid.distance(step);
+    Values<T> below = grid.zeros();
+    layout::Box faces = grid.own();
+    if (!faces.is_empty()) ++faces.high[a];
+    for (Index i = faces.low[0]; i < faces.high[0]; ++i) {
+      for (Index j = faces.low[1]; j < faces.high[1]; ++j) {
+        const Index row = grid.offset_of({i, j, 0});
+        for (Index x = 0; x < faces.high[2]; ++x) {
+          below[at(row + x)] = static_cast<T>(finest_.conductance(static_cast<int>(a), {i, j, x}));
+        }
+      }
+    }
     Values<T>& above = equations[Grid::number(step)];
-    if (grid.is_used()[a]) above = grid.zeros();
-    grid.for_each_row([&](Index, Index i, Index j) {
+    above = grid.zeros();
+    grid.for_each_row([&](Index row, Index i, Index j) {
       for (Index x = 0; x < grid.row_length(); ++x) {
-        Point point{i, j, x};
-        const Index p = grid.offset_of(point);
-        const double area = volume(point) / axis.width(point[a]);
-        double sum = finest_.conductance(static_cast<int>(a), point);
-        ++point[a];
-        const double c = finest_.conductance(static_cast<int>(a), point);
-        sum += c;
-        diagonal[at(p)] += static_cast<T>(area * sum);
-        if (axis.is_periodic() || point[a] < axis.extent()) above[at(p)] = static_cast<T>(-area * c);
+        const Point point{i, j, x};
+        const auto area = static_cast<T>(volume(point) / axis.width(point[a]));
+        const T c = below[at(row + x + next)];
+        diagonal[at(row + x)] += area * (below[at(row + x)] + c);
+        if (axis.is_periodic() || point[a] + 1 < axis.extent()) above[at(row + x)] = -area * c;
       }
     });
   }

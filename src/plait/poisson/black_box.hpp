@@ -50,16 +50,21 @@ class OperatorTransfer {
     std::vector<Way> ways;
   };
 
-  [[nodiscard]] Index place(std::size_t axis, Index coarse) const;
+  void find_places(std::size_t axis);
+  /// The fine point at a coarse one.
+  [[nodiscard]] Index place(std::size_t axis, Index coarse) const {
+    return places_[axis][at(coarse - aligned_.own().low[axis] + 1)];
+  }
   [[nodiscard]] bool is_between(std::size_t axis, Index coarse, Index step) const;
   [[nodiscard]] std::vector<Run> runs(std::size_t axis) const;
   void find_weights();
-  [[nodiscard]] T weight(std::size_t step, const layout::Point& coarse, Index offset) const;
+  [[nodiscard]] Values<T> weights(std::size_t step) const;
   [[nodiscard]] std::array<Values<T>, steps> product() const;
 
   const Grid& fine_;
   layout::Coarsening how_;
   Grid aligned_;
+  std::array<std::vector<Index>, layout::axes> places_;
   std::array<Values<T>, steps> weights_;  // of coarse values at the fine points a step from them; empty: none
   // Where the coarse grid lies elsewhere.
   std::optional<halo::Exchange> down_, up_;
@@ -102,7 +107,8 @@ class BlackBox {
   mpi::Context& context_;
   Level<T>& finest_;
   Index least_points_per_rank_;
-  std::array<double, layout::axes> spacing_{};  // of the last stage
+  std::array<double, layout::axes> spacing_{};                  // of the last stage
+  std::array<std::vector<double>, layout::axes> stretches_;  // of points, in usual ones
   double scale_ = 1;
   std::deque<Stage> stages_;
   std::deque<OperatorTransfer<T>> transfers_;
