@@ -18,6 +18,7 @@ namespace plait::cli {
   JOB(divergence)       \
   JOB(poisson)          \
   JOB(kmeans)           \
+  JOB(fit)              \
   JOB(partition)        \
   JOB(repartition)      \
   JOB(plan)             \

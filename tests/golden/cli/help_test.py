@@ -161,6 +161,7 @@ class Help(CommandTest):
         self.save("B.npy", np.ones((10, 8)))
         self.save("H.npy", np.diag([1.0, 2.0, 3.0, 4.0]))
         self.save("S.npy", np.eye(4))
+        self.save("y.npy", np.arange(4.0) % 2)
         (self.folder / "g.graph").write_text("3 2\n2\n1 3\n2\n")
         reports = [
             self.succeed(0, "plan", "--shape", "9x9", "--from", "rows@2", "--to", "cols@2", "--relabel", "--json"),
@@ -176,6 +177,7 @@ class Help(CommandTest):
             self.succeed(0, "barycentre", "S.npy", "--histograms", "S.npy", "--epsilon", "1", "-o", "a.npy", "--json"),
             self.succeed(0, "divergence", "S.npy", "--epsilon", "1", "--json"),
             self.succeed(0, "kmeans", "S.npy", "-k", "2", "-o", "l.npy", "--json"),
+            self.succeed(0, "fit", "S.npy", "--labels", "y.npy", "--model", "svm", "--held-out", "0.3", "-o", "w.npy", "--json"),
             self.succeed(0, "poisson", "B.npy", "-o", "u.npy", "--json"),
             self.succeed(0, "partition", "g.graph", "-k", "2", "-o", "p.npy", "--json"),
             self.succeed(0, "repartition", "g.graph", "--from", "p.npy", "-o", "q.npy", "--json"),

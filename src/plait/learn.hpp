@@ -1,0 +1,7 @@
+#pragma once
+
+/// Linear models of samples, the rows of a matrix, with the same bits on any number of ranks.
+
+#include "plait/learn/objective.hpp"
+#include "plait/learn/samples.hpp"
+#include "plait/learn/solver.hpp"

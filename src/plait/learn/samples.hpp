@@ -1,0 +1,107 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/base/random.hpp"
+#include "plait/base/vector.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/simd/row_block.hpp"
+
+namespace plait::learn {
+
+using simd::RowBlock;
+
+/// What is made of z = W x + b of a sample x: the number z, or a class.
+enum class Model : unsigned char {
+  linear,    ///< z itself; loss ½ (z - y)²
+  logistic,  ///< log-odds of classes; loss -log of the probability of the right one
+  svm,       ///< sides of hyperplanes, of each class against the rest; loss Σ max(0, 1 ∓ z)², the squared hinge
+};
+
+/// Some of the samples are held out: no model is made of them, but looked at with them. Which ones depends on the
+/// number of a sample and the seed alone.
+struct HeldOut {
+  double share = 0;
+  std::uint64_t seed = 0;
+
+  [[nodiscard]] bool has(Index sample) const noexcept {
+    return random_uniform(~seed, static_cast<std::uint64_t>(sample)) < share;
+  }
+};
+
+/// Samples with what they are to be taken for: the rows of a matrix, of which each rank has some, those of rank 0
+/// first, and a target each.
+///
+/// The targets of classes are whole numbers, as many different ones as there are classes. Two classes need one output
+/// z, which is positive for the second one; more need one each.
+template <class T>
+class Samples {
+ public:
+  /// \param own      of this rank; they outlive this
+  /// \param targets  of these
+  /// \throws ArgumentError  on all ranks, naming the first row and column that is wrong: no samples, all of them held
+  ///                        out, numbers that are not finite or beyond 2^200, classes that are no whole numbers, less
+  ///                        than 2, more than 1000, or only held out
+  Samples(mpi::Context& context, RowBlock<const T> own, std::span<const double> targets, Model model,
+          HeldOut held_out = {});
+
+  [[nodiscard]] mpi::Context& context() const noexcept { return context_; }
+  [[nodiscard]] RowBlock<const T> own() const noexcept { return own_; }
+  [[nodiscard]] Model model() const noexcept { return model_; }
+  [[nodiscard]] const HeldOut& held_out() const noexcept { return held_out_; }
+  [[nodiscard]] Index first() const noexcept { return first_; }        ///< this rank's first, in all
+  [[nodiscard]] Index count() const noexcept { return count_; }        ///< on all ranks
+  [[nodiscard]] Index training() const noexcept { return training_; }  ///< those that are not held out
+  [[nodiscard]] Index dimension() const noexcept { return own_.columns; }
+  /// What the classes are called, ascending; none of a linear model.
+  [[nodiscard]] const std::vector<double>& classes() const noexcept { return classes_; }
+  [[nodiscard]] Index outputs() const noexcept { return classes_.size() < 3 ? 1 : static_cast<Index>(classes_.size()); }
+  /// Of a rank's sample: its number, or the place of its class.
+  [[nodiscard]] double target(Index i) const { return targets_[i]; }
+  [[nodiscard]] Index label(Index i) const { return static_cast<Index>(targets_[i]); }
+
+  /// Of each column: the largest magnitude; of those to learn from, the mean and the mean square of what differs from
+  /// it.
+  [[nodiscard]] const std::vector<double>& largest() const noexcept { return largest_; }
+  [[nodiscard]] const std::vector<double>& means() const noexcept { return means_; }
+  [[nodiscard]] const std::vector<double>& variances() const noexcept { return variances_; }
+  /// The same of the targets of a linear model.
+  [[nodiscard]] double largest_target() const noexcept { return largest_target_; }
+  [[nodiscard]] double target_variance() const noexcept { return target_variance_; }
+
+  /// Calls f with the numbers of some of this rank's samples at a time: those that are held out, or the others.
+  template <class F>
+  void for_each_block(bool held_out, F&& f) const {
+    constexpr Index most_numbers = Index{1} << 16;
+    const Index most = std::clamp(most_numbers / dimension(), Index{1}, Index{64});
+    Vector<Index> block;
+    for (Index i = 0; i < own_.rows; ++i) {
+      if (held_out_.share > 0 ? held_out_.has(first_ + i) == held_out : !held_out) block.push_back(i);
+      if (block.count() == most || (i + 1 == own_.rows && !block.empty())) {
+        f(std::span<const Index>(block));
+        block.clear();
+      }
+    }
+  }
+
+ private:
+  void look_at_numbers();
+  void find_classes();
+  void sum_up();
+
+  mpi::Context& context_;
+  RowBlock<const T> own_;
+  Vector<double> targets_;
+  Model model_;
+  HeldOut held_out_;
+  Index first_ = 0, count_ = 0, training_ = 0;
+  std::vector<double> classes_;
+  std::vector<double> largest_, means_, variances_;
+  double largest_target_ = 0, target_variance_ = 0;
+};
+
+}  // namespace plait::learn

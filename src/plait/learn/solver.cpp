@@ -1,0 +1,326 @@
+#include "plait/learn/solver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
+#include "plait/base/rounding.hpp"
+#include "plait/collective/reproducible_sum.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::learn {
+
+namespace {
+
+constexpr std::size_t most_pairs = 20;
+
+double product(const Weights& a, const Weights& b) {
+  double sum = 0;
+  for (Index i = 0; i < a.count(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+/// a + t b
+Weights sum_of(const Weights& a, double t, const Weights& b) {
+  Weights sum = a;
+  for (Index i = 0; i < a.count(); ++i) sum[i] += t * b[i];
+  return sum;
+}
+
+template <class T>
+Options checked(const Samples<T>& samples, Options options) {
+  return mpi::agreed(samples.context(), [&](mpi::Alike& alike) {
+    alike.add("method", options.method);
+    alike.add("weight of the square", options.l2);
+    alike.add("intercept", options.intercept);
+    alike.add("samples of a batch", options.batch);
+    alike.add("step", options.step);
+    alike.add("seed", options.seed);
+    iterate::name_arguments(options.limits, alike);
+    iterate::expect_valid(options.limits);
+    const auto expect = [](bool is_right, const char* what, auto value, const char* wanted) {
+      if (!is_right) throw ArgumentError(fmt::format("{} is {}, expected {}", what, value, wanted));
+    };
+    expect(options.l2 >= 0 && options.l2 <= 0x1p200, "the weight of the square", options.l2, "a number from 0 to 1e60");
+    expect(options.step >= 0 && options.step <= 0x1p200, "the step", options.step, "a number from 0 to 1e60");
+    expect(options.batch >= 1, "the number of samples of a batch", options.batch, "at least 1");
+    if (options.method == Method::sgd) options.batch = 1;
+    options.batch = std::min(options.batch, samples.training());
+    return options;
+  });
+}
+
+}  // namespace
+
+const char* name(Method method) {
+  return std::array{"lbfgs", "batch", "minibatch", "sgd"}[static_cast<std::size_t>(method)];
+}
+
+template <class T>
+Solver<T>::Solver(const Samples<T>& samples, const Options& options)
+    : samples_(samples),
+      options_(checked(samples, options)),
+      course_(options.limits, {.roundoff = std::numeric_limits<double>::epsilon(),
+                               .span = 16,
+                               .errors = iterate::Errors::fluctuate,
+                               .terms = "sums over samples"}),
+      objective_(samples, options.l2, options.intercept) {
+  mpi::agreed(samples.context(), [&] { u_.resize(objective_.size()); });
+  // A gradient of few samples varies as that of one does, one of many is as steep as all are.
+  const double curvature =
+      options_.method == Method::batch
+          ? objective_.mean_curvature()
+          : 2 * (objective_.mean_curvature() + objective_.highest_curvature() / static_cast<double>(options_.batch));
+  step_ = options_.step > 0 ? options_.step : 1 / curvature;
+}
+
+template <class T>
+double Solver<T>::error() const {
+  const double unit = samples_.model() == Model::linear ? std::sqrt(samples_.target_variance()) : 1;
+  return std::sqrt(product(here_.gradient, here_.gradient)) / (unit > 0 ? unit : 1);
+}
+
+template <class T>
+bool Solver<T>::advance() {
+  if (course_.is_over()) return false;
+  if (course_.is_at_limit()) {
+    course_.end_at_limit();
+    return false;
+  }
+  mpi::agreed(samples_.context(), [&] {
+    if (!course_.has_room()) course_.make_room();
+    objectives_.reserve(objectives_.size() + 1);
+  });
+  if (!has_begun_) objective_.evaluate(u_, here_);
+  has_begun_ = true;
+  const double before = error();
+  if (before > options_.limits.tolerance) {
+    if (options_.method == Method::lbfgs && !step_by_curvature()) {
+      course_.end(
+          iterate::End::numbers,
+          fmt::format("the error stays at {:.3g}, as no step makes the objective less in the numbers that there "
+                      "are; the tolerance is {:.3g}",
+                      before, options_.limits.tolerance));
+      return false;
+    }
+    if (options_.method == Method::batch) step_down();
+    if (options_.method >= Method::minibatch) go_through_epoch();
+  }
+  if (!here_.is_finite) {
+    throw ArgumentError(
+        fmt::format("the step is {:.3g}, with which the weights leave the range of numbers after {} "
+                    "iterations; expected a smaller one",
+                    step_, course_.state().step));
+  }
+  objectives_.push_back(here_.objective);
+  course_.took(error());
+  return true;
+}
+
+/// Goes to where the slope along a direction has become small, as that of a convex function tells where its least
+/// value is. False, and still here, where rounding leaves nothing to gain.
+template <class T>
+bool Solver<T>::search(const Weights& direction) {
+  const double slope = product(here_.gradient, direction);
+  constexpr double small = 0.9;  // of the slope here: enough for L-BFGS
+  constexpr int most_trials = 60;
+  double low = 0, low_slope = slope;
+  double high = 0, high_slope = 0;  // none so far
+  double t = pairs_.empty() ? std::min(1.0, 1 / std::sqrt(product(direction, direction))) : 1;
+  Value there;
+  for (int trial = 0; trial < most_trials && slope < 0; ++trial) {
+    Weights u = sum_of(u_, t, direction);
+    objective_.evaluate(u, there);
+    const double its = there.is_finite ? product(there.gradient, direction) : HUGE_VAL;
+    const bool is_lower = there.is_finite && there.objective <= here_.objective;
+    if (its >= small * slope && (its <= 0 || (is_lower && its <= -small * slope))) {
+      Pair pair{sum_of(u, -1, u_), sum_of(there.gradient, -1, here_.gradient), 0};
+      pair.curvature = product(pair.step, pair.turn);
+      std::swap(u_, u);
+      std::swap(here_, there);
+      if (pair.curvature > 0) pairs_.push_back(std::move(pair));
+      if (pairs_.size() > most_pairs) pairs_.erase(pairs_.begin());
+      return true;
+    }
+    (its < 0 ? low : high) = t;
+    (its < 0 ? low_slope : high_slope) = its;
+    if (high == 0) {
+      t *= 4;
+    } else {
+      const double share = std::isfinite(high_slope) ? low_slope / (low_slope - high_slope) : 0.1;
+      t = low + (high - low) * std::clamp(share, 0.1, 0.9);
+    }
+  }
+  return false;
+}
+
+template <class T>
+bool Solver<T>::step_by_curvature() {
+  Weights direction = here_.gradient;
+  std::vector<double> shares(pairs_.size());
+  for (std::size_t p = pairs_.size(); p-- > 0;) {
+    shares[p] = product(pairs_[p].step, direction) / pairs_[p].curvature;
+    direction = sum_of(direction, -shares[p], pairs_[p].turn);
+  }
+  if (!pairs_.empty()) {
+    const double unit = pairs_.back().curvature / product(pairs_.back().turn, pairs_.back().turn);
+    for (double& each : direction) each *= unit;
+  }
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    const double share = product(pairs_[p].turn, direction) / pairs_[p].curvature;
+    direction = sum_of(direction, shares[p] - share, pairs_[p].step);
+  }
+  for (double& each : direction) each = -each;
+  if (search(direction)) return true;
+  if (pairs_.empty()) return false;
+  pairs_.clear();
+  return step_by_curvature();
+}
+
+/// One step against the gradient. Unless its length is given, it is at most as long as the function falls along it, and
+/// at least half as long.
+template <class T>
+void Solver<T>::step_down() {
+  const bool is_given = options_.step > 0;
+  if (!is_given) step_ *= 2;
+  Value there;
+  while (true) {
+    Weights u = sum_of(u_, -step_, here_.gradient);
+    objective_.evaluate(u, there);
+    constexpr double least = 1e-30;
+    if (is_given || step_ < least || (there.is_finite && product(there.gradient, here_.gradient) >= 0)) {
+      std::swap(u_, u);
+      std::swap(here_, there);
+      return;
+    }
+    step_ /= 2;
+  }
+}
+
+/// As many samples as there are, a batch at a time, each drawn from all. The gradient of a batch here, less that where
+/// the epoch began, plus that of all there: its mean is that of all here, and its variance falls as the steps do.
+template <class T>
+void Solver<T>::go_through_epoch() {
+  const Weights start = u_;
+  const Index steps = quotient_up(samples_.training(), options_.batch);
+  auto counter = static_cast<std::uint64_t>(course_.state().step) * static_cast<std::uint64_t>(steps * options_.batch);
+  Weights gradient;
+  Vector<Index> rows;
+  for (Index s = 0; s < steps; ++s) {
+    rows.clear();
+    for (Index b = 0; b < options_.batch; ++b, ++counter) {
+      const auto count = static_cast<std::uint64_t>(samples_.count());
+      auto bits = random_bits(options_.seed, counter);
+      while (samples_.held_out().has(static_cast<Index>(bits % count))) bits = random_bits(bits, counter);
+      const Index i = static_cast<Index>(bits % count) - samples_.first();
+      if (i >= 0 && i < samples_.own().rows) rows.push_back(i);
+    }
+    objective_.difference(u_, start, rows, options_.batch, gradient);
+    for (Index i = 0; i < u_.count(); ++i) u_[i] -= step_ * (gradient[i] + here_.gradient[i]);
+  }
+  Value there;
+  objective_.evaluate(u_, there);
+  if (options_.step > 0) {
+    std::swap(here_, there);
+    return;
+  }
+  const double room = 0x1p-40 * std::abs(here_.objective);
+  if (!there.is_finite || there.objective > here_.objective + room) {  // once more from there, with shorter steps
+    u_ = start;
+    least_wrong_step_ = step_;
+    step_ /= 2;
+    return;
+  }
+  std::swap(here_, there);
+  constexpr double growth = 1.25;
+  if (least_wrong_step_ == 0 || growth * step_ < least_wrong_step_) step_ *= growth;
+}
+
+template <class T>
+Quality Solver<T>::quality() const {
+  const Weights w = weights();
+  std::array<simd::ExactSum, 6> sums;  // of each kind: Σ (z - y)² or how many are right, Σ y, Σ y²
+  std::array<Index, 2> counts{};
+  std::vector<double> z;
+  for (std::size_t kind = 0; kind < 2; ++kind) {
+    samples_.for_each_block(kind == 1, [&](std::span<const Index> rows) {
+      outputs_of(w, samples_.outputs(), samples_.own(), rows, z);
+      const auto outputs = at(samples_.outputs());
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::span<const double> its(z.data() + i * outputs, outputs);
+        const double y = samples_.target(rows[i]);
+        if (samples_.model() == Model::linear) {
+          sums[3 * kind].add((its[0] - y) * (its[0] - y));
+          sums[3 * kind + 1].add(y);
+          sums[3 * kind + 2].add(y * y);
+        } else if (prediction(samples_.model(), samples_.classes(), its) ==
+                   samples_.classes()[at(samples_.label(rows[i]))]) {
+          sums[3 * kind].add(1);
+        }
+      }
+      counts[kind] += static_cast<Index>(rows.size());
+    });
+  }
+  collective::merge(samples_.context(), sums);
+  mpi::all_reduce(samples_.context().comm(), counts, mpi::Operation::sum());
+  const auto share = [&](std::size_t kind) {
+    const auto n = static_cast<double>(counts[kind]);
+    const auto first = sums[3 * kind].template rounded<double>();
+    if (samples_.model() != Model::linear) return first / n;
+    const auto sum = sums[3 * kind + 1].template rounded<double>();
+    sums[3 * kind + 2].add(-sum / n * sum);
+    return 1 - first / sums[3 * kind + 2].template rounded<double>();
+  };
+  const double training = share(0);
+  return {training, counts[1] == 0 ? std::numeric_limits<double>::quiet_NaN() : share(1), counts[1]};
+}
+
+template <class T>
+void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
+  course_.save(checkpoint);
+  checkpoint.shared["variables"] = u_;
+  checkpoint.shared["objectives"] = objectives_;
+  checkpoint.numbers["step"] = step_;
+  checkpoint.numbers["least wrong step"] = least_wrong_step_;
+  std::vector<double>& pairs = checkpoint.shared["pairs"];
+  for (const Pair& pair : pairs_) {
+    pairs.insert(pairs.end(), pair.step.begin(), pair.step.end());
+    pairs.insert(pairs.end(), pair.turn.begin(), pair.turn.end());
+  }
+}
+
+template <class T>
+void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
+  mpi::agreed(samples_.context(), [&] {
+    const Weights u = iterate::vector_of(checkpoint.shared, "variables");
+    const Weights pairs = iterate::vector_of(checkpoint.shared, "pairs");
+    if (u.count() != u_.count() || pairs.count() % (2 * u.count()) != 0) {
+      throw ArgumentError(fmt::format("the state has {} variables, expected {}", u.count(), u_.count()));
+    }
+    u_ = u;
+    pairs_.clear();
+    for (auto from = pairs.begin(); from != pairs.end(); from += 2 * u.count()) {
+      const auto middle = from + u.count();
+      Pair pair{std::vector(from, middle), std::vector(middle, middle + u.count()), 0};
+      pair.curvature = product(pair.step, pair.turn);
+      pairs_.push_back(std::move(pair));
+    }
+    objectives_ = iterate::vector_of(checkpoint.shared, "objectives");
+    step_ = checkpoint.numbers.at("step");
+    least_wrong_step_ = checkpoint.numbers.at("least wrong step");
+    course_.resume(checkpoint);
+  });
+  has_begun_ = false;
+}
+
+template class Solver<float>;
+template class Solver<double>;
+
+}  // namespace plait::learn

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/iterate/course.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/learn/objective.hpp"
+#include "plait/learn/samples.hpp"
+
+namespace plait::learn {
+
+enum class Method : unsigned char {
+  lbfgs,      ///< batch, by L-BFGS: the curvature from the last 20 steps
+  batch,      ///< batch, by gradient descent
+  minibatch,  ///< gradients of some samples at a time, with less variance by the gradient of all before each epoch
+              ///< (SVRG)
+  sgd,        ///< the same of one sample at a time
+};
+[[nodiscard]] const char* name(Method method);
+
+struct Options {
+  /// Of √ of the sum of squares of the gradient by the variables of `Objective`, over the standard deviation of the
+  /// targets of a linear model.
+  iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};
+  Method method = Method::lbfgs;
+  double l2 = 1e-4;  ///< λ of `Objective`
+  bool intercept = true;
+  Index batch = 64;        ///< samples of a minibatch
+  double step = 0;         ///< the length of steps along the gradient, but for L-BFGS; 0: as it turns out to be best
+  std::uint64_t seed = 0;  ///< of the samples that are drawn
+};
+
+/// How right a model is: the share of samples of which the class is right, or  R² = 1 - Σ (z - y)² / Σ (y - mean)²;
+/// NaN of no samples. Of those it learnt from, and of those held out.
+struct Quality {
+  double training = 0, held_out = 0;
+  Index samples_held_out = 0;
+};
+
+/// Fits a linear model: the weights that make an `Objective` least.
+///
+///     const Samples<double> samples(context, rows, targets, Model::logistic);
+///     Solver<double> solver(samples, {});
+///     iterate::run(solver);
+///     const Weights w = solver.weights();
+///
+/// All methods converge to the same point, which is the only one where λ > 0. An iteration is a step, or with
+/// minibatches an epoch: as many samples drawn as there are. Everything is collective over the samples' context, and
+/// weights have the same bits on any number of ranks.
+///
+/// Sources: Nocedal, "Updating quasi-Newton matrices with limited storage", Math. Comp. 35 (1980); Johnson, Zhang,
+/// "Accelerating stochastic gradient descent using predictive variance reduction", NIPS 2013.
+template <class T>
+class Solver {
+ public:
+  /// \throws ArgumentError  on all ranks: wrong options
+  /// \throws OutOfMemory    on all ranks, where one has too little
+  Solver(const Samples<T>& samples, const Options& options);
+
+  /// \throws ArgumentError  on all ranks: the step is too long
+  bool advance();
+  [[nodiscard]] const iterate::State& state() const noexcept { return course_.state(); }
+  void save(iterate::Checkpoint& checkpoint) const;
+  /// \throws ArgumentError  the state is of another problem, or has as many iterations as are allowed
+  void resume(const iterate::Checkpoint& checkpoint);
+
+  /// The same on all ranks.
+  [[nodiscard]] Weights weights() const { return objective_.weights(u_); }
+  /// F after each iteration.
+  [[nodiscard]] const std::vector<double>& objectives() const noexcept { return objectives_; }
+
+  [[nodiscard]] Quality quality() const;
+
+ private:
+  using Value = typename Objective<T>::Value;
+  struct Pair {
+    Weights step, turn;  ///< a step, and what it changed of the gradient
+    double curvature;    ///< their product
+  };
+
+  [[nodiscard]] double error() const;
+  [[nodiscard]] bool search(const Weights& direction);
+  [[nodiscard]] bool step_by_curvature();
+  void step_down();
+  void go_through_epoch();
+
+  const Samples<T>& samples_;
+  Options options_;
+  iterate::Course course_;
+  Objective<T> objective_;
+  Weights u_;
+  Value here_;  // at u
+  bool has_begun_ = false;
+  std::vector<Pair> pairs_;  // the newest last
+  double step_ = 0;
+  double least_wrong_step_ = 0;  // with minibatches: 0 where none was
+  std::vector<double> objectives_;
+};
+
+}  // namespace plait::learn

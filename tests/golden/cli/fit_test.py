@@ -1,0 +1,226 @@
+"""`plait fit` against NumPy and, where it is there, scikit-learn."""
+
+import json
+import unittest
+
+import numpy as np
+from harness import CommandTest
+
+try:
+    from sklearn import datasets
+    from sklearn.linear_model import LogisticRegression, Ridge
+    from sklearn.svm import LinearSVC
+except ImportError:
+    datasets = None
+
+
+def samples(rows: int, columns: int, classes: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns of different units, numbers, and classes that overlap."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(rows, columns)) @ random.normal(size=(columns, columns)) + random.normal(size=columns)
+    outputs = x @ random.normal(size=(columns, classes)) / columns**0.5 + random.gumbel(size=(rows, classes))
+    return x * 10.0 ** random.integers(-2, 3, columns), outputs[:, 0], outputs.argmax(axis=1)
+
+
+def objective(model: str, x: np.ndarray, labels: np.ndarray, weights: np.ndarray, l2: float) -> float:
+    z = x @ weights[:, :-1].T + weights[:, -1]
+    if model == "linear":
+        losses = (z[:, 0] - labels) ** 2 / 2
+    else:
+        own = np.unique(labels)[None, :] == labels[:, None]
+        if z.shape[1] == 1:
+            z = np.hstack([np.zeros_like(z), z]) if model == "logistic" else z
+            own = own if model == "logistic" else own[:, 1:]
+        if model == "logistic":
+            losses = np.logaddexp.reduce(z, axis=1) - z[own]
+        else:
+            losses = (np.maximum(0, 1 - np.where(own, z, -z)) ** 2).sum(axis=1)
+    return losses.mean() + l2 / 2 * (weights[:, :-1] ** 2).sum()
+
+
+class Fit(CommandTest):
+    def fit(self, ranks: int, *arguments: str, status: str = "converged") -> dict:
+        result = self.run_plait(ranks, "fit", *arguments, "--json")
+        self.assertEqual(result.status, 0, result.stderr)
+        report = json.loads(result.stdout)
+        self.assertEqual(report["status"], status)
+        self.assertEqual("warning" in result.stderr, status != "converged")
+        return report
+
+    def fail_with(self, words: str, *arguments: str, status: int = 1) -> None:
+        for ranks in (0, 3):
+            result = self.run_plait(ranks, "fit", *arguments, "-o", "W.npy")
+            self.assertEqual((result.status, result.stdout), (status, ""))
+            self.assertIn(words, result.errors[0])
+        self.assertNotIn("W.npy", self.files())
+
+    def test_weights_have_the_same_bits_on_any_number_of_ranks_by_all_methods(self):
+        x, numbers, classes = samples(301, 5, 3)
+        self.save("X.npy", x)
+        for model, labels in (("linear", numbers), ("svm", classes)):
+            self.save("y.npy", labels.astype(float))
+            for method in ("lbfgs", "batch", "minibatch", "sgd"):
+                found = []
+                for ranks in (0, 2, 3, 7) if method == "lbfgs" else (0, 3):
+                    limit = ("--max-iterations", "4", "--held-out", "0.1", "--seed", "7")
+                    report = self.fit(ranks, "X.npy", "--labels", "y.npy", "--model", model, "--method", method, *limit, "-o", "W.npy", status="iteration limit")  # fmt: skip
+                    found.append((self.load("W.npy").tobytes(), report["objectives"]))
+                self.assertEqual(found.count(found[0]), len(found), (model, method))
+
+    def test_the_objective_is_the_one_that_is_told_and_no_weights_near_have_less(self):
+        x, numbers, classes = samples(400, 4, 3)
+        self.save("X.npy", x)
+        random = np.random.default_rng(5)
+        for model, labels in (("linear", numbers), ("logistic", classes), ("svm", classes), ("logistic", classes > 0), ("svm", classes > 0)):
+            self.save("y.npy", labels.astype(float))
+            report = self.fit(2, "X.npy", "--labels", "y.npy", "--model", model, "--l2", "0.01", "-o", "W.npy")
+            weights = self.load("W.npy")
+            least = objective(model, x, labels.astype(float), weights, 0.01)
+            self.assertAlmostEqual(report["objective"] / least, 1, places=12)
+            for _ in range(20):
+                near = weights * (1 + 1e-3 * random.normal(size=weights.shape))
+                self.assertGreater(objective(model, x, labels.astype(float), near, 0.01), least)
+
+    def test_linear_weights_solve_the_normal_equations(self):
+        x, numbers, _ = samples(300, 6, 2)
+        for dtype in (np.float64, np.float32):
+            self.save("X.npy", np.asfortranarray(x.astype(dtype)))
+            self.save("y.npy", numbers)
+            for l2, flags in (("0", ()), ("0.5", ()), ("0.5", ("--no-intercept",))):
+                self.fit(2, "X.npy", "--labels", "y.npy", "--model", "linear", "--l2", l2, "--tolerance", "1e-12", *flags, "-o", "W.npy")
+                right = np.hstack([x.astype(dtype).astype(float), np.ones((300, 0 if flags else 1))])
+                ridge = float(l2) * 300 * np.diag([1.0] * 6 + [0.0] * (right.shape[1] - 6))
+                expected = np.linalg.solve(right.T @ right + ridge, right.T @ numbers)
+                found = self.load("W.npy")[0]
+                np.testing.assert_allclose(found[: len(expected)], expected, rtol=1e-7, atol=1e-9 * abs(expected).max())
+                self.assertEqual(found[6] == 0, bool(flags))
+
+    def test_all_methods_reach_one_point(self):
+        x, numbers, classes = samples(200, 4, 3)
+        self.save("X.npy", x)
+        for model, labels in (("linear", numbers), ("logistic", classes), ("svm", classes)):
+            self.save("y.npy", labels)
+            found = []
+            for method in ("lbfgs", "batch", "minibatch", "sgd"):
+                self.fit(0, "X.npy", "--labels", "y.npy", "--model", model, "--l2", "0.1", "--method", method, "--batch", "8", "-o", "W.npy")
+                found.append(self.load("W.npy"))
+                np.testing.assert_allclose(found[-1], found[0], rtol=1e-6, atol=1e-6 * abs(found[0]).max())
+
+    def test_it_goes_on_from_a_checkpoint_with_the_same_bits(self):
+        x, _, classes = samples(500, 6, 3)
+        self.save("X.npy", x)
+        self.save("y.npy", classes)
+        for method in ("lbfgs", "batch", "minibatch"):
+            arguments = ("X.npy", "--labels", "y.npy", "--model", "logistic", "--method", method, "--l2", "0.1", "-o")
+            whole = self.fit(1, *arguments, "W.npy")
+            self.assertGreater(whole["iterations"], 8)
+            keep = ("--checkpoint", "k.json", "--checkpoint-every", "2")
+            self.fit(2, *arguments, "V.npy", *keep, "--max-iterations", "7", status="iteration limit")
+            resumed = self.fit(3, *arguments, "V.npy", *keep, "--resume")
+            self.assertEqual((resumed["resumed_at"], resumed["objectives"]), (6, whole["objectives"]))
+            np.testing.assert_array_equal(self.load("V.npy"), self.load("W.npy"))
+
+    def test_samples_that_are_held_out_are_not_learnt_from_and_tell_how_good_the_model_is(self):
+        x, numbers, classes = samples(900, 3, 2)
+        self.save("X.npy", x)
+        for model, labels in (("linear", numbers), ("logistic", classes)):
+            self.save("y.npy", labels)
+            arguments = ("--labels", "y.npy", "--model", model, "-o", "W.npy", "--predict", "X.npy", "--predictions", "p.npy")
+            report = self.fit(3, "X.npy", *arguments, "--held-out", "0.25", "--seed", "3")
+            self.assertAlmostEqual(report["held_out"] / 900, 0.25, delta=0.06)
+            said, key = self.load("p.npy"), "r2" if model == "linear" else "accuracy"
+            parts = report[key]["training"], report[key]["held_out"]
+            if model == "logistic":
+                right = (said == labels).sum()
+                self.assertAlmostEqual(parts[0] * (900 - report["held_out"]) + parts[1] * report["held_out"], right, places=6)
+                self.assertEqual(said.dtype, np.int32)
+            all_of_them = self.fit(0, "X.npy", *arguments)
+            self.assertEqual(all_of_them["held_out"], 0)
+            if model == "linear":
+                said = self.load("p.npy")
+                r2 = 1 - ((said - labels) ** 2).sum() / ((labels - labels.mean()) ** 2).sum()
+                self.assertAlmostEqual(all_of_them["r2"]["training"], r2, places=12)
+            self.assertNotEqual(report["objective"], all_of_them["objective"])
+
+    def test_wrong_data_are_named(self):
+        x, numbers, classes = samples(30, 3, 3)
+        self.save("X.npy", x)
+        self.save("y.npy", classes)
+        model = ("--labels", "y.npy", "--model", "logistic")
+        self.fail_with("from 0 to below 1", "X.npy", *model, "--held-out", "1", status=2)
+        self.fail_with("--predict and --predictions belong together", "X.npy", *model, "--predict", "X.npy", status=2)
+        self.save("y.npy", classes[:29])
+        self.fail_with("y.npy is 29 x 1, expected 30 x 1: a label for each row of X.npy", "X.npy", *model)
+        self.save("y.npy", classes + 0.5 * (np.arange(30) == 17))
+        self.fail_with("in row 17 (counted from 0), expected whole numbers", "X.npy", *model)
+        self.save("y.npy", np.full(30, 4))
+        self.fail_with("all labels are 4, expected two classes or more", "X.npy", *model)
+        self.save("y.npy", np.where(np.arange(30) == 17, 9, classes))
+        for seed in map(str, range(99)):
+            result = self.run_plait(0, "fit", "X.npy", *model, "--held-out", "0.5", "--seed", seed, "-o", "W.npy")
+            if result.status:
+                break
+        self.assertIn("class 9 has no sample to learn from", result.errors[0])
+        (self.folder / "W.npy").unlink(missing_ok=True)
+        self.save("y.npy", np.where(np.arange(30) == 5, np.inf, numbers))
+        self.fail_with("the labels have inf in row 5", "X.npy", "--labels", "y.npy", "--model", "linear")
+        self.save("y.npy", classes)
+        x[21, 2] = np.nan
+        self.save("N.npy", x)
+        self.fail_with("the data have nan in row 21, column 2 (counted from 0)", "N.npy", *model)
+        self.save("Z.npy", np.zeros((2, 4)))
+        self.fail_with("Z.npy is 2 x 4, expected 2 x 3: the columns of X.npy", "X.npy", *model, "--predict", "Z.npy", "--predictions", "p.npy")
+        self.save("C.npy", np.zeros((30, 2), dtype=complex))
+        self.fail_with("C.npy has elements of c128, expected real ones", "C.npy", *model)
+
+    def test_steps_that_are_too_long_are_told(self):
+        x, numbers, _ = samples(30, 3, 3)
+        self.save("X.npy", x)
+        self.save("y.npy", numbers)
+        self.fail_with("the step is 100, with which", "X.npy", "--labels", "y.npy", "--model", "linear", "--method", "batch", "--step", "100")
+
+    def test_odd_samples_have_models_too(self):
+        """One sample; constant, empty and equal columns; more columns than samples; one more rank than samples."""
+        self.save("X.npy", np.array([[2.0, 3.0]]))
+        self.save("y.npy", np.array([5.0]))
+        self.fit(2, "X.npy", "--labels", "y.npy", "--model", "linear", "-o", "W.npy")
+        self.assertEqual(self.load("W.npy").tolist(), [[0, 0, 5]])
+        random = np.random.default_rng(2)
+        wide = random.normal(size=(6, 40))
+        wide[:, 3], wide[:, 5], wide[:, 7] = 1e9, 0, wide[:, 6]
+        self.save("X.npy", wide)
+        self.save("y.npy", np.array([0, 1, 1, 0, 2, 2]))
+        for l2 in ("0.1", "0"):
+            report = self.fit(7, "X.npy", "--labels", "y.npy", "--model", "svm", "--l2", l2, "-o", "W.npy")
+            self.assertEqual(report["accuracy"]["training"], 1)
+        self.assertFalse(self.load("W.npy")[:, [3, 5]].any())
+
+    def test_the_page_shows_the_objective(self):
+        x, _, classes = samples(50, 3, 3)
+        self.save("X.npy", x)
+        self.save("y.npy", classes)
+        text = self.succeed(2, "fit", "X.npy", "--labels", "y.npy", "--model", "svm", "-o", "W.npy", "--report", "r.html")
+        for words in ("svm of X.npy: 50 samples of 3 columns, 3 classes\n", "\n  accuracy  ", "W.npy: 96 B in"):
+            self.assertIn(words, text)
+        self.assertIn("<h2>Objective</h2>", (self.folder / "r.html").read_text())
+
+    @unittest.skipIf(datasets is None, "scikit-learn is not installed")
+    def test_scikit_learn_finds_the_same(self):
+        digits, cancer, diabetes = datasets.load_digits(), datasets.load_breast_cancer(), datasets.load_diabetes()
+        for data, model, l2 in ((digits, "logistic", 1e-3), (cancer, "logistic", 1e-3), (cancer, "svm", 1e-2), (digits, "svm", 1e-2), (diabetes, "linear", 1e-3)):  # fmt: skip
+            x, n = data.data, len(data.data)
+            x = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-9)  # without which it does not converge
+            self.save("X.npy", x)
+            self.save("y.npy", data.target)
+            flags = ("--no-intercept",) if model == "svm" else ()  # which it would regularise
+            self.fit(2, "X.npy", "--labels", "y.npy", "--model", model, "--l2", str(l2), *flags, "-o", "W.npy")
+            weights = self.load("W.npy")
+            its = {
+                "logistic": lambda: LogisticRegression(C=1 / (n * l2), tol=1e-10, max_iter=10000),
+                "svm": lambda: LinearSVC(C=1 / (n * l2), dual=False, fit_intercept=False, tol=1e-12, max_iter=10000),
+                "linear": lambda: Ridge(alpha=n * l2, tol=1e-12),
+            }[model]().fit(x, data.target)
+            expected = np.hstack([np.atleast_2d(its.coef_), np.zeros((len(weights), 1)) + np.reshape(its.intercept_, (-1, 1))])
+            np.testing.assert_allclose(weights, expected, atol=1e-3 * abs(expected).max())
+            mine, theirs = (objective(model, x, data.target, each, l2) for each in (weights, expected))
+            self.assertLessEqual(mine, theirs * (1 + 1e-12))

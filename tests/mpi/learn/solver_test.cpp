@@ -1,0 +1,211 @@
+#include "plait/learn/solver.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
+#include "plait/mpi/context.hpp"
+
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using learn::Method;
+using learn::Model;
+using learn::Objective;
+using learn::Options;
+using learn::Samples;
+using learn::Solver;
+using learn::Weights;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+static_assert(iterate::Solver<Solver<double>> && iterate::Solver<Solver<float>>);
+
+struct Data {
+  Index rows, columns;
+  std::vector<double> x, y;
+};
+
+/// Numbers with all their digits, whose columns differ in mean and unit; targets from 0 to classes - 1.
+Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
+  Data data{rows, columns, {}, {}};
+  for (Index i = 0; i < rows; ++i) {
+    double sum = 0;
+    for (Index c = 0; c < columns; ++c) {
+      const double u = random_uniform(seed, static_cast<std::uint64_t>(i * columns + c));
+      data.x.push_back(std::ldexp(u + 0.1 * static_cast<double>(c), static_cast<int>(c % 7) - 3));
+      sum += u;
+    }
+    const double noise = random_uniform(seed + 1, static_cast<std::uint64_t>(i));
+    data.y.push_back(std::floor((sum / static_cast<double>(columns) + noise) / 2 * static_cast<double>(classes)));
+  }
+  for (Index k = 0; k < classes; ++k) data.y[static_cast<std::size_t>(k)] = static_cast<double>(k);
+  return data;
+}
+
+/// This rank's rows, evenly, raggedly or all on the last rank.
+enum class Split { even, ragged, last };
+struct Part {
+  simd::RowBlock<const double> rows;
+  std::span<const double> targets;
+};
+Part part(const Data& data, Split split) {
+  const auto begin_of = [&](int of) {
+    if (of == ranks()) return data.rows;
+    if (split == Split::last) return Index{0};
+    return split == Split::even ? data.rows * of / ranks() : data.rows * of * of / (ranks() * ranks()) / 2;
+  };
+  const Index begin = begin_of(rank());
+  const Index count = begin_of(rank() + 1) - begin;
+  return {{data.x.data() + begin * data.columns, count, data.columns, data.columns},
+          std::span(data.y).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count))};
+}
+
+struct Case {
+  Model model;
+  Index classes;
+};
+constexpr std::array cases{Case{Model::linear, 5}, Case{Model::logistic, 2}, Case{Model::logistic, 4},
+                           Case{Model::svm, 2}, Case{Model::svm, 4}};
+
+class Learn : public ::testing::Test {
+ protected:
+  mpi::Context context_{test_comm()};
+};
+
+TEST_F(Learn, gradients_are_what_differences_of_the_objective_are) {
+  for (const auto& [model, classes] : cases) {
+    for (const bool intercept : {true, false}) {
+      const Data data = data_of(97, 11, classes);
+      const auto [rows, targets] = part(data, Split::ragged);
+      const Samples<double> samples(context_, rows, targets, model);
+      Objective<double> objective(samples, 0.03, intercept);
+      Weights u;
+      for (Index i = 0; i < objective.size(); ++i) {
+        u.push_back(random_uniform(9, static_cast<std::uint64_t>(i)) - 0.5);
+      }
+      Objective<double>::Value here, there;
+      objective.evaluate(u, here);
+      for (Index i = 0; i < objective.size(); ++i) {
+        constexpr double step = 0x1p-14;
+        Weights near = u;
+        near[i] += step;
+        objective.evaluate(near, there);
+        const double above = there.objective;
+        near[i] -= 2 * step;
+        objective.evaluate(near, there);
+        const double difference = (above - there.objective) / (2 * step);
+        EXPECT_NEAR(here.gradient[i], difference, 1e-6 * (1 + std::abs(difference)))
+            << "model " << static_cast<int>(model) << ", variable " << i;
+      }
+    }
+  }
+}
+
+TEST_F(Learn, the_gradient_of_a_batch_is_its_part_of_that_of_all) {
+  const Data data = data_of(60, 5, 3);
+  const auto [rows, targets] = part(data, Split::even);
+  const Samples<double> samples(context_, rows, targets, Model::logistic);
+  Objective<double> objective(samples, 0.1, true);
+  Weights u(objective.size(), 0.25);
+  const Weights origin(objective.size());
+  Vector<Index> all;
+  for (Index i = 0; i < rows.rows; ++i) all.push_back(i);
+  Weights difference;
+  objective.difference(u, origin, all, 60, difference);
+  Objective<double>::Value here, there;
+  objective.evaluate(u, here);
+  objective.evaluate(origin, there);
+  for (Index i = 0; i < u.count(); ++i) {
+    EXPECT_NEAR(difference[i], here.gradient[i] - there.gradient[i], 1e-14);
+  }
+}
+
+TEST_F(Learn, weights_have_the_same_bits_whoever_has_which_sample) {
+  for (const auto& [model, classes] : cases) {
+    for (const Method method : {Method::lbfgs, Method::batch, Method::minibatch, Method::sgd}) {
+      const Data data = data_of(83, 9, classes);
+      // What one rank that has all makes of it.
+      std::vector<Weights> found;
+      mpi::Context alone(MPI_COMM_SELF);
+      const auto fit = [&](mpi::Context& context, const Part& its) {
+        const Samples<double> samples(context, its.rows, its.targets, model, {0.2, 1});
+        Solver<double> solver(samples, {.limits = {1e-9, 3}, .method = method, .batch = 7, .seed = 5});
+        iterate::run(solver);
+        found.push_back(solver.weights());
+      };
+      fit(alone, {{data.x.data(), data.rows, data.columns, data.columns}, data.y});
+      for (const Split split : {Split::even, Split::ragged, Split::last}) fit(context_, part(data, split));
+      for (const Weights& each : found) {
+        EXPECT_EQ(each, found[0]) << "model " << static_cast<int>(model) << ", " << name(method);
+      }
+    }
+  }
+}
+
+TEST_F(Learn, floats_are_the_numbers_that_they_are) {
+  Data data = data_of(50, 4, 2);
+  std::vector<float> narrow;
+  for (double& x : data.x) {
+    narrow.push_back(static_cast<float>(x));
+    x = double{narrow.back()};
+  }
+  const auto [rows, targets] = part(data, Split::even);
+  const Samples<double> samples(context_, rows, targets, Model::logistic);
+  const simd::RowBlock<const float> same{narrow.data() + (rows.data - data.x.data()), rows.rows, rows.columns,
+                                         rows.columns};
+  const Samples<float> floats(context_, same, targets, Model::logistic);
+  Solver<double> solver(samples, {});
+  Solver<float> of_floats(floats, {});
+  iterate::run(solver);
+  iterate::run(of_floats);
+  EXPECT_EQ(solver.state().end, iterate::End::converged);
+  EXPECT_EQ(solver.weights(), of_floats.weights());
+}
+
+TEST_F(Learn, a_run_ends_where_rounding_leaves_nothing_to_gain) {
+  const Data data = data_of(70, 6, 3);
+  const auto [rows, targets] = part(data, Split::even);
+  for (const Method method : {Method::lbfgs, Method::batch}) {
+    const Samples<double> samples(context_, rows, targets, Model::logistic);
+    Solver<double> solver(samples, {.limits = {0, 100'000}, .method = method, .l2 = 0.1});
+    iterate::run(solver);
+    EXPECT_EQ(solver.state().end, iterate::End::numbers) << name(method);
+    EXPECT_LT(solver.state().error, 1e-13);
+    EXPECT_LT(solver.state().step, 3000);
+  }
+}
+
+TEST_F(Learn, wrong_arguments_are_named_on_all_ranks) {
+  const Data data = data_of(20, 3, 2);
+  const auto [rows, targets] = part(data, Split::even);
+  const auto makes = [&](const Options& options) {
+    return [&, options] {
+      const Samples<double> samples(context_, rows, targets, Model::svm);
+      Solver<double>(samples, options);
+    };
+  };
+  EXPECT_THAT(makes({.l2 = -1}), ThrowsMessage<ArgumentError>(HasSubstr("the weight of the square is -1")));
+  EXPECT_THAT(makes({.batch = 0}), ThrowsMessage<ArgumentError>(HasSubstr("samples of a batch is 0")));
+  EXPECT_THAT(makes({.limits = {-1, 1}}), ThrowsMessage<ArgumentError>(HasSubstr("tolerance")));
+  EXPECT_THAT(([&] {
+                Samples<double>(context_, rows, targets.first(targets.empty() ? 0 : targets.size() - 1), Model::linear);
+              }),
+              ThrowsMessage<ArgumentError>(HasSubstr("one for each sample")));
+  EXPECT_THAT(([&] { Samples<double>(context_, {nullptr, 0, 3, 3}, {}, Model::linear); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("0 x 3, expected samples")));
+  EXPECT_THAT(([&] { Samples<double>(context_, rows, targets, Model::linear, {1.5, 0}); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("held out is 1.5")));
+}
+
+}  // namespace
+}  // namespace plait::test
