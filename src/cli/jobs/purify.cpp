@@ -104,6 +104,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     add_choice(options, "--energy-unit", energy_unit_,
                {{"hartree", kelvin_in_hartree}, {"rydberg", kelvin_in_hartree / 2}, {"eV", kelvin_in_electronvolt}},
                "UNIT", "That of H: {}");
+    start_ = options.reads("--start", task_.start,
+                           "D of a Hamiltonian near H, such as of the step before: saves iterations of tc2, which auto "
+                           "takes then");
     add_value(options, "--chemical-potential", task_.chemical_potential, parse_energy, "ENERGY",
               "An energy between the occupied and the empty states, for mcweeny; in the units of H");
     of_iterations_ = {add_choice(options, "--bounds", task_.bounds,
@@ -128,6 +131,12 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
           fmt::format("--chemical-potential is given, but --method {} finds it by itself; expected mcweeny",
                       name(*task_.way.method)));
     }
+    if (!task_.start.empty() &&
+        (task_.chemical_potential || task_.way.method.value_or(purify::Method::tc2) != purify::Method::tc2)) {
+      throw UsageError(fmt::format("--start is given, but {}; expected tc2 or auto, as no other method gains by it",
+                                   task_.chemical_potential ? "--chemical-potential takes mcweeny"
+                                                            : fmt::format("--method is {}", name(*task_.way.method))));
+    }
     if (!task_.inverse_root_path.empty() && task_.overlap_path.empty()) {
       throw UsageError("--inverse-root is given, but --overlap is missing, which it is checked against");
     }
@@ -138,14 +147,16 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   std::vector<Index> prepare(Work& work) override {
     mpi::Context& context = work.context;
     task_.hamiltonian = io::describe_matrix_file(context, task_.input);
+    if (!task_.start.empty()) task_.start_file = io::describe_matrix_file(context, task_.start);
     if (!task_.overlap_path.empty()) task_.overlap = io::describe_matrix_file(context, task_.overlap_path);
     if (!task_.inverse_root_path.empty()) {
       task_.inverse_root = io::describe_matrix_file(context, task_.inverse_root_path);
     }
     mpi::agreed(context, [&] { look_at_headers(); });
-    task_.method = task_.way.method           ? *task_.way.method
-                   : task_.chemical_potential ? purify::Method::mcweeny
-                                              : purify::choose_method(task_.occupied, task_.states);
+    task_.method = task_.way.method ? *task_.way.method
+                   : task_.chemical_potential
+                       ? purify::Method::mcweeny
+                       : purify::choose_method(task_.occupied, task_.states, !task_.start.empty());
     task_.squares = purify::choose_squares(context.size());
     task_.by_eigenstates = task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
                            !task_.eigenvalues.empty() || chooses_eigenstates(context);
@@ -158,6 +169,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   void report(Report& report, Work& work) override {
     report.fact("input", input_json(task_.input, task_.hamiltonian));
     report.fact_or_null("overlap", task_.overlap_path);
+    report.fact_or_null("start", task_.start);
     report.fact("output", output_json(task_.output));
     report.fact_or_null("energy_weighted", task_.energy_weighted);
     report.fact_or_null("eigenvalues", task_.eigenvalues);
@@ -218,6 +230,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       throw UsageError(fmt::format("{} is given, but {}, and {}", option, cause, why));
     };
     if (task_.chemical_potential) refuse("--chemical-potential", "it is found from the number of electrons");
+    if (start_->count() > 0) refuse("--start", "there are no iterations");
     if (!task_.inverse_root_path.empty()) refuse("--inverse-root", "they take Cholesky's factor of S instead");
     if (!settings.checkpoint.empty()) refuse("--checkpoint", "there are no iterations to go on from");
     for (const auto* option : of_iterations_) {
@@ -235,6 +248,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                                       layout::to_string(square), why));
     };
     look_at(task_.input, task_.hamiltonian, "as a Hamiltonian is square");
+    if (task_.start_file) look_at(task_.start, *task_.start_file, "as " + task_.input + " is");
     if (task_.overlap) look_at(task_.overlap_path, *task_.overlap, "as " + task_.input + " is");
     if (task_.inverse_root) look_at(task_.inverse_root_path, *task_.inverse_root, "as " + task_.input + " is");
     const Index electrons = *task_.electrons;
@@ -253,7 +267,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   /// Whether `auto` is better off with eigenstates than with an iteration, of which nothing was said.
   [[nodiscard]] bool chooses_eigenstates(const mpi::Context& context) const {
     const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && task_.inverse_root_path.empty() &&
-                         settings.checkpoint.empty() && !says_how_to_iterate_;
+                         task_.start.empty() && settings.checkpoint.empty() && !says_how_to_iterate_;
     return is_free && purify::are_eigenstates_cheaper(context, task_.states);
   }
 
@@ -394,6 +408,13 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     const bool any = all.under_way > 0;
     const std::string hidden = percent_text(static_cast<double>(all.hidden), static_cast<double>(all.under_way));
     report.fact("hidden_share", any ? std::optional(overlap.hidden_share()) : std::nullopt);
+    const auto& within = its.state.problem.frontier_within;
+    report.fact("frontier_within", within ? json_of_interval(*within) : ordered_json());
+    if (!task_.start.empty()) {
+      report.line("start",
+                  within ? fmt::format("{}: the states at the gap are within {}", task_.start, interval_text(*within))
+                         : task_.start + ": tells nothing of H");
+    }
     report.line("overlap",
                 any ? hidden + " of communication hidden" : "nothing to hide: no message between ranks was under way");
     if (any) report.tile(hidden, "of the communication hidden under computation");
@@ -429,10 +450,11 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   PurifyTask task_;
-  std::optional<double> width_;                        // in the units of H
-  std::optional<double> temperature_;                  // in kelvin
-  double energy_unit_ = 0;                             // of H, in kelvin times Boltzmann's constant; 0: not given
-  std::array<const CLI::Option*, 2> of_iterations_{};  // until `check` has returned
+  std::optional<double> width_;         // in the units of H
+  std::optional<double> temperature_;   // in kelvin
+  double energy_unit_ = 0;              // of H, in kelvin times Boltzmann's constant; 0: not given
+  const CLI::Option* start_ = nullptr;  // this and the next until `check` has returned
+  std::array<const CLI::Option*, 2> of_iterations_{};
   bool says_how_to_iterate_ = false;
   PurifyOutcome outcome_;
 };

@@ -46,7 +46,11 @@ class PurifyRun {
         context_(work.context),
         task_(task),
         overlap_words_("--overlap: " + task.overlap_path),
-        option_words_{{{"h", task.input}, {"chemical_potential", "--chemical-potential"}, {"overlap", overlap_words_}}},
+        start_words_("--start: " + task.start),
+        option_words_{{{"h", task.input},
+                       {"chemical_potential", "--chemical-potential"},
+                       {"overlap", overlap_words_},
+                       {"d", start_words_}}},
         slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context_.size())),
         products_(context_, task.states, task.squares),
         counted_(products_) {}
@@ -110,8 +114,9 @@ class PurifyRun {
               (results + 2) * matrix + slab};
     }
     const Index workspace = products_.workspace_bytes();
+    const Index start = task_.start.empty() ? 0 : 1;
     const Index kept = (has_overlap ? 2 : 0) + (!task_.energy_weighted.empty() && has_overlap ? 1 : 0);  // S, Z, H
-    return {2 * slab + (kept + 1) * matrix, (kept + (has_overlap ? 4 : 0)) * matrix + workspace,
+    return {2 * slab + (kept + 1 + start) * matrix, (kept + (has_overlap ? 4 : 0)) * matrix + workspace,
             (kept + 1 + purify::matrices_held(task_.method)) * matrix + workspace +
                 (work_.settings.checkpoint.empty() ? 0 : 2 * slab),
             (kept + 3) * matrix + slab + workspace};
@@ -231,12 +236,23 @@ class PurifyRun {
                 std::max<Index>(task_.states, 1)};
   }
 
+  [[nodiscard]] purify::Interval frontier_by_start(const Matrix<T>& h) {
+    auto d = read(task_.start, *task_.start_file);
+    work_.meter.stage("looking for the gap by " + task_.start, 0, 0);
+    if (task_.overlap) {  // D is Z (S D S) Z in the orthonormal basis
+      purify::transform(counted_, *s_, d);
+      purify::transform(counted_, *z_, d);
+    }
+    return purify::frontier_near_density(context_, h, d, task_.occupied);
+  }
+
   [[nodiscard]] Matrix<T> iterated(const Matrix<T>& h, const Stopwatch& since_begin) {
     Checkpoints& checkpoints = checkpoints_.emplace(context_, work_.settings, task_.most_iterations, identity());
     work_.meter.stage("bounding the spectrum", 0, 0);
     purify::Problem problem{task_.method, task_.occupied, {}, task_.chemical_potential, task_.most_iterations};
     Stepper stepper{*this, in_words([&] {
                       if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
+                      if (task_.start_file) problem.frontier_within = frontier_by_start(h);
                       return purify::Purification<T>(counted_, h, problem);
                     })};
     purify::Purification<T>& purification = stepper.purification;
@@ -349,8 +365,8 @@ class PurifyRun {
   Work& work_;
   mpi::Context& context_;
   const PurifyTask& task_;
-  std::string overlap_words_;
-  std::array<OptionWord, 3> option_words_;  // what the library's arguments are on the command line
+  std::string overlap_words_, start_words_;
+  std::array<OptionWord, 4> option_words_;  // what the library's arguments are on the command line
   Layout slab_;
   purify::DenseProducts<T> products_;
   purify::CountedProducts<T> counted_;

@@ -31,6 +31,7 @@ struct PurifyWay {
 struct PurifyTask {
   std::string input;                          // H
   std::string overlap_path;                   // S; empty: the basis is orthonormal
+  std::string start;                          // D of a Hamiltonian near H; may be empty
   std::string inverse_root_path;              // Z = S^(-1/2); empty: found by iteration
   std::optional<purify::Triangle> symmetric;  // which triangle of each matrix is read alone
   std::optional<Index> electrons;
@@ -45,6 +46,7 @@ struct PurifyTask {
   std::string eigenvalues;      // empty: not written
 
   io::MatrixFile hamiltonian;
+  std::optional<io::MatrixFile> start_file;
   std::optional<io::MatrixFile> overlap;
   std::optional<io::MatrixFile> inverse_root;
   Index states = 0;

@@ -5,8 +5,12 @@
 #include <complex>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/lanczos.hpp"
+#include "plait/purify/spectrum.hpp"
 
 namespace plait::purify {
 
@@ -52,8 +56,7 @@ void improve(Frontier& frontier, const Frontier& other) noexcept {
 }
 
 template <class T>
-Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Occupation& occupation,
-                             Interval spectrum) {
+Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Occupation& occupation, Interval within) {
   // Energies differ by g (df / f) / (2 log(1 / f)) at most, where f < 0.1 differs by df, and g is the gap.
   constexpr double enough = 2e-6;
   constexpr Index most_steps = 150;
@@ -82,25 +85,25 @@ Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Oc
   Frontier frontier;
   if (found.high > least && found.high < most) {
     const double error = found.high_residual + noise;
-    frontier.highest_occupied = occupation.energy_of(1 - distance_of(found.high), spectrum);
+    frontier.highest_occupied = occupation.energy_of(1 - distance_of(found.high), within);
     if (found.high + error < most) {
       frontier.occupied_error =
-          occupation.energy_of(1 - distance_of(found.high + error), spectrum) - frontier.highest_occupied;
+          occupation.energy_of(1 - distance_of(found.high + error), within) - frontier.highest_occupied;
     }
   }
   if (-found.low > least && -found.low < most) {
     const double error = found.low_residual + noise;
-    frontier.lowest_empty = occupation.energy_of(distance_of(-found.low), spectrum);
+    frontier.lowest_empty = occupation.energy_of(distance_of(-found.low), within);
     if (-found.low + error < most) {
-      frontier.empty_error = frontier.lowest_empty - occupation.energy_of(distance_of(-found.low + error), spectrum);
+      frontier.empty_error = frontier.lowest_empty - occupation.energy_of(distance_of(-found.low + error), within);
     }
   }
   return frontier;
 }
 
 template <class T>
-Frontier frontier_of_density(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, double tolerance) {
-  constexpr Index most_steps = 150;
+Frontier frontier_of_density(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, double tolerance,
+                             Index most_steps) {
   const Index n = h.layout().shape().rows;
   const auto times_h = [&](std::span<const T> x, std::span<T> y) { apply(context, h, x, y); };
   std::vector<T> projected(static_cast<std::size_t>(n));
@@ -128,9 +131,44 @@ Frontier frontier_of_density(mpi::Context& context, const Matrix<T>& h, const Ma
   return frontier;
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                           \
-  template Frontier frontier_of_iterate(mpi::Context&, const Matrix<T>&, const Occupation&, Interval); \
-  template Frontier frontier_of_density(mpi::Context&, const Matrix<T>&, const Matrix<T>&, double);
+template <class T>
+Interval frontier_near_density(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, Index occupied) {
+  const Index n = h.layout().shape().rows;
+  const double most_error = 1e-7 * std::max(1.0, static_cast<double>(n));
+  const double states = trace(context, d);
+  const double error = sampled_idempotency_error(context, d);
+  if (!(std::abs(states - static_cast<double>(occupied)) < most_error && error < most_error)) {
+    throw ArgumentError(
+        fmt::format("d: has the trace {:.10g}, and ‖d² - d‖ is about {:.2g}; expected a density matrix with {} states, "
+                    "1 of each",
+                    states, error, occupied));
+  }
+  // d h (1-d) h d, whose highest eigenvalue is the square of the norm.
+  std::vector<T> first(static_cast<std::size_t>(n));
+  std::vector<T> second(static_cast<std::size_t>(n));
+  const auto coupling_twice = [&](std::span<const T> x, std::span<T> y) {
+    apply(context, d, x, std::span<T>(first));
+    apply(context, h, std::span<const T>(first), std::span<T>(second));
+    apply(context, d, std::span<const T>(second), std::span<T>(first));
+    for (std::size_t i = 0; i < second.size(); ++i) second[i] -= first[i];
+    apply(context, h, std::span<const T>(second), std::span<T>(first));
+    apply(context, d, std::span<const T>(first), y);
+  };
+  const RitzValues squares = lanczos<T>(n, 20, {}, coupling_twice);
+  const double share = lanczos_error(n, squares.steps);
+  const double by_chance = share < 1 ? squares.high / (1 - share) : infinity;  // as no square is negative
+  const double coupling = std::sqrt(std::max(0.0, std::min(squares.high + squares.coupling, by_chance)));
+  const Frontier found = frontier_of_density(context, h, d, coupling / 4, 40);
+  if (found.highest_occupied >= found.lowest_empty) return {-infinity, infinity};  // d is of quite another Hamiltonian
+  const double size = std::abs(found.highest_occupied) + std::abs(found.lowest_empty);
+  const double reach = coupling + 1e-5 * (found.lowest_empty - found.highest_occupied) + 1e-12 * size;
+  return {found.highest_occupied - reach, found.lowest_empty + reach};
+}
+
+#define PLAIT_INSTANTIATE(T)                                                                               \
+  template Frontier frontier_of_iterate(mpi::Context&, const Matrix<T>&, const Occupation&, Interval);     \
+  template Frontier frontier_of_density(mpi::Context&, const Matrix<T>&, const Matrix<T>&, double, Index); \
+  template Interval frontier_near_density(mpi::Context&, const Matrix<T>&, const Matrix<T>&, Index);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)
 #undef PLAIT_INSTANTIATE

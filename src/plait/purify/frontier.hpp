@@ -27,21 +27,32 @@ struct Frontier {
 /// Takes over what is known better in `other`.
 void improve(Frontier& frontier, const Frontier& other) noexcept;
 
-/// From an iterate x = occupation(h) all of whose eigenvalues are within x(1 - x) < 0.1 of where they go. The
-/// eigenvalues of  (2X - I)(X - X²)  at its two ends belong to the highest occupied and to the lowest empty state. All
-/// others but their neighbours' are near 0, so that Lanczos converges in few steps where in the spectrum of h it would
-/// need thousands; what the polynomials made of energies leads back to these.
+/// From an iterate x = occupation(h), which falls `within` an interval that holds the states at the gap, and all of
+/// whose eigenvalues are within x(1 - x) < 0.1 of where they go. The eigenvalues of  (2X - I)(X - X²)  at its two ends
+/// belong to the highest occupied and to the lowest empty state. All others but their neighbours' are near 0, so that
+/// Lanczos converges in few steps where in the spectrum of h it would need thousands; what the polynomials made of
+/// energies leads back to these.
 ///
 /// Source: Rubensson, Niklasson, "Interior eigenvalues from density matrix expansions", SIAM J. Sci. Comput. 36 (2014).
 template <class T>
 [[nodiscard]] Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Occupation& occupation,
-                                           Interval spectrum);
+                                           Interval within);
 
 /// By Lanczos in the space of the occupied states, onto which d projects, and in that of the others, until the errors
-/// are at most `tolerance`, or as far as some hundred steps lead: an isolated state is soon found, one at the edge of a
-/// dense band in a wide spectrum is not.
+/// are at most `tolerance`, or as far as `most_steps` lead: an isolated state is soon found, one at the edge of a dense
+/// band in a wide spectrum is not.
 template <class T>
 [[nodiscard]] Frontier frontier_of_density(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d,
-                                           double tolerance);
+                                           double tolerance, Index most_steps = 150);
+
+/// An interval that holds the highest occupied and the lowest empty state of h, as the density matrix d of a
+/// Hamiltonian near to it tells. In the space onto which d projects no vᴴhv exceeds the highest occupied state by more
+/// than ‖(1-d)hd‖, and likewise below the lowest empty one in the other space (Weyl). That takes 200 to 400 products of
+/// matrix and vector, as much time as a few products of matrices, or less with many ranks and states.
+///
+/// \throws ArgumentError  on all ranks: d is no projector, or one onto more or fewer than `occupied` states
+template <class T>
+[[nodiscard]] Interval frontier_near_density(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d,
+                                             Index occupied);
 
 }  // namespace plait::purify

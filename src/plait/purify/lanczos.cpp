@@ -127,6 +127,13 @@ std::vector<T> random_vector(Index n) {
 
 }  // namespace
 
+double lanczos_error(Index n, Index steps) {
+  constexpr double chance = 1e-9;
+  const double root =
+      std::log(1.648 * std::sqrt(static_cast<double>(n)) / chance) / (2 * static_cast<double>(steps) - 1);
+  return root * root;
+}
+
 template <class T>
 RitzValues lanczos(Index n, Index most_steps, const std::function<bool(const RitzValues&)>& is_enough,
                    const std::function<void(std::span<const T> x, std::span<T> y)>& apply,

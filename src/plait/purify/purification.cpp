@@ -35,7 +35,7 @@ void expect_valid(const Problem& problem, Index states) {
     throw ArgumentError(
         fmt::format("occupied: is {}, expected 0 to {}, the number of states", problem.occupied, states));
   }
-  if (problem.frontier_within && !(problem.frontier_bounds().width() >= 0)) {
+  if (!(problem.frontier_bounds().width() >= 0)) {
     throw ArgumentError(fmt::format(
         "frontier_within: is {} to {}, expected an interval that reaches into the spectrum, {} to {}",
         problem.frontier_within->low, problem.frontier_within->high, problem.spectrum.low, problem.spectrum.high));
@@ -68,6 +68,10 @@ State agreed(mpi::Context& context, const Problem& problem, Index states) {
   });
   State state;
   state.problem = problem;
+  if (problem.frontier_within) state.problem.frontier_within = problem.frontier_bounds();
+  if (problem.method != Method::tc2 || state.problem.frontier_within == problem.spectrum) {
+    state.problem.frontier_within.reset();
+  }
   return state;
 }
 
@@ -119,6 +123,7 @@ State state_of(const iterate::Checkpoint& checkpoint, const Problem& problem) {
     if (!value) throw ArgumentError(fmt::format("the state has no {}, expected one of a purification", name));
     *target = *value;
   }
+  if (frontier_within == state.problem.spectrum) state.problem.frontier_within.reset();
   const auto wanted = numbers_of(state);
   for (const char* const name : {"method", "occupied", "chemical_potential"}) {
     const auto here = wanted.find(name);
@@ -214,8 +219,33 @@ Interval Purification<T>::occupations_within() const {
 }
 
 template <class T>
-void Purification<T>::expect_gap(const Iterate& iterate) {
-  if (iterate.settled) return;
+bool Purification<T>::has_lost_frontier(const Iterate& iterate, bool is_last) const {
+  const Interval occupations = occupations_within();
+  // What lies beyond was folded: in the end it is known to be occupied and empty only if these ends are.
+  if (is_last) return occupations.low > 0.1 || occupations.high < 0.9;
+  // The lowest empty state and all occupied ones are not below the former, the highest occupied and all empty ones not
+  // above the latter.
+  const double states = static_cast<double>(h_.layout().shape().rows);
+  const double occupied = static_cast<double>(state_.problem.occupied);
+  const double rounding = 1e-9 * states;
+  constexpr Index most_steps = 100;  // as many as gaps of 1e-12 take
+  return (state_.step > most_steps && !iterate.settled) ||
+         (occupied + 1) * occupations.low > iterate.trace + rounding ||
+         (states - occupied + 1) * (1 - occupations.high) > states - iterate.trace + rounding;
+}
+
+template <class T>
+void Purification<T>::begin_without_frontier() {
+  State fresh;
+  fresh.problem = state_.problem;
+  fresh.problem.frontier_within.reset();
+  state_ = std::move(fresh);
+  begin();
+}
+
+template <class T>
+std::optional<NoGap> Purification<T>::missing_gap(const Iterate& iterate) {
+  if (iterate.settled) return std::nullopt;
   const Problem& problem = state_.problem;
   const Index steps = state_.step - 1;
   const Interval energies = unsettled_energies(state_.occupation(), iterate.idempotency_error, iterate.missing_trace,
@@ -225,7 +255,7 @@ void Purification<T>::expect_gap(const Iterate& iterate) {
       iterate.idempotency_error > halfway && std::abs(energies.width()) < resolution * problem.spectrum.width();
   const bool is_fixed = iterate.idempotency_error == 0;  // all steps leave a projector as it is
   const bool is_final = is_resolved || is_fixed;
-  if (!is_final && steps < problem.most_iterations) return;
+  if (!is_final && steps < problem.most_iterations) return std::nullopt;
   // Else all states are at 0 or 1, but too many of one; what is left of others may be too small to be squared.
   const bool are_partly_occupied = !is_fixed && energies.low <= energies.high;
   const std::string found =
@@ -236,7 +266,7 @@ void Purification<T>::expect_gap(const Iterate& iterate) {
   state_.reason = fmt::format("no gap{} for {} occupied states of {}: after {} iterations of {}, {}{}",
                               is_final ? "" : " was found", problem.occupied, h_.layout().shape().rows, steps,
                               name(problem.method), found, is_final ? "" : ", and no more were allowed");
-  throw NoGap(state_.reason, are_partly_occupied ? energies : problem.spectrum);
+  return NoGap(state_.reason, are_partly_occupied ? energies : problem.spectrum);
 }
 
 // Only McWeeny's purification does not bring about the trace that is wanted.
@@ -284,14 +314,23 @@ bool Purification<T>::advance() {
   iterates.push_back(iterate);
   ++state_.step;
   state_.error = iterate.idempotency_error;
-  if (is_converged(iterates)) {
+  const bool is_last = is_converged(iterates);
+  std::optional<NoGap> no_gap;
+  if (!is_last) {
+    expect_count(iterate);
+    no_gap = missing_gap(iterate);
+  }
+  if (problem.frontier_within && (no_gap || has_lost_frontier(iterate, is_last))) {
+    begin_without_frontier();
+    return advance();
+  }
+  if (is_last) {
     iterates.back().seconds = watch.seconds();
     state_.end = iterate::End::converged;
     state_.reason = fmt::format("the error is {:.3g}, which is what rounding leaves", state_.error);
     return false;
   }
-  expect_count(iterate);
-  expect_gap(iterate);
+  if (no_gap) throw *no_gap;
   const Polynomial step =
       next_step(problem.method, {found.trace, found.trace - found.missing_trace, found.third, found.fourth},
                 problem.occupied, iterate.settled, last, occupations_within());
@@ -363,7 +402,16 @@ void Purification<T>::follow_frontier() {
   if (state_.frontier.is_resolved(state_.problem.spectrum.width())) return;
   Occupation occupation = state_.occupation();
   occupation.steps.push_back(last.step);
-  improve(state_.frontier, frontier_of_iterate(products_.context(), x_, occupation, state_.problem.frontier_bounds()));
+  const Interval within = state_.problem.frontier_bounds();
+  const Interval spectrum = state_.problem.spectrum;
+  Frontier found = frontier_of_iterate(products_.context(), x_, occupation, within);
+  // At an end of the interval in which it is expected, a state may as well be beyond.
+  const double rounding = 2e-6 * within.width();
+  if (within.low > spectrum.low && found.highest_occupied < within.low + rounding)
+    found.occupied_error = Frontier().occupied_error;
+  if (within.high < spectrum.high && found.lowest_empty > within.high - rounding)
+    found.empty_error = Frontier().empty_error;
+  improve(state_.frontier, found);
 }
 
 template <class T>

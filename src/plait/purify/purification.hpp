@@ -33,10 +33,11 @@ struct Problem {
   Interval spectrum;                           ///< holds all eigenvalues of the Hamiltonian
   std::optional<double> chemical_potential{};  ///< for McWeeny
   Index most_iterations = 300;
-  /// Holds the highest occupied and the lowest empty state, if that is known before: TC2 takes fewer steps then.
+  /// Where the highest occupied and the lowest empty state are expected: TC2, and no other method, takes fewer steps
+  /// then. If they are not in there, the steps tell it in the end, and it begins again without.
   std::optional<Interval> frontier_within{};
 
-  /// The same, the whole spectrum at most.
+  /// The same, as far as it is in the spectrum.
   [[nodiscard]] Interval frontier_bounds() const noexcept;
 };
 
@@ -110,7 +111,9 @@ class Purification {
   void begin();
   [[nodiscard]] layout::Layout rows() const;
   [[nodiscard]] Interval occupations_within() const;
-  void expect_gap(const Iterate& iterate);
+  [[nodiscard]] bool has_lost_frontier(const Iterate& iterate, bool is_last) const;
+  void begin_without_frontier();
+  [[nodiscard]] std::optional<NoGap> missing_gap(const Iterate& iterate);
   void expect_count(const Iterate& iterate);
   void take(const Polynomial& step, bool has_cube);
 

@@ -18,8 +18,8 @@ namespace plait::purify {
 ///
 /// No eigenvalue moves further than ‖H - H'‖ from one to the next (Weyl). So the former spectrum, and the former states
 /// at the gap where `follow_frontier` found them, bound the next ones before a step is made: there is no Lanczos for
-/// the spectrum as long as it moves by less than 1 % of its width, and TC2 takes fewer steps. What these give is as
-/// right as without, however far H moves. Everything is collective over the context of the products, which outlive
+/// the spectrum as long as it moves by less than 1 % of its width, and TC2 takes fewer steps. D is as right as
+/// without, however far H moves. Everything is collective over the context of the products, which outlive
 /// this.
 ///
 /// Source: Rubensson, Zahedi, "Computation of interior eigenvalues in electronic structure calculations facilitated by

@@ -25,14 +25,9 @@ constexpr Index steps_for_bounds = 50;
 constexpr double least_energy = 1e-140;  // whose squares can be summed up
 constexpr double highest_energy = 1e140;
 
-/// How far the extreme eigenvalues may lie beyond those that so many steps found, as a share of the latters' distance,
-/// but for one in a milliard of first vectors: whatever the spectrum is, eps of its width with a chance of at most
-/// 1.648 √n exp(-√eps (2 steps - 1)).
+/// How far the extreme eigenvalues may lie beyond those that so many steps found, as a share of the latters' distance.
 double share_beyond(Index n, Index steps) {
-  constexpr double chance = 1e-9;
-  const double root =
-      std::log(1.648 * std::sqrt(static_cast<double>(n)) / chance) / (2 * static_cast<double>(steps) - 1);
-  const double eps = root * root;
+  const double eps = lanczos_error(n, steps);
   return eps < 0.25 ? eps / (1 - 2 * eps) : std::numeric_limits<double>::infinity();
 }
 

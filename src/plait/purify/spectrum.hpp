@@ -14,9 +14,8 @@ enum class Bounds : unsigned char {
 /// An interval that holds all eigenvalues of h. Collective over the context.
 ///
 /// By Lanczos, the extreme Ritz values are widened by the norm of the last residual vector, or by the most that they
-/// are wrong for almost all first vectors, if that is less. Sources: Zhou, Li, "Bounding the spectrum of large
-/// Hermitian matrices", Linear Algebra Appl. 435 (2011); Kuczyński, Woźniakowski, "Estimating the largest eigenvalue by
-/// the power and Lanczos algorithms with a random start", SIAM J. Matrix Anal. Appl. 13 (1992), theorem 4.2.
+/// are wrong for almost all first vectors (`lanczos_error`), if that is less. Source: Zhou, Li, "Bounding the spectrum
+/// of large Hermitian matrices", Linear Algebra Appl. 435 (2011).
 ///
 /// \throws ArgumentError  on all ranks, where h is not 0, and so large or so small that squares of its elements leave
 ///                        the range of numbers

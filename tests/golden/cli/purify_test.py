@@ -168,6 +168,44 @@ class Purify(CommandTest):
         self.save("Z.npy", np.eye(30))
         self.assertIn("||I - Z S Z||", self.run_plait(0, *job, "--inverse-root", "Z.npy").errors[0])
 
+    def test_a_former_density_saves_iterations(self):
+        random = np.random.default_rng(3)
+        values = np.concatenate([np.linspace(0, 0.5, 30), np.linspace(0.51, 1, 40)])
+        h = prescribed(values, 5)
+        near = random.normal(size=h.shape)
+        near = h + 1e-5 * (near + near.T)
+        b = random.normal(size=h.shape)
+        s = b @ b.T / 70 + np.eye(70)
+        for overlap, ranks in ((None, 2), (s, 3)):
+            self.save("S.npy", s)
+            options = [] if overlap is None else ["--overlap", "S.npy"]
+            self.save("H.npy", h)
+            self.save("D0.npy", density(near, 30, overlap)[0])
+            job = ["purify", "H.npy", "--electrons", "60", *options, "-o", "D.npy", "--json"]
+            plain = json.loads(self.succeed(ranks, *job, "--method", "tc2"))
+            report = json.loads(self.succeed(ranks, *job, "--start", "D0.npy"))
+            d, _, energies = density(h, 30, overlap)
+            self.assert_density("D.npy", d)
+            self.assertEqual((report["method"], report["start"]), ("tc2", "D0.npy"))
+            self.assertLess(report["iterations"], 0.8 * plain["iterations"])
+            low, high = report["frontier_within"]
+            self.assertTrue(low < energies[29] < energies[30] < high < low + 2 * (energies[30] - energies[29]))
+            self.assertAlmostEqual(report["highest_occupied"], energies[29], delta=1e-6)
+            self.assertIsNone(plain["frontier_within"])
+        # Of quite another Hamiltonian, it tells nothing; what is no density matrix is refused.
+        self.save("D0.npy", density(-h, 30)[0])
+        report = json.loads(self.succeed(2, *job[:4], "-o", "D.npy", "--json", "--start", "D0.npy"))
+        self.assert_density("D.npy", density(h, 30)[0])
+        self.assertIsNone(report["frontier_within"])
+        for options, error in (
+            (["--start", "H.npy"], "--start: H.npy: has the trace"),
+            (["--start", "D0.npy", "--method", "trs4"], "--start is given, but --method is trs4; expected tc2 or auto"),
+            (["--start", "D0.npy", "--chemical-potential", "0.5"], "--chemical-potential takes mcweeny"),
+            (["--start", "D0.npy", "--method", "eigen"], "--start is given, but --method is eigen"),
+        ):
+            with self.subTest(options=options):
+                self.assertIn(error, self.run_plait(2, *job[:4], *options).errors[0])
+
     def test_an_overlap_that_is_nearly_singular(self):
         h = self.save("H.npy", prescribed(np.linspace(-2, 2, 12), 3))
         s = self.save("S.npy", prescribed(np.geomspace(1e-8, 1, 12), 4))

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <complex>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -100,6 +101,93 @@ TEST(FrontierThatIsKnown, IsTakenFromACheckpoint) {
   }
   EXPECT_EQ(test::gathered(context, rest.density()).elements, test::gathered(context, whole.density()).elements);
   EXPECT_EQ(rest.state().chemical_potentials(), whole.state().chemical_potentials());
+}
+
+TEST(FrontierThatIsKnown, MayBeWrong) {
+  mpi::Context context(test::test_comm());
+  const Index n = 40;
+  const Layout layout = Layout::columns({n, n}, context.size());
+  test::ReplicatedProducts<double> products(context, layout);
+  const auto whole = test::prescribed<double>(test::spectrum_with_gap(n, 15, 0.05));
+  const auto states = test::eigenstates(whole);
+  const auto h = test::distributed(context, layout, whole);
+  // All kinds of intervals that end within a band or in the gap.
+  for (const Index low : {0, 7, 13, 14, 15, 20, 38}) {
+    for (Index high = low + 1; high < n; high += 4) {
+      SCOPED_TRACE(std::to_string(low) + " to " + std::to_string(high));
+      Problem problem{Method::tc2, 15, spectrum_of(context, h, Bounds::lanczos)};
+      problem.frontier_within = Interval{states.values[static_cast<std::size_t>(low)] + 1e-3,
+                                         states.values[static_cast<std::size_t>(high)] - 1e-3};
+      Purification<double> purification(products, h, problem);
+      EXPECT_LE(expect_purified(context, whole, purification), 130);  // 25 without
+    }
+  }
+}
+
+TEST(FrontierThatIsKnown, IsLeftOutWhereThereIsNoGap) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = Layout::columns({6, 6}, context.size());
+  test::ReplicatedProducts<double> products(context, layout);
+  const auto h = test::distributed(context, layout, test::prescribed<double>({0, 1, 2, 2, 3, 4}));
+  for (const Interval within : {Interval{0.5, 1.5}, Interval{1.5, 2.5}, Interval{2.5, 3.5}}) {
+    Problem problem{Method::tc2, 3, spectrum_of(context, h, Bounds::lanczos)};
+    problem.frontier_within = within;
+    Purification<double> purification(products, h, problem);
+    const auto run = [&] {
+      while (purification.advance()) purification.follow_frontier();
+    };
+    EXPECT_THROW(run(), NoGap);
+  }
+}
+
+/// h, and the density matrix of another Hamiltonian that differs by `size`.
+template <class T>
+void expect_found_near_density(mpi::Context& context, double gap, double size, Index occupied) {
+  const Index n = 50;
+  const Layout layout = Layout::columns({n, n}, context.size());
+  test::ReplicatedProducts<T> products(context, layout);
+  const auto whole = test::prescribed<T>(test::spectrum_with_gap(n, occupied, gap));
+  auto former = whole;
+  for (Index i = 0; i < n; ++i) former(i, i) += size * std::sin(static_cast<double>(3 * i));
+  const auto h = test::distributed(context, layout, whole);
+  const auto d = test::distributed(context, layout, test::density_of(test::eigenstates(former), occupied));
+  Problem problem{Method::tc2, occupied, spectrum_of(context, h, Bounds::lanczos)};
+  Purification<T> plain(products, h, problem);
+  const Index without = expect_purified(context, whole, plain);
+  const Interval within = frontier_near_density(context, h, d, occupied);
+  const auto states = test::eigenstates(whole);
+  EXPECT_LT(within.low, states.values[static_cast<std::size_t>(occupied) - 1]);
+  EXPECT_GT(within.high, states.values[static_cast<std::size_t>(occupied)]);
+  problem.frontier_within = within;
+  Purification<T> started(products, h, problem);
+  EXPECT_LT(expect_purified(context, whole, started), without) << "gap " << gap << ", moved by " << size;
+}
+
+TEST(FrontierThatIsKnown, IsFoundFromTheDensityMatrixOfANearHamiltonian) {
+  mpi::Context context(test::test_comm());
+  for (const double gap : {0.1, 1e-3}) {
+    for (const double size : {0.0, 1e-3, 0.1}) expect_found_near_density<double>(context, gap, size * gap, 20);
+  }
+  expect_found_near_density<std::complex<double>>(context, 0.05, 1e-3, 7);
+}
+
+TEST(FrontierThatIsKnown, IsAnywhereForTheDensityMatrixOfQuiteAnotherHamiltonian) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = Layout::columns({4, 4}, context.size());
+  const auto h = test::distributed(context, layout, test::prescribed<double>({0, 1, 2, 3}));
+  const auto d = test::distributed(context, layout, test::prescribed<double>({0, 0, 1, 1}));
+  EXPECT_EQ(frontier_near_density(context, h, d, 2), (Interval{-INFINITY, INFINITY}));
+}
+
+TEST(FrontierThatIsKnown, IsRefusedOfWhatIsNoDensityMatrix) {
+  mpi::Context context(test::test_comm());
+  const Layout layout = Layout::columns({4, 4}, context.size());
+  const auto h = test::distributed(context, layout, test::prescribed<double>({0, 1, 2, 3}));
+  const auto d = test::distributed(context, layout, test::prescribed<double>({0, 0, 1, 1}));
+  EXPECT_THAT([&] { static_cast<void>(frontier_near_density(context, h, d, 3)); },
+              testing::ThrowsMessage<ArgumentError>(testing::HasSubstr("d: has the trace 2, and")));
+  EXPECT_THAT([&] { static_cast<void>(frontier_near_density(context, h, h, 6)); },
+              testing::ThrowsMessage<ArgumentError>(testing::HasSubstr("expected a density matrix with 6 states")));
 }
 
 TEST(FrontierThatIsKnown, IsRefusedOutsideOfTheSpectrum) {
