@@ -396,7 +396,7 @@ void Purification<T>::resume(const iterate::Checkpoint& checkpoint) {
 
 template <class T>
 void Purification<T>::follow_frontier() {
-  constexpr double clear = 0.03;  // each x(1 - x) is at most twice that after the next step, and told apart
+  constexpr double clear = 0.045;  // each x(1 - x) is at most twice that after the next step, and told apart
   const Iterate& last = state_.iterates.back();
   if (!last.settled || last.idempotency_error > clear || is_next_to_last(state_.iterates)) return;
   if (state_.frontier.is_resolved(state_.problem.spectrum.width())) return;

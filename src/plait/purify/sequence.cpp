@@ -11,6 +11,13 @@ namespace plait::purify {
 
 namespace {
 
+/// What holds the states at the gap: these themselves, as far as they were found, else where they were expected.
+Interval frontier_of(const State& state) {
+  const Interval expected = state.problem.frontier_bounds();
+  return {std::max(expected.low, state.frontier.highest_occupied),
+          std::min(expected.high, state.frontier.lowest_empty)};
+}
+
 Interval widened(Interval interval, double by) { return {interval.low - by, interval.high + by}; }
 
 }  // namespace
@@ -19,8 +26,9 @@ template <class T>
 bool Sequence<T>::knows_frontier(Index occupied) const {
   if (!purification_ && !former_) return false;
   const State& state = purification_ ? purification_->state() : *former_;
+  const Interval known = frontier_of(state);
   return state.end == iterate::End::converged && state.problem.occupied == occupied &&
-         std::isfinite(state.frontier.highest_occupied) && std::isfinite(state.frontier.lowest_empty);
+         known.low > state.problem.spectrum.low && known.high < state.problem.spectrum.high;
 }
 
 template <class T>
@@ -47,7 +55,7 @@ Purification<T>& Sequence<T>::begin(Matrix<T> h, Problem problem, Bounds bounds)
     has_spectrum = drift_ <= most_drift * spectrum.width();
     if (has_spectrum) problem.spectrum = widened(spectrum, moved);
     if (knows_frontier(problem.occupied) && std::isfinite(moved)) {
-      const Interval found{former_->frontier.highest_occupied, former_->frontier.lowest_empty};
+      const Interval found = frontier_of(*former_);
       const double slack = 1e-5 * found.width() + 1e-12 * spectrum.width();  // of Lanczos and rounding
       problem.frontier_within = widened(found, moved + slack);
     }
