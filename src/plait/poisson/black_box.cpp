@@ -54,8 +54,7 @@ void OperatorTransfer<T>::find_places(std::size_t axis) {
   const Index n = aligned_.partition().whole().high[axis], extent = fine_.partition().whole().high[axis];
   for (Index coarse = aligned_.own().low[axis] - 1; coarse <= aligned_.own().high[axis]; ++coarse) {
     const Index turns = fine_.is_periodic()[axis] ? (coarse < 0 ? -1 : coarse >= n ? 1 : 0) : 0;
-    places_[axis].push_back(!how_.halves[axis] ? coarse
-                                               : 2 * (coarse - turns * n) + how_.first[axis] + turns * extent);
+    places_[axis].push_back(!how_.halves[axis] ? coarse : 2 * (coarse - turns * n) + how_.first[axis] + turns * extent);
   }
 }
 
@@ -141,7 +140,9 @@ Values<T> OperatorTransfer<T>::weights(std::size_t number) const {
   const Index n = aligned_.row_length(), stride = how_.halves[2] ? 2 : 1;
   std::vector<double> own(at(n)), others(at(n)), sum(at(n));
   aligned_.for_each_row([&](Index offset, Index i, Index j) {
-    const auto is_missing = [&](std::size_t a, Index coarse) { return step[a] != 0 && !is_between(a, coarse, step[a]); };
+    const auto is_missing = [&](std::size_t a, Index coarse) {
+      return step[a] != 0 && !is_between(a, coarse, step[a]);
+    };
     if (is_missing(0, i) || is_missing(1, j)) return;
     T* const out = result.data() + offset;
     if (number == Grid::here) {
@@ -303,8 +304,38 @@ double BlackBox<T>::volume(const Point& point) const {
   return stretches_[0][at(point[0])] * stretches_[1][at(point[1])] * stretches_[2][at(point[2])];
 }
 
+// Where nothing flows to a point outside, little does: then u there is near to what is around, and of use on coarse
+// grids, which tell A from this one by as little.
+template <class T>
+double BlackBox<T>::conductance(std::size_t a, const Point& point) const {
+  const Axis& axis = finest_.axes()[a];
+  const auto inside = [&](Index place) {
+    Point at_place = point;
+    at_place[a] = place;
+    return (!axis.is_periodic() && (place < 0 || place >= axis.extent())) || finest_.is_inside(at_place);
+  };
+  if (!finest_.has_outside() || finest_.is_outside_given() || (inside(point[a] - 1) && inside(point[a]))) {
+    return finest_.conductance(static_cast<int>(a), point);
+  }
+  const double distance = axis.distance_below(point[a]);
+  return distance > 0 ? little_ / distance : 0;
+}
+
 template <class T>
 void BlackBox<T>::set_finest() {
+  if (finest_.has_outside() && !finest_.is_outside_given()) {
+    double least = INFINITY;
+    finest_.for_each_row([&](Index offset, Index i, Index j) {
+      for (Index x = 0; x < finest_.row_length(); ++x) {
+        if (finest_.is_inside({i, j, x})) {
+          least = std::min(least, static_cast<double>((*finest_.coefficient())[at(offset + x)]));
+        }
+      }
+    });
+    constexpr double part = 1e-6;
+    little_ = part * mpi::all_reduce(context_.comm(), least, mpi::Operation::minimum());
+    if (!std::isfinite(little_)) little_ = 0;
+  }
   Grid& grid = stages_.front().grid;
   std::array<Values<T>, Grid::steps> equations;
   Values<T>& diagonal = equations[Grid::here];
@@ -319,9 +350,9 @@ void BlackBox<T>::set_finest() {
       grid.for_each_row([&](Index row, Index i, Index j) {
         for (Index x = 0; x < grid.row_length(); ++x) {
           Point point{i, j, x};
-          double c = finest_.conductance(static_cast<int>(a), point);
+          double c = conductance(a, point);
           ++point[a];
-          c += finest_.conductance(static_cast<int>(a), point);
+          c += conductance(a, point);
           diagonal[at(row + x)] += static_cast<T>(volume({i, j, x}) / axis.width(0) * c);
         }
       });
@@ -334,9 +365,7 @@ void BlackBox<T>::set_finest() {
     for (Index i = faces.low[0]; i < faces.high[0]; ++i) {
       for (Index j = faces.low[1]; j < faces.high[1]; ++j) {
         const Index row = grid.offset_of({i, j, 0});
-        for (Index x = 0; x < faces.high[2]; ++x) {
-          below[at(row + x)] = static_cast<T>(finest_.conductance(static_cast<int>(a), {i, j, x}));
-        }
+        for (Index x = 0; x < faces.high[2]; ++x) below[at(row + x)] = static_cast<T>(conductance(a, {i, j, x}));
       }
     }
     Values<T>& above = equations[Grid::number(step)];
@@ -344,10 +373,16 @@ void BlackBox<T>::set_finest() {
     grid.for_each_row([&](Index row, Index i, Index j) {
       for (Index x = 0; x < grid.row_length(); ++x) {
         const Point point{i, j, x};
+        Point other = point;
+        ++other[a];
+        const bool is_side = !axis.is_periodic() && other[a] == axis.extent();
+        const bool takes_part = !finest_.is_outside_given() || finest_.is_inside(point);
         const auto area = static_cast<T>(volume(point) / axis.width(point[a]));
         const T c = below[at(row + x + next)];
-        diagonal[at(row + x)] += area * (below[at(row + x)] + c);
-        if (axis.is_periodic() || point[a] + 1 < axis.extent()) above[at(row + x)] = -area * c;
+        if (takes_part) diagonal[at(row + x)] += area * (below[at(row + x)] + c);
+        if (takes_part && !is_side && (!finest_.is_outside_given() || finest_.is_inside(other))) {
+          above[at(row + x)] = -area * c;
+        }
       }
     });
   }
@@ -367,7 +402,9 @@ bool BlackBox<T>::add_coarser() {
   if (partition.whole().points() <= most_points_to_eliminate && partition.number_of_parts() == 1) return false;
   // Axes whose spacing is near the least one.
   constexpr double near = 1.5;
-  const auto can_be_halved = [&](std::size_t a) { return partition.whole().high[a] >= (fine.is_periodic()[a] ? 3 : 2); };
+  const auto can_be_halved = [&](std::size_t a) {
+    return partition.whole().high[a] >= (fine.is_periodic()[a] ? 3 : 2);
+  };
   double least = INFINITY;
   for (std::size_t a = 0; a < layout::axes; ++a) {
     if (can_be_halved(a)) least = std::min(least, spacing_[a]);
@@ -495,7 +532,7 @@ void BlackBox<T>::apply(const Values<T>& b, Values<T>& u) {
   stage.grid.for_each_row([&](Index offset, Index i, Index j) {
     const Index to = finest_.offset_of({i, j, 0});
     for (Index x = 0; x < stage.grid.row_length(); ++x) {
-      u[at(to + x)] = static_cast<T>(scale_) * stage.u[at(offset + x)];
+      u[at(to + x)] = finest_.is_inside({i, j, x}) ? static_cast<T>(scale_) * stage.u[at(offset + x)] : T{};
     }
   });
 }

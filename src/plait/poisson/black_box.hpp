@@ -72,9 +72,9 @@ class OperatorTransfer {
 };
 
 /// Multigrid as a preconditioner of conjugate gradients where k jumps or the grid has holes: an approximation of A⁻¹
-/// that is symmetric and positive definite for any k, by W-cycles on the first coarse grids, V-cycles below, and a sweep
-/// of Gauss-Seidel before and after. Numbers are of T, grids and bits as `Multigrid` has them. Points that are outside
-/// take part with a k that is small, so that coarse points there serve those inside.
+/// that is symmetric and positive definite for any k, by W-cycles on the first coarse grids, V-cycles below, and a
+/// sweep of Gauss-Seidel before and after. Numbers are of T, grids and bits as `Multigrid` has them. Points that are
+/// outside take part with a k that is small, so that coarse points there serve those inside.
 template <class T>
 class BlackBox {
  public:
@@ -98,6 +98,7 @@ class BlackBox {
   };
 
   void set_finest();
+  [[nodiscard]] double conductance(std::size_t axis, const layout::Point& point) const;
   bool add_coarser();
   void factorize();
   void cycle(std::size_t number, bool is_zero);
@@ -107,9 +108,9 @@ class BlackBox {
   mpi::Context& context_;
   Level<T>& finest_;
   Index least_points_per_rank_;
-  std::array<double, layout::axes> spacing_{};                  // of the last stage
+  std::array<double, layout::axes> spacing_{};               // of the last stage
   std::array<std::vector<double>, layout::axes> stretches_;  // of points, in usual ones
-  double scale_ = 1;
+  double scale_ = 1, little_ = 0;
   std::deque<Stage> stages_;
   std::deque<OperatorTransfer<T>> transfers_;
   // L D Lᵀ of the last stage, on the rank that has it.

@@ -74,9 +74,15 @@ Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition pa
 
 // Rows ascend, so that what a kernel writes beyond one is written again.
 template <class T>
-void Level<T>::set_coefficient(Values<T> k) {
+void Level<T>::set_coefficient(Values<T> k, Values<T> inside, bool is_given) {
   exchange(k);
+  if (!inside.empty()) {
+    exchange(inside);
+    if (!is_given) std::ranges::transform(k, inside, k.begin(), [](T a, T b) { return b > 0 ? a : T{}; });
+  }
   k_ = std::move(k);
+  inside_ = std::move(inside);
+  is_outside_given_ = is_given;
   const auto kernel = transfer_kernels<T>().conductance;
   for (std::size_t a = 0; a < layout::axes; ++a) {
     if (!axes_[a].is_used() && a == 0) continue;
@@ -226,6 +232,9 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
     row.weight_above = {weights_[1].above[q], weights_[0].above[p]};
   }
   kernels_.residual(row, count, r);
+  if (inside_.empty()) return;
+  const T* const inside = inside_.data() + offset;
+  for (Index i = 0; i < count; ++i) r[i] *= inside[i];
 }
 
 template <class T>

@@ -56,8 +56,17 @@ class Level {
   [[nodiscard]] Values<T> zeros() const { return Values<T>(at(memory_.points()) + slack); }
 
   /// k at the points; its ghost layers are filled. Without: k = 1. Collective.
-  void set_coefficient(Values<T> k);
+  /// \param inside    1, or 0 at points that are outside the domain: nothing flows there, and residuals are 0. All are
+  ///                  inside where it is empty
+  /// \param is_given  u is given at the points outside, so that A takes it for 0, but not the flow there
+  void set_coefficient(Values<T> k, Values<T> inside = {}, bool is_given = false);
   [[nodiscard]] const std::optional<Values<T>>& coefficient() const noexcept { return k_; }
+  [[nodiscard]] bool has_outside() const noexcept { return !inside_.empty(); }
+  [[nodiscard]] bool is_outside_given() const noexcept { return is_outside_given_; }
+  /// \pre  a point of this rank or one next to it
+  [[nodiscard]] bool is_inside(const layout::Point& point) const {
+    return inside_.empty() || inside_[at(offset_of(point))] > 0;
+  }
   /// c between a point of this rank and the one below it, or the side, on an axis; `point` may be one above the box.
   [[nodiscard]] double conductance(int axis, const layout::Point& point) const;
 
@@ -116,6 +125,8 @@ class Level {
   std::array<Weights, layout::axes> weights_;  // by point of this rank
   std::array<std::vector<T>, layout::axes> inverse_widths_;
   std::optional<Values<T>> k_;
+  Values<T> inside_;
+  bool is_outside_given_ = false;
   std::array<Values<T>, layout::axes> conductances_;  // below points, where k varies
   Values<T> inverse_diagonal_;                        // likewise; or 0; empty until it is wanted
   std::vector<T> added_;                              // to a row

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,17 +59,25 @@ Box box_of(const Axes& axes) { return {{}, {axes[0].extent(), axes[1].extent(), 
 
 template <class T, class IsGood>
 void expect_all(std::string_view name, std::span<const T> values, const Axes& axes, const Box& own,
-                std::string_view wanted, const IsGood& is_good) {
-  const auto bad = std::ranges::find_if_not(values, is_good);
-  if (bad == values.end()) return;
-  Index place = bad - values.begin();
+                std::string_view wanted, const IsGood& is_good, const std::vector<bool>& ignored = {}) {
+  const auto is_bad = [&](std::size_t i) { return !is_good(values[i]) && (ignored.empty() || !ignored[i]); };
+  const auto bad = std::ranges::find_if(std::views::iota(std::size_t{0}, values.size()), is_bad);
+  const auto places = std::views::iota(std::size_t{0}, values.size());
+  if (bad == places.end()) return;
+  auto place = static_cast<Index>(*bad);
   std::vector<Index> index;
   for (std::size_t a = layout::axes; a-- > first_axis(axes);) {
     const Index extent = own.extent(static_cast<int>(a));
     index.insert(index.begin(), own.low[a] + place % extent);
     place /= extent;
   }
-  throw ArgumentError(fmt::format("{}: is {} at ({}), expected {}", name, *bad, fmt::join(index, ", "), wanted));
+  throw ArgumentError(
+      fmt::format("{}: is {} at ({}), expected {}", name, values[*bad], fmt::join(index, ", "), wanted));
+}
+
+bool takes_outside(Method method) {
+  return method == Method::jacobi || method == Method::sor || method == Method::conjugate_gradients ||
+         method == Method::pipelined_conjugate_gradients || method == Method::multigrid_conjugate_gradients;
 }
 
 template <class T>
@@ -105,8 +114,24 @@ const BoxPartition& agreed(mpi::Context& context, const Axes& axes, const BoxPar
     expect_length("f", f, false);
     expect_length("start", start, true);
     const auto is_finite = [](T value) { return std::isfinite(value); };
-    expect_all("k", k, axes, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); });
-    expect_all("f", f, axes, own, "a finite number", is_finite);
+    const std::vector<bool>& outside = options.outside.points;
+    arguments.add("outside", options.outside.side);
+    if (!outside.empty()) {
+      if (std::ssize(outside) != own.points()) {
+        throw ArgumentError(fmt::format("outside: has {} values, expected {}", outside.size(), own.points()));
+      }
+      if (options.outside.side == Side::periodic) throw ArgumentError("outside: is periodic, expected flux or value");
+      if (!takes_outside(options.method)) {
+        throw ArgumentError(
+            fmt::format("outside: there are such points, which {} can't have, expected jacobi, sor, cg, "
+                        "pipelined-cg or mg-cg",
+                        name(options.method)));
+      }
+    }
+    expect_all(
+        "k", k, axes, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); },
+        options.outside.side == Side::flux ? outside : std::vector<bool>());
+    expect_all("f", f, axes, own, "a finite number", is_finite, outside);
     expect_all("start", start, axes, own, "a finite number", is_finite);
   });
   return partition;
@@ -211,9 +236,6 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
       level_(context, axes, partition_of<T>(axes, partition, options.method)),
       course_(options.limits, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
       dots_(context, options.sums) {
-  for (const Axis& axis : level_.axes()) {
-    for (const Side side : axis.sides()) is_singular_ = is_singular_ && side != Side::value;
-  }
   omega_ = options.omega.value_or(options.method == Method::sor ? best_omega(level_.axes()) : 1);
   const Index varies = mpi::all_reduce(context.comm(), Index{k.empty() ? 0 : 1}, mpi::Operation::maximum());
   mpi::agreed(context, [&] {
@@ -225,19 +247,50 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
       throw ArgumentError("k: is missing on this rank, expected on all or none");
     }
   });
-  if (varies == 1) {
+  const std::vector<bool>& outside = options.outside.points;
+  const Index has_outside = mpi::all_reduce(context.comm(), Index{outside.empty() ? 0 : 1}, mpi::Operation::maximum());
+  const auto to_level = [&](std::span<const T> given) {
     Values<T> values = level_.zeros();
-    level_.copy_in(moved(k, partition_, level_.partition()), values);
-    level_.set_coefficient(std::move(values));
+    level_.copy_in(moved(given, partition_, level_.partition()), values);
+    return values;
+  };
+  const auto inside_of = [&](std::span<const T> values) {  // as what is there outside need not be a number
+    std::vector<T> result(values.begin(), values.end());
+    for (std::size_t i = 0; i < outside.size(); ++i) result[i] = outside[i] ? T{} : result[i];
+    return result;
+  };
+  std::vector<bool> inside;  // by points of the level
+  if (has_outside == 1) {
+    std::vector<T> ones(f.size(), T{1}), own(f.size(), T{1});
+    for (std::size_t i = 0; i < outside.size(); ++i) own[i] = outside[i] ? T{} : T{1};
+    const bool is_given = options.outside.side == Side::value;
+    level_.set_coefficient(to_level(varies == 0 ? ones
+                                    : is_given  ? std::vector<T>(k.begin(), k.end())
+                                                : inside_of(k)),
+                           to_level(own), is_given);
+    level_.for_each_row([&](Index, Index i, Index j) {
+      for (Index x = level_.own().low[2]; x < level_.own().high[2]; ++x) inside.push_back(level_.is_inside({i, j, x}));
+    });
+  } else if (varies == 1) {
+    level_.set_coefficient(to_level(k));
   }
+  parts_.emplace(context, axes, level_.partition(), inside, options.outside.side == Side::value);
   const Index starts = mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum());
   if (starts == 1) {
     const std::vector<T> none(start.empty() ? f.size() : 0);
     level_.copy_in(moved(start.empty() ? none : start, partition_, level_.partition()), u_);
   }
-  set_right_side(moved(f, partition_, level_.partition()));
+  if (has_outside == 1) {
+    kept_ = level_.zeros();
+    level_.for_each_row([&](Index offset, Index i, Index j) {
+      for (Index x = 0; x < level_.row_length(); ++x) {
+        if (!level_.is_inside({i, j, level_.own().low[2] + x})) std::swap(kept_[at(offset + x)], u_[at(offset + x)]);
+      }
+    });
+  }
+  set_right_side(moved(inside_of(f), partition_, level_.partition()));
   if (options.method == Method::multigrid_conjugate_gradients &&
-      largest_jump(context, axes, partition, k) > options.multigrid.most_jump) {
+      (has_outside == 1 || largest_jump(context, axes, partition, k) > options.multigrid.most_jump)) {
     black_box_.emplace(context, level_, options.multigrid.least_points_per_rank);
   } else if (options.method >= Method::v_cycles) {
     multigrid_.emplace(context, level_, options.multigrid);
@@ -278,6 +331,7 @@ void Solver<T>::for_each_face_of_sides(const F& f) {
         for (Index j = face.low[1]; j < face.high[1]; ++j) {
           for (Index x = face.low[2]; x < face.high[2]; ++x) {
             const layout::Point point{i, j, x};
+            if (!level_.is_inside(point)) continue;
             layout::Point above = point;
             above[a] += side;
             std::array<double, layout::axes> place{};
@@ -300,6 +354,13 @@ void Solver<T>::for_each_face_of_sides(const F& f) {
 template <class T>
 void Solver<T>::set_right_side(std::span<const T> f) {
   level_.copy_in(f, b_);
+  if (level_.has_outside()) {
+    // f counts inside, and flows from points at which u is given.
+    level_.exchange(kept_);
+    Values<T> right_side = level_.zeros();
+    level_.residual(kept_, b_, right_side);
+    b_ = std::move(right_side);
+  }
   mpi::agreed(context_, [&] {
     if (!options_.boundary) return;
     for_each_face_of_sides(
@@ -313,7 +374,7 @@ void Solver<T>::set_right_side(std::span<const T> f) {
         });
   });
   expect_range();
-  if (is_singular_) subtracted_ = remove_mean(b_, true);
+  if (!parts_->free().empty()) subtracted_ = remove_means(b_, true);
 }
 
 // Sums of squares of b, and of what becomes of it, have to be numbers other than 0.
@@ -346,31 +407,46 @@ double Solver<T>::weight(Index i, Index j, Index x) const {
   return product;
 }
 
+// Of each part with a free constant; returns the largest one.
 template <class T>
-double Solver<T>::remove_mean(Values<T>& values, bool is_expected) {
-  std::array<simd::ExactSum, 3> sums;
-  level_.for_each_row([&](Index offset, Index i, Index j) {
-    for (Index x = 0; x < level_.row_length(); ++x) {
-      const double stretch = weight(i, j, level_.own().low[2] + x);
-      const double value = stretch * static_cast<double>(values[at(offset + x)]);
-      sums[0].add(value);
-      sums[1].add(std::abs(value));
-      sums[2].add(stretch);
-    }
+double Solver<T>::remove_means(Values<T>& values, bool is_expected) {
+  const std::vector<layout::Point>& free = parts_->free();
+  const std::size_t count = free.size();
+  auto [sums, means] = mpi::agreed(
+      context_, [&] { return std::pair(std::vector<simd::ExactSum>(3 * count), std::vector<double>(count)); });
+  const auto for_each_free = [&](const auto& f) {
+    Index number = 0;
+    level_.for_each_row([&](Index offset, Index i, Index j) {
+      for (Index x = 0; x < level_.row_length(); ++x) {
+        if (const Index part = parts_->of(number++); part >= 0) f(at(part), at(offset + x), i, j, x);
+      }
+    });
+  };
+  for_each_free([&](std::size_t part, std::size_t place, Index i, Index j, Index x) {
+    const double stretch = weight(i, j, level_.own().low[2] + x), value = stretch * static_cast<double>(values[place]);
+    sums[3 * part].add(value);
+    sums[3 * part + 1].add(std::abs(value));
+    sums[3 * part + 2].add(stretch);
   });
   collective::merge(context_, sums);
-  const double sum = sums[0].rounded<double>(), size = sums[1].rounded<double>();
-  const double mean = sum / sums[2].rounded<double>();
-  if (is_expected && !options_.project && std::abs(sum) > 64 * iterate::roundoff_of<T>() * size) {
+  double largest = 0;
+  for (std::size_t part = 0; part < count; ++part) {
+    const double sum = sums[3 * part].template rounded<double>(), size = sums[3 * part + 1].template rounded<double>();
+    means[part] = sum / sums[3 * part + 2].template rounded<double>();
+    if (std::abs(means[part]) > std::abs(largest)) largest = means[part];
+    if (!is_expected || options_.project || std::abs(sum) <= 64 * iterate::roundoff_of<T>() * size) continue;
+    const std::span<const Index> place = std::span(free[part]).subspan(first_axis(level_.axes()));
+    const std::string where = parts_->count() == 1
+                                  ? std::string()
+                                  : fmt::format(" on the part of the domain that has ({})", fmt::join(place, ", "));
     throw ArgumentError(fmt::format(
-        "f: its mean, with what flows in through the sides, is {:.6g}, expected 0, as u is given on no side: "
+        "f: its mean{}, with what flows in through the sides, is {:.6g}, expected 0, as u is given on no side{}: "
         "there is no solution, but for f without its mean (project)",
-        mean));
+        where, means[part], where.empty() ? "" : " of it"));
   }
-  level_.for_each_row([&](Index offset, Index, Index) {
-    for (Index x = 0; x < level_.row_length(); ++x) values[at(offset + x)] -= static_cast<T>(mean);
-  });
-  return mean;
+  for_each_free(
+      [&](std::size_t part, std::size_t place, Index, Index, Index) { values[place] -= static_cast<T>(means[part]); });
+  return largest;
 }
 
 template <class T>
@@ -552,9 +628,10 @@ template <class T>
 void Solver<T>::copy_solution(std::span<T> u) {
   copy_from_conjugate_gradients();
   std::vector<T> own(at(level_.own().points()));
-  if (is_singular_) {
+  if (!parts_->free().empty() || level_.has_outside()) {
     Values<T> shifted = u_;  // as those who go on have ghosts and residuals of u as it is
-    remove_mean(shifted, false);
+    remove_means(shifted, false);
+    for (std::size_t i = 0; i < kept_.size(); ++i) shifted[i] += kept_[i];
     level_.copy_out(shifted, own);
   } else {
     level_.copy_out(u_, own);
@@ -603,7 +680,7 @@ double Solver<T>::right_side() {
 template <class T>
 Balance Solver<T>::balance() {
   copy_from_conjugate_gradients();
-  std::array<simd::ExactSum, 1 + 2 * layout::axes> sums;
+  std::array<simd::ExactSum, 2 + 2 * layout::axes> sums;
   const std::size_t skipped = first_axis(level_.axes());
   double stretch = 1;
   for (const Axis& axis : level_.axes()) stretch *= axis.is_used() ? axis.spacing() : 1;
@@ -620,8 +697,31 @@ Balance Solver<T>::balance() {
         sums[1 + 2 * (a - skipped) + at(side)].add(fixed - area * conductance *
                                                                static_cast<double>(u_[at(level_.offset_of(point))]));
       });
+  if (level_.is_outside_given()) {
+    level_.exchange(u_);
+    const auto& axes = level_.axes();
+    level_.for_each_row([&](Index offset, Index i, Index j) {
+      for (Index x = level_.own().low[2]; x < level_.own().high[2]; ++x, ++offset) {
+        const layout::Point point{i, j, x};
+        for (std::size_t a = skipped; a < layout::axes && level_.is_inside(point); ++a) {
+          for (const Index side : {0, 1}) {
+            layout::Point next = point, above = point;
+            next[a] += 2 * side - 1;
+            above[a] += side;
+            const bool is_beyond = !axes[a].is_periodic() && (next[a] < 0 || next[a] >= axes[a].extent());
+            if (is_beyond || level_.is_inside(next)) continue;
+            const double flow =
+                stretch * weight(i, j, x) / axes[a].width(point[a]) * level_.conductance(static_cast<int>(a), above);
+            const double fixed = flow * static_cast<double>(kept_[at(level_.offset_of(next))]);
+            sums[0].add(-fixed);
+            sums.back().add(fixed - flow * static_cast<double>(u_[at(offset)]));
+          }
+        }
+      }
+    });
+  }
   collective::merge(context_, sums);
-  Balance balance{.source = sums[0].rounded<double>()};
+  Balance balance{.source = sums[0].rounded<double>(), .from_outside = sums.back().rounded<double>()};
   for (std::size_t a = 0; a < layout::axes; ++a) {
     for (std::size_t side = 0; side < 2; ++side) {
       balance.inflow[a][side] = sums[1 + 2 * a + side].rounded<double>();

@@ -19,6 +19,7 @@
 #include "plait/poisson/fourier.hpp"
 #include "plait/poisson/level.hpp"
 #include "plait/poisson/multigrid.hpp"
+#include "plait/poisson/parts.hpp"
 
 namespace plait::poisson {
 
@@ -63,6 +64,14 @@ template <class T>
 struct Balance {
   double source = 0;                                         ///< ∫ f
   std::array<std::array<double, 2>, layout::axes> inflow{};  ///< ∫ k ∂u/∂n over the side of an axis below, above
+  double from_outside = 0;                                   ///< likewise, from points outside the domain
+};
+
+/// Points of the grid that are no part of the domain.
+struct Outside {
+  std::vector<bool> points = {};  ///< by this rank's points, as k is; empty: none
+  /// What holds next to them: nothing flows, or u is what `start` has at these points.
+  Side side = Side::flux;
 };
 
 struct Options {
@@ -73,6 +82,7 @@ struct Options {
   bool project = false;    ///< where u is given nowhere: subtract the mean of f, which has to be 0
   Boundary boundary = {};  ///< empty: 0 everywhere
   MultigridOptions multigrid = {};
+  Outside outside = {};  ///< not with cycles alone
 };
 
 /// Solves  -∇·(k ∇u) = f  on a grid, by finite volumes: each rank has its box of a partition.
@@ -83,7 +93,8 @@ struct Options {
 ///     solver.copy_solution(u);
 ///
 /// Where u is given on no side, constants change nothing: f, with what flows through the sides, then has to have mean
-/// 0, and of all solutions that of mean 0 is found.
+/// 0, and of all solutions that of mean 0 is found. The same holds for each connected part of a domain with points
+/// outside. At these k and f count for nothing (k does where u is given there), and the solution is what `start` has.
 ///
 /// Everything is collective over the context, which outlives this. Iterates of all methods but those of conjugate
 /// gradients have the same bits on any number of ranks, and these, too, with reproducible sums.
@@ -120,10 +131,12 @@ class Solver {
   [[nodiscard]] double residual();
   /// √(mean of squares) of b, which is f with what is given on sides. Collective.
   [[nodiscard]] double right_side();
-  /// The mean of f, with what flows in, that b is without; empty where u is given on a side.
+  /// The mean of f, with what flows in, that b is without, the largest one of the parts; empty where u is given on all.
   [[nodiscard]] const std::optional<double>& subtracted() const noexcept { return subtracted_; }
   /// By the u of now; the same bits on any number of ranks. Collective.
   [[nodiscard]] Balance balance();
+  /// Connected parts of the domain.
+  [[nodiscard]] Index parts() const noexcept { return parts_->count(); }
   /// Of this, with all it was made of.
   [[nodiscard]] double omega() const noexcept { return omega_; }
   /// Empty for methods without.
@@ -138,7 +151,7 @@ class Solver {
   void for_each_face_of_sides(const F& f);
   void copy_from_conjugate_gradients();
   [[nodiscard]] double weight(Index i, Index j, Index x) const;
-  double remove_mean(Values<T>& values, bool is_expected);
+  double remove_means(Values<T>& values, bool is_expected);
   [[nodiscard]] std::array<double, 2> squares();
   void make_conjugate_gradients();
   void make_fourier_solver(std::span<const T> k);
@@ -155,9 +168,10 @@ class Solver {
   Options options_;
   layout::BoxPartition partition_;  // of what is given; methods may have another one
   double omega_ = 1;
-  bool is_singular_ = true;
   Level<T> level_;
+  std::optional<Parts> parts_;
   Values<T> u_, b_, r_;
+  Values<T> kept_;  // u at the points outside, where there are any
   std::optional<Multigrid<T>> multigrid_;
   std::optional<FourierSolver> fourier_;
   std::optional<BlackBox<T>> black_box_;

@@ -41,7 +41,9 @@ TwoLevels<T>::TwoLevels(mpi::Context& context, const Axes& axes, const layout::B
       how_(coarsening_of(axes)),
       coarse_axes_(halved(axes, how_)),
       coarse_partition_(partition.coarsened(how_)) {
-  if (std::ranges::none_of(how_.halves, [](bool is_halved) { return is_halved; })) return;
+  const Index has_outside =
+      mpi::all_reduce(context.comm(), Index{options.outside.points.empty() ? 0 : 1}, mpi::Operation::maximum());
+  if (has_outside == 1 || std::ranges::none_of(how_.halves, [](bool is_halved) { return is_halved; })) return;
   constexpr Index enough = 100;  // of cycles
   options.limits.most_iterations = enough;
   options.limits.tolerance = std::max(options.limits.tolerance, 1e-8);

@@ -25,7 +25,8 @@ struct Discretisation {
 ///     ‖R u - u_2h‖ / 3
 ///
 /// R averages over the cells of the second grid, as u are means over cells, and takes the values of nodes. f and k come
-/// to the second grid in the same way. Everything is collective over the context, which outlives this.
+/// to the second grid in the same way. There is none where points are outside the domain. Everything is collective over
+/// the context, which outlives this.
 ///
 /// Source: Richardson, "The approximate arithmetical solution by finite differences…", 1911.
 template <class T>

@@ -110,10 +110,10 @@ TEST(PoissonBlackBox, IsSymmetricAndPositiveDefiniteOnAnyGrid) {
     Points points = Points::cells;
     std::vector<double> spacing = {1, 1, 1};
   };
-  for (const Shape& shape : {Shape{{90}, {given}}, Shape{{65}, {around}}, Shape{{31, 40}, {given, flux}},
-                             Shape{{33, 21}, {around, around}}, Shape{{20, 37}, {given, given}, Points::nodes},
-                             Shape{{24, 50}, {flux, flux}, Points::cells, {1, 8, 1}},
-                             Shape{{13, 12, 11}, {given, around, flux}}, Shape{{9, 9, 9}, {around, around, around}}}) {
+  for (const Shape& shape :
+       {Shape{{90}, {given}}, Shape{{65}, {around}}, Shape{{31, 40}, {given, flux}}, Shape{{33, 21}, {around, around}},
+        Shape{{20, 37}, {given, given}, Points::nodes}, Shape{{24, 50}, {flux, flux}, Points::cells, {1, 8, 1}},
+        Shape{{13, 12, 11}, {given, around, flux}}, Shape{{9, 9, 9}, {around, around, around}}}) {
     std::string name = fmt::format("{} points on axis 0", shape.extents[0]);
     SCOPED_TRACE(name);
     Grid grid{shape.extents, shape.spacing, shape.points, shape.sides};

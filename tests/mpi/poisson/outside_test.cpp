@@ -1,0 +1,297 @@
+// Domains that are a part of a box: some points are outside.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/poisson/solver.hpp"
+
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using layout::Box;
+using layout::BoxPartition;
+using layout::Point;
+using poisson::Axis;
+using poisson::Grid;
+using poisson::Method;
+using poisson::Options;
+using poisson::Side;
+using poisson::Solver;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr Axis::Sides given{Side::value, Side::value}, flux{Side::flux, Side::flux},
+    around{Side::periodic, Side::periodic};
+constexpr std::array methods{Method::jacobi, Method::sor, Method::conjugate_gradients,
+                             Method::pipelined_conjugate_gradients, Method::multigrid_conjugate_gradients};
+
+template <class F>
+void for_each_point(const Box& box, const F& f) {
+  for (Index i = box.low[0]; i < box.high[0]; ++i) {
+    for (Index j = box.low[1]; j < box.high[1]; ++j) {
+      for (Index k = box.low[2]; k < box.high[2]; ++k) f(Point{i, j, k});
+    }
+  }
+}
+
+// A whole problem on cells, as any rank can make it.
+struct Case {
+  Grid grid;
+  std::vector<double> k{}, f{}, start{};
+  std::vector<bool> outside{};
+  Side side = Side::flux;
+
+  [[nodiscard]] Box box() const { return grid.box(); }
+};
+
+Case random_case(std::uint64_t seed, std::vector<Index> extents, std::vector<Axis::Sides> sides, Side side,
+                 double share = 0.3) {
+  Case problem{.grid = {.extents = extents, .spacing = std::vector<double>(extents.size(), 0.5), .sides = sides},
+               .side = side};
+  std::uint64_t draws = 0;
+  const auto draw = [&] { return random_uniform(seed, draws++); };
+  for (Index p = 0; p < problem.box().points(); ++p) {
+    problem.k.push_back(std::exp(3 * draw()));
+    problem.f.push_back(draw() - 0.5);
+    problem.start.push_back(draw());
+    problem.outside.push_back(draw() < share);
+  }
+  return problem;
+}
+
+struct Neighbour {
+  Index point;  // -1: beyond a side where u is 0
+  double c;
+};
+
+// Straight from the definition; none across sides of flux.
+std::vector<Neighbour> neighbours(const Case& problem, const Point& p) {
+  const Box box = problem.box();
+  std::vector<Neighbour> found;
+  for (std::size_t d = 0; d < problem.grid.extents.size(); ++d) {
+    const std::size_t axis = 3 - problem.grid.extents.size() + d;
+    const double h2 = problem.grid.spacing[d] * problem.grid.spacing[d], own = problem.k[at(box.offset_of(p))];
+    for (const Index step : {-1, 1}) {
+      Point next = p;
+      next[axis] += step;
+      const Side kind = problem.grid.sides[d][step < 0 ? 0 : 1];
+      if (!box.contains(next) && kind == Side::value) found.push_back({-1, 2 * own / h2});
+      if (!box.contains(next) && kind != Side::periodic) continue;
+      next[axis] = (next[axis] + box.high[axis]) % box.high[axis];
+      const Index other = box.offset_of(next);
+      if (problem.outside[at(other)] && problem.side == Side::flux) continue;
+      found.push_back({other, 2 / (1 / own + 1 / problem.k[at(other)]) / h2});
+    }
+  }
+  return found;
+}
+
+// By elimination; on parts without a given u, that of mean 0 for an f that is less its mean.
+std::vector<double> reference(const Case& problem) {
+  const Box box = problem.box();
+  const auto n = at(box.points());
+  std::vector<double> a(n * n), x = problem.f;
+  std::vector<std::size_t> part(n);
+  for (std::size_t p = 0; p < n; ++p) part[p] = p;
+  std::vector<bool> has_value(n);
+  for (std::size_t sweep = 0; sweep < n; ++sweep) {  // the least point of a part is its name
+    for_each_point(box, [&](const Point& p) {
+      const std::size_t own = at(box.offset_of(p));
+      if (problem.outside[own]) return;
+      for (const Neighbour& next : neighbours(problem, p)) {
+        if (next.point < 0 || problem.outside[at(next.point)]) continue;
+        part[own] = part[at(next.point)] = std::min(part[own], part[at(next.point)]);
+      }
+    });
+  }
+  for_each_point(box, [&](const Point& p) {
+    const std::size_t own = at(box.offset_of(p));
+    if (problem.outside[own]) {
+      a[own * n + own] = 1;
+      x[own] = problem.start[own];
+      return;
+    }
+    for (const Neighbour& next : neighbours(problem, p)) {
+      a[own * n + own] += next.c;
+      if (next.point >= 0 && !problem.outside[at(next.point)]) a[own * n + at(next.point)] -= next.c;
+      if (next.point >= 0 && problem.outside[at(next.point)]) x[own] += next.c * problem.start[at(next.point)];
+      if (next.point < 0 || problem.outside[at(next.point)]) has_value[part[own]] = true;
+    }
+  });
+  for (std::size_t name = 0; name < n; ++name) {
+    std::vector<std::size_t> members;
+    for (std::size_t p = 0; p < n; ++p) {
+      if (part[p] == name && !problem.outside[p]) members.push_back(p);
+    }
+    if (members.empty() || has_value[name]) continue;
+    double mean = 0;
+    for (const std::size_t p : members) mean += x[p] / static_cast<double>(members.size());
+    for (const std::size_t p : members) {
+      x[p] -= mean;
+      for (const std::size_t q : members) a[p * n + q] += 1;
+    }
+  }
+  for (std::size_t c = 0; c < n; ++c) {  // no pivots are needed: it is symmetric and positive definite
+    for (std::size_t i = c + 1; i < n; ++i) {
+      const double factor = a[i * n + c] / a[c * n + c];
+      if (factor == 0) continue;
+      for (std::size_t j = c; j < n; ++j) a[i * n + j] -= factor * a[c * n + j];
+      x[i] -= factor * x[c];
+    }
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t j = i + 1; j < n; ++j) x[i] -= a[i * n + j] * x[j];
+    x[i] /= a[i * n + i];
+  }
+  return x;
+}
+
+struct Solved {
+  std::vector<double> u;  // of all points, on all ranks
+  std::vector<double> errors;
+  iterate::State state;
+  poisson::Balance balance;
+  Index parts = 0;
+};
+
+Solved solve(mpi::Context& context, const Case& problem, Options options) {
+  const BoxPartition partition = BoxPartition::for_ranks(problem.box(), context.size());
+  const Box box = problem.box(), own = partition.box(context.rank());
+  std::vector<double> k, f, start;
+  for_each_point(own, [&](const Point& p) {
+    const std::size_t place = at(box.offset_of(p));
+    k.push_back(problem.k[place]);
+    f.push_back(problem.f[place]);
+    start.push_back(problem.start[place]);
+    options.outside.points.push_back(problem.outside[place]);
+  });
+  options.outside.side = problem.side;
+  Solver<double> solver(context, problem.grid, partition, k, f, start, options);
+  iterate::run(solver);
+  std::vector<double> u(f.size()), whole(at(box.points()));
+  solver.copy_solution(u);
+  std::size_t next = 0;
+  for_each_point(own, [&](const Point& p) { whole[at(box.offset_of(p))] = u[next++]; });
+  mpi::all_reduce(context.comm(), std::span<double>(whole), mpi::Operation::sum());
+  return {whole, solver.errors(), solver.state(), solver.balance(), solver.parts()};
+}
+
+TEST(PoissonOutside, IsSolvedAlikeByAllMethodsAndByElimination) {
+  mpi::Context context(test_comm());
+  std::uint64_t seed = 40;
+  for (const Side side : {Side::flux, Side::value}) {
+    for (const auto& [extents, sides] :
+         std::vector<std::pair<std::vector<Index>, std::vector<Axis::Sides>>>{{{17}, {given}},
+                                                                              {{8, 9}, {flux, flux}},
+                                                                              {{9, 7}, {around, given}},
+                                                                              {{7, 9}, {around, around}},
+                                                                              {{4, 5, 4}, {flux, given, flux}},
+                                                                              {{1, 20}, {given, flux}}}) {
+      const Case problem = random_case(seed++, extents, sides, side);
+      const std::vector<double> expected = reference(problem);
+      for (const Method method : methods) {
+        SCOPED_TRACE(fmt::format("{}, seed {}, {}", layout::describe(problem.box()), seed - 1, name(method)));
+        Options options{.method = method, .limits = {.tolerance = 1e-12, .most_iterations = 200'000}, .project = true};
+        options.multigrid.least_points_per_rank = 8;
+        if (method == Method::jacobi) options.omega = 0.9;
+        const Solved solved = solve(context, problem, options);
+        EXPECT_NE(solved.state.end, iterate::End::limit) << solved.state.reason;
+        for (std::size_t p = 0; p < expected.size(); ++p) ASSERT_NEAR(solved.u[p], expected[p], 1e-8) << p;
+        double flow = solved.balance.source + solved.balance.from_outside, size = std::abs(solved.balance.source);
+        for (const auto& axis : solved.balance.inflow) {
+          for (const double side_flow : axis) flow += side_flow, size += std::abs(side_flow);
+        }
+        EXPECT_NEAR(flow, 0, 1e-9 * (1 + size));
+      }
+    }
+  }
+}
+
+TEST(PoissonOutside, HasTheSameBitsOnAnyNumberOfRanks) {
+  mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
+  for (const Side side : {Side::flux, Side::value}) {
+    for (const auto& extents : {std::vector<Index>{40, 33}, {13, 12, 9}}) {
+      const Case problem = random_case(7, extents, std::vector<Axis::Sides>(extents.size(), flux), side, 0.2);
+      for (const Method method : methods) {
+        Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 6}, .project = true};
+        options.sums = krylov::Sums::reproducible;
+        options.multigrid.least_points_per_rank = 30;
+        const Solved parts = solve(context, problem, options), whole = solve(alone, problem, options);
+        EXPECT_EQ(parts.u, whole.u) << name(method);
+        EXPECT_EQ(parts.errors, whole.errors) << name(method);
+        EXPECT_EQ(parts.parts, whole.parts);
+      }
+    }
+  }
+}
+
+// A ring, and holes at random.
+TEST(PoissonOutside, TakesFewIterationsOfConjugateGradientsWithMultigrid) {
+  mpi::Context context(test_comm());
+  for (const bool is_ring : {true, false}) {
+    for (const Side side : {Side::flux, Side::value}) {
+      Case problem = random_case(3, {127, 127}, {flux, flux}, side, 0.2);
+      problem.k.assign(problem.f.size(), 1);
+      const Box box = problem.box();
+      for_each_point(box, [&](const Point& p) {
+        const double r = std::hypot(static_cast<double>(p[1]) - 63, static_cast<double>(p[2]) - 63);
+        if (is_ring) problem.outside[at(box.offset_of(p))] = r < 20 || r > 50;
+      });
+      const Solved solved = solve(context, problem, {.method = Method::multigrid_conjugate_gradients, .project = true});
+      EXPECT_EQ(solved.state.end, iterate::End::converged) << solved.state.reason;
+      EXPECT_LE(solved.state.step, 20) << is_ring << ", " << (side == Side::flux);
+      if (is_ring) {
+        EXPECT_EQ(solved.parts, 1);
+      }
+    }
+  }
+}
+
+// Two rooms, of which one has a side on which u is given, and a wall between them.
+TEST(PoissonOutside, WantsAMeanOfZeroOnEachPartWithoutAGivenValue) {
+  mpi::Context context(test_comm());
+  Case problem = random_case(1, {9, 12}, {flux, {Side::value, Side::flux}}, Side::flux, 0);
+  for (Index i = 0; i < 9; ++i) problem.outside[at(i * 12 + 5)] = true;
+  EXPECT_THAT([&] { (void)solve(context, problem, {.method = Method::conjugate_gradients}); },
+              ThrowsMessage<ArgumentError>(
+                  AllOf(HasSubstr("f: its mean on the part of the domain that has (0, 6)"), HasSubstr("(project)"))));
+  for (Index p = 0; p < 9 * 12; ++p) problem.f[at(p)] = p % 12 < 6 ? 1 : p % 2 == 0 ? 2 : -2;
+  const Solved solved = solve(context, problem, {.method = Method::conjugate_gradients});
+  EXPECT_EQ(solved.state.end, iterate::End::converged);
+  EXPECT_EQ(solved.parts, 2);
+}
+
+TEST(PoissonOutside, NamesWhatIsWrongOnAllRanks) {
+  mpi::Context context(test_comm());
+  Case problem = random_case(1, {6, 8}, {given, given}, Side::flux);
+  EXPECT_THAT([&] { (void)solve(context, problem, {.method = Method::v_cycles}); },
+              ThrowsMessage<ArgumentError>(AllOf(HasSubstr("outside: there are such points, which v can't have"))));
+  problem.side = Side::periodic;
+  EXPECT_THAT([&] { (void)solve(context, problem, {.method = Method::jacobi}); },
+              ThrowsMessage<ArgumentError>(HasSubstr("outside: is periodic, expected flux or value")));
+  problem.side = Side::flux;
+  const auto inside = std::ranges::find(problem.outside, false) - problem.outside.begin();
+  for (std::size_t p = 0; p < problem.k.size(); ++p) {
+    if (problem.outside[p]) problem.k[p] = problem.f[p] = NAN;  // of no importance there
+  }
+  EXPECT_EQ(solve(context, problem, {.method = Method::conjugate_gradients}).state.end, iterate::End::converged);
+  problem.k[at(inside)] = 0;
+  EXPECT_THAT([&] { (void)solve(context, problem, {.method = Method::jacobi}); },
+              ThrowsMessage<ArgumentError>(HasSubstr(fmt::format("k: is 0 at ({}, {})", inside / 8, inside % 8))));
+}
+
+}  // namespace
+}  // namespace plait::test
