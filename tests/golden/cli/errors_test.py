@@ -61,7 +61,6 @@ ROWS = [
     Row("truncated", ("redistribute", "short.npy", *TO_A), FAILED, "short.npy: is truncated: it has 888 bytes; expected 896"),
     Row("structured", ("redistribute", "structured.npy", *TO_A), FAILED, r"structured.npy: has the dtype .* \(a structure\); supported are i8,"),
     Row("objects", ("redistribute", "object.npy", *TO_A), FAILED, r"object.npy: has the dtype .* \(Python objects\); supported are i8,"),
-    Row("truth values", ("redistribute", "bool.npy", *TO_A), FAILED, r"bool.npy: has the dtype .* \(truth values\); supported are i8,"),
     Row("half precision", ("redistribute", "f16.npy", *TO_A), FAILED, r"f16.npy: has the dtype .* \(half precision\); supported are i8,"),
     Row("1-D", ("redistribute", "vector.npy", *TO_A), FAILED, r"vector.npy: has 1 dimension; a matrix has 2"),
     Row("3-D", ("redistribute", "cube.npy", *TO_A), FAILED, r"cube.npy: has 3 dimensions; a matrix has 2"),
@@ -126,7 +125,6 @@ class Errors(CommandTest):
         self.save("A.npy", -b)
         self.save("i32.npy", b.astype("i4"))
         self.save("f16.npy", b.astype("f2"))
-        self.save("bool.npy", b > 3)
         self.save("structured.npy", np.zeros((3, 3), [("x", "f8"), ("y", "f8")]))
         np.save(self.folder / "object.npy", np.array([[{}]], dtype=object), allow_pickle=True)
         self.save("vector.npy", np.arange(96.0))

@@ -110,13 +110,12 @@ TEST(NpyHeader, KnowsAllElementTypes) {
     EXPECT_EQ(parsed(with_descr("'" + order + "i1'")).dtype, DType::i8);
     EXPECT_EQ(parsed(with_descr("'" + order + "u1'")).dtype, DType::u8);
     EXPECT_FALSE(parsed(with_descr("'" + order + "u1'")).big_endian) << "bytes have no order";
+    EXPECT_EQ(parsed(with_descr("'" + order + "b1'")).dtype, DType::u8) << "truth values are 0 or 1";
   }
 }
 
 TEST(NpyHeader, RefusesOtherElementTypesByName) {
   const std::vector<std::pair<std::string, std::string>> types{
-      {"'|b1'", "'|b1' (truth values)"},
-      {"'?'", "'?' (truth values)"},
       {"'<f2'", "'<f2' (half precision)"},
       {"'<f16'", "'<f16' (long double)"},
       {"'<c32'", "'<c32' (complex long double)"},

@@ -39,7 +39,7 @@ struct Code {
   DType dtype;
   std::string_view code;
 };
-constexpr std::array<Code, 12> codes{{{DType::i8, "i1"},
+constexpr std::array<Code, 13> codes{{{DType::i8, "i1"},
                                       {DType::i16, "i2"},
                                       {DType::i32, "i4"},
                                       {DType::i64, "i8"},
@@ -50,11 +50,11 @@ constexpr std::array<Code, 12> codes{{{DType::i8, "i1"},
                                       {DType::f32, "f4"},
                                       {DType::f64, "f8"},
                                       {DType::c64, "c8"},
-                                      {DType::c128, "c16"}}};
+                                      {DType::c128, "c16"},
+                                      {DType::u8, "b1"}}};  // truth values are 0 or 1
 
 // What a code that is none of the above stands for.
 std::string_view meaning(std::string_view code) {
-  if (code == "b1" || code == "?") return "truth values";
   if (code == "f2") return "half precision";
   if (code == "f12" || code == "f16") return "long double";
   if (code == "c24" || code == "c32") return "complex long double";
