@@ -43,9 +43,12 @@ given nowhere, f and what flows in have to cancel, and the u of mean 0 is found.
 SIDES is a list with commas: value, flux or periodic, with :NUMBER or :FILE for what is given, by default 0; after
 0=, 0-= or 0+= for both sides of axis 0, or one of them, else for all sides that are not named.
 
+The domain can be a part of the box: points where --mask is not 0 are outside. Nothing flows there (--outside flux), or u
+there is that of --start (value), as where a region of a picture is filled in. u of such points is written as --start has it.
+
 Methods: jacobi, sor, cg, pipelined-cg; fft, transforms, for k that is the same everywhere; multigrid by v, w or f cycles,
-fmg, which begins on the coarsest grid, and mg-cg, conjugate gradients with a V-cycle, for k that jumps. u has the same
-bits on any number of ranks.
+fmg, which begins on the coarsest grid, and mg-cg, conjugate gradients with multigrid, for k that jumps by any
+factor and for --mask. u has the same bits on any number of ranks.
 
 Example: flow through a medium of permeability k from side 0- to side 0+
   mpirun -n 4 plait poisson f.npy -k k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");
@@ -55,6 +58,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     const_cast<CLI::Option*>(output)->required();
     files.writes.push_back({"the file of -o", &task_.output});
     options.reads("-k,--coefficient", task_.k, "k > 0 at the same points; 1 by default");
+    options.reads("--mask", task_.mask, "Other than 0 at the points that are outside the domain; none by default");
+    add_choice(options, "--outside", task_.outside, {{"flux", poisson::Side::flux}, {"value", poisson::Side::value}},
+               "flux|value", "What holds next to these: {}");
     add_value(options, "--spacing", task_.spacing, parse_spacing, "NUMBER[,NUMBER,...]",
               "Distance of points, on all axes or on each; 1 by default");
     add_value(
@@ -88,6 +94,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
   }
 
   void check() override {
+    if (task_.outside != poisson::Side::flux && task_.mask.empty()) {
+      throw UsageError("--outside is given, but --mask is not");
+    }
     if (task_.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
     }
@@ -111,17 +120,31 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact("boundary", task_.sides.text());
     report.fact_or_null("coefficient", task_.k);
     report.fact_or_null("start", task_.start);
+    report.fact_or_null("mask", task_.mask);
     report.fact("output", output_json(task_.output));
     report.fact_or_null("report", settings.page);
     report.head(
         fmt::format("-div({}grad u) = f   f is {}: {} {}", task_.k.empty() ? "" : "k ", task_.input, shape, points));
     std::string method(report.fact("method", name(its.method)));
+    if (its.has_black_box) method += " with black-box multigrid";
+    report.fact("black_box", its.has_black_box);
     if (!its.why.empty()) method += ", as " + its.why;
     if (its.method == Method::jacobi || its.method == Method::sor) method += fmt::format(", omega {:.6g}", its.omega);
     report.fact("omega", its.omega);
     report.line("method", method);
     report.row("method", method);
     row("jump", "largest ratio of k between neighbours", its.jump, fmt::format("{:.6g}", its.jump));
+    report.fact("parts", its.parts);
+    report.fact("outside_points", its.outside_points);
+    if (!task_.mask.empty()) {
+      Index points_of_box = 1;
+      for (const Index extent : task_.grid.extents) points_of_box *= extent;
+      const std::string domain =
+          fmt::format("{} of {}, in {}", points_of_box - its.outside_points, counted(points_of_box, "point"),
+                      its.parts == 1 ? "one part" : fmt::format("{} parts", its.parts));
+      report.line("domain", domain);
+      report.row("points inside", domain);
+    }
     const char* const status = its.state.end == iterate::End::converged ? "converged"
                                : its.state.end == iterate::End::limit   ? "iteration limit"
                                                                         : "numerical limit";
@@ -149,6 +172,12 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       }
     }
     report.fact("inflow", sides);
+    report.fact("inflow_from_outside", its.balance.from_outside);
+    if (!task_.mask.empty() && task_.outside == poisson::Side::value) {
+      inflow += its.balance.from_outside;
+      size += std::abs(its.balance.from_outside);
+      by_side += fmt::format(", from outside {:.6g}", its.balance.from_outside);
+    }
     const double off = report.fact("imbalance", size > 0 ? std::abs(its.balance.source + inflow) / size : 0);
     row("source", "integral of f", its.balance.source, fmt::format("{:.8g}", its.balance.source));
     report.row("inflow through sides", by_side);

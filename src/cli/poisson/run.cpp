@@ -29,8 +29,6 @@ using poisson::Method;
 
 // Beyond this ratio of neighbours a V-cycle alone takes more than twice as many iterations as with conjugate gradients.
 constexpr double much = 4;
-// Beyond this one, in three dimensions, coarse grids help little, and cycles need not be positive definite.
-constexpr double too_much = 1e3;
 
 /// The solver as the host drives it: checkpoints hold vectors in the order of the array, so that any number of ranks
 /// can go on; and iterations may end where less is left of them than the discretisation is off by.
@@ -111,9 +109,10 @@ double least_eigenvalue(mpi::Context& context, const poisson::Axes& axes, const 
 /// The method, and why where it was not chosen by the user.
 std::pair<Method, std::string> method_of(const PoissonTask& task, double jump) {
   if (task.method) return {*task.method, ""};
-  const std::string jumps = fmt::format("k jumps by {:.3g} between neighbours", jump);
-  if (jump > too_much && task.grid.extents.size() == 3) return {Method::conjugate_gradients, jumps};
-  if (jump > much) return {Method::multigrid_conjugate_gradients, jumps};
+  if (!task.mask.empty()) return {Method::multigrid_conjugate_gradients, "points are outside"};
+  if (jump > much) {
+    return {Method::multigrid_conjugate_gradients, fmt::format("k jumps by {:.3g} between neighbours", jump)};
+  }
   if (!task.tolerance) return {Method::full_multigrid, "it reaches the error of the discretisation first"};
   return {Method::v_cycles, jump > 1 ? fmt::format("k changes by {:.3g} at most between neighbours", jump) : "k is 1"};
 }
@@ -142,10 +141,10 @@ auto in_words_of_files(const PoissonTask& task, F&& f) {
     return std::forward<F>(f)();
   } catch (const ArgumentError& error) {
     std::string text = in_option_words(
-        error.what(),
-        std::array{OptionWord{"f", task.input}, OptionWord{"k", task.k}, OptionWord{"start", task.start},
-                   OptionWord{"omega", "--omega"}, OptionWord{"method", "--method"}, OptionWord{"spacing", "--spacing"},
-                   OptionWord{"sides", "--boundary"}, OptionWord{"boundary", "--boundary"}});
+        error.what(), std::array{OptionWord{"f", task.input}, OptionWord{"k", task.k}, OptionWord{"start", task.start},
+                                 OptionWord{"outside", task.mask}, OptionWord{"omega", "--omega"},
+                                 OptionWord{"method", "--method"}, OptionWord{"spacing", "--spacing"},
+                                 OptionWord{"sides", "--boundary"}, OptionWord{"boundary", "--boundary"}});
     constexpr std::string_view hint = "(project)";
     if (text.ends_with(hint)) text.replace(text.size() - hint.size(), hint.size(), "(--project)");
     throw ArgumentError(text);
@@ -162,10 +161,11 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
   task.input_file = described(task.input);
   task.k_file = described(task.k);
   task.start_file = described(task.start);
+  task.mask_file = described(task.mask);
   const io::Extents& extents = task.input_file.extents;
   std::vector<Index> phases = mpi::agreed(context, [&] {
     for (const auto& [path, file] : {std::pair(task.input, task.input_file), std::pair(task.k, task.k_file),
-                                     std::pair(task.start, task.start_file)}) {
+                                     std::pair(task.start, task.start_file), std::pair(task.mask, task.mask_file)}) {
       if (path.empty()) continue;
       if (io::is_complex(file.dtype)) throw ArgumentError(path + " has complex elements, expected real ones");
       if (file.extents == extents) continue;
@@ -188,8 +188,9 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
     const auto slices = slices_of(boxes.whole(), extents.dimensions, task.input_file.order, context.size());
     const Index own = boxes.box(context.rank()).points() * Index{sizeof(double)};
     const Index slab = slices.box(context.rank()).points() * Index{sizeof(double)};
-    const Index inputs = own * (task.k.empty() ? 2 : 3);
-    return std::vector{inputs + 3 * slab, inputs + own * (task.k.empty() ? 16 : 26), inputs + 2 * slab};
+    const bool varies = !task.k.empty() || !task.mask.empty();
+    const Index inputs = own * (varies ? 3 : 2);
+    return std::vector{inputs + 3 * slab, inputs + own * (varies ? 32 : 16), inputs + 2 * slab};
   });
   task.sides.describe(context, extents);
   return phases;
@@ -209,6 +210,14 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   std::vector<double> f = read(task.input, task.input_file), k = read(task.k, task.k_file);
   std::vector<double> start = read(task.start, task.start_file);
   PoissonOutcome outcome;
+  poisson::Outside outside{.side = task.outside};
+  for (const double value : read(task.mask, task.mask_file)) {
+    const std::size_t point = outside.points.size();
+    outside.points.push_back(value != 0);
+    outcome.outside_points += value != 0 ? 1 : 0;
+    if (value != 0 && !k.empty() && task.outside == poisson::Side::flux) k[point] = 0;
+  }
+  outcome.outside_points = mpi::all_reduce(context.comm(), outcome.outside_points, mpi::Operation::sum());
   in_words_of_files(task, [&] {
     outcome.jump = poisson::largest_jump<double>(context, axes, boxes, k);
     std::tie(outcome.method, outcome.why) = method_of(task, outcome.jump);
@@ -217,10 +226,13 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
                              .omega = task.omega,
                              .sums = krylov::Sums::reproducible,
                              .project = task.project,
-                             .boundary = task.sides.values(work, axes)};
+                             .boundary = task.sides.values(work, axes),
+                             .outside = outside};
     work.meter.stage("preparing", 0, 0);
     poisson::Solver<double> solver(context, axes, boxes, k, f, start, options);
     outcome.omega = solver.omega();
+    outcome.parts = solver.parts();
+    outcome.has_black_box = solver.black_box().has_value();
     if (outcome.jump > much) options.method = Method::multigrid_conjugate_gradients;
     poisson::TwoLevels<double> levels(context, axes, boxes, k, f, options);
     if (!task.tolerance && !levels.is_known()) {
@@ -229,7 +241,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     Iteration iteration(context, solver, boxes, slices, task.tolerance ? nullptr : &levels,
                         least_eigenvalue(context, axes, k));
 
-    std::vector<std::string> inputs{task.input, task.k, task.start};
+    std::vector<std::string> inputs{task.input, task.k, task.start, task.mask};
     std::ranges::copy(task.sides.files(), std::back_inserter(inputs));
     Checkpoints checkpoints(context, work.settings, task.most_iterations,
                             {inputs,
@@ -237,6 +249,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
                               {"spacing", task.spacing},
                               {"boundary", task.sides.text()},
                               {"at", task.points == poisson::Points::cells ? "cells" : "nodes"},
+                              {"outside", task.outside == poisson::Side::flux ? "flux" : "value"},
                               {"omega", outcome.omega},
                               {"project", task.project}},
                              slices.box(context.rank()).points()});
@@ -250,9 +263,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     outcome.errors = solver.errors();
     const bool is_hopeless = outcome.state.end == iterate::End::numbers && !(outcome.state.error < 1);
     if (is_hopeless) {
-      const bool has_cycles = outcome.method == Method::multigrid_conjugate_gradients;
-      throw NoResult("numerical limit",
-                     outcome.state.reason + "; nothing was written" + (has_cycles ? ": try --method cg" : ""));
+      throw NoResult("numerical limit", outcome.state.reason + "; nothing was written");
     }
 
     std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });

@@ -20,25 +20,28 @@ namespace plait::cli {
 
 /// What the command line of plait poisson says, and what the headers of its files tell.
 struct PoissonTask {
-  std::string input, k, start, output;
+  std::string input, k, start, mask, output;
   Sides sides;
   std::vector<double> spacing{1};  // of all axes, or of each
   poisson::Points points = poisson::Points::cells;
-  std::optional<poisson::Method> method;  // none: as the problem is
+  poisson::Side outside = poisson::Side::flux;  // what holds next to the points of the mask
+  std::optional<poisson::Method> method;        // none: as the problem is
   std::optional<double> omega;
   std::optional<double> tolerance = 1e-8;  // none: that of the discretisation
   Index most_iterations = 100'000;
   bool project = false;
 
-  io::MatrixFile input_file, k_file, start_file;
+  io::MatrixFile input_file, k_file, start_file, mask_file;
   poisson::Grid grid;
 };
 
 /// What is known of it afterwards.
 struct PoissonOutcome {
   poisson::Method method = poisson::Method::v_cycles;
-  std::string why;  // that method
-  double jump = 1;  // of k
+  std::string why;             // that method
+  double jump = 1;             // of k
+  bool has_black_box = false;  // as the preconditioner
+  Index outside_points = 0, parts = 1;
   double omega = 1;
   iterate::State state;
   std::vector<double> errors;

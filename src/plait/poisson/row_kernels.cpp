@@ -341,8 +341,8 @@ StencilKernels<T> stencil_kernels(int cross_axes, bool k_varies, simd::Isa isa) 
 
 template <class T>
 TransferKernels<T> transfer_kernels(simd::Isa isa) {
-  return {&sums<T>[isa],   &restrictions<T>[isa], &interpolations<T>[isa],
-          &splits<T>[isa], &joins<T>[isa],        &conductances<T>[isa],  &point_residuals<T>[isa]};
+  return {&sums<T>[isa],  &restrictions<T>[isa], &interpolations<T>[isa], &splits<T>[isa],
+          &joins<T>[isa], &conductances<T>[isa], &point_residuals<T>[isa]};
 }
 
 template <class T, class C>

@@ -219,6 +219,7 @@ double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition&
           if (--below[a] < 0 && !axes[a].is_periodic()) continue;
           const auto here = static_cast<double>(values[at(level.offset_of(point))]);
           const auto there = static_cast<double>(values[at(level.offset_of(below))]);
+          if (!(here > 0 && there > 0)) continue;
           largest = std::max({largest, here / there, there / here});
         }
       }

@@ -55,7 +55,8 @@ enum class Method : unsigned char {
 /// \throws ArgumentError  on all ranks: a grid that there can't be
 [[nodiscard]] Axes axes_of(mpi::Context& context, const Grid& grid);
 
-/// The largest ratio of k at two neighbouring points; 1 where k is empty. The same on all ranks. Collective.
+/// The largest ratio of k at two neighbouring points, but for those where it is 0; 1 where k is empty. The same on all
+/// ranks. Collective.
 template <class T>
 [[nodiscard]] double largest_jump(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
                                   std::span<const T> k);
