@@ -1,12 +1,8 @@
 #include "plait/partition/coarsen.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <utility>
 #include <vector>
-
-#include "plait/base/random.hpp"
 
 namespace plait::partition {
 
@@ -16,28 +12,25 @@ using graph::Vertex;
 
 namespace {
 
-/// What an edge is worth, alike for both ends: its rating in the high half, as the bits of a positive float are in
-/// order; below them a random number that breaks ties. > 0.
-std::uint64_t worth(Vertex v, Vertex u, float rating, std::uint64_t seed) {
-  const auto [low, high] = std::minmax(v, u);
-  const std::uint64_t edge = (static_cast<std::uint64_t>(low) << 32U) | static_cast<std::uint64_t>(high);
-  const std::uint64_t mixed = (edge ^ seed) * 0x9e3779b97f4a7c15U;
-  const std::uint64_t tie = ((mixed ^ (mixed >> 32U)) * 0xbf58476d1ce4e5b9U) >> 32U;
-  return (std::uint64_t{std::bit_cast<std::uint32_t>(rating)} << 32U) | tie | 1U;
-}
+constexpr float hub_degree = 2;  // in mean degrees
 
 class Suitors {
  public:
-  Suitors(const GraphView& graph, Index most_weight, std::uint64_t seed, std::span<const int> labels)
+  Suitors(const GraphView& graph, Index most_weight, std::span<const int> labels)
       : graph_(graph),
         most_weight_(most_weight),
-        seed_(random_bits(seed, 0)),
         labels_(labels),
         suitor_(at(graph.vertices()), -1),
         rating_(at(graph.vertices())),
-        lightness_(at(graph.vertices()), 1) {
-    for (Index v = 0; v < graph.vertices() && !graph.vertex_weights.empty(); ++v) {
-      lightness_[at(v)] = 1 / static_cast<float>(std::max(graph.weight(v), Index{1}));
+        lightness_(at(graph.vertices())) {
+    // Hubs count as heavy, too: a mate of one has little in common with the next one's.
+    const auto n = static_cast<float>(graph.vertices());
+    const float degree = hub_degree * static_cast<float>(graph.neighbours.size()) / n;
+    const float mean = static_cast<float>(graph.total_weight()) / n;
+    for (Index v = 0; v < graph.vertices(); ++v) {
+      const float share = static_cast<float>(graph.offsets[at(v) + 1] - graph.offsets[at(v)]) / degree;
+      const auto weight = static_cast<float>(graph.weight(v));
+      lightness_[at(v)] = 1 / std::max(1.F, share > 1 ? std::max(weight, mean) * share : weight);
     }
     for (Index v = 0; v < graph.vertices(); ++v) propose(static_cast<Vertex>(v));
   }
@@ -48,18 +41,19 @@ class Suitors {
   void propose(Vertex v) {
     while (v >= 0) {
       Vertex best = -1;
-      std::uint64_t most = 0;
+      float most = 0;
       const Index weight = graph_.weight(v);
       const float lightness = lightness_[at(v)];
       graph_.for_each_neighbour(v, [&](Vertex u, Index edge) {
         if (weight > most_weight_ - graph_.weight(u) || (!labels_.empty() && labels_[at(u)] != labels_[at(v)])) return;
         const auto e = static_cast<float>(edge);
         // Weights are 2^62 at most, so that no product leaves the range of a float.
-        const std::uint64_t value = worth(v, u, e * e * (lightness * lightness_[at(u)]), seed_);
-        if (value > most && value > rating_[at(u)]) {
-          most = value;
-          best = u;
-        }
+        const float rating = e * e * (lightness * lightness_[at(u)]);
+        // Among equals the lower number: numbers that follow the shape of a mesh make the coarse one a mesh as well.
+        if (rating < most || (rating == most && u > best)) return;
+        if (rating < rating_[at(u)] || (rating == rating_[at(u)] && v > suitor_[at(u)])) return;
+        most = rating;
+        best = u;
       });
       if (best < 0) return;
       rating_[at(best)] = most;
@@ -69,21 +63,20 @@ class Suitors {
 
   const GraphView& graph_;
   Index most_weight_;
-  std::uint64_t seed_;
   std::span<const int> labels_;
   std::vector<Vertex> suitor_;
-  std::vector<std::uint64_t> rating_;
+  std::vector<float> rating_;
   std::vector<float> lightness_;
 };
 
 }  // namespace
 
-Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::uint64_t seed, std::span<const int> labels) {
+Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<const int> labels) {
   const Index n = graph.vertices();
   Vector<Vertex> mates(n);
   Index alone = 0;
   {
-    const Suitors suitors(graph, most_weight, seed, labels);
+    const Suitors suitors(graph, most_weight, labels);
     for (Vertex v = 0; v < n; ++v) {
       const Vertex u = suitors.of(v);
       const bool are_mates = u >= 0 && suitors.of(u) == v;

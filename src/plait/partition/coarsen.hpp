@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 
 #include "plait/base/index.hpp"
@@ -10,15 +9,15 @@
 namespace plait::partition {
 
 /// A mate for each vertex, itself where it has none: neighbours along heavy edges between light vertices, by the rating
-/// weight² / (weight of v · weight of u). No vertex could have a better mate that would prefer it, too, so that the
-/// order in which vertices are looked at does not matter. Where many stay alone, such with a common neighbour, or with
-/// no neighbours at all, become mates as well.
+/// weight² / (weight of v · weight of u), and among equals by the lower number. No vertex could have a better mate that
+/// would prefer it, too, so that the order in which vertices are looked at does not matter. Where many stay alone, such
+/// with a common neighbour, or with no neighbours at all, become mates as well.
 ///
 /// \param most_weight  of two mates together
 /// \param labels       if there are any, mates have the same
 /// Source: Manne, Halappanavar, "New effective multithreaded matching algorithms", IPDPS 2014 (suitors); the rating:
 /// Holtgrewe, Sanders, Schulz, "Engineering a scalable high quality graph partitioner", IPDPS 2010.
-[[nodiscard]] Vector<graph::Vertex> mates_of(const graph::GraphView& graph, Index most_weight, std::uint64_t seed,
+[[nodiscard]] Vector<graph::Vertex> mates_of(const graph::GraphView& graph, Index most_weight,
                                              std::span<const int> labels = {});
 
 /// A graph in which mates are one vertex, and the vertex of it that each vertex is in. Weights add up.

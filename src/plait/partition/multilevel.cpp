@@ -18,15 +18,12 @@ using graph::Vertex;
 
 namespace {
 
-constexpr Index coarsest_per_part = 40;
-constexpr Index coarsest_of_bisection = 120;
+constexpr Index coarsest_of_bisection = 40;
 constexpr int starts_of_bisection = 6;
+constexpr int starts_of_all = 3;
 constexpr double too_little_coarser = .95;
 
-Index coarsest_of(Index vertices, int parts) {
-  const auto by_size = static_cast<Index>(static_cast<double>(vertices) / (60 * std::log2(parts + 1.0)));
-  return std::max({coarsest_of_bisection, coarsest_per_part * parts, by_size});
-}
+Index coarsest_of(Index vertices, int parts) { return std::max({Index{120}, Index{20} * parts, vertices / 30}); }
 
 std::uint64_t derived(std::uint64_t seed, std::uint64_t what) { return random_bits(seed, what); }
 
@@ -40,15 +37,14 @@ class Levels {
     std::vector<Index> pull;
   };
 
-  Levels(const GraphView& finest, Index coarsest, std::uint64_t seed, std::span<const int> labels = {},
-         const Homes& homes = {})
+  Levels(const GraphView& finest, Index coarsest, std::span<const int> labels = {}, const Homes& homes = {})
       : finest_(finest), finest_homes_(homes) {
     const Index most_weight = std::max<Index>(finest.total_weight() / std::max<Index>(1, coarsest) * 3 / 2, 1);
     std::span<const int> label = labels;
     while (graph(depth()).vertices() > coarsest) {
       const GraphView fine = graph(depth());
       const Homes fine_homes = homes_of(depth());
-      const auto mates = mates_of(fine, most_weight, derived(seed, static_cast<std::uint64_t>(depth())), label);
+      const auto mates = mates_of(fine, most_weight, label);
       Level level{contracted(fine, mates), {}, {}, {}};
       const Index count = level.coarse.graph.view().vertices();
       if (static_cast<double>(count) > too_little_coarser * static_cast<double>(fine.vertices())) break;
@@ -97,20 +93,42 @@ class Levels {
   std::vector<Level> levels_;
 };
 
-/// Balances and refines on each level from the coarsest to the finest.
-std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bounds& bounds, const Effort& effort,
-                                 std::uint64_t seed) {
+/// Balances and refines on each level from the coarsest to the finest. A part of a coarse graph may weigh more than it
+/// may in the end, by `slack` of the graph's heaviest vertex: what is as heavy as that can't be balanced well.
+std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bounds& bounds, Index slack,
+                                 const Effort& effort, std::uint64_t seed) {
   for (;;) {
     const int depth = levels.depth();
     const GraphView graph = levels.graph(depth);
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(1000 + depth));
-    Refinement refinement(graph, bounds, part, levels.homes_of(depth));
+    Bounds loose = bounds;
+    if (depth > 0) {
+      const Index more = slack * std::ranges::max(graph.vertex_weights);
+      for (Index& most : loose.most_weight) most += std::min(more, graph::most_weight - most);
+    }
+    Refinement refinement(graph, loose, part, levels.homes_of(depth));
     refinement.balance(own);
     refinement.refine(effort, own);
     if (depth == 0) return part;
     part = levels.expanded(part);
   }
 }
+
+/// The best of some starts: the one with the least excess and then the least cut.
+class Best {
+ public:
+  void offer(const GraphView& graph, const Refinement& refinement, std::vector<int> part) {
+    const std::pair is{refinement.excess(), cut_of(graph, part)};
+    if (!part_.empty() && is >= is_) return;
+    part_ = std::move(part);
+    is_ = is;
+  }
+  [[nodiscard]] std::vector<int> take() { return std::move(part_); }
+
+ private:
+  std::vector<int> part_;
+  std::pair<Index, Index> is_;
+};
 
 /// Grows part 0 from a vertex, along what it is tied to most, until it weighs `wanted`.
 std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index least_vertices, std::uint64_t seed) {
@@ -163,23 +181,19 @@ std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index l
 std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wanted, std::uint64_t seed) {
   const Index coarsest =
       std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}]));
-  const Effort effort{4, 100};
-  Levels levels(graph, coarsest, seed);
+  const Effort effort{.alone = 0};
+  Levels levels(graph, coarsest);
   const GraphView small = levels.graph(levels.depth());
-  std::vector<int> best;
-  std::pair<Index, Index> best_is;
+  Best best;
   for (int start = 0; start < starts_of_bisection; ++start) {
     const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(500 + start));
     auto part = grown(small, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}], own);
     Refinement refinement(small, bounds, part);
     refinement.balance(own);
     refinement.refine(effort, own);
-    const std::pair is{refinement.excess(), cut_of(small, part)};
-    if (!best.empty() && is >= best_is) continue;
-    best = std::move(part);
-    best_is = is;
+    best.offer(small, refinement, part);
   }
-  return refined_upwards(levels, std::move(best), bounds, effort, seed);
+  return refined_upwards(levels, best.take(), bounds, 1, effort, seed);
 }
 
 }  // namespace
@@ -274,16 +288,24 @@ std::vector<int> pieces_of(const GraphView& graph, std::span<const Index> wanted
   return piece;
 }
 
-std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, const Effort& effort, std::uint64_t seed) {
-  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), seed);
+std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::uint64_t seed) {
+  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()));
   const GraphView small = levels.graph(levels.depth());
-  std::vector<int> part(at(small.vertices()));
-  bisect_recursively(small, bounds.parts(), bounds.most_weight.front(), 0, part, seed);
-  return refined_upwards(levels, std::move(part), bounds, effort, seed);
+  Best best;
+  for (int start = 0; start < starts_of_all; ++start) {
+    const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(start));
+    std::vector<int> part(at(small.vertices()));
+    bisect_recursively(small, bounds.parts(), bounds.most_weight.front(), 0, part, own);
+    Refinement refinement(small, bounds, part);
+    refinement.balance(own);
+    refinement.refine({}, own);
+    best.offer(small, refinement, part);
+  }
+  return refined_upwards(levels, best.take(), bounds, 1, {}, seed);
 }
 
 void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,
-             const Effort& effort, std::uint64_t seed) {
+             std::uint64_t seed) {
   // Vertices with the same part and the same home have the same label.
   std::vector<int> label(part.begin(), part.end());
   if (!homes.part.empty()) {
@@ -297,7 +319,7 @@ void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, 
       label[v] = static_cast<int>(std::ranges::lower_bound(known, pairs[v]) - known.begin());
     }
   }
-  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), seed, label, homes);
+  Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), label, homes);
   std::vector<int> small(part.begin(), part.end());
   // The part of a coarse vertex is that of any of its vertices.
   std::vector<int> first;
@@ -307,7 +329,7 @@ void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, 
     for (std::size_t v = 0; v < vertex_of.size(); ++v) first[at(vertex_of[v])] = small[v];
     small.swap(first);
   }
-  const auto result = refined_upwards(levels, std::move(small), bounds, effort, seed);
+  const auto result = refined_upwards(levels, std::move(small), bounds, 0, {}, seed);
   std::ranges::copy(result, part.begin());
 }
 

@@ -14,8 +14,7 @@ namespace plait::partition {
 ///
 /// \pre  1 <= parts <= vertices
 /// Source: Karypis, Kumar, "Multilevel k-way partitioning scheme for irregular graphs", 1998.
-[[nodiscard]] std::vector<int> multilevel(const graph::GraphView& graph, const Bounds& bounds, const Effort& effort,
-                                          std::uint64_t seed);
+[[nodiscard]] std::vector<int> multilevel(const graph::GraphView& graph, const Bounds& bounds, std::uint64_t seed);
 
 /// Pieces of about these weights, by bisection after bisection: as many as wanted, where there are as many vertices.
 [[nodiscard]] std::vector<int> pieces_of(const graph::GraphView& graph, std::span<const Index> wanted, double imbalance,
@@ -28,6 +27,6 @@ namespace plait::partition {
 /// Makes parts better on all levels of a coarsening in which no vertex has more than one part, nor, where they have
 /// homes, more than one of these. Never worse; balanced where single moves can do that.
 void improve(const graph::GraphView& graph, const Bounds& bounds, std::span<int> part, const Homes& homes,
-             const Effort& effort, std::uint64_t seed);
+             std::uint64_t seed);
 
 }  // namespace plait::partition

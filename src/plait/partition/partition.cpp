@@ -25,9 +25,6 @@ using graph::Vertex;
 
 namespace {
 
-/// Few rounds at a time find most of what there is, on all levels.
-constexpr Effort usual_effort{4, 10};
-
 void expect_possible(const GraphView& graph, const Options& options) {
   if (options.parts < 1) throw ArgumentError(fmt::format("{} parts; expected 1 at least", options.parts));
   if (!(options.imbalance >= 0)) {
@@ -135,7 +132,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
       std::vector<int> part;
       Method start = Method::multilevel;
       if (starts[i].front() == Method::multilevel) {
-        part = multilevel(graph, bounds, usual_effort, options.seed);
+        part = multilevel(graph, bounds, options.seed);
       } else {
         Index least = std::numeric_limits<Index>::max();
         for (const Method method : starts[i]) {
@@ -148,7 +145,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
         }
         Refinement refinement(graph, bounds, part);
         refinement.balance(options.seed);
-        refinement.refine(usual_effort, options.seed);
+        refinement.refine({}, options.seed);
       }
       const Candidate is{Refinement(graph, bounds, part).excess(), cut_of(graph, part), static_cast<Index>(start)};
       if (is.key() >= mine.key()) continue;
@@ -176,7 +173,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
                       "lightest part, make one of {}; expected lighter vertices, fewer parts or a larger imbalance",
                       parts, bounds.most_weight[Index{0}], options.imbalance, quality));
     }
-    refinement.refine(usual_effort, options.seed);
+    refinement.refine({}, options.seed);
     result.cut = cut_of(graph, result.part);
     result.start = "packed by weight";
   });

@@ -1,6 +1,7 @@
 #include "plait/partition/refine.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "plait/base/contract.hpp"
@@ -10,6 +11,13 @@ namespace plait::partition {
 
 using graph::GraphView;
 using graph::Vertex;
+
+namespace {
+
+constexpr std::size_t fruitless_together = 1000;
+constexpr Index no_bid = std::numeric_limits<Index>::min();
+
+}  // namespace
 
 Index cut_of(const GraphView& graph, std::span<const int> part) {
   Index sum = 0;
@@ -27,8 +35,9 @@ Refinement::Refinement(const GraphView& graph, const Bounds& bounds, std::span<i
       homes_(homes),
       weight_(at(bounds.parts())),
       vertices_(at(bounds.parts())),
-      tie_(at(bounds.parts())),
-      version_(part.size()),
+      first_tie_(part.size()),
+      strength_(at(bounds.parts())),
+      bid_(part.size(), no_bid),
       moved_in_(part.size()),
       near_in_(part.size()) {
   for (std::size_t v = 0; v < part_.size(); ++v) {
@@ -55,28 +64,59 @@ bool Refinement::is_at_border(Vertex v) const {
   return false;
 }
 
+std::span<const Refinement::Tie> Refinement::ties_of(Vertex v) {
+  Index& first = first_tie_[at(v)];
+  if (first == 0) {
+    ties_.push_back({0, 0});
+    first = static_cast<Index>(ties_.size());
+    const auto add = [&](int part, Index strength) {
+      if (strength_[at(part)] == 0) ties_.push_back({part, 0});
+      strength_[at(part)] += strength;
+    };
+    const Index factor = homes_.edge_factor;
+    graph_.for_each_neighbour(v, [&](Vertex u, Index weight) { add(part_[at(u)], factor * weight); });
+    const bool is_pulled = !homes_.part.empty() && homes_.pull[at(v)] > 0;
+    if (is_pulled) add(homes_.part[at(v)], homes_.pull[at(v)]);
+    ties_[at(first - 1)].part = static_cast<int>(static_cast<Index>(ties_.size()) - first);
+    for (std::size_t i = at(first); i < ties_.size(); ++i) {
+      ties_[i].strength = std::exchange(strength_[at(ties_[i].part)], 0);
+    }
+    // Room for all that there may be.
+    const Index degree = graph_.offsets[at(v) + 1] - graph_.offsets[at(v)] + (is_pulled ? 1 : 0);
+    ties_.resize(at(first + std::min<Index>(degree, bounds_.parts())));
+  }
+  return {ties_.data() + first, at(ties_[at(first - 1)].part)};
+}
+
+void Refinement::change_tie(Vertex v, int part, Index by) {
+  const Index first = first_tie_[at(v)];
+  if (first == 0) return;
+  int& count = ties_[at(first - 1)].part;
+  Tie* const ties = ties_.data() + first;
+  int i = 0;
+  while (i < count && ties[i].part != part) ++i;
+  if (i == count) ties[count++] = {part, 0};
+  ties[i].strength += by;
+  if (ties[i].strength == 0) ties[i] = ties[--count];
+}
+
 Refinement::Move Refinement::best_move(Vertex v) {
   const int own = part_[at(v)];
-  tied_.clear();
-  const auto tie = [&](int part, Index strength) {
-    if (tie_[at(part)] == 0 && part != own) tied_.push_back(part);
-    tie_[at(part)] += strength;
-  };
-  const Index factor = homes_.edge_factor;
-  graph_.for_each_neighbour(v, [&](Vertex u, Index weight) { tie(part_[at(u)], factor * weight); });
-  if (!homes_.part.empty() && homes_.pull[at(v)] > 0) tie(homes_.part[at(v)], homes_.pull[at(v)]);
-  Move best;
+  if (vertices_[at(own)] <= bounds_.least_vertices[own]) return {};
+  const auto ties = ties_of(v);
   const Index weight = graph_.weight(v);
-  const bool may_leave = vertices_[at(own)] > bounds_.least_vertices[own];
-  for (const int part : tied_) {
-    const Index gain = tie_[at(part)] - tie_[at(own)];
+  Index inside = 0;
+  Move best;
+  for (const auto& [part, strength] : ties) {
+    if (part == own) {
+      inside = strength;
+      continue;
+    }
     const bool better =
-        best.to < 0 || gain > best.gain || (gain == best.gain && weight_[at(part)] < weight_[at(best.to)]);
-    if (better && may_leave && has_room(part, weight)) best = {gain, part};
-    tie_[at(part)] = 0;
+        best.to < 0 || strength > best.gain || (strength == best.gain && weight_[at(part)] < weight_[at(best.to)]);
+    if (better && has_room(part, weight)) best = {strength, part};
   }
-  // The ties to all parts but the best are forgotten by now.
-  tie_[at(own)] = 0;
+  if (best.to >= 0) best.gain -= inside;
   return best;
 }
 
@@ -87,20 +127,24 @@ void Refinement::move(Vertex v, int to) {
   weight_[at(to)] += weight;
   --vertices_[at(from)];
   ++vertices_[at(to)];
+  graph_.for_each_neighbour(v, [&](Vertex u, Index edge) {
+    change_tie(u, from, -homes_.edge_factor * edge);
+    change_tie(u, to, homes_.edge_factor * edge);
+  });
 }
 
+/// Gains that fall stay in the heap, and are found out when it is their turn.
 void Refinement::push(Vertex v) {
   const Move best = best_move(v);
-  ++version_[at(v)];
-  if (best.to < 0) return;
-  heap_.push_back({best.gain, order_++, v, version_[at(v)], best.to});
+  if (best.to < 0 || best.gain <= bid_[at(v)]) return;
+  bid_[at(v)] = best.gain;
+  heap_.push_back({best.gain, order_++, v});
   std::push_heap(heap_.begin(), heap_.end());
 }
 
-Index Refinement::search(Vertex seed, int fruitless) {
-  heap_.clear();
+Index Refinement::search(std::span<const Vertex> seeds, std::size_t fruitless) {
   done_.clear();
-  push(seed);
+  for (const Vertex seed : seeds) push(seed);
   Index gained = 0;
   Index most = 0;
   std::size_t keep = 0;
@@ -110,14 +154,15 @@ Index Refinement::search(Vertex seed, int fruitless) {
     const Entry entry = heap_.back();
     heap_.pop_back();
     const Vertex v = entry.v;
-    if (version_[at(v)] != entry.version || moved_in_[at(v)] == round_) continue;
-    const int from = part_[at(v)];
-    // Neighbours that moved made a new entry, but rooms may have changed since.
-    if (!has_room(entry.to, graph_.weight(v)) || vertices_[at(from)] <= bounds_.least_vertices[from]) {
+    if (moved_in_[at(v)] == round_ || entry.gain != bid_[at(v)]) continue;
+    bid_[at(v)] = no_bid;
+    const Move best = best_move(v);
+    if (best.to < 0) continue;
+    if (best.gain < entry.gain) {
       push(v);
       continue;
     }
-    const Move best{entry.gain, entry.to};
+    const int from = part_[at(v)];
     const bool evens = weight_[at(from)] - graph_.weight(v) > weight_[at(best.to)];
     move(v, best.to);
     moved_in_[at(v)] = round_;
@@ -128,7 +173,7 @@ Index Refinement::search(Vertex seed, int fruitless) {
       most = gained;
       keep = done_.size();
       spread = 0;
-    } else if (static_cast<int>(done_.size() - keep) > fruitless) {
+    } else if (done_.size() - keep > fruitless) {
       break;
     }
     graph_.for_each_neighbour(v, [&](Vertex u, Index) {
@@ -136,6 +181,8 @@ Index Refinement::search(Vertex seed, int fruitless) {
       if (moved_in_[at(u)] != round_) push(u);
     });
   }
+  for (const Entry& entry : heap_) bid_[at(entry.v)] = no_bid;
+  heap_.clear();
   while (done_.size() > keep) {
     move(done_.back().v, done_.back().from);
     done_.pop_back();
@@ -149,7 +196,7 @@ Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
     if (is_at_border(static_cast<Vertex>(v))) starts.push_back(static_cast<Vertex>(v));
   }
   Index total = 0;
-  for (int round = 0; round < effort.rounds && !starts.empty(); ++round) {
+  for (int round = 0; round < effort.together + effort.alone && !starts.empty(); ++round) {
     ++round_;
     order_ = 0;
     near_.clear();
@@ -161,13 +208,19 @@ Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
       std::swap(starts[i - 1], starts[random_bits(seed + static_cast<std::uint64_t>(round), i) % i]);
     }
     Index gained = 0;
-    for (const Vertex v : starts) {
-      if (moved_in_[at(v)] != round_ && is_at_border(v)) gained += search(v, effort.fruitless);
+    if (round < effort.together) {
+      gained = search(starts, std::max(fruitless_together, starts.size() / 10));
+    } else {
+      for (const Vertex& v : starts) {
+        if (moved_in_[at(v)] != round_ && is_at_border(v)) gained += search({&v, 1}, effort.fruitless);
+      }
     }
     total += gained;
-    if (gained == 0) break;
     starts.clear();
     std::ranges::copy_if(near_, std::back_inserter(starts), [&](Vertex v) { return is_at_border(v); });
+    if (gained > 0) continue;
+    if (round >= effort.together) break;
+    round = effort.together - 1;
   }
   return total;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,10 +27,12 @@ struct Homes {
   Index edge_factor = 1;
 };
 
-/// How hard a refinement tries.
+/// How hard a refinement tries. Searches from all borders at once keep long borders straight, those from one vertex
+/// find what is left between some parts.
 struct Effort {
-  int rounds = 3;      // over all vertices at borders
-  int fruitless = 40;  // moves after which a search ends
+  int together = 8;            // rounds of one search from all vertices at borders
+  int alone = 1;               // rounds of searches from one vertex each
+  std::size_t fruitless = 10;  // moves after which one of the latter ends
 };
 
 /// Parts of a graph that are made better, vertex by vertex. Refers to what it is given.
@@ -44,8 +47,8 @@ class Refinement {
   /// too few vertices; or until no single move helps.
   bool balance(std::uint64_t seed);
 
-  /// Searches from each vertex at a border for moves, also such that make it worse at first, and keeps the best of
-  /// them: never worse, and within bounds if it was. Returns by how much the cost fell.
+  /// Searches from vertices at borders for moves, also such that make it worse at first, and keeps the best of them:
+  /// never worse, and within bounds if it was. Returns by how much the cost fell.
   ///
   /// Source: Fiduccia, Mattheyses, "A linear-time heuristic for improving network partitions", DAC 1982; searches that
   /// begin at one vertex: Sanders, Schulz, "Engineering multilevel graph partitioning algorithms", ESA 2011. Gains of
@@ -65,12 +68,18 @@ class Refinement {
   [[nodiscard]] Move best_move(graph::Vertex v);
 
  private:
+  /// What ties a vertex to a part: the weight of its edges to vertices there, and its pull if it is at home there.
+  struct Tie {
+    int part;
+    Index strength;
+  };
+  /// Of v; computed when they are asked for first, and kept up to date from then on.
+  [[nodiscard]] std::span<const Tie> ties_of(graph::Vertex v);
+  void change_tie(graph::Vertex v, int part, Index by);
   struct Entry {
     Index gain;
     std::uint32_t order;
     graph::Vertex v;
-    std::uint32_t version;
-    int to;
     friend bool operator<(const Entry& a, const Entry& b) {
       return a.gain != b.gain ? a.gain < b.gain : a.order < b.order;
     }
@@ -82,18 +91,19 @@ class Refinement {
   [[nodiscard]] bool has_room(int part, Index weight) const {
     return weight_[at(part)] + weight <= bounds_.most_weight[part];
   }
-  Index search(graph::Vertex seed, int fruitless);
+  Index search(std::span<const graph::Vertex> seeds, std::size_t fruitless);
   int lightest_with_room(Index weight, int but) const;
 
   const graph::GraphView graph_;
   const Bounds& bounds_;
   const std::span<int> part_;
   const Homes homes_;
-  std::vector<Index> weight_;    // of each part
-  std::vector<Index> vertices_;  // in each part
-  std::vector<Index> tie_;       // what ties a vertex to each part; 0 but in best_move
-  std::vector<int> tied_;
-  std::vector<std::uint32_t> version_;   // of the entry in the heap that counts
+  std::vector<Index> weight_;     // of each part
+  std::vector<Index> vertices_;   // in each part
+  std::vector<Index> first_tie_;  // of each vertex in ties_; before it is a Tie whose part is their number. 0: unknown
+  std::vector<Tie> ties_;
+  std::vector<Index> strength_;          // to each part; 0 but in ties_of
+  std::vector<Index> bid_;               // the largest gain in the heap, or no_bid
   std::vector<std::uint32_t> moved_in_;  // the round
   std::vector<std::uint32_t> near_in_;   // the round
   std::vector<Entry> heap_;

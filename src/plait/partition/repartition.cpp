@@ -26,7 +26,6 @@ using graph::Vertex;
 
 namespace {
 
-constexpr Effort way_effort{4, 10};
 enum class Start : unsigned char { scratch, flow, handed_over, kept };
 /// Where a way begins, and what it costs that the data of a vertex moves, in weights of an edge.
 struct Recipe {
@@ -262,7 +261,7 @@ std::vector<int> refined(const GraphView& graph, std::span<const int> old_part, 
     pull[v] = static_cast<Index>(std::min(cost, 0x1p61 / static_cast<double>(graph.vertices())));
   }
   const Homes homes = price > 0 ? Homes{home, pull, factor} : Homes{};
-  improve(graph, bounds, part, homes, way_effort, seed);
+  improve(graph, bounds, part, homes, seed);
   return part;
 }
 
