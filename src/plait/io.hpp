@@ -9,4 +9,5 @@
 #include "plait/io/matrix_output.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/slab.hpp"
+#include "plait/io/text/text_rows.hpp"
 #include "plait/io/vtk.hpp"

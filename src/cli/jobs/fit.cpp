@@ -1,7 +1,6 @@
 // plait fit: linear models of samples, the same on any number of ranks.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,8 +44,13 @@ a time, made to converge by that of all before each epoch (SVRG).
 
 Example:
   mpirun -n 4 plait fit X.npy --labels y.npy --model logistic --held-out 0.2 -o W.npy)");
-    options.reads("IN", input_, "The samples: a NumPy .npy, Matrix Market or HDF5 file of real numbers")->required();
-    options.reads("--labels", labels_path_, "A label of each sample: numbers, or for classes whole ones")->required();
+    options
+        .reads("IN", input_,
+               "The samples: a NumPy .npy, Matrix Market, HDF5, .csv or .svm (LIBSVM) file of real numbers")
+        ->required();
+    options.reads(
+        "--labels", labels_path_,
+        "A label of each sample: numbers, or for classes whole ones; those of a .svm file where none is given");
     add_choice(options, "--model", chosen_,
                {{"linear", {Model::linear}}, {"logistic", {Model::logistic}}, {"svm", {Model::svm}}}, "MODEL", "{}")
         ->required();
@@ -97,8 +101,16 @@ Example:
 
   std::vector<Index> prepare(Work& work) override {
     file_ = io::describe_file(work.context, input_, io::columns);
+    if (labels_path_.empty()) labels_path_ = input_;
     labels_file_ = io::describe_file(work.context, labels_path_, io::columns);
-    if (!others_.empty()) others_file_ = io::describe_file(work.context, others_, io::columns);
+    if (labels_file_.kind == io::FileKind::svm) {
+      labels_file_ = io::labels_of(labels_file_);
+    } else if (labels_path_ == input_) {
+      throw ArgumentError(fmt::format("{} has no labels, expected them in a file of --labels", input_));
+    }
+    if (!others_.empty()) {
+      others_file_ = io::with_columns_of(file_, io::describe_file(work.context, others_, io::columns));
+    }
     return mpi::agreed(work.context, [&] {
       const auto expect = [](const std::string& path, const io::MatrixFile& file, layout::Shape shape,
                              const std::string& what) {

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,10 +48,14 @@ FileKind kind_of(const std::string& path) {
   if (start.starts_with(npy_magic)) return FileKind::npy;
   if (begins_ignoring_case(start, matrix_market_banner)) return FileKind::matrix_market;
   if (find_hdf5(file)) return FileKind::hdf5;
+  for (const auto& [ending, kind] :
+       {std::pair(".csv", FileKind::csv), std::pair(".svm", FileKind::svm), std::pair(".libsvm", FileKind::svm)}) {
+    if (path.ends_with(ending)) return kind;
+  }
   const auto found = start.empty() ? std::string("is empty") : fmt::format("begins with \"{}\"", quoted(start));
   throw FileError(
       fmt::format("{}: {}; expected a NumPy .npy file, which begins with \"{}\", a Matrix Market file, which begins "
-                  "with \"{}\", or an HDF5 file",
+                  "with \"{}\", an HDF5 file, or a name in .csv or .svm",
                   path, found, quoted(npy_magic), matrix_market_banner));
 }
 
@@ -84,6 +89,9 @@ layout::DistributedMatrix<T> read_any(mpi::Context& context, const std::string& 
   if (const auto* hdf5 = std::get_if<Hdf5Header>(&file.header)) {
     return read_hdf5<T>(context, mpi::agreed(context, [&] { return file_of(path); }), *hdf5, progress);
   }
+  if constexpr (std::is_same_v<T, double>) {
+    if (const auto* rows = std::get_if<TextRows>(&file.header)) return read_text_rows(context, path, *rows, progress);
+  }
   if constexpr (MatrixMarketElement<T>) {
     return read_matrix_market<T>(context, path, std::get<MatrixMarketHeader>(file.header), progress);
   } else {
@@ -94,8 +102,7 @@ layout::DistributedMatrix<T> read_any(mpi::Context& context, const std::string& 
 }  // namespace
 
 std::string_view name(FileKind kind) {
-  if (kind == FileKind::hdf5) return "HDF5";
-  return kind == FileKind::npy ? "NumPy .npy" : "Matrix Market";
+  return std::array{"NumPy .npy", "Matrix Market", "HDF5", "CSV", "LIBSVM"}[static_cast<std::size_t>(kind)];
 }
 
 std::string file_of(const std::string& path) { return parse_hdf5_name(path).file; }
@@ -112,8 +119,31 @@ MatrixFile describe_file(mpi::Context& context, const std::string& path, Dimensi
     const auto [dtype, shape, extents] = std::tuple(header.dtype, header.shape, header.extents);
     return {kind, dtype, shape, StorageOrder::row_major, std::move(header), identity, extents};
   }
+  if (kind != FileKind::matrix_market) {
+    const auto rows = describe_text_rows(context, path, kind == FileKind::csv ? TextFormat::csv : TextFormat::svm);
+    return {kind, DType::f64, rows.shape, StorageOrder::row_major, rows, identity, Extents::of(rows.shape)};
+  }
   const auto header = read_matrix_market_header(context, path);
   return {kind, header.dtype(), header.shape, StorageOrder::column_major, header, identity, Extents::of(header.shape)};
+}
+
+MatrixFile labels_of(MatrixFile file) {
+  auto& rows = std::get<TextRows>(file.header);
+  rows.format = TextFormat::svm_labels;
+  file.shape.columns = rows.shape.columns = 1;
+  file.extents = Extents::of(file.shape);
+  return file;
+}
+
+MatrixFile with_columns_of(const MatrixFile& other, MatrixFile file) {
+  if (file.kind != FileKind::svm || other.kind != FileKind::svm) return file;
+  auto& rows = std::get<TextRows>(file.header);
+  const auto& wanted = std::get<TextRows>(other.header);
+  if (rows.base < wanted.base || rows.base + rows.shape.columns > wanted.base + wanted.shape.columns) return file;
+  rows.base = wanted.base;
+  file.shape.columns = rows.shape.columns = wanted.shape.columns;
+  file.extents = Extents::of(file.shape);
+  return file;
 }
 
 template <FileElement T>

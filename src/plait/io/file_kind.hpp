@@ -12,15 +12,16 @@
 #include "plait/io/matrix_market/matrix_market_header.hpp"
 #include "plait/io/npy/npy_header.hpp"
 #include "plait/io/progress.hpp"
+#include "plait/io/text/text_rows.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::io {
 
-enum class FileKind : unsigned char { npy, matrix_market, hdf5 };
+enum class FileKind : unsigned char { npy, matrix_market, hdf5, csv, svm };
 
-/// "NumPy .npy", "Matrix Market", "HDF5".
+/// "NumPy .npy", "Matrix Market", "HDF5", "CSV", "LIBSVM".
 [[nodiscard]] std::string_view name(FileKind kind);
 
 /// A file with a matrix, of any of the kinds that plait reads. Reading it gives elements of `dtype` in the layout
@@ -32,7 +33,7 @@ struct MatrixFile {
   DType dtype = DType::f64;
   layout::Shape shape;
   StorageOrder order = StorageOrder::row_major;
-  std::variant<NpyHeader, MatrixMarketHeader, Hdf5Header> header;
+  std::variant<NpyHeader, MatrixMarketHeader, Hdf5Header, TextRows> header;
   FileIdentity identity;  // on rank 0, when the header was read
   Extents extents = {};
 };
@@ -42,7 +43,8 @@ struct MatrixFile {
 /// \throws ArgumentError  see parse_hdf5_name
 [[nodiscard]] std::string file_of(const std::string& path);
 
-/// Tells by its first bytes what a file is, whatever its name, and reads its header. `path` may name a data set of an
+/// Tells what a file is and reads its header: by its first bytes, whatever its name, or by a name that ends in .csv,
+/// .svm or .libsvm. `path` may name a data set of an
 /// HDF5 file, as FILE.h5:/path/to/dataset (see Hdf5Name). Collective over `context`.
 ///
 /// \throws FileError      on every rank: the file can't be read, is of none of the kinds (quoting how it begins), or
@@ -54,7 +56,14 @@ struct MatrixFile {
   return describe_file(context, path, matrices);
 }
 
-/// The matrix in a file of any kind: see read_npy, read_matrix_market and read_hdf5. Collective over `context`.
+/// The labels in a file of LIBSVM's format, as a matrix of one column.
+/// \pre  file.kind == FileKind::svm
+[[nodiscard]] MatrixFile labels_of(MatrixFile file);
+/// A file of LIBSVM's format read with the columns of another one, if that has more; others as they are.
+[[nodiscard]] MatrixFile with_columns_of(const MatrixFile& other, MatrixFile file);
+
+/// The matrix in a file of any kind: see read_npy, read_matrix_market, read_hdf5 and read_text_rows. Collective over
+/// `context`.
 ///
 /// \pre  dtype_of<T>() == file.dtype
 /// \throws FileError  on every rank, also if the file was replaced or written to since it was described

@@ -142,6 +142,31 @@ class Fit(CommandTest):
                 self.assertAlmostEqual(all_of_them["r2"]["training"], r2, places=12)
             self.assertNotEqual(report["objective"], all_of_them["objective"])
 
+    def test_text_files_have_the_same_model(self):
+        x, _, classes = samples(300, 4, 3)
+        x = np.where(np.random.default_rng(3).random(x.shape) < 0.3, 0, x)
+        self.save("X.npy", x)
+        self.save("y.npy", classes)
+        flags = ("--model", "logistic", "-o", "W.npy", "--predictions", "p.npy", "--predict")
+        self.fit(0, "X.npy", "--labels", "y.npy", *flags, "X.npy")
+        expected, said = self.load("W.npy"), self.load("p.npy")
+        (self.folder / "x.csv").write_text("a,b,c,d\n" + "".join(",".join(map(repr, row)) + "\n" for row in x.tolist()))
+        (self.folder / "y.csv").write_text("".join(f"{label}\n" for label in classes))
+        words = [" ".join(f"{j + 1}:{value!r}" for j, value in enumerate(row) if value) for row in x.tolist()]
+        (self.folder / "x.svm").write_text("".join(f"{label} {word}\n" for label, word in zip(classes, words)))
+        (self.folder / "few.svm").write_text("0 2:1\n0\n")
+        for ranks, files in ((3, ("x.csv", "--labels", "y.csv")), (2, ("x.svm",)), (0, ("X.npy", "--labels", "x.svm"))):
+            self.fit(ranks, *files, *flags, files[0])
+            np.testing.assert_array_equal(self.load("W.npy"), expected)
+            np.testing.assert_array_equal(self.load("p.npy"), said)
+        self.fit(2, "x.svm", *flags, "few.svm")
+        z = np.array([[0, 1, 0, 0], [0, 0, 0, 0]]) @ expected[:, :4].T + expected[:, 4]
+        np.testing.assert_array_equal(self.load("p.npy"), z.argmax(axis=1))
+        report = json.loads(self.succeed(2, "kmeans", "x.csv", "-k", "3", "-o", "l.npy", "--json"))
+        self.assertEqual(report["objective"], json.loads(self.succeed(0, "kmeans", "X.npy", "-k", "3", "-o", "l.npy", "--json"))["objective"])
+        (self.folder / "W.npy").unlink()
+        self.fail_with("x.csv has no labels, expected them in a file of --labels", "x.csv", "--model", "logistic")
+
     def test_wrong_data_are_named(self):
         x, numbers, classes = samples(30, 3, 3)
         self.save("X.npy", x)

@@ -103,7 +103,7 @@ TEST(MatrixFile, OfNoKindIsRefusedWithItsBeginning) {
         text_thrown_alike<FileError>(context, [&] { static_cast<void>(describe_matrix_file(context, scratch / "M")); });
     EXPECT_EQ(text, (scratch / "M") + ": " + found +
                         "; expected a NumPy .npy file, which begins with \"\\x93NUMPY\", a Matrix Market file, which "
-                        "begins with \"%%MatrixMarket\", or an HDF5 file");
+                        "begins with \"%%MatrixMarket\", an HDF5 file, or a name in .csv or .svm");
   }
 }
 
