@@ -100,10 +100,6 @@ void expect_consistent_methods(const SinkhornOptions& options, bool has_checkpoi
   refuse_if(has_grid && has_checkpoint, "--checkpoint is given, but --grid has none; expected whole rows");
   refuse_if(is_scaling && options.sum_way != SumWay::chosen,
             "--exchange is given, but --method scaling chooses by itself; expected another method");
-  refuse_if(options.over_relaxation != 1 && !is_scaling,
-            fmt::format("--over-relaxation is given, but --method {} has none", method));
-  refuse_if(options.over_relaxation != 1 && has_grid,
-            "--over-relaxation is given, but --grid has none; expected whole rows");
   refuse_if(has_grid && !is_scaling,
             fmt::format("--grid is given, but --method {} works on whole rows; expected scaling", method));
   refuse_if(has_grid && options.precision == Precision::bf16,
@@ -122,7 +118,7 @@ void expect_consistent_methods(const SinkhornOptions& options, bool has_checkpoi
 constexpr const char* sinkhorn_footer =
     R"(P = diag(u) K diag(v), with the factors u of the rows and v of the columns that give P its sums. If no factors exist,
 the command says why, and writes nothing. A Matrix Market file of the coordinate format stays sparse, except with several
-marginals, --grid, --over-relaxation, another --method than scaling, or --precision bf16.
+marginals, --grid, another --method than scaling, or --precision bf16.
 
 A stopped job goes on from its last checkpoint when the same command runs again with --resume; on as many ranks, with
 the same bits.
@@ -149,14 +145,13 @@ class SinkhornRun final : public ScalingRun {
     describe_input();
     files_ = MarginalFiles(context_, options_, file_.shape);
     is_sparse_ = sparse_header(file_) != nullptr && files_.problems() == 1 && how_.method == ScalingMethod::scaling &&
-                 how_.over_relaxation == 1 && !how_.grid.is_given() && how_.precision != Precision::bf16;
+                 !how_.grid.is_given() && how_.precision != Precision::bf16;
     mpi::agreed(context_, [&] {
       files_.expect_one_for_all(options_, work_.settings.checkpoint);
       const std::string whole_rows = "one column, or --method scaling with whole rows";
       if (how_.method != ScalingMethod::scaling)
         files_.expect_one_for(fmt::format("--method {}", word_of(how_.method)), whole_rows);
       if (how_.grid.is_given()) files_.expect_one_for("--grid", whole_rows);
-      if (how_.over_relaxation != 1) files_.expect_one_for("--over-relaxation", whole_rows);
       if (!is_sparse_) expect_dense_output("plan");
     });
     expect_outputs();
@@ -192,7 +187,7 @@ class SinkhornRun final : public ScalingRun {
     } else if (how_.grid.is_given()) {
       found.push_back(scaled_on_grid<T, A>(matrix, files_.of_all_rows(), limits, start));
     } else if (how_.method == ScalingMethod::scaling) {
-      found.push_back(sinkhorn::scale<T, A>(context_, rows, marginals[0], limits, start, {1, 1, how_.over_relaxation}));
+      found.push_back(sinkhorn::scale<T, A>(context_, rows, marginals[0], limits, start));
     } else {
       found.push_back(
           sinkhorn::scale_in_place<T, A>(context_, rows, marginals[0], form_of(how_.method), limits, {}, exchange()));
@@ -238,11 +233,7 @@ class SinkhornRun final : public ScalingRun {
 
   sinkhorn::Limits begun(Index own_rows, std::size_t problems) {
     nlohmann::json settings{{"precision", name(precision_)}};
-    if (is_sparse_) {
-      settings["sparse"] = true;
-    } else {
-      settings["over_relaxation"] = how_.over_relaxation;
-    }
+    if (is_sparse_) settings["sparse"] = true;
     begin_iterations(problems == 1 ? "scaling" : fmt::format("scaling to {} marginals", problems),
                      {{input_, options_.rows, options_.columns, options_.start}, std::move(settings), own_rows});
     return limits();

@@ -222,7 +222,6 @@ class TransportRun final : public CostRun {
     auto identity = CostRun::identity({}, {options_.rows, options_.columns, options_.start});
     identity.settings["rho of the rows"] = number_or_null(costs_.rho.rows);
     identity.settings["rho of the columns"] = number_or_null(costs_.rho.columns);
-    identity.settings["over_relaxation"] = options_.over_relaxation;
     identity.own_rows = costs.own_rows();
     begin_iterations(count == 1 ? "transporting" : fmt::format("transporting {} pairs of masses", count),
                      std::move(identity));

@@ -48,8 +48,7 @@ sinkhorn::TransportOptions CostRun::transports() {
           .domain = costs_.method,
           .first_epsilon = costs_.first_epsilon,
           .limits = limits(),
-          .rho = costs_.rho,
-          .over_relaxation = costs_.over_relaxation};
+          .rho = costs_.rho};
 }
 
 Checkpoints::Identity CostRun::identity(std::vector<std::string> before, const std::vector<std::string>& after) const {

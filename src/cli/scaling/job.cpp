@@ -166,7 +166,9 @@ void ScalingRun::expect_dense_output(std::string_view what) const {
 
 std::vector<Index> ScalingRun::phases_of(const io::MatrixFile& file, Index beside_bytes) const {
   const Index elements = io::slab_layout(file.shape, file.order, context_.size()).elements_of(context_.rank());
-  const Index vectors = 6 * (file.shape.rows + file.shape.columns) * Index{sizeof(double)};
+  const Index of_acceleration = options_.acceleration == sinkhorn::Acceleration::none ? 0 : 15;  // a column
+  const Index vectors =
+      (6 * (file.shape.rows + file.shape.columns) + of_acceleration * file.shape.columns) * Index{sizeof(double)};
   const Index read = io::bytes(file.dtype);
   const Index kept = element_bytes(precision_);
   const bool is_reordered = file.order == StorageOrder::column_major;  // beside itself, when read and when written
@@ -175,6 +177,7 @@ std::vector<Index> ScalingRun::phases_of(const io::MatrixFile& file, Index besid
 }
 
 void ScalingRun::begin_iterations(const std::string& stage, Checkpoints::Identity identity) {
+  identity.settings["acceleration"] = name(options_.acceleration);
   checkpoints_.emplace(context_, work_.settings, options_.most_iterations, std::move(identity));
   read_seconds_ = phase_->seconds();
   work_.meter.stage(stage, 0, 0);
@@ -190,7 +193,7 @@ sinkhorn::Limits ScalingRun::limits() {
     log_.took(iteration, error);
     if (work_.settings.trace.empty() && log_.shown == IterationLog::most_shown) context_.timeline().stop();
   };
-  sinkhorn::Limits limits{tolerance, options_.most_iterations, listener};
+  sinkhorn::Limits limits{tolerance, options_.most_iterations, options_.acceleration, listener};
   if (!checkpoints_) return limits;
   checkpoints_->put_into(limits.checkpoints);
   limits.checkpoints.from = checkpoints_->from();
@@ -251,7 +254,6 @@ void ScalingRun::report_marginals(Report& report) const {
   report.fact_or_null("marginals.rows", options_.rows);
   report.fact_or_null("marginals.columns", options_.columns);
   report.fact_or_null("start", options_.start);
-  report.fact("over_relaxation", options_.over_relaxation);
 }
 
 void ScalingRun::report_problems(Report& report, const std::vector<double>& costs,
@@ -300,6 +302,7 @@ void ScalingRun::report(Report& report) {
   report.fact_or_null("report", settings.page);
   report.fact_or_null("trace", settings.trace);
   fact_in_row(report, "tolerance", "tolerance", options_.tolerance_of(precision_));
+  report.fact("acceleration", name(options_.acceleration));
   report.line("status", fmt::format("{}: {}", report.fact("status", name(outcome_.status)),
                                     report.fact("reason", outcome_.reason)));
   fact_in_row(report, "iterations", "iterations", iterations_);

@@ -9,6 +9,7 @@
 
 namespace plait::cli {
 
+using sinkhorn::Acceleration;
 using sinkhorn::Domain;
 using sinkhorn::Metric;
 
@@ -18,12 +19,6 @@ double parse_tolerance(std::string_view text) {
   const double tolerance = parse_number(text);
   if (tolerance >= 0) return tolerance;
   throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
-}
-
-double parse_over_relaxation(std::string_view text) {
-  const double factor = parse_number(text);
-  if (factor > 0 && factor < 2) return factor;
-  throw ArgumentError(fmt::format("{} is not between 0 and 2; expected such a number, 1 for none", text));
 }
 
 double parse_power(std::string_view text) {
@@ -54,6 +49,8 @@ std::string_view name(Domain domain) {
   return "";
 }
 
+std::string_view name(Acceleration acceleration) { return acceleration == Acceleration::automatic ? "auto" : "none"; }
+
 Index element_bytes(Precision precision) {
   if (precision == Precision::bf16) return 2;
   return precision == Precision::f32 || precision == Precision::mixed ? 4 : 8;
@@ -79,11 +76,6 @@ void add_start(CLI::App& command, ScalingOptions& options, const std::string& ve
   add_path(command, "--start", options.start, "FILE.npy",
            fmt::format("Begin with these {} of the columns, of a run before", vectors))
       ->group(group::iteration);
-  add_value(
-      command, "--over-relaxation", options.over_relaxation, parse_over_relaxation, "NUMBER",
-      "Factor of the logarithmic step, below 2: may be quicker where convergence is slow, and may not converge; 1 by "
-      "default")
-      ->group(group::iteration);
 }
 
 void add_precision(CLI::App& command, ScalingOptions& options, const std::vector<Precision>& precisions) {
@@ -102,6 +94,10 @@ void add_limits(CLI::App& command, ScalingOptions& options, const std::string& m
       ->group(group::iteration);
   add_value(command, "--max-iterations", options.most_iterations, parse_positive_count, "COUNT",
             fmt::format("{}; 10000 by default", most_iterations))
+      ->group(group::iteration);
+  add_choice(command, "--acceleration", options.acceleration,
+             {{name(Acceleration::automatic), Acceleration::automatic}, {name(Acceleration::none), Acceleration::none}},
+             "WORD", "Steps that the last iterations foretell, or plain iterations: {}")
       ->group(group::iteration);
 }
 

@@ -26,6 +26,9 @@ inline constexpr Index usual_checkpoint_every = 100;
 /// "auto", "factors", "logarithms"
 [[nodiscard]] std::string_view name(sinkhorn::Domain domain);
 
+/// "auto", "none"
+[[nodiscard]] std::string_view name(sinkhorn::Acceleration acceleration);
+
 /// Of an element as it is stored.
 [[nodiscard]] Index element_bytes(Precision precision);
 
@@ -48,7 +51,7 @@ struct ScalingOptions {
   Precision precision = Precision::automatic;
   std::optional<double> tolerance;
   Index most_iterations = 10'000;
-  double over_relaxation = 1;  // none
+  sinkhorn::Acceleration acceleration = sinkhorn::Acceleration::automatic;
 
   /// The tolerance that was given, or what suits the precision.
   [[nodiscard]] double tolerance_of(Precision precision) const;
@@ -75,12 +78,12 @@ void add_vectors(CLI::App& command, ScalingOptions& options, const std::string& 
 /// --rows and --columns.
 void add_marginals(CLI::App& command, ScalingOptions& options, const std::string& of_rows);
 
-/// --start and --over-relaxation.
+/// --start.
 void add_start(CLI::App& command, ScalingOptions& options, const std::string& vectors);
 
 void add_precision(CLI::App& command, ScalingOptions& options, const std::vector<Precision>& precisions);
 
-/// --tolerance and --max-iterations, which limits `most_iterations`.
+/// --tolerance, --acceleration and --max-iterations, which limits `most_iterations`.
 void add_limits(CLI::App& command, ScalingOptions& options, const std::string& most_iterations);
 
 /// Those of the host, last of all.

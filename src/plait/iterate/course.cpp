@@ -1,5 +1,7 @@
 #include "plait/iterate/course.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,10 +34,16 @@ void name_arguments(const Limits& limits, mpi::Alike& arguments) {
 
 Course::Course(const Limits& limits, Rounding rounding) : limits_(limits), rounding_(std::move(rounding)) {}
 
-void Course::save(Checkpoint& checkpoint) const { checkpoint.shared["errors"] = errors_; }
+void Course::save(Checkpoint& checkpoint) const {
+  checkpoint.shared["errors"] = errors_;
+  checkpoint.numbers["errors that may have grown"] = static_cast<double>(fall_from_);
+}
 
 void Course::resume(const Checkpoint& checkpoint) {
   errors_ = vector_of(checkpoint.shared, "errors");
+  const auto grown = checkpoint.numbers.find("errors that may have grown");
+  fall_from_ =
+      grown == checkpoint.numbers.end() ? 0 : std::min(errors_.size(), static_cast<std::size_t>(grown->second));
   state_ = {static_cast<Index>(errors_.size()), errors_.empty() ? 0 : errors_.back()};
   if (!is_at_limit()) return;
   throw ArgumentError(fmt::format("the number of iterations is limited to {}, expected more than the {} that were done",
@@ -49,15 +57,15 @@ void Course::took(double error) {
 }
 
 bool Course::is_due_to_end() const {
-  return !errors_.empty() && (state_.error <= limits_.tolerance || is_rounding(errors_, rounding_));
+  return !errors_.empty() && (state_.error <= limits_.tolerance || is_at_rounding());
 }
 
 bool Course::is_over() {
   if (errors_.empty()) return false;
   if (state_.error <= limits_.tolerance) {
     end(End::converged, fmt::format("the error is {:.3g}, the tolerance {:.3g}", state_.error, limits_.tolerance));
-  } else if (is_rounding(errors_, rounding_)) {
-    const bool is_wide = !is_at_roundoff(errors_, rounding_.roundoff);
+  } else if (is_at_rounding()) {
+    const bool is_wide = !is_at_roundoff(std::span(errors_).subspan(fall_from_), rounding_.roundoff);
     end(End::numbers, fmt::format("the error stays at {:.3g}, which is what rounding leaves{}; the tolerance is {:.3g}",
                                   state_.error, is_wide ? " of " + rounding_.terms : "", limits_.tolerance));
   }

@@ -39,13 +39,17 @@ class Course {
   [[nodiscard]] bool has_room() const noexcept { return errors_.size() < errors_.capacity(); }
   void make_room() { errors_.reserve(2 * errors_.size() + 64); }
 
+  /// Errors from the next one on are to fall; those before tell nothing of rounding if they did not.
+  void forget_growth() noexcept { fall_from_ = errors_.size(); }
+
   /// Whether the error is what was wanted, or what rounding leaves.
   [[nodiscard]] bool is_due_to_end() const;
   /// The same, and the state then says which.
   [[nodiscard]] bool is_over();
   [[nodiscard]] bool is_at_limit() const noexcept { return state_.step >= limits_.most_iterations; }
-  /// Whether the iteration to come is the last one that is allowed.
+  /// Whether the iteration to come is the last one that is allowed, or one after which `is_slow` may be true.
   [[nodiscard]] bool is_last() const noexcept { return state_.step + 1 >= limits_.most_iterations; }
+  [[nodiscard]] bool is_to_be_asked() const noexcept { return iterate::is_to_be_asked(errors_.size() + 1); }
   /// Whether it is time to ask if there is a solution at all.
   [[nodiscard]] bool is_slow() const { return iterate::is_slow(errors_); }
 
@@ -61,7 +65,10 @@ class Course {
   Limits limits_;
   Rounding rounding_;
   State state_;
+  [[nodiscard]] bool is_at_rounding() const { return is_rounding(errors_, rounding_, fall_from_); }
+
   std::vector<double> errors_;
+  std::size_t fall_from_ = 0;
 };
 
 }  // namespace plait::iterate

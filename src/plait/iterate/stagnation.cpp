@@ -36,17 +36,17 @@ bool is_at_roundoff(std::span<const double> errors, double roundoff) {
   return errors.size() > patience && errors.back() <= roundings * roundoff && !has_fallen(errors);
 }
 
-bool is_rounding(std::span<const double> errors, const Rounding& rounding) {
+bool is_rounding(std::span<const double> errors, const Rounding& rounding, std::size_t fall_from) {
   if (errors.empty() || !std::isfinite(errors.back())) return false;
-  if (is_at_roundoff(errors, rounding.roundoff)) return true;
+  const auto falling = errors.subspan(fall_from);
+  if (is_at_roundoff(falling, rounding.roundoff)) return true;
   if (errors.back() > 4 * rounding.span * rounding.roundoff) return false;
-  return rounding.errors == Errors::fall ? has_lost_monotony(errors) : has_no_smaller_one_since_half(errors);
+  return rounding.errors == Errors::fall ? has_lost_monotony(falling) : has_no_smaller_one_since_half(errors);
 }
 
 bool is_slow(std::span<const double> errors) {
-  constexpr std::size_t first = 64;
   const std::size_t n = errors.size();
-  if (n < first || (n & (n - 1)) != 0) return false;
+  if (!is_to_be_asked(n)) return false;
   return errors.back() > 0.5 * errors[n / 2 - 1];
 }
 

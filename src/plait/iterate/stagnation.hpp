@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <span>
 #include <string>
@@ -23,7 +24,7 @@ template <class T>
 /// How errors behave in exact numbers.
 enum class Errors : unsigned char {
   fall,       ///< none is larger than the one before
-  fluctuate,  ///< they come and go while they fall, as with over-relaxation
+  fluctuate,  ///< they come and go while they fall
 };
 
 /// What the errors of a method are off by.
@@ -40,9 +41,17 @@ struct Rounding {
 /// The same, also where terms are `span` times as large as the logarithms that they add up to, so that these are off by
 /// so many roundings, each its own way: sums then come and go. Errors that fluctuate anyway take as many iterations
 /// again without a smaller one to tell.
-[[nodiscard]] bool is_rounding(std::span<const double> errors, const Rounding& rounding);
+///
+/// \param fall_from  the first error of those that are to fall
+[[nodiscard]] bool is_rounding(std::span<const double> errors, const Rounding& rounding, std::size_t fall_from = 0);
 
-/// Asked after 64, 128, 256... iterations: whether half of them have not even halved the error. At other times false.
+/// After 64, 128, 256... iterations.
+[[nodiscard]] constexpr bool is_to_be_asked(std::size_t iterations) noexcept {
+  constexpr std::size_t first = 64;
+  return iterations >= first && (iterations & (iterations - 1)) == 0;
+}
+
+/// Asked then: whether half of the iterations have not even halved the error. At other times false.
 [[nodiscard]] bool is_slow(std::span<const double> errors);
 
 }  // namespace plait::iterate

@@ -20,9 +20,10 @@ class Resume(CommandTest):
         self.save("C.npy", np.subtract.outer(x, x[::-1]) ** 2)
         h = random.random((150, 3))
         self.save("B.npy", h / h.sum(0))
-        histograms = ("--histograms", "B.npy", "--tolerance", "1e-15", "--max-iterations")
+        long = ("--acceleration", "none", "--tolerance", "1e-15", "--max-iterations")
+        histograms = ("--histograms", "B.npy", *long)
         self.jobs = {
-            "balance": ("balance", "A.npy", "--tolerance", "1e-15", "--max-iterations", "6000"),
+            "balance": ("balance", "A.npy", *long, "6000"),
             "factors": ("barycentre", "C.npy", "--epsilon", "0.01", *histograms, "4000"),
             "logarithms": ("barycentre", "C.npy", "--epsilon", "0.0005", "--method", "logarithms", *histograms, "300"),
             "points": ("barycentre", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", *histograms, "300"),

@@ -200,8 +200,7 @@ class Sinkhorn(CommandTest):
             (("sinkhorn", "K.npy", "-o", "P.npy", "--max-iterations", "0"), "--max-iterations: '0' is no count"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--method", "in-place", "--start", "v.npy"), "--start is given, but --method in-place"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--row-factors", "P.npy"), "name one file, expected different ones"),
-            (("sinkhorn", "K.npy", "-o", "P.npy", "--over-relaxation", "2"), "--over-relaxation: 2 is not between 0 and 2"),
-            (("sinkhorn", "K.npy", "-o", "P.npy", "--method", "in-place", "--over-relaxation", "1.5"), "--over-relaxation is given, but --method in-place"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--acceleration", "much"), "--acceleration: 'much' is unknown; expected auto or none"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint is missing"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint"),
             (("purify", "K.npy", "-o", "P.npy", "--electrons", "2", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint"),
@@ -240,7 +239,7 @@ class Sinkhorn(CommandTest):
                 p = expected.sum(1)
                 self.assertAlmostEqual(report["marginal_kl"]["rows"], (p * np.log(p / self.r) - p + self.r).sum(), 8)
                 self.assertLess(abs(report["duality_gap"]), 1e-10)
-        text = self.succeed(0, "transport", "C.npy", "--epsilon", "0.05", "--unbalanced", "1", "-o", "P.npy", "--over-relaxation", "1.1")
+        text = self.succeed(0, "transport", "C.npy", "--epsilon", "0.05", "--unbalanced", "1", "-o", "P.npy", "--acceleration", "none")
         self.assertRegex(text, r"(?m)^  mass +\S+ moved; rows: rho 1, KL \S+; columns: rho 1, KL \S+$")
 
     def test_transport(self):
@@ -360,7 +359,7 @@ class Sinkhorn(CommandTest):
 
     def test_a_checkpoint_may_have_any_name(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
-        job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--checkpoint", os.fsdecode(b"state\xff"), "--checkpoint-every", "12")
+        job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--acceleration", "none", "--checkpoint", os.fsdecode(b"state\xff"), "--checkpoint-every", "12")
         for more in ((), ("--resume",)):
             self.assertIn("no support", self.run_plait(0, *job, *more).stderr)
         self.assertTrue({os.fsdecode(b"state\xff" + end) for end in (b"", b".a.npy", b".b.npy")} <= self.files())
@@ -620,13 +619,13 @@ class Sinkhorn(CommandTest):
             np.testing.assert_array_equal(self.load("P.npy"), plan)
         np.testing.assert_allclose(plan, expected, atol=1e-7)
         self.coordinate_file("triangle.mtx", np.triu(np.ones((3, 3))))
-        result = self.run_plait(2, "sinkhorn", "triangle.mtx", "-o", "P.npy", "--max-iterations", "99", "--quiet")
+        result = self.run_plait(2, "sinkhorn", "triangle.mtx", "-o", "P.npy", "--max-iterations", "9", "--quiet")
         self.assertIn("no total support", result.stderr)
         self.assertIn("the entry in row 0, column 1 and 2 others are in no such matrix", result.stderr)
         result = self.run_plait(0, "sinkhorn", "K.npy", "-o", "P.mtx")
         self.assertIn("P.mtx would be a sparse plan, but K.npy is dealt with as a dense matrix", result.stderr)
         # As a dense matrix, which such a file has by columns; the plan keeps that order, and a start is of the columns.
-        self.succeed(0, "sinkhorn", "K.mtx", "-o", "P.npy", "--start", "v.npy", "--over-relaxation", "1.1", "--quiet")
+        self.succeed(0, "sinkhorn", "K.mtx", "-o", "P.npy", "--start", "v.npy", "--grid", "1x1", "--quiet")
         np.testing.assert_allclose(self.load("P.npy"), expected, atol=1e-7)
 
     def test_jobs_that_are_killed_at_any_moment_go_on_with_the_same_bits(self):
@@ -651,14 +650,14 @@ class Sinkhorn(CommandTest):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
         sizes = []
         for every in ("12", "60"):  # of 64
-            result = self.run_plait(0, "sinkhorn", "no_support.npy", "-o", "P.npy", "--checkpoint", f"{every}.json", "--checkpoint-every", every)
+            result = self.run_plait(0, "sinkhorn", "no_support.npy", "-o", "P.npy", "--acceleration", "none", "--checkpoint", f"{every}.json", "--checkpoint-every", every)
             self.assertIn("no support", result.stderr)
             sizes.append((self.folder / f"{every}.json").stat().st_size)
         self.assertEqual(*sizes)
 
     def test_a_checkpoint_that_is_not_as_it_was_written_is_an_error(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
-        job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--checkpoint", "state.json")
+        job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--acceleration", "none", "--checkpoint", "state.json")
         self.assertIn("no support", self.run_plait(0, *job, "--checkpoint-every", "50").stderr)
         self.assertIn("no support", self.run_plait(2, *job, "--resume").stderr)
         self.assertIn("its precision was", self.run_plait(0, *job, "--resume", "--precision", "f32").stderr)

@@ -130,8 +130,7 @@ TEST_F(ManyProblems, AreWhatEachAloneIsHoweverFactorsAreUpdated) {
     own_masses.emplace_back(problems[k]);
   }
   const auto expect_alike = [&](TransportOptions options, std::size_t stages) {
-    SCOPED_TRACE(std::to_string(options.epsilon) + ", " + std::to_string(options.rho.rows) + ", " +
-                 std::to_string(options.over_relaxation));
+    SCOPED_TRACE(std::to_string(options.epsilon) + ", " + std::to_string(options.rho.rows));
     std::vector<Marginals> marginals;
     for (std::size_t k = 0; k < 3; ++k) {
       const bool may_differ = !options.rho.is_balanced();
@@ -157,10 +156,10 @@ TEST_F(ManyProblems, AreWhatEachAloneIsHoweverFactorsAreUpdated) {
       }
     }
   };
-  expect_alike({.epsilon = 0.05, .over_relaxation = 1.2}, 1);
+  expect_alike({.epsilon = 0.05}, 1);
   expect_alike({.epsilon = 0.05, .first_epsilon = 0.8}, 3);
   expect_alike({.epsilon = 0.1, .rho = {0.4, 0.4}}, 1);
-  expect_alike({.epsilon = 0.1, .rho = {2, infinity}, .over_relaxation = 1.2}, 1);
+  expect_alike({.epsilon = 0.1, .rho = {2, infinity}}, 1);
   expect_alike({.epsilon = 0.05, .first_epsilon = 0.8, .rho = {infinity, 0.2}}, 3);
 }
 

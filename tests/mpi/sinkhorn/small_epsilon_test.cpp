@@ -214,13 +214,12 @@ struct SmallEpsilonBatch : ::testing::Test {
 TEST_F(SmallEpsilonBatch, IsWhatEachTransportAloneIs) {
   const TransportOptions small{.epsilon = 1e-4, .limits = {.tolerance = 1e-4, .most_iterations = 40}};
   // The first stages are by factors: of several problems beside another matrix than that of one.
-  expect_each_alone<double, double>(small, 1e-13);
-  expect_each_alone<float, double>(small, 1e-13);
+  expect_each_alone<double, double>(small, 1e-11);
+  expect_each_alone<float, double>(small, 1e-11);
   expect_each_alone<float, float>({.epsilon = 1e-3, .limits = {.tolerance = 1e-3, .most_iterations = 40}}, 1e-5);
   expect_each_alone<double, double>(
       {.epsilon = 1e-4, .limits = {.tolerance = 1e-6, .most_iterations = 40}, .rho = {0.1, infinity}}, 1e-13);
-  expect_each_alone<double, double>(
-      {.epsilon = 0.05, .domain = Domain::logarithmic, .limits = {.tolerance = 1e-6}, .over_relaxation = 1.2}, 0);
+  expect_each_alone<double, double>({.epsilon = 0.05, .domain = Domain::logarithmic, .limits = {.tolerance = 1e-6}}, 0);
   const TransportOptions by_logarithms{
       .epsilon = 1e-4, .domain = Domain::logarithmic, .limits = {.tolerance = 1e-6, .most_iterations = 40}};
   expect_each_alone<double, double>(by_logarithms, 0);

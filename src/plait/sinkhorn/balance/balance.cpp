@@ -43,7 +43,7 @@ class Balancing final : public Method {
   }
 
   /// The error is that of the x before it moves on.
-  void rows(const Round& /*round*/, std::span<Found> found) override {
+  void rows(std::span<const std::size_t> /*problems*/, std::span<Found> found) override {
     if (!are_products_of_x_) multiply();
     double distance = 0;
     for (std::size_t i = 0; i < x_.size(); ++i) {
@@ -61,6 +61,13 @@ class Balancing final : public Method {
       if (!(x_[i] > 0) || !std::isfinite(x_[i])) return {0};
     }
     return {};
+  }
+
+  [[nodiscard]] std::optional<Iterate> iterate(std::size_t /*problem*/) override {
+    return Iterate{std::span(x_), false, problem(0).columns};
+  }
+  void find_slopes(std::size_t /*problem*/, std::span<double> slopes) override {
+    for (std::size_t i = 0; i < x_.size(); ++i) slopes[i] = x_[i] == 0 ? 0 : sum_ - x_[i] * products_[i];
   }
 
   [[nodiscard]] std::vector<Feasibility> look_for_proof(std::span<const std::size_t> /*problems*/) override {

@@ -10,6 +10,7 @@
 #include "plait/iterate/solver.hpp"
 #include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/alike.hpp"
+#include "plait/sinkhorn/course/acceleration.hpp"
 
 namespace plait::sinkhorn {
 
@@ -30,8 +31,8 @@ enum class Status : unsigned char {
 /// The result of a run beside its numbers. The same on all ranks.
 ///
 /// An *error* is the sum over all columns of |sum of the plan's column - sum that it is to have|, divided by the sum of
-/// all marginals. With a plain update (see `Update`) the rows have their sums, and the error does not grow from
-/// iteration to iteration, both up to rounding; others count what the rows are off by, too, and may grow for a while.
+/// all marginals. The rows have their sums, up to rounding, and without acceleration the error does not grow from
+/// iteration to iteration where the sums have to be those of the marginals.
 struct Outcome {
   Status status = Status::converged;
   std::string reason = {};  // in words and numbers, for people
@@ -48,10 +49,11 @@ struct Checkpoints {
   const iterate::Checkpoint* from = nullptr;  // none: from the beginning. Of the same run on all ranks
 };
 
-/// When a run ends, and who is told how it goes.
+/// How a run goes: when it ends, how fast, and who is told.
 struct Limits {
   double tolerance = 1e-9;  // of the error, see `Outcome`
   Index most_iterations = 10'000;
+  Acceleration acceleration = Acceleration::automatic;
   /// Called on all ranks after each iteration; what it throws on one of them has to be thrown on all.
   std::function<void(Index iteration, double error)> listener = {};
   Checkpoints checkpoints = {};  // of runs for one problem

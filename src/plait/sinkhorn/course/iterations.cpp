@@ -25,6 +25,12 @@ Status status_of(End end, bool are_uniform) {
   }
 }
 
+/// Below which errors that do not fall are rounding: see `is_rounding`.
+double where_errors_fall(const iterate::Rounding& rounding) {
+  const double span = rounding.errors == iterate::Errors::fall ? 4 * rounding.span : 0;
+  return std::max(64.0, span) * rounding.roundoff;
+}
+
 std::string why_slow(const Feasibility& found, const AxisNames& names) {
   if (!found.is_tight) return {};
   return "; it falls slowly because the matrix has no total support: " + describe(found.bottleneck, names) +
@@ -53,6 +59,7 @@ void expect_valid(const Limits& limits) {
 
 void name_arguments(const Limits& limits, mpi::Alike& arguments) {
   iterate::name_arguments({limits.tolerance, limits.most_iterations}, arguments);
+  arguments.add("acceleration", limits.acceleration);
   arguments.add("listener", limits.listener != nullptr);
   arguments.add("checkpoints", limits.checkpoints.keep != nullptr);
   arguments.add("state to go on from", limits.checkpoints.from != nullptr);
@@ -64,6 +71,10 @@ Iterations::Iterations(mpi::Context& context, Method& method, const Limits& limi
     runs_.assign(method.count(), Run{iterate::Course({limits.tolerance, limits.most_iterations}, rounding)});
     active_.resize(runs_.size());
     found_.resize(runs_.size());
+    moving_.reserve(runs_.size());
+    for (std::size_t k = 0; k < runs_.size() && limits.acceleration == Acceleration::automatic; ++k) {
+      if (const auto iterate = method.iterate(k)) runs_[k].acceleration.emplace(*iterate, where_errors_fall(rounding));
+    }
     std::iota(active_.begin(), active_.end(), std::size_t{0});
     tell(0);
   });
@@ -79,17 +90,55 @@ bool Iterations::advance() {
     return false;
   }
   find_errors();
-  if (active_.empty()) return false;
-  const auto lost = method_->columns(active_);
-  if (!lost.empty()) end(lost, lost);
+  move_columns();
   return !active_.empty();
+}
+
+/// Goes back to the plain successor of the iterate before.
+void Iterations::fail(std::size_t k) {
+  runs_[k].acceleration->fail(*method_->iterate(k));
+  runs_[k].course.forget_growth();
+}
+
+bool Iterations::is_to_move(std::size_t k) {
+  Run& run = runs_[k];
+  if (!run.acceleration) return true;
+  const bool is_lost = std::exchange(run.is_lost, false);
+  if (!is_lost) {
+    method_->find_slopes(k, run.acceleration->slopes());
+    if (run.acceleration->has_risen(*method_->iterate(k))) return true;
+  }
+  fail(k);
+  return false;
+}
+
+void Iterations::move_columns() {
+  moving_.clear();
+  for (const std::size_t k : active_) {
+    if (is_to_move(k)) moving_.push_back(k);
+  }
+  if (moving_.empty()) return;
+  auto lost = method_->columns(moving_);
+  for (const std::size_t k : lost) std::erase(moving_, k);
+  std::erase_if(lost, [this](std::size_t k) {
+    const bool is_undone = runs_[k].is_accelerated();
+    if (is_undone) fail(k);
+    return is_undone;
+  });
+  if (!lost.empty()) end(lost, lost);
+  for (const std::size_t k : moving_) {
+    Run& run = runs_[k];
+    if (!run.acceleration) continue;
+    run.acceleration->moved(*method_->iterate(k), run.course.errors());
+    if (run.is_accelerated()) run.course.forget_growth();
+  }
 }
 
 /// Most iterations only go on, which takes no memory that has to be agreed upon.
 bool Iterations::is_anything_to_decide(std::span<const Found> found) const {
   for (std::size_t n = 0; n < found.size(); ++n) {
     const iterate::Course& course = runs_[active_[n]].course;
-    if (found[n].is_out_of_range || !std::isfinite(found[n].error)) return true;
+    if (found[n].is_out_of_range) return true;
     if (course.is_due_to_end() || course.is_slow() || course.is_at_limit()) return true;
   }
   return false;
@@ -103,10 +152,20 @@ void Iterations::find_errors() {
   }
   const std::span<Found> found = std::span(found_).first(active_.size());
   std::ranges::fill(found, Found());
-  method_->rows({active_, runs_[active_.front()].course.is_last()}, found);
+  for (const std::size_t k : active_) {
+    // What is found last is no worse than the best, and so is what is asked for proof.
+    Run& run = runs_[k];
+    if (!run.is_accelerated() || !(run.course.is_last() || run.course.is_to_be_asked())) continue;
+    run.acceleration->go_plainly(*method_->iterate(k));
+  }
+  method_->rows(active_, found);
   state_.error = 0;
   for (std::size_t n = 0; n < found.size(); ++n) {
-    runs_[active_[n]].course.took(found[n].error);
+    Run& run = runs_[active_[n]];
+    if (!std::isfinite(found[n].error)) found[n].is_out_of_range = true;
+    run.is_lost = found[n].is_out_of_range && run.is_accelerated();
+    if (run.is_lost) found[n] = {run.course.state().error};
+    run.course.took(found[n].error);
     if (!(found[n].error <= state_.error)) state_.error = found[n].error;
   }
   state_.step = runs_[active_.front()].course.state().step;
@@ -116,7 +175,7 @@ void Iterations::find_errors() {
   mpi::agreed(*context_, [&] {
     for (std::size_t n = 0; n < found.size(); ++n) {
       iterate::Course& course = runs_[active_[n]].course;
-      if (found[n].is_out_of_range || !std::isfinite(found[n].error)) {
+      if (found[n].is_out_of_range) {
         out_of_range.push_back(active_[n]);
         doubted.push_back(active_[n]);
       } else if (!course.is_over() && (course.is_slow() || course.is_at_limit())) {
@@ -165,11 +224,13 @@ void Iterations::tell(double error) {
 void Iterations::save(iterate::Checkpoint& checkpoint) const {
   method_->save(checkpoint);
   runs_.front().course.save(checkpoint);
+  if (runs_.front().acceleration) runs_.front().acceleration->save(checkpoint);
 }
 
 void Iterations::resume(const iterate::Checkpoint& checkpoint) {
   runs_.front().course.resume(checkpoint);
   method_->resume(checkpoint);
+  if (runs_.front().acceleration) runs_.front().acceleration->resume(checkpoint);
   state_ = runs_.front().course.state();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,17 +10,12 @@
 #include "plait/iterate/solver.hpp"
 #include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/sinkhorn/course/acceleration.hpp"
 #include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 namespace plait::sinkhorn {
-
-/// An iteration to be carried out.
-struct Round {
-  std::span<const std::size_t> problems;  // which ones take part: the numbers of those that have not ended
-  bool is_last = false;                   // that is allowed
-};
 
 /// What an iteration has found of a problem. The same on all ranks.
 struct Found {
@@ -44,9 +40,15 @@ class Method {
   [[nodiscard]] const CheckedMarginals& problem(std::size_t k) const noexcept { return *problems_[k]; }
 
   /// The first half of an iteration: gives the rows their sums, and sums the columns up over all ranks.
-  virtual void rows(const Round& round, std::span<Found> found) = 0;
+  ///
+  /// \param problems  which ones take part: the numbers of those that have not ended
+  virtual void rows(std::span<const std::size_t> problems, std::span<Found> found) = 0;
   /// The second half: gives the columns their sums. Returns the problems for which numbers left their range.
   virtual std::vector<std::size_t> columns(std::span<const std::size_t> problems) = 0;
+  /// What columns move, if it can be moved further: see `QuasiNewton`.
+  [[nodiscard]] virtual std::optional<Iterate> iterate(std::size_t /*problem*/) { return std::nullopt; }
+  /// Between the halves: how the dual rises with the logarithms of columns' factors, what their sums lack.
+  virtual void find_slopes(std::size_t /*problem*/, std::span<double> /*slopes*/) {}
 
   /// Looks for proof that there is no plan; see `feasibility`.
   [[nodiscard]] virtual std::vector<Feasibility> look_for_proof(std::span<const std::size_t> problems) {
@@ -89,12 +91,18 @@ class Iterations {
  private:
   struct Run {
     iterate::Course course;
+    std::optional<QuasiNewton> acceleration = {};
     bool is_out_of_range = false;
+    bool is_lost = false;  // the step that was made: sums are no numbers
     [[nodiscard]] bool is_over() const { return course.state().end != iterate::End::none; }
+    [[nodiscard]] bool is_accelerated() const { return acceleration && acceleration->is_under_way(); }
   };
 
   [[nodiscard]] bool is_anything_to_decide(std::span<const Found> found) const;
   void find_errors();
+  void move_columns();
+  void fail(std::size_t k);
+  [[nodiscard]] bool is_to_move(std::size_t k);
   void end(std::span<const std::size_t> out_of_range, std::span<const std::size_t> doubted);
   void tell(double error);
 
@@ -102,7 +110,8 @@ class Iterations {
   Method* method_;
   std::vector<Run> runs_;
   std::vector<std::size_t> active_;
-  std::vector<Found> found_;  // of these
+  std::vector<Found> found_;         // of these
+  std::vector<std::size_t> moving_;  // of these, whose columns are to move
   iterate::State state_;
 };
 

@@ -134,7 +134,7 @@ void for_each_few_rows(matrix_view<const T> block, F&& f) {
   }
 }
 
-/// An iteration on a block of a grid. The error of an iteration comes with the sums of rows of the next one.
+/// An iteration on a block of a grid.
 template <class T, class A>
 class GridScaling final : public Method {
  public:
@@ -146,8 +146,9 @@ class GridScaling final : public Method {
         first_column_(place.first_column),
         begins_a_row_(parts.row.rank() == 0),
         exact_(parts.row.size()),
-        over_row_(parts.row, place.rows + exact_.size() + 1),
-        over_column_(parts.column, place.columns + 1) {
+        over_row_(parts.row, place.rows),
+        over_column_(parts.column, place.columns + 1),
+        errors_over_row_(parts.row, exact_.size() + 1) {
     mpi::agreed(context, [&] {
       const auto first = static_cast<std::size_t>(place.first_column);
       const auto columns = static_cast<std::size_t>(place.columns);
@@ -155,29 +156,25 @@ class GridScaling final : public Method {
       for (std::size_t j = 0; j < columns && !start.empty(); ++j) {
         factors_->v[j] = factors_->column_marginals[j] > 0 ? start[first + j] : A{0};
       }
-      v_before_ = factors_->v;
-      row_sums_.resize(factors_->u.size() + static_cast<std::size_t>(exact_.size() + 1));
+      next_ = factors_->v;
+      row_sums_.resize(factors_->u.size());
       column_sums_.resize(columns + 1);
+      errors_.resize(static_cast<std::size_t>(exact_.size() + 1));
     });
   }
 
-  void rows(const Round& round, std::span<Found> found) override {
-    if (!has_row_sums_) static_cast<void>(find_rows());
-    has_row_sums_ = true;
-    if (!scale_rows()) {
-      found.front() = {std::numeric_limits<double>::quiet_NaN(), true};
-      return;
-    }
-    scale_columns();
-    if (round.is_last) {
-      std::ranges::fill(row_sums_, A{0});
-      found.front() = exchange_rows();
-    } else {
-      found.front() = find_rows();
-    }
+  void rows(std::span<const std::size_t> /*problems*/, std::span<Found> found) override {
+    factors_->starved_rows = factors_->starved_columns = 0;
+    for_each_few_rows(block_, [&](Index first, const auto& rows) {
+      kernels_.row_sums(rows, factors_->v.data(), row_sums_.data() + first, {});
+    });
+    over_row_(row_sums_);
+    found.front() = scale_rows() ? error_of(next_columns()) : Found{std::numeric_limits<double>::quiet_NaN(), true};
   }
-  /// Was done with the rows.
-  [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override { return {}; }
+  [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override {
+    factors_->v.swap(next_);
+    return {};
+  }
 
   [[nodiscard]] std::vector<Feasibility> look_for_proof(std::span<const std::size_t> /*problems*/) override {
     const auto heights =
@@ -189,32 +186,11 @@ class GridScaling final : public Method {
     return sums_out_of_range<A>(iteration);
   }
 
-  /// \param iterations  how many there were
   [[nodiscard]] Scaling<A> scaling(Outcome outcome) && {
-    auto& v = outcome.iterations > 0 ? v_before_ : factors_->v;  // those that u was found with
-    return {std::move(outcome), std::move(factors_->u), std::move(v)};
+    return {std::move(outcome), std::move(factors_->u), std::move(factors_->v)};
   }
 
  private:
-  /// Sums the rows up, and tells of the columns before.
-  [[nodiscard]] Found find_rows() {
-    for_each_few_rows(block_, [&](Index first, const auto& rows) {
-      kernels_.row_sums(rows, factors_->v.data(), row_sums_.data() + first, {});
-    });
-    return exchange_rows();
-  }
-
-  [[nodiscard]] Found exchange_rows() {
-    const std::span digits = std::span(row_sums_).subspan(factors_->u.size(), static_cast<std::size_t>(exact_.size()));
-    const double total = problem(0).total;
-    const double error = total > 0 ? distance_ / total : distance_;
-    const bool is_number = std::isfinite(error);
-    exact_.write(is_number ? error : 0, digits);
-    row_sums_.back() = factors_->starved_columns > 0 || !is_number ? A{1} : A{0};
-    over_row_(row_sums_);
-    return {exact_.read(digits), row_sums_.back() > 0};
-  }
-
   /// Gives the rows their sums, and sums the columns up: whether all rows have a factor.
   [[nodiscard]] bool scale_rows() {
     std::vector<A>& u = factors_->u;
@@ -228,15 +204,29 @@ class GridScaling final : public Method {
     return column_sums_.back() == 0;
   }
 
-  void scale_columns() {
-    std::vector<A>& v = factors_->v;
-    v_before_.swap(v);
-    distance_ = 0;
-    for (std::size_t j = 0; j < v.size(); ++j) {
-      const double sum = static_cast<double>(v_before_[j]) * static_cast<double>(column_sums_[j]);
-      distance_ += std::abs(sum - factors_->column_marginals[j]);
-      v[j] = factors_->of_column(j, column_sums_[j]);
+  /// Finds the next factors of the block's columns.
+  ///
+  /// \return  what their sums are off by
+  [[nodiscard]] double next_columns() {
+    double distance = 0;
+    for (std::size_t j = 0; j < next_.size(); ++j) {
+      const double sum = static_cast<double>(factors_->v[j]) * static_cast<double>(column_sums_[j]);
+      distance += std::abs(sum - factors_->column_marginals[j]);
+      next_[j] = factors_->of_column(j, column_sums_[j]);
     }
+    return distance;
+  }
+
+  /// Of all columns, and the same on all ranks, though each row of the grid sums up by itself.
+  [[nodiscard]] Found error_of(double distance) {
+    const double total = problem(0).total;
+    const double error = total > 0 ? distance / total : distance;
+    const bool is_number = std::isfinite(error);
+    const auto digits = std::span(errors_).first(errors_.size() - 1);
+    exact_.write(is_number ? error : 0, digits);
+    errors_.back() = factors_->starved_columns > 0 || !is_number ? A{1} : A{0};
+    errors_over_row_(errors_);
+    return {exact_.read(digits), errors_.back() > 0};
   }
 
   mpi::Context& context_;
@@ -246,12 +236,12 @@ class GridScaling final : public Method {
   ExactSum<A> exact_;
   SumOverRanks<A> over_row_;
   SumOverRanks<A> over_column_;
+  SumOverRanks<A> errors_over_row_;
   std::optional<Factors<A>> factors_;  // of the block's rows and columns
-  std::vector<A> v_before_;
-  std::vector<A> row_sums_;     // then the digits of the columns' distance, and whether any of them is starved
+  std::vector<A> next_;                // those of the columns
+  std::vector<A> row_sums_;
   std::vector<A> column_sums_;  // then whether any row is starved
-  double distance_ = 0;         // of the block's columns
-  bool has_row_sums_ = false;
+  std::vector<A> errors_;       // digits of what columns are off by, then whether any of them is starved
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
 };
 

@@ -11,11 +11,11 @@
 
 namespace plait::sinkhorn {
 
-/// As `scale`, of a matrix that is cut into blocks, one for each rank of a process grid. An iteration has two messages:
-/// M / grid.rows sums among the ranks of a row of the grid, N / grid.columns among those of a column, through shared
-/// memory where these are on one node. So it sends less than a distribution by rows, which a grid of one column is, but
-/// reads the matrix twice. What decides how it goes on rides along with the next iteration's sums of rows, and the last
-/// iteration costs one more read. All grids go the same way, up to rounding.
+/// As `scale`, of a matrix that is cut into blocks, one for each rank of a process grid. An iteration has three
+/// messages: M / grid.rows sums among the ranks of a row of the grid, N / grid.columns among those of a column, and the
+/// error, a few digits, among those of a row, through shared memory where these are on one node. So it sends less than
+/// a distribution by rows, which a grid of one column is, but reads the matrix twice. All grids go the same way, up to
+/// rounding.
 ///
 /// Collective over `context`; makes a context for each row and column of the grid, which takes some communication.
 ///

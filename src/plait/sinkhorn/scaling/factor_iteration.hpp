@@ -85,9 +85,9 @@ class FactorIteration final : public Iteration<A> {
   FactorIteration(Rows operand, std::vector<Factors<A>> problems, const Update& update)
       : Iteration<A>(std::move(problems)),
         operand_(std::move(operand)),
-        is_plain_(update.is_plain()),
-        of_rows_(update.row_exponent, update.over_relaxation),
-        of_columns_(update.column_exponent, update.over_relaxation) {
+        of_rows_(update.row_exponent),
+        of_columns_(update.column_exponent),
+        is_balanced_(update.is_balanced()) {
     vectors_.reserve(this->problems().size());
   }
 
@@ -95,41 +95,46 @@ class FactorIteration final : public Iteration<A> {
     vectors_.clear();
     for (const ColumnsOf<A>& column : columns) {
       Factors<A>& problem = this->problems()[column.problem];
-      problem.row_distance = problem.wanted_of_rows = 0;
+      problem.wanted_of_rows = 0;
+      problem.starved_rows = problem.starved_columns = 0;
       vectors_.push_back({problem.v.data(), problem.u.data(), column.sums.data()});
     }
-    if (is_plain_) {
+    if (is_balanced_) {
       operand_.sweep(
           vectors_, [&](std::size_t n, Index i, A sum) { return this->problems()[columns[n].problem].of_row(i, sum); });
     } else {
       operand_.sweep(vectors_, [&](std::size_t n, Index i, A sum) {
-        return moved_row(this->problems()[columns[n].problem], i, sum);
+        return relaxed_row(this->problems()[columns[n].problem], i, sum);
       });
     }
   }
 
   [[nodiscard]] Distance distance(std::size_t problem, std::span<const A> sums) const override {
     const Factors<A>& of = this->problems()[problem];
-    Distance found{0, is_plain_ ? -1.0 : 0.0};
+    Distance found{0, is_balanced_ ? -1.0 : 0.0};
     for (std::size_t j = 0; j < sums.size(); ++j) {
-      const double wanted =
-          is_plain_ ? of.column_marginals[j] : wanted_sum(of_columns_, of.column_marginals[j], of.v[j]);
-      found.off += std::abs(static_cast<double>(of.v[j]) * static_cast<double>(sums[j]) - wanted);
-      if (!is_plain_) found.whole += wanted;
+      found.off += std::abs(lack(of, j, sums[j]));
+      if (!is_balanced_) found.whole += wanted_sum(of_columns_, of.column_marginals[j], of.v[j]);
     }
     return found;
   }
 
   void columns(std::size_t problem, std::span<const A> sums) override {
     Factors<A>& of = this->problems()[problem];
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      const A ratio = of.of_column(j, is_plain_ ? sums[j] : of.v[j] * sums[j]);
-      of.v[j] = is_plain_ || of.column_marginals[j] == 0 ? ratio : moved(of_columns_, of.v[j], ratio);
-    }
+    for (std::size_t j = 0; j < sums.size(); ++j) of.v[j] = of.of_column(j, sums[j], of_columns_.exponent());
+  }
+
+  [[nodiscard]] std::optional<Iterate> iterate(std::size_t problem) override {
+    Factors<A>& of = this->problems()[problem];
+    return Iterate{std::span(of.v), false, of.column_marginals};
+  }
+  void find_slopes(std::size_t problem, std::span<const A> sums, std::span<double> slopes) const override {
+    const Factors<A>& of = this->problems()[problem];
+    for (std::size_t j = 0; j < sums.size(); ++j) slopes[j] = lack(of, j, sums[j]);
   }
 
   [[nodiscard]] bool translate(std::size_t problem, double wanted_of_rows) override {
-    if (of_rows_.slack() + of_columns_.slack() == 0) return true;
+    if (is_balanced_) return true;
     Factors<A>& of = this->problems()[problem];
     double wanted_of_columns = 0;
     for (std::size_t j = 0; j < of.v.size(); ++j) {
@@ -142,26 +147,21 @@ class FactorIteration final : public Iteration<A> {
   }
 
  private:
-  /// What becomes of a factor, where `ratio` is its marginal by the sum that it makes.
-  [[nodiscard]] static A moved(const LogUpdate& update, A factor, A ratio) {
-    const double logarithm = std::log(static_cast<double>(factor));
-    return static_cast<A>(std::exp(logarithm + update.change(logarithm, std::log(static_cast<double>(ratio)))));
-  }
-  /// What the sum is to be that a factor makes; 0 for a factor that is none.
+  /// What the sum is to be that a factor makes.
   [[nodiscard]] static double wanted_sum(const LogUpdate& update, double marginal, A factor) {
+    if (update.is_balanced()) return marginal;
     return factor == 0 ? 0 : update.wanted(marginal, std::log(static_cast<double>(factor)));
   }
 
-  [[nodiscard]] A moved_row(Factors<A>& of, Index i, A sum) const {
-    const A factor = of.u[static_cast<std::size_t>(i)];
-    const A ratio = of.of_row(i, factor * sum);
-    const double marginal = of.row_marginals[static_cast<std::size_t>(i)];
-    if (marginal == 0) return A{0};
-    const A next = moved(of_rows_, factor, ratio);
-    const double wanted = of_rows_.wanted(marginal, std::log(static_cast<double>(next)));
-    of.row_distance += std::abs(static_cast<double>(next) * static_cast<double>(sum) - wanted);
-    of.wanted_of_rows += wanted;
-    return next;
+  [[nodiscard]] double lack(const Factors<A>& of, std::size_t j, A sum) const {
+    return wanted_sum(of_columns_, of.column_marginals[j], of.v[j]) -
+           static_cast<double>(of.v[j]) * static_cast<double>(sum);
+  }
+
+  [[nodiscard]] A relaxed_row(Factors<A>& of, Index i, A sum) const {
+    const A factor = of.of_row(i, sum, of_rows_.exponent());
+    of.wanted_of_rows += wanted_sum(of_rows_, of.row_marginals[static_cast<std::size_t>(i)], factor);
+    return factor;
   }
 
   /// Whether all factors are still positive and finite.
@@ -176,9 +176,9 @@ class FactorIteration final : public Iteration<A> {
   }
 
   Rows operand_;
-  bool is_plain_;
   LogUpdate of_rows_;
   LogUpdate of_columns_;
+  bool is_balanced_;  // both
   std::vector<BatchVectors<A>> vectors_;
 };
 

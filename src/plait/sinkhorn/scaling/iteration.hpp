@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/sinkhorn/course/acceleration.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
 
@@ -26,20 +28,23 @@ class Factors {
   /// How many rows, and columns, were left without a factor: their sums are 0 or no numbers, their marginals are not 0.
   Index starved_rows = 0;
   Index starved_columns = 0;
-  double row_distance = 0;    // what this rank's rows are off by where they do not get just their sums
-  double wanted_of_rows = 0;  // what they are to sum up to, where that depends on their factors
+  double wanted_of_rows = 0;  // what this rank's rows are to sum up to, where that depends on their factors
 
-  [[nodiscard]] A of_row(Index i, A sum) noexcept {
-    return factor(row_marginals[static_cast<std::size_t>(i)], sum, starved_rows);
+  /// \param exponent  see `Update`
+  [[nodiscard]] A of_row(Index i, A sum, double exponent = 1) noexcept {
+    return factor(row_marginals[static_cast<std::size_t>(i)], sum, exponent, starved_rows);
   }
-  [[nodiscard]] A of_column(std::size_t j, A sum) noexcept { return factor(column_marginals[j], sum, starved_columns); }
+  [[nodiscard]] A of_column(std::size_t j, A sum, double exponent = 1) noexcept {
+    return factor(column_marginals[j], sum, exponent, starved_columns);
+  }
 
  private:
-  [[nodiscard]] static A factor(double marginal, A sum, Index& starved) noexcept {
+  [[nodiscard]] static A factor(double marginal, A sum, double exponent, Index& starved) noexcept {
     if (marginal == 0) return A{0};
-    const A quotient = static_cast<A>(marginal / static_cast<double>(sum));
-    if (!(quotient > 0) || !std::isfinite(quotient)) ++starved;
-    return quotient;
+    const double quotient = marginal / static_cast<double>(sum);
+    const A found = static_cast<A>(exponent == 1 ? quotient : std::pow(quotient, exponent));
+    if (!(found > 0) || !std::isfinite(found)) ++starved;
+    return found;
   }
 };
 
@@ -70,6 +75,9 @@ class Iteration {
   [[nodiscard]] virtual Distance distance(std::size_t problem, std::span<const A> sums) const = 0;
   /// Gives the columns their sums.
   virtual void columns(std::size_t problem, std::span<const A> sums) = 0;
+  /// See `Method::iterate`.
+  [[nodiscard]] virtual std::optional<Iterate> iterate(std::size_t /*problem*/) { return std::nullopt; }
+  virtual void find_slopes(std::size_t /*problem*/, std::span<const A> /*sums*/, std::span<double> /*slopes*/) const {}
   /// Moves factors from one side to the other after that, where the update has anything to do so; see `translation`.
   ///
   /// \param wanted_of_rows  of all ranks

@@ -39,8 +39,7 @@ struct Scaling {
 /// \param start   factors of the columns to begin with, for all columns, such as those of a similar problem; empty:
 ///                ones
 /// \param update  how far factors go. With exponents below 1 sums need not be those of the marginals, nor do these have
-///                one total; the error is what sums are off by of those that belong to the factors. With
-///                over-relaxation it is that of rows and columns, as neither have just their sums
+///                one total; the error is what sums are off by of those that belong to the factors
 /// \throws ArgumentError  on all ranks: as `checked_marginals` (with exponents below 1 `checked_masses`),
 ///                        `check_matrix` and `expect_valid`; a matrix that is not row-major, a start of another length
 ///                        or with a factor that is not positive and finite

@@ -25,28 +25,26 @@ ScalingMethod<A>::ScalingMethod(mpi::Context& context, std::span<const CheckedMa
 }
 
 template <class A>
-void ScalingMethod<A>::rows(const Round& round, std::span<Found> found) {
-  sums_.clear(round.problems.size());
+void ScalingMethod<A>::rows(std::span<const std::size_t> problems, std::span<Found> found) {
+  sums_.clear(problems.size());
   where_.clear();
-  for (const std::size_t k : round.problems) {
+  for (const std::size_t k : problems) {
     slots_[k] = where_.size();
     where_.push_back({k, sums_of(k)});
   }
   iteration_.rows(where_);
-  for (const std::size_t k : round.problems) {
+  for (const std::size_t k : problems) {
     const Factors<A>& of = iteration_.problems()[k];
     const auto riders = sums_.of(slots_[k]).subspan(columns_);
     riders[0] = static_cast<A>(of.wanted_of_rows);
-    riders[1] = static_cast<A>(of.row_distance);
-    riders[2] = static_cast<A>(of.starved_rows);
+    riders[1] = static_cast<A>(of.starved_rows);
   }
   sums_.add_up();
   for (std::size_t n = 0; n < found.size(); ++n) {
     const auto riders = sums_.of(n).subspan(columns_);
-    const Distance distance = iteration_.distance(round.problems[n], sums_.of(n).first(columns_));
-    const double off = distance.off + static_cast<double>(riders[1]);
-    const double whole = distance.whole < 0 ? problem(round.problems[n]).total : distance.whole;
-    found[n] = {whole > 0 ? off / whole : off, riders[2] > 0};
+    const auto [off, distance_of] = iteration_.distance(problems[n], sums_.of(n).first(columns_));
+    const double whole = distance_of < 0 ? problem(problems[n]).total : distance_of;
+    found[n] = {whole > 0 ? off / whole : off, riders[1] > 0};
   }
 }
 

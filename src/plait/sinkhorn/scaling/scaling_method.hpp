@@ -13,8 +13,8 @@
 
 namespace plait::sinkhorn {
 
-/// Beside the sums of the columns: what rows are to sum up to, what they are off by, and how many have no factor.
-inline constexpr Index scaling_riders = 3;
+/// Beside the sums of the columns: what rows are to sum up to, and how many have no factor.
+inline constexpr Index scaling_riders = 2;
 
 /// How a run ends whose sums are no numbers.
 template <class A>
@@ -35,8 +35,12 @@ class ScalingMethod final : public Method {
   ScalingMethod(mpi::Context& context, std::span<const CheckedMarginals> problems, Iteration<A>& iteration,
                 ScalingTask task, SumUp<A> sum_over_ranks = {});
 
-  void rows(const Round& round, std::span<Found> found) override;
+  void rows(std::span<const std::size_t> problems, std::span<Found> found) override;
   [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> problems) override;
+  [[nodiscard]] std::optional<Iterate> iterate(std::size_t problem) override { return iteration_.iterate(problem); }
+  void find_slopes(std::size_t problem, std::span<double> slopes) override {
+    iteration_.find_slopes(problem, sums_.of(slots_[problem]).first(columns_), slopes);
+  }
   [[nodiscard]] std::vector<Feasibility> look_for_proof(std::span<const std::size_t> problems) override;
   [[nodiscard]] Ending out_of_range(std::size_t problem, Index iteration) const override;
   [[nodiscard]] std::string at_limit() const override { return task_.at_limit ? task_.at_limit() : std::string(); }

@@ -85,12 +85,9 @@ RowsSwept LogSweep<T, A>::block(const LogVectors<A>& problem, Index first, Index
     }
     const double ratio = marginal / static_cast<double>(sum);
     const double change = update.change(static_cast<double>(f), std::log(ratio));
-    weight = static_cast<A>(update.is_plain() ? ratio : std::exp(change));
+    weight = static_cast<A>(update.is_balanced() ? ratio : std::exp(change));
     f = static_cast<A>(static_cast<double>(f) + change);
-    const double wanted = update.wanted(marginal, static_cast<double>(f));
-    swept.wanted += wanted;
-    if (update.is_plain()) continue;
-    swept.distance += std::abs(static_cast<double>(weight) * static_cast<double>(sum) - wanted);
+    swept.wanted += update.wanted(marginal, static_cast<double>(f));
   }
   add_rows(count, 0, weights, problem.sums);
   return swept;
@@ -104,7 +101,6 @@ void LogSweep<T, A>::rows(std::span<const LogVectors<A>> problems, const LogUpda
     for (std::size_t k = 0; k < problems.size(); ++k) {
       const RowsSwept own = block(problems[k], first, count, update);
       swept[k].unreached += own.unreached;
-      swept[k].distance += own.distance;
       swept[k].wanted += own.wanted;
     }
   }

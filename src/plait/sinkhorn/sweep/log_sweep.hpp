@@ -16,8 +16,7 @@ namespace plait::sinkhorn {
 /// What came of a sweep over rows.
 struct RowsSwept {
   Index unreached = 0;  // how many rows that are to have a sum reach no column
-  double distance = 0;  // what the sums of the others are off by, where the update is not the plain one
-  double wanted = 0;    // what these are to sum up to
+  double wanted = 0;    // what the others are to sum up to
 };
 
 /// The vectors of one of several problems that share costs.
@@ -51,7 +50,7 @@ class LogSweep {
   ///
   ///     f[i] ← log r[i] - log Σ_j exp(g[j] - C(i, j) / epsilon);   sums[j] += Σ_i exp(f[i] + g[j] - C(i, j) / epsilon)
   ///
-  /// or, with an update that is not the plain one, what that makes of f. One read of the costs, and one exponential an
+  /// or, with an update that is not balanced, what that makes of f. One read of the costs, and one exponential an
   /// entry for each problem. What came of each is added to `swept`.
   void rows(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept);
 

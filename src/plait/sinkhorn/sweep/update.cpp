@@ -9,7 +9,6 @@ namespace plait::sinkhorn {
 void name_arguments(const Update& update, mpi::Alike& arguments) {
   arguments.add("exponent of the rows", update.row_exponent);
   arguments.add("exponent of the columns", update.column_exponent);
-  arguments.add("over-relaxation", update.over_relaxation);
 }
 
 void expect_valid(const Update& update) {
@@ -17,9 +16,6 @@ void expect_valid(const Update& update) {
     if (exponent > 0 && exponent <= 1) continue;
     throw ArgumentError(fmt::format("the exponent of the {} is {}, expected a number in (0, 1]", of, exponent));
   }
-  if (update.over_relaxation > 0 && update.over_relaxation < 2) return;
-  throw ArgumentError(
-      fmt::format("the over-relaxation is {}, expected a number between 0 and 2, 1 for none", update.over_relaxation));
 }
 
 }  // namespace plait::sinkhorn

@@ -14,20 +14,15 @@ namespace plait::sinkhorn {
 /// unbalanced transport problems"), so that what they are to be depends on the factors:
 ///
 ///     u[i] ← (r[i] / Σ_j K(i, j) v[j])^exponent,  at whose end row i sums up to r[i] u[i]^(1 - 1 / exponent)
-///
-/// With over-relaxation each logarithm goes `over_relaxation` times as far: faster where the iteration is slow, if
-/// it is between 1 and 2, but from some number on that depends on the matrix it does not converge.
 struct Update {
   double row_exponent = 1;
   double column_exponent = 1;
-  double over_relaxation = 1;
 
   /// Whether the sums have to be those of the marginals, of rows and of columns.
   [[nodiscard]] bool is_balanced() const noexcept { return row_exponent == 1 && column_exponent == 1; }
-  [[nodiscard]] bool is_plain() const noexcept { return is_balanced() && over_relaxation == 1; }
 };
 
-/// \throws ArgumentError  an exponent that is not in (0, 1], an over-relaxation that is not in (0, 2)
+/// \throws ArgumentError  an exponent that is not in (0, 1]
 void expect_valid(const Update& update);
 
 /// Adds what all ranks have to give alike.
@@ -36,16 +31,18 @@ void name_arguments(const Update& update, mpi::Alike& arguments);
 /// The update of one side, of logarithms of factors.
 class LogUpdate {
  public:
-  LogUpdate(double exponent, double over_relaxation) : exponent_(exponent), over_(over_relaxation) {}
+  explicit LogUpdate(double exponent) : exponent_(exponent) {}
 
-  [[nodiscard]] bool is_plain() const noexcept { return exponent_ == 1 && over_ == 1; }
+  [[nodiscard]] double exponent() const noexcept { return exponent_; }
+  /// Whether the sum has to be that of the marginal.
+  [[nodiscard]] bool is_balanced() const noexcept { return exponent_ == 1; }
   /// How far the logarithm of what a sum is to be falls as that of its factor grows: epsilon / rho; 0 where it does
   /// not.
   [[nodiscard]] double slack() const noexcept { return 1 / exponent_ - 1; }
 
   /// What is to be added to a logarithm, where `log_ratio` is that of marginal / (sum with this very factor).
   [[nodiscard]] double change(double logarithm, double log_ratio) const noexcept {
-    return over_ * (exponent_ * log_ratio - (1 - exponent_) * logarithm);
+    return exponent_ * log_ratio - (1 - exponent_) * logarithm;
   }
 
   /// What the sum is to be where the factor has this logarithm.
@@ -55,7 +52,6 @@ class LogUpdate {
 
  private:
   double exponent_;
-  double over_;
 };
 
 /// What is to be added to all logarithms of rows' factors, and taken from those of columns, for both sides to be to sum

@@ -78,18 +78,20 @@ BarycentrePlans plans_of(const Histograms& histograms, Index rows, double highes
     for (double& mass : plans.masses.back()) mass = own > 0 ? mass / own : 0;
   }
   plans.f.assign(count, std::vector<double>(static_cast<std::size_t>(rows)));
+  for (std::size_t k = 0; k < count; ++k) {
+    for (const double mass : plans.masses[k]) plans.shares.push_back(plans.weights[k] * mass);
+  }
   // So low that no first sum overflows, whatever the signs of costs.
-  plans.g.assign(count, std::vector<double>(histograms.masses.front().size(), -highest));
+  plans.g.assign(count * histograms.masses.front().size(), -highest);
   plans.barycentre.resize(static_cast<std::size_t>(rows));
   return plans;
 }
 
 void in_units(BarycentrePlans& plans, double factor) {
-  for (auto* potentials : {&plans.f, &plans.g}) {
-    for (std::vector<double>& of_histogram : *potentials) {
-      for (double& potential : of_histogram) potential *= factor;
-    }
+  for (std::vector<double>& of_histogram : plans.f) {
+    for (double& potential : of_histogram) potential *= factor;
   }
+  for (double& potential : plans.g) potential *= factor;
 }
 
 /// By rows: the same whatever rows a rank has.
@@ -100,24 +102,17 @@ std::vector<double> potentials_of_rows(const BarycentrePlans& plans) {
   return result;
 }
 
-std::vector<double> potentials_of_columns(const BarycentrePlans& plans) {
-  std::vector<double> result;
-  for (const auto& of_histogram : plans.g) result.insert(result.end(), of_histogram.begin(), of_histogram.end());
-  return result;
-}
-
 /// Puts the potentials of a checkpoint back.
 void take_potentials(const iterate::Checkpoint& from, BarycentrePlans& plans) {
   const std::size_t count = plans.f.size();
-  const std::size_t columns = plans.g.front().size();
   const auto& f = iterate::vector_of(from.by_rank, "f");
   const auto& g = iterate::vector_of(from.shared, "g");
-  if (f.size() != count * plans.barycentre.size() || g.size() != count * columns) {
+  if (f.size() != count * plans.barycentre.size() || g.size() != plans.g.size()) {
     throw ArgumentError(fmt::format("the state has {} potentials of rows and {} of columns, expected {} and {}",
-                                    f.size(), g.size(), count * plans.barycentre.size(), count * columns));
+                                    f.size(), g.size(), count * plans.barycentre.size(), plans.g.size()));
   }
   for (std::size_t n = 0; n < f.size(); ++n) plans.f[n % count][n / count] = f[n];
-  for (std::size_t n = 0; n < g.size(); ++n) plans.g[n / columns][n % columns] = g[n];
+  plans.g = g;
 }
 
 Barycentre no_barycentre(Barycentre result, Outcome outcome, std::size_t rows, std::size_t histograms) {
@@ -140,7 +135,7 @@ Outcome beyond_factors(double highest, double epsilon) {
 }
 
 /// Masses of the barycentre, and what its plans cost.
-void evaluate(mpi::Context& context, CostOperand<double>& costs, const BarycentrePlans& plans, double total,
+void evaluate(mpi::Context& context, CostOperand<double>& costs, BarycentrePlans& plans, double total,
               Barycentre& result) {
   mpi::agreed(context, [&] {
     result.masses = plans.barycentre;
@@ -148,7 +143,7 @@ void evaluate(mpi::Context& context, CostOperand<double>& costs, const Barycentr
   });
   for (double& mass : result.masses) mass *= total;
   for (std::size_t k = 0; k < plans.masses.size(); ++k) {
-    costs.for_each_row(plans.f[k], plans.g[k],
+    costs.for_each_row(plans.f[k], plans.g_of(k),
                        [&](const PlanRow<double>& row) { result.costs[k] += total * row.cost; });
   }
   mpi::all_reduce(context.comm(), std::span<double>(result.costs), mpi::Operation::sum());
@@ -181,7 +176,7 @@ Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, cons
     Limits limits = limits_of_stage(options.limits, last, {result.stages, epsilon, domain},
                                     [&plans](iterate::Checkpoint& checkpoint) {
                                       checkpoint.by_rank["f"] = potentials_of_rows(plans);
-                                      checkpoint.shared["g"] = potentials_of_columns(plans);
+                                      checkpoint.shared["g"] = plans.g;
                                     });
     limits.checkpoints.from = std::exchange(from, nullptr);
     return limits;

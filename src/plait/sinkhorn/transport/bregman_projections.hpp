@@ -17,8 +17,13 @@ struct BarycentrePlans {
   std::vector<double> weights;              // which add up to 1
   std::vector<std::vector<double>> masses;  // of all columns
   std::vector<std::vector<double>> f;       // of this rank's rows
-  std::vector<std::vector<double>> g;       // of all columns
+  std::vector<double> g;                    // of all columns, one histogram behind the other
   std::vector<double> barycentre;           // the masses of this rank's rows
+  std::vector<double> shares;               // of all columns, as g: their masses times the weights
+
+  [[nodiscard]] std::span<double> g_of(std::size_t k) {
+    return std::span(g).subspan(k * masses.front().size(), masses.front().size());
+  }
 };
 
 /// By factors of exp(-C / epsilon), from factors of 1. Null where numbers leave their range.

@@ -25,7 +25,6 @@ void expect_suitable(const TransportOptions& options, mpi::Alike& arguments) {
   arguments.add("domain", options.domain);
   arguments.add("rho of the rows", options.rho.rows);
   arguments.add("rho of the columns", options.rho.columns);
-  arguments.add("over-relaxation", options.over_relaxation);
   name_arguments(options.limits, arguments);
   expect_valid(options.limits);
   if (!(options.epsilon > 0) || !std::isfinite(options.epsilon)) {
@@ -49,7 +48,6 @@ void expect_suitable(const TransportOptions& options, mpi::Alike& arguments) {
                     of, rho, options.epsilon, power, power < 1 ? "larger" : "smaller",
                     power < 1 ? "" : ", or infinity for balanced transport"));
   }
-  expect_valid(Update{1, 1, options.over_relaxation});
 }
 
 template <class T>

@@ -15,7 +15,7 @@ namespace plait::sinkhorn {
 
 /// \throws ArgumentError  an epsilon that is not positive and finite, or a first one below it; limits below 0; a rho
 ///                        that is not positive, or so large or small beside epsilon that nothing is relaxed by it, or
-///                        all; an over-relaxation that is not in (0, 2)
+///                        all
 /// Adds to `arguments` what all ranks have to give alike.
 void expect_suitable(const TransportOptions& options, mpi::Alike& arguments);
 

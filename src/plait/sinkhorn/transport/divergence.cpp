@@ -126,7 +126,7 @@ std::vector<A> gradients(std::span<const A> between, std::span<const A> f, std::
 
 /// A transport from masses to themselves, by `solve` with options and a start.
 template <class A, class Solve>
-Transport<A> to_themselves(mpi::Context& context, CostOperand<A>& costs, std::span<const double> masses,
+Transport<A> to_themselves(mpi::Context& context, CostOperand<A>& costs, const Marginals& masses,
                            TransportOptions options, const Solve& solve) {
   std::vector<TransportStage> stages;
   const std::vector<A> start = symmetric_potentials<A>(context, costs, masses, options, stages);
@@ -274,7 +274,7 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
                                  const auto& of = is_of_rows ? costs.rows : costs.columns;
                                  return naming_side(is_of_rows ? checked.names.rows() : checked.names.columns(), [&] {
                                    StoredCosts<T, A> stored(of);
-                                   return to_themselves<A>(context, stored, masses.rows, how,
+                                   return to_themselves<A>(context, stored, masses, how,
                                                            [&](const TransportOptions& last, std::span<const A> start) {
                                                              return transport<T, A>(context, of, masses, last, start);
                                                            });
@@ -309,7 +309,7 @@ Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, co
         if (within == Within::columns) of.x = own_y;
         if (within == Within::both) return transport<A>(context, of, masses, how);
         auto made = mpi::agreed(context, [&] { return PointCosts<A>(of); });
-        return to_themselves<A>(context, made, masses.rows, how,
+        return to_themselves<A>(context, made, masses, how,
                                 [&](const TransportOptions& last, std::span<const A> start) {
                                   return transport<A>(context, of, masses, last, start);
                                 });

@@ -20,7 +20,7 @@ namespace {
 template <class A>
 std::optional<std::vector<double>> beside(const std::vector<A>& potentials, std::span<const double> marginals,
                                           double exponent) {
-  const LogUpdate update(exponent, 1);
+  const LogUpdate update(exponent);
   std::vector<double> wanted;
   for (std::size_t i = 0; i < marginals.size(); ++i) {
     const bool is_empty = marginals[i] == 0;

@@ -113,8 +113,8 @@ class Logarithms final : public Method {
         context_(context),
         stage_(stage),
         problems_(problems),
-        of_rows_(stage.update.row_exponent, stage.update.over_relaxation),
-        of_columns_(stage.update.column_exponent, stage.update.over_relaxation),
+        of_rows_(stage.update.row_exponent),
+        of_columns_(stage.update.column_exponent),
         columns_(static_cast<std::size_t>(stage.costs.columns())),
         sums_(context, columns_ + riders),
         slots_(problems.size()) {
@@ -122,26 +122,25 @@ class Logarithms final : public Method {
     swept_.reserve(problems.size());
   }
 
-  void rows(const Round& round, std::span<Found> found) override {
-    sums_.clear(round.problems.size());
+  void rows(std::span<const std::size_t> problems, std::span<Found> found) override {
+    sums_.clear(problems.size());
     vectors_.clear();
-    for (const std::size_t k : round.problems) {
+    for (const std::size_t k : problems) {
       const StageProblem<A>& problem = problems_[k];
       slots_[k] = vectors_.size();
       vectors_.push_back({problem.marginals.rows, problem.f, problem.g, sums_of(k)});
     }
-    swept_.assign(round.problems.size(), RowsSwept{});
+    swept_.assign(problems.size(), RowsSwept{});
     stage_.costs.sweep(vectors_, of_rows_, swept_);
     for (std::size_t n = 0; n < swept_.size(); ++n) {
       const auto with = sums_.of(n).subspan(columns_);
-      with[0] = static_cast<A>(swept_[n].distance);
+      with[0] = static_cast<A>(swept_[n].wanted);
       with[1] = static_cast<A>(swept_[n].unreached);
-      with[2] = static_cast<A>(swept_[n].wanted);
     }
     sums_.add_up();
     for (std::size_t n = 0; n < found.size(); ++n) {
       const auto sums = sums_.of(n);
-      found[n] = {error_of(problems_[round.problems[n]], sums), sums[columns_ + 1] > 0};
+      found[n] = {error_of(problems_[problems[n]], sums), sums[columns_ + 1] > 0};
     }
   }
 
@@ -160,6 +159,18 @@ class Logarithms final : public Method {
       }
     }
     return out_of_range;
+  }
+
+  [[nodiscard]] std::optional<Iterate> iterate(std::size_t problem) override {
+    return Iterate{std::span(problems_[problem].g), true, problems_[problem].marginals.columns};
+  }
+  void find_slopes(std::size_t problem, std::span<double> slopes) override {
+    const StageProblem<A>& of = problems_[problem];
+    const auto sums = sums_.of(slots_[problem]);
+    for (std::size_t j = 0; j < columns_; ++j) {
+      slopes[j] =
+          of_columns_.wanted(of.marginals.columns[j], static_cast<double>(of.g[j])) - static_cast<double>(sums[j]);
+    }
   }
 
   [[nodiscard]] std::vector<Feasibility> look_for_proof(std::span<const std::size_t> problems) override {
@@ -189,8 +200,8 @@ class Logarithms final : public Method {
   }
 
  private:
-  // What rows are off by, how many reach nothing, and what they are to sum up to.
-  static constexpr std::size_t riders = 3;
+  // What rows are to sum up to, and how many reach nothing.
+  static constexpr std::size_t riders = 2;
 
   [[nodiscard]] static std::vector<const CheckedMarginals*> marginals_of(std::span<const StageProblem<A>> problems) {
     std::vector<const CheckedMarginals*> marginals;
@@ -201,7 +212,7 @@ class Logarithms final : public Method {
   [[nodiscard]] std::span<A> sums_of(std::size_t problem) { return sums_.of(slots_[problem]).first(columns_); }
 
   [[nodiscard]] double error_of(const StageProblem<A>& problem, std::span<const A> sums) const {
-    auto distance = static_cast<double>(sums[columns_]);
+    double distance = 0;
     double whole = 0;
     for (std::size_t j = 0; j < columns_; ++j) {
       const double wanted = of_columns_.wanted(problem.marginals.columns[j], static_cast<double>(problem.g[j]));
@@ -218,7 +229,7 @@ class Logarithms final : public Method {
     for (std::size_t j = 0; j < columns_; ++j) {
       wanted_of_columns += of_columns_.wanted(problem.marginals.columns[j], static_cast<double>(problem.g[j]));
     }
-    const auto wanted_of_rows = static_cast<double>(sums_.of(slots_[k])[columns_ + 2]);
+    const auto wanted_of_rows = static_cast<double>(sums_.of(slots_[k])[columns_]);
     const double shift = translation(of_rows_, of_columns_, wanted_of_rows, wanted_of_columns);
     for (A& potential : problem.f) potential = static_cast<A>(static_cast<double>(potential) + shift);
     for (A& potential : problem.g) potential = static_cast<A>(static_cast<double>(potential) - shift);
@@ -246,7 +257,7 @@ template <class A>
 std::vector<Outcome> stage_by_logarithms(mpi::Context& context, const Stage<A>& stage,
                                          std::span<const StageProblem<A>> problems, const Limits& limits) {
   Logarithms<A> method(context, stage, problems);
-  const auto errors = stage.update.is_plain() ? iterate::Errors::fall : iterate::Errors::fluctuate;
+  const auto errors = stage.update.is_balanced() ? iterate::Errors::fall : iterate::Errors::fluctuate;
   auto outcomes = iterated(context, method, limits, rounding_of_logarithms(roundoff_of<A>(), stage.span, errors));
   for (Outcome& outcome : outcomes) {
     if (outcome.is_out_of_range) outcome.error = infinity;

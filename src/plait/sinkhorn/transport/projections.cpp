@@ -79,7 +79,7 @@ class FactorProjections final : public Method {
   }
 
   /// All plans get the same sums of rows: the weighted geometric mean of what they have.
-  void rows(const Round& /*round*/, std::span<Found> found) override {
+  void rows(std::span<const std::size_t> /*problems*/, std::span<Found> found) override {
     std::ranges::fill(sums_, 0.0);
     batch_sweep<double, double>(kernels_, matrix_, vectors_, of_block_,
                                 [this](Index first, Index count, const std::vector<SumsOfBlock<double>>& of_block) {
@@ -102,6 +102,14 @@ class FactorProjections final : public Method {
     return {};
   }
 
+  [[nodiscard]] std::optional<Iterate> iterate(std::size_t /*problem*/) override {
+    return Iterate{std::span(v_), false, plans_.shares};
+  }
+  void find_slopes(std::size_t /*problem*/, std::span<double> slopes) override {
+    for (std::size_t n = 0; n < v_.size(); ++n) {
+      slopes[n] = plans_.shares[n] - plans_.weights[n / stride_] * v_[n] * sums_[n];
+    }
+  }
   [[nodiscard]] Ending out_of_range(std::size_t /*problem*/, Index /*iteration*/) const override {
     return {iterate::End::numbers, "factors left the range of numbers; the logarithmic domain has none"};
   }
@@ -125,8 +133,8 @@ class FactorProjections final : public Method {
       for (std::size_t i = 0; i < shift_.size(); ++i) {
         plans_.f[k][i] = shift_[i] + std::log(u_[k * shift_.size() + i]);
       }
-      for (std::size_t j = 0; j < stride_; ++j) plans_.g[k][j] = std::log(v_[k * stride_ + j]);
     }
+    std::ranges::transform(v_, plans_.g.begin(), [](double factor) { return std::log(factor); });
   }
 
  private:
@@ -183,13 +191,13 @@ class LogarithmProjections final : public Method {
       log_masses_.resize(plans.barycentre.size());
       for (std::size_t k = 0; k < plans.masses.size(); ++k) {
         const auto sums = std::span(sums_).subspan(k * stride, stride);
-        vectors_.push_back({{}, plans.f[k], plans.g[k], sums});
-        columns_.push_back({plans.masses[k], plans.f[k], plans.g[k], sums});
+        vectors_.push_back({{}, plans.f[k], plans.g_of(k), sums});
+        columns_.push_back({plans.masses[k], plans.f[k], plans.g_of(k), sums});
       }
     });
   }
 
-  void rows(const Round& /*round*/, std::span<Found> found) override {
+  void rows(std::span<const std::size_t> /*problems*/, std::span<Found> found) override {
     std::ranges::fill(sums_, 0.0);
     costs_.sweep_in_common(vectors_, plans_.weights, log_masses_);
     sums_over_ranks_(sums_);
@@ -197,7 +205,8 @@ class LogarithmProjections final : public Method {
   }
 
   [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override {
-    const auto lost = move_columns<double>(context_, costs_, LogUpdate(1, 1), columns_);
+    const auto lost = move_columns<double>(context_, costs_, LogUpdate(1), columns_);
+    unreached_.clear();
     for (std::size_t k = 0; k < lost.size() && unreached_.empty(); ++k) {
       if (!lost[k]) continue;
       unreached_ = fmt::format(
@@ -206,6 +215,15 @@ class LogarithmProjections final : public Method {
     return unreached_.empty() ? std::vector<std::size_t>() : std::vector<std::size_t>{0};
   }
 
+  [[nodiscard]] std::optional<Iterate> iterate(std::size_t /*problem*/) override {
+    return Iterate{std::span(plans_.g), true, plans_.shares};
+  }
+  void find_slopes(std::size_t /*problem*/, std::span<double> slopes) override {
+    const std::size_t stride = plans_.masses.front().size();
+    for (std::size_t n = 0; n < sums_.size(); ++n) {
+      slopes[n] = plans_.shares[n] - plans_.weights[n / stride] * sums_[n];
+    }
+  }
   [[nodiscard]] Ending out_of_range(std::size_t /*problem*/, Index iteration) const override {
     if (!unreached_.empty()) return {iterate::End::no_solution, unreached_};
     return {iterate::End::numbers,

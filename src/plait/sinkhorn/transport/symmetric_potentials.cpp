@@ -1,7 +1,6 @@
 #include "plait/sinkhorn/transport/symmetric_potentials.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "plait/collective/calls.hpp"
@@ -15,7 +14,7 @@ namespace plait::sinkhorn {
 
 namespace {
 
-/// The iteration with one epsilon, in units of which the potentials are.
+/// The iteration with one epsilon, in units of which the potentials are. All ranks have those of all rows.
 template <class A>
 class Averages final : public Method {
  public:
@@ -24,82 +23,97 @@ class Averages final : public Method {
         context_(context),
         costs_(costs),
         masses_(marginals.rows),
-        counts_(mpi::all_gather(context.comm(), costs.rows())) {
+        all_masses_(marginals.columns),
+        counts_(mpi::all_gather(context.comm(), costs.rows())),
+        first_(static_cast<std::size_t>(marginals.first_row)) {
     mpi::agreed(context, [&] {
-      of_rows_.assign(masses_.size(), A{0});
-      of_all_.assign(static_cast<std::size_t>(costs.columns()), A{0});
-      moved_.resize(of_rows_.size());
-      sums_.resize(of_all_.size());
-      for (std::size_t i = 0; i < masses_.size(); ++i) {
-        if (masses_[i] == 0) of_rows_[i] = -std::numeric_limits<A>::infinity();
+      potentials_.assign(all_masses_.size(), A{0});
+      moved_.resize(potentials_.size());
+      sums_.resize(potentials_.size());
+      own_.resize(masses_.size());
+      for (std::size_t i = 0; i < potentials_.size(); ++i) {
+        if (all_masses_[i] == 0) potentials_[i] = -std::numeric_limits<A>::infinity();
       }
     });
-    share();
   }
 
   void set_update(const LogUpdate& update) { update_ = update; }
 
   void multiply(double factor) {
-    for (std::vector<A>* potentials : {&of_rows_, &of_all_}) {
-      for (A& potential : *potentials) potential = static_cast<A>(static_cast<double>(potential) * factor);
-    }
+    for (A& potential : potentials_) potential = static_cast<A>(static_cast<double>(potential) * factor);
   }
 
-  [[nodiscard]] std::vector<A> potentials() && { return std::move(of_all_); }
+  [[nodiscard]] std::vector<A> potentials() && { return std::move(potentials_); }
 
   /// The error is what sums were off by, relative to the sum of all.
-  void rows(const Round& /*round*/, std::span<Found> found) override {
-    std::ranges::copy(of_rows_, moved_.begin());
+  void rows(std::span<const std::size_t> /*problems*/, std::span<Found> found) override {
+    std::copy_n(potentials_.begin() + static_cast<std::ptrdiff_t>(first_), own_.size(), own_.begin());
     std::ranges::fill(sums_, A{0});
-    const LogVectors<A> problem{masses_, moved_, of_all_, sums_};
+    const LogVectors<A> problem{masses_, own_, potentials_, sums_};
     RowsSwept swept;
     costs_.sweep({&problem, 1}, update_, {&swept, 1});
-    std::array<double, 3> told{0, 0, static_cast<double>(swept.unreached)};
-    for (std::size_t i = 0; i < masses_.size(); ++i) {
-      if (masses_[i] == 0) continue;
-      told[0] += masses_[i] * std::abs(std::expm1(static_cast<double>(of_rows_[i]) - static_cast<double>(moved_[i])));
-      told[1] += masses_[i];
+    if (swept.unreached > 0) own_.front() = std::numeric_limits<A>::quiet_NaN();
+    collective::all_gather(context_, std::span<const A>(own_), std::span<A>(moved_), counts_);
+    double off = 0;
+    double total = 0;
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      if (all_masses_[i] == 0 && !std::isnan(moved_[i])) continue;
+      off += all_masses_[i] * std::abs(std::expm1(-change(i)));
+      total += all_masses_[i];
     }
-    mpi::all_reduce(context_.comm(), told, mpi::Operation::sum());
-    found.front() = {told[1] > 0 ? told[0] / told[1] : 0, told[2] > 0};
-    average();
+    found.front() = {total > 0 ? off / total : off, !std::isfinite(off)};
   }
   /// Columns are the rows.
-  [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override { return {}; }
+  [[nodiscard]] std::vector<std::size_t> columns(std::span<const std::size_t> /*problems*/) override {
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      if (all_masses_[i] > 0) potentials_[i] = static_cast<A>(static_cast<double>(moved_[i]) - change(i) / 2);
+    }
+    return {};
+  }
+  [[nodiscard]] std::optional<Iterate> iterate(std::size_t /*problem*/) override {
+    return Iterate{std::span(potentials_), true, all_masses_};
+  }
+  void find_slopes(std::size_t /*problem*/, std::span<double> slopes) override {
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      if (all_masses_[i] == 0) continue;
+      slopes[i] = -update_.wanted(all_masses_[i], static_cast<double>(potentials_[i])) *
+                  std::expm1(-change(i) / update_.exponent());
+    }
+  }
   [[nodiscard]] Ending out_of_range(std::size_t /*problem*/, Index /*iteration*/) const override {
     return {iterate::End::numbers, "some sums can't be had"};
   }
 
  private:
-  void average() {
-    for (std::size_t i = 0; i < masses_.size(); ++i) {
-      if (masses_[i] == 0) continue;
-      const double change = static_cast<double>(of_rows_[i]) - static_cast<double>(moved_[i]);
-      of_rows_[i] = static_cast<A>(static_cast<double>(moved_[i]) + change / 2);
-    }
-    share();
+  /// What gives row i its sum.
+  [[nodiscard]] double change(std::size_t i) const {
+    return static_cast<double>(moved_[i]) - static_cast<double>(potentials_[i]);
   }
-  void share() { collective::all_gather(context_, std::span<const A>(of_rows_), std::span<A>(of_all_), counts_); }
 
   mpi::Context& context_;
   CostOperand<A>& costs_;
-  std::span<const double> masses_;
+  std::span<const double> masses_;  // of this rank's rows
+  std::span<const double> all_masses_;
   std::vector<Index> counts_;
-  LogUpdate update_{1, 1};
-  std::vector<A> of_rows_;  // this rank's
-  std::vector<A> of_all_;
-  std::vector<A> moved_;
+  std::size_t first_;  // of this rank's rows
+  LogUpdate update_{1};
+  std::vector<A> potentials_;
+  std::vector<A> moved_;  // what gives rows their sums
+  std::vector<A> own_;    // those of this rank
   std::vector<A> sums_;
 };
 
 }  // namespace
 
 template <class A>
-std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs, std::span<const double> masses,
+std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs, const Marginals& masses,
                                     const TransportOptions& options, std::vector<TransportStage>& stages) {
+  const Index first = mpi::sum_below(context.comm(), costs.rows());
   const auto marginals = mpi::agreed(context, [&] {
     CheckedMarginals made;
-    made.rows.assign(masses.begin(), masses.end());
+    made.rows.assign(masses.rows.begin(), masses.rows.end());
+    made.columns.assign(masses.columns.begin(), masses.columns.end());
+    made.first_row = first;
     return made;
   });
   Averages<A> averages(context, costs, marginals);
@@ -114,9 +128,11 @@ std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs
     limits.most_iterations = std::min(is_last ? most : few, options.limits.most_iterations);
     mpi::agreed(context, [&] { costs.set_epsilon(epsilon, 1); });
     averages.multiply(1 / epsilon);
-    averages.set_update(LogUpdate(relaxed_exponent(options.rho.rows, epsilon), 1));
+    averages.set_update(LogUpdate(relaxed_exponent(options.rho.rows, epsilon)));
     // Where errors come and go rounding leaves what it leaves; `transport` knows what to do about it.
-    const auto outcome = iterated(context, averages, limits, {roundoff_of<A>(), 1 / roundoff_of<A>()}).front();
+    const auto outcome =
+        iterated(context, averages, limits, {roundoff_of<A>(), 1 / roundoff_of<A>(), iterate::Errors::fluctuate})
+            .front();
     if (outcome.is_out_of_range) return {};
     if (outcome.iterations > 0) stages.push_back({epsilon, outcome.iterations, Domain::logarithmic});
     averages.multiply(epsilon);
@@ -125,9 +141,9 @@ std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs
   }
 }
 
-template std::vector<double> symmetric_potentials(mpi::Context&, CostOperand<double>&, std::span<const double>,
+template std::vector<double> symmetric_potentials(mpi::Context&, CostOperand<double>&, const Marginals&,
                                                   const TransportOptions&, std::vector<TransportStage>&);
-template std::vector<float> symmetric_potentials(mpi::Context&, CostOperand<float>&, std::span<const double>,
+template std::vector<float> symmetric_potentials(mpi::Context&, CostOperand<float>&, const Marginals&,
                                                  const TransportOptions&, std::vector<TransportStage>&);
 
 }  // namespace plait::sinkhorn

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "plait/mpi/context.hpp"
@@ -20,13 +19,12 @@ namespace plait::sinkhorn {
 ///
 /// Collective over `context`.
 ///
-/// \param masses   of this rank's rows
+/// \param masses   of this rank's rows, and of all columns, which are the same
 /// \param options  the first epsilon: what to begin with, 0 for the last one
 ///
 /// Source: Feydy et al., "Interpolating between optimal transport and MMD using Sinkhorn divergences", 2019.
 template <class A>
-[[nodiscard]] std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs,
-                                                  std::span<const double> masses, const TransportOptions& options,
-                                                  std::vector<TransportStage>& stages);
+[[nodiscard]] std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs, const Marginals& masses,
+                                                  const TransportOptions& options, std::vector<TransportStage>& stages);
 
 }  // namespace plait::sinkhorn

@@ -26,7 +26,7 @@ namespace {
 /// Whether to try without larger epsilons on the way, which plain problems do not need where factors are numbers.
 template <class A>
 bool may_be_direct(const TransportOptions& options, double highest) {
-  return options.rho.is_balanced() && options.over_relaxation == 1 && options.domain != Domain::logarithmic &&
+  return options.rho.is_balanced() && options.domain != Domain::logarithmic &&
          (options.first_epsilon == 0 || options.first_epsilon == options.epsilon) &&
          highest / options.epsilon <= widest_factors<A>;
 }

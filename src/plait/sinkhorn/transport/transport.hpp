@@ -48,8 +48,7 @@ struct TransportOptions {
   /// the time before. 0: chosen by the costs.
   double first_epsilon = 0;
   Limits limits = {};
-  Rho rho = {};                // unbalanced transport, where one of them is finite
-  double over_relaxation = 1;  // see `Update`; 1 for none
+  Rho rho = {};  // unbalanced transport, where one of them is finite
 };
 
 /// What potentials leave out of costs that are too large for the precision, while their differences are not: nothing as
@@ -104,9 +103,8 @@ struct Transport {
 ///
 /// \param start  potentials of the columns to begin with; empty: zeros
 /// \throws ArgumentError  on all ranks: an epsilon that is not positive and finite, a first one below it, a
-///                        rho that is not positive, an over-relaxation that is not in (0, 2); as `checked_marginals`
-///                        and `check_costs`; a matrix that is not row-major; a start of
-///                        another length or with potentials that are not finite
+///                        rho that is not positive; as `checked_marginals` and `check_costs`; a matrix that is not
+///                        row-major; a start of another length or with potentials that are not finite
 ///
 /// Sources: Cuturi, "Sinkhorn distances", 2013; Schmitzer, "Stabilized sparse scaling algorithms", 2019; Chizat et
 /// al., "Scaling algorithms for unbalanced transport problems", 2018; Séjourné et al., see `translation`.

@@ -211,10 +211,10 @@ class Transports {
       domain = highest_ / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
     mpi::agreed(context_, [&] { costs_.set_epsilon(epsilon, 1); });
-    const Stage<A> stage{costs_,
-                         {relaxed_exponent(options_.rho.rows, epsilon), relaxed_exponent(options_.rho.columns, epsilon),
-                          options_.over_relaxation},
-                         highest_ / epsilon};
+    const Stage<A> stage{
+        costs_,
+        {relaxed_exponent(options_.rho.rows, epsilon), relaxed_exponent(options_.rho.columns, epsilon)},
+        highest_ / epsilon};
     auto left = active;
     if (domain == Domain::factors) left = by_factors(stage, epsilon, active);
     if (left.empty()) return;

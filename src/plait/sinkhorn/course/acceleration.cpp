@@ -1,0 +1,229 @@
+#include "plait/sinkhorn/course/acceleration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+
+namespace plait::sinkhorn {
+
+namespace {
+
+constexpr std::size_t most_pairs = 5;
+
+template <class F>
+decltype(auto) with_values(const Iterate& iterate, const F& f) {
+  return std::visit(f, iterate.values);
+}
+
+void put(const std::vector<double>& from, const Iterate& to) {
+  with_values(to, [&](auto values) {
+    using A = typename decltype(values)::value_type;
+    std::ranges::transform(from, values.begin(), [](double value) { return static_cast<A>(value); });
+  });
+}
+
+void take(const Iterate& from, std::vector<double>& to) {
+  with_values(from, [&](auto values) { std::ranges::copy(values, to.begin()); });
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+void add(double factor, const std::vector<double>& from, std::vector<double>& to) {
+  for (std::size_t j = 0; j < to.size(); ++j) to[j] += factor * from[j];
+}
+
+double length_of(const std::vector<double>& vector, std::span<const double> weights) {
+  double sum = 0;
+  for (std::size_t j = 0; j < vector.size(); ++j) sum += weights[j] * vector[j] * vector[j];
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+QuasiNewton::QuasiNewton(const Iterate& iterate, double rounding) : rounding_(rounding), pair_(most_pairs) {
+  const std::size_t length = iterate.weights.size();
+  for (std::vector<double>* each : {&now_, &slopes_, &change_, &move_, &kept_}) each->resize(length);
+  for (Pair& pair : pair_) {
+    pair.s.resize(length);
+    pair.y.resize(length);
+  }
+}
+
+bool QuasiNewton::has_risen(const Iterate& iterate) {
+  constexpr double most_fall = 0.9;
+  if (is_under_way_) {
+    if (!(dot(slopes_, move_) >= -most_fall * rise_)) return false;
+    failures_ = 0;
+    if (was_cut_) most_ *= 2;
+  }
+  take(iterate, now_);
+  return true;
+}
+
+void QuasiNewton::go_plainly(const Iterate& iterate) {
+  if (!is_under_way_) return;
+  put(kept_, iterate);
+  move_ = change_;
+  is_under_way_ = false;
+}
+
+void QuasiNewton::fail(const Iterate& iterate) {
+  constexpr Index longest_pause = Index{1} << 20;
+  go_plainly(iterate);
+  pairs_ = 0;
+  most_ = std::max(2.0, most_ / 4);
+  pause_ = std::min(longest_pause, Index{1} << std::min<Index>(failures_, 20));
+  ++failures_;
+}
+
+void QuasiNewton::find_change(const Iterate& iterate) {
+  with_values(iterate, [&](auto values) {
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      const auto to = static_cast<double>(values[j]);
+      const double found = iterate.are_logarithms ? to - now_[j] : std::log(to / now_[j]);
+      now_[j] = iterate.weights[j] > 0 && std::isfinite(found) ? found : 0;
+    }
+  });
+}
+
+void QuasiNewton::add_pair(std::span<const double> weights) {
+  constexpr double least_cosine = 1e-9;
+  if (pairs_ == pair_.size()) {
+    std::ranges::rotate(pair_, pair_.begin() + 1);
+    --pairs_;
+  }
+  Pair& pair = pair_[pairs_];
+  double of_s = 0;
+  double of_y = 0;
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    const double difference = change_[j] - now_[j];
+    pair.s[j] = move_[j];
+    pair.y[j] = weights[j] * difference;
+    of_s += weights[j] * move_[j] * move_[j];
+    of_y += pair.y[j] * difference;
+  }
+  pair.product = dot(pair.s, pair.y);
+  if (pair.product > least_cosine * std::sqrt(of_s * of_y) && std::isfinite(of_s + of_y)) ++pairs_;
+}
+
+bool QuasiNewton::find_step(std::span<const double> weights) {
+  std::array<double, most_pairs> along{};
+  for (std::size_t j = 0; j < weights.size(); ++j) move_[j] = weights[j] * change_[j];
+  for (std::size_t k = pairs_; k-- > 0;) {
+    along[k] = dot(pair_[k].s, move_) / pair_[k].product;
+    add(-along[k], pair_[k].y, move_);
+  }
+  for (std::size_t j = 0; j < weights.size(); ++j) move_[j] = weights[j] > 0 ? move_[j] / weights[j] : 0;
+  for (std::size_t k = 0; k < pairs_; ++k) {
+    add(along[k] - dot(pair_[k].y, move_) / pair_[k].product, pair_[k].s, move_);
+  }
+  const double share = most_ * length_of(change_, weights) / length_of(move_, weights);
+  was_cut_ = share < 1;
+  if (was_cut_) {
+    for (double& move : move_) move *= share;
+  }
+  rise_ = dot(slopes_, move_);
+  return rise_ > 0 && std::isfinite(rise_);
+}
+
+void QuasiNewton::take_step(const Iterate& iterate) {
+  with_values(iterate, [&](auto values) {
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      if (!(iterate.weights[j] > 0)) continue;
+      const double beyond = move_[j] - change_[j];
+      const auto plain = static_cast<double>(values[j]);
+      const auto found = static_cast<typename decltype(values)::value_type>(
+          iterate.are_logarithms ? plain + beyond : plain * std::exp(beyond));
+      if (std::isfinite(found) && (iterate.are_logarithms || found > 0)) {
+        values[j] = found;
+      } else {
+        move_[j] = change_[j];
+      }
+    }
+  });
+}
+
+void QuasiNewton::moved(const Iterate& iterate, std::span<const double> errors) {
+  constexpr double slow = 0.3;
+  constexpr std::size_t first = 3;
+  const std::size_t n = errors.size();
+  const bool is_slow = n > 1 && errors[n - 1] > slow * errors[n - 2];
+  const bool is_wanted = (is_slow || is_under_way_) && errors[n - 1] > rounding_;
+  is_under_way_ = false;
+  if (!is_wanted) {
+    has_moved_ = false;
+    return;
+  }
+  find_change(iterate);
+  if (has_moved_) add_pair(iterate.weights);
+  has_moved_ = true;
+  change_.swap(now_);
+  take(iterate, kept_);
+  if (pause_ > 0) {
+    --pause_;
+  } else if (pairs_ > 0 && n >= first) {
+    is_under_way_ = find_step(iterate.weights);
+    if (is_under_way_) return take_step(iterate);
+    pairs_ = 0;
+  }
+  move_ = change_;
+}
+
+void QuasiNewton::save(iterate::Checkpoint& checkpoint) const {
+  checkpoint.shared["acceleration"] = {
+      is_under_way_ ? 1.0 : 0.0,      has_moved_ ? 1.0 : 0.0,     was_cut_ ? 1.0 : 0.0, most_, rise_,
+      static_cast<double>(failures_), static_cast<double>(pause_)};
+  checkpoint.shared["change"] = change_;
+  checkpoint.shared["move"] = move_;
+  checkpoint.shared["kept"] = kept_;
+  std::vector<double>& products = checkpoint.shared["products"];
+  std::vector<double>& pairs = checkpoint.shared["pairs"];
+  for (const Pair& pair : std::span(pair_).first(pairs_)) {
+    products.push_back(pair.product);
+    for (const auto* each : {&pair.s, &pair.y}) pairs.insert(pairs.end(), each->begin(), each->end());
+  }
+}
+
+void QuasiNewton::resume(const iterate::Checkpoint& checkpoint) {
+  const auto vector = [&](const char* name) -> const std::vector<double>& {
+    return iterate::vector_of(checkpoint.shared, name);
+  };
+  const auto& numbers = vector("acceleration");
+  const auto& products = vector("products");
+  const auto& pairs = vector("pairs");
+  const std::size_t length = change_.size();
+  change_ = vector("change");
+  move_ = vector("move");
+  kept_ = vector("kept");
+  if (numbers.size() != 7 || change_.size() != length || move_.size() != length || kept_.size() != length ||
+      products.size() > most_pairs || pairs.size() != 2 * length * products.size()) {
+    throw ArgumentError(
+        fmt::format("the state of the acceleration is of {} columns, expected {}", change_.size(), length));
+  }
+  is_under_way_ = numbers[0] != 0;
+  has_moved_ = numbers[1] != 0;
+  was_cut_ = numbers[2] != 0;
+  most_ = numbers[3];
+  rise_ = numbers[4];
+  failures_ = static_cast<Index>(numbers[5]);
+  pause_ = static_cast<Index>(numbers[6]);
+  pairs_ = products.size();
+  auto from = pairs.begin();
+  for (std::size_t k = 0; k < pairs_; ++k) {
+    pair_[k].product = products[k];
+    for (auto* each : {&pair_[k].s, &pair_[k].y}) {
+      std::copy_n(from, length, each->begin());
+      from += static_cast<std::ptrdiff_t>(length);
+    }
+  }
+}
+
+}  // namespace plait::sinkhorn
