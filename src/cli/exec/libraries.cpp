@@ -11,8 +11,6 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <optional>
-#include <string_view>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <functional>
 #include <limits>
 #include <numbers>
 #include <utility>

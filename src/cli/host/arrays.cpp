@@ -4,8 +4,6 @@
 
 #include "plait/halo/exchange.hpp"
 #include "plait/io/slab.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 
 namespace plait::cli {
 

@@ -1,10 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
-#include "plait/io/file_kind.hpp"
 #include "plait/io/vtk.hpp"
 #include "plait/layout/box.hpp"
 

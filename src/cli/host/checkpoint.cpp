@@ -2,18 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <span>
 #include <system_error>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
@@ -24,9 +17,7 @@
 #include "plait/io/text/text_file.hpp"
 #include "plait/layout/axis.hpp"
 #include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 
-#include "cli/host/files.hpp"
 #include "cli/host/text.hpp"
 
 namespace plait::cli {

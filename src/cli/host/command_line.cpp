@@ -1,20 +1,9 @@
 #include "cli/host/command_line.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <numeric>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "plait/base/contract.hpp"
-
-#include "cli/host/signals.hpp"
-#include "cli/host/text.hpp"
 
 namespace plait::cli {
 

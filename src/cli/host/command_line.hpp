@@ -1,11 +1,5 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "cli/host/job.hpp"
 
 namespace plait::cli {

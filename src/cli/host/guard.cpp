@@ -9,16 +9,13 @@
 #include <cstdlib>
 #include <new>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "plait/base/backoff.hpp"
-#include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/random.hpp"
 #include "plait/base/stopwatch.hpp"

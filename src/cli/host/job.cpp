@@ -1,14 +1,8 @@
 #include "cli/host/job.hpp"
 
-#include <cstddef>
-#include <exception>
-
 #include "plait/base/log_setting.hpp"
-#include "plait/io/aside_file.hpp"
 #include "plait/io/machine_file.hpp"
 #include "plait/io/rank_zero.hpp"
-
-#include "cli/host/node.hpp"
 
 namespace plait::cli {
 

@@ -1,6 +1,5 @@
 #include "cli/host/layout_folder.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <regex>
@@ -12,14 +11,12 @@
 #include <nlohmann/json.hpp>
 
 #include "plait/base/error.hpp"
-#include "plait/io/aside_file.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/layout/text.hpp"
 #include "plait/mpi/agreed.hpp"
 
-#include "cli/host/files.hpp"
 #include "cli/host/text.hpp"
 
 namespace plait::cli {

@@ -9,9 +9,7 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <sstream>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,10 +1,5 @@
 #include "cli/host/report.hpp"
 
-#include <type_traits>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "plait/mpi/environment.hpp"
 
 #include "cli/host/text.hpp"

@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <exception>
-#include <string>
 
 #include <fmt/format.h>
 

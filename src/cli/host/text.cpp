@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 

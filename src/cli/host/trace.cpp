@@ -1,19 +1,10 @@
 #include "cli/host/trace.hpp"
 
-#include <utility>
-
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/report/trace_json.hpp"
 
-#include "cli/host/files.hpp"
-#include "cli/host/options.hpp"
 #include "cli/host/text.hpp"
-#include "cli/host/values.hpp"
 
 namespace plait::cli {
 

@@ -3,19 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
-#include <cmath>
-#include <complex>
 #include <cstdlib>
 #include <limits>
 #include <optional>
 #include <tuple>
 #include <type_traits>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 
 namespace plait::cli {
 

@@ -1,22 +1,11 @@
 // plait balance: one factor for each row of a symmetric matrix, which gives all rows and columns one sum.
 #include "plait/sinkhorn/balance/balance.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <string>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/layout/shape.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/balance/symmetric_operand.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
-#include "cli/host/options.hpp"
-#include "cli/host/text.hpp"
-#include "cli/host/values.hpp"
 #include "cli/scaling/job.hpp"
 
 namespace plait::cli {

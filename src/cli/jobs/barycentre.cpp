@@ -1,20 +1,8 @@
 // plait barycentre: the masses whose transports to several histograms cost least.
 #include "plait/sinkhorn/transport/barycentre.hpp"
 
-#include <algorithm>
 #include <numeric>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/layout/shape.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
-
-#include "cli/host/options.hpp"
 #include "cli/scaling/cost_job.hpp"
 
 namespace plait::cli {

@@ -1,22 +1,6 @@
 // plait divergence: how far masses are from each other, by three transports.
 #include "plait/sinkhorn/transport/divergence.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include "plait/io/slab.hpp"
-#include "plait/layout/shape.hpp"
-#include "plait/mpi/agreed.hpp"
-
-#include "cli/host/options.hpp"
-#include "cli/host/values.hpp"
 #include "cli/scaling/cost_job.hpp"
 
 namespace plait::cli {

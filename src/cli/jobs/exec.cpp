@@ -5,16 +5,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/simd/isa.hpp"
 
 #include "cli/exec/libraries.hpp"

@@ -1,21 +1,7 @@
-#include <charconv>
-#include <cmath>
-#include <complex>
 #include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 #include "plait/io/slab.hpp"
-#include "plait/layout/distributed_matrix.hpp"
-#include "plait/mpi/agreed.hpp"
 
 #include "cli/generate/hamiltonian.hpp"
 #include "cli/host/job.hpp"

@@ -3,12 +3,6 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "plait/io/hdf5/hdf5.hpp"
 #include "plait/mpi/environment.hpp"

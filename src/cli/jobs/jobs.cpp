@@ -1,7 +1,6 @@
 #include "cli/jobs/jobs.hpp"
 
 #include <array>
-#include <memory>
 
 namespace plait::cli {
 

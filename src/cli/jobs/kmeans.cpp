@@ -1,24 +1,14 @@
 // plait kmeans: clusters of points, the same on any number of ranks.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/kmeans/solver.hpp"
 #include "plait/kmeans/start.hpp"
-#include "plait/mpi/collectives.hpp"
 
 #include "cli/host/job.hpp"
 #include "cli/pictures/axis_plot.hpp"

@@ -1,16 +1,8 @@
 #include "plait/model/machine.hpp"
 
 #include <array>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include "plait/io/aside_file.hpp"
 #include "plait/io/machine_file.hpp"
-#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/environment.hpp"
 #include "plait/mpi/message.hpp"
 

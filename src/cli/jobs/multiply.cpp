@@ -1,21 +1,11 @@
 #include <array>
-#include <charconv>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "plait/base/complex.hpp"
 #include "plait/base/dtype.hpp"
-#include "plait/base/error.hpp"
 #include "plait/dense/arrangement/choice.hpp"
 #include "plait/dense/check.hpp"
 #include "plait/dense/multiplication.hpp"
 #include "plait/io/slab.hpp"
-#include "plait/mpi/agreed.hpp"
 
 #include "cli/host/job.hpp"
 

@@ -1,16 +1,5 @@
 #include <algorithm>
-#include <cmath>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
-#include "plait/base/stopwatch.hpp"
 #include "plait/redistribute/communication_volume.hpp"
 #include "plait/redistribute/options.hpp"
 #include "plait/redistribute/relabel/incoming.hpp"

@@ -1,17 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <complex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include "plait/base/error.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 #include "plait/purify/eigenstates.hpp"
 #include "plait/report/overlap.hpp"
 

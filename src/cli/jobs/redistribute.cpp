@@ -1,21 +1,8 @@
 #include <algorithm>
-#include <cmath>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/io/slab.hpp"
 #include "plait/layout/text.hpp"
-#include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/check.hpp"
-#include "plait/redistribute/op.hpp"
-#include "plait/redistribute/redistribution.hpp"
 #include "plait/report/traffic.hpp"
 
 #include "cli/host/job.hpp"

@@ -1,27 +1,11 @@
 // plait sinkhorn: factors of the rows and of the columns that give a matrix its sums; dense, sparse, on a grid of
 // ranks, or to several sums at once.
-#include <algorithm>
-#include <optional>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/collective/calls.hpp"
-#include "plait/layout/layout.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/redistribute/redistribution.hpp"
 #include "plait/sinkhorn/coffee/scale_in_place.hpp"
 #include "plait/sinkhorn/grid/grid.hpp"
 #include "plait/sinkhorn/grid/grid_scale.hpp"
-#include "plait/sinkhorn/scaling/plan.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 
-#include "cli/host/options.hpp"
-#include "cli/host/values.hpp"
 #include "cli/scaling/job.hpp"
 
 namespace plait::cli {

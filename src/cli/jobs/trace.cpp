@@ -1,15 +1,7 @@
-#include "plait/report/trace.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "plait/report/overlap.hpp"
 

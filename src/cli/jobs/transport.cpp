@@ -1,21 +1,10 @@
 // plait transport: the plan of least cost between masses, with an entropy; of one pair of masses or of several, with
 // the costs of a file or between points.
-#include "plait/sinkhorn/transport/transport.hpp"
 
-#include <cmath>
 #include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "plait/io/npy/npy_rows.hpp"
-#include "plait/mpi/agreed.hpp"
 
-#include "cli/host/options.hpp"
-#include "cli/host/values.hpp"
 #include "cli/scaling/cost_job.hpp"
 #include "cli/scaling/points_sketch.hpp"
 

@@ -16,7 +16,6 @@
 #include "plait/base/stopwatch.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
-#include "plait/mpi/context.hpp"
 #include "plait/mpi/message.hpp"
 #include "plait/mpi/request.hpp"
 #include "plait/simd/reduce/element_of.hpp"

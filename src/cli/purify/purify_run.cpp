@@ -1,27 +1,13 @@
 #include "cli/purify/purify_run.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <complex>
-#include <type_traits>
-#include <utility>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include "plait/base/error.hpp"
-#include "plait/base/stopwatch.hpp"
 #include "plait/dense/product.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/slab.hpp"
-#include "plait/mpi/agreed.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/eigenstates.hpp"
 #include "plait/purify/elementwise.hpp"
-#include "plait/redistribute/redistribution.hpp"
-
-#include "cli/host/checkpoint.hpp"
 
 namespace plait::cli {
 

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "plait/base/index.hpp"
 #include "plait/base/timeline.hpp"
-#include "plait/io/file_kind.hpp"
 #include "plait/purify/dense_products.hpp"
 #include "plait/purify/filling.hpp"
 #include "plait/purify/hamiltonian.hpp"

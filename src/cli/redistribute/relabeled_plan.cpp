@@ -1,10 +1,7 @@
 #include "cli/redistribute/relabeled_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-
-#include <fmt/format.h>
 
 #include "plait/base/stopwatch.hpp"
 

@@ -1,9 +1,5 @@
 #include "cli/scaling/cost_job.hpp"
 
-#include "plait/base/error.hpp"
-#include "plait/layout/shape.hpp"
-#include "plait/mpi/agreed.hpp"
-
 namespace plait::cli {
 
 using sinkhorn::Domain;

@@ -1,15 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "plait/base/matrix_view.hpp"
-#include "plait/layout/distributed_matrix.hpp"
-#include "plait/mpi/context.hpp"
-#include "plait/sinkhorn/transport/transport.hpp"
-
 #include "cli/scaling/job.hpp"
 
 namespace plait::cli {

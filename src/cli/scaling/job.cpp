@@ -1,24 +1,5 @@
 #include "cli/scaling/job.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <span>
-
-#include <fmt/ranges.h>
-
-#include "plait/base/error.hpp"
-#include "plait/io/aside_file.hpp"
-#include "plait/io/slab.hpp"
-#include "plait/layout/shape.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/sinkhorn/course/course.hpp"
-
-#include "cli/host/files.hpp"
-#include "cli/host/guard.hpp"
-#include "cli/host/node.hpp"
-#include "cli/host/options.hpp"
-#include "cli/host/text.hpp"
-
 namespace plait::cli {
 
 using nlohmann::ordered_json;

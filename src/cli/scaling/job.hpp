@@ -1,25 +1,11 @@
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include "plait/io/file_kind.hpp"
-#include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/sparse_rows.hpp"
-#include "plait/mpi/context.hpp"
 #include "plait/simd/float16.hpp"
 #include "plait/sinkhorn/course/course.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 #include "plait/sinkhorn/scaling/plan.hpp"
 
-#include "cli/host/checkpoint.hpp"
 #include "cli/host/job.hpp"
 #include "cli/scaling/marginals.hpp"
 #include "cli/scaling/matrices.hpp"

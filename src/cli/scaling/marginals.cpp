@@ -1,14 +1,8 @@
 #include "cli/scaling/marginals.hpp"
 
 #include <algorithm>
-#include <span>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
 #include "plait/io/npy/npy.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
 
 #include "cli/scaling/matrices.hpp"
 

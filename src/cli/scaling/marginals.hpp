@@ -1,12 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "plait/io/file_kind.hpp"
-#include "plait/layout/shape.hpp"
-#include "plait/mpi/context.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
 
 #include "cli/host/job.hpp"

@@ -1,14 +1,11 @@
 #include "cli/scaling/matrices.hpp"
 
-#include <algorithm>
 #include <array>
 #include <variant>
 
 #include "plait/io/matrix_market/matrix_market.hpp"
 #include "plait/io/npy/npy_rows.hpp"
 #include "plait/layout/axis.hpp"
-
-#include "cli/host/options.hpp"
 
 namespace plait::cli {
 

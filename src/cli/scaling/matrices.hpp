@@ -1,31 +1,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
-#include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/collective/calls.hpp"
-#include "plait/io/file_kind.hpp"
 #include "plait/io/matrix_market/matrix_market_header.hpp"
 #include "plait/io/npy/npy.hpp"
-#include "plait/io/progress.hpp"
 #include "plait/io/slab.hpp"
-#include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/sparse_rows.hpp"
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
-#include "plait/mpi/context.hpp"
-#include "plait/redistribute/redistribution.hpp"
 #include "plait/simd/row_block.hpp"
 
 #include "cli/host/job.hpp"

@@ -1,12 +1,5 @@
 #include "cli/scaling/options.hpp"
 
-#include <fmt/format.h>
-
-#include "plait/base/error.hpp"
-
-#include "cli/host/options.hpp"
-#include "cli/host/values.hpp"
-
 namespace plait::cli {
 
 using sinkhorn::Acceleration;

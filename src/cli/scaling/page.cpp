@@ -1,12 +1,6 @@
 #include "cli/scaling/page.hpp"
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "plait/model/machine.hpp"
 #include "plait/report/overlap.hpp"

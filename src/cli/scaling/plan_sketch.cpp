@@ -1,6 +1,5 @@
 #include "cli/scaling/plan_sketch.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>

@@ -1,11 +1,9 @@
 #include "cli/trace/timeline.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
