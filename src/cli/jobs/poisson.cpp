@@ -51,13 +51,13 @@ fmg, which begins on the coarsest grid, and mg-cg, conjugate gradients with mult
 factor and for --mask. u has the same bits on any number of ranks.
 
 Example: flow through a medium of permeability k from side 0- to side 0+
-  mpirun -n 4 plait poisson f.npy -k k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");
+  mpirun -n 4 plait poisson f.npy --coefficient k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");
     options.reads("IN", task_.input, "f: a NumPy .npy or HDF5 file of real numbers, in C or Fortran order")->required();
     const auto* output = add_written_path(options, "-o,--output", task_.output, {".npy", ".h5", ".hdf5", ".vti"},
                                           "FILE", "u: a .npy or HDF5 file, or VTK's .vti for ParaView");
     const_cast<CLI::Option*>(output)->required();
     files.writes.push_back({"the file of -o", &task_.output});
-    options.reads("-k,--coefficient", task_.k, "k > 0 at the same points; 1 by default");
+    options.reads("--coefficient", task_.k, "k > 0 at the same points; 1 by default");
     options.reads("--mask", task_.mask, "Other than 0 at the points that are outside the domain; none by default");
     add_choice(options, "--outside", task_.outside, {{"flux", poisson::Side::flux}, {"value", poisson::Side::value}},
                "flux|value", "What holds next to these: {}");

@@ -77,7 +77,7 @@ class Poisson(CommandTest):
                 f = self.save("f.npy", random.random(shape) - 0.3)
                 k = self.save("k.npy", random.random(shape) + 0.5)
                 report = self.solve(
-                    ranks, "f.npy", "-k", "k.npy", "--boundary", boundary, "--spacing", ",".join(map(str, spacing)),
+                    ranks, "f.npy", "--coefficient", "k.npy", "--boundary", boundary, "--spacing", ",".join(map(str, spacing)),
                     "--at", "nodes" if nodes else "cells", "--tolerance", "1e-12", "-o", "u.npy",
                 )  # fmt: skip
                 a, given = operator(k, spacing, kinds, nodes)
@@ -111,12 +111,12 @@ class Poisson(CommandTest):
         for method in ("v", "mg-cg", "cg", "pipelined-cg", "sor", "jacobi", "w", "f", "fmg"):
             with self.subTest(method):
                 rest = ("--method", method, "--max-iterations", "20", "--quiet")
-                self.assertEqual(self.run_plait(0, "poisson", "f.npy", "-k", "k.npy", "-o", "u.npy", *rest).status, 0)
+                self.assertEqual(self.run_plait(0, "poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy", *rest).status, 0)
                 expected = self.load("u.npy")
                 for ranks, dtype, order in [(2, "<i4", "F"), (5, ">f8", "C"), (7, "i1", "F")]:
                     self.save("g.npy", np.array(f, dtype=dtype, order=order))
                     self.save("kF.npy", np.asfortranarray(k))
-                    result = self.run_plait(ranks, "poisson", "g.npy", "-k", "kF.npy", "-o", "v.npy", *rest)
+                    result = self.run_plait(ranks, "poisson", "g.npy", "--coefficient", "kF.npy", "-o", "v.npy", *rest)
                     self.assertEqual(result.status, 0, result.stderr)
                     np.testing.assert_array_equal(self.load("v.npy"), expected)
 
@@ -172,13 +172,13 @@ class Poisson(CommandTest):
                     self.save("k.npy", k)
                     self.save("x.npy", np.ascontiguousarray(face))
                     sides = "0+=value:1" + "".join(f",{a}=value:x.npy" for a in range(1, dimensions))
-                    report = self.solve(2, "f.npy", "-k", "k.npy", "--spacing", repr(h), "--at", "nodes" if nodes else "cells",
+                    report = self.solve(2, "f.npy", "--coefficient", "k.npy", "--spacing", repr(h), "--at", "nodes" if nodes else "cells",
                                         "--boundary", sides, "--tolerance", "1e-11", "-o", "u.npy")  # fmt: skip
                     errors.append(np.sqrt(np.mean((self.load("u.npy") - exact) ** 2)))
                 orders = np.log2(np.array(errors[:-1]) / errors[1:])
                 np.testing.assert_allclose(orders, 2, atol=0.1)
                 self.assertLess(abs(np.log(report["discretisation"]["mean_square"] / errors[-1])), np.log(2.5))
-                rough = self.solve(0, "f.npy", "-k", "k.npy", "--spacing", repr(h), "--at", "nodes" if nodes else "cells",
+                rough = self.solve(0, "f.npy", "--coefficient", "k.npy", "--spacing", repr(h), "--at", "nodes" if nodes else "cells",
                                    "--boundary", sides, "--tolerance", "truncation", "-o", "u.npy")  # fmt: skip
                 self.assertLess(rough["iterations"], 10)
                 self.assertLess(np.sqrt(np.mean((self.load("u.npy") - exact) ** 2)), 1.3 * errors[-1])
@@ -201,7 +201,7 @@ class Poisson(CommandTest):
         field = np.fft.ifft2(np.fft.fft2(random.standard_normal((24, 32))) * np.exp(-50 * waves)).real
         self.save("k.npy", np.exp(2 * field / field.std()))
         self.save("f.npy", np.zeros((24, 32)))
-        job = ("f.npy", "-k", "k.npy", "--boundary", "flux,0-=value:1,0+=value:0", "-o", "u.npy", "--tolerance")
+        job = ("f.npy", "--coefficient", "k.npy", "--boundary", "flux,0-=value:1,0+=value:0", "-o", "u.npy", "--tolerance")
         expected = self.solve(0, *job, "1e-12")
         solution = self.load("u.npy")
         for method in ("auto", "mg-cg", "cg", "sor", "f"):
@@ -215,7 +215,7 @@ class Poisson(CommandTest):
         k = np.where(np.random.default_rng(4).random((24, 32)) < 0.5, 1.0, 100.0)
         self.save("k.npy", k)
         self.save("f.npy", np.zeros((24, 32)))
-        flow = ("f.npy", "-k", "k.npy", "--boundary", "flux,0-=value:1,0+=value:0", "--method", "cg")
+        flow = ("f.npy", "--coefficient", "k.npy", "--boundary", "flux,0-=value:1,0+=value:0", "--method", "cg")
         wave = np.broadcast_to(np.sin(2 * np.pi * np.arange(32) / 32), (24, 32))
         self.save("wave.npy", np.ascontiguousarray(wave))
         for ranks, words, warns in [
@@ -233,7 +233,7 @@ class Poisson(CommandTest):
         k = np.where(np.add.outer(np.arange(40) // 5, np.arange(40) // 5) % 2, 100.0, 1.0)
         self.save("k.npy", k)
         for ranks in (0, 3):
-            text = self.succeed(ranks, "poisson", "f.npy", "-k", "k.npy", "-o", "u.npy")
+            text = self.succeed(ranks, "poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy")
             self.assertRegex(text, "method    mg-cg with black-box multigrid, as k jumps by 100 between neighbours")
         self.assertRegex(self.succeed(2, "poisson", "f.npy", "-o", "u.npy"), "method    v, as k is 1")
 
@@ -303,7 +303,7 @@ class Poisson(CommandTest):
     def test_jumps_of_any_size_converge_in_three_dimensions(self):
         self.save("f.npy", np.ones((12, 13, 14)))
         self.save("k.npy", np.where(np.random.default_rng(1).random((12, 13, 14)) < 0.5, 1, 1e6))
-        report = self.solve(2, "f.npy", "-k", "k.npy", "-o", "u.npy")
+        report = self.solve(2, "f.npy", "--coefficient", "k.npy", "-o", "u.npy")
         self.assertEqual((report["method"], report["black_box"], report["status"]), ("mg-cg", True, "converged"))
         self.assertLess(report["residual"], 1.1e-8)
 
@@ -343,7 +343,7 @@ class Poisson(CommandTest):
                     for ranks in (0, 3):
                         with self.subTest(shape=shape, outside=outside, method=method, ranks=ranks):
                             report = self.solve(
-                                ranks, "f.npy", "-k", "k.npy", "--mask", "mask.npy", "--outside", outside, "--start", "start.npy",
+                                ranks, "f.npy", "--coefficient", "k.npy", "--mask", "mask.npy", "--outside", outside, "--start", "start.npy",
                                 "--boundary", boundary, "--project", "--method", method, "--tolerance", "1e-12", "-o", "u.npy",
                             )  # fmt: skip
                             np.testing.assert_allclose(self.load("u.npy").ravel(), expected, atol=1e-9)
@@ -384,10 +384,10 @@ class Poisson(CommandTest):
         self.save("side.npy", np.ones(5))
         before = self.files()
         for ranks, words, message in [
-            (3, ("f.npy", "-k", "negative.npy"), r"negative.npy: is -2 at \(3, 1\), expected a finite number above 0"),
-            (5, ("f.npy", "-k", "nan.npy"), r"nan.npy: is -?nan at \(3, 1\), expected a finite number above 0"),
+            (3, ("f.npy", "--coefficient", "negative.npy"), r"negative.npy: is -2 at \(3, 1\), expected a finite number above 0"),
+            (5, ("f.npy", "--coefficient", "nan.npy"), r"nan.npy: is -?nan at \(3, 1\), expected a finite number above 0"),
             (2, ("inf.npy",), r"inf.npy: is inf at \(2, 5\), expected a finite number"),
-            (2, ("f.npy", "-k", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
+            (2, ("f.npy", "--coefficient", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (0, ("f.npy", "--start", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (2, ("f.npy", "--mask", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (2, ("f.npy", "--mask", "f.npy", "--method", "v"), "f.npy: there are such points, which v can't have, expected jacobi"),
@@ -472,7 +472,7 @@ class Fftw(CommandTest):
         self.save("k.npy", np.full(f.shape, 3, "f4"))
         sides = "0=periodic,1-=value:2,1+=flux:-1,2=value"
         for ranks in (0, 2, 5, 12):
-            text = self.succeed(ranks, "poisson", "f.npy", "-k", "k.npy", "--boundary", sides, "--method", "fft", "-o", f"{ranks}.npy")
+            text = self.succeed(ranks, "poisson", "f.npy", "--coefficient", "k.npy", "--boundary", sides, "--method", "fft", "-o", f"{ranks}.npy")
             self.assertRegex(text, "iterated  1 iteration in")
             np.testing.assert_array_equal(self.load(f"{ranks}.npy"), self.load("0.npy"))
         a, given = operator(np.full(f.shape, 3.0), (1, 1, 1), [["periodic"] * 2, ["value", "flux"], ["value"] * 2], False)
@@ -484,7 +484,7 @@ class Fftw(CommandTest):
         k = np.ones((5, 6))
         k[4, 5] = 7
         self.save("k.npy", k)
-        result = self.run_plait(3, "poisson", "f.npy", "-k", "k.npy", "--method", "fft", "-o", "u.npy")
+        result = self.run_plait(3, "poisson", "f.npy", "--coefficient", "k.npy", "--method", "fft", "-o", "u.npy")
         self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
         self.assertIn("--method: fft takes a k that is the same everywhere, expected another one, as k is 1 to 7", result.errors[0])
 
@@ -513,5 +513,5 @@ class Scipy(CommandTest):
                         d = sparse.kron(d, part)
                     axes.append(d.T @ sparse.diags(np.moveaxis(c, 0, axis).ravel()) @ d)
                 expected = spsolve(sparse.csc_matrix(sum(axes)), f.ravel()).reshape(shape)
-                self.succeed(n % 4, "poisson", "f.npy", "-k", "k.npy", "--tolerance", "1e-12", "-o", "u.npy", "--quiet")
+                self.succeed(n % 4, "poisson", "f.npy", "--coefficient", "k.npy", "--tolerance", "1e-12", "-o", "u.npy", "--quiet")
                 np.testing.assert_allclose(self.load("u.npy"), expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
