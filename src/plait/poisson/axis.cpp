@@ -1,5 +1,6 @@
 #include "plait/poisson/axis.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "plait/base/contract.hpp"
@@ -103,6 +104,17 @@ Axis::Interpolation Axis::interpolation(const Axis& coarse, Index point) const {
   const double weight = (x - own_position) / (other_position - own_position);
   // A cell that is alone in its pair may lie on the other side of the middle.
   return {1 - weight, weight};
+}
+
+std::array<bool, 3> near_least(const std::array<double, 3>& spacing, const std::array<bool, 3>& counts) {
+  constexpr double near = 1.5;
+  double least = INFINITY;
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (counts[a]) least = std::min(least, spacing[a]);
+  }
+  std::array<bool, 3> found{};
+  for (std::size_t a = 0; a < 3; ++a) found[a] = counts[a] && spacing[a] <= near * least;
+  return found;
 }
 
 }  // namespace plait::poisson

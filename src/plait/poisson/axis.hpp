@@ -72,4 +72,8 @@ class Axis {
   bool is_used_ = true;
 };
 
+/// Those of the axes that count whose spacing is near the least one of these: grids that are halved on them come to
+/// have the same spacing on all.
+[[nodiscard]] std::array<bool, 3> near_least(const std::array<double, 3>& spacing, const std::array<bool, 3>& counts);
+
 }  // namespace plait::poisson

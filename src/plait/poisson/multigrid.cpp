@@ -20,18 +20,9 @@ namespace {
 
 constexpr Index most_points_to_eliminate = 32;
 
-// Those whose spacing is near the least one.
 std::array<bool, layout::axes> axes_to_halve(const Axes& axes) {
-  constexpr double near = 1.5;
-  double least = INFINITY;
-  for (const Axis& axis : axes) {
-    if (axis.can_be_halved()) least = std::min(least, axis.spacing());
-  }
-  std::array<bool, layout::axes> halves{};
-  for (std::size_t a = 0; a < layout::axes; ++a) {
-    halves[a] = axes[a].can_be_halved() && axes[a].spacing() <= near * least;
-  }
-  return halves;
+  return near_least({axes[0].spacing(), axes[1].spacing(), axes[2].spacing()},
+                    {axes[0].can_be_halved(), axes[1].can_be_halved(), axes[2].can_be_halved()});
 }
 
 // Whether there is no coarser one.

@@ -116,6 +116,7 @@ const BoxPartition& agreed(mpi::Context& context, const Axes& axes, const BoxPar
     const auto is_finite = [](T value) { return std::isfinite(value); };
     const std::vector<bool>& outside = options.outside.points;
     arguments.add("outside", options.outside.side);
+    arguments.add("most_jump", options.multigrid.most_jump);
     if (!outside.empty()) {
       if (std::ssize(outside) != own.points()) {
         throw ArgumentError(fmt::format("outside: has {} values, expected {}", outside.size(), own.points()));

@@ -102,6 +102,22 @@ TEST(PoissonBlackBox, NeverFailsWhereKJumpsAtRandom) {
   }
 }
 
+TEST(PoissonBlackBox, ServesFloats) {
+  mpi::Context context(test_comm());
+  for (const Axis::Sides sides : {given, flux}) {
+    const Grid grid{.extents = {60, 50}, .spacing = {1, 1}, .sides = {sides, sides}};
+    const BoxPartition partition = BoxPartition::for_ranks(grid.box(), ranks());
+    const std::vector<double> k = speckles(partition, 100), f = noise(partition, 5);
+    const std::vector<float> k_of_floats(k.begin(), k.end()), f_of_floats(f.begin(), f.end());
+    Solver<float> solver(
+        context, grid, partition, k_of_floats, f_of_floats, {},
+        {.method = Method::multigrid_conjugate_gradients, .limits = {.tolerance = 1e-4}, .project = true});
+    iterate::run(solver);
+    EXPECT_EQ(solver.state().end, iterate::End::converged) << solver.state().reason;
+    EXPECT_LE(solver.state().step, 30);
+  }
+}
+
 TEST(PoissonBlackBox, IsSymmetricAndPositiveDefiniteOnAnyGrid) {
   mpi::Context context(test_comm());
   struct Shape {
