@@ -194,7 +194,8 @@ TEST(Poisson, CyclesHaveTheSameBitsOnAnyNumberOfRanksAndOnAnyPartition) {
                        << layout::describe(problem.box()) << ", nodes " << (points == Points::nodes) << ", k "
                        << k_varies << ", method " << static_cast<int>(method));
           Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 2}, .project = true};
-          options.multigrid = {.sweeps_before = 1 + (k_varies ? 1 : 0), .sweeps_after = 2, .least_points_per_rank = 30, .most_jump = 0};
+          options.multigrid = {
+              .sweeps_before = 1 + (k_varies ? 1 : 0), .sweeps_after = 2, .least_points_per_rank = 30, .most_jump = 0};
           options.sums = krylov::Sums::reproducible;
           const Solved whole = solve(alone, problem, BoxPartition::for_ranks(problem.box(), 1), options);
           const BoxPartition slabs(problem.box(), {1, extents.size() > 1 ? std::min(context.size(), 5) : 1, 1},
