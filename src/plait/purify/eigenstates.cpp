@@ -14,6 +14,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/hamiltonian.hpp"
+#include "plait/purify/spectrum.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
 namespace plait::purify {
@@ -107,6 +108,7 @@ Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Mat
   }
   mpi::broadcast(context_.comm(), std::span(values), 0);
   values_.assign(values.begin(), values.end());
+  expect_squares(std::max(std::abs(values_.front()), std::abs(values_.back())));  // of which checks consist
 }
 
 template <class T>

@@ -44,7 +44,7 @@ class Eigenstates {
  public:
   /// h and s may lie in any layouts, and keep their contents. Their lower triangles are read.
   ///
-  /// \throws ArgumentError  on all ranks: s is not positive definite; see `expect_countable`
+  /// \throws ArgumentError  on all ranks: s is not positive definite; see `expect_countable` and `expect_squares`
   /// \throws Error          on all ranks: there is no such library, or it fails
   /// \throws OutOfMemory    on all ranks
   Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s = nullptr);

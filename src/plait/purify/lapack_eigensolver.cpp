@@ -3,7 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include "plait/dense/blas/blas_threads.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/mpi/node/active_ranks.hpp"
 #include "plait/purify/eigensolver.hpp"
 #include "plait/purify/fortran_library.hpp"
 
@@ -35,8 +37,8 @@ class LapackEigensolver final : public Eigensolver<T> {
   void solve(Matrix<T>& h, Matrix<T>* s, Matrix<T>& z, std::span<Real> values) override {
     auto work = mpi::agreed(context_, [&] { return WorkArrays<T>(has_all_ ? lapack_workspace<T>(n_) : Workspace{}); });
     std::swap(h, z);  // LAPACK leaves vectors in place of the matrix
-    mpi::agreed(context_, [&] {
-      if (!has_all_) return;
+    const dense::BlasOnNode threads(context_, has_all_);
+    mpi::agreed_by(context_, 0, [&] {
       const int info = run(z, s, values.data(), work);
       if (info > n_) throw_not_positive_definite(info - n_);
       if (info != 0) throw_failed(info);
@@ -44,7 +46,12 @@ class LapackEigensolver final : public Eigensolver<T> {
   }
 
   void add_rank_k(Real alpha, const Matrix<T>& a, Index first, Index terms, Matrix<T>& c) override {
-    if (!has_all_) return;
+    const dense::BlasOnNode threads(context_, has_all_);
+    mpi::agreed_by(context_, 0, [&] { add(alpha, a, first, terms, c); });
+  }
+
+ private:
+  void add(Real alpha, const Matrix<T>& a, Index first, Index terms, Matrix<T>& c) const {
     const auto& all = a.const_tiles()[0];
     const int n = static_cast<int>(n_);
     const int k = static_cast<int>(terms);
@@ -55,7 +62,6 @@ class LapackEigensolver final : public Eigensolver<T> {
          length);
   }
 
- private:
   int run(Matrix<T>& z, Matrix<T>* s, Real* values, WorkArrays<T>& work) const {
     const auto size = [](const auto& vector) { return static_cast<int>(vector.size()); };
     const int n = static_cast<int>(n_);

@@ -45,15 +45,18 @@ std::vector<T> applied(mpi::Context& context, std::initializer_list<const Matrix
 
 }  // namespace
 
+void expect_squares(double largest) {
+  if (largest == 0 || (largest > least_energy && largest < highest_energy)) return;
+  throw ArgumentError(
+      fmt::format("h: its energies are {} at most, expected {} to {} in an orthonormal basis: choose another unit",
+                  largest, least_energy, highest_energy));
+}
+
 template <class T>
 Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
   const RowDiscs discs = gershgorin(context, h);
   const double largest = std::max(std::abs(discs.low), std::abs(discs.high));
-  if (largest != 0 && !(largest > least_energy && largest < highest_energy)) {
-    throw ArgumentError(
-        fmt::format("h: its energies are {} at most, expected {} to {} in an orthonormal basis: choose another unit",
-                    largest, least_energy, highest_energy));
-  }
+  expect_squares(largest);
   Interval result{discs.low, discs.high};
   if (bounds == Bounds::lanczos) {
     const RitzValues found = lanczos<T>(h.layout().shape().rows, steps_for_bounds, {},

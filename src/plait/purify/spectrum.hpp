@@ -11,14 +11,17 @@ enum class Bounds : unsigned char {
   lanczos,     ///< narrower, so that fewer steps are needed; never wider than by rows
 };
 
+/// \throws ArgumentError  the largest energy is not 0, and so large or so small that sums of squares leave the range of
+///                        numbers
+void expect_squares(double largest);
+
 /// An interval that holds all eigenvalues of h. Collective over the context.
 ///
 /// By Lanczos, the extreme Ritz values are widened by the norm of the last residual vector, or by the most that they
 /// are wrong for almost all first vectors (`lanczos_error`), if that is less. Source: Zhou, Li, "Bounding the spectrum
 /// of large Hermitian matrices", Linear Algebra Appl. 435 (2011).
 ///
-/// \throws ArgumentError  on all ranks, where h is not 0, and so large or so small that squares of its elements leave
-///                        the range of numbers
+/// \throws ArgumentError  on all ranks: as `expect_squares`
 template <class T>
 [[nodiscard]] Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds);
 

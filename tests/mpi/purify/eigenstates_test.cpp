@@ -155,6 +155,18 @@ TEST_F(EigenstatesTest, RefuseOnAllRanksAnOverlapThatIsNotPositiveDefinite) {
   }
 }
 
+TEST_F(EigenstatesTest, RefuseEnergiesWhoseSquaresLeaveTheRangeOfNumbers) {
+  mpi::Context context(test::test_comm());
+  for (const double unit : {1e-200, 1e200}) {
+    auto whole = test::prescribed<double>({0, 1, 2, 3});
+    for (double& element : whole.elements) element *= unit;
+    const auto h = distributed(context, Layout::columns({4, 4}, context.size()), whole);
+    EXPECT_THAT([&] { static_cast<void>(Eigenstates<double>(context, h)); },
+                ::testing::ThrowsMessage<ArgumentError>(::testing::HasSubstr(
+                    "at most, expected 1e-140 to 1e+140 in an orthonormal basis: choose another")));
+  }
+}
+
 TEST(EigenstatesLayout, RefusesWorkspacesThatLibrariesCantCount) {
   EXPECT_NO_THROW(expect_countable<double>(eigenstates_layout(32000, 1)));
   EXPECT_NO_THROW(expect_countable<double>(eigenstates_layout(60000, 4)));

@@ -46,6 +46,18 @@ void use_threads(int count) {
   }
 }
 
+/// How many ranks of the node may run on each core; `own` are those of this rank. Collective over the ranks of the
+/// node.
+std::array<int, CPU_SETSIZE> claimed_cores(const mpi::Context& context, cpu_set_t& own) {
+  std::array<int, CPU_SETSIZE> claims{};
+  CPU_ZERO(&own);
+  if (sched_getaffinity(0, sizeof(own), &own) == 0) {
+    for (std::size_t core = 0; core < claims.size(); ++core) claims[core] = CPU_ISSET(core, &own) ? 1 : 0;
+  }
+  mpi::all_reduce(context.topology().node(), claims, mpi::Operation::sum());
+  return claims;
+}
+
 }  // namespace
 
 BlasThreads::BlasThreads(int most) {
@@ -60,14 +72,31 @@ BlasThreads::~BlasThreads() {
   if (before_ > 0) use_threads(before_);
 }
 
-int share_of_cores(const mpi::Context& context) {
-  std::array<int, CPU_SETSIZE> claims{};  // how many ranks of the node may run on a core
+BlasOnNode::BlasOnNode(const mpi::Context& context, bool works) {
   cpu_set_t own;
-  CPU_ZERO(&own);
-  if (sched_getaffinity(0, sizeof(own), &own) == 0) {
-    for (std::size_t core = 0; core < claims.size(); ++core) claims[core] = CPU_ISSET(core, &own) ? 1 : 0;
+  const auto claims = claimed_cores(context, own);
+  const int now = threads();
+  if (!works || now == 0 || user_decides()) return;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (std::size_t core = 0; core < claims.size(); ++core) {
+    if (claims[core] > 0) CPU_SET(core, &all);
   }
-  mpi::all_reduce(context.topology().node(), claims, mpi::Operation::sum());
+  // Threads that BLAS starts from now on are bound as this one, and stay so.
+  if (CPU_COUNT(&all) <= now || sched_setaffinity(0, sizeof(all), &all) != 0) return;
+  own_ = own;
+  before_ = now;
+  use_threads(CPU_COUNT(&all));
+}
+
+BlasOnNode::~BlasOnNode() {
+  if (before_ > 0) use_threads(before_);
+  if (own_) sched_setaffinity(0, sizeof(*own_), &*own_);
+}
+
+int share_of_cores(const mpi::Context& context) {
+  cpu_set_t own;
+  const auto claims = claimed_cores(context, own);
   double share = 0.01;  // for rounding
   for (std::size_t core = 0; core < claims.size(); ++core) {
     if (CPU_ISSET(core, &own)) share += 1.0 / claims[core];

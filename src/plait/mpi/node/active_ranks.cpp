@@ -58,6 +58,15 @@ std::vector<int> serving_each_rank(const NodeTopology& topology, int per_node) {
   return serving;
 }
 
+void sleep_until(Context& context, Request& woken, std::chrono::microseconds interval) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (!woken.test()) {
+    if (context.activities().advance()) continue;
+    const auto slept = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
+    std::this_thread::sleep_for(std::min(interval, std::max(first_sleep, slept / 4)));
+  }
+}
+
 // Messages carry no data of the kernel, but tell that memory may be read: what is written before one is sent is there
 // for who has received it.
 void publish_memory() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
@@ -152,12 +161,7 @@ int ActiveRanks::sleep_until_woken() {
   Request woken = start_receive(context_->comm(), std::as_writable_bytes(std::span(&failed, 1)), active, tag_->first());
   publish_memory();
   wait(start_send(context_->comm(), {}, active, tag_->first()));
-  const auto begin = std::chrono::steady_clock::now();
-  while (!woken.test()) {
-    if (context_->activities().advance()) continue;
-    const auto slept = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
-    std::this_thread::sleep_for(std::min(interval_, std::max(first_sleep, slept / 4)));
-  }
+  sleep_until(*context_, woken, interval_);
   publish_memory();
   return failed;
 }
@@ -169,6 +173,20 @@ void ActiveRanks::wait(Request request) {
     const bool any = context_->activities().advance();
     (active_ && active_->activities().advance()) || any ? backoff.reset() : backoff.idle();
   }
+}
+
+void agreed_by(Context& context, int rank, const std::function<void()>& f) {
+  agreed(context, [&] {
+    std::exception_ptr failure;
+    try {
+      if (context.rank() == rank) f();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    Request all = start_barrier(context.comm());
+    sleep_until(context, all, ActiveRanks::usual_interval);
+    if (failure) std::rethrow_exception(failure);
+  });
 }
 
 }  // namespace plait::mpi

@@ -95,4 +95,8 @@ class ActiveRanks {
   std::vector<Outcome> outcomes_;  // of active ranks
 };
 
+/// As `agreed`, of an `f` that `rank` calls alone. The others sleep meanwhile, as with `ActiveRanks`, and leave it
+/// their cores. `f` does not communicate.
+void agreed_by(Context& context, int rank, const std::function<void()>& f);
+
 }  // namespace plait::mpi
