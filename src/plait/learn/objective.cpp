@@ -101,6 +101,9 @@ Objective<T>::Objective(const Samples<T>& samples, double l2, bool intercept)
                                                             : 0.5;
   mpi::agreed(samples.context(), [&] {
     scale_.resize(d);
+    products_.reserve(at(samples.rows_at_once() * (d + 2)));
+    z_.reserve(at(samples.rows_at_once() * samples.outputs()));
+    other_z_.reserve(z_.capacity());
     bounds_.assign(samples.largest().begin(), samples.largest().end());
     bounds_.insert(bounds_.end(), {1.0, 1.0});
     double around_origin = 0;
@@ -112,7 +115,6 @@ Objective<T>::Objective(const Samples<T>& samples, double l2, bool intercept)
       around_origin += square / (scale_[c] * scale_[c]);
     }
     mean_curvature_ = curvature * (around_origin + 2);  // with the intercept, and with ½ λ |w|²
-    Vector<double> highest(1);
     samples.for_each_block(false, [&](std::span<const Index> rows) {
       for (const Index i : rows) {
         const T* x = samples.own().data + i * samples.own().leading_dimension;
@@ -238,7 +240,10 @@ void Objective<T>::difference(const Weights& u, const Weights& other, std::span<
     gradient.assign(at(size()), HUGE_VAL);
     return;
   }
-  add(rows, w, &v);
+  const auto most = at(samples_.rows_at_once());
+  for (std::size_t begin = 0; begin < rows.size(); begin += most) {
+    add(rows.subspan(begin, std::min(most, rows.size() - begin)), w, &v);
+  }
   finish(w, &v, count, gradient);
 }
 

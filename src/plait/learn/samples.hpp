@@ -73,15 +73,18 @@ class Samples {
   [[nodiscard]] double largest_target() const noexcept { return largest_target_; }
   [[nodiscard]] double target_variance() const noexcept { return target_variance_; }
 
+  /// As many as are worked on together.
+  [[nodiscard]] Index rows_at_once() const noexcept {
+    constexpr Index most_numbers = Index{1} << 16;
+    return std::clamp(most_numbers / dimension(), Index{1}, Index{64});
+  }
   /// Calls f with the numbers of some of this rank's samples at a time: those that are held out, or the others.
   template <class F>
   void for_each_block(bool held_out, F&& f) const {
-    constexpr Index most_numbers = Index{1} << 16;
-    const Index most = std::clamp(most_numbers / dimension(), Index{1}, Index{64});
     Vector<Index> block;
     for (Index i = 0; i < own_.rows; ++i) {
       if (held_out_.share > 0 ? held_out_.has(first_ + i) == held_out : !held_out) block.push_back(i);
-      if (block.count() == most || (i + 1 == own_.rows && !block.empty())) {
+      if (block.count() == rows_at_once() || (i + 1 == own_.rows && !block.empty())) {
         f(std::span<const Index>(block));
         block.clear();
       }

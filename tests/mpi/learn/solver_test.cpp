@@ -112,7 +112,7 @@ TEST_F(Learn, gradients_are_what_differences_of_the_objective_are) {
 }
 
 TEST_F(Learn, the_gradient_of_a_batch_is_its_part_of_that_of_all) {
-  const Data data = data_of(60, 5, 3);
+  const Data data = data_of(400, 5, 3);
   const auto [rows, targets] = part(data, Split::even);
   const Samples<double> samples(context_, rows, targets, Model::logistic);
   Objective<double> objective(samples, 0.1, true);
@@ -121,7 +121,7 @@ TEST_F(Learn, the_gradient_of_a_batch_is_its_part_of_that_of_all) {
   Vector<Index> all;
   for (Index i = 0; i < rows.rows; ++i) all.push_back(i);
   Weights difference;
-  objective.difference(u, origin, all, 60, difference);
+  objective.difference(u, origin, all, 400, difference);
   Objective<double>::Value here, there;
   objective.evaluate(u, here);
   objective.evaluate(origin, there);
