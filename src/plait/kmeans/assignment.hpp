@@ -20,13 +20,13 @@ enum class Bounds : unsigned char { automatic, never, always };
 ///
 /// Each point has an upper bound of the distance to its own centre, and a lower one to all others; centres that moved
 /// since loosen them by how far they went at most. Where they stay apart by more than distances are rounded by, the
-/// computed distances would give the same centre, and are not computed. With many clusters each group of centres near
-/// each other has a lower bound, too.
+/// computed distances would give the same centre, and are not computed. Bounds for groups of centres (Yinyang) were
+/// slower: a bound costs a point more than ten distances, which are computed for many points at a time.
 ///
 /// Bounds cost something: a few points try them first, and where these take about as long as without, the others do
 /// without.
 ///
-/// Sources: Hamerly, "Making k-means even faster", SDM 2010; Ding et al., "Yinyang k-means", ICML 2015.
+/// Source: Hamerly, "Making k-means even faster", SDM 2010.
 template <class T>
 class Assignment {
  public:
@@ -54,18 +54,15 @@ class Assignment {
   [[nodiscard]] double without_bounds() const noexcept { return without_bounds_; }
 
  private:
-  static constexpr Index most_bounds = 32;  // of a point
   struct Chunk;
 
   [[nodiscard]] float bound(T squared) const;
   [[nodiscard]] bool is_sure(float upper, float lower, float fall) const;
   void assign_plainly(Chunk& chunk);
-  void assign_doubtful(Chunk& chunk, bool is_fresh);
+  void assign_doubtful(Chunk& chunk);
   void drop_sure(Chunk& chunk);
-  void look_at(Chunk& chunk, Index first_group, Index end_group, const std::int32_t* which, Index count);
   void fill_panel(const Chunk& chunk, const std::int32_t* rows, Index count, T* panel) const;
   void settle(Chunk& chunk, std::int32_t i, std::int32_t label);
-  void group(RowBlock<const T> centres);
   void choose_extent(Index rows, double bounded_seconds, double seconds);
 
   const Points<T>& points_;
@@ -85,19 +82,11 @@ class Assignment {
 
   // Bounds as they were when they were found, less and plus what had moved by then.
   Vector<float> upper_, lower_;
-  Vector<float> group_lower_;  // of each point, one a group; none where there is but one
-  Vector<double> moved_;       // in all, of each centre
+  Vector<double> moved_;  // in all, of each centre
   Vector<float> moved_rounded_;
-  double fall_ = 0;            // the same of the one that moved most, each time
-  Vector<double> group_fall_;  // likewise, in each group
-  std::array<float, most_bounds> group_fall_rounded_{};
+  double fall_ = 0;  // the same of the one that moved most, each time
   float slack_ = 0;
   float least_ = 0;
-
-  // Centres by groups: those of group g are [group_begin_[g], group_begin_[g + 1]) of the order.
-  Vector<Index> group_begin_;
-  Vector<std::int32_t> order_, group_of_;
-  Vector<T> ordered_;  // coordinates
   std::vector<T> panel_;
 };
 
