@@ -4,5 +4,6 @@
 
 #include "plait/graph/graph.hpp"
 #include "plait/mpi/node_copy.hpp"
+#include "plait/partition/order.hpp"
 #include "plait/partition/partition.hpp"
 #include "plait/partition/quality.hpp"

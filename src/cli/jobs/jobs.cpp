@@ -20,6 +20,7 @@ namespace plait::cli {
   JOB(fit)              \
   JOB(partition)        \
   JOB(repartition)      \
+  JOB(order)            \
   JOB(plan)             \
   JOB(generate)         \
   JOB(info)             \

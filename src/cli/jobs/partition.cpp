@@ -26,7 +26,7 @@ Example:
   mpirun -n 4 plait partition mesh.graph -k 16 --points xyz.npy -o parts.npy --report parts.html)");
     input_.declare(options, *this);
     add_value(options, "-k,--parts", how_.parts, parse_parts, "COUNT", "How many parts")->required();
-    add_parts_output(options, *this, output_);
+    add_numbers_output(options, *this, output_, "The part of each vertex");
     add_balance(options, how_.imbalance, how_.seed);
     using partition::Method;
     add_choice(
@@ -48,7 +48,7 @@ Example:
     input_.read(work);
     work.meter.stage("partitioning", 0, 0);
     seconds_ = work.timed([&] { result_ = partition::partition(work.context, input_.view(), input_.points(), how_); });
-    write_parts(work, output_, result_.part);
+    write_numbers(work, output_, result_.part);
     quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
   }
 

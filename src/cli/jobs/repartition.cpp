@@ -35,7 +35,7 @@ Example:
     options.reads("--from", from_, "The parts so far: a .npy vector, or a number a line")->required();
     add_value(options, "-k,--parts", parts_, parse_parts, "COUNT",
               "How many parts, by default as many as --from has; of fewer, the last ones are dissolved");
-    add_parts_output(options, *this, output_);
+    add_numbers_output(options, *this, output_, "The part of each vertex");
     add_balance(options, how_.imbalance, how_.seed);
     add_value(options, "--moved-at-most", how_.most_moved, parse_share, "SHARE",
               "How much of the data may move, as 10% or 0.1; all by default");
@@ -50,7 +50,7 @@ Example:
     work.meter.stage("repartitioning", 0, 0);
     seconds_ =
         work.timed([&] { result_ = partition::repartition(work.context, input_.view(), input_.points(), old, how_); });
-    write_parts(work, output_, result_.part);
+    write_numbers(work, output_, result_.part);
     quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
     before_ = partition::quality_of(input_.view(), old, old_parts);
     for (Index v = 0; v < input_.view().vertices(); ++v) sizes_ += input_.view().size(v);

@@ -162,13 +162,17 @@ std::string quotient_picture(const graph::GraphView& quotient, const std::vector
 
 }  // namespace
 
-void GraphInput::declare(Options& options, Command& job) {
+void GraphInput::declare_graph(Options& options) {
   options.reads("GRAPH", path_, "A graph in METIS' format, or a sparse matrix in a Matrix Market file")->required();
+  add_flag(options, "--symmetrise", symmetrise_, "Add the missing directions of edges, and leave self loops out");
+}
+
+void GraphInput::declare(Options& options, Command& job) {
+  declare_graph(options);
   options.reads("--points", points_path_, "Places of the vertices, N x 2 or N x 3, as a .npy file");
   add_path(options, "--weights", weights_path_, "FILE.npy",
            "Weights of the vertices, whole numbers; by default those in GRAPH");
   job.files.reads.push_back({"the file of --weights", &weights_path_});
-  add_flag(options, "--symmetrise", symmetrise_, "Add the missing directions of edges, and leave self loops out");
 }
 
 void GraphInput::read(Work& work, const std::string& parts_file) {
@@ -294,10 +298,10 @@ void GraphInput::draw(Report& report, std::span<const int> part, int parts) cons
   }
 }
 
-void write_parts(Work& work, const std::string& path, std::span<const int> part) {
-  work.meter.stage("writing " + path, 0, static_cast<Index>(part.size_bytes()));
+void write_numbers(Work& work, const std::string& path, std::span<const int> numbers) {
+  work.meter.stage("writing " + path, 0, static_cast<Index>(numbers.size_bytes()));
   mpi::agreed(work.context, [&] {
-    if (work.context.rank() == 0) io::write_parts_aside(path, part).publish();
+    if (work.context.rank() == 0) io::write_parts_aside(path, numbers).publish();
   });
 }
 
@@ -315,15 +319,18 @@ void add_balance(Options& options, double& imbalance, std::uint64_t& seed) {
   };
   add_value(options, "--imbalance", imbalance, parse_imbalance, "NUMBER",
             "By which the heaviest part may exceed the even share; 0.03 by default");
+  add_seed(options, seed);
+}
+
+void add_seed(Options& options, std::uint64_t& seed) {
   add_value(
       options, "--seed", seed, [](const std::string& text) { return static_cast<std::uint64_t>(parse_count(text, 0)); },
       "NUMBER", "Another seed, other random choices; 0 by default");
 }
 
-void add_parts_output(Options& options, Command& job, std::string& path) {
-  add_written_path(
-      options, "-o,--output", path, {".npy", ".txt"}, "FILE",
-      "The part of each vertex: a .npy vector; in .txt, or a name of no known kind, a number a line, as METIS writes")
+void add_numbers_output(Options& options, Command& job, std::string& path, const std::string& what) {
+  add_written_path(options, "-o,--output", path, {".npy", ".txt"}, "FILE",
+                   what + ": a .npy vector; in .txt, or a name of no known kind, a number a line, as METIS writes")
       ->required();
   job.files.writes.push_back({"the file of -o", &path});
 }

@@ -20,6 +20,8 @@ namespace plait::cli {
 class GraphInput {
  public:
   void declare(Options& options, Command& job);
+  /// The graph alone, without weights and points.
+  void declare_graph(Options& options);
 
   /// Reads all files. Collective.
   /// \param parts_file  of the parts that vertices have so far; empty: none
@@ -52,8 +54,8 @@ class GraphInput {
   std::span<const int> old_parts_;
 };
 
-/// Writes parts on rank 0, as the name of the file says. Collective.
-void write_parts(Work& work, const std::string& path, std::span<const int> part);
+/// Writes a number for each vertex on rank 0, as the name of the file says. Collective.
+void write_numbers(Work& work, const std::string& path, std::span<const int> numbers);
 
 /// \throws ArgumentError  no number of parts
 [[nodiscard]] int parse_parts(const std::string& text);
@@ -61,7 +63,9 @@ void write_parts(Work& work, const std::string& path, std::span<const int> part)
 /// --imbalance and --seed.
 void add_balance(Options& options, double& imbalance, std::uint64_t& seed);
 
-/// -o of parts.
-void add_parts_output(Options& options, Command& job, std::string& path);
+void add_seed(Options& options, std::uint64_t& seed);
+
+/// -o of numbers, of which `what` says what they are.
+void add_numbers_output(Options& options, Command& job, std::string& path, const std::string& what);
 
 }  // namespace plait::cli

@@ -9,6 +9,7 @@
 
 #include "plait/base/random.hpp"
 #include "plait/partition/coarsen.hpp"
+#include "plait/partition/separator.hpp"
 
 namespace plait::partition {
 
@@ -19,8 +20,10 @@ using graph::Vertex;
 namespace {
 
 constexpr Index coarsest_of_bisection = 40;
+constexpr Index coarsest_of_separation = 300;
 constexpr int starts_of_bisection = 6;
-constexpr int starts_of_all = 3;
+const Effort effort_of_bisection{.alone = 0};
+constexpr int starts_of_all = 4;
 constexpr double too_little_coarser = .95;
 
 Index coarsest_of(Index vertices, int parts) { return std::max({Index{120}, Index{20} * parts, vertices / 30}); }
@@ -114,13 +117,12 @@ std::vector<int> refined_upwards(Levels& levels, std::vector<int> part, const Bo
   }
 }
 
-/// The best of some starts: the one with the least excess and then the least cut.
+/// The best of some starts: the one with the least excess and then the least cost.
 class Best {
  public:
-  void offer(const GraphView& graph, const Refinement& refinement, std::vector<int> part) {
-    const std::pair is{refinement.excess(), cut_of(graph, part)};
+  void offer(std::pair<Index, Index> is, const std::vector<int>& part) {
     if (!part_.empty() && is >= is_) return;
-    part_ = std::move(part);
+    part_ = part;
     is_ = is;
   }
   [[nodiscard]] std::vector<int> take() { return std::move(part_); }
@@ -178,25 +180,52 @@ std::vector<int> grown(const GraphView& graph, Index wanted, Index most, Index l
   return part;
 }
 
+/// Two parts of the coarsest graph, grown from a vertex and refined.
+Refinement started(const GraphView& small, const Bounds& bounds, Index wanted, std::vector<int>& part,
+                   std::uint64_t seed) {
+  part = grown(small, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}], seed);
+  Refinement refinement(small, bounds, part);
+  refinement.balance(seed);
+  refinement.refine(effort_of_bisection, seed);
+  return refinement;
+}
+
 std::vector<int> bisected(const GraphView& graph, const Bounds& bounds, Index wanted, std::uint64_t seed) {
-  const Index coarsest =
-      std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}]));
-  const Effort effort{.alone = 0};
-  Levels levels(graph, coarsest);
+  Levels levels(
+      graph, std::max(coarsest_of_bisection, 8 * (bounds.least_vertices[Index{0}] + bounds.least_vertices[Index{1}])));
   const GraphView small = levels.graph(levels.depth());
   Best best;
+  std::vector<int> part;
   for (int start = 0; start < starts_of_bisection; ++start) {
-    const std::uint64_t own = derived(seed, static_cast<std::uint64_t>(500 + start));
-    auto part = grown(small, wanted, bounds.most_weight[Index{0}], bounds.least_vertices[Index{0}], own);
-    Refinement refinement(small, bounds, part);
-    refinement.balance(own);
-    refinement.refine(effort, own);
-    best.offer(small, refinement, part);
+    const auto refinement =
+        started(small, bounds, wanted, part, derived(seed, static_cast<std::uint64_t>(500 + start)));
+    best.offer({refinement.excess(), cut_of(small, part)}, part);
   }
-  return refined_upwards(levels, best.take(), bounds, 1, effort, seed);
+  return refined_upwards(levels, best.take(), bounds, 1, effort_of_bisection, seed);
 }
 
 }  // namespace
+
+std::vector<int> separated(const GraphView& graph, Index most_weight, std::uint64_t seed) {
+  const Bounds bounds{{most_weight, most_weight}, {1, 1}};
+  Levels levels(graph, coarsest_of_separation);
+  const GraphView small = levels.graph(levels.depth());
+  Best best;
+  std::vector<int> side;
+  for (int start = 0; start < starts_of_bisection; ++start) {
+    const auto own = derived(seed, static_cast<std::uint64_t>(500 + start));
+    const Index excess = started(small, bounds, graph.total_weight() / 2, side, own).excess();
+    for (const Vertex v : least_separator(small, side)) side[at(v)] = 2;
+    refine_separator(small, most_weight, side);
+    best.offer({excess, separator_weight(small, side)}, side);
+  }
+  side = best.take();
+  while (levels.depth() > 0) {
+    side = levels.expanded(side);
+    refine_separator(levels.graph(levels.depth()), most_weight, side);
+  }
+  return side;
+}
 
 Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::span<Vertex> number) {
   std::ranges::fill(number, -1);
@@ -206,10 +235,10 @@ Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::sp
     graph.for_each_neighbour(v, [&](Vertex u, Index weight) {
       if (number[at(u)] < 0) return;
       result.neighbours.push_back(number[at(u)]);
-      result.edge_weights.push_back(weight);
+      if (!graph.edge_weights.empty()) result.edge_weights.push_back(weight);
     });
     result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
-    result.vertex_weights.push_back(graph.weight(v));
+    if (!graph.vertex_weights.empty()) result.vertex_weights.push_back(graph.weight(v));
   }
   return result;
 }
@@ -299,7 +328,7 @@ std::vector<int> multilevel(const GraphView& graph, const Bounds& bounds, std::u
     Refinement refinement(small, bounds, part);
     refinement.balance(own);
     refinement.refine({}, own);
-    best.offer(small, refinement, part);
+    best.offer({refinement.excess(), cut_of(small, part)}, part);
   }
   return refined_upwards(levels, best.take(), bounds, 1, {}, seed);
 }

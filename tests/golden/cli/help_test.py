@@ -181,6 +181,7 @@ class Help(CommandTest):
             self.succeed(0, "poisson", "B.npy", "-o", "u.npy", "--json"),
             self.succeed(0, "partition", "g.graph", "-k", "2", "-o", "p.npy", "--json"),
             self.succeed(0, "repartition", "g.graph", "--from", "p.npy", "-o", "q.npy", "--json"),
+            self.succeed(0, "order", "g.graph", "-o", "o.npy", "--json"),
             self.succeed(0, "transport", "B.npy", "--epsilon", "1", "--rows", "B.npy", "--row-potentials", "f.npy", "--json"),
         ]
         commands, reference = set(), REFERENCE.read_text()

@@ -18,6 +18,34 @@ def cut(graph: list[list[int]], parts) -> int:
     return sum(parts[v] != parts[u] for v, row in enumerate(graph) for u in row if u < v)
 
 
+def factor_entries(graph: list[list[int]], order) -> int:
+    """By elimination, as it is defined."""
+    left = [set(row) for row in graph]
+    entries = 0
+    for v in order:
+        entries += 1 + len(left[v])
+        for u in left[v]:
+            left[u] |= left[v] - {u}
+            left[u].discard(v)
+    return entries
+
+
+class Order(CommandTest):
+    def test_the_order_has_each_row_once_for_any_number_of_ranks_and_its_fill_is_counted(self):
+        graph = grid(20, 20)
+        lines = ["400 760", *(" ".join(str(u + 1) for u in row) for row in graph)]
+        (self.folder / "g.graph").write_text("\n".join(lines) + "\n")
+        found = []
+        for ranks in (0, 3):
+            report = json.loads(self.succeed(ranks, "order", "g.graph", "-o", "o.npy", "--json"))
+            order = np.load(self.folder / "o.npy")
+            self.assertEqual(sorted(order), list(range(400)))
+            self.assertEqual(report["factor_entries"], factor_entries(graph, order))
+            self.assertLess(report["factor_entries"], factor_entries(graph, range(400)) * 0.6)
+            found.append(order.tolist())
+        self.assertEqual(found[0], found[1])
+
+
 class Partition(CommandTest):
     def write(self, name: str, graph: list[list[int]]):
         lines = [f"{len(graph)} {sum(map(len, graph)) // 2}", *(" ".join(str(u + 1) for u in row) for row in graph)]

@@ -1,0 +1,169 @@
+#include "plait/partition/separator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace plait::partition {
+
+using graph::GraphView;
+using graph::Vertex;
+
+std::vector<Vertex> least_separator(const GraphView& graph, std::span<const int> side) {
+  const auto n = static_cast<Vertex>(graph.vertices());
+  std::vector<Vertex> mate(at(n), -1);
+  std::vector<Vertex> reached_from(at(n), -1);  // of side 1: by a path that begins at one of side 0 without a mate
+  std::vector<Vertex> queue;
+  std::vector<Vertex> reached;
+  // A search that finds nobody without a mate leaves what it reached marked: no later one could get on from there.
+  const auto augment = [&](Vertex root) {
+    queue.assign(1, root);
+    reached.clear();
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+      const Vertex v = queue[next];
+      for (Index e = graph.offsets[at(v)]; e < graph.offsets[at(v) + 1]; ++e) {
+        Vertex u = graph.neighbours[at(e)];
+        if (side[at(u)] != 1 || reached_from[at(u)] >= 0) continue;
+        reached_from[at(u)] = v;
+        reached.push_back(u);
+        if (mate[at(u)] >= 0) {
+          queue.push_back(mate[at(u)]);
+          continue;
+        }
+        while (u >= 0) {
+          const Vertex from = reached_from[at(u)];
+          mate[at(u)] = from;
+          u = std::exchange(mate[at(from)], u);
+        }
+        for (const Vertex w : reached) reached_from[at(w)] = -1;
+        return;
+      }
+    }
+  };
+  for (Vertex v = 0; v < n; ++v) {
+    if (side[at(v)] == 0) augment(v);
+  }
+  // Of each mated pair the end on side 1 where it was reached, else the other one.
+  std::vector<Vertex> separator;
+  for (Vertex v = 0; v < n; ++v) {
+    if (mate[at(v)] < 0) continue;
+    const Vertex far = side[at(v)] == 1 ? v : mate[at(v)];
+    if ((reached_from[at(far)] >= 0) == (far == v)) separator.push_back(v);
+  }
+  return separator;
+}
+
+Index separator_weight(const GraphView& graph, std::span<const int> side) {
+  Index sum = 0;
+  for (std::size_t v = 0; v < side.size(); ++v) sum += side[v] == 2 ? graph.weight(static_cast<Index>(v)) : 0;
+  return sum;
+}
+
+namespace {
+
+class SeparatorSearch {
+ public:
+  SeparatorSearch(const GraphView& graph, Index most, std::span<int> side)
+      : graph_(graph), most_(most), side_(side), is_moved_(side.size()) {
+    for (std::size_t v = 0; v < side.size(); ++v) weight_[at(side[v])] += graph.weight(static_cast<Index>(v));
+  }
+
+  /// Whether the separator became lighter, or as heavy and the sides more even.
+  bool run() {
+    heap_.clear();
+    done_.clear();
+    is_moved_.assign(side_.size(), false);
+    order_ = 0;
+    for (std::size_t v = 0; v < side_.size(); ++v) {
+      if (side_[v] == 2) push(static_cast<Vertex>(v));
+    }
+    const std::size_t fruitless = 100 + heap_.size() / 4;
+    auto best = state();
+    std::size_t keep = 0;
+    std::size_t since = 0;
+    while (!heap_.empty() && since <= fruitless) {
+      std::pop_heap(heap_.begin(), heap_.end());
+      const Entry entry = heap_.back();
+      heap_.pop_back();
+      if (side_[at(entry.v)] != 2 || is_moved_[at(entry.v)]) continue;
+      const Index gain = gain_of(entry.v, entry.to);
+      if (gain < entry.gain) {
+        push({gain, order_++, entry.v, entry.to});
+        continue;
+      }
+      if (weight_[at(entry.to)] + graph_.weight(entry.v) > most_) continue;
+      move(entry.v, entry.to);
+      ++since;
+      if (state() >= best) continue;
+      best = state();
+      keep = done_.size();
+      since = 0;
+    }
+    while (done_.size() > keep) {
+      change(done_.back().first, done_.back().second);
+      done_.pop_back();
+    }
+    return keep > 0;
+  }
+
+ private:
+  struct Entry {
+    Index gain;
+    Index order;
+    Vertex v;
+    int to;
+    bool operator<(const Entry& other) const { return std::pair(gain, order) < std::pair(other.gain, other.order); }
+  };
+
+  [[nodiscard]] std::pair<Index, Index> state() const { return {weight_[2], std::max(weight_[0], weight_[1])}; }
+  [[nodiscard]] Index gain_of(Vertex v, int to) const {
+    Index gain = graph_.weight(v);
+    graph_.for_each_neighbour(v, [&](Vertex u, Index) { gain -= side_[at(u)] == 1 - to ? graph_.weight(u) : 0; });
+    return gain;
+  }
+  void push(const Entry& entry) {
+    heap_.push_back(entry);
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+  void push(Vertex v) {
+    for (const int to : {0, 1}) push({gain_of(v, to), order_++, v, to});
+  }
+  void change(Vertex v, int to) {
+    weight_[at(side_[at(v)])] -= graph_.weight(v);
+    weight_[at(to)] += graph_.weight(v);
+    side_[at(v)] = to;
+  }
+  void move(Vertex v, int to) {
+    change(v, to);
+    is_moved_[at(v)] = true;
+    done_.emplace_back(v, 2);
+    graph_.for_each_neighbour(v, [&](Vertex u, Index) {
+      if (side_[at(u)] != 1 - to) return;
+      change(u, 2);
+      done_.emplace_back(u, 1 - to);
+      if (!is_moved_[at(u)]) push(u);
+      graph_.for_each_neighbour(u, [&](Vertex w, Index) {
+        if (side_[at(w)] == 2 && !is_moved_[at(w)]) push({gain_of(w, to), order_++, w, to});
+      });
+    });
+  }
+
+  const GraphView& graph_;
+  Index most_;
+  std::span<int> side_;
+  std::array<Index, 3> weight_{};
+  std::vector<bool> is_moved_;
+  std::vector<Entry> heap_;
+  std::vector<std::pair<Vertex, int>> done_;  // and the side before
+  Index order_ = 0;
+};
+
+}  // namespace
+
+void refine_separator(const GraphView& graph, Index most, std::span<int> side) {
+  constexpr int most_rounds = 10;
+  SeparatorSearch search(graph, most, side);
+  for (int round = 0; round < most_rounds && search.run();) ++round;
+}
+
+}  // namespace plait::partition
