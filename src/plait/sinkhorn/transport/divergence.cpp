@@ -163,10 +163,24 @@ Divergence<A> without_plan_between(const Transport<A>& between) {
   return result;
 }
 
+/// Whether this rank's rows of one matrix are those of the other.
+template <class T>
+bool are_alike(matrix_view<const T> a, matrix_view<const T> b) {
+  if (a.rows() != b.rows() || a.columns() != b.columns()) return false;
+  for (Index i = 0; i < a.rows(); ++i) {
+    const T* row = a.data() + i * a.leading_dimension();
+    if (!std::equal(row, row + a.columns(), b.data() + i * b.leading_dimension())) return false;
+  }
+  return true;
+}
+
 /// The divergence by the transports that `solve` does.
+///
+/// \param are_alike  whether this rank's costs between both are those within the rows
 template <class A>
 Divergence<A> made_of_transports(
-    mpi::Context& context, const CheckedMarginals& checked, const Part& own_columns, const TransportOptions& given,
+    mpi::Context& context, const CheckedMarginals& checked, const Part& own_columns, bool are_alike,
+    const TransportOptions& given,
     const std::function<Transport<A>(Within, const Marginals&, const TransportOptions&)>& solve) {
   TransportOptions options = given;
   options.limits.checkpoints = {};
@@ -181,15 +195,24 @@ Divergence<A> made_of_transports(
   const auto all_of_rows = of_all_ranks(context, std::span<const double>(of_rows));
   const auto part_of_columns = std::span<const double>(of_columns).subspan(own_columns.first, own_columns.count);
 
-  const auto between = solve(Within::both, {of_rows, of_columns, checked.names}, options);
-  if (!std::isfinite(between.dual)) return without_plan_between<A>(between);
-  options.first_epsilon = between.stages.front().epsilon;
+  const int is_one = are_alike && all_of_rows == of_columns ? 1 : 0;
+  const bool is_one_problem = mpi::all_reduce(context.comm(), is_one, mpi::Operation::minimum()) == 1;
+  auto between = is_one_problem ? Transport<A>() : solve(Within::both, {of_rows, of_columns, checked.names}, options);
+  if (!is_one_problem) {
+    if (!std::isfinite(between.dual)) return without_plan_between<A>(between);
+    options.first_epsilon = between.stages.front().epsilon;
+  }
   const auto rows = solve(Within::rows, {of_rows, all_of_rows}, options);
+  if (is_one_problem) {
+    if (!std::isfinite(rows.dual)) return without_plan_between<A>(rows);
+    between = mpi::agreed(context, [&] { return rows; });
+    between.stages.clear();
+  }
   const auto columns = solve(Within::columns, {part_of_columns, of_columns}, options);
 
   Divergence<A> result;
   result.outcome = between.outcome;
-  for (const Transport<A>* each : {&between, &rows, &columns}) {
+  for (const Transport<A>* each : std::initializer_list<const Transport<A>*>{&between, &rows, &columns}) {
     if (result.outcome.status == Status::converged) result.outcome = each->outcome;
     result.stages.insert(result.stages.end(), each->stages.begin(), each->stages.end());
   }
@@ -266,7 +289,7 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
   naming_side(checked.names.columns(), [&] { expect_symmetric<T>(context, costs.columns); });
   const Part own{static_cast<std::size_t>(mpi::sum_below(context.comm(), costs.columns.rows())),
                  static_cast<std::size_t>(costs.columns.rows())};
-  return made_of_transports<A>(context, checked, own, options,
+  return made_of_transports<A>(context, checked, own, are_alike(costs.between, costs.rows), options,
                                [&](Within within, const Marginals& masses, const TransportOptions& how) {
                                  if (within == Within::both)
                                    return transport<T, A>(context, costs.between, masses, how);
@@ -298,22 +321,29 @@ Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, co
   const matrix_view<const A> own_y(clouds.y.data() + first * clouds.y.leading_dimension(), count, coordinates,
                                    clouds.y.leading_dimension(), StorageOrder::row_major);
   const Part own{static_cast<std::size_t>(first), static_cast<std::size_t>(count)};
+  const bool is_one_cloud =
+      clouds.x.rows() == 0 ||
+      (checked.first_row + clouds.x.rows() <= clouds.y.rows() &&
+       are_alike(clouds.x, matrix_view<const A>(clouds.y.data() + checked.first_row * clouds.y.leading_dimension(),
+                                                clouds.x.rows(), coordinates, clouds.y.leading_dimension(),
+                                                StorageOrder::row_major)));
   std::vector<A> x;
-  return made_of_transports<A>(
-      context, checked, own, options, [&](Within within, const Marginals& masses, const TransportOptions& how) {
-        PointClouds<A> of = clouds;
-        if (within == Within::rows) {  // both clouds were checked
-          x = all_points<A>(context, clouds.x);
-          of.y = {x.data(), checked.all_rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
-        }
-        if (within == Within::columns) of.x = own_y;
-        if (within == Within::both) return transport<A>(context, of, masses, how);
-        auto made = mpi::agreed(context, [&] { return PointCosts<A>(of); });
-        return to_themselves<A>(context, made, masses, how,
-                                [&](const TransportOptions& last, std::span<const A> start) {
-                                  return transport<A>(context, of, masses, last, start);
-                                });
-      });
+  return made_of_transports<A>(context, checked, own, is_one_cloud, options,
+                               [&](Within within, const Marginals& masses, const TransportOptions& how) {
+                                 PointClouds<A> of = clouds;
+                                 if (within == Within::rows) {  // both clouds were checked
+                                   x = all_points<A>(context, clouds.x);
+                                   of.y = {x.data(), checked.all_rows, coordinates, std::max(Index{1}, coordinates),
+                                           StorageOrder::row_major};
+                                 }
+                                 if (within == Within::columns) of.x = own_y;
+                                 if (within == Within::both) return transport<A>(context, of, masses, how);
+                                 auto made = mpi::agreed(context, [&] { return PointCosts<A>(of); });
+                                 return to_themselves<A>(context, made, masses, how,
+                                                         [&](const TransportOptions& last, std::span<const A> start) {
+                                                           return transport<A>(context, of, masses, last, start);
+                                                         });
+                               });
 }
 
 #define PLAIT_INSTANTIATE(T, A)                                                                   \

@@ -31,6 +31,7 @@ struct Divergence {
   double rounding = 0;                 // what may be left of the value where it is 0, as numbers of A are rounded
   double mass = 0;                     // that the plan between both moves
   std::vector<TransportStage> stages;  // of all three, one after the other: between both, of rows, of columns
+  // Where masses and costs between both are those of the rows, the transport between both is that of the rows.
 };
 
 /// The debiased Sinkhorn divergence of masses r and c,

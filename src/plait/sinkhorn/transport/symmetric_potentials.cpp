@@ -119,13 +119,11 @@ std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs
   Averages<A> averages(context, costs, marginals);
   double epsilon = std::max(options.epsilon, options.first_epsilon);
   while (true) {
-    constexpr double rough = 1e-2;
-    constexpr Index few = 30;
     constexpr Index most = 1000;
     const bool is_last = epsilon <= options.epsilon;
-    Limits limits = options.limits;
-    limits.tolerance = is_last ? options.limits.tolerance / 4 : std::max(rough, options.limits.tolerance);
-    limits.most_iterations = std::min(is_last ? most : few, options.limits.most_iterations);
+    Limits limits = limits_of_stage(options.limits, options.epsilon, {{}, epsilon}, {});
+    if (is_last) limits.tolerance /= 4;
+    limits.most_iterations = std::min(most, limits.most_iterations);
     mpi::agreed(context, [&] { costs.set_epsilon(epsilon, 1); });
     averages.multiply(1 / epsilon);
     averages.set_update(LogUpdate(relaxed_exponent(options.rho.rows, epsilon)));
@@ -137,7 +135,7 @@ std::vector<A> symmetric_potentials(mpi::Context& context, CostOperand<A>& costs
     if (outcome.iterations > 0) stages.push_back({epsilon, outcome.iterations, Domain::logarithmic});
     averages.multiply(epsilon);
     if (is_last) return std::move(averages).potentials();
-    epsilon = std::max(options.epsilon, epsilon / 4);
+    epsilon = next_epsilon(epsilon, options.epsilon);
   }
 }
 
