@@ -188,6 +188,32 @@ TEST_F(Accelerated, BalancesAndFindsBarycentresInFewerIterations) {
   }
 }
 
+TEST_F(Accelerated, GoesOnWithTheSameBitsFromAnyState) {
+  const WholeProblem whole = random_transport(9095);
+  const OwnRows<double> own(whole);
+  for (const Domain domain : {Domain::factors, Domain::logarithmic}) {
+    const double epsilon = domain == Domain::factors ? 0.01 : 0.002;
+    sinkhorn::TransportOptions options{
+        .epsilon = epsilon, .domain = domain, .first_epsilon = epsilon, .limits = {.tolerance = 1e-10}};
+    const auto transported = [&] {
+      return sinkhorn::transport<double, double>(context, own.const_view(), {own.r, whole.c}, options);
+    };
+    std::vector<iterate::Checkpoint> states;
+    options.limits.checkpoints.is_due = [](Index) { return true; };
+    options.limits.checkpoints.keep = [&](const iterate::Checkpoint& state) { states.push_back(state); };
+    const auto expected = transported();
+    ASSERT_GT(states.size(), 10U);
+    options.limits.checkpoints.keep = {};
+    for (const iterate::Checkpoint& state : states) {
+      options.limits.checkpoints.from = &state;
+      const auto resumed = transported();
+      EXPECT_EQ(resumed.outcome.errors, expected.outcome.errors);
+      EXPECT_EQ(resumed.f, expected.f);
+      EXPECT_EQ(resumed.g, expected.g);
+    }
+  }
+}
+
 TEST_F(Accelerated, ProvesAsMuchAsPlainly) {
   // Rows 0 to 2 reach the columns 0 and 1 alone, by ones; all sums are to be alike.
   WholeProblem whole = random_problem(12, 12, 9);
