@@ -239,6 +239,7 @@ module plait
     real(c_double) :: tolerance = 0
     integer(c_int64_t) :: most_iterations = 0
     real(c_double) :: epsilon = 0, first_epsilon = 0, rho_rows = 0, rho_columns = 0
+    integer(c_int) :: is_plain = 0
   end type
 
   type, bind(C) :: plait_sinkhorn_result

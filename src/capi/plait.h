@@ -790,6 +790,8 @@ typedef struct plait_sinkhorn_options {
   double epsilon;                ///< in units of the costs; has no default
   double first_epsilon;          ///< to begin with, divided by 4 until it is epsilon; 0: chosen by the costs
   double rho_rows, rho_columns;  ///< what it costs to miss sums, rho KL(sums | given ones); 0: they are not missed
+  // Of both:
+  int is_plain;  ///< 1: each iteration gives rows and columns just their sums; 0: iterations are accelerated
 } plait_sinkhorn_options;
 
 typedef struct plait_sinkhorn_result {

@@ -19,6 +19,7 @@ plait::sinkhorn::Limits limits_of(const plait_sinkhorn_options& given) {
   plait::sinkhorn::Limits limits;
   if (given.tolerance != 0) limits.tolerance = given.tolerance;
   if (given.most_iterations != 0) limits.most_iterations = given.most_iterations;
+  if (given.is_plain != 0) limits.acceleration = plait::sinkhorn::Acceleration::none;
   return limits;
 }
 

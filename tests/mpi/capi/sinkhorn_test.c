@@ -118,6 +118,15 @@ void plans_of_transport_have_their_masses(void) {
   CHECK(fabs(result.cost - values[0]) < 1e-7 && fabs(result.mass - values[1]) < 1e-7);
   CHECK(fabs(result.primal - result.dual) < 1e-6);
 
+  const plait_sinkhorn_options small = {.epsilon = 0.01, .first_epsilon = 0.01, .tolerance = 1e-10};
+  plait_sinkhorn_options plain = small;
+  plain.is_plain = 1;
+  plait_sinkhorn_result plainly;
+  SUCCEEDS(plait_transport(context, &its.rows, &small, f, g, &result));
+  SUCCEEDS(plait_transport(context, &its.rows, &plain, f, g, &plainly));
+  CHECK(result.status == PLAIT_CONVERGED && result.iterations < plainly.iterations);
+  CHECK(fabs(result.dual - plainly.dual) < 1e-7);
+
   // What all costs have in common, however much it is, is in the potentials.
   const double common = 1e30;
   for (plait_index i = 0; i < its.rows.rows; ++i) {
