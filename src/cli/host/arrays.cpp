@@ -52,7 +52,7 @@ std::vector<double> moved(mpi::Context& context, const BoxPartition& from, std::
 std::vector<double> read_box(Work& work, const std::string& path, const io::MatrixFile& file,
                              const BoxPartition& partition) {
   mpi::Context& context = work.context;
-  auto slab = work.read_converted<double>(path, file);
+  auto slab = work.read_as<double>(path, file);
   const double* values = slab.tiles()[0].data();
   const BoxPartition slices = slices_of(partition.whole(), file.extents.dimensions, file.order, context.size());
   std::vector<double> result = box_for(context, partition), reordered;

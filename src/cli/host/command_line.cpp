@@ -141,6 +141,17 @@ void expect_json_alone_on_stdout(const CLI::App& command) {
   }
 }
 
+void expect_different_files(Command& job) {
+  if (job.settings.takes_machine) {
+    for (const NamedFile& file : machine_file(job.settings.machine)) job.files.also_read.push_back(file);
+  }
+  for (const char* turn : {"a", "b"}) {
+    if (job.settings.checkpoint.empty()) break;
+    job.files.also_written.push_back({contents_path(job.settings.checkpoint, turn), "a state of --checkpoint"});
+  }
+  job.files.expect_different();
+}
+
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> known) {
@@ -218,6 +229,7 @@ Parsed parse_command_line(std::span<const JobRow> jobs, int argc, const char* co
   expect_checkpoint(settings);
   expect_json_alone_on_stdout(chosen);
   (*row)->check();
+  expect_different_files(**row);
   return {{}, std::move(*row)};
 }
 
@@ -245,7 +257,7 @@ int run_program(std::span<const JobRow> jobs, int argc, char** argv) {
     misuse = std::current_exception();
     if (launch.size == 1 || !parsed.text.empty()) return print_failure(misuse);
   }
-  return run_under_mpi(start, [&](mpi::Context&) { std::rethrow_exception(misuse); });
+  return run_under_mpi(start, misuse, {});
 }
 
 }  // namespace plait::cli

@@ -1,5 +1,6 @@
 #include "cli/host/files.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -14,11 +15,15 @@
 #include "plait/io/file_kind.hpp"
 
 #include "cli/host/text.hpp"
+#include "cli/host/values.hpp"
 
 namespace plait::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Whether two names, of files that need not be there, are of one file.
 bool are_one_file(const std::string& a, const std::string& b) {
   std::error_code failure;
   if (fs::equivalent(a, b, failure)) return true;
@@ -29,15 +34,42 @@ bool are_one_file(const std::string& a, const std::string& b) {
   return canonical(a) == canonical(b) && !failure;
 }
 
-void expect_different_files(const std::vector<NamedFile>& written, const std::vector<NamedFile>& others) {
-  std::vector<NamedFile> taken = others;
-  for (const NamedFile& file : written) {
-    for (const NamedFile& other : taken) {
-      if (!are_one_file(io::file_of(file.path), io::file_of(other.path))) continue;
-      throw FileError(fmt::format("{}: is {} and {}, expected different files", file.path, other.role, file.role));
-    }
-    taken.push_back(file);
+NamedFile named(const JobFiles::Declared& file) {
+  return {*file.path, file.option.starts_with('-') ? "the file of " + file.option : file.option};
+}
+
+}  // namespace
+
+std::vector<NamedFile> JobFiles::read(const std::vector<std::string>& but) const {
+  std::vector<NamedFile> all = also_read;
+  for (const Declared& file : reads) {
+    if (!file.path->empty() && std::ranges::find(but, file.option) == but.end()) all.push_back(named(file));
   }
+  return all;
+}
+
+std::string JobFiles::called(const std::string& name) const {
+  const auto file =
+      std::ranges::find_if(reads, [&](const Declared& each) { return each.option == name || *each.path == name; });
+  if (file == reads.end() || file->path->empty()) return name;
+  return file->option.starts_with('-') ? file->option + " " + *file->path : *file->path;
+}
+
+void JobFiles::expect_different() const {
+  std::vector<NamedFile> written;
+  const auto expect_new = [&](const NamedFile& own, const std::vector<std::string>& may_replace) {
+    std::vector<NamedFile> others = read(may_replace);
+    others.insert(others.end(), written.begin(), written.end());
+    for (const NamedFile& other : others) {
+      if (!are_one_file(io::file_of(own.path), io::file_of(other.path))) continue;
+      throw UsageError(fmt::format("{}: is {} and {}, expected different files", own.path, other.role, own.role));
+    }
+    written.push_back(own);
+  };
+  for (const Declared& file : writes) {
+    if (!file.path->empty()) expect_new(named(file), file.may_replace);
+  }
+  for (const NamedFile& file : also_written) expect_new(file, {});
 }
 
 std::vector<NamedFile> machine_file(const std::string& path) {

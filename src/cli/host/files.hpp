@@ -14,13 +14,28 @@ struct NamedFile {
   std::string role;
 };
 
-/// Whether two names, of files that need not be there, are of one file.
-[[nodiscard]] bool are_one_file(const std::string& a, const std::string& b);
+/// The files of a job, by the variables in which parsing leaves their names; a name may be empty.
+struct JobFiles {
+  struct Declared {
+    std::string option;  // "IN", "--into", and of "-o,--output" the first: "-o"
+    const std::string* path = nullptr;
+    bool is_matrix = false;                     // written by `io::write_matrix_file`
+    std::vector<std::string> may_replace = {};  // options whose files it may be
+  };
+  std::vector<Declared> reads;
+  std::vector<Declared> writes;
+  std::vector<NamedFile> also_read;  // what no option names alone
+  std::vector<NamedFile> also_written;
 
-/// What a job writes must not replace what it reads or what else it writes.
-///
-/// \throws FileError  one of `written` is one of `others` or of the other ones in `written`
-void expect_different_files(const std::vector<NamedFile>& written, const std::vector<NamedFile>& others);
+  /// All that is read, but for the files of some options.
+  [[nodiscard]] std::vector<NamedFile> read(const std::vector<std::string>& but = {}) const;
+  /// A file that is read, told by its option or its path, as errors call it: "old.npy" where it is an argument, "--from
+  /// old.npy" where an option has it. Other options stay as they are.
+  [[nodiscard]] std::string called(const std::string& name) const;
+  /// What is written must replace neither what is read nor what else is written.
+  /// \throws UsageError
+  void expect_different() const;
+};
 
 /// The file that describes the machine, if any, on the rank that calls: that of --machine, or where `path` is empty the
 /// one that PLAIT_MACHINE names.

@@ -117,12 +117,19 @@ Index fingerprint(int argc, const char* const* argv) {
   return static_cast<Index>(print);
 }
 
-void expect_same_arguments(const mpi::Context& context, int argc, const char* const* argv) {
+/// Files may differ between nodes, so that what is misuse on one rank need not be on another one.
+void expect_same_arguments(const mpi::Context& context, int argc, const char* const* argv,
+                           const std::exception_ptr& misuse) {
   const Index own = fingerprint(argc, argv);
-  std::array<Index, 2> minima{own, ~own};  // ~ turns the order around
+  std::array<Index, 3> minima{own, ~own, misuse ? context.rank() : context.size()};  // ~ turns the order around
   mpi::all_reduce(context.comm(), minima, mpi::Operation::minimum());
-  if (minima[0] == ~minima[1]) return;
-  throw UsageError("the ranks were started with different arguments; expected the same on each of them");
+  if (minima[0] != ~minima[1]) {
+    throw UsageError("the ranks were started with different arguments; expected the same on each of them");
+  }
+  if (misuse) std::rethrow_exception(misuse);
+  if (minima[2] < context.size()) {
+    throw PeerFailed(static_cast<int>(minima[2]), fmt::format("rank {} has other arguments or files", minima[2]));
+  }
 }
 
 struct Launcher {
@@ -180,13 +187,13 @@ int run_guarded(const std::function<void(mpi::Context&)>& job) {
   return verdict->status;
 }
 
-int run_under_mpi(const Start& start, const std::function<void(mpi::Context&)>& job) {
+int run_under_mpi(const Start& start, const std::exception_ptr& misuse, const std::function<void(mpi::Context&)>& job) {
   try {
     auto [argc, argv, launch] = start;
     const mpi::Environment environment(argc, argv, MPI_COMM_WORLD);
     catch_stop_signals(launch.rank == 0);  // MPI may have put handlers of its own in place
     return run_guarded([&, argc = argc, argv = argv](mpi::Context& context) {
-      expect_same_arguments(context, argc, argv);
+      expect_same_arguments(context, argc, argv, misuse);
       job(context);
     });
   } catch (...) {

@@ -57,7 +57,10 @@ struct Start {
 
 /// Initialises MPI and runs a job on all ranks, guarded; ends with an error where they were started with different
 /// arguments, as ranks that did different things would wait for each other for ever. Returns the exit status.
-[[nodiscard]] int run_under_mpi(const Start& start, const std::function<void(mpi::Context&)>& job);
+///
+/// \param misuse  what is wrong with these arguments, instead of the job; null: nothing
+[[nodiscard]] int run_under_mpi(const Start& start, const std::exception_ptr& misuse,
+                                const std::function<void(mpi::Context&)>& job);
 
 /// Launchers end the other processes when the first one fails, and the one that tells why is not to be cut short: rank
 /// 0 prints the failure, the others wait a moment. Returns the exit status.

@@ -3,6 +3,7 @@
 #include "plait/base/log_setting.hpp"
 #include "plait/io/machine_file.hpp"
 #include "plait/io/rank_zero.hpp"
+#include "plait/report/trace_json.hpp"
 
 namespace plait::cli {
 
@@ -17,33 +18,18 @@ void print_choices_if_wanted(mpi::Context& context) {
   context.choices().tell([](const std::string& line) { print_aside(fmt::format("plait: {}\n", line)); });
 }
 
-void append(std::vector<NamedFile>& files, const std::vector<NamedFile>& more) {
-  files.insert(files.end(), more.begin(), more.end());
-}
-
 // Hours may pass before the output is written, so what would stop it then is looked for now.
-void expect_writable_files(Work& work, const DeclaredFiles& files) {
-  mpi::Context& context = work.context;
-  const Settings& settings = work.settings;
-  std::vector<NamedFile> written = DeclaredFiles::given(files.writes);
-  const std::size_t matrices = written.size();
-  if (!settings.page.empty()) written.push_back({settings.page, "the file of --report"});
-  if (!settings.checkpoint.empty()) {
-    written.push_back({settings.checkpoint, "the file of --checkpoint"});
-    for (const char* turn : {"a", "b"}) {
-      written.push_back({contents_path(settings.checkpoint, turn), "a state of --checkpoint"});
+void expect_writable(mpi::Context& context, const JobFiles& files) {
+  for (const auto& [option, path, is_matrix, may_replace] : files.writes) {
+    if (path->empty()) continue;
+    if (is_matrix) {
+      io::expect_writable_matrix(context, *path);
+    } else {
+      mpi::agreed(context, [&] {
+        if (context.rank() == 0) io::AsideFile::try_out(*path);
+      });
     }
   }
-  mpi::agreed(context, [&] {
-    if (context.rank() != 0) return;
-    expect_different_files(written, files.may_replace_input ? work.kept : work.files_read());
-    for (const std::string* path : {&settings.page, &settings.checkpoint}) {
-      if (!path->empty()) io::AsideFile::try_out(*path);
-    }
-  });
-  for (std::size_t i = 0; i < matrices; ++i) io::expect_writable_matrix(context, written[i].path);
-  append(written, work.files_read());
-  expect_writable_trace(context, settings.trace, written);
 }
 
 }  // namespace
@@ -60,15 +46,33 @@ void use_machine(mpi::Context& context, const std::string& path) {
   }
 }
 
-Work::Work(mpi::Context& all_ranks, const Settings& its_settings, const DeclaredFiles& files)
-    : context(all_ranks), settings(its_settings), meter(all_ranks, its_settings.meter()), files_(files) {
-  if (settings.takes_machine) kept = machine_file(settings.machine);
+void expect_real(const std::string& path, const io::MatrixFile& file) {
+  if (!io::is_complex(file.dtype)) return;
+  throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file.dtype)));
 }
 
-std::vector<NamedFile> Work::files_read() const {
-  std::vector<NamedFile> all = kept;
-  append(all, DeclaredFiles::given(files_.reads));
-  return all;
+Work::Work(mpi::Context& all_ranks, const Settings& its_settings, const JobFiles& its_files)
+    : context(all_ranks), settings(its_settings), files(its_files), meter(all_ranks, its_settings.meter()) {}
+
+std::string Work::in_words(std::string_view error, const std::vector<ErrorWord>& words) const {
+  const std::size_t digits = error.starts_with("rank ") ? error.find_first_not_of("0123456789", 5) : 0;
+  const bool names_rank = digits > 5 && digits < error.size() && error.substr(digits).starts_with(": ");
+  const std::string rank(error.substr(0, names_rank ? digits + 2 : 0));
+  error.remove_prefix(rank.size());
+  std::string about;
+  for (const auto& [words_of_it, name] : words) {
+    if (name.empty()) continue;
+    const bool is_argument = words_of_it.find(' ') == std::string_view::npos;
+    if (is_argument && error.starts_with(std::string(words_of_it) + ":")) {
+      return rank + files.called(name) + std::string(error.substr(words_of_it.size()));
+    }
+    const bool is_named = error.starts_with(name + ": ") || error.find(": " + name + ": ") != std::string_view::npos;
+    if (is_named) return rank + std::string(error);
+    if (!is_argument && about.empty() && error.find(words_of_it) != std::string_view::npos) {
+      about = files.called(name) + ": ";
+    }
+  }
+  return rank + about + std::string(error);
 }
 
 void Work::expect_memory(const std::vector<Index>& phases) {
@@ -86,9 +90,28 @@ void Work::write(const std::string& path, const layout::Layout& layout, Index el
   written.emplace_back(path, Moved{bytes, watch.seconds()});
 }
 
+void Work::record() {
+  constexpr Index little = Index{64} << 20;
+  if (!settings.trace.empty()) {
+    mpi::agreed(context, [&] {
+      if (context.rank() == 0) static_cast<void>(emulated_link_rate());  // which the trace tells
+    });
+  }
+  const bool is_kept = !settings.trace.empty() || !settings.page.empty();
+  if (is_kept || settings.reports_overlap) tracing_.emplace(context, is_kept ? Timeline::default_bytes : little);
+}
+
 const report::Trace& Work::trace() {
-  if (recorder_) trace_ = recorder_->write();
-  recorder_.reset();
+  if (!tracing_) return trace_;
+  try {
+    trace_ = tracing_->gather();
+  } catch (const OutOfMemory& error) {
+    if (context.rank() == 0) print_warning(fmt::format("there is no trace: {}", error.what()));
+  }
+  tracing_.reset();
+  if (context.rank() != 0 || trace_.ranks.empty()) return trace_;
+  trace_.link_bits_per_second = emulated_link_rate();
+  if (!settings.trace.empty()) write_beside_result(settings.trace, [&] { return report::chrome_json(trace_); });
   return trace_;
 }
 
@@ -106,7 +129,7 @@ void Work::report_end(Report& report, const std::string& what_was_read) const {
 }
 
 int Job::start(const Start& start) {
-  return run_under_mpi(start, [&](mpi::Context& context) {
+  return run_under_mpi(start, {}, [&](mpi::Context& context) {
     share_cores(context);
     print_choices_if_wanted(context);
     perform(context);
@@ -117,9 +140,9 @@ void Job::perform(mpi::Context& context) {
   if (settings.takes_machine) use_machine(context, settings.machine);
   Work work(context, settings, files);
   const std::vector<Index> phases = prepare(work);
-  expect_writable_files(work, files);
+  expect_writable(context, files);
   work.expect_memory(phases);
-  work.recorder_.emplace(context, settings.trace, settings.page, settings.reports_overlap);
+  work.record();
   const JointStopwatch watch(context);
   run(work);
   work.meter.finish();

@@ -18,6 +18,7 @@
 #include "plait/base/index.hpp"
 #include "plait/io/file_kind.hpp"
 #include "plait/io/matrix_output.hpp"
+#include "plait/io/slab.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
@@ -33,24 +34,32 @@
 #include "cli/host/options.hpp"
 #include "cli/host/report.hpp"
 #include "cli/host/text.hpp"
-#include "cli/host/trace.hpp"
 
 /// What a subcommand is, and what the host does for it. docs/add-a-job.md shows how one is added.
 namespace plait::cli {
 
+/// \throws ArgumentError  the elements are complex
+void expect_real(const std::string& path, const io::MatrixFile& file);
+
+/// What errors of the library are about, and how the command line has it.
+struct ErrorWord {
+  std::string_view about;  // an argument, "memory_limit", or words with a space in them: "the entry in "
+  std::string name;        // an option or a file; may be empty, where it was not given
+};
+
 /// What a job works with, on every rank. All its functions are collective over the context.
 class Work {
  public:
-  Work(mpi::Context& context, const Settings& settings, const DeclaredFiles& files);
+  Work(mpi::Context& context, const Settings& settings, const JobFiles& files);
 
   mpi::Context& context;
   const Settings& settings;
+  const JobFiles& files;
   Meter meter;
   Moved read{};                                        // of all matrices that were read
   std::vector<std::pair<std::string, Moved>> written;  // each of them, and its file
   MemoryEstimate memory{};                             // known once the job is prepared
   double seconds = 0;                                  // of all of `run`, known when it has ended
-  std::vector<NamedFile> kept;  // files that must not be replaced: the machine's, and what the job adds as it prepares
 
   /// The matrix in a file, in the slabs of the file.
   template <io::FileElement T>
@@ -59,10 +68,20 @@ class Work {
   template <io::FileElement T>
   [[nodiscard]] layout::DistributedMatrix<T> read_matrix(const std::string& path, const io::MatrixFile& file,
                                                          const layout::Layout& layout, const std::string& what);
-  /// The same in slabs, of elements that are converted to T.
+  /// The same of elements that are converted to T; without a layout, in the slabs of the file.
   /// \throws ArgumentError  on every rank: they are complex, and T is not
   template <class T>
-  [[nodiscard]] layout::DistributedMatrix<T> read_converted(const std::string& path, const io::MatrixFile& file);
+  [[nodiscard]] layout::DistributedMatrix<T> read_as(const std::string& path, const io::MatrixFile& file,
+                                                     const std::optional<layout::Layout>& layout = {});
+  /// The same, in an even share of the rows on each rank.
+  template <class T>
+  [[nodiscard]] layout::DistributedMatrix<T> read_rows(const std::string& path, const io::MatrixFile& file) {
+    return read_as<T>(path, file, io::slab_layout(file.shape, StorageOrder::row_major, context.size()));
+  }
+  /// A copy in another layout, for `what`.
+  template <class T>
+  [[nodiscard]] layout::DistributedMatrix<T> moved(const layout::DistributedMatrix<T>& from, const layout::Layout& to,
+                                                   const std::string& what);
   /// An uninitialised one.
   /// \throws OutOfMemory  on every rank, naming one and how much it holds
   template <class T>
@@ -75,6 +94,9 @@ class Work {
     write(path, slab.layout(), Index{sizeof(T)},
           [&](const io::Progress& progress) { io::write_matrix_file(context, path, slab, progress); });
   }
+  /// The same of a matrix in any layout, in this order where files of that name can have it.
+  template <io::FileElement T>
+  void write_matrix(const std::string& path, layout::DistributedMatrix<T> matrix, StorageOrder order);
 
   /// Iterates to the end, from the checkpoint that --resume found, with progress, checkpoints, and signals heard.
   /// \param news      what to print of the last step
@@ -86,15 +108,25 @@ class Work {
   void expect_memory(const std::vector<Index>& phases);
 
   /// Ends recording and writes what was recorded, where --trace asks for it; the same trace, on rank 0, whenever it is
-  /// called again. Empty where nothing was recorded.
+  /// called again. Empty where nothing was recorded, or, with a warning, where there was no room: a result is worth
+  /// more than its trace.
   const report::Trace& trace();
 
   /// Facts of all jobs that read and write matrices, and the lines about them.
   /// \param what_was_read  "IN: ", may be empty
   void report_end(Report& report, const std::string& what_was_read) const;
 
-  /// `kept`, and the files that the options of the job name.
-  [[nodiscard]] std::vector<NamedFile> files_read() const;
+  /// Does `f`. Errors of arguments, "memory_limit: ...", begin with the option or the file that they come from instead:
+  /// "--memory: ...", "--from old.npy: ..."; and those with words, and no name of a file yet, with their file before
+  /// them. Which rank says so stays before that.
+  template <class F>
+  decltype(auto) in_words(const std::vector<ErrorWord>& words, F&& f) const {
+    try {
+      return std::forward<F>(f)();
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(in_words(std::string_view(error.what()), words));
+    }
+  }
 
   /// Does `f` and returns how many seconds all ranks took together.
   template <class F>
@@ -112,8 +144,12 @@ class Work {
  private:
   friend class Job;
 
-  const DeclaredFiles& files_;
-  std::optional<TracedJob> recorder_;
+  [[nodiscard]] std::string in_words(std::string_view error, const std::vector<ErrorWord>& words) const;
+  /// Records schedules for --trace, and for a page of --report, which has the timeline of a part of them; where neither
+  /// is asked for, as much as fits into little memory, if the job reports how much overlapped.
+  void record();
+
+  std::optional<report::Tracing> tracing_;
   report::Trace trace_;
 };
 
@@ -138,7 +174,7 @@ class Command {
   virtual int start(const Start& start) = 0;
 
   Settings settings;
-  DeclaredFiles files;
+  JobFiles files;
 };
 
 /// One that runs on all ranks, under MPI.
@@ -214,19 +250,32 @@ template <io::FileElement T>
 layout::DistributedMatrix<T> Work::read_matrix(const std::string& path, const io::MatrixFile& file,
                                                const layout::Layout& layout, const std::string& what) {
   auto slab = read_matrix<T>(path, file);
-  if (slab.layout() == layout) return slab;
-  auto matrix = allocated<T>(layout, what);
-  redistribute::Redistribution(context, slab.layout(), layout).execute(slab, matrix);
-  return matrix;
+  return slab.layout() == layout ? std::move(slab) : moved(slab, layout, what);
 }
 
 template <class T>
-layout::DistributedMatrix<T> Work::read_converted(const std::string& path, const io::MatrixFile& file) {
-  if (io::is_complex(file.dtype) && !io::is_complex(io::dtype_of<T>())) {
-    throw ArgumentError(path + " has complex elements, expected real ones");
-  }
+layout::DistributedMatrix<T> Work::moved(const layout::DistributedMatrix<T>& from, const layout::Layout& to,
+                                         const std::string& what) {
+  auto matrix = allocated<T>(to, what);
+  redistribute::Redistribution(context, from.layout(), to).execute(from, matrix);
+  return matrix;
+}
+
+template <io::FileElement T>
+void Work::write_matrix(const std::string& path, layout::DistributedMatrix<T> matrix, StorageOrder order) {
+  const layout::Layout slab = mpi::agreed(context, [&] {
+    return io::slab_layout(matrix.layout().shape(), io::written_order(path, order), context.size());
+  });
+  if (matrix.layout() != slab) matrix = moved(matrix, slab, path);
+  write_matrix(path, matrix);
+}
+
+template <class T>
+layout::DistributedMatrix<T> Work::read_as(const std::string& path, const io::MatrixFile& file,
+                                           const std::optional<layout::Layout>& layout) {
+  if (!io::is_complex(io::dtype_of<T>())) expect_real(path, file);
   return io::with_dtype(file.dtype, [&]<class File>() {
-    auto raw = read_matrix<File>(path, file);
+    auto raw = layout ? read_matrix<File>(path, file, *layout, path) : read_matrix<File>(path, file);
     if constexpr (std::is_same_v<File, T>) {
       return raw;
     } else {

@@ -12,6 +12,8 @@
 #include "plait/io/text/text_file.hpp"
 #include "plait/mpi/agreed.hpp"
 
+#include "cli/host/values.hpp"
+
 namespace plait::cli {
 
 namespace {
@@ -159,9 +161,18 @@ layout::Layout layout_of_option(mpi::Context& context, std::string_view option, 
 }
 
 layout::Layout layout_of_option(std::string_view option, const layout::LayoutSpec& spec, layout::Shape shape) {
-  const bool in_file = spec.kind == layout::LayoutKind::custom;
-  return layout_of_text(option, spec, shape,
-                        in_file ? io::read_text(spec.path, longest_file, expected_text) : std::string());
+  if (spec.kind == layout::LayoutKind::custom) {
+    return layout_of_text(option, spec, shape, io::read_text(spec.path, longest_file, expected_text));
+  }
+  try {
+    return spec.on(shape);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", option, error.what()));
+  }
+}
+
+void declare_layout_file(JobFiles& files, const char* option, const layout::LayoutSpec& spec) {
+  if (!spec.path.empty()) files.also_read.push_back({spec.path, fmt::format("the file of {}", option)});
 }
 
 }  // namespace plait::cli

@@ -7,6 +7,8 @@
 #include "plait/layout/text.hpp"
 #include "plait/mpi/context.hpp"
 
+#include "cli/host/files.hpp"
+
 namespace plait::cli {
 
 /// The layout of a matrix of this shape that the text of a JSON file describes:
@@ -22,6 +24,9 @@ namespace plait::cli {
 [[nodiscard]] layout::Layout parse_custom_layout(std::string_view json, const layout::LayoutSpec& spec,
                                                  layout::Shape shape);
 
+/// The file of a custom layout is read: no other one may replace it.
+void declare_layout_file(JobFiles& files, const char* option, const layout::LayoutSpec& spec);
+
 /// The grammar of layouts, for the help.
 [[nodiscard]] std::string layout_help();
 
@@ -36,7 +41,8 @@ namespace plait::cli {
 
 /// The same for one process that only asks about the layout, on however many ranks.
 ///
-/// \throws LayoutError, FileError  as above
+/// \throws UsageError              the layout does not suit the shape
+/// \throws LayoutError, FileError  its file is malformed, or can't be read
 [[nodiscard]] layout::Layout layout_of_option(std::string_view option, const layout::LayoutSpec& spec,
                                               layout::Shape shape);
 

@@ -169,45 +169,6 @@ CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& p
   return add_value(command, name, path, parse_path, placeholder, help);
 }
 
-CLI::Option* add_written_path(CLI::App& command, const std::string& name, std::string& path,
-                              const std::vector<std::string_view>& endings, const std::string& placeholder,
-                              const std::string& help) {
-  const auto parse = [endings](const std::string& text) {
-    constexpr std::array<std::string_view, 14> kinds{".mtx", ".h5",  ".hdf5", ".npz", ".csv",  ".tsv",  ".txt",
-                                                     ".vti", ".mat", ".json", ".svg", ".html", ".xlsx", ".png"};
-    const bool may_be_hdf5 = std::ranges::find(endings, ".h5") != endings.end();
-    const std::string file = may_be_hdf5 || io::is_hdf5_name(text) ? io::parse_hdf5_name(text).file : text;
-    const auto ends_in = [&](std::string_view ending) { return ends_like(file, ending); };
-    if (std::ranges::any_of(kinds, ends_in) && std::ranges::none_of(endings, ends_in)) {
-      throw ArgumentError(fmt::format("{} would be a file of another kind, expected a name that ends in {}", text,
-                                      fmt::join(endings, " or ")));
-    }
-    return parse_path(text);
-  };
-  return add_value(command, name, path, parse, placeholder, help);
-}
-
-CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
-                           const std::string& placeholder, const std::string& help) {
-  return add_written_path(command, name, path, {".npy", ".mtx"}, placeholder, help);
-}
-
-CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
-                          const std::string& help) {
-  return add_written_path(command, name, path, {".npy"}, placeholder, help);
-}
-
-CLI::Option* add_typed_path(CLI::App& command, const std::string& name, std::string& path,
-                            const std::string& placeholder, const std::string& help, const std::string& kind,
-                            const std::string& ending) {
-  const auto parse = [kind, ending](const std::string& text) {
-    std::string name_of_file = parse_path(text);
-    if (ends_like(text, ending)) return name_of_file;
-    throw ArgumentError(fmt::format("{} is not the name of {}, expected one that ends in {}", text, kind, ending));
-  };
-  return add_value(command, name, path, parse, placeholder, help);
-}
-
 void expect_checkpoint(const CheckpointOptions& options) {
   if (options.resume && options.checkpoint.empty()) {
     throw UsageError("--resume is given, but --checkpoint is missing: the file to go on from");
@@ -217,20 +178,9 @@ void expect_checkpoint(const CheckpointOptions& options) {
   }
 }
 
-std::vector<NamedFile> DeclaredFiles::given(const std::vector<File>& files) {
-  std::vector<NamedFile> found;
-  for (const auto& [role, path] : files) {
-    if (!path->empty()) found.push_back({*path, role});
-  }
-  return found;
-}
-
 namespace {
 
-// "IN", "the file of -o"
-std::string role_of(const std::string& name) {
-  return name.starts_with('-') ? "the file of " + name.substr(0, name.find(',')) : name;
-}
+std::string first_name(const std::string& name) { return name.substr(0, name.find(',')); }
 
 }  // namespace
 
@@ -239,14 +189,40 @@ void Options::describe(const std::string& what, const std::string& footer) {
   command_->footer(footer);
 }
 
-CLI::Option* Options::reads(const std::string& name, std::string& path, const std::string& help) {
-  files_.reads.push_back({role_of(name), &path});
-  return add_path(*this, name, path, "FILE", help);
+CLI::Option* Options::reads(const std::string& name, std::string& path, const std::string& help,
+                            const std::string& placeholder) {
+  files_.reads.push_back({first_name(name), &path});
+  return add_path(*this, name, path, placeholder, help);
 }
 
-CLI::Option* Options::writes(const std::string& name, std::string& path, const std::string& help) {
-  files_.writes.push_back({role_of(name), &path});
-  return add_written_path(*this, name, path, {".npy", ".h5", ".hdf5"}, "FILE", help);
+CLI::Option* Options::writes(const std::string& name, std::string& path, std::span<const std::string_view> endings,
+                             const std::string& help, std::vector<std::string> may_replace) {
+  const bool may_be_hdf5 = std::ranges::find(endings, ".h5") != endings.end();
+  const auto parse = [=](const std::string& text) {
+    constexpr std::array<std::string_view, 14> kinds{".mtx", ".h5",  ".hdf5", ".npz", ".csv",  ".tsv",  ".txt",
+                                                     ".vti", ".mat", ".json", ".svg", ".html", ".xlsx", ".png"};
+    const std::string file = may_be_hdf5 || io::is_hdf5_name(text) ? io::parse_hdf5_name(text).file : text;
+    const auto ends_in = [&](std::string_view ending) { return ends_like(file, ending); };
+    const bool is_of_other_kind = std::ranges::any_of(kinds, ends_in) && std::ranges::none_of(endings, ends_in);
+    if (is_of_other_kind && !endings.empty()) {
+      throw ArgumentError(fmt::format("{} would be a file of another kind, expected a name that ends in {}", text,
+                                      fmt::join(endings, " or ")));
+    }
+    return parse_path(text);
+  };
+  files_.writes.push_back({first_name(name), &path, may_be_hdf5, std::move(may_replace)});
+  return add_value(*this, name, path, parse, "FILE", help);
+}
+
+CLI::Option* Options::writes_named(const std::string& name, std::string& path, const std::string& help,
+                                   const std::string& kind, const std::string& ending) {
+  const auto parse = [kind, ending](const std::string& text) {
+    std::string name_of_file = parse_path(text);
+    if (ends_like(text, ending)) return name_of_file;
+    throw ArgumentError(fmt::format("{} is not the name of {}, expected one that ends in {}", text, kind, ending));
+  };
+  files_.writes.push_back({first_name(name), &path});
+  return add_value(*this, name, path, parse, "FILE" + ending, help);
 }
 
 void Options::host(const HostOptions& which) {
@@ -254,6 +230,7 @@ void Options::host(const HostOptions& which) {
   settings_.reports_overlap = which.reports_overlap;
   settings_.usual_checkpoint_every = which.checkpoint_every;
   if (which.checkpoint_every > 0) {
+    files_.writes.push_back({"--checkpoint", &settings_.checkpoint});
     for (CLI::Option* option :
          {add_path(
               *this, "--checkpoint", settings_.checkpoint, "FILE",
@@ -270,13 +247,12 @@ void Options::host(const HostOptions& which) {
                     "Machine description by 'plait machine'; by default that of PLAIT_MACHINE"));
   }
   if (!which.page.empty()) {
-    of_run(add_typed_path(*this, "--report", settings_.page, "FILE.html", "Write a page with " + which.page,
-                          "an HTML file", ".html"));
+    of_run(writes_named("--report", settings_.page, "Write a page with " + which.page, "an HTML file", ".html"));
   }
   if (which.trace) {
-    of_run(add_typed_path(*this, "--trace", settings_.trace, "FILE.json",
-                          "Write what every rank did when, for 'plait trace' and ui.perfetto.dev", "a JSON file",
-                          ".json"));
+    of_run(writes_named("--trace", settings_.trace,
+                        "Write what every rank did when, for 'plait trace' and ui.perfetto.dev", "a JSON file",
+                        ".json"));
   }
   if (which.json) {
     of_run(add_flag(*this, "--json", settings_.json, "Print the result, or the error, as one JSON object"));

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -122,24 +124,6 @@ CLI::Option* add_choice(CLI::App& command, const std::string& name, T& target,
 CLI::Option* add_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
                       const std::string& help);
 
-/// An option for the name of a file to write, of one of the kinds that end in `endings`. Any other name will do, too,
-/// but one that would say that the file is of a kind which is not written there.
-CLI::Option* add_written_path(CLI::App& command, const std::string& name, std::string& path,
-                              const std::vector<std::string_view>& endings, const std::string& placeholder,
-                              const std::string& help);
-/// The same of a matrix, .npy or, of a sparse one, Matrix Market.
-CLI::Option* add_plan_path(CLI::App& command, const std::string& name, std::string& path,
-                           const std::string& placeholder, const std::string& help);
-/// The same of a .npy file.
-CLI::Option* add_npy_path(CLI::App& command, const std::string& name, std::string& path, const std::string& placeholder,
-                          const std::string& help);
-
-/// An option for the name of a file to write that has to say what it is, as viewers go by the name: `kind` is "an SVG
-/// file", which ends in `ending`.
-CLI::Option* add_typed_path(CLI::App& command, const std::string& name, std::string& path,
-                            const std::string& placeholder, const std::string& help, const std::string& kind,
-                            const std::string& ending);
-
 /// How much a job prints.
 struct ReportOptions {
   bool json = false;
@@ -174,19 +158,14 @@ struct Settings : CheckpointOptions, ReportOptions {
   bool reports_overlap = false;    // schedules are recorded even without --trace
 };
 
-/// The files that a job has options for, with the variables that hold their names.
-struct DeclaredFiles {
-  struct File {
-    std::string role;  // "IN", "the file of -o"
-    const std::string* path;
-  };
-  std::vector<File> reads;
-  std::vector<File> writes;  // matrices
-  bool may_replace_input = false;
-
-  /// Those that are given on the command line.
-  [[nodiscard]] static std::vector<NamedFile> given(const std::vector<File>& files);
-};
+/// Files that are written are of a kind that plait can write there, which their names tell by how they end.
+namespace kind {
+inline constexpr std::array<std::string_view, 3> matrix{".npy", ".h5", ".hdf5"};
+inline constexpr std::array<std::string_view, 4> field{".npy", ".h5", ".hdf5", ".vti"};
+inline constexpr std::array<std::string_view, 1> npy{".npy"};
+inline constexpr std::array<std::string_view, 2> sparse{".npy", ".mtx"};
+inline constexpr std::array<std::string_view, 2> list{".npy", ".txt"};
+}  // namespace kind
 
 /// Which of its options the host adds to a command, in this order.
 struct HostOptions {
@@ -203,7 +182,7 @@ struct HostOptions {
 /// The options of a command as its job declares them: after `describe` a CLI::App to all `add_...` above.
 class Options {
  public:
-  Options(CLI::App& program, std::string name, Settings& settings, DeclaredFiles& files)
+  Options(CLI::App& program, std::string name, Settings& settings, JobFiles& files)
       : program_(program), name_(std::move(name)), settings_(settings), files_(files) {}
 
   /// What the command does, in a line, and what its help ends with.
@@ -212,12 +191,17 @@ class Options {
   operator CLI::App&() noexcept { return *command_; }  // NOLINT(google-explicit-constructor)
   [[nodiscard]] CLI::App& program() noexcept { return program_; }
 
-  /// A file that the job reads: none that it writes may replace it, but for the result of a job that
-  /// `may_replace_input`.
-  CLI::Option* reads(const std::string& name, std::string& path, const std::string& help);
-  /// A matrix that it writes: before the work the host makes sure that it can.
-  CLI::Option* writes(const std::string& name, std::string& path, const std::string& help);
-  void may_replace_input() noexcept { files_.may_replace_input = true; }
+  /// A file that the job reads.
+  CLI::Option* reads(const std::string& name, std::string& path, const std::string& help,
+                     const std::string& placeholder = "FILE");
+  /// A file that it writes, of one of the kinds that end in `endings`, or of any where there are none: any name will do
+  /// but one that tells another kind. The host sees to it that the file replaces none but those of the options in
+  /// `may_replace`, and before the work that it can be written.
+  CLI::Option* writes(const std::string& name, std::string& path, std::span<const std::string_view> endings,
+                      const std::string& help, std::vector<std::string> may_replace = {});
+  /// One that has to say what it is, as viewers go by the name: `kind` is "an SVG file", which ends in `ending`.
+  CLI::Option* writes_named(const std::string& name, std::string& path, const std::string& help,
+                            const std::string& kind, const std::string& ending);
 
   /// Those of the host, after the job's own.
   void host(const HostOptions& which);
@@ -227,7 +211,7 @@ class Options {
   CLI::App* command_ = nullptr;
   std::string name_;
   Settings& settings_;
-  DeclaredFiles& files_;
+  JobFiles& files_;
 };
 
 }  // namespace plait::cli

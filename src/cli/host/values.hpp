@@ -46,6 +46,14 @@ class UsageError : public std::runtime_error {
   throw ArgumentError(fmt::format("{} is not positive; expected a number > 0", text));
 }
 
+/// A factor of the steps of an iteration, above 1 where they are to overshoot.
+/// \throws ArgumentError  no number, or none between 0 and 2
+[[nodiscard]] inline double parse_relaxation(std::string_view text) {
+  const double factor = parse_number(text);
+  if (factor > 0 && factor < 2) return factor;
+  throw ArgumentError(fmt::format("{} is not between 0 and 2; expected such a number, 1 for none", text));
+}
+
 /// \throws ArgumentError  no whole number, or one below `least`
 [[nodiscard]] inline Index parse_count(std::string_view text, Index least) {
   Index count = 0;
@@ -123,26 +131,6 @@ void expect_scalars(std::initializer_list<std::pair<const char*, const Scalar&>>
 /// \param matrix  that is added to: "C"
 /// \throws UsageError
 void expect_into_with_beta(const std::string& into, const Scalar& beta, const char* matrix);
-
-/// What the library calls an argument, and the option that it comes from.
-struct OptionWord {
-  std::string_view argument;
-  std::string_view option;
-};
-
-/// A message of the library, "memory_limit: …", with the option's name in place of the argument's: "--memory: …". Which
-/// rank says so, "rank 2: memory_limit: …", stays before it.
-[[nodiscard]] inline std::string in_option_words(const std::string& message, std::span<const OptionWord> words) {
-  const std::size_t digits = message.starts_with("rank ") ? message.find_first_not_of("0123456789", 5) : 0;
-  const bool names_rank = digits > 5 && digits < message.size() && message.compare(digits, 2, ": ") == 0;
-  const std::size_t begin = names_rank ? digits + 2 : 0;
-  for (const OptionWord& word : words) {
-    if (message.substr(begin).starts_with(std::string(word.argument) + ":")) {
-      return message.substr(0, begin) + std::string(word.option) + message.substr(begin + word.argument.size());
-    }
-  }
-  return message;
-}
 
 /// Bits per second, written as `tc` takes them: 1gbit, 2.5gbit, 100mbit; also 1000000000.
 ///

@@ -20,29 +20,34 @@ writes nothing.
 Example: the factors of a contact matrix
   mpirun -n 2 plait balance contacts.mtx -o weights.npy)";
 
-struct BalanceOptions : ScalingOptions {
-  double sum = 1;
-};
-
-class BalanceRun final : public ScalingRun {
+class Balance final : public ScalingJob {
  public:
-  using OwnOptions = BalanceOptions;
-
-  static void declare(Options& command, OwnOptions& options);
-  static void check(const OwnOptions& options, const Settings& settings);
-
-  BalanceRun(Work& work, const OwnOptions& options) : ScalingRun(work, options), balance_(options) {}
-
- private:
-  std::vector<Index> prepare() override {
-    describe_input();
-    const auto* header = sparse_header(file_);
-    if (header == nullptr) mpi::agreed(context_, [&] { expect_dense_output("matrix"); });
-    expect_outputs();
-    return header != nullptr ? std::vector{sparse_bytes(*header, context_.size())} : phases_of(file_, 0);
+  void options(Options& command) override {
+    command.describe("Give all rows and columns of a symmetric matrix one sum:  B = diag(x) A diag(x)", balance_footer);
+    command.reads("IN", options_.input, "A: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0, symmetric")
+        ->required();
+    command
+        .writes("-o,--output", options_.of_rows, kind::npy, "The factors x, N x 1, as a .npy file; NaN for masked rows")
+        ->group(group::one_of);
+    command
+        .writes("--matrix", options_.output, kind::sparse,
+                "B: a .npy file, or of a sparse A a Matrix Market file .mtx; may be IN itself", {"IN"})
+        ->group(group::one_of);
+    add_value(command, "--sum", sum_, parse_positive_number, "NUMBER", "Wanted sum of each row of B; 1 by default");
+    add_precision(command, options_, {Precision::f64, Precision::mixed});
+    add_limits(command, options_, most_in_all);
+    command.host(host_options());
   }
 
-  void work() override {
+ private:
+  std::vector<Index> look_at_files() override {
+    describe_input();
+    const auto* header = sparse_header(file_);
+    if (header == nullptr) mpi::agreed(context(), [&] { expect_dense_output("--matrix", "matrix"); });
+    return header != nullptr ? std::vector{sparse_bytes(*header, context().size())} : phases_of(file_, 0);
+  }
+
+  void compute() override {
     with_numbers_of(precision_, [&]<class T, class A>() {
       sparse_header(file_) != nullptr ? balance_sparse<T>() : balance_dense<T>();
     });
@@ -50,51 +55,51 @@ class BalanceRun final : public ScalingRun {
 
   template <class T>
   void balance_dense() {
-    auto matrix = read_dense<T>(input_, file_);
+    auto matrix = read_dense<T>(input(), file_);
     const matrix_view<T> rows = matrix.tiles()[0];
-    swept_bytes_ = layout::elements(file_.shape) * Index{sizeof(T)};
+    page_.swept_bytes = layout::elements(file_.shape) * Index{sizeof(T)};
     sinkhorn::DenseSymmetricOperand<T> operand{matrix_view<const T>(rows)};
     const auto x = factors_of(operand);
     const auto wanted = wanted_sums(x, rows.rows());
     sinkhorn::balance_in_place<T>(rows, wanted.first_row, x);
-    conclude({{outcome_, sinkhorn::marginal_errors<T>(context_, rows, wanted), outcome_.iterations}});
+    conclude({{page_.outcome, sinkhorn::marginal_errors<T>(context(), rows, wanted), page_.outcome.iterations}});
     sketch(matrix_view<const T>(rows), wanted);
-    write_rows(work_, options_.output.path, std::move(matrix), file_.order);
+    write_rows(work(), options_.output, std::move(matrix), file_.order);
     write_factors(x, wanted);
   }
 
   template <class T>
   void balance_sparse() {
     auto rows = read_sparse_input<T>();
-    swept_bytes_ = bytes_of(rows);
+    page_.swept_bytes = bytes_of(rows);
     sinkhorn::SparseSymmetricOperand<T> operand(rows, most_support_bytes());
     const auto x = factors_of(operand);
     const auto wanted = wanted_sums(x, rows.rows());
     sinkhorn::balance_in_place<T>(rows, x);
-    conclude({{outcome_, sinkhorn::marginal_errors<T>(context_, rows, wanted), outcome_.iterations}});
+    conclude({{page_.outcome, sinkhorn::marginal_errors<T>(context(), rows, wanted), page_.outcome.iterations}});
     sketch(rows, wanted);
     using enum io::MatrixMarketSymmetry;
     const auto symmetry = sparse_header(file_)->symmetry == symmetric ? symmetric : general;
-    if (!options_.output.path.empty()) write_sparse(context_, options_.output.path, rows, symmetry);
+    if (!options_.output.empty()) write_sparse(context(), options_.output, rows, symmetry);
     write_factors(x, wanted);
   }
 
   std::vector<double> factors_of(sinkhorn::SymmetricOperand& operand) {
-    begin_iterations("balancing", {{input_}, {{"precision", name(precision_)}, {"sum", balance_.sum}}, operand.rows()});
-    auto found = sinkhorn::balance(context_, operand, balance_.sum, limits());
+    begin_iterations("balancing", {{input()}, {{"precision", name(precision_)}, {"sum", sum_}}, operand.rows()});
+    auto found = sinkhorn::balance(context(), operand, sum_, limits());
     end_iterations();
-    outcome_ = found.outcome;
+    page_.outcome = found.outcome;
     masked_ = found.masked;
     return std::move(found.x);
   }
 
   /// What rows and columns that are not masked are to sum up to: those with a factor.
   sinkhorn::CheckedMarginals wanted_sums(const std::vector<double>& factors, Index rows) {
-    const Index first_row = mpi::sum_below(context_.comm(), rows);
-    return mpi::agreed(context_, [&] {
+    const Index first_row = mpi::sum_below(context().comm(), rows);
+    return mpi::agreed(context(), [&] {
       sinkhorn::CheckedMarginals wanted;
       for (const double factor : factors) {
-        wanted.columns.push_back(factor == 0 ? 0 : balance_.sum);
+        wanted.columns.push_back(factor == 0 ? 0 : sum_);
         wanted.total += wanted.columns.back();
       }
       const auto first = wanted.columns.begin() + first_row;
@@ -107,26 +112,26 @@ class BalanceRun final : public ScalingRun {
 
   /// Those of this rank's rows, NaN for masked ones.
   void write_factors(const std::vector<double>& factors, const sinkhorn::CheckedMarginals& wanted) {
-    const auto own = mpi::agreed(context_, [&] {
+    const auto own = mpi::agreed(context(), [&] {
       const auto first = factors.begin() + wanted.first_row;
       std::vector<double> part(first, first + static_cast<Index>(wanted.rows.size()));
       std::ranges::replace(part, 0.0, std::numeric_limits<double>::quiet_NaN());
       return part;
     });
-    write_row_vectors(context_, options_.of_rows.path, {own});
+    write_row_vectors(context(), options_.of_rows, {own});
   }
 
   [[nodiscard]] std::string headline() const override {
     const auto* header = sparse_header(file_);
     return fmt::format("B = diag(x) A diag(x)   A is {}{}, {}; rows of B sum up to {}", layout::to_string(file_.shape),
                        header != nullptr ? fmt::format(", sparse: {} entries in the file", header->entries) : "",
-                       name(precision_), balance_.sum);
+                       name(precision_), sum_);
   }
 
   void report_own(Report& report, PageFacts& page) const override {
-    report.fact("output", output_json(options_.of_rows.path));
-    report.fact_or_null("matrix", options_.output.path);
-    fact_in_row(report, "sum", "what a row is to sum up to", balance_.sum);
+    report.fact("output", output_json(options_.of_rows));
+    report.fact_or_null("matrix", options_.output);
+    fact_in_row(report, "sum", "what a row is to sum up to", sum_);
     fact_in_row(report, "masked", "masked rows", masked_);
     report.line("masked", fmt::format("{} of {} without entries", masked_, counted(file_.shape.rows, "row")));
     if (const auto* header = sparse_header(file_)) report.fact("entries", header->entries);
@@ -134,33 +139,12 @@ class BalanceRun final : public ScalingRun {
     page.sums = {"row"};
   }
 
-  const BalanceOptions& balance_;
+  double sum_ = 1;
   Index masked_ = 0;
 };
 
-void BalanceRun::declare(Options& command, OwnOptions& options) {
-  command.describe("Give all rows and columns of a symmetric matrix one sum:  B = diag(x) A diag(x)", balance_footer);
-  add_path(command, "IN", options.input, "FILE",
-           "A: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0, symmetric")
-      ->required();
-  options.output.option = "--matrix";
-  add_npy_path(command, "-o,--output", options.of_rows.path, "FILE",
-               "The factors x, N x 1, as a .npy file; NaN for masked rows")
-      ->group(group::one_of);
-  add_plan_path(command, "--matrix", options.output.path, "FILE",
-                "B: a .npy file, or of a sparse A a Matrix Market file .mtx; may be IN itself")
-      ->group(group::one_of);
-  add_value(command, "--sum", options.sum, parse_positive_number, "NUMBER",
-            "Wanted sum of each row of B; 1 by default");
-  add_precision(command, options, {Precision::f64, Precision::mixed});
-  add_limits(command, options, most_in_all);
-  command.host(host_options());
-}
-
-void BalanceRun::check(const OwnOptions& options, const Settings& /*settings*/) { expect_consistent(options); }
-
 }  // namespace
 
-PLAIT_JOB(balance, ScalingJob<BalanceRun>)
+PLAIT_JOB(balance, Balance)
 
 }  // namespace plait::cli

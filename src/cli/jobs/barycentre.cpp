@@ -17,37 +17,46 @@ Example: the mean of histograms that are the columns of B
 Example: of histograms over the points of Y, at those of X
   mpirun -n 2 plait barycentre --points X.npy Y.npy --histograms B.npy --epsilon 0.01 -o a.npy)";
 
-struct BarycentreOptions : TransportOptions {
-  std::string histograms = {};
-  std::string weights = {};  // empty: all alike
-};
-
-class BarycentreRun final : public CostRun {
+class Barycentre final : public CostJob {
  public:
-  using OwnOptions = BarycentreOptions;
-
-  static void declare(Options& command, OwnOptions& options);
-  static void check(const OwnOptions& options, const Settings& settings);
-
-  BarycentreRun(Work& work, const OwnOptions& options) : CostRun(work, options), barycentre_(options) {}
-
- private:
-  [[nodiscard]] std::vector<InputFile> inputs() const override {
-    auto inputs = CostRun::inputs();
-    inputs.push_back({"histogram ", barycentre_.histograms});
-    inputs.push_back({"weight", barycentre_.weights});
-    return inputs;
+  void options(Options& command) override {
+    command.describe("Find the entropic barycentre of several histograms over a common cost", barycentre_footer);
+    command.reads("IN", options_.input,
+                  "C, the costs, between the points of the barycentre (rows) and those of the histograms (columns)");
+    add_points(command, options_);
+    command
+        .reads("--histograms", histograms_path_,
+               "B, with as many rows as C has columns: each column is a histogram, all of one sum; or a vector, which "
+               "is one")
+        ->required();
+    add_epsilon(command, options_);
+    command.writes("-o,--output", options_.of_rows, kind::npy, "The masses, M x 1, as a .npy file")->required();
+    command.reads("--weights", weights_path_, "Weights of the histograms, which add up to 1; all alike by default",
+                  "FILE.npy");
+    add_precision(command, options_, {Precision::f64, Precision::mixed});
+    add_limits(command, options_, most_with_last_epsilon);
+    command.host(host_options());
   }
 
-  std::vector<Index> prepare() override {
+  void check() override {
+    CostJob::check();
+    expect_consistent_costs(options_, "f64");
+  }
+
+ private:
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override {
+    auto words = CostJob::error_words();
+    words.push_back({"histogram ", histograms_path_});
+    words.push_back({"weight ", weights_path_});
+    words.push_back({"weights ", weights_path_});
+    return words;
+  }
+
+  std::vector<Index> look_at_files() override {
     describe_costs();
     describe_histograms();
-    auto read = points_read();
-    read.push_back({barycentre_.histograms, "the file of --histograms"});
-    if (!barycentre_.weights.empty()) read.push_back({barycentre_.weights, "the file of --weights"});
-    expect_outputs(std::move(read));
-    if (!has_points()) return phases_of(file_, costs_.method == sinkhorn::Domain::logarithmic ? 0 : 8);
-    const Index rows = x_.shape.rows / context_.size() + 1;
+    if (!has_points()) return phases_of(file_, options_.method == sinkhorn::Domain::logarithmic ? 0 : 8);
+    const Index rows = x_.shape.rows / context().size() + 1;
     const Index columns = y_.shape.rows;
     const Index count = layout::elements(histograms_.shape) / std::max(Index{1}, columns);
     const Index vectors = count * (2 * rows + 12 * columns);
@@ -56,23 +65,23 @@ class BarycentreRun final : public CostRun {
 
   /// A column each, or a vector, which is one.
   void describe_histograms() {
-    histograms_ = io::describe_file(context_, barycentre_.histograms, io::columns);
-    mpi::agreed(context_, [&] {
-      expect_real(barycentre_.histograms, histograms_);
+    histograms_ = io::describe_file(context(), histograms_path_, io::columns);
+    mpi::agreed(context(), [&] {
+      expect_real(histograms_path_, histograms_);
       const auto [rows, columns] = histograms_.shape;
       const Index places = file_.shape.columns;
       if (rows == places || (rows == 1 && columns == places)) return;
       throw ArgumentError(fmt::format(
           "--histograms: {} is {}, expected {} rows, one for each column of the costs, and a column for each "
           "histogram, or a vector of as many elements",
-          barycentre_.histograms, layout::to_string(histograms_.shape), places));
+          histograms_path_, layout::to_string(histograms_.shape), places));
     });
   }
 
   /// On every rank.
   [[nodiscard]] std::vector<std::vector<double>> read_histograms() {
-    const auto rows = read_all_rows<double>(work_, barycentre_.histograms, histograms_);
-    return mpi::agreed(context_, [&] {
+    const auto rows = read_all_rows<double>(work(), histograms_path_, histograms_);
+    return mpi::agreed(context(), [&] {
       if (histograms_.shape.rows != file_.shape.columns) return std::vector<std::vector<double>>{rows};
       std::vector<std::vector<double>> columns(static_cast<std::size_t>(histograms_.shape.columns));
       for (std::size_t n = 0; n < rows.size(); ++n) columns[n % columns.size()].push_back(rows[n]);
@@ -80,7 +89,7 @@ class BarycentreRun final : public CostRun {
     });
   }
 
-  void work() override {
+  void compute() override {
     if (has_points()) {
       const auto points = read_points<double>();
       find(points.clouds(), points.x.const_tiles()[0].rows());
@@ -91,38 +100,37 @@ class BarycentreRun final : public CostRun {
 
   template <class T>
   void find_with_costs() {
-    const auto matrix = read_dense<T>(input_, file_);
+    const auto matrix = read_dense<T>(input(), file_);
     const matrix_view<const T> rows = matrix.const_tiles()[0];
     find(rows, rows.rows());
     const bool are_factors = problems_[0].stages.back().domain == sinkhorn::Domain::factors;
-    swept_bytes_ = layout::elements(file_.shape) * (are_factors ? Index{sizeof(double)} : Index{sizeof(T)});
+    page_.swept_bytes = layout::elements(file_.shape) * (are_factors ? Index{sizeof(double)} : Index{sizeof(T)});
   }
 
   template <class Costs>
   void find(const Costs& costs, Index rows) {
     const auto masses = read_histograms();
-    const auto weights =
-        barycentre_.weights.empty() ? std::vector<double>() : io::read_npy_vector(context_, barycentre_.weights);
+    const auto weights = weights_path_.empty() ? std::vector<double>() : io::read_npy_vector(context(), weights_path_);
     const auto count = static_cast<Index>(masses.size());
-    auto identity = CostRun::identity({barycentre_.histograms, barycentre_.weights}, {});
+    auto identity = CostJob::identity({histograms_path_, weights_path_}, {});
     identity.own_rows = count * rows;
     begin_iterations("finding the barycentre", std::move(identity));
-    const sinkhorn::BarycentreOptions how{costs_.epsilon, costs_.method, costs_.first_epsilon, limits()};
-    const auto found = sinkhorn::barycentre(context_, costs, {{masses.begin(), masses.end()}, weights}, how);
+    const sinkhorn::BarycentreOptions how{options_.epsilon, options_.method, options_.first_epsilon, limits()};
+    const auto found = sinkhorn::barycentre(context(), costs, {{masses.begin(), masses.end()}, weights}, how);
     end_iterations();
     histogram_costs_ = found.costs;
     const double own = std::accumulate(found.masses.begin(), found.masses.end(), 0.0);
-    const double mass = mpi::all_reduce(context_.comm(), own, mpi::Operation::sum());
+    const double mass = mpi::all_reduce(context().comm(), own, mpi::Operation::sum());
     conclude({{found.outcome, {0, found.outcome.error, mass}, iterations_of(found.stages), found.stages}});
-    if (!work_.settings.page.empty()) sketch_masses(found.masses);
-    write_row_vectors(context_, options_.of_rows.path, {found.masses});
+    if (!settings.page.empty()) sketch_masses(found.masses);
+    write_row_vectors(context(), options_.of_rows, {found.masses});
   }
 
   void sketch_masses(std::span<const double> own) {
-    Index row = mpi::sum_below(context_.comm(), static_cast<Index>(own.size()));
-    masses_ = mpi::agreed(context_, [&] { return SumsSketch(file_.shape.rows); });
+    Index row = mpi::sum_below(context().comm(), static_cast<Index>(own.size()));
+    masses_ = mpi::agreed(context(), [&] { return SumsSketch(file_.shape.rows); });
     for (const double mass : own) masses_.add(row++, mass, mass);
-    masses_.unite(context_);
+    masses_.unite(context());
   }
 
   [[nodiscard]] std::string headline() const override {
@@ -133,50 +141,29 @@ class BarycentreRun final : public CostRun {
     constexpr std::size_t most_rows = 64;
     const std::size_t count = histogram_costs_.size();
     report.row("histograms", fmt::format("{}", count));
-    fact_in_row(report, "epsilon", "epsilon", costs_.epsilon);
+    fact_in_row(report, "epsilon", "epsilon", options_.epsilon);
     for (std::size_t k = 0; k < std::min(count, most_rows); ++k) {
       report.row(fmt::format("cost to histogram {}", k), fmt::format("{}", histogram_costs_[k]));
     }
     if (count > most_rows) report.row("costs to further ones", "as --json tells");
-    report.fact("histograms", barycentre_.histograms);
-    report.fact_or_null("weights", barycentre_.weights);
-    report.fact("output", output_json(options_.of_rows.path));
+    report.fact("histograms", histograms_path_);
+    report.fact_or_null("weights", weights_path_);
+    report.fact("output", output_json(options_.of_rows));
     report.fact("costs", histogram_costs_);
     report.line("costs", list_of(histogram_costs_, 6));
-    report_stages(report, page);
+    report_stages(report);
     page.masses = masses_;
   }
 
-  const BarycentreOptions& barycentre_;
+  std::string histograms_path_;
+  std::string weights_path_;  // empty: all alike
   io::MatrixFile histograms_ = {};
   std::vector<double> histogram_costs_;
   SumsSketch masses_;  // for --report
 };
 
-void BarycentreRun::declare(Options& command, OwnOptions& options) {
-  command.describe("Find the entropic barycentre of several histograms over a common cost", barycentre_footer);
-  add_path(command, "IN", options.input, "FILE",
-           "C, the costs, between the points of the barycentre (rows) and those of the histograms (columns)");
-  add_points(command, options);
-  add_path(
-      command, "--histograms", options.histograms, "FILE",
-      "B, with as many rows as C has columns: each column is a histogram, all of one sum; or a vector, which is one")
-      ->required();
-  add_epsilon(command, options);
-  add_npy_path(command, "-o,--output", options.of_rows.path, "FILE", "The masses, M x 1, as a .npy file")->required();
-  add_path(command, "--weights", options.weights, "FILE.npy",
-           "Weights of the histograms, which add up to 1; all alike by default");
-  add_precision(command, options, {Precision::f64, Precision::mixed});
-  add_limits(command, options, most_with_last_epsilon);
-  command.host(host_options());
-}
-
-void BarycentreRun::check(const OwnOptions& options, const Settings& /*settings*/) {
-  expect_consistent_costs(options, "f64");
-}
-
 }  // namespace
 
-PLAIT_JOB(barycentre, ScalingJob<BarycentreRun>)
+PLAIT_JOB(barycentre, Barycentre)
 
 }  // namespace plait::cli

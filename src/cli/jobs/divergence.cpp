@@ -17,51 +17,72 @@ Example: between two clouds of points
 Example: between two histograms over the same places, with costs C
   mpirun -n 2 plait divergence C.npy --epsilon 0.01 --rows a.npy --columns b.npy --row-gradient g.npy)";
 
-struct DivergenceOptions : TransportOptions {
-  std::string among_rows = {};  // costs; both empty: those of IN, or of points
-  std::string among_columns = {};
-};
-
-class DivergenceRun final : public CostRun {
+class DivergenceJob final : public CostJob {
  public:
-  using OwnOptions = DivergenceOptions;
-
-  static void declare(Options& command, OwnOptions& options);
-  static void check(const OwnOptions& options, const Settings& settings);
-
-  DivergenceRun(Work& work, const OwnOptions& options) : CostRun(work, options), divergence_(options) {}
-
- private:
-  [[nodiscard]] std::vector<InputFile> inputs() const override {
-    // Without files of their own these costs are those of IN.
-    const auto or_input = [&](const std::string& path) { return path.empty() ? options_.input : path; };
-    std::vector<InputFile> inputs{{"the costs among the rows: ", or_input(divergence_.among_rows)},
-                                  {"the costs among the columns: ", or_input(divergence_.among_columns)}};
-    const auto others = CostRun::inputs();
-    inputs.insert(inputs.end(), others.begin(), others.end());
-    return inputs;
+  void options(Options& command) override {
+    command.describe("Compute how far masses are from each other: the debiased Sinkhorn divergence", divergence_footer);
+    command.reads("IN", options_.input,
+                  "C, the costs between the points of the rows and those of the columns, as for plait transport; "
+                  "without --among-rows symmetric, among the points of both");
+    add_points(command, options_);
+    add_epsilon(command, options_);
+    command.writes("--row-gradient", options_.of_rows, kind::npy,
+                   "Derivatives of S with respect to the masses of the rows, M x 1, as a .npy file");
+    command.writes("--column-gradient", options_.of_columns, kind::npy, "The same of the columns, 1 x N");
+    command.reads("--among-rows", among_rows_path_, "Costs among the points of the rows: symmetric, M x M");
+    command.reads("--among-columns", among_columns_path_, "The same of the columns, N x N");
+    add_marginals(command, options_, "Masses of the rows, a vector; 1/M each by default");
+    const auto read_rho = [](const std::string& text) {
+      const double rho = parse_positive_number(text);
+      return sinkhorn::Rho{rho, rho};
+    };
+    add_value(command, "--unbalanced", options_.rho, read_rho, "RHO",
+              "Let sums miss the masses at a cost of RHO KL(sums | masses); the masses need not have one total");
+    add_precision(command, options_, {Precision::f64, Precision::f32, Precision::mixed});
+    add_limits(command, options_, most_with_last_epsilon);
+    HostOptions host = host_options();
+    host.checkpoint_every = 0;
+    command.host(host);
   }
 
-  std::vector<Index> prepare() override {
+  void check() override {
+    CostJob::check();
+    expect_consistent_costs(options_, "f64 or f32");
+    if (among_rows_path_.empty() != among_columns_path_.empty()) {
+      throw UsageError("--among-rows and --among-columns need each other: costs among the points of either side");
+    }
+    if (!options_.points.empty() && !among_rows_path_.empty()) {
+      throw UsageError("--among-rows is given, but --points makes all costs; expected one of them");
+    }
+  }
+
+ private:
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override {
+    // Without files of their own these costs are those of IN.
+    const auto or_input = [&](const std::string& path) { return path.empty() ? options_.input : path; };
+    std::vector<ErrorWord> words{{"the costs among the rows: ", or_input(among_rows_path_)},
+                                 {"the costs among the columns: ", or_input(among_columns_path_)}};
+    const auto others = CostJob::error_words();
+    words.insert(words.end(), others.begin(), others.end());
+    return words;
+  }
+
+  std::vector<Index> look_at_files() override {
     describe_costs();
-    files_ = MarginalFiles(context_, options_, file_.shape);
-    mpi::agreed(context_, [&] { files_.expect_one_for("a matrix of masses", "vectors"); });
-    auto read = points_read();
-    if (!divergence_.among_rows.empty()) {
-      among_rows_ = described_costs("--among-rows", divergence_.among_rows, file_.shape.rows, "rows");
-      among_columns_ = described_costs("--among-columns", divergence_.among_columns, file_.shape.columns, "columns");
-      read.push_back({divergence_.among_rows, "the file of --among-rows"});
-      read.push_back({divergence_.among_columns, "the file of --among-columns"});
+    files_ = MarginalFiles(context(), options_, file_.shape);
+    mpi::agreed(context(), [&] { files_.expect_one_for("a matrix of masses", "vectors"); });
+    if (!among_rows_path_.empty()) {
+      among_rows_ = described_costs("--among-rows", among_rows_path_, file_.shape.rows, "rows");
+      among_columns_ = described_costs("--among-columns", among_columns_path_, file_.shape.columns, "columns");
     } else if (!has_points()) {
-      mpi::agreed(context_, [&] {
+      mpi::agreed(context(), [&] {
         if (file_.shape.rows == file_.shape.columns) return;
         throw ArgumentError(
             fmt::format("{} is {}, expected the square costs among the points of both sides, or those among either in "
                         "--among-rows and --among-columns",
-                        input_, layout::to_string(file_.shape)));
+                        input(), layout::to_string(file_.shape)));
       });
     }
-    expect_outputs(std::move(read));
     if (!has_points()) return {bytes_of_costs()};
     const Index points = x_.shape.rows + y_.shape.rows;
     const Index blocks = 20 * std::max(x_.shape.rows, y_.shape.rows) * element_bytes(precision_);
@@ -69,8 +90,8 @@ class DivergenceRun final : public CostRun {
   }
 
   io::MatrixFile described_costs(const char* option, const std::string& path, Index expected, const char* what) {
-    const io::MatrixFile file = io::describe_matrix_file(context_, path);
-    mpi::agreed(context_, [&] {
+    const io::MatrixFile file = io::describe_matrix_file(context(), path);
+    mpi::agreed(context(), [&] {
       expect_real(path, file);
       if (file.shape.rows == expected && file.shape.columns == expected) return;
       throw ArgumentError(
@@ -85,7 +106,7 @@ class DivergenceRun final : public CostRun {
     Index kept = 12 * (file_.shape.rows + file_.shape.columns) * Index{sizeof(double)};
     Index beside = 0;
     const auto add = [&](const io::MatrixFile& file) {
-      const Index elements = io::slab_layout(file.shape, file.order, context_.size()).elements_of(context_.rank());
+      const Index elements = io::slab_layout(file.shape, file.order, context().size()).elements_of(context().rank());
       const Index number = element_bytes(precision_);
       const Index read = io::bytes(file.dtype);
       const bool is_changed = read != number || file.order == StorageOrder::column_major;
@@ -98,14 +119,14 @@ class DivergenceRun final : public CostRun {
     return kept + beside;
   }
 
-  void work() override {
+  void compute() override {
     with_numbers_of(precision_, [&]<class T, class A>() {
       if (!has_points()) return find_with_costs<T, A>();
       if constexpr (std::is_same_v<T, A>) {
         const auto points = read_points<A>();
         const auto clouds = points.clouds();
         find<A>(clouds.x.rows(), [&](const sinkhorn::Marginals& masses, const sinkhorn::TransportOptions& how) {
-          return sinkhorn::divergence<A>(context_, clouds, masses, how);
+          return sinkhorn::divergence<A>(context(), clouds, masses, how);
         });
       }
     });
@@ -113,24 +134,24 @@ class DivergenceRun final : public CostRun {
 
   template <class T, class A>
   void find_with_costs() {
-    const auto between = read_dense<T>(input_, file_);
+    const auto between = read_dense<T>(input(), file_);
     std::optional<layout::DistributedMatrix<T>> among_rows;
     std::optional<layout::DistributedMatrix<T>> among_columns;
     if (among_rows_) {
-      among_rows.emplace(read_dense<T>(divergence_.among_rows, *among_rows_));
-      among_columns.emplace(read_dense<T>(divergence_.among_columns, *among_columns_));
+      among_rows.emplace(read_dense<T>(among_rows_path_, *among_rows_));
+      among_columns.emplace(read_dense<T>(among_columns_path_, *among_columns_));
     }
     const matrix_view<const T> rows = between.const_tiles()[0];
     const sinkhorn::CostsOfDivergence<T> costs{rows, among_rows ? among_rows->const_tiles()[0] : rows,
                                                among_columns ? among_columns->const_tiles()[0] : rows};
     find<A>(rows.rows(), [&](const sinkhorn::Marginals& masses, const sinkhorn::TransportOptions& how) {
-      return sinkhorn::divergence<T, A>(context_, costs, masses, how);
+      return sinkhorn::divergence<T, A>(context(), costs, masses, how);
     });
   }
 
   template <class A, class Solve>
   void find(Index own_rows, const Solve& solve) {
-    files_.read(work_, own_rows);
+    files_.read(work(), own_rows);
     files_.make_uniform(own_rows);
     begin_iterations("transporting", {{}, {}, own_rows});
     const sinkhorn::Divergence<A> found = solve(files_.of_each()[0], transports());
@@ -149,7 +170,7 @@ class DivergenceRun final : public CostRun {
 
   [[nodiscard]] std::string headline() const override {
     return fmt::format("S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2   {}{}", costs_text(),
-                       costs_.rho.is_balanced() ? "" : fmt::format(", rho {}", costs_.rho.rows));
+                       options_.rho.is_balanced() ? "" : fmt::format(", rho {}", options_.rho.rows));
   }
 
   void report_own(Report& report, PageFacts& page) const override {
@@ -161,13 +182,13 @@ class DivergenceRun final : public CostRun {
                             is_rounding ? fmt::format(" (rounding alone may give {:.2g})", rounding_) : "", gap_));
     report.line("OT", fmt::format("rows to columns {:.10g}, among the rows {:.10g}, among the columns {:.10g}",
                                   between_, within_rows_, within_columns_));
-    fact_in_row(report, "epsilon", "epsilon", costs_.epsilon);
-    report.fact("rho", number_or_null(costs_.rho.rows));
-    if (!costs_.rho.is_balanced()) report.row("rho", fmt::format("{}", costs_.rho.rows));
+    fact_in_row(report, "epsilon", "epsilon", options_.epsilon);
+    report.fact("rho", number_or_null(options_.rho.rows));
+    if (!options_.rho.is_balanced()) report.row("rho", fmt::format("{}", options_.rho.rows));
     report.fact("marginals", nlohmann::ordered_json{{"rows", name_or_null(options_.rows)},
                                                     {"columns", name_or_null(options_.columns)}});
-    report.fact("among", nlohmann::ordered_json{{"rows", name_or_null(divergence_.among_rows)},
-                                                {"columns", name_or_null(divergence_.among_columns)}});
+    report.fact("among", nlohmann::ordered_json{{"rows", name_or_null(among_rows_path_)},
+                                                {"columns", name_or_null(among_columns_path_)}});
     report.fact("transports",
                 nlohmann::ordered_json{{"between", between_}, {"rows", within_rows_}, {"columns", within_columns_}});
     report.row("OT between both", fmt::format("{}", between_));
@@ -175,16 +196,16 @@ class DivergenceRun final : public CostRun {
     report.row("OT within the columns", fmt::format("{}", within_columns_));
     fact_in_row(report, "duality_gap", "what the plans make of the divergence, less what the potentials do", gap_);
     report.fact("mass", check_.mass);
-    report.fact_or_null("row_gradient", options_.of_rows.path);
-    report.fact_or_null("column_gradient", options_.of_columns.path);
-    report.fact("stages", json_of(problems_[0].stages));
-    page.stages = problems_[0].stages;
+    report.fact_or_null("row_gradient", options_.of_rows);
+    report.fact_or_null("column_gradient", options_.of_columns);
+    report.fact("stages", json_of(page.stages));
     page.number = {fmt::format("{:.6g}", value_), "divergence"};
     page.next_stage =
         "a smaller epsilon, or the next of the three transports: between both, within the rows, within the columns";
   }
 
-  const DivergenceOptions& divergence_;
+  std::string among_rows_path_;  // costs; both empty: those of IN, or of points
+  std::string among_columns_path_;
   MarginalFiles files_;
   std::optional<io::MatrixFile> among_rows_;
   std::optional<io::MatrixFile> among_columns_;
@@ -196,50 +217,8 @@ class DivergenceRun final : public CostRun {
   double within_columns_ = 0;
 };
 
-void expect_among(const DivergenceOptions& options) {
-  if (options.among_rows.empty() != options.among_columns.empty()) {
-    throw UsageError("--among-rows and --among-columns need each other: costs among the points of either side");
-  }
-  if (!options.points.empty() && !options.among_rows.empty()) {
-    throw UsageError("--among-rows is given, but --points makes all costs; expected one of them");
-  }
-}
-
-void DivergenceRun::declare(Options& command, OwnOptions& options) {
-  command.describe("Compute how far masses are from each other: the debiased Sinkhorn divergence", divergence_footer);
-  add_path(command, "IN", options.input, "FILE",
-           "C, the costs between the points of the rows and those of the columns, as for plait transport; without "
-           "--among-rows symmetric, among the points of both");
-  add_points(command, options);
-  add_epsilon(command, options);
-  options.of_rows.option = "--row-gradient";
-  options.of_columns.option = "--column-gradient";
-  add_npy_path(command, "--row-gradient", options.of_rows.path, "FILE",
-               "Derivatives of S with respect to the masses of the rows, M x 1, as a .npy file");
-  add_npy_path(command, "--column-gradient", options.of_columns.path, "FILE", "The same of the columns, 1 x N");
-  add_path(command, "--among-rows", options.among_rows, "FILE", "Costs among the points of the rows: symmetric, M x M");
-  add_path(command, "--among-columns", options.among_columns, "FILE", "The same of the columns, N x N");
-  add_marginals(command, options, "Masses of the rows, a vector; 1/M each by default");
-  const auto read_rho = [](const std::string& text) {
-    const double rho = parse_positive_number(text);
-    return sinkhorn::Rho{rho, rho};
-  };
-  add_value(command, "--unbalanced", options.rho, read_rho, "RHO",
-            "Let sums miss the masses at a cost of RHO KL(sums | masses); the masses need not have one total");
-  add_precision(command, options, {Precision::f64, Precision::f32, Precision::mixed});
-  add_limits(command, options, most_with_last_epsilon);
-  HostOptions host = host_options();
-  host.checkpoint_every = 0;
-  command.host(host);
-}
-
-void DivergenceRun::check(const OwnOptions& options, const Settings& /*settings*/) {
-  expect_consistent_costs(options, "f64 or f32");
-  expect_among(options);
-}
-
 }  // namespace
 
-PLAIT_JOB(divergence, ScalingJob<DivergenceRun>)
+PLAIT_JOB(divergence, DivergenceJob)
 
 }  // namespace plait::cli

@@ -55,11 +55,11 @@ Example:
                {{"linear", {Model::linear}}, {"logistic", {Model::logistic}}, {"svm", {Model::svm}}}, "MODEL", "{}")
         ->required();
     options
-        .writes("-o,--output", output_,
+        .writes("-o,--output", output_, kind::matrix,
                 "The weights: a .npy or HDF5 file with a row of each class, or one of numbers or two classes; the "
                 "intercept is last")
         ->group(group::one_of);
-    options.writes("--predictions", predictions_, "What the model says of the samples of --predict")
+    options.writes("--predictions", predictions_, kind::matrix, "What the model says of the samples of --predict")
         ->group(group::one_of);
     options.reads("--predict", others_, "Other samples, as many columns, to say the labels of");
     add_value(
@@ -114,9 +114,7 @@ Example:
     return mpi::agreed(work.context, [&] {
       const auto expect = [](const std::string& path, const io::MatrixFile& file, layout::Shape shape,
                              const std::string& what) {
-        if (io::is_complex(file.dtype)) {
-          throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file.dtype)));
-        }
+        expect_real(path, file);
         if (file.shape == shape) return;
         throw ArgumentError(fmt::format("{} is {}, expected {}: {}", path, layout::to_string(file.shape),
                                         layout::to_string(shape), what));
@@ -201,17 +199,6 @@ Example:
     return std::array{"linear", "logistic", "svm"}[static_cast<std::size_t>(model_)];
   }
 
-  /// The rows of a matrix in a file, in an even share of each rank.
-  template <class T>
-  layout::DistributedMatrix<T> read_rows(Work& work, const std::string& path, const io::MatrixFile& file) const {
-    auto matrix = work.read_converted<T>(path, file);
-    const auto rows = mpi::agreed(
-        work.context, [&] { return io::slab_layout(file.shape, StorageOrder::row_major, work.context.size()); });
-    if (matrix.layout() == rows) return matrix;
-    auto result = work.allocated<T>(rows, path);
-    redistribute::Redistribution(work.context, matrix.layout(), rows).execute(matrix, result);
-    return result;
-  }
   template <class T>
   static simd::RowBlock<const T> block(const layout::DistributedMatrix<T>& matrix) {
     const auto& tile = matrix.const_tiles()[0];
@@ -221,8 +208,8 @@ Example:
   template <class T>
   void find(Work& work) {
     mpi::Context& context = work.context;
-    const auto matrix = read_rows<T>(work, input_, file_);
-    const auto labels = read_rows<double>(work, labels_path_, labels_file_);
+    const auto matrix = work.read_rows<T>(input_, file_);
+    const auto labels = work.read_rows<double>(labels_path_, labels_file_);
     const auto* const first = labels.const_tiles()[0].data();
     held_out_.seed = options_.seed = static_cast<std::uint64_t>(seed_);
     options_.intercept = !no_intercept_;
@@ -267,7 +254,7 @@ Example:
 
   template <class T, class Label>
   void predict(Work& work, const learn::Samples<T>& samples, const learn::Weights& weights) const {
-    const auto matrix = read_rows<T>(work, others_, others_file_);
+    const auto matrix = work.read_rows<T>(others_, others_file_);
     const layout::Shape shape{others_file_.shape.rows, 1};
     auto result = work.allocated<Label>(
         mpi::agreed(work.context, [&] { return io::slab_layout(shape, StorageOrder::row_major, work.context.size()); }),

@@ -83,7 +83,8 @@ Example:
       if (!is_hamiltonian_) shape_ = parse_shape(text);
     };
     add_value(options, "SHAPE", read_shape, "ROWSxCOLUMNS", "ROWSxCOLUMNS, or the word hamiltonian")->required();
-    options.writes("-o,--output", output_, "A .npy file, or HDF5 as FILE.h5 or FILE.h5:/path/in/it")->required();
+    options.writes("-o,--output", output_, kind::matrix, "A .npy file, or HDF5 as FILE.h5 or FILE.h5:/path/in/it")
+        ->required();
     add_value(options, "--dtype", dtype_, io::parse_dtype, "TYPE",
               fmt::format("Type of the elements, one of {}; f64 by default", io::all_dtype_names()));
     add_value(options, "--seed", request_.seed, parse_seed, "NUMBER", "Another seed, another matrix; 0 by default");

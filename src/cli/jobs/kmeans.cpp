@@ -19,16 +19,6 @@ namespace plait::cli {
 
 namespace {
 
-/// What is wrong with the numbers of a file names it.
-template <class T>
-kmeans::Points<T> points_of(mpi::Context& context, const std::string& path, const matrix_view<const T>& rows) {
-  try {
-    return {context, {rows.data(), rows.rows(), rows.columns(), rows.leading_dimension()}};
-  } catch (const ArgumentError& error) {
-    throw ArgumentError(fmt::format("{}: {}", path, error.what()));
-  }
-}
-
 class KMeans : public Job {
  public:
   void options(Options& options) override {
@@ -43,10 +33,10 @@ Example:
     options.reads("IN", input_, "The points: a NumPy .npy, Matrix Market or HDF5 file of real numbers")->required();
     add_value(options, "-k,--clusters", clusters_, parse_positive_count, "COUNT", "The number of clusters")->required();
     options
-        .writes("-o,--output", output_,
+        .writes("-o,--output", output_, kind::matrix,
                 "The cluster of each point, counted from 0: a .npy or HDF5 file of one dimension, i32")
         ->group(group::one_of);
-    options.writes("--centres", centres_path_, "The centres of clusters: a .npy or HDF5 file, K rows")
+    options.writes("--centres", centres_path_, kind::matrix, "The centres of clusters: a .npy or HDF5 file, K rows")
         ->group(group::one_of);
     add_value(
         options, "--start", [this](const std::string& text) { start_ = is_drawn(text) ? text : parse_path(text); },
@@ -64,7 +54,7 @@ Example:
   }
 
   void check() override {
-    if (!is_drawn(start_)) files.reads.push_back({"the file of --start", &start_});
+    if (!is_drawn(start_)) files.reads.push_back({"--start", &start_});
   }
 
   std::vector<Index> prepare(Work& work) override {
@@ -72,10 +62,8 @@ Example:
     if (!is_drawn(start_)) start_file_ = io::describe_file(work.context, start_, io::columns);
     return mpi::agreed(work.context, [&] {
       const auto [points, dimension] = file_.shape;
-      for (const auto& [path, file] : {std::pair(input_, &file_), std::pair(start_, &start_file_)}) {
-        if (!io::is_complex(file->dtype)) continue;
-        throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file->dtype)));
-      }
+      expect_real(input_, file_);
+      expect_real(start_, start_file_);
       if (points > 0 && dimension > 0) kmeans::expect_clusters(clusters_, points);
       const layout::Shape wanted{clusters_, dimension};
       if (!is_drawn(start_) && start_file_.shape != wanted) {
@@ -157,19 +145,10 @@ Example:
   [[nodiscard]] static bool is_drawn(const std::string& start) { return start == "++" || start == "random"; }
   [[nodiscard]] bool is_float() const { return file_.dtype == io::DType::f32; }
 
-  /// The rows of a matrix in a file, in an even share of each rank, or all of them on each.
   template <class T>
-  layout::DistributedMatrix<T> read_rows(Work& work, const std::string& path, const io::MatrixFile& file) const {
-    const auto rows = mpi::agreed(
-        work.context, [&] { return io::slab_layout(file.shape, StorageOrder::row_major, work.context.size()); });
-    return io::with_dtype(file.dtype, [&]<class File>() {
-      auto matrix = work.read_matrix<File>(path, file, rows, path);
-      auto result = work.allocated<T>(rows, path);
-      const auto& from = matrix.tiles()[0];
-      for (Index i = 0; i < from.span(); ++i) {
-        if constexpr (std::is_arithmetic_v<File>) result.tiles()[0].data()[i] = static_cast<T>(from.data()[i]);
-      }
-      return result;
+  kmeans::Points<T> points_of(Work& work, const std::string& path, const matrix_view<const T>& rows) const {
+    return work.in_words({{"the data ", path}}, [&] {
+      return kmeans::Points<T>(work.context, {rows.data(), rows.rows(), rows.columns(), rows.leading_dimension()});
     });
   }
 
@@ -178,17 +157,17 @@ Example:
     const auto seed = static_cast<std::uint64_t>(seed_);
     if (start_ == "++") return kmeans::spread_centres(points, clusters_, seed);
     if (start_ == "random") return kmeans::random_centres(points, clusters_, seed);
-    const auto own = read_rows<T>(work, start_, start_file_);
+    const auto own = work.read_rows<T>(start_, start_file_);
     std::vector<Index> all(at(clusters_));
     std::iota(all.begin(), all.end(), Index{0});
-    return points_of(work.context, start_, own.const_tiles()[0]).rows(all);
+    return points_of(work, start_, own.const_tiles()[0]).rows(all);
   }
 
   template <class T>
   void find(Work& work) {
     mpi::Context& context = work.context;
-    const auto matrix = read_rows<T>(work, input_, file_);
-    const auto points = points_of(context, input_, matrix.const_tiles()[0]);
+    const auto matrix = work.read_rows<T>(input_, file_);
+    const auto points = points_of(work, input_, matrix.const_tiles()[0]);
     Checkpoints checkpoints(
         context, settings, limits_.most_iterations,
         {{input_, is_drawn(start_) ? "" : start_},

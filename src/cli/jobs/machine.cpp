@@ -53,16 +53,9 @@ your jobs, on two nodes at least. What these ranks can't measure is assumed.
 Example:
   mpirun -n 8 plait machine -o machine.json
   mpirun -n 8 plait redistribute B.npy -o A.npy --op transpose --machine machine.json)");
-    add_path(options, "-o,--output", output_, "FILE", "The description, as JSON")->required();
+    options.writes("-o,--output", output_, {}, "The description, as JSON")->required();
     add_flag(options, "--quick", quick_, "Take a second or two instead of up to a minute: fewer sizes, once each");
     options.host({.machine = false});
-  }
-
-  std::vector<Index> prepare(Work& work) override {
-    mpi::agreed(work.context, [&] {
-      if (work.context.rank() == 0) io::AsideFile::try_out(output_);  // before a minute is spent
-    });
-    return {};
   }
 
   void run(Work& work) override {

@@ -36,8 +36,10 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
   mpirun -n 4 plait multiply A.npy A.npy --op-a transpose -o C.npy)");
     options.reads("A", a_path_, "A NumPy .npy, Matrix Market or HDF5 file")->required();
     options.reads("B", b_path_, "Another, or the same")->required();
-    options.writes("-o,--output", output_, "C: a .npy or HDF5 file; may be A, B or --into itself")->required();
-    options.may_replace_input();
+    options
+        .writes("-o,--output", output_, kind::matrix, "C: a .npy or HDF5 file; may be A, B or --into itself",
+                {"A", "B", "--into"})
+        ->required();
     add_value(options, "--op-a", op_a_, parse_op, "OP", op_words);
     add_value(options, "--op-b", op_b_, parse_op, "OP", op_words);
     add_value(options, "--alpha", alpha_, parse_scalar, "NUMBER",
@@ -90,7 +92,9 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
       expect_squares(context.size());
       const bool is_one_layer = method_ == dense::Method::cannon && layers_ == 0;
       wishes_ = {.method = method_, .mesh = {0, 0, is_one_layer ? 1 : layers_}, .memory_limit = memory_limit_};
-      choice_ = choose(context);
+      choice_ = work.in_words({{"memory_limit", "--memory"}, {"mesh", "--layers"}}, [&] {
+        return dense::choose(*factors_, *c_, context.machine(), context.placement(), io::bytes(a_.dtype), wishes_);
+      });
       Index bytes = choice_->workspace_bytes;
       for (const layout::Layout& matrix : {factors_->a, factors_->b, *c_}) {
         bytes += bytes_of_rank(matrix, context.rank(), io::bytes(a_.dtype));
@@ -166,15 +170,6 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
     throw ArgumentError(fmt::format("--method cannon: there are {} ranks, expected {} or {}, a square{}", ranks,
                                     layers * edge * edge, layers * (edge + 1) * (edge + 1),
                                     layers_ == 0 ? ", or --layers" : " for each of the layers"));
-  }
-
-  [[nodiscard]] dense::Choice choose(const mpi::Context& context) const {
-    try {
-      return dense::choose(*factors_, *c_, context.machine(), context.placement(), io::bytes(a_.dtype), wishes_);
-    } catch (const ArgumentError& error) {
-      constexpr std::array words{OptionWord{"memory_limit", "--memory"}, OptionWord{"mesh", "--layers"}};
-      throw ArgumentError(in_option_words(error.what(), words));
-    }
   }
 
   template <class T>

@@ -25,7 +25,7 @@ Cholesky factor with few entries.
 Example:
   mpirun -n 4 plait order A.mtx -o order.npy)");
     input_.declare_graph(options);
-    add_numbers_output(options, *this, output_, "The vertex, or row, that comes first, second, ...");
+    add_numbers_output(options, output_, "The vertex, or row, that comes first, second, ...");
     add_seed(options, seed_);
     options.host({.machine = false});
   }

@@ -24,9 +24,9 @@ can't be. With --points, geometric cuts are tried, too, and the least cut is kep
 
 Example:
   mpirun -n 4 plait partition mesh.graph -k 16 --points xyz.npy -o parts.npy --report parts.html)");
-    input_.declare(options, *this);
+    input_.declare(options);
     add_value(options, "-k,--parts", how_.parts, parse_parts, "COUNT", "How many parts")->required();
-    add_numbers_output(options, *this, output_, "The part of each vertex");
+    add_numbers_output(options, output_, "The part of each vertex");
     add_balance(options, how_.imbalance, how_.seed);
     using partition::Method;
     add_choice(

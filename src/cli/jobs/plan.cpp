@@ -106,11 +106,16 @@ Example: from a grid numbered by rows to one numbered by columns, and what renum
     add_flag(options, "--relabel", relabel_, "Let ranks change roles in --to so that the least data moves");
     add_value(options, "--ranks-per-node", ranks_per_node_, parse_positive_count, "COUNT",
               "Ranks in a row that share a node: prints the traffic between nodes, which --relabel minimises first");
-    add_typed_path(options, "--plot", plot_, "FILE.svg",
-                   "Draw how much each rank sends to each other, with --relabel before and after", "an SVG file",
-                   ".svg")
+    options
+        .writes_named("--plot", plot_, "Draw how much each rank sends to each other, with --relabel before and after",
+                      "an SVG file", ".svg")
         ->group(group::run);
     options.host({.machine = false, .quiet = false, .progress = false});
+  }
+
+  void check() override {
+    declare_layout_file(files, "--from", from_);
+    declare_layout_file(files, "--to", to_);
   }
 
   void run(Report& report) override {
@@ -120,8 +125,8 @@ Example: from a grid numbered by rows to one numbered by columns, and what renum
     for (const auto& [option, layout] : {std::pair("--from", &from), std::pair("--to", &to)}) {
       constexpr int most_ranks = 10'000'000;
       if (layout->ranks() <= most_ranks) continue;
-      throw LayoutError(fmt::format("{}: {} ranks, expected at most {}: a plan looks at each of them", option,
-                                    layout->ranks(), most_ranks));
+      throw UsageError(fmt::format("{}: {} ranks, expected at most {}: a plan looks at each of them", option,
+                                   layout->ranks(), most_ranks));
     }
     const Stopwatch watch;
     redistribute::Incoming incoming({&pair, 1});

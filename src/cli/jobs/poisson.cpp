@@ -53,10 +53,8 @@ factor and for --mask. u has the same bits on any number of ranks.
 Example: flow through a medium of permeability k from side 0- to side 0+
   mpirun -n 4 plait poisson f.npy --coefficient k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");
     options.reads("IN", task_.input, "f: a NumPy .npy or HDF5 file of real numbers, in C or Fortran order")->required();
-    const auto* output = add_written_path(options, "-o,--output", task_.output, {".npy", ".h5", ".hdf5", ".vti"},
-                                          "FILE", "u: a .npy or HDF5 file, or VTK's .vti for ParaView");
-    const_cast<CLI::Option*>(output)->required();
-    files.writes.push_back({"the file of -o", &task_.output});
+    options.writes("-o,--output", task_.output, kind::field, "u: a .npy or HDF5 file, or VTK's .vti for ParaView")
+        ->required();
     options.reads("--coefficient", task_.k, "k > 0 at the same points; 1 by default");
     options.reads("--mask", task_.mask, "Other than 0 at the points that are outside the domain; none by default");
     add_choice(options, "--outside", task_.outside, {{"flux", poisson::Side::flux}, {"value", poisson::Side::value}},
@@ -73,7 +71,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       methods.push_back({name(static_cast<Method>(m)), static_cast<Method>(m)});
     }
     add_choice(options, "--method", task_.method, methods, "METHOD", "{}");
-    add_value(options, "--omega", task_.omega, parse_positive_number, "NUMBER",
+    add_value(options, "--omega", task_.omega, parse_relaxation, "NUMBER",
               "Relaxation of jacobi and sor, below 2; 1 for jacobi by default, what is best for k = 1 for sor")
         ->group(group::iteration);
     add_value(
@@ -100,6 +98,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     if (task_.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
     }
+    for (const std::string& path : task_.sides.files()) files.also_read.push_back({path, "a file of --boundary"});
   }
 
   std::vector<Index> prepare(Work& work) override { return prepare_poisson(work, task_); }

@@ -62,9 +62,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
         ->required();
     add_choice(options, "--per-state", task_.per_state, {{"1", 1}, {"2", 2}}, "1|2",
                "Electrons in each occupied state: {}");
-    options.writes("-o,--output", task_.output, "D: a .npy or HDF5 file");
+    options.writes("-o,--output", task_.output, kind::matrix, "D: a .npy or HDF5 file");
     options.writes(
-        "--energy-weighted", task_.energy_weighted,
+        "--energy-weighted", task_.energy_weighted, kind::matrix,
         "The energy-weighted density D H D, with --smearing the sum of f e c c^H over eigenstates: a .npy or "
         "HDF5 file");
     add_choice(options, "--symmetric", task_.symmetric,
@@ -81,8 +81,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                 {"hpcp", {false, Method::hpcp}},
                 {"eigen", {true, std::nullopt}}},
                "METHOD", "Algorithm: {}");
-    add_npy_path(options, "--eigenvalues", task_.eigenvalues, "FILE", "All eigenvalues, increasing: a .npy file");
-    files.writes.push_back({"the file of --eigenvalues", &task_.eigenvalues});
+    options.writes("--eigenvalues", task_.eigenvalues, kind::npy, "All eigenvalues, increasing: a .npy file");
     add_choice(options, "--smearing", task_.smearing,
                named({purify::Smearing::none, purify::Smearing::fermi_dirac, purify::Smearing::gaussian,
                       purify::Smearing::methfessel_paxton}),
@@ -149,7 +148,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     task_.squares = purify::choose_squares(context.size());
     task_.by_eigenstates = task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
                            !task_.eigenvalues.empty() || chooses_eigenstates(context);
-    if (task_.by_eigenstates) mpi::agreed(context, [&] { expect_eigenstates(context.size()); });
+    if (task_.by_eigenstates) mpi::agreed(context, [&] { expect_eigenstates(work); });
     return {};  // how much memory is needed is known once the products are planned
   }
 
@@ -261,16 +260,18 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   /// Before hours pass: whether they can be found at all.
-  void expect_eigenstates(int ranks) const {
+  void expect_eigenstates(const Work& work) const {
     const auto expect = [&]<class T>() {
-      const auto layout = purify::eigenstates_layout(task_.states, ranks);
+      const auto layout = purify::eigenstates_layout(task_.states, work.context.size());
       purify::expect_eigensolver(layout);
       purify::expect_countable<T>(layout);
     };
     try {
-      task_.is_complex ? expect.template operator()<std::complex<double>>() : expect.template operator()<double>();
-    } catch (const ArgumentError& error) {
-      throw ArgumentError(in_option_words(error.what(), std::array{OptionWord{"h", task_.input}}));
+      work.in_words({{"h", task_.input}}, [&] {
+        task_.is_complex ? expect.template operator()<std::complex<double>>() : expect.template operator()<double>();
+      });
+    } catch (const ArgumentError&) {
+      throw;
     } catch (const Error& error) {
       const char* const option = task_.way.by_eigenstates                   ? "--method eigen"
                                  : task_.smearing != purify::Smearing::none ? "--smearing"

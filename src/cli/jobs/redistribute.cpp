@@ -39,10 +39,10 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
                "B: a NumPy .npy, Matrix Market or HDF5 file; FILE.h5:/path/in/it names one of several matrices")
         ->required();
     options
-        .writes("-o,--output", output_,
-                "A: a .npy file, or HDF5 as FILE.h5 or FILE.h5:/path/in/it; may be IN or --into itself")
+        .writes("-o,--output", output_, kind::matrix,
+                "A: a .npy file, or HDF5 as FILE.h5 or FILE.h5:/path/in/it; may be IN or --into itself",
+                {"IN", "--into"})
         ->group(group::one_of);
-    options.may_replace_input();
     add_path(options, "--per-rank", folder_, "DIR",
              "A: each rank writes its tiles into this folder, and layout.json describes them")
         ->group(group::one_of);
@@ -69,6 +69,11 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
       throw UsageError("--relabel is given, but --to is missing: the layout whose ranks change their roles");
     }
     expect_into_with_beta(into_path_, beta_, "A");
+    if (wanted_from_) declare_layout_file(files, "--from", *wanted_from_);
+    if (wanted_to_) declare_layout_file(files, "--to", *wanted_to_);
+    if (!folder_.empty()) {
+      files.also_written.push_back({description_in(folder_), "layout.json in the folder of --per-rank"});
+    }
   }
 
   std::vector<Index> prepare(Work& work) override {
@@ -83,7 +88,6 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
     const auto layout_or_slab = [&](const char* option, const std::optional<layout::LayoutSpec>& spec,
                                     layout::Shape shape) {
       if (!spec) return io::slab_layout(shape, b_.order, context.size());
-      if (!spec->path.empty()) work.kept.push_back({spec->path, fmt::format("the file of {}", option)});
       return layout_of_option(context, option, *spec, shape);
     };
     from_.emplace(layout_or_slab("--from", wanted_from_, b_.shape));
@@ -97,10 +101,7 @@ Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 
         to_ = to_->relabeled(relabeled_->relabeling.rank_of);
       });
     }
-    if (!folder_.empty()) {
-      expect_writable_folder(context, folder_, *to_, work.files_read());
-      work.kept.push_back({description_in(folder_), "layout.json in the folder of --per-rank"});
-    }
+    if (!folder_.empty()) expect_writable_folder(context, folder_, *to_, files.read());
     return mpi::agreed(context, [&] { return memory_of_phases(context); });
   }
 

@@ -31,11 +31,11 @@ much as --moved-at-most allows, the one with the least cut is written.
 
 Example:
   mpirun -n 4 plait repartition mesh.graph --from old.npy --weights w.npy --moved-at-most 10% -o new.npy)");
-    input_.declare(options, *this);
+    input_.declare(options);
     options.reads("--from", from_, "The parts so far: a .npy vector, or a number a line")->required();
     add_value(options, "-k,--parts", parts_, parse_parts, "COUNT",
               "How many parts, by default as many as --from has; of fewer, the last ones are dissolved");
-    add_numbers_output(options, *this, output_, "The part of each vertex");
+    add_numbers_output(options, output_, "The part of each vertex");
     add_balance(options, how_.imbalance, how_.seed);
     add_value(options, "--moved-at-most", how_.most_moved, parse_share, "SHARE",
               "How much of the data may move, as 10% or 0.1; all by default");

@@ -25,7 +25,7 @@ struct GridChoice {
   [[nodiscard]] bool is_given() const noexcept { return is_automatic || grid.has_value(); }
 };
 
-struct SinkhornOptions : ScalingOptions {
+struct HowToScale {
   ScalingMethod method = ScalingMethod::scaling;
   SumWay sum_way = SumWay::chosen;  // of the methods that work in place
   bool is_pipelined = false;        // likewise
@@ -70,35 +70,6 @@ GridChoice parse_grid(std::string_view text) {
   throw ArgumentError(fmt::format("'{}' is no grid; expected one such as 2x2, or auto", text));
 }
 
-void expect_consistent_methods(const SinkhornOptions& options, bool has_checkpoint) {
-  const std::string_view method = word_of(options.method);
-  const bool is_scaling = options.method == ScalingMethod::scaling;
-  const bool has_grid = options.grid.is_given();
-  const auto refuse_if = [](bool is_wrong, const std::string& why) {
-    if (is_wrong) throw UsageError(why);
-  };
-  refuse_if(!is_scaling && !options.start.empty(),
-            fmt::format("--start is given, but --method {} begins with the matrix as it is", method));
-  refuse_if(!is_scaling && has_checkpoint,
-            fmt::format("--checkpoint is given, but --method {} changes all of K, expected scaling", method));
-  refuse_if(has_grid && has_checkpoint, "--checkpoint is given, but --grid has none; expected whole rows");
-  refuse_if(is_scaling && options.sum_way != SumWay::chosen,
-            "--exchange is given, but --method scaling chooses by itself; expected another method");
-  refuse_if(has_grid && !is_scaling,
-            fmt::format("--grid is given, but --method {} works on whole rows; expected scaling", method));
-  refuse_if(has_grid && options.precision == Precision::bf16,
-            "--grid is given, but --precision bf16 is for whole rows; expected f64, f32 or mixed");
-  refuse_if((options.is_pipelined || options.deals_rows) && !is_of_coffee(options.method),
-            fmt::format("{} is given, but --method {} has no update of its own; expected algorithm-1, 2 or 3",
-                        options.is_pipelined ? "--pipelined" : "--deal-rows", method));
-  refuse_if(options.is_pipelined && options.sum_way == SumWay::mpi,
-            "--pipelined is given, but --exchange mpi returns everything at once; expected another exchange");
-  refuse_if(
-      is_of_coffee(options.method) && (options.precision == Precision::mixed || options.precision == Precision::bf16),
-      fmt::format("--precision {} is given, but --method {} computes with elements as they are; expected f64 or f32",
-                  name(options.precision), method));
-}
-
 constexpr const char* sinkhorn_footer =
     R"(P = diag(u) K diag(v), with the factors u of the rows and v of the columns that give P its sums. If no factors exist,
 the command says why, and writes nothing. A Matrix Market file of the coordinate format stays sparse, except with several
@@ -112,105 +83,165 @@ Example: make a matrix doubly stochastic
 Example: scale to given sums, and keep the factors only
   mpirun -n 2 plait sinkhorn K.npy --rows r.npy --columns c.npy --row-factors u.npy --column-factors v.npy)";
 
-class SinkhornRun final : public ScalingRun {
+class Sinkhorn final : public ScalingJob {
  public:
-  using OwnOptions = SinkhornOptions;
+  void options(Options& command) override {
+    command.describe("Scale a matrix so that rows and columns have given sums:  P = diag(u) K diag(v)",
+                     sinkhorn_footer);
+    command.reads("IN", options_.input, "K: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0")->required();
+    command.writes("-o,--output", options_.output, kind::sparse,
+                   "The plan, a .npy file, or of a sparse K a Matrix Market file .mtx; may be IN itself", {"IN"});
+    add_vectors(command, options_, "factor");
+    CLI::App& app = command;
+    for (const char* output : {"--output", "--row-factors", "--column-factors"}) {
+      app.get_option(output)->group(group::one_of);
+    }
+    add_marginals(
+        command, options_,
+        "Wanted sums of the rows, a vector; without --rows and --columns 1 each, without one of them all alike");
+    add_precision(command, options_, {Precision::f64, Precision::f32, Precision::mixed, Precision::bf16});
+    add_limits(command, options_, most_in_all);
+    add_start(command, options_, "factors");
+    std::vector<Choice<ScalingMethod>> methods;
+    for (const ScalingMethod method : {ScalingMethod::scaling, ScalingMethod::in_place, ScalingMethod::algorithm_1,
+                                       ScalingMethod::algorithm_2, ScalingMethod::algorithm_3}) {
+      methods.push_back({word_of(method), method});
+    }
+    add_choice(command, "--method", how_.method, methods, "METHOD",
+               "Algorithm: {}. scaling reads K once an iteration; in-place rescales K each time; the others are those "
+               "of COFFEE, to compare");
+    add_choice(command, "--exchange", how_.sum_way,
+               named({SumWay::chosen, SumWay::mpi, SumWay::ring, SumWay::two_level, SumWay::coffee}), "EXCHANGE",
+               "How to sum columns over the ranks, not with --method scaling: {}");
+    add_flag(command, "--pipelined", how_.is_pipelined,
+             "With an algorithm-N: rescale columns whose sums have come while others are on their way");
+    add_flag(command, "--deal-rows", how_.deals_rows,
+             "With an algorithm-N: deal the rows of a node's first rank to the others of the node");
+    add_value(command, "--grid", how_.grid, parse_grid, "RxC",
+              "Cut K into blocks for a grid of R x C ranks, all of them, or for the cheapest grid: auto. By default "
+              "each rank has whole rows");
+    command.host(host_options());
+  }
 
-  static void declare(Options& command, OwnOptions& options);
-  static void check(const OwnOptions& options, const Settings& settings);
-
-  SinkhornRun(Work& work, const OwnOptions& options) : ScalingRun(work, options), how_(options) {}
+  void check() override {
+    const bool has_checkpoint = !settings.checkpoint.empty();
+    const std::string_view method = word_of(how_.method);
+    const bool is_scaling = how_.method == ScalingMethod::scaling;
+    const bool has_grid = how_.grid.is_given();
+    const auto refuse_if = [](bool is_wrong, const std::string& why) {
+      if (is_wrong) throw UsageError(why);
+    };
+    refuse_if(!is_scaling && !options_.start.empty(),
+              fmt::format("--start is given, but --method {} begins with the matrix as it is", method));
+    refuse_if(!is_scaling && has_checkpoint,
+              fmt::format("--checkpoint is given, but --method {} changes all of K, expected scaling", method));
+    refuse_if(has_grid && has_checkpoint, "--checkpoint is given, but --grid has none; expected whole rows");
+    refuse_if(is_scaling && how_.sum_way != SumWay::chosen,
+              "--exchange is given, but --method scaling chooses by itself; expected another method");
+    refuse_if(has_grid && !is_scaling,
+              fmt::format("--grid is given, but --method {} works on whole rows; expected scaling", method));
+    refuse_if(has_grid && options_.precision == Precision::bf16,
+              "--grid is given, but --precision bf16 is for whole rows; expected f64, f32 or mixed");
+    refuse_if((how_.is_pipelined || how_.deals_rows) && !is_of_coffee(how_.method),
+              fmt::format("{} is given, but --method {} has no update of its own; expected algorithm-1, 2 or 3",
+                          how_.is_pipelined ? "--pipelined" : "--deal-rows", method));
+    refuse_if(how_.is_pipelined && how_.sum_way == SumWay::mpi,
+              "--pipelined is given, but --exchange mpi returns everything at once; expected another exchange");
+    refuse_if(
+        is_of_coffee(how_.method) && (options_.precision == Precision::mixed || options_.precision == Precision::bf16),
+        fmt::format("--precision {} is given, but --method {} computes with elements as they are; expected f64 or f32",
+                    name(options_.precision), method));
+  }
 
  private:
   template <class A>
   using Scalings = std::vector<sinkhorn::Scaling<A>>;
 
-  std::vector<Index> prepare() override {
+  std::vector<Index> look_at_files() override {
     describe_input();
-    files_ = MarginalFiles(context_, options_, file_.shape);
+    files_ = MarginalFiles(context(), options_, file_.shape);
     is_sparse_ = sparse_header(file_) != nullptr && files_.problems() == 1 && how_.method == ScalingMethod::scaling &&
-                 !how_.grid.is_given() && how_.precision != Precision::bf16;
-    mpi::agreed(context_, [&] {
-      files_.expect_one_for_all(options_, work_.settings.checkpoint);
+                 !how_.grid.is_given() && options_.precision != Precision::bf16;
+    mpi::agreed(context(), [&] {
+      files_.expect_one_for_all(options_, settings.checkpoint);
       const std::string whole_rows = "one column, or --method scaling with whole rows";
       if (how_.method != ScalingMethod::scaling)
         files_.expect_one_for(fmt::format("--method {}", word_of(how_.method)), whole_rows);
       if (how_.grid.is_given()) files_.expect_one_for("--grid", whole_rows);
-      if (!is_sparse_) expect_dense_output("plan");
+      if (!is_sparse_) expect_dense_output("--output", "plan");
     });
-    expect_outputs();
-    if (is_sparse_) return {sparse_bytes(*sparse_header(file_), context_.size())};
+    if (is_sparse_) return {sparse_bytes(*sparse_header(file_), context().size())};
     if (is_of_coffee(how_.method) && precision_ == Precision::mixed) precision_ = Precision::f32;
     return phases_of(file_, bytes_beside());
   }
 
   /// An element's, of a plan in another type than it is stored in, the copy of dealt rows, or blocks.
   [[nodiscard]] Index bytes_beside() const {
-    if (precision_ == Precision::bf16 && !options_.output.path.empty()) return 4;
+    if (precision_ == Precision::bf16 && !options_.output.empty()) return 4;
     if (how_.deals_rows) return 2 * element_bytes(precision_);
     return how_.grid.is_given() ? element_bytes(precision_) : 0;
   }
 
-  void work() override {
+  void compute() override {
     if (precision_ == Precision::bf16) return scale_dense<simd::BFloat16, float>();
     with_numbers_of(precision_, [&]<class T, class A>() { is_sparse_ ? scale_sparse<T, A>() : scale_dense<T, A>(); });
   }
 
   template <class T, class A>
   void scale_dense() {
-    auto matrix = read_dense<T>(input_, file_);
+    auto matrix = read_dense<T>(input(), file_);
     const matrix_view<T> rows = matrix.tiles()[0];
-    files_.read(work_, rows.rows());
+    files_.read(work(), rows.rows());
     const auto marginals = files_.of_each();
     const std::size_t count = marginals.size();
     const auto start = read_start<A>();
     const auto limits = begun(rows.rows(), count);
     Scalings<A> found;
     if (count > 1) {
-      found = sinkhorn::scale_batch<T, A>(context_, rows, marginals, limits);
+      found = sinkhorn::scale_batch<T, A>(context(), rows, marginals, limits);
     } else if (how_.grid.is_given()) {
       found.push_back(scaled_on_grid<T, A>(matrix, files_.of_all_rows(), limits, start));
     } else if (how_.method == ScalingMethod::scaling) {
-      found.push_back(sinkhorn::scale<T, A>(context_, rows, marginals[0], limits, start));
+      found.push_back(sinkhorn::scale<T, A>(context(), rows, marginals[0], limits, start));
     } else {
       found.push_back(
-          sinkhorn::scale_in_place<T, A>(context_, rows, marginals[0], form_of(how_.method), limits, {}, exchange()));
+          sinkhorn::scale_in_place<T, A>(context(), rows, marginals[0], form_of(how_.method), limits, {}, exchange()));
     }
     end_iterations();
 
-    const auto checked = sinkhorn::checked_marginals_of_each(context_, rows.rows(), rows.columns(), marginals);
+    const auto checked = sinkhorn::checked_marginals_of_each(context(), rows.rows(), rows.columns(), marginals);
     std::vector<sinkhorn::MarginalErrors> errors;
     if (count > 1) {
-      errors = sinkhorn::marginal_errors<T, A>(context_, rows, found, checked);
+      errors = sinkhorn::marginal_errors<T, A>(context(), rows, found, checked);
     } else {
       if (how_.method == ScalingMethod::scaling && !grid_) sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
-      errors.push_back(sinkhorn::marginal_errors<T>(context_, rows, checked[0]));
+      errors.push_back(sinkhorn::marginal_errors<T>(context(), rows, checked[0]));
     }
     conclude_with(found, errors);
     if (count == 1) sketch(matrix_view<const T>(rows), checked[0]);
-    swept_bytes_ = passes() * layout::elements(file_.shape) * Index{sizeof(T)};
-    write_rows(work_, options_.output.path, std::move(matrix), file_.order);
+    page_.swept_bytes = passes() * layout::elements(file_.shape) * Index{sizeof(T)};
+    write_rows(work(), options_.output, std::move(matrix), file_.order);
     write_factors(found);
   }
 
   template <class T, class A>
   void scale_sparse() {
     auto rows = read_sparse_input<T>();
-    files_.read(work_, rows.rows());
+    files_.read(work(), rows.rows());
     const auto marginals = files_.of_each()[0];
     const auto start = read_start<A>();
     auto limits = begun(rows.rows(), 1);
     limits.most_support_bytes = most_support_bytes();
-    const Scalings<A> found{sinkhorn::scale<T, A>(context_, rows, marginals, limits, start)};
+    const Scalings<A> found{sinkhorn::scale<T, A>(context(), rows, marginals, limits, start)};
     end_iterations();
 
     sinkhorn::plan_in_place<T, A>(rows, found[0].u, found[0].v);
-    const auto checked = sinkhorn::checked_marginals(context_, rows.rows(), rows.shape.columns, marginals);
-    conclude_with(found, {sinkhorn::marginal_errors<T>(context_, rows, checked)});
+    const auto checked = sinkhorn::checked_marginals(context(), rows.rows(), rows.shape.columns, marginals);
+    conclude_with(found, {sinkhorn::marginal_errors<T>(context(), rows, checked)});
     sketch(rows, checked);
-    swept_bytes_ = bytes_of(rows);
-    if (!options_.output.path.empty()) {
-      write_sparse(context_, options_.output.path, rows, io::MatrixMarketSymmetry::general);
+    page_.swept_bytes = bytes_of(rows);
+    if (!options_.output.empty()) {
+      write_sparse(context(), options_.output, rows, io::MatrixMarketSymmetry::general);
     }
     write_factors(found);
   }
@@ -219,7 +250,7 @@ class SinkhornRun final : public ScalingRun {
     nlohmann::json settings{{"precision", name(precision_)}};
     if (is_sparse_) settings["sparse"] = true;
     begin_iterations(problems == 1 ? "scaling" : fmt::format("scaling to {} marginals", problems),
-                     {{input_, options_.rows, options_.columns, options_.start}, std::move(settings), own_rows});
+                     {{input(), options_.rows, options_.columns, options_.start}, std::move(settings), own_rows});
     return limits();
   }
 
@@ -256,13 +287,13 @@ class SinkhornRun final : public ScalingRun {
 
   sinkhorn::Grid chosen_grid(Index number_bytes) {
     const auto& given = how_.grid.grid;
-    mpi::agreed(context_, [&] {
-      if (!given || given->rows * given->columns == context_.size()) return;
+    mpi::agreed(context(), [&] {
+      if (!given || given->rows * given->columns == context().size()) return;
       throw ArgumentError(fmt::format("--grid: a grid of {} x {} ranks, expected rows x columns = {}", given->rows,
-                                      given->columns, context_.size()));
+                                      given->columns, context().size()));
     });
     if (given) return {static_cast<int>(given->rows), static_cast<int>(given->columns)};
-    return sinkhorn::choose_grid(context_.machine(), context_.placement(), file_.shape, element_bytes(precision_),
+    return sinkhorn::choose_grid(context().machine(), context().placement(), file_.shape, element_bytes(precision_),
                                  number_bytes);
   }
 
@@ -277,24 +308,24 @@ class SinkhornRun final : public ScalingRun {
       const sinkhorn::Grid grid = chosen_grid(Index{sizeof(A)});
       grid_ = grid;
       const layout::Shape shape = file_.shape;
-      auto blocks = mpi::agreed(context_, [&] {
-        sinkhorn::expect_grid_of(grid, context_.size());
+      auto blocks = mpi::agreed(context(), [&] {
+        sinkhorn::expect_grid_of(grid, context().size());
         return layout::DistributedMatrix<T>(
             layout::Layout::blocks(shape, grid.rows, grid.columns, grid.order, StorageOrder::row_major),
-            context_.rank());
+            context().rank());
       });
-      redistribute::Redistribution(context_, matrix.layout(), blocks.layout()).execute(matrix, blocks);
+      redistribute::Redistribution(context(), matrix.layout(), blocks.layout()).execute(matrix, blocks);
       const matrix_view<T> block = blocks.tiles()[0];
-      auto scaling = sinkhorn::scale_on_grid<T, A>(context_, grid, shape, block, marginals, limits, start);
+      auto scaling = sinkhorn::scale_on_grid<T, A>(context(), grid, shape, block, marginals, limits, start);
       sinkhorn::plan_in_place<T, A>(block, scaling.u, scaling.v);
-      redistribute::Redistribution(context_, blocks.layout(), matrix.layout()).execute(blocks, matrix);
-      const sinkhorn::BlockPlace place = sinkhorn::block_place(grid, shape, context_.rank());
-      const bool has_rows = grid.column_of(context_.rank()) == 0;
-      const bool has_columns = grid.row_of(context_.rank()) == 0;
+      redistribute::Redistribution(context(), blocks.layout(), matrix.layout()).execute(blocks, matrix);
+      const sinkhorn::BlockPlace place = sinkhorn::block_place(grid, shape, context().rank());
+      const bool has_rows = grid.column_of(context().rank()) == 0;
+      const bool has_columns = grid.row_of(context().rank()) == 0;
       const auto all_u = joined(has_rows ? scaling.u : std::vector<A>(), place.first_row, shape.rows);
       scaling.v = joined(has_columns ? scaling.v : std::vector<A>(), place.first_column, shape.columns);
       const Index own = matrix.tiles()[0].rows();
-      const auto first = all_u.begin() + mpi::sum_below(context_.comm(), own);
+      const auto first = all_u.begin() + mpi::sum_below(context().comm(), own);
       scaling.u.assign(first, first + own);
       return scaling;
     }
@@ -303,9 +334,9 @@ class SinkhornRun final : public ScalingRun {
   /// All of a vector of which ranks have parts that don't overlap.
   template <class A>
   std::vector<A> joined(const std::vector<A>& part, Index first, Index length) {
-    auto all = mpi::agreed(context_, [&] { return std::vector<A>(static_cast<std::size_t>(length)); });
+    auto all = mpi::agreed(context(), [&] { return std::vector<A>(static_cast<std::size_t>(length)); });
     std::ranges::copy(part, all.begin() + first);
-    collective::allreduce(context_, std::span<A>(all), simd::ReduceOperation::sum);
+    collective::allreduce(context(), std::span<A>(all), simd::ReduceOperation::sum);
     return all;
   }
 
@@ -324,9 +355,9 @@ class SinkhornRun final : public ScalingRun {
 
   void report_own(Report& report, PageFacts& /*page*/) const override {
     report_marginals(report);
-    report.fact("output", output_json(options_.output.path));
-    report.fact_or_null("row_factors", options_.of_rows.path);
-    report.fact_or_null("column_factors", options_.of_columns.path);
+    report.fact("output", output_json(options_.output));
+    report.fact_or_null("row_factors", options_.of_rows);
+    report.fact_or_null("column_factors", options_.of_columns);
     fact_in_row(report, "method", "method", word_of(how_.method));
     if (is_sparse_) return fact_in_row(report, "entries", "entries in the file", sparse_header(file_)->entries);
     if (problems_.size() > 1) return report_problems(report);
@@ -336,60 +367,14 @@ class SinkhornRun final : public ScalingRun {
     fact_in_row(report, "exchange", "exchange of sums", sinkhorn::name(how_.sum_way));
   }
 
-  const SinkhornOptions& how_;
+  HowToScale how_;
   MarginalFiles files_;
   bool is_sparse_ = false;
   std::optional<sinkhorn::Grid> grid_;
 };
 
-void SinkhornRun::declare(Options& command, OwnOptions& options) {
-  command.describe("Scale a matrix so that rows and columns have given sums:  P = diag(u) K diag(v)", sinkhorn_footer);
-  add_path(command, "IN", options.input, "FILE", "K: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0")
-      ->required();
-  add_plan_path(command, "-o,--output", options.output.path, "FILE",
-                "The plan, a .npy file, or of a sparse K a Matrix Market file .mtx; may be IN itself");
-  options.of_rows.option = "--row-factors";
-  options.of_columns.option = "--column-factors";
-  add_vectors(command, options, "factors");
-  CLI::App& app = command;
-  for (const char* output : {"--output", "--row-factors", "--column-factors"}) {
-    app.get_option(output)->group(group::one_of);
-  }
-  add_marginals(
-      command, options,
-      "Wanted sums of the rows, a vector; without --rows and --columns 1 each, without one of them all alike");
-  add_precision(command, options, {Precision::f64, Precision::f32, Precision::mixed, Precision::bf16});
-  add_limits(command, options, most_in_all);
-  add_start(command, options, "factors");
-  std::vector<Choice<ScalingMethod>> methods;
-  for (const ScalingMethod method : {ScalingMethod::scaling, ScalingMethod::in_place, ScalingMethod::algorithm_1,
-                                     ScalingMethod::algorithm_2, ScalingMethod::algorithm_3}) {
-    methods.push_back({word_of(method), method});
-  }
-  add_choice(command, "--method", options.method, methods, "METHOD",
-             "Algorithm: {}. scaling reads K once an iteration; in-place rescales K each time; the others are those of "
-             "COFFEE, to compare");
-  add_choice(command, "--exchange", options.sum_way,
-             named({SumWay::chosen, SumWay::mpi, SumWay::ring, SumWay::two_level, SumWay::coffee}), "EXCHANGE",
-             "How to sum columns over the ranks, not with --method scaling: {}");
-  add_flag(command, "--pipelined", options.is_pipelined,
-           "With an algorithm-N: rescale columns whose sums have come while others are on their way");
-  add_flag(command, "--deal-rows", options.deals_rows,
-           "With an algorithm-N: deal the rows of a node's first rank to the others of the node");
-  add_value(
-      command, "--grid", options.grid, parse_grid, "RxC",
-      "Cut K into blocks for a grid of R x C ranks, all of them, or for the cheapest grid: auto. By default each rank "
-      "has whole rows");
-  command.host(host_options());
-}
-
-void SinkhornRun::check(const OwnOptions& options, const Settings& settings) {
-  expect_consistent(options);
-  expect_consistent_methods(options, !settings.checkpoint.empty());
-}
-
 }  // namespace
 
-PLAIT_JOB(sinkhorn, ScalingJob<SinkhornRun>)
+PLAIT_JOB(sinkhorn, Sinkhorn)
 
 }  // namespace plait::cli

@@ -214,7 +214,7 @@ class TraceJob : public LoneJob {
 Example:
   mpirun -n 4 plait redistribute B.npy -o A.npy --op transpose --to blocks@2x2 --trace t.json
   plait trace t.json --report t.html)");
-    add_path(options, "IN", input_, "FILE.json", "The trace")->required();
+    options.reads("IN", input_, "The trace", "FILE.json")->required();
     add_value(options, "--rate", bits_per_second_, parse_link_rate, "RATE",
               "Of a node's link, in bits per second, such as 1gbit; by default that of the trace, if it has one");
     options.host({.machine = false, .page = "the timeline of each rank and all figures", .progress = false});

@@ -39,18 +39,34 @@ Example: what it costs to move one cloud of points to another, and where each po
 Example: leave where it is what costs too much to move
   mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --columns b.npy -o P.npy)";
 
-struct TransportJobOptions : TransportOptions {
-  std::string map = {};  // where the barycentric projection goes; empty: nowhere
-};
-
-class TransportRun final : public CostRun {
+class TransportJob final : public CostJob {
  public:
-  using OwnOptions = TransportJobOptions;
+  void options(Options& command) override {
+    command.describe("Transport mass at the least cost, with an entropy added", transport_footer);
+    command.reads("IN", options_.input,
+                  "C, the costs: a NumPy .npy, Matrix Market or HDF5 file; +infinity forbids an entry");
+    command.writes("-o,--output", options_.output, kind::npy, "The plan, as a .npy file; may be IN itself", {"IN"});
+    add_vectors(command, options_, "potential");
+    add_marginals(command, options_, "Masses of the rows, a vector; 1/M each by default");
+    add_precision(command, options_, {Precision::f64, Precision::f32, Precision::mixed});
+    add_limits(command, options_, most_with_last_epsilon);
+    add_start(command, options_, "potentials");
+    add_points(command, options_);
+    command.writes("--map", map_, kind::npy, "With --points: where each point of X goes on average, M x d");
+    add_epsilon(command, options_);
+    add_value(
+        command, "--unbalanced", options_.rho, parse_rho, "RHO[,RHO]",
+        "Let sums miss the masses at a cost of RHO KL(sums | masses), of rows and columns, or each its own, of which "
+        "one may be inf; the masses need not have one total");
+    command.host(host_options());
+  }
 
-  static void declare(Options& command, OwnOptions& options);
-  static void check(const OwnOptions& options, const Settings& settings);
-
-  TransportRun(Work& work, const OwnOptions& options) : CostRun(work, options), transport_(options) {}
+  void check() override {
+    CostJob::check();
+    expect_consistent_costs(options_, "f64 or f32");
+    if (!options_.points.empty() || map_.empty()) return;
+    throw UsageError("--map is given, but --points is missing: what is mapped?");
+  }
 
  private:
   template <class A>
@@ -59,23 +75,23 @@ class TransportRun final : public CostRun {
   /// The costs of a file, in whose place the plan comes.
   template <class T, class A>
   struct StoredCosts {
-    TransportRun& job;
-    layout::DistributedMatrix<T> matrix = job.read_dense<T>(job.input_, job.file_);
+    TransportJob& job;
+    layout::DistributedMatrix<T> matrix = job.read_dense<T>(job.input(), job.file_);
     matrix_view<T> rows = matrix.tiles()[0];
 
     [[nodiscard]] Index own_rows() const { return rows.rows(); }
     [[nodiscard]] sinkhorn::Transport<A> transport(const sinkhorn::Marginals& marginals,
                                                    const sinkhorn::TransportOptions& how,
                                                    const std::vector<A>& start) const {
-      return sinkhorn::transport<T, A>(job.context_, rows, marginals, how, start);
+      return sinkhorn::transport<T, A>(job.context(), rows, marginals, how, start);
     }
     [[nodiscard]] Transports<A> transport_each(const std::vector<sinkhorn::Marginals>& marginals,
                                                const sinkhorn::TransportOptions& how) const {
-      return sinkhorn::transport_batch<T, A>(job.context_, rows, marginals, how);
+      return sinkhorn::transport_batch<T, A>(job.context(), rows, marginals, how);
     }
     template <class Visit>
     void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
-      sinkhorn::for_each_plan_row<T, A>(rows, job.costs_.epsilon, found.f, found.g, visit, found.offsets);
+      sinkhorn::for_each_plan_row<T, A>(rows, job.options_.epsilon, found.f, found.g, visit, found.offsets);
     }
     [[nodiscard]] Index swept_bytes(sinkhorn::Domain domain) const {
       const bool are_factors = domain == sinkhorn::Domain::factors;
@@ -85,19 +101,19 @@ class TransportRun final : public CostRun {
     /// Makes the plan, and looks at it.
     [[nodiscard]] sinkhorn::MarginalErrors make(const sinkhorn::Transport<A>& found,
                                                 const sinkhorn::CheckedMarginals& wanted) {
-      sinkhorn::transport_plan_in_place<T, A>(rows, job.costs_.epsilon, found.f, found.g, found.offsets);
+      sinkhorn::transport_plan_in_place<T, A>(rows, job.options_.epsilon, found.f, found.g, found.offsets);
       job.sketch(matrix_view<const T>(rows), wanted);
-      return sinkhorn::marginal_errors<T>(job.context_, rows, wanted);
+      return sinkhorn::marginal_errors<T>(job.context(), rows, wanted);
     }
     void write(const sinkhorn::Transport<A>&, Index) {
-      write_rows(job.work_, job.options_.output.path, std::move(matrix), job.file_.order);
+      write_rows(job.work(), job.options_.output, std::move(matrix), job.file_.order);
     }
   };
 
   /// Costs between points, which are not stored, nor is the plan: it is written a few rows at a time.
   template <class A>
   struct MadeCosts {
-    TransportRun& job;
+    TransportJob& job;
     PointsRead<A> points = job.read_points<A>();
     sinkhorn::PointClouds<A> clouds = points.clouds();
     std::optional<io::NpyRows<A>> file = {};
@@ -106,33 +122,33 @@ class TransportRun final : public CostRun {
     [[nodiscard]] sinkhorn::Transport<A> transport(const sinkhorn::Marginals& marginals,
                                                    const sinkhorn::TransportOptions& how,
                                                    const std::vector<A>& start) const {
-      return sinkhorn::transport<A>(job.context_, clouds, marginals, how, start);
+      return sinkhorn::transport<A>(job.context(), clouds, marginals, how, start);
     }
     [[nodiscard]] Transports<A> transport_each(const std::vector<sinkhorn::Marginals>& marginals,
                                                const sinkhorn::TransportOptions& how) const {
-      return sinkhorn::transport_batch<A>(job.context_, clouds, marginals, how);
+      return sinkhorn::transport_batch<A>(job.context(), clouds, marginals, how);
     }
     template <class Visit>
     void for_each_row(const sinkhorn::Transport<A>& found, const Visit& visit) const {
-      sinkhorn::for_each_plan_row<A>(clouds, job.costs_.epsilon, found.f, found.g, visit);
+      sinkhorn::for_each_plan_row<A>(clouds, job.options_.epsilon, found.f, found.g, visit);
     }
     [[nodiscard]] Index swept_bytes(sinkhorn::Domain) const { return 0; }
 
     [[nodiscard]] sinkhorn::MarginalErrors make(const sinkhorn::Transport<A>& found,
                                                 const sinkhorn::CheckedMarginals& wanted) {
-      const std::string& path = job.options_.output.path;
+      const std::string& path = job.options_.output;
       const layout::Shape shape = job.file_.shape;
       constexpr Index block_bytes = Index{4} << 20;
       const Index block_rows = std::max(Index{1}, block_bytes / std::max(Index{1}, shape.columns * Index{sizeof(A)}));
       if (!path.empty()) {
-        job.work_.meter.stage("writing " + path, 0, layout::elements(shape) * Index{sizeof(A)});
-        file.emplace(job.context_, path, shape);
+        job.work().meter.stage("writing " + path, 0, layout::elements(shape) * Index{sizeof(A)});
+        file.emplace(job.context(), path, shape);
       }
       sinkhorn::MarginalSums sums(wanted);
       std::optional<PlanSketcher> plan;
       std::optional<LinkSketcher> links;
-      mpi::agreed(job.context_, [&] {
-        if (!job.work_.settings.page.empty()) {
+      mpi::agreed(job.context(), [&] {
+        if (!job.settings.page.empty()) {
           plan.emplace(wanted);
           links.emplace(wanted, clouds.y.columns());
         }
@@ -152,19 +168,19 @@ class TransportRun final : public CostRun {
         });
       });
       if (plan) {
-        job.sketch_ = plan->taken(job.context_);
-        job.links_ = links->taken(job.context_, clouds);
+        job.page_.sketch = plan->taken(job.context());
+        job.links_ = links->taken(job.context(), clouds);
       }
-      return sums.errors(job.context_);
+      return sums.errors(job.context());
     }
     void write(const sinkhorn::Transport<A>& found, Index first_row) {
       if (file) file->commit();
-      const std::string& path = job.transport_.map;
+      const std::string& path = job.map_;
       if (path.empty()) return;
       const auto map = mpi::agreed(
-          job.context_, [&] { return sinkhorn::barycentric_projection<A>(clouds, job.costs_.epsilon, found.g); });
-      io::NpyRows<A> rows(job.context_, path, job.x_.shape);
-      mpi::agreed(job.context_, [&] { rows.write(first_row, map); });
+          job.context(), [&] { return sinkhorn::barycentric_projection<A>(clouds, job.options_.epsilon, found.g); });
+      io::NpyRows<A> rows(job.context(), path, job.x_.shape);
+      mpi::agreed(job.context(), [&] { rows.write(first_row, map); });
       rows.commit();
     }
   };
@@ -178,23 +194,22 @@ class TransportRun final : public CostRun {
     double column_divergence = 0;
   };
 
-  std::vector<Index> prepare() override {
+  std::vector<Index> look_at_files() override {
     describe_costs();
-    files_ = MarginalFiles(context_, options_, file_.shape);
-    mpi::agreed(context_, [&] {
-      files_.expect_one_for_all(options_, work_.settings.checkpoint);
-      if (!transport_.map.empty()) files_.expect_one_for("--map", "vectors");
+    files_ = MarginalFiles(context(), options_, file_.shape);
+    mpi::agreed(context(), [&] {
+      files_.expect_one_for_all(options_, settings.checkpoint);
+      if (!map_.empty()) files_.expect_one_for("--map", "vectors");
     });
-    expect_outputs(points_read(), {{transport_.map, "the file of --map"}});
     if (!has_points()) return phases_of(file_, kernel_bytes());
-    const Index rows = x_.shape.rows / context_.size() + 1;
+    const Index rows = x_.shape.rows / context().size() + 1;
     const Index columns = file_.shape.columns;
     const Index vectors = 6 * files_.problems() * (rows + columns) * Index{sizeof(double)};
     const Index blocks = 20 * columns * element_bytes(precision_);
     return {(2 * rows + 3 * columns) * x_.shape.columns * Index{sizeof(double)} + vectors + blocks};
   }
 
-  void work() override {
+  void compute() override {
     with_numbers_of(precision_, [&]<class T, class A>() {
       if (!has_points()) return transport<A>(StoredCosts<T, A>{*this});
       if constexpr (std::is_same_v<T, A>) transport<A>(MadeCosts<A>{*this});
@@ -203,14 +218,14 @@ class TransportRun final : public CostRun {
 
   template <class A, class Costs>
   void transport(Costs costs) {
-    files_.read(work_, costs.own_rows());
+    files_.read(work(), costs.own_rows());
     files_.make_uniform(costs.own_rows());
     const auto marginals = files_.of_each();
     const std::size_t count = marginals.size();
     const auto start = read_start<A>();
-    auto identity = CostRun::identity({}, {options_.rows, options_.columns, options_.start});
-    identity.settings["rho of the rows"] = number_or_null(costs_.rho.rows);
-    identity.settings["rho of the columns"] = number_or_null(costs_.rho.columns);
+    auto identity = CostJob::identity({}, {options_.rows, options_.columns, options_.start});
+    identity.settings["rho of the rows"] = number_or_null(options_.rho.rows);
+    identity.settings["rho of the columns"] = number_or_null(options_.rho.columns);
     identity.own_rows = costs.own_rows();
     begin_iterations(count == 1 ? "transporting" : fmt::format("transporting {} pairs of masses", count),
                      std::move(identity));
@@ -223,7 +238,7 @@ class TransportRun final : public CostRun {
     }
     end_iterations();
 
-    const auto wanted = sinkhorn::wanted_masses<A>(context_, marginals, how.rho, found);
+    const auto wanted = sinkhorn::wanted_masses<A>(context(), marginals, how.rho, found);
     const auto errors = count == 1 ? std::vector{costs.make(found[0], wanted[0])} : errors_of(costs, found, wanted);
     std::vector<Problem> problems;
     auto domain = sinkhorn::Domain::factors;
@@ -240,7 +255,7 @@ class TransportRun final : public CostRun {
       problems.push_back({each.outcome, errors[k], iterations_of(each.stages), each.stages});
     }
     conclude(std::move(problems));
-    swept_bytes_ = costs.swept_bytes(domain);
+    page_.swept_bytes = costs.swept_bytes(domain);
     if (count == 1) costs.write(found[0], wanted[0].first_row);
     write_vectors(f, g);
   }
@@ -250,14 +265,14 @@ class TransportRun final : public CostRun {
   std::vector<sinkhorn::MarginalErrors> errors_of(const Costs& costs, const Transports<A>& found,
                                                   const std::vector<sinkhorn::CheckedMarginals>& wanted) {
     std::vector<sinkhorn::MarginalSums> sums;
-    mpi::agreed(context_, [&] {
+    mpi::agreed(context(), [&] {
       sums.reserve(found.size());
       for (std::size_t k = 0; k < found.size(); ++k) {
         sinkhorn::MarginalSums& of_plan = sums.emplace_back(wanted[k]);
         costs.for_each_row(found[k], [&](Index i, std::span<const A> row) { of_plan.add(i, row); });
       }
     });
-    return sinkhorn::errors_of(context_, sums);
+    return sinkhorn::errors_of(context(), sums);
   }
 
   [[nodiscard]] std::string headline() const override {
@@ -269,20 +284,20 @@ class TransportRun final : public CostRun {
   void report_own(Report& report, PageFacts& page) const override {
     const bool is_one = problems_.size() == 1;
     report_marginals(report);
-    fact_in_row(report, "epsilon", "epsilon", costs_.epsilon);
-    report.fact("output", output_json(options_.output.path));
-    report.fact_or_null("row_potentials", options_.of_rows.path);
-    report.fact_or_null("column_potentials", options_.of_columns.path);
-    report.fact("rho", nlohmann::ordered_json{{"rows", number_or_null(costs_.rho.rows)},
-                                              {"columns", number_or_null(costs_.rho.columns)}});
+    fact_in_row(report, "epsilon", "epsilon", options_.epsilon);
+    report.fact("output", output_json(options_.output));
+    report.fact_or_null("row_potentials", options_.of_rows);
+    report.fact_or_null("column_potentials", options_.of_columns);
+    report.fact("rho", nlohmann::ordered_json{{"rows", number_or_null(options_.rho.rows)},
+                                              {"columns", number_or_null(options_.rho.columns)}});
     is_one ? report_one(report, page, values_[0]) : report_several(report, page);
   }
 
   void report_one(Report& report, PageFacts& page, const Values& values) const {
     const auto aim = [](double rho) { return std::isfinite(rho) ? "optimal" : "wanted"; };
-    page.aims = {aim(costs_.rho.rows), aim(costs_.rho.columns)};
+    page.aims = {aim(options_.rho.rows), aim(options_.rho.columns)};
     page.number = {fmt::format("{:.6g}", values.cost), "cost of the transport"};
-    if (links_) page.figures.push_back(drawn(*links_, costs_.points));
+    if (links_) page.figures.push_back(drawn(*links_, options_.points));
     fact_in_row(report, "cost", "cost", values.cost);
     report.row("what is minimised: cost with the entropy", fmt::format("{}", values.dual + values.gap));
     fact_in_row(report, "dual", "dual value", values.dual);
@@ -291,8 +306,8 @@ class TransportRun final : public CostRun {
                                     values.dual + values.gap, values.gap));
     report.fact("marginal_kl",
                 nlohmann::ordered_json{{"rows", values.row_divergence}, {"columns", values.column_divergence}});
-    if (!costs_.rho.is_balanced()) {
-      const auto& [rows, columns] = costs_.rho;
+    if (!options_.rho.is_balanced()) {
+      const auto& [rows, columns] = options_.rho;
       report.row("rho of the rows", fmt::format("{}", rows));
       report.row("KL(sums of rows | masses)", fmt::format("{}", values.row_divergence));
       report.row("rho of the columns", fmt::format("{}", columns));
@@ -300,10 +315,10 @@ class TransportRun final : public CostRun {
       report.line("mass", fmt::format("{:.6g} moved; rows: rho {}, KL {:.6g}; columns: rho {}, KL {:.6g}", check_.mass,
                                       rows, values.row_divergence, columns, values.column_divergence));
     }
-    report_stages(report, page);
+    report_stages(report);
     if (!has_points()) return;
-    report.fact_or_null("map", transport_.map);
-    if (!transport_.map.empty()) report.line("map", transport_.map);
+    report.fact_or_null("map", map_);
+    if (!map_.empty()) report.line("map", map_);
   }
 
   void report_several(Report& report, PageFacts& page) const {
@@ -320,42 +335,14 @@ class TransportRun final : public CostRun {
     page.next_stage = "another problem, or a smaller epsilon";
   }
 
-  const TransportJobOptions& transport_;
+  std::string map_;  // where the barycentric projection goes; empty: nowhere
   MarginalFiles files_;
   std::vector<Values> values_;
   std::optional<PointsSketch> links_;
 };
 
-void TransportRun::declare(Options& command, OwnOptions& options) {
-  command.describe("Transport mass at the least cost, with an entropy added", transport_footer);
-  add_path(command, "IN", options.input, "FILE",
-           "C, the costs: a NumPy .npy, Matrix Market or HDF5 file; +infinity forbids an entry");
-  add_npy_path(command, "-o,--output", options.output.path, "FILE", "The plan, as a .npy file; may be IN itself");
-  options.of_rows.option = "--row-potentials";
-  options.of_columns.option = "--column-potentials";
-  add_vectors(command, options, "potentials");
-  add_marginals(command, options, "Masses of the rows, a vector; 1/M each by default");
-  add_precision(command, options, {Precision::f64, Precision::f32, Precision::mixed});
-  add_limits(command, options, most_with_last_epsilon);
-  add_start(command, options, "potentials");
-  add_points(command, options);
-  add_npy_path(command, "--map", options.map, "FILE", "With --points: where each point of X goes on average, M x d");
-  add_epsilon(command, options);
-  add_value(
-      command, "--unbalanced", options.rho, parse_rho, "RHO[,RHO]",
-      "Let sums miss the masses at a cost of RHO KL(sums | masses), of rows and columns, or each its own, of which one "
-      "may be inf; the masses need not have one total");
-  command.host(host_options());
-}
-
-void TransportRun::check(const OwnOptions& options, const Settings& /*settings*/) {
-  expect_consistent_costs(options, "f64 or f32");
-  if (!options.points.empty() || options.map.empty()) return;
-  throw UsageError("--map is given, but --points is missing: what is mapped?");
-}
-
 }  // namespace
 
-PLAIT_JOB(transport, ScalingJob<TransportRun>)
+PLAIT_JOB(transport, TransportJob)
 
 }  // namespace plait::cli

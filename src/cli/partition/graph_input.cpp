@@ -167,12 +167,11 @@ void GraphInput::declare_graph(Options& options) {
   add_flag(options, "--symmetrise", symmetrise_, "Add the missing directions of edges, and leave self loops out");
 }
 
-void GraphInput::declare(Options& options, Command& job) {
+void GraphInput::declare(Options& options) {
   declare_graph(options);
   options.reads("--points", points_path_, "Places of the vertices, N x 2 or N x 3, as a .npy file");
-  add_path(options, "--weights", weights_path_, "FILE.npy",
-           "Weights of the vertices, whole numbers; by default those in GRAPH");
-  job.files.reads.push_back({"the file of --weights", &weights_path_});
+  options.reads("--weights", weights_path_, "Weights of the vertices, whole numbers; by default those in GRAPH",
+                "FILE.npy");
 }
 
 void GraphInput::read(Work& work, const std::string& parts_file) {
@@ -328,11 +327,11 @@ void add_seed(Options& options, std::uint64_t& seed) {
       "NUMBER", "Another seed, other random choices; 0 by default");
 }
 
-void add_numbers_output(Options& options, Command& job, std::string& path, const std::string& what) {
-  add_written_path(options, "-o,--output", path, {".npy", ".txt"}, "FILE",
-                   what + ": a .npy vector; in .txt, or a name of no known kind, a number a line, as METIS writes")
+void add_numbers_output(Options& options, std::string& path, const std::string& what) {
+  options
+      .writes("-o,--output", path, kind::list,
+              what + ": a .npy vector; in .txt, or a name of no known kind, a number a line, as METIS writes")
       ->required();
-  job.files.writes.push_back({"the file of -o", &path});
 }
 
 }  // namespace plait::cli

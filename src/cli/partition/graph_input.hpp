@@ -19,7 +19,7 @@ namespace plait::cli {
 /// The graph that a job cuts, with what belongs to its vertices: read by rank 0, in memory once a node.
 class GraphInput {
  public:
-  void declare(Options& options, Command& job);
+  void declare(Options& options);
   /// The graph alone, without weights and points.
   void declare_graph(Options& options);
 
@@ -66,6 +66,6 @@ void add_balance(Options& options, double& imbalance, std::uint64_t& seed);
 void add_seed(Options& options, std::uint64_t& seed);
 
 /// -o of numbers, of which `what` says what they are.
-void add_numbers_output(Options& options, Command& job, std::string& path, const std::string& what);
+void add_numbers_output(Options& options, std::string& path, const std::string& what);
 
 }  // namespace plait::cli

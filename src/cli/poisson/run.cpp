@@ -134,17 +134,22 @@ MatrixPicture picture_of(Work& work, const BoxPartition& boxes, int dimensions, 
   return picture;
 }
 
-/// Errors of the library in the words of the command: files in place of arguments.
+/// Errors of the library in the words of the command.
 template <class F>
-auto in_words_of_files(const PoissonTask& task, F&& f) {
+auto in_words(const Work& work, const PoissonTask& task, F&& f) {
   try {
-    return std::forward<F>(f)();
+    return work.in_words({{"f", task.input},
+                          {"k", "--coefficient"},
+                          {"start", "--start"},
+                          {"outside", "--mask"},
+                          {"omega", "--omega"},
+                          {"method", "--method"},
+                          {"spacing", "--spacing"},
+                          {"sides", "--boundary"},
+                          {"boundary", "--boundary"}},
+                         std::forward<F>(f));
   } catch (const ArgumentError& error) {
-    std::string text = in_option_words(
-        error.what(), std::array{OptionWord{"f", task.input}, OptionWord{"k", task.k}, OptionWord{"start", task.start},
-                                 OptionWord{"outside", task.mask}, OptionWord{"omega", "--omega"},
-                                 OptionWord{"method", "--method"}, OptionWord{"spacing", "--spacing"},
-                                 OptionWord{"sides", "--boundary"}, OptionWord{"boundary", "--boundary"}});
+    std::string text = error.what();
     constexpr std::string_view hint = "(project)";
     if (text.ends_with(hint)) text.replace(text.size() - hint.size(), hint.size(), "(--project)");
     throw ArgumentError(text);
@@ -167,7 +172,7 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
     for (const auto& [path, file] : {std::pair(task.input, task.input_file), std::pair(task.k, task.k_file),
                                      std::pair(task.start, task.start_file), std::pair(task.mask, task.mask_file)}) {
       if (path.empty()) continue;
-      if (io::is_complex(file.dtype)) throw ArgumentError(path + " has complex elements, expected real ones");
+      expect_real(path, file);
       if (file.extents == extents) continue;
       throw ShapeMismatch(fmt::format("{} is {}, expected {}, as {} is", path, io::to_string(file.extents),
                                       io::to_string(extents), task.input));
@@ -183,7 +188,6 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
     task.spacing.resize(dimensions, task.spacing[0]);
     task.grid = {
         {extents.list().begin(), extents.list().end()}, task.spacing, task.points, task.sides.of(extents.dimensions)};
-    for (const std::string& path : task.sides.files()) work.kept.push_back({path, "a file of --boundary"});
     const auto boxes = layout::BoxPartition::for_ranks(task.grid.box(), context.size());
     const auto slices = slices_of(boxes.whole(), extents.dimensions, task.input_file.order, context.size());
     const Index own = boxes.box(context.rank()).points() * Index{sizeof(double)};
@@ -198,7 +202,7 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
 
 PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   mpi::Context& context = work.context;
-  const poisson::Axes axes = in_words_of_files(task, [&] { return poisson::axes_of(context, task.grid); });
+  const poisson::Axes axes = in_words(work, task, [&] { return poisson::axes_of(context, task.grid); });
   const int dimensions = task.input_file.extents.dimensions;
   const BoxPartition boxes = mpi::agreed(context, [&] {
     return poisson::Multigrid<double>::partition(axes, BoxPartition::for_ranks(task.grid.box(), context.size()));
@@ -218,7 +222,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     if (value != 0 && !k.empty() && task.outside == poisson::Side::flux) k[point] = 0;
   }
   outcome.outside_points = mpi::all_reduce(context.comm(), outcome.outside_points, mpi::Operation::sum());
-  in_words_of_files(task, [&] {
+  in_words(work, task, [&] {
     outcome.jump = poisson::largest_jump<double>(context, axes, boxes, k);
     std::tie(outcome.method, outcome.why) = method_of(task, outcome.jump);
     poisson::Options options{.method = outcome.method,

@@ -50,34 +50,37 @@ Sides::Sides(std::string_view text) : text_(text) {
     const bool has_place = equals != std::string_view::npos && equals < colon;
     const std::string_view what = has_place ? part.substr(equals + 1) : part;
     const std::size_t split = std::min(what.find(':'), what.size());
-    Given given{.side =
-                    parse_choice<Side>(what.substr(0, split),
-                                       {{"value", Side::value}, {"flux", Side::flux}, {"periodic", Side::periodic}})};
+    Given one{.side = parse_choice<Side>(what.substr(0, split),
+                                         {{"value", Side::value}, {"flux", Side::flux}, {"periodic", Side::periodic}})};
     if (split < what.size()) {
       const std::string rest(what.substr(split + 1));
-      if (given.side == Side::periodic) {
+      if (one.side == Side::periodic) {
         throw ArgumentError(fmt::format("'{}' gives periodic sides '{}', expected nothing", part, rest));
       }
       double number = 0;
       const auto [stop, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
       const bool is_number = failure == std::errc() && stop == rest.data() + rest.size();
-      is_number ? void(given.number = parse_number(rest)) : void(given.path = parse_path(rest));
+      is_number ? void(one.number = parse_number(rest)) : void(one.path = parse_path(rest));
     }
     if (!has_place) {
       if (has_others) throw ArgumentError(fmt::format("'{}' names no side, as a part before it does", part));
       has_others = true;
-      others_ = given;
+      others_ = one;
       continue;
     }
     const Place place = parse_place(part.substr(0, equals));
     for (const std::size_t side : place.sides) {
-      auto& one = by_side_[place.axis][side];
-      if (one) {
+      auto& known = by_side_[place.axis][side];
+      if (known) {
         throw ArgumentError(
             fmt::format("'{}' gives side {} of axis {} a second time", part, side == 0 ? "-" : "+", place.axis));
       }
-      one = given;
+      known = one;
     }
+  }
+  for (std::size_t axis = 0; axis < layout::axes; ++axis) {
+    if ((given(axis, 0).side == Side::periodic) == (given(axis, 1).side == Side::periodic)) continue;
+    throw ArgumentError(fmt::format("one of axis {} is periodic, expected both or none", axis));
   }
 }
 

@@ -31,12 +31,6 @@ class PurifyRun {
       : work_(work),
         context_(work.context),
         task_(task),
-        overlap_words_("--overlap: " + task.overlap_path),
-        start_words_("--start: " + task.start),
-        option_words_{{{"h", task.input},
-                       {"chemical_potential", "--chemical-potential"},
-                       {"overlap", overlap_words_},
-                       {"d", start_words_}}},
         slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context_.size())),
         products_(context_, task.states, task.squares),
         counted_(products_) {}
@@ -80,12 +74,6 @@ class PurifyRun {
     }
   };
 
-  [[nodiscard]] Matrix<T> moved(const Matrix<T>& from, const Layout& to) {
-    auto result = purify::allocate<T>(context_, to);
-    redistribute::Redistribution(context_, from.layout(), to).execute(from, result);
-    return result;
-  }
-
   /// The bytes that this rank needs at the same time in each phase.
   [[nodiscard]] std::vector<Index> memory_of_phases() const {
     const auto bytes = [&](const Layout& of) { return bytes_of_rank(of, context_.rank(), Index{sizeof(T)}); };
@@ -111,7 +99,7 @@ class PurifyRun {
   /// The matrix in a file, Hermitian, in the layout of the products.
   [[nodiscard]] Matrix<T> read(const std::string& path, const io::MatrixFile& file) {
     const Stopwatch watch;
-    auto slab = work_.read_converted<T>(path, file);
+    auto slab = work_.read_as<T>(path, file);
     if (task_.symmetric) {
       try {
         purify::expect_triangle(context_, slab, *task_.symmetric, path);
@@ -127,7 +115,7 @@ class PurifyRun {
       throw ArgumentError(
           fmt::format("{}; --symmetric {} takes them for both triangles", error.what(), name(error.triangle())));
     }
-    auto result = moved(slab, products_.layout());
+    auto result = work_.moved(slab, products_.layout(), path);
     outcome_.read_seconds += work_.highest(watch.seconds());
     return result;
   }
@@ -283,11 +271,11 @@ class PurifyRun {
   /// Does f; errors about arguments name the options that these come from.
   template <class F>
   auto in_words(F&& f) const {
-    try {
-      return f();
-    } catch (const ArgumentError& error) {
-      throw ArgumentError(in_option_words(error.what(), option_words_));
-    }
+    return work_.in_words({{"h", task_.input},
+                           {"chemical_potential", "--chemical-potential"},
+                           {"overlap", "--overlap"},
+                           {"d", "--start"}},
+                          std::forward<F>(f));
   }
 
   /// What is known of h and d in an orthonormal basis.
@@ -341,18 +329,12 @@ class PurifyRun {
   }
 
   void write(const std::string& path, std::optional<Matrix<T>> matrix) {
-    if (path.empty()) return;
-    const StorageOrder order = io::written_order(path, task_.hamiltonian.order);
-    const auto slab = moved(*matrix, io::slab_layout(task_.hamiltonian.shape, order, context_.size()));
-    matrix.reset();
-    work_.write_matrix(path, slab);
+    if (!path.empty()) work_.write_matrix(path, *std::move(matrix), task_.hamiltonian.order);
   }
 
   Work& work_;
   mpi::Context& context_;
   const PurifyTask& task_;
-  std::string overlap_words_, start_words_;
-  std::array<OptionWord, 4> option_words_;  // what the library's arguments are on the command line
   Layout slab_;
   purify::DenseProducts<T> products_;
   purify::CountedProducts<T> counted_;

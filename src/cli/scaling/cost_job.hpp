@@ -10,7 +10,7 @@ struct PointsRead {
   layout::DistributedMatrix<A> x;
   std::vector<A> y;
   matrix_view<const A> all_y;
-  const TransportOptions& options;
+  const ScalingOptions& options;
 
   [[nodiscard]] sinkhorn::PointClouds<A> clouds() const {
     return {x.const_tiles()[0], all_y, options.metric, options.p.value_or(2)};
@@ -18,18 +18,20 @@ struct PointsRead {
 };
 
 /// A job of transport, with the costs of a file, or with points between which they are made.
-class CostRun : public ScalingRun {
- protected:
-  CostRun(Work& work, const TransportOptions& options);
+class CostJob : public ScalingJob {
+ public:
+  void check() override {
+    for (const std::string& path : options_.points) files.also_read.push_back({path, "a file of --points"});
+  }
 
-  [[nodiscard]] bool has_points() const noexcept { return !costs_.points.empty(); }
-  [[nodiscard]] std::vector<InputFile> inputs() const override;
+ protected:
+  [[nodiscard]] bool has_points() const noexcept { return !options_.points.empty(); }
+  [[nodiscard]] std::vector<ErrorWord> error_words() const override;
 
   /// Looks at IN, or at both files of points, which stand for one matrix of costs. Collective.
   void describe_costs();
   /// Where a matrix has the exponentials of costs beside it: the bytes of one.
   [[nodiscard]] Index kernel_bytes() const noexcept;
-  [[nodiscard]] std::vector<NamedFile> points_read() const;
   /// Collective.
   template <class A>
   [[nodiscard]] PointsRead<A> read_points();
@@ -42,9 +44,8 @@ class CostRun : public ScalingRun {
   [[nodiscard]] nlohmann::ordered_json input_facts() const override;
   [[nodiscard]] std::string read_text() const override;
   /// Of the only problem.
-  void report_stages(Report& report, PageFacts& page) const;
+  void report_stages(Report& report) const;
 
-  const TransportOptions& costs_;
   io::MatrixFile x_ = {};
   io::MatrixFile y_ = {};
 };
@@ -53,14 +54,14 @@ class CostRun : public ScalingRun {
 [[nodiscard]] Index iterations_of(const std::vector<sinkhorn::TransportStage>& stages);
 
 template <class A>
-PointsRead<A> CostRun::read_points() {
+PointsRead<A> CostJob::read_points() {
   LostEntries ignored;  // a coordinate that is next to 0 may be it
-  auto x = read_rows<A>(work_, costs_.points[0], x_, ignored);
-  auto y = read_all_rows<A>(work_, costs_.points[1], y_);
+  auto x = read_rows<A>(work(), options_.points[0], x_, ignored);
+  auto y = read_all_rows<A>(work(), options_.points[1], y_);
   const auto [points, coordinates] = y_.shape;
   const matrix_view<const A> all_y(y.data(), points, coordinates, std::max(Index{1}, coordinates),
                                    StorageOrder::row_major);
-  return {std::move(x), std::move(y), all_y, costs_};
+  return {std::move(x), std::move(y), all_y, options_};
 }
 
 }  // namespace plait::cli

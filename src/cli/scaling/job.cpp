@@ -57,7 +57,7 @@ std::string list_of(const std::vector<double>& numbers, int digits) {
   return numbers.size() > most ? fmt::format("{}, and {} more, which --json lists", text, numbers.size() - most) : text;
 }
 
-std::vector<InputFile> ScalingRun::inputs() const {
+std::vector<ErrorWord> ScalingJob::error_words() const {
   return {{"the entry in ", options_.input},
           {" has only ", options_.input},
           {"the matrix is ", options_.input},
@@ -66,87 +66,46 @@ std::vector<InputFile> ScalingRun::inputs() const {
           {"the start has ", options_.start}};
 }
 
-/// The error with the file that it is about in front, that of the first words that it has; as it is, if it names one of
-/// them already, behind a rank perhaps, or is about none.
-std::string ScalingRun::in_words_of_files(std::string_view error) const {
-  const InputFile* about = nullptr;
-  const auto files = inputs();
-  for (const InputFile& input : files) {
-    if (input.path.empty()) continue;
-    const bool is_named = error.starts_with(input.path + ": ") || error.find(": " + input.path + ": ") != error.npos;
-    if (is_named) return std::string(error);
-    if (about == nullptr && error.find(input.words) != error.npos) about = &input;
-  }
-  return about == nullptr ? std::string(error) : fmt::format("{}: {}", about->path, error);
-}
-
-void ScalingRun::run() {
+void ScalingJob::run(Work& work) {
   const auto with_lost_entries = [this](std::string text) {
     for (const LostEntries& lost : lost_) text += lost.count > 0 ? "; " + describe(lost) : "";
     return text;
   };
-  phase_.emplace(context_);
+  phase_.emplace(context());
   try {
-    work();
+    work.in_words(error_words(), [&] { compute(); });
+    Outcome& outcome = page_.outcome;
     if (checkpoints_) {
-      const auto end = outcome_.status == Status::converged         ? iterate::End::converged
-                       : outcome_.status == Status::iteration_limit ? iterate::End::limit
-                                                                    : iterate::End::numbers;
-      checkpoints_->end(end, outcome_.reason);
+      const auto end = outcome.status == Status::converged         ? iterate::End::converged
+                       : outcome.status == Status::iteration_limit ? iterate::End::limit
+                                                                   : iterate::End::numbers;
+      checkpoints_->end(end, outcome.reason);
     }
     write_seconds_ = phase_->seconds();
   } catch (const NoResult& error) {
     throw NoResult(error.status(), with_lost_entries(error.what()));
   } catch (const ArgumentError& error) {  // alike on all ranks
-    throw ArgumentError(with_lost_entries(in_words_of_files(error.what())));
+    throw ArgumentError(with_lost_entries(error.what()));
   }
 }
 
-void ScalingRun::describe_input() {
-  file_ = io::describe_matrix_file(context_, input_);
-  mpi::agreed(context_, [&] { expect_real(input_, file_); });
+void ScalingJob::describe_input() {
+  file_ = io::describe_matrix_file(context(), input());
+  mpi::agreed(context(), [&] { expect_real(input(), file_); });
   precision_ = options_.precision;
   if (precision_ != Precision::automatic) return;
   precision_ = file_.dtype == io::DType::f32 ? Precision::mixed : Precision::f64;
 }
 
-void ScalingRun::expect_outputs(std::vector<NamedFile> kept, const std::vector<NamedFile>& also_written) {
-  const auto given = [](std::vector<NamedFile>& files, NamedFile file) {
-    if (!file.path.empty()) files.push_back(std::move(file));
-  };
-  given(kept, {options_.rows, "the file of --rows"});
-  given(kept, {options_.columns, "the file of --columns"});
-  given(kept, {options_.start, "the file of --start"});
-  kept.insert(kept.end(), work_.kept.begin(), work_.kept.end());
-  std::vector<NamedFile> plan;  // which may replace IN
-  given(plan, options_.output.named());
-  std::vector<NamedFile> written;
-  given(written, options_.of_rows.named());
-  given(written, options_.of_columns.named());
-  for (const NamedFile& file : also_written) given(written, file);
-  mpi::agreed(context_, [&] {
-    if (context_.rank() != 0) return;
-    expect_different_files(plan, kept);
-    given(kept, {options_.input, "IN"});
-    kept.insert(kept.end(), plan.begin(), plan.end());
-    expect_different_files(written, kept);
-    kept.insert(kept.end(), written.begin(), written.end());
-    for (const std::vector<NamedFile>* files : {&plan, &written}) {
-      for (const NamedFile& file : *files) io::AsideFile::try_out(file.path);
-    }
-  });
-  work_.kept = std::move(kept);  // the host looks at its own
-}
-
-void ScalingRun::expect_dense_output(std::string_view what) const {
-  if (!ends_like(options_.output.path, ".mtx")) return;
+void ScalingJob::expect_dense_output(std::string_view option, std::string_view what) const {
+  if (!ends_like(options_.output, ".mtx")) return;
   throw ArgumentError(fmt::format(
-      "{}: {} would be a sparse {}, but {} is dealt with as a dense matrix, expected the name of a .npy file",
-      options_.output.option, options_.output.path, what, input_));
+      "{}: {} would be a sparse {}, but {} is dealt with as a dense matrix, expected the name of a .npy file", option,
+      options_.output, what, input()));
 }
 
-std::vector<Index> ScalingRun::phases_of(const io::MatrixFile& file, Index beside_bytes) const {
-  const Index elements = io::slab_layout(file.shape, file.order, context_.size()).elements_of(context_.rank());
+std::vector<Index> ScalingJob::phases_of(const io::MatrixFile& file, Index beside_bytes) const {
+  const Index elements = io::slab_layout(file.shape, file.order, context().size()).elements_of(context().rank());
   const Index of_acceleration = options_.acceleration == sinkhorn::Acceleration::none ? 0 : 15;  // a column
   const Index vectors =
       (6 * (file.shape.rows + file.shape.columns) + of_acceleration * file.shape.columns) * Index{sizeof(double)};
@@ -157,22 +116,22 @@ std::vector<Index> ScalingRun::phases_of(const io::MatrixFile& file, Index besid
           elements * (kept + std::max(beside_bytes, is_reordered ? kept : 0)) + vectors};
 }
 
-void ScalingRun::begin_iterations(const std::string& stage, Checkpoints::Identity identity) {
+void ScalingJob::begin_iterations(const std::string& stage, Checkpoints::Identity identity) {
   identity.settings["acceleration"] = name(options_.acceleration);
-  checkpoints_.emplace(context_, work_.settings, options_.most_iterations, std::move(identity));
+  checkpoints_.emplace(context(), settings, options_.most_iterations, std::move(identity));
   read_seconds_ = phase_->seconds();
-  work_.meter.stage(stage, 0, 0);
-  phase_.emplace(context_);
+  work_->meter.stage(stage, 0, 0);
+  phase_.emplace(context());
 }
 
-sinkhorn::Limits ScalingRun::limits() {
+sinkhorn::Limits ScalingJob::limits() {
   const double tolerance = options_.tolerance_of(precision_);
   const auto listener = [this, tolerance](Index iteration, double error) {
-    work_.meter.say(
+    work_->meter.say(
         [&] { return fmt::format("iteration {}: error {:.2e}, tolerance {:.2e}", iteration, error, tolerance); });
-    if (work_.settings.page.empty()) return;
-    log_.took(iteration, error);
-    if (work_.settings.trace.empty() && log_.shown == IterationLog::most_shown) context_.timeline().stop();
+    if (settings.page.empty()) return;
+    page_.log.took(iteration, error);
+    if (settings.trace.empty() && page_.log.shown == IterationLog::most_shown) context().timeline().stop();
   };
   sinkhorn::Limits limits{tolerance, options_.most_iterations, options_.acceleration, listener};
   if (!checkpoints_) return limits;
@@ -181,21 +140,21 @@ sinkhorn::Limits ScalingRun::limits() {
   return limits;
 }
 
-void ScalingRun::end_iterations() {
+void ScalingJob::end_iterations() {
   if (checkpoints_) checkpoints_->end_iteration();
   iterate_seconds_ = phase_->seconds();
-  phase_.emplace(context_);
+  phase_.emplace(context());
 }
 
 /// What the plan of converged vectors may be off by: ten times the tolerance and what rounding its elements leaves.
-double ScalingRun::accuracy() const {
+double ScalingJob::accuracy() const {
   const double rounding = precision_ == Precision::f64    ? sinkhorn::roundoff_of<double>()
                           : precision_ == Precision::bf16 ? sinkhorn::roundoff_of<simd::BFloat16>()
                                                           : sinkhorn::roundoff_of<float>();
   return 10 * options_.tolerance_of(precision_) + 4 * rounding;
 }
 
-void ScalingRun::conclude(std::vector<Problem> problems) {
+void ScalingJob::conclude(std::vector<Problem> problems) {
   problems_ = std::move(problems);
   const std::size_t count = problems_.size();
   const auto did_not_converge = [](const Problem& problem) { return problem.outcome.status != Status::converged; };
@@ -207,37 +166,38 @@ void ScalingRun::conclude(std::vector<Problem> problems) {
     check_.rows = std::max(check_.rows, problem.check.rows);
     check_.columns = std::max(check_.columns, problem.check.columns);
     check_.mass += problem.check.mass;
-    iterations_ = std::max(iterations_, problem.iterations);
+    page_.iterations = std::max(page_.iterations, problem.iterations);
     const bool is_worse = worst != nullptr && !did_not_converge(*worst) &&
                           (did_not_converge(problem) || problem.outcome.error > worst->outcome.error);
     if (worst == nullptr || is_worse) worst = &problem;
   }
-  outcome_ = worst->outcome;
-  if (count == 1 || outcome_.status == Status::converged) return;
+  Outcome& outcome = page_.outcome = worst->outcome;
+  if (count == 1) page_.stages = worst->stages;
+  if (count == 1 || outcome.status == Status::converged) return;
   const auto others = std::ranges::count_if(problems_, did_not_converge) - 1;
-  outcome_.reason = fmt::format("problem {}: {}{}", worst - problems_.data(), outcome_.reason,
-                                others == 0 ? "" : fmt::format("; {} more did not converge", others));
+  outcome.reason = fmt::format("problem {}: {}{}", worst - problems_.data(), outcome.reason,
+                               others == 0 ? "" : fmt::format("; {} more did not converge", others));
 }
 
-void ScalingRun::write_vectors(const std::vector<std::vector<double>>& rows,
+void ScalingJob::write_vectors(const std::vector<std::vector<double>>& rows,
                                const std::vector<std::vector<double>>& columns) {
-  write_row_vectors(context_, options_.of_rows.path, rows);
-  write_column_vectors(context_, options_.of_columns.path, columns);
+  write_row_vectors(context(), options_.of_rows, rows);
+  write_column_vectors(context(), options_.of_columns, columns);
 }
 
-Index ScalingRun::most_support_bytes() {
+Index ScalingJob::most_support_bytes() {
   Index bytes = std::max(node_memory().available / 2, Index{0});
-  mpi::broadcast(context_.comm(), std::span<Index>(&bytes, 1), 0);
+  mpi::broadcast(context().comm(), std::span<Index>(&bytes, 1), 0);
   return bytes;
 }
 
-void ScalingRun::report_marginals(Report& report) const {
+void ScalingJob::report_marginals(Report& report) const {
   report.fact_or_null("marginals.rows", options_.rows);
   report.fact_or_null("marginals.columns", options_.columns);
   report.fact_or_null("start", options_.start);
 }
 
-void ScalingRun::report_problems(Report& report, const std::vector<double>& costs,
+void ScalingJob::report_problems(Report& report, const std::vector<double>& costs,
                                  const std::vector<ordered_json>& values) const {
   constexpr std::size_t most_rows = 64;
   const std::size_t count = problems_.size();
@@ -263,16 +223,19 @@ void ScalingRun::report_problems(Report& report, const std::vector<double>& cost
   report.fact("problems", all);
   if (count > most_rows) report.row("further ones", "as --json tells");
   report.line("problems",
-              fmt::format("{} of {} converged, in {} to {} iterations", converged, count, fewest, iterations_));
+              fmt::format("{} of {} converged, in {} to {} iterations", converged, count, fewest, page_.iterations));
   if (!costs.empty()) report.line("costs", list_of(costs, 10));
 }
 
-std::string ScalingRun::read_text() const {
-  return fmt::format("{}: {} of {}", input_, layout::to_string(file_.shape), io::name(file_.dtype));
+std::string ScalingJob::read_text() const {
+  return fmt::format("{}: {} of {}", input(), layout::to_string(file_.shape), io::name(file_.dtype));
 }
 
-void ScalingRun::report(Report& report) {
-  const Settings& settings = work_.settings;
+void ScalingJob::report(Report& report, Work& work) {
+  const Outcome& outcome = page_.outcome;
+  const Index iterations = page_.iterations;
+  page_.subject = input();
+  page_.tolerance = options_.tolerance_of(precision_);
   report.fact("input", input_facts());
   report.fact("shape", file_.shape);
   report.fact("dtype", io::name(file_.dtype));
@@ -282,21 +245,21 @@ void ScalingRun::report(Report& report) {
   fact_in_row(report, "precision", "precision", name(precision_));
   report.fact_or_null("report", settings.page);
   report.fact_or_null("trace", settings.trace);
-  fact_in_row(report, "tolerance", "tolerance", options_.tolerance_of(precision_));
+  fact_in_row(report, "tolerance", "tolerance", page_.tolerance);
   report.fact("acceleration", name(options_.acceleration));
-  report.line("status", fmt::format("{}: {}", report.fact("status", name(outcome_.status)),
-                                    report.fact("reason", outcome_.reason)));
-  fact_in_row(report, "iterations", "iterations", iterations_);
-  const double each = iterations_ > 0 ? iterate_seconds_ / static_cast<double>(iterations_) : 0;
-  report.line("iterated", fmt::format("{} in {}, {} each", counted(iterations_, "iteration"),
+  report.line("status", fmt::format("{}: {}", report.fact("status", name(outcome.status)),
+                                    report.fact("reason", outcome.reason)));
+  fact_in_row(report, "iterations", "iterations", iterations);
+  const double each = iterations > 0 ? iterate_seconds_ / static_cast<double>(iterations) : 0;
+  report.line("iterated", fmt::format("{} in {}, {} each", counted(iterations, "iteration"),
                                       seconds_text(iterate_seconds_), seconds_text(each)));
   const Index resumed_at = report.fact("resumed_at", checkpoints_ ? checkpoints_->resumed_at() : 0);
   if (resumed_at > 0) {
     report.row("iterations that a checkpoint had", fmt::format("{}", resumed_at));
     report.line("resumed", fmt::format("after iteration {} of its stage", resumed_at));
   }
-  fact_in_row(report, "error", "error", outcome_.error);
-  report.fact("errors", outcome_.errors);
+  fact_in_row(report, "error", "error", outcome.error);
+  report.fact("errors", outcome.errors);
   fact_in_row(report, "check.rows", "what sums of rows are off by, as a part of all", check_.rows);
   fact_in_row(report, "check.columns", "what sums of columns are off by, as a part of all", check_.columns);
   fact_in_row(report, "check.mass", "sum of all", check_.mass);
@@ -304,43 +267,34 @@ void ScalingRun::report(Report& report) {
                                    check_.rows, check_.columns));
   report.line("read", fmt::format("{} in {}", read_text(), seconds_text(read_seconds_)));
   std::vector<std::string> written;
-  for (const OutputFile* output : {&options_.output, &options_.of_rows, &options_.of_columns}) {
-    if (!output->path.empty()) written.push_back(output->path);
+  for (const std::string& output : {options_.output, options_.of_rows, options_.of_columns}) {
+    if (!output.empty()) written.push_back(output);
   }
   if (!written.empty()) {
     report.line("wrote", fmt::format("{} in {}", fmt::join(written, ", "), seconds_text(write_seconds_)));
   }
   if (!settings.page.empty()) report.line("report", settings.page);
   if (!settings.trace.empty()) report.line("trace", settings.trace);
-  report.line("total", seconds_text(work_.seconds));
+  report.line("total", seconds_text(work.seconds));
   const auto time = [&](const char* key, const char* what, double seconds) {
     page_.times.push_back({what, seconds_text(report.fact(key, seconds))});
   };
   time("read_seconds", "reading", read_seconds_);
   time("iterate_seconds", "iterations, with checks of the input", iterate_seconds_);
-  if (log_.seconds_each() > 0) {
-    page_.times.push_back({"each iteration but the first", seconds_text(log_.seconds_each())});
+  if (page_.log.seconds_each() > 0) {
+    page_.times.push_back({"each iteration but the first", seconds_text(page_.log.seconds_each())});
   }
   time("write_seconds", "checking, drawing and writing", write_seconds_);
-  time("seconds", "in all", work_.seconds);
-  report.fact("memory", work_.memory);
+  time("seconds", "in all", work.seconds);
+  report.fact("memory", work.memory);
   for (const LostEntries& lost : lost_) {
     if (lost.count > 0) print_warning(describe(lost));
   }
-  if (outcome_.status != Status::converged) {
-    print_warning(fmt::format("{}: {}", name(outcome_.status), outcome_.reason));
+  if (outcome.status != Status::converged) {
+    print_warning(fmt::format("{}: {}", name(outcome.status), outcome.reason));
   }
-  page_.subject = input_;
-  page_.outcome = outcome_;
-  page_.iterations = iterations_;
-  page_.tolerance = options_.tolerance_of(precision_);
   page_.is_resumed = resumed_at > 0;
-  page_.seconds = seconds_text(work_.seconds);
-  page_.swept_bytes = swept_bytes_;
-  page_.log = log_;
-  page_.sketch = sketch_;
+  page_.seconds = seconds_text(work.seconds);
 }
-
-void ScalingRun::draw(Report& report) const { draw_page(report, context_, page_, work_.trace()); }
 
 }  // namespace plait::cli

@@ -23,56 +23,47 @@ struct Problem {
   std::vector<sinkhorn::TransportStage> stages = {};
 };
 
-/// A file that a job reads, and the words of errors about what is in it: the library knows matrices, not files.
-struct InputFile {
-  std::string_view words;
-  std::string path;  // may be empty, of a file that was not given
-};
-
 /// A job of matrix scaling or transport: what all have in common, from looking at the files to the report.
-class ScalingRun {
+class ScalingJob : public Job {
  public:
-  ScalingRun(const ScalingRun&) = delete;
-  ScalingRun& operator=(const ScalingRun&) = delete;
-  virtual ~ScalingRun() = default;
-
-  /// Looks at the files and chooses the precision; returns what this rank needs in each phase. Collective.
-  virtual std::vector<Index> prepare() = 0;
-  /// Collective.
-  ///
+  std::vector<Index> prepare(Work& work) final {
+    work_ = &work;
+    return look_at_files();
+  }
   /// \throws NoResult  there is no plan
-  void run();
-  /// On rank 0.
-  void report(Report& report);
-  void draw(Report& report) const;
+  void run(Work& work) final;
+  void report(Report& report, Work& work) final;
+  void draw(Report& report, Work& work) final { draw_page(report, work.context, page_, work.trace()); }
 
  protected:
-  ScalingRun(Work& work, const ScalingOptions& options)
-      : work_(work), context_(work.context), options_(options), input_(options.input) {}
-
-  /// Reads, iterates, gives `conclude` what it found, and writes.
-  virtual void work() = 0;
+  /// Looks at the files and chooses the precision; returns what this rank needs in each phase. Collective.
+  virtual std::vector<Index> look_at_files() = 0;
+  /// Reads, iterates, gives `conclude` what it found, and writes. Collective.
+  virtual void compute() = 0;
   /// The first line of the summary: what was computed of what. On rank 0.
   [[nodiscard]] virtual std::string headline() const = 0;
-  [[nodiscard]] virtual nlohmann::ordered_json input_facts() const { return input_json(input_, file_); }
+  [[nodiscard]] virtual nlohmann::ordered_json input_facts() const { return input_json(input(), file_); }
   /// The files that were read, with the shapes of what is in them.
   [[nodiscard]] virtual std::string read_text() const;
   /// States what the job has beside what all have. On rank 0.
   virtual void report_own(Report& report, PageFacts& page) const = 0;
   /// What errors are about, those that are told from others by more words first.
-  [[nodiscard]] virtual std::vector<InputFile> inputs() const;
+  [[nodiscard]] virtual std::vector<ErrorWord> error_words() const;
+
+  [[nodiscard]] Work& work() const { return *work_; }
+  [[nodiscard]] mpi::Context& context() const { return work_->context; }
+  /// What is scaled, in words: a file, or two of points.
+  [[nodiscard]] std::string input() const {
+    return options_.points.empty() ? options_.input : options_.points[0] + " and " + options_.points[1];
+  }
 
   // To prepare. Collective.
 
   /// Looks at IN, a matrix of real numbers, and chooses the precision.
   void describe_input();
-  /// Whether all outputs can be written, and replace neither each other nor what is read.
-  ///
-  /// \param kept          what is read beside the files of the options
-  /// \param also_written  what is written beside them
-  void expect_outputs(std::vector<NamedFile> kept = {}, const std::vector<NamedFile>& also_written = {});
-  /// \throws ArgumentError  the output is to be a Matrix Market file, but IN is dealt with as a dense matrix. Local
-  void expect_dense_output(std::string_view what) const;
+  /// \throws ArgumentError  the output of this option is to be a Matrix Market file, but IN is dealt with as a dense
+  ///                        matrix. Local
+  void expect_dense_output(std::string_view option, std::string_view what) const;
   /// The phases of a job with the matrix of a file: reading it, and having it with `beside_bytes` an element beside it.
   [[nodiscard]] std::vector<Index> phases_of(const io::MatrixFile& file, Index beside_bytes) const;
 
@@ -115,50 +106,23 @@ class ScalingRun {
   void report_problems(Report& report, const std::vector<double>& costs = {},
                        const std::vector<nlohmann::ordered_json>& values = {}) const;
 
-  Work& work_;
-  mpi::Context& context_;
-  const ScalingOptions& options_;
-  std::string input_;  // in words
+  ScalingOptions options_;
   io::MatrixFile file_ = {};
   Precision precision_ = Precision::automatic;
   std::optional<Checkpoints> checkpoints_;
   std::vector<Problem> problems_;
-  sinkhorn::Outcome outcome_;       // of the first problem that did not converge, or of the one with the largest error
   sinkhorn::MarginalErrors check_;  // sums are those that are off by most; the mass is that of all
-  Index iterations_ = 0;            // of the problem that has most
-  Index swept_bytes_ = 0;           // that an iteration reads or writes of the matrix, on all ranks; 0: unknown
-  std::optional<PlanSketch> sketch_;
+  PageFacts page_;
 
  private:
-  [[nodiscard]] std::string in_words_of_files(std::string_view error) const;
   [[nodiscard]] double accuracy() const;
 
-  IterationLog log_;
+  Work* work_ = nullptr;  // from `prepare` on
   std::vector<LostEntries> lost_;
   std::optional<JointStopwatch> phase_;
   double read_seconds_ = 0;
   double iterate_seconds_ = 0;
   double write_seconds_ = 0;
-  PageFacts page_;
-};
-
-/// The job of the host: Run is a ScalingRun, with the options that it declares and checks.
-template <class Run>
-class ScalingJob : public Job {
- public:
-  void options(Options& options) override { Run::declare(options, own_); }
-  void check() override { Run::check(own_, settings); }
-  std::vector<Index> prepare(Work& work) override {
-    run_ = std::make_unique<Run>(work, own_);
-    return run_->prepare();
-  }
-  void run(Work& /*work*/) override { run_->run(); }
-  void report(Report& report, Work& /*work*/) override { run_->report(report); }
-  void draw(Report& report, Work& /*work*/) override { run_->draw(report); }
-
- private:
-  typename Run::OwnOptions own_;
-  std::unique_ptr<ScalingRun> run_;
 };
 
 /// A fact that is also a row of the page.
@@ -191,22 +155,22 @@ template <class A>
 }
 
 template <class T>
-layout::DistributedMatrix<T> ScalingRun::read_dense(const std::string& path, const io::MatrixFile& file) {
-  return read_rows<T>(work_, path, file, lost_.emplace_back());
+layout::DistributedMatrix<T> ScalingJob::read_dense(const std::string& path, const io::MatrixFile& file) {
+  return read_rows<T>(work(), path, file, lost_.emplace_back());
 }
 
 template <class T>
-layout::SparseRows<T> ScalingRun::read_sparse_input() {
+layout::SparseRows<T> ScalingJob::read_sparse_input() {
   const io::MatrixMarketHeader& header = *sparse_header(file_);
-  work_.meter.stage("reading " + input_, text_bytes(header) / context_.size(), text_bytes(header));
-  return read_sparse<T>(context_, input_, header, work_.meter.progress(), lost_.emplace_back());
+  work_->meter.stage("reading " + input(), text_bytes(header) / context().size(), text_bytes(header));
+  return read_sparse<T>(context(), input(), header, work_->meter.progress(), lost_.emplace_back());
 }
 
 template <class A>
-std::vector<A> ScalingRun::read_start() {
+std::vector<A> ScalingJob::read_start() {
   if (options_.start.empty()) return {};
-  const auto start = io::read_npy_vector(context_, options_.start);
-  return mpi::agreed(context_, [&] {
+  const auto start = io::read_npy_vector(context(), options_.start);
+  return mpi::agreed(context(), [&] {
     std::vector<A> numbers;
     for (const double value : start) {
       numbers.push_back(static_cast<A>(value));
@@ -220,14 +184,14 @@ std::vector<A> ScalingRun::read_start() {
 }
 
 template <class Plan>
-void ScalingRun::sketch(const Plan& plan, const sinkhorn::CheckedMarginals& wanted) {
-  if (!work_.settings.page.empty()) sketch_ = sketch_of(context_, plan, wanted);
+void ScalingJob::sketch(const Plan& plan, const sinkhorn::CheckedMarginals& wanted) {
+  if (!settings.page.empty()) page_.sketch = sketch_of(context(), plan, wanted);
 }
 
 template <class T>
-Index ScalingRun::bytes_of(const layout::SparseRows<T>& rows) {
+Index ScalingJob::bytes_of(const layout::SparseRows<T>& rows) {
   const Index each = Index{sizeof(T)} + Index{sizeof(rows.columns[0])};
-  return each * mpi::all_reduce(context_.comm(), rows.entries(), mpi::Operation::sum());
+  return each * mpi::all_reduce(context().comm(), rows.entries(), mpi::Operation::sum());
 }
 
 }  // namespace plait::cli

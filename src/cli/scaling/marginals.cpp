@@ -63,7 +63,7 @@ void MarginalFiles::expect_one_for(const std::string& option, const std::string&
 
 void MarginalFiles::expect_one_for_all(const ScalingOptions& options, const std::string& checkpoint) const {
   const std::string expected = "one column, or only files of vectors";
-  if (!options.output.path.empty()) expect_one_for(options.output.option, expected);
+  if (!options.output.empty()) expect_one_for("--output", expected);
   if (!options.start.empty()) expect_one_for("--start", expected);
   if (!checkpoint.empty()) expect_one_for("--checkpoint", expected);
 }

@@ -11,24 +11,6 @@ namespace plait::cli {
 
 namespace {
 
-/// One behind the other, those of one place together: `count` of each from `first` on.
-std::vector<double> interleaved(const std::vector<std::vector<double>>& vectors, Index first, Index count) {
-  std::vector<double> all;
-  all.reserve(static_cast<std::size_t>(count) * vectors.size());
-  for (Index i = first; i < first + count; ++i) {
-    for (const auto& each : vectors) all.push_back(each[static_cast<std::size_t>(i)]);
-  }
-  return all;
-}
-
-/// Vectors whose numbers of one place lie together: in memory both orders are the same.
-void write_interleaved(mpi::Context& context, const std::string& path, const layout::Layout& layout,
-                       const std::vector<double>& own) {
-  auto slab = mpi::agreed(context, [&] { return io::make_slab<double>(path, layout, context.rank()); });
-  std::ranges::copy(own, slab.tiles()[0].data());
-  io::write_npy(context, path, slab);
-}
-
 /// A header may say anything.
 Index within(Index announced) { return std::min(announced, Index{1} << 50); }
 
@@ -95,31 +77,28 @@ LostEntries of_all_ranks(mpi::Context& context, LostEntries own) {
   return own;
 }
 
-void expect_real(const std::string& path, const io::MatrixFile& file) {
-  if (io::is_complex(file.dtype)) refuse_complex(path, file);
-}
-
-void refuse_complex(const std::string& path, const io::MatrixFile& file) {
-  throw ArgumentError(fmt::format("{} has elements of {}, expected real ones", path, io::name(file.dtype)));
-}
-
 void write_row_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& own) {
   if (path.empty()) return;
   const auto count = static_cast<Index>(own[0].size());
+  const Index first = mpi::sum_below(context.comm(), count);
   const layout::Shape shape{mpi::all_reduce(context.comm(), count, mpi::Operation::sum()),
                             static_cast<Index>(own.size())};
-  const auto values = mpi::agreed(context, [&] { return interleaved(own, 0, count); });
-  write_interleaved(context, path, io::slab_layout(shape, StorageOrder::row_major, context.size()), values);
+  auto slab = mpi::agreed(context, [&] {
+    return io::make_slab<double>(path, io::slab_layout(shape, StorageOrder::row_major, context.size()), context.rank());
+  });
+  slab.for_each_element([&](Index i, Index k, double& number) { number = own[at(k)][at(i - first)]; });
+  io::write_npy(context, path, slab);
 }
 
 void write_column_vectors(mpi::Context& context, const std::string& path, const std::vector<std::vector<double>>& all) {
   if (path.empty()) return;
   const layout::Shape shape{static_cast<Index>(all.size()), static_cast<Index>(all[0].size())};
-  const auto axis = layout::Axis::even(shape.columns, context.size());
-  const Index count = axis.local_extent(context.rank());
-  const Index first = count == 0 ? 0 : axis.global_of(context.rank(), 0);
-  const auto values = mpi::agreed(context, [&] { return interleaved(all, first, count); });
-  write_interleaved(context, path, io::slab_layout(shape, StorageOrder::column_major, context.size()), values);
+  auto slab = mpi::agreed(context, [&] {
+    return io::make_slab<double>(path, io::slab_layout(shape, StorageOrder::column_major, context.size()),
+                                 context.rank());
+  });
+  slab.for_each_element([&](Index k, Index j, double& number) { number = all[at(k)][at(j)]; });
+  io::write_npy(context, path, slab);
 }
 
 const io::MatrixMarketHeader* sparse_header(const io::MatrixFile& file) {

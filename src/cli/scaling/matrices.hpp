@@ -78,22 +78,19 @@ template <class T, class From>
   }
 }
 
-/// \throws ArgumentError  the elements are complex
-void expect_real(const std::string& path, const io::MatrixFile& file);
-[[noreturn]] void refuse_complex(const std::string& path, const io::MatrixFile& file);
-
 /// The rows of a matrix of any real type, in whatever order the file has it; `lost` is filled in, alike on all ranks.
 /// Collective.
 template <class T>
 [[nodiscard]] layout::DistributedMatrix<T> read_rows(Work& work, const std::string& path, const io::MatrixFile& file,
                                                      LostEntries& lost) {
+  expect_real(path, file);
   lost.path = path;
   const auto layout = io::slab_layout(file.shape, StorageOrder::row_major, work.context.size());
   auto rows = io::with_dtype(file.dtype, [&]<class From>() -> layout::DistributedMatrix<T> {
     if constexpr (std::is_arithmetic_v<From>) {
       return converted<T>(work.context, work.read_matrix<From>(path, file, layout, path), lost);
     } else {
-      refuse_complex(path, file);
+      return work.allocated<T>(layout, path);  // there is none such
     }
   });
   lost = of_all_ranks(work.context, std::move(lost));
@@ -123,14 +120,7 @@ void write_rows(Work& work, const std::string& path, layout::DistributedMatrix<T
     LostEntries none;
     write_rows(work, path, converted<float>(work.context, std::move(rows), none), order);
   } else {
-    const auto layout = io::slab_layout(rows.layout().shape(), order, work.context.size());
-    if (order != rows.layout().storage()) {
-      auto other = work.allocated<T>(layout, path);
-      redistribute::Redistribution(work.context, rows.layout(), layout).execute(rows, other);
-      rows = std::move(other);
-    }
-    work.write(path, layout, Index{sizeof(T)},
-               [&](const io::Progress& progress) { io::write_npy(work.context, path, rows, progress); });
+    work.write_matrix(path, std::move(rows), order);
   }
 }
 

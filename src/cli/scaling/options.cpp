@@ -53,25 +53,26 @@ double ScalingOptions::tolerance_of(Precision stored) const {
   return tolerance.value_or(stored == Precision::f32 || stored == Precision::bf16 ? 1e-6 : 1e-9);
 }
 
-void add_vectors(CLI::App& command, ScalingOptions& options, const std::string& vectors) {
-  add_npy_path(command, options.of_rows.option, options.of_rows.path, "FILE",
-               fmt::format("The {} of the rows, M x 1, as a .npy file", vectors));
-  add_npy_path(command, options.of_columns.option, options.of_columns.path, "FILE",
-               fmt::format("The {} of the columns, 1 x N, as a .npy file", vectors));
+void add_vectors(Options& command, ScalingOptions& options, const std::string& vector) {
+  command.writes(fmt::format("--row-{}s", vector), options.of_rows, kind::npy,
+                 fmt::format("The {}s of the rows, M x 1, as a .npy file", vector));
+  command.writes(fmt::format("--column-{}s", vector), options.of_columns, kind::npy,
+                 fmt::format("The {}s of the columns, 1 x N, as a .npy file", vector));
 }
 
-void add_marginals(CLI::App& command, ScalingOptions& options, const std::string& of_rows) {
-  add_path(command, "--rows", options.rows, "FILE.npy", of_rows);
-  add_path(command, "--columns", options.columns, "FILE.npy", "The same of the columns");
+void add_marginals(Options& command, ScalingOptions& options, const std::string& of_rows) {
+  command.reads("--rows", options.rows, of_rows, "FILE.npy");
+  command.reads("--columns", options.columns, "The same of the columns", "FILE.npy");
 }
 
-void add_start(CLI::App& command, ScalingOptions& options, const std::string& vectors) {
-  add_path(command, "--start", options.start, "FILE.npy",
-           fmt::format("Begin with these {} of the columns, of a run before", vectors))
+void add_start(Options& command, ScalingOptions& options, const std::string& vectors) {
+  command
+      .reads("--start", options.start, fmt::format("Begin with these {} of the columns, of a run before", vectors),
+             "FILE.npy")
       ->group(group::iteration);
 }
 
-void add_precision(CLI::App& command, ScalingOptions& options, const std::vector<Precision>& precisions) {
+void add_precision(Options& command, ScalingOptions& options, const std::vector<Precision>& precisions) {
   std::vector<Choice<Precision>> choices{{name(Precision::automatic), Precision::automatic}};
   for (const Precision precision : precisions) choices.push_back({name(precision), precision});
   add_choice(
@@ -80,7 +81,7 @@ void add_precision(CLI::App& command, ScalingOptions& options, const std::vector
       "else f64");
 }
 
-void add_limits(CLI::App& command, ScalingOptions& options, const std::string& most_iterations) {
+void add_limits(Options& command, ScalingOptions& options, const std::string& most_iterations) {
   add_value(command, "--tolerance", options.tolerance, parse_tolerance, "NUMBER",
             "Largest error of the sums, relative to the sum of all; 1e-9 by default, 1e-6 where numbers are stored in "
             "fewer bits than f64")
@@ -95,12 +96,12 @@ void add_limits(CLI::App& command, ScalingOptions& options, const std::string& m
 }
 
 HostOptions host_options() {
-  return {.checkpoint_every = usual_checkpoint_every,
+  return {.checkpoint_every = 100,
           .page = "the convergence, the sums, a picture of the result, and where the time went",
           .trace = true};
 }
 
-void add_epsilon(CLI::App& command, TransportOptions& options) {
+void add_epsilon(Options& command, ScalingOptions& options) {
   add_value(command, "--epsilon", options.epsilon, parse_positive_number, "NUMBER",
             "Weight of the entropy, in the units of the costs")
       ->required();
@@ -112,41 +113,29 @@ void add_epsilon(CLI::App& command, TransportOptions& options) {
              "Iterate on factors or on their logarithms: {}. factors are faster, but need a large epsilon");
 }
 
-void add_points(CLI::App& command, TransportOptions& options) {
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--points",
-          [&options](const std::vector<std::string>& paths) {
-            try {
-              for (const std::string& path : paths) options.points.push_back(parse_path(path));
-            } catch (const Error& error) {
-              throw UsageError(fmt::format("--points: {}", error.what()));
-            }
-          },
-          "Instead of IN: files of M and N points, a point a row; the costs between them are made, never stored")
+void add_points(Options& command, ScalingOptions& options) {
+  CLI::App& app = command;
+  app.add_option_function<std::vector<std::string>>(
+         "--points",
+         [&options](const std::vector<std::string>& paths) {
+           try {
+             for (const std::string& path : paths) options.points.push_back(parse_path(path));
+           } catch (const Error& error) {
+             throw UsageError(fmt::format("--points: {}", error.what()));
+           }
+         },
+         "Instead of IN: files of M and N points, a point a row; the costs between them are made, never stored")
       ->expected(2)
       ->option_text("X Y")
       ->group(group::one_of);
-  command.get_option("IN")->required(false)->group(group::one_of);
+  app.get_option("IN")->required(false)->group(group::one_of);
   add_choice(command, "--metric", options.metric,
              named({Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}), "METRIC",
              "Cost of a way between two points: {}");
   add_value(command, "--p", options.p, parse_power, "NUMBER", "Power of minkowski: (sum |x - y|^p)^(1/p)");
 }
 
-void expect_consistent(const ScalingOptions& options) {
-  std::vector<const OutputFile*> outputs;
-  for (const OutputFile* output : {&options.of_rows, &options.of_columns, &options.output}) {
-    for (const OutputFile* other : outputs) {
-      if (output->path.empty() || output->path != other->path) continue;
-      throw UsageError(fmt::format("{} and {} name one file, expected different ones", other->option, output->option));
-    }
-    outputs.push_back(output);
-  }
-}
-
-void expect_consistent_costs(const TransportOptions& options, const char* precisions) {
-  expect_consistent(options);
+void expect_consistent_costs(const ScalingOptions& options, const char* precisions) {
   if (options.first_epsilon != 0 && options.first_epsilon < options.epsilon) {
     throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
                                  options.first_epsilon, options.epsilon));

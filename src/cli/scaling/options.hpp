@@ -17,9 +17,6 @@ namespace plait::cli {
 /// What a matrix is stored in and computed with.
 enum class Precision : unsigned char { automatic, f64, f32, mixed, bf16 };
 
-/// How many iterations lie between checkpoints.
-inline constexpr Index usual_checkpoint_every = 100;
-
 /// "auto", "f64", "f32", "mixed", "bf16"
 [[nodiscard]] std::string_view name(Precision precision);
 
@@ -32,74 +29,61 @@ inline constexpr Index usual_checkpoint_every = 100;
 /// Of an element as it is stored.
 [[nodiscard]] Index element_bytes(Precision precision);
 
-/// A file of numbers that a job writes, the option that names it, and where it goes; empty: nowhere.
-struct OutputFile {
-  const char* option = "--output";
-  std::string path = {};
-
-  [[nodiscard]] NamedFile named() const { return {path, std::string("the file of ") + option}; }
-};
-
 struct ScalingOptions {
-  std::string input;      // empty: points
-  OutputFile output;      // of the plan
-  OutputFile of_rows;     // of the factors, potentials, masses or gradients of the rows
-  OutputFile of_columns;  // of the columns
-  std::string rows = {};  // marginals; empty: none
-  std::string columns = {};
-  std::string start = {};  // those of the columns to begin with; empty: none
+  std::string input;       // empty: points
+  std::string output;      // of the plan
+  std::string of_rows;     // of the factors, potentials, masses or gradients of the rows
+  std::string of_columns;  // of the columns
+  std::string rows;        // marginals; empty: none
+  std::string columns;
+  std::string start;  // those of the columns to begin with; empty: none
   Precision precision = Precision::automatic;
   std::optional<double> tolerance;
   Index most_iterations = 10'000;
   sinkhorn::Acceleration acceleration = sinkhorn::Acceleration::automatic;
 
-  /// The tolerance that was given, or what suits the precision.
-  [[nodiscard]] double tolerance_of(Precision precision) const;
-};
-
-/// Of jobs with costs: a matrix of them, or points between which they are made.
-struct TransportOptions : ScalingOptions {
+  // Of jobs with costs: a matrix of them, or points between which they are made.
   double epsilon = 0;
   double first_epsilon = 0;  // 0: chosen
   sinkhorn::Domain method = sinkhorn::Domain::automatic;
-  std::vector<std::string> points = {};  // X and Y; empty: costs
+  std::vector<std::string> points;  // X and Y; empty: costs
   sinkhorn::Metric metric = sinkhorn::Metric::squared_euclidean;
-  std::optional<double> p = {};  // of minkowski
-  sinkhorn::Rho rho = {};
+  std::optional<double> p;  // of minkowski
+  sinkhorn::Rho rho;
+
+  /// The tolerance that was given, or what suits the precision.
+  [[nodiscard]] double tolerance_of(Precision precision) const;
 };
 
 /// What the help calls things.
 inline constexpr const char* most_in_all = "The most there may be";
 inline constexpr const char* most_with_last_epsilon = "The most there may be with the last epsilon";
 
-/// The outputs of a plan's vectors: "factors", by these options.
-void add_vectors(CLI::App& command, ScalingOptions& options, const std::string& vectors);
+/// The outputs of vectors of a plan: a "factor" of each row and column.
+void add_vectors(Options& command, ScalingOptions& options, const std::string& vector);
 
 /// --rows and --columns.
-void add_marginals(CLI::App& command, ScalingOptions& options, const std::string& of_rows);
+void add_marginals(Options& command, ScalingOptions& options, const std::string& of_rows);
 
 /// --start.
-void add_start(CLI::App& command, ScalingOptions& options, const std::string& vectors);
+void add_start(Options& command, ScalingOptions& options, const std::string& vectors);
 
-void add_precision(CLI::App& command, ScalingOptions& options, const std::vector<Precision>& precisions);
+void add_precision(Options& command, ScalingOptions& options, const std::vector<Precision>& precisions);
 
-/// --tolerance, --acceleration and --max-iterations, which limits `most_iterations`.
-void add_limits(CLI::App& command, ScalingOptions& options, const std::string& most_iterations);
+/// --tolerance and --max-iterations, which limits `most_iterations`.
+void add_limits(Options& command, ScalingOptions& options, const std::string& most_iterations);
 
 /// Those of the host, last of all.
 [[nodiscard]] HostOptions host_options();
 
 /// --epsilon, --first-epsilon and --method.
-void add_epsilon(CLI::App& command, TransportOptions& options);
+void add_epsilon(Options& command, ScalingOptions& options);
 
 /// --points, --metric and --p, of a command that has IN: one of both is then required.
-void add_points(CLI::App& command, TransportOptions& options);
-
-/// \throws UsageError  two outputs have one name
-void expect_consistent(const ScalingOptions& options);
+void add_points(Options& command, ScalingOptions& options);
 
 /// \param precisions  that there are with points
-/// \throws UsageError  also: IN and points, an option of the one with the other, a first epsilon below the last one
-void expect_consistent_costs(const TransportOptions& options, const char* precisions);
+/// \throws UsageError  IN and points, an option of the one with the other, a first epsilon below the last one
+void expect_consistent_costs(const ScalingOptions& options, const char* precisions);
 
 }  // namespace plait::cli

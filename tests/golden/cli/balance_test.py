@@ -150,7 +150,7 @@ class Balance(CommandTest):
         self.assertRegex(result.stderr, "warning: iteration limit: .* no total support: 1 of the rows")
         for words, message in [
             ((), "none of -o FILE, --matrix FILE is given, expected plait balance IN (-o FILE | --matrix FILE) [OPTIONS]"),
-            (("-o", "x.npy", "--matrix", "x.npy"), "--output and --matrix name one file"),
+            (("-o", "x.npy", "--matrix", "x.npy"), "x.npy: is the file of -o and the file of --matrix, expected different files"),
             (("-o", "x.npy", "--sum", "0"), "--sum: 0 is not positive"),
             (("-o", "x.npy", "--precision", "bf16"), "'bf16' is unknown; expected auto, f64 or mixed"),
         ]:

@@ -49,6 +49,13 @@ ROWS = [
     Row("beta without A", (*MOVE_B, *TO_A, "--beta", "2"), USAGE, "--beta is 2, but --into is missing"),
     Row("A without beta", (*MOVE_B, *TO_A, "--into", "A.npy"), USAGE, "--into is given, but --beta is 0"),
     Row("bad shape", ("generate", "8by8", *TO_A), USAGE, "SHAPE: '8by8' is no shape"),
+    Row("one file for two outputs", ("kmeans", "B.npy", "-k", "2", "-o", "l.npy", "--centres", "./l.npy"), USAGE,
+        r"l.npy: is the file of -o and the file of --centres, expected different files"),
+    Row("an output that is an input", ("poisson", "B.npy", "-o", "u.npy", "--boundary", "value:A.npy", "--report", "r.html",
+        "--checkpoint", "A.npy"), USAGE, "A.npy: is a file of --boundary and the file of --checkpoint, expected different"),
+    Row("a page that is the trace it is of", ("trace", "t.html", "--report", "t.html"), USAGE, "t.html: is IN and the file of --report"),
+    Row("a plot of the layout", ("plan", "--shape", "9x9", "--from", "custom:l.svg", "--to", "rows@2", "--plot", "l.svg"), USAGE,
+        "l.svg: is the file of --from and the file of --plot"),
     Row("bad memory", (*MOVE_B, *TO_A, "--memory", "much"), USAGE, "--memory: 'much' is no number of bytes"),
     # Files that are read.
     Row("missing file", ("redistribute", "none.npy", *TO_A), FAILED, "none.npy: can't be opened: No such file"),

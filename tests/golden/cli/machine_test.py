@@ -88,6 +88,6 @@ class Machine(CommandTest):
         ]:
             with self.subTest(words):
                 result = self.run_plait(0, *words)
-                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertEqual((result.status, len(result.errors)), (2, 1), result.stderr)
                 self.assertIn(f"is {role} and the file of -o, expected different files", result.errors[0])
                 self.assertEqual({name: (self.folder / name).read_bytes() for name in before}, before)

@@ -198,7 +198,7 @@ class Purify(CommandTest):
         self.assert_density("D.npy", density(h, 30)[0])
         self.assertIsNone(report["frontier_within"])
         for options, error in (
-            (["--start", "H.npy"], "--start: H.npy: has the trace"),
+            (["--start", "H.npy"], "--start H.npy: has the trace"),
             (["--start", "D0.npy", "--method", "trs4"], "--start is given, but --method is trs4; expected tc2 or auto"),
             (["--start", "D0.npy", "--chemical-potential", "0.5"], "--chemical-potential takes mcweeny"),
             (["--start", "D0.npy", "--method", "eigen"], "--start is given, but --method is eigen"),
@@ -318,7 +318,7 @@ class Purify(CommandTest):
         self.save("H.npy", c60())
         self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))
         cases = [
-            (["--method", "eigen", "--overlap", "S.npy"], "--overlap: S.npy: is not positive definite"),
+            (["--method", "eigen", "--overlap", "S.npy"], "--overlap S.npy: is not positive definite"),
             (["--method", "eigen", "--chemical-potential", "0"], "it is found from the number of electrons"),
             (["--method", "eigen", "--checkpoint", "C.json"], "there are no iterations to go on from"),
             (["--method", "eigen", "--bounds", "gershgorin"], "--bounds is given, but --method is eigen, and there are no iterations"),
@@ -374,7 +374,7 @@ class Purify(CommandTest):
             (["H.npy", "--electrons", "121", "--smearing", "gaussian", "--width", "1"], "--electrons: is 121, expected 0 to 120"),
             (["long.npy", "--electrons", "2"], "long.npy is 3 x 4, expected 3 x 3"),
             (["H.npy", "--electrons", "62"], "no gap for 31 occupied states of 60"),
-            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "--overlap: S.npy: is not positive definite"),
+            (["H.npy", "--electrons", "60", "--overlap", "S.npy"], "--overlap S.npy: is not positive definite"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny"], "--chemical-potential is missing"),
             (["H.npy", "--electrons", "60", "--method", "mcweeny", "--chemical-potential", "-1.5"],
              "--chemical-potential: -1.5 has"),

@@ -259,8 +259,8 @@ class Report(CommandTest):
         (self.folder / "folder.html").mkdir()
         before = {name: (self.folder / name).stat().st_mtime_ns for name in self.files()}
         for words, status, message in [
-            (("--rows", "r.html", "--report", "./r.html"), 1, "expected different files"),
-            (("--checkpoint", "s.html", "--report", "s.html"), 1, "expected different files"),
+            (("--rows", "r.html", "--report", "./r.html"), 2, "expected different files"),
+            (("--checkpoint", "s.html", "--report", "s.html"), 2, "expected different files"),
             (("--report", "folder.html"), 1, "folder.html: is a directory"),
             (("--report", "none/R.html"), 1, "none/R.html: can't be written into the folder none"),
             (("--report", "R.pdf"), 2, "R.pdf is not the name of an HTML file"),

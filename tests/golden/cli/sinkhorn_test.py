@@ -199,7 +199,7 @@ class Sinkhorn(CommandTest):
             (("sinkhorn", "K.npy", "-o", "P.npy", "--tolerance", "-1"), "--tolerance: -1 is negative"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--max-iterations", "0"), "--max-iterations: '0' is no count"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--method", "in-place", "--start", "v.npy"), "--start is given, but --method in-place"),
-            (("sinkhorn", "K.npy", "-o", "P.npy", "--row-factors", "P.npy"), "name one file, expected different ones"),
+            (("sinkhorn", "K.npy", "-o", "P.npy", "--row-factors", "P.npy"), "P.npy: is the file of -o and the file of --row-factors, expected different files"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--acceleration", "much"), "--acceleration: 'much' is unknown; expected auto or none"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint is missing"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint"),
@@ -304,7 +304,7 @@ class Sinkhorn(CommandTest):
         self.assertEqual(self.files(), before)
         self.assertGreater(report["cost"], 0.4)
         self.assertIn("cost      ", self.succeed(0, *given))
-        self.assertIn("name one file", self.run_plait(0, *given, "-o", "P.npy", "--row-potentials", "P.npy").stderr)
+        self.assertIn("expected different files", self.run_plait(0, *given, "-o", "P.npy", "--row-potentials", "P.npy").stderr)
 
     def test_wrong_points_are_refused(self):
         self.save("X.npy", np.ones((4, 3)))
@@ -320,7 +320,7 @@ class Sinkhorn(CommandTest):
             (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is unknown; expected sqeuclidean, euclidean, cityblock or minkowski"),
             (2, (*points, *rest, "--metric", "minkowski"), "--metric minkowski and --p need each other"),
             (2, (*points, *rest, "--method", "factors"), "--method is factors, which are stored"),
-            (1, (*points, "--epsilon", "1", "--map", "X.npy"), "X.npy: is a file of --points and the file of --map"),
+            (2, (*points, "--epsilon", "1", "--map", "X.npy"), "X.npy: is a file of --points and the file of --map"),
             (1, ("--points", "X.npy", "flat.npy", *rest), "X.npy have 3 coordinates, those of flat.npy have 2"),
             (1, ("--points", "X.npy", "nan.npy", *rest), "point 1 of Y has nan as coordinate 1"),
         ]
@@ -337,23 +337,23 @@ class Sinkhorn(CommandTest):
         self.save("r.npy", np.ones(3))
         self.save("Q.a.npy", np.ones((3, 3)))
         cases = [
-            (("sinkhorn", "K.npy", "-o", "W.npy", "--row-factors", "./W.npy"), "--output and the file of --row-factors"),
-            (("sinkhorn", "K.npy", "-o", "Q.a.npy", "--checkpoint", "Q"), "--output and a state of --checkpoint"),
+            (("sinkhorn", "K.npy", "-o", "W.npy", "--row-factors", "./W.npy"), "-o and the file of --row-factors"),
+            (("sinkhorn", "K.npy", "-o", "Q.a.npy", "--checkpoint", "Q"), "-o and a state of --checkpoint"),
             (("sinkhorn", "Q.a.npy", "-o", "P.npy", "--checkpoint", "Q"), "IN and a state of --checkpoint"),
             (("transport", "--points", "K.npy", "K.npy", "--epsilon", "1", "--map", "Q.a.npy", "--checkpoint", "Q"), "the file of --map and a state of --checkpoint"),
             (("sinkhorn", "K.npy", "-o", "P.npy", "--column-factors", "K.npy"), "IN and the file of --column-factors"),
-            (("sinkhorn", "K.npy", "-o", "r.npy", "--rows", "r.npy", "--columns", "r.npy"), "--rows and the file of --output"),
+            (("sinkhorn", "K.npy", "-o", "r.npy", "--rows", "r.npy", "--columns", "r.npy"), "--rows and the file of -o"),
             (("transport", "K.npy", "--epsilon", "1", "-o", "P.npy", "--row-potentials", "K.npy"), "IN and the file of --row-potentials"),
-            (("balance", "K.npy", "-o", "K.npy"), "IN and the file of --output"),
-            (("balance", "K.npy", "-o", "W.npy", "--matrix", "./W.npy"), "--matrix and the file of --output"),
+            (("balance", "K.npy", "-o", "K.npy"), "IN and the file of -o"),
+            (("balance", "K.npy", "-o", "W.npy", "--matrix", "./W.npy"), "-o and the file of --matrix"),
             (("divergence", "K.npy", "--epsilon", "1", "--row-gradient", "K.npy"), "IN and the file of --row-gradient"),
-            (("barycentre", "K.npy", "--histograms", "K.npy", "--epsilon", "1", "-o", "K.npy"), "the file of --output"),
+            (("barycentre", "K.npy", "--histograms", "K.npy", "--epsilon", "1", "-o", "K.npy"), "the file of -o"),
         ]
         before = self.files()
         for words, roles in cases:
             with self.subTest(words):
                 result = self.run_plait(0, *words)
-                self.assertEqual(result.status, 1, result.stderr)
+                self.assertEqual(result.status, 2, result.stderr)
                 self.assertIn(f"{roles}, expected different files", result.stderr)
                 self.assertEqual(self.files(), before)
 
@@ -475,7 +475,7 @@ class Sinkhorn(CommandTest):
             with self.subTest(words):
                 result = self.run_plait(3 if number % 3 == 0 else 0, *words)
                 self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
-                self.assertRegex(result.errors[0], f"^plait: error: {path}: (rank \\d: )?{complaint}")
+                self.assertRegex(result.errors[0], f"^plait: error: (rank \\d: )?(--[a-z-]+ )?{path}: {complaint}")
         wide = broken("wide.npy", np.ones((7, 7)), (6, 6), 1e99)
         for ranks in (0, 3):
             result = self.run_plait(ranks, *divergence, "--among-rows", wide, "--among-columns", "B.npy", "--precision", "f32")

@@ -179,10 +179,10 @@ class Trace(CommandTest):
         self.save("B.npy", np.ones((10, 8)))
         (self.folder / "t.json").write_text('{"row_splits": [0, 10], "column_splits": [0, 8], "owners": [[0]]}')
         before = (self.folder / "t.json").read_text()
-        for trace, message in [("./t.json", "t.json: would be replaced by the trace, but it is the file of --from"),
-                               ("none/t.json", "none/t.json: can't be written into the folder none")]:  # fmt: skip
+        for trace, status, message in [("./t.json", 2, "t.json: is the file of --from and the file of --trace, expected different"),
+                                       ("none/t.json", 1, "none/t.json: can't be written into the folder none")]:  # fmt: skip
             result = self.run_plait(2, "redistribute", "B.npy", "-o", "A.npy", "--from", "custom:t.json", "--trace", trace)
-            self.assertEqual(result.status, 1)
+            self.assertEqual(result.status, status)
             self.assertRegex(result.stderr, message)
             self.assertEqual((self.folder / "t.json").read_text(), before)
             self.assertEqual(self.files(), {"B.npy", "t.json"})
@@ -195,20 +195,20 @@ class Trace(CommandTest):
         files = self.files()
         to_a, machine = ["-o", "A.npy"], ["--machine", "m.json"]
         for words, environment, message in [
-            (["redistribute", "B.npy", *to_a, *machine, "--trace", "m.json"], {}, "it is the file of --machine"),
+            (["redistribute", "B.npy", *to_a, *machine, "--trace", "m.json"], {}, "is the file of --machine and the file of --trace"),
             (["redistribute", "B.npy", *to_a, "--trace", "m.json"], {"PLAIT_MACHINE": "./m.json"},
-             "it is the file that PLAIT_MACHINE names"),
+             "is the file that PLAIT_MACHINE names and the file of --trace"),
             (["multiply", "B.npy", "B.npy", "--op-a", "transpose", *to_a, *machine, "--trace", "m.json"], {},
-             "it is the file of --machine"),
-            (["sinkhorn", "B.npy", *to_a, *machine, "--trace", "m.json"], {}, "it is the file of --machine"),
+             "is the file of --machine and the file of --trace"),
+            (["sinkhorn", "B.npy", *to_a, *machine, "--trace", "m.json"], {}, "is the file of --machine and the file of --trace"),
             (["redistribute", "B.npy", "--per-rank", "parts", "--trace", "parts/layout.json"], {},
-             "it is layout.json in the folder of --per-rank"),
+             "is the file of --trace and layout.json in the folder of --per-rank"),
             (["redistribute", "B.npy", "--per-rank", "new", "--trace", "new/layout.json"], {},
-             "it is layout.json in the folder of --per-rank"),
+             "is the file of --trace and layout.json in the folder of --per-rank"),
         ]:  # fmt: skip
             with self.subTest(words):
                 result = self.run_words(self.words(0, *words), environment)
-                self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
+                self.assertEqual((result.status, len(result.errors)), (2, 1), result.stderr)
                 self.assertIn(message, result.errors[0])
                 self.assertEqual({name: (self.folder / name).read_bytes() for name in before}, before)
                 self.assertEqual(self.files(), files)

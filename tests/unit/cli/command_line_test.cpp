@@ -135,14 +135,26 @@ TEST(CommandLine, operations_have_letters) {
 TEST(CommandLine, the_files_of_a_job_have_their_roles) {
   const auto command =
       parsed({"multiply", "A.npy", "B.npy", "-o", "C.npy", "--into", "D.npy", "--beta=-2", "--alpha", "-0.5i"}).command;
-  const auto roles = [](const std::vector<DeclaredFiles::File>& files) {
-    std::vector<std::string> words;
-    for (const NamedFile& file : DeclaredFiles::given(files)) words.push_back(file.path + ": " + file.role);
-    return words;
-  };
-  EXPECT_THAT(roles(command->files.reads), testing::ElementsAre("A.npy: A", "B.npy: B", "D.npy: the file of --into"));
-  EXPECT_THAT(roles(command->files.writes), testing::ElementsAre("C.npy: the file of -o"));
-  EXPECT_TRUE(command->files.may_replace_input);
+  std::vector<std::string> roles;
+  for (const NamedFile& file : command->files.read()) roles.push_back(file.path + ": " + file.role);
+  EXPECT_THAT(roles, testing::ElementsAre("A.npy: A", "B.npy: B", "D.npy: the file of --into"));
+  EXPECT_EQ(command->files.called("A.npy"), "A.npy");
+  EXPECT_EQ(command->files.called("D.npy"), "--into D.npy");
+}
+
+TEST(CommandLine, no_file_of_a_job_is_two_things_but_where_a_result_may_take_the_place_of_its_input) {
+  EXPECT_NO_THROW(static_cast<void>(parsed({"multiply", "A.npy", "A.npy", "-o", "./A.npy"})));
+  EXPECT_NO_THROW(static_cast<void>(parsed({"sinkhorn", "A.npy", "-o", "./A.npy"})));
+  for (const auto& words : std::vector<std::vector<const char*>>{
+           {"purify", "H.npy", "--electrons", "2", "-o", "./H.npy"},
+           {"purify", "H.npy", "--electrons", "2", "-o", "D.npy", "--checkpoint", "D.npy"},
+           {"kmeans", "X.npy", "-k", "2", "-o", "l.npy", "--centres", "./l.npy"},
+           {"kmeans", "X.npy", "-k", "2", "-o", "l.npy", "--start", "l.npy"},
+           {"sinkhorn", "A.npy", "-o", "P.npy", "--row-factors", "A.npy"},
+           {"transport", "--points", "X", "Y", "--epsilon", "1", "--map", "Y"},
+           {"generate", "8x8", "-o", "m", "--machine", "m"}}) {
+    EXPECT_THROW(static_cast<void>(parsed(words)), UsageError) << words[0];
+  }
 }
 
 }  // namespace
