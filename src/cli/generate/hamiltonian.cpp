@@ -19,17 +19,18 @@ namespace plait::cli {
 
 namespace {
 
-constexpr std::array<std::pair<HamiltonianKind, std::string_view>, 5> kinds{
-    {{HamiltonianKind::c60, "c60"},
-     {HamiltonianKind::fullerene, "fullerene"},
-     {HamiltonianKind::polyacetylene, "polyacetylene"},
-     {HamiltonianKind::graphene, "graphene"},
-     {HamiltonianKind::prescribed, "prescribed"}}};
+constexpr std::array<std::string_view, 5> kinds{"c60", "fullerene", "polyacetylene", "graphene", "prescribed"};
 
-void expect_none(bool given, const char* option, HamiltonianKind kind, const char* belongs_to) {
-  if (!given) return;
-  throw ArgumentError(
-      fmt::format("{} is given, but --kind is {}; expected it with {} only", option, name(kind), belongs_to));
+/// Options that only some kinds have must not be given with others.
+void expect_none(const HamiltonianRequest& request, bool takes_gap) {
+  const auto refuse = [&](bool given, const char* option, const char* belongs_to) {
+    if (!given) return;
+    throw ArgumentError(
+        fmt::format("{} is given, but --kind is {}; expected it with {} only", option, name(request.kind), belongs_to));
+  };
+  refuse(!takes_gap && request.gap, "--gap", "polyacetylene, graphene and prescribed");
+  refuse(request.filling.has_value(), "--filling", "prescribed");
+  refuse(request.seed.has_value(), "--seed", "prescribed");
 }
 
 /// The size that is asked for.
@@ -52,18 +53,6 @@ Index asked_size(const HamiltonianRequest& request, const std::function<bool(Ind
   const auto nearest = below > 0 ? fmt::format("{} and {}", below, above) : fmt::format("{}", above);
   throw ArgumentError(fmt::format("--size is {}, but {} can't have as many sites; the nearest numbers are {}", size,
                                   name(request.kind), nearest));
-}
-
-void expect_no_gap(const HamiltonianRequest& request) {
-  expect_none(request.gap.has_value(), "--gap", request.kind, "polyacetylene, graphene and prescribed");
-}
-
-void expect_no_filling(const HamiltonianRequest& request) {
-  expect_none(request.filling.has_value(), "--filling", request.kind, "prescribed");
-}
-
-void expect_no_seed(const HamiltonianRequest& request) {
-  expect_none(request.seed.has_value(), "--seed", request.kind, "prescribed");
 }
 
 // Along its axis of five a fullerene of this family has a pentagon, five atoms that each hang on one of it, `rings`
@@ -116,9 +105,7 @@ double gap_of_c60() {
 }
 
 Hamiltonian make_fullerene(const HamiltonianRequest& request) {
-  expect_no_gap(request);
-  expect_no_filling(request);
-  expect_no_seed(request);
+  expect_none(request, false);
   const bool is_c60 = request.kind == HamiltonianKind::c60;
   if (is_c60 && request.size.value_or(60) != 60) {
     throw ArgumentError(fmt::format("--size is {}, but c60 has 60 sites; --kind fullerene has others", *request.size));
@@ -146,8 +133,7 @@ constexpr double largest_gap = 4;            // where the ring falls into pairs
 double cosine(Index cells) { return cells % 2 == 0 ? 1 : std::cos(std::numbers::pi / static_cast<double>(cells)); }
 
 Hamiltonian make_polyacetylene(const HamiltonianRequest& request) {
-  expect_no_filling(request);
-  expect_no_seed(request);
+  expect_none(request, true);
   const Index size = asked_size(request, [](Index n) { return n >= 4 && n % 2 == 0; });
   const double c = cosine(size / 2);
   const double least = 2 * std::sqrt(2 * (1 - c));
@@ -208,8 +194,7 @@ double least_level(const Torus& torus) {
 }
 
 Hamiltonian make_graphene(const HamiltonianRequest& request) {
-  expect_no_filling(request);
-  expect_no_seed(request);
+  expect_none(request, true);
   // Two sites a cell; a torus one cell wide would bind an atom to another twice.
   const Index size = asked_size(request, [](Index n) { return n % 2 == 0 && torus_of(n / 2).a >= 2; });
   const Torus torus = torus_of(size / 2);
@@ -343,23 +328,7 @@ Hamiltonian make_prescribed(const HamiltonianRequest& request) {
 
 }  // namespace
 
-std::string_view name(HamiltonianKind kind) { return kinds[static_cast<std::size_t>(kind)].second; }
-
-std::string all_hamiltonian_kinds() {
-  std::string result;
-  for (const auto& [kind, text] : kinds) {
-    const bool last = kind == kinds.back().first;
-    result += fmt::format("{}{}", result.empty() ? "" : last ? " or " : ", ", text);
-  }
-  return result;
-}
-
-HamiltonianKind parse_hamiltonian_kind(std::string_view text) {
-  for (const auto& [kind, candidate] : kinds) {
-    if (text == candidate) return kind;
-  }
-  throw ArgumentError(fmt::format("'{}' is unknown; expected {}", text, all_hamiltonian_kinds()));
-}
+std::string_view name(HamiltonianKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
 Hamiltonian make_hamiltonian(const HamiltonianRequest& request) {
   switch (request.kind) {

@@ -18,12 +18,6 @@ enum class HamiltonianKind : unsigned char { c60, fullerene, polyacetylene, grap
 /// "c60" and so on.
 [[nodiscard]] std::string_view name(HamiltonianKind kind);
 
-/// "c60, fullerene, ... and prescribed", for help and errors.
-[[nodiscard]] std::string all_hamiltonian_kinds();
-
-/// \throws ArgumentError  naming the text and all that it could be
-[[nodiscard]] HamiltonianKind parse_hamiltonian_kind(std::string_view text);
-
 /// What is asked for; what is not given has a value of the kind's own.
 struct HamiltonianRequest {
   HamiltonianKind kind = HamiltonianKind::c60;

@@ -7,6 +7,7 @@
 #include <map>
 #include <system_error>
 
+#include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
@@ -27,21 +28,13 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int format_number = 4;
+constexpr int format_number = 5;
 constexpr Index most_bytes = Index{64} << 20;
 constexpr Index word_bytes = 8;
 constexpr std::string_view checksum_key = "\"checksum\": \"";
 constexpr std::size_t digits = 16;
 
-/// A word as its place shuffles it, one to one (splitmix64): sums of such words do not depend on who adds them up.
-std::uint64_t shuffled(std::uint64_t word, std::uint64_t place) {
-  std::uint64_t x = word ^ (0x9e3779b97f4a7c15U * (place + 1));
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31U);
-}
-
-/// Of bytes that begin with word number `first`.
+/// Of bytes that begin with word number `first`: places mix words one to one, and it does not matter who adds them up.
 std::uint64_t sum_of_words(std::string_view bytes, std::uint64_t first) {
   std::uint64_t sum = 0;
   for (std::size_t at = 0; at < bytes.size(); at += word_bytes) {
@@ -49,7 +42,7 @@ std::uint64_t sum_of_words(std::string_view bytes, std::uint64_t first) {
     std::ranges::copy(bytes.substr(at, word_bytes), part.begin());
     std::uint64_t word = 0;
     std::memcpy(&word, part.data(), sizeof word);
-    sum += shuffled(word, first + at / word_bytes);
+    sum += random_bits(word, first + at / word_bytes);
   }
   return sum;
 }
@@ -73,7 +66,7 @@ std::string take_checksum(std::string& text) {
 }
 
 /// Any change of one byte changes it.
-std::uint64_t checksum(std::string_view bytes) { return sum_of_words(bytes, 0) + shuffled(bytes.size(), ~0ULL - 1); }
+std::uint64_t checksum(std::string_view bytes) { return sum_of_words(bytes, 0) + random_bits(bytes.size(), ~0ULL - 1); }
 
 /// The `checksum` of all bytes of a file, each rank reading its part.
 std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
@@ -93,7 +86,7 @@ std::uint64_t checksum_of_file(mpi::Context& context, const std::string& path) {
         });
   });
   for (const std::uint64_t other : mpi::all_gather(context.comm(), std::exchange(sum, 0))) sum += other;
-  return sum + shuffled(static_cast<std::uint64_t>(size), ~0ULL - 1);
+  return sum + random_bits(static_cast<std::uint64_t>(size), ~0ULL - 1);
 }
 
 /// The checksum of what a job reads: of all bytes of the file, and of an HDF5 file also of which data set `path` names,

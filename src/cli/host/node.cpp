@@ -42,7 +42,7 @@ std::string value_in(const char* path, std::string_view key) {
 
 Index kibibytes(std::string_view key) { return std::atoll(value_in("/proc/meminfo", key).c_str()) * 1024; }
 
-Index number_in(const char* path) {
+Index number_of_file(const char* path) {
   std::ifstream file(path);
   Index number = 0;
   return file >> number ? number : 0;  // "max" is no number
@@ -52,10 +52,10 @@ Index number_in(const char* path) {
 
 NodeMemory node_memory() {
   NodeMemory memory{kibibytes("MemTotal"), kibibytes("MemAvailable")};
-  const Index limit = number_in("/sys/fs/cgroup/memory.max");
+  const Index limit = number_of_file("/sys/fs/cgroup/memory.max");
   if (limit > 0 && limit < memory.total) {
     memory.total = limit;
-    memory.available = std::min(memory.available, limit - number_in("/sys/fs/cgroup/memory.current"));
+    memory.available = std::min(memory.available, limit - number_of_file("/sys/fs/cgroup/memory.current"));
   }
   return memory;
 }

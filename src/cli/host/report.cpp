@@ -32,6 +32,11 @@ nlohmann::ordered_json json_of(const MemoryEstimate& memory) {
 
 std::string_view order_name(StorageOrder order) { return order == StorageOrder::row_major ? "C" : "F"; }
 
+std::string_view status_of(iterate::End end) {
+  if (end == iterate::End::converged) return "converged";
+  return end == iterate::End::limit ? "iteration limit" : "numerical limit";
+}
+
 nlohmann::ordered_json scalar_json(const Scalar& scalar, io::DType dtype) {
   return io::with_dtype(dtype, [&]<class T>() -> nlohmann::ordered_json {
     if constexpr (std::is_integral_v<T>) return scalar.as<T>();
@@ -65,6 +70,14 @@ void Report::put(std::string_view key, const nlohmann::ordered_json& value) {
 
 void Report::line(std::string_view what, std::string_view words) {
   summary_ += fmt::format("{:{}}{:<{}}{}\n", "", indent_, what, label_width_, words);
+}
+
+void Report::iterations(const iterate::State& state, double seconds, Index resumed_at, std::string_view more) {
+  line("status", fmt::format("{}: {}", fact("status", status_of(state.end)), fact("reason", state.reason)));
+  line("iterated", fmt::format("{} in {}{}", counted(fact("iterations", state.step), "iteration"),
+                               seconds_text(fact("iterate_seconds", seconds)), more));
+  if (fact("resumed_at", resumed_at) > 0) line("resumed", fmt::format("after iteration {}", resumed_at));
+  tile(fmt::format("{}", state.step), state.step == 1 ? "iteration" : "iterations");
 }
 
 void Report::page_head(std::string subject, std::string summary) {

@@ -6,11 +6,13 @@
 #include <type_traits>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "plait/base/index.hpp"
 #include "plait/io/dtype.hpp"
 #include "plait/io/file_kind.hpp"
+#include "plait/iterate/solver.hpp"
 #include "plait/layout/shape.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -37,6 +39,9 @@ struct Moved {
 
 /// "C" or "F", as NumPy has it.
 [[nodiscard]] std::string_view order_name(StorageOrder order);
+
+/// "converged", "iteration limit" or "numerical limit"
+[[nodiscard]] std::string_view status_of(iterate::End end);
 
 /// A name, such as a file's: null where none was given.
 [[nodiscard]] inline nlohmann::ordered_json name_or_null(const std::string& name) {
@@ -85,6 +90,17 @@ class Report {
     put(key, name_or_null(name));
     return name;
   }
+
+  /// A fact that is also a row of the page; returns its words.
+  template <class T>
+  std::string fact_in_row(std::string_view key, std::string what, const T& value, std::string_view format = "{}") {
+    std::string words = fmt::format(fmt::runtime(format), fact(key, value));
+    row(std::move(what), words);
+    return words;
+  }
+  /// How iterations ended, how many there were, how long they took, and `more` words about that; and after how many a
+  /// checkpoint was gone on from.
+  void iterations(const iterate::State& state, double seconds, Index resumed_at, std::string_view more = {});
 
   /// A line of the summary, as it is; and lines that have their ends.
   void head(const std::string& words) { summary_ += words + "\n"; }

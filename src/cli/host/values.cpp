@@ -33,23 +33,15 @@ Index parse_byte_count(std::string_view text) {
   return count;
 }
 
-namespace {
-
-bool is_extent(std::string_view text, Index& extent) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), extent);
-  return failure == std::errc() && end == text.data() + text.size() && extent >= 0;
-}
-
-}  // namespace
-
 layout::Shape parse_shape(std::string_view text) {
-  const auto cross = text.find('x');
-  layout::Shape shape;
-  const bool parsed = cross != std::string_view::npos && is_extent(text.substr(0, cross), shape.rows) &&
-                      is_extent(text.substr(cross + 1), shape.columns);
-  if (!parsed) throw ArgumentError(fmt::format("'{}' is no shape; expected rows x columns, such as 8000x6000", text));
-  static_cast<void>(layout::elements(shape));
-  return shape;
+  const auto cross = std::min(text.find('x'), text.size());
+  const auto rows = number_in<Index>(text.substr(0, cross));
+  const auto columns = number_in<Index>(text.substr(std::min(cross + 1, text.size())));
+  if (!rows || !columns || *rows < 0 || *columns < 0) {
+    throw ArgumentError(fmt::format("'{}' is no shape; expected rows x columns, such as 8000x6000", text));
+  }
+  static_cast<void>(layout::elements({*rows, *columns}));
+  return {*rows, *columns};
 }
 
 namespace {
@@ -78,13 +70,7 @@ namespace {
 template <class T>
 std::optional<T> number(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);  // which from_chars does not know
-  T value{};
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if constexpr (std::is_floating_point_v<T>) {
-    if (!std::isfinite(value)) return std::nullopt;
-  }
-  return value;
+  return number_in<T>(text);
 }
 
 // The texts of the real and of the imaginary part; whether they are numbers is for others to tell.

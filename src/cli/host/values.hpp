@@ -5,10 +5,12 @@
 #include <complex>
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,16 +29,24 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// All of a text as a number: nothing where it is none, or out of the range of T.
+template <class T>
+[[nodiscard]] std::optional<T> number_in(std::string_view text) {
+  T number{};
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(number)) return std::nullopt;
+  }
+  return number;
+}
+
 /// A finite number, such as 1e-9.
 ///
 /// \throws ArgumentError
 [[nodiscard]] inline double parse_number(std::string_view text) {
-  double number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
-    throw ArgumentError(fmt::format("'{}' is no number; expected one such as 0.25 or 1e-9", text));
-  }
-  return number;
+  if (const auto number = number_in<double>(text)) return *number;
+  throw ArgumentError(fmt::format("'{}' is no number; expected one such as 0.25 or 1e-9", text));
 }
 
 /// \throws ArgumentError  no number, or one that is not positive
@@ -44,6 +54,13 @@ class UsageError : public std::runtime_error {
   const double number = parse_number(text);
   if (number > 0) return number;
   throw ArgumentError(fmt::format("{} is not positive; expected a number > 0", text));
+}
+
+/// \throws ArgumentError  no number, or one below 0
+[[nodiscard]] inline double parse_not_negative(std::string_view text) {
+  const double number = parse_number(text);
+  if (number >= 0) return number;
+  throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
 }
 
 /// A factor of the steps of an iteration, above 1 where they are to overshoot.
@@ -56,12 +73,9 @@ class UsageError : public std::runtime_error {
 
 /// \throws ArgumentError  no whole number, or one below `least`
 [[nodiscard]] inline Index parse_count(std::string_view text, Index least) {
-  Index count = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (failure != std::errc() || end != text.data() + text.size() || count < least) {
-    throw ArgumentError(fmt::format("'{}' is no count; expected a whole number, {} at least", text, least));
-  }
-  return count;
+  const auto count = number_in<Index>(text);
+  if (count && *count >= least) return *count;
+  throw ArgumentError(fmt::format("'{}' is no count; expected a whole number, {} at least", text, least));
 }
 
 [[nodiscard]] inline Index parse_positive_count(std::string_view text) { return parse_count(text, 1); }

@@ -131,8 +131,8 @@ class Balance final : public ScalingJob {
   void report_own(Report& report, PageFacts& page) const override {
     report.fact("output", output_json(options_.of_rows));
     report.fact_or_null("matrix", options_.output);
-    fact_in_row(report, "sum", "what a row is to sum up to", sum_);
-    fact_in_row(report, "masked", "masked rows", masked_);
+    report.fact_in_row("sum", "what a row is to sum up to", sum_);
+    report.fact_in_row("masked", "masked rows", masked_);
     report.line("masked", fmt::format("{} of {} without entries", masked_, counted(file_.shape.rows, "row")));
     if (const auto* header = sparse_header(file_)) report.fact("entries", header->entries);
     page.plan = "the balanced matrix";

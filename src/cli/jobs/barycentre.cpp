@@ -141,7 +141,7 @@ class Barycentre final : public CostJob {
     constexpr std::size_t most_rows = 64;
     const std::size_t count = histogram_costs_.size();
     report.row("histograms", fmt::format("{}", count));
-    fact_in_row(report, "epsilon", "epsilon", options_.epsilon);
+    report.fact_in_row("epsilon", "epsilon", options_.epsilon);
     for (std::size_t k = 0; k < std::min(count, most_rows); ++k) {
       report.row(fmt::format("cost to histogram {}", k), fmt::format("{}", histogram_costs_[k]));
     }

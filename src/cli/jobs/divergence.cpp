@@ -175,14 +175,14 @@ class DivergenceJob final : public CostJob {
 
   void report_own(Report& report, PageFacts& page) const override {
     const bool is_rounding = value_ != 0 && std::abs(value_) <= rounding_;
-    fact_in_row(report, "value", "divergence", value_);
-    fact_in_row(report, "rounding", "what rounding may leave of it", rounding_);
+    report.fact_in_row("value", "divergence", value_);
+    report.fact_in_row("rounding", "what rounding may leave of it", rounding_);
     report.line("value",
                 fmt::format("{:.10g}{}; duality gap {:.2g}", value_,
                             is_rounding ? fmt::format(" (rounding alone may give {:.2g})", rounding_) : "", gap_));
     report.line("OT", fmt::format("rows to columns {:.10g}, among the rows {:.10g}, among the columns {:.10g}",
                                   between_, within_rows_, within_columns_));
-    fact_in_row(report, "epsilon", "epsilon", options_.epsilon);
+    report.fact_in_row("epsilon", "epsilon", options_.epsilon);
     report.fact("rho", number_or_null(options_.rho.rows));
     if (!options_.rho.is_balanced()) report.row("rho", fmt::format("{}", options_.rho.rows));
     report.fact("marginals", nlohmann::ordered_json{{"rows", name_or_null(options_.rows)},
@@ -194,7 +194,7 @@ class DivergenceJob final : public CostJob {
     report.row("OT between both", fmt::format("{}", between_));
     report.row("OT within the rows", fmt::format("{}", within_rows_));
     report.row("OT within the columns", fmt::format("{}", within_columns_));
-    fact_in_row(report, "duality_gap", "what the plans make of the divergence, less what the potentials do", gap_);
+    report.fact_in_row("duality_gap", "what the plans make of the divergence, less what the potentials do", gap_);
     report.fact("mass", check_.mass);
     report.fact_or_null("row_gradient", options_.of_rows);
     report.fact_or_null("column_gradient", options_.of_columns);

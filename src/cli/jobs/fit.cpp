@@ -62,9 +62,8 @@ Example:
     options.writes("--predictions", predictions_, kind::matrix, "What the model says of the samples of --predict")
         ->group(group::one_of);
     options.reads("--predict", others_, "Other samples, as many columns, to say the labels of");
-    add_value(
-        options, "--l2", options_.l2, [](const std::string& text) { return parse_not_negative(text); }, "LAMBDA",
-        "The weight of |W|^2 / 2; 1e-4 by default. scikit-learn's C is 1/(n LAMBDA), its alpha n LAMBDA");
+    add_value(options, "--l2", options_.l2, parse_not_negative, "LAMBDA",
+              "The weight of |W|^2 / 2; 1e-4 by default. scikit-learn's C is 1/(n LAMBDA), its alpha n LAMBDA");
     add_flag(options, "--no-intercept", no_intercept_, "Without b");
     add_value(options, "--held-out", held_out_.share, parse_share, "SHARE",
               "Samples to look at afterwards, and not to learn from, drawn at random; 0 by default");
@@ -145,15 +144,7 @@ Example:
     report.line("method", fmt::format("{}, lambda {:g}", report.fact("method", name(options_.method)),
                                       report.fact("l2", options_.l2)));
     report.fact("seed", seed_);
-    const char* const status = state_.end == iterate::End::converged ? "converged"
-                               : state_.end == iterate::End::limit   ? "iteration limit"
-                                                                     : "numerical limit";
-    report.line("status", fmt::format("{}: {}", report.fact("status", status), report.fact("reason", state_.reason)));
-    report.line("iterated", fmt::format("{} in {}", counted(report.fact("iterations", state_.step), "iteration"),
-                                        seconds_text(report.fact("iterate_seconds", iterate_seconds_))));
-    if (report.fact("resumed_at", resumed_at_) > 0) {
-      report.line("resumed", fmt::format("after iteration {}", resumed_at_));
-    }
+    report.iterations(state_, iterate_seconds_, resumed_at_);
     report.fact("objectives", objectives_);
     report.line("objective", fmt::format("{:.10g}; gradient {:.2e}", report.fact("objective", objectives_.back()),
                                          report.fact("gradient", state_.error)));
@@ -170,26 +161,18 @@ Example:
     report.fact_or_null("predictions", predictions_);
     report.fact_or_null("report", settings.page);
     work.report_end(report, "");
-    if (state_.end != iterate::End::converged) print_warning(fmt::format("{}: {}", status, state_.reason));
+    if (state_.end != iterate::End::converged) {
+      print_warning(fmt::format("{}: {}", status_of(state_.end), state_.reason));
+    }
   }
 
   void draw(Report& report, Work& work) override {
     report.page_head(input_, fmt::format("{} on {}", model_name(), counted(work.context.size(), "rank")));
-    report.tile(fmt::format("{}", state_.step), state_.step == 1 ? "iteration" : "iterations");
     report.tile(fmt::format("{:.4g}", quality_.training), model_ == Model::linear ? "R²" : "accuracy");
-    std::vector<AxisPlot::Point> curve;
-    for (const double each : objectives_) curve.push_back({static_cast<double>(curve.size() + 1), each});
-    const auto [least, most] = std::ranges::minmax(objectives_);
-    AxisPlot plot({"iteration", Scale::counts, 0, std::max(2.0, static_cast<double>(curve.size()))},
-                  axis_around("objective", Scale::linear, least, most, 0), 320, "The objective over iterations");
-    plot.curve("compute", "objective", curve);
-    report.figure("<h2>Objective</h2>\n" + plot.svg());
+    report.figure(objective_figure("objective", objectives_, {}));
   }
 
  private:
-  [[nodiscard]] static double parse_not_negative(const std::string& text) {
-    return parse_number(text) == 0 ? 0 : parse_positive_number(text);
-  }
   [[nodiscard]] static double parse_share(const std::string& text) {
     const double share = parse_not_negative(text);
     if (share < 1) return share;

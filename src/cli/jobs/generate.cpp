@@ -11,12 +11,8 @@ namespace plait::cli {
 namespace {
 
 std::uint64_t parse_seed(std::string_view text) {
-  std::uint64_t seed = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (failure != std::errc() || end != text.data() + text.size()) {
-    throw ArgumentError(fmt::format("'{}' is no seed; expected a whole number from 0 to 2^64 - 1", text));
-  }
-  return seed;
+  if (const auto seed = number_in<std::uint64_t>(text)) return *seed;
+  throw ArgumentError(fmt::format("'{}' is no seed; expected a whole number from 0 to 2^64 - 1", text));
 }
 
 template <class T>
@@ -91,9 +87,7 @@ Example:
     add_choice(options, "--order", order_, {{"C", StorageOrder::row_major}, {"F", StorageOrder::column_major}}, "C|F",
                "How the file holds the matrix: {}; by rows (C) or by columns (F)");
     constexpr const char* its_group = "Hamiltonian";
-    add_value(options, "--kind", kind_, parse_hamiltonian_kind, "KIND",
-              fmt::format("Model, required: {}", all_hamiltonian_kinds()))
-        ->group(its_group);
+    add_choice(options, "--kind", kind_, kinds(), "KIND", "Model, required: {}")->group(its_group);
     add_value(options, "--size", request_.size, parse_positive_count, "COUNT", "Sites, the number of rows")
         ->group(its_group);
     add_value(options, "--gap", request_.gap, parse_number, "ENERGY",
@@ -107,7 +101,11 @@ Example:
 
   void check() override {
     if (is_hamiltonian_) {
-      if (!kind_) throw UsageError(fmt::format("--kind is missing, expected {}", all_hamiltonian_kinds()));
+      if (!kind_) {
+        std::vector<std::string> words;
+        for (const auto& each : kinds()) words.emplace_back(each.word);
+        throw UsageError(fmt::format("--kind is missing, expected {}", either(words)));
+      }
       if (io::with_dtype(dtype_, []<class T>() { return std::is_integral_v<T>; })) {
         throw UsageError(
             fmt::format("--dtype: a Hamiltonian can't be {}, expected f32, f64, c64 or c128", io::name(dtype_)));
@@ -174,6 +172,12 @@ Example:
   }
 
  private:
+  static std::vector<Choice<std::optional<HamiltonianKind>>> kinds() {
+    using enum HamiltonianKind;
+    std::vector<Choice<std::optional<HamiltonianKind>>> choices;
+    for (const auto kind : {c60, fullerene, polyacetylene, graphene, prescribed}) choices.push_back({name(kind), kind});
+    return choices;
+  }
   [[nodiscard]] std::uint64_t seed() const { return request_.seed.value_or(0); }
   [[nodiscard]] Index bytes() const { return layout::elements(shape_) * io::bytes(dtype_); }
   [[nodiscard]] layout::Layout slabs(const mpi::Context& context) const {

@@ -11,8 +11,7 @@
 #include "plait/kmeans/start.hpp"
 
 #include "cli/host/job.hpp"
-#include "cli/pictures/axis_plot.hpp"
-#include "cli/pictures/plane.hpp"
+#include "cli/kmeans/clusters.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {
@@ -88,16 +87,10 @@ Example:
     report.fact("precision", is_float() ? "f32" : "f64");
     report.fact("seed", seed_);
     report.line("start", report.fact("start", start_));
-    const char* const status = state_.end == iterate::End::converged ? "converged" : "iteration limit";
-    report.line("status", fmt::format("{}: {}", report.fact("status", status), report.fact("reason", state_.reason)));
     const std::string share = fmt::format("{:.3g}", 100 * report.fact("computed_share", computed_share_));
-    report.line("iterated", fmt::format("{} in {}; {} % of distances computed{}",
-                                        counted(report.fact("iterations", state_.step), "iteration"),
-                                        seconds_text(report.fact("iterate_seconds", iterate_seconds_)), share,
-                                        share == "100" ? "" : ", bounds told the others"));
-    if (report.fact("resumed_at", resumed_at_) > 0) {
-      report.line("resumed", fmt::format("after iteration {}", resumed_at_));
-    }
+    report.iterations(
+        state_, iterate_seconds_, resumed_at_,
+        fmt::format("; {} % of distances computed{}", share, share == "100" ? "" : ", bounds told the others"));
     report.fact("objectives", objectives_);
     report.line("objective",
                 fmt::format("{:.10g}, the sum of squared distances", report.fact("objective", objective_)));
@@ -109,7 +102,7 @@ Example:
                                             : fmt::format("; {} had none once, and got the farthest one",
                                                           counted(refilled_, "cluster"))));
     report.line("check", fmt::format("passed: none of {} has a nearer centre than its own",
-                                     counted(report.fact("check.points", checked_), "point")));
+                                     counted(report.fact("check.points", std::ssize(sample_.labels)), "point")));
     report.fact("output", output_json(output_));
     report.fact_or_null("centres", centres_path_);
     report.fact_or_null("report", settings.page);
@@ -120,25 +113,12 @@ Example:
     report.page_head(
         input_, fmt::format("{} of {} on {}; {}", counted(clusters_, "cluster"), counted(file_.shape.rows, "point"),
                             counted(work.context.size(), "rank"), svg::escaped(state_.reason)));
-    report.tile(fmt::format("{}", state_.step), state_.step == 1 ? "iteration" : "iterations");
     report.tile(fmt::format("{:.4g}", objective_), "sum of squared distances");
     report.tile(fmt::format("{:.3g} %", 100 * computed_share_), "of distances computed");
-    report.figure(points_figure());
-    std::vector<AxisPlot::Point> curve;
-    for (const double each : objectives_) curve.push_back({static_cast<double>(curve.size() + 1), each});
-    const auto [least, most] = std::ranges::minmax(objectives_);
-    const bool is_logarithmic = least > 0 && most >= 10 * least;
-    const std::string title = "sum of squared distances";
-    AxisPlot plot({"iteration", Scale::counts, 0, std::max(2.0, static_cast<double>(curve.size()))},
-                  is_logarithmic ? logarithmic_axis(title, objectives_, false)
-                                 : axis_around(title, Scale::linear, least, most, 0),
-                  320, "The objective over iterations");
-    plot.curve("compute", "objective", curve);
-    report.figure(
-        "<h2>Objective</h2>\n" + plot.svg() +
-        fmt::format("<p class=\"soft\">The sum of squared distances of points to the means of their clusters, "
-                    "after each iteration{}. It never rises.</p>\n",
-                    is_logarithmic ? ", on a logarithmic scale" : ""));
+    report.figure(clusters_figure(sample_, file_.shape));
+    report.figure(objective_figure("sum of squared distances", objectives_,
+                                   "The sum of squared distances of points to the means of their clusters, after each "
+                                   "iteration. It never rises."));
   }
 
  private:
@@ -189,55 +169,15 @@ Example:
     std::array<double, 2> computed{solver.assignment().computed(), solver.assignment().without_bounds()};
     mpi::all_reduce(context.comm(), computed, mpi::Operation::sum());
     computed_share_ = computed[0] / computed[1];
-    look_at_sample(work, points, solver);
-    if (wrong_ > 0) {
+    sample_ = sample_of(points, solver);
+    if (sample_.wrong > 0) {
       throw Error(ErrorKind::other,
                   fmt::format("the check failed: {} of {} points have a nearer centre than their own; "
                               "nothing was written",
-                              wrong_, checked_));
+                              sample_.wrong, sample_.labels.size()));
     }
     write(work, points, solver);
     checkpoints.end(state_.end, state_.reason);
-  }
-
-  /// Points at random places: whether their labels are right, and where they lie, for the page.
-  template <class T>
-  void look_at_sample(Work& work, const kmeans::Points<T>& points, const kmeans::Solver<T>& solver) {
-    constexpr Index most = 2000;
-    checked_ = std::min(most, points.count());
-    std::vector<Index> rows;
-    for (Index i = 0; i < checked_; ++i) {
-      const double place = (static_cast<double>(i) + random_uniform(1, static_cast<std::uint64_t>(i))) /
-                           static_cast<double>(checked_) * static_cast<double>(points.count());
-      rows.push_back(std::min(points.count() - 1, static_cast<Index>(place)));
-    }
-    std::vector<Index> labels(at(checked_));
-    for (std::size_t s = 0; s < rows.size(); ++s) {
-      const Index i = rows[s] - points.first();
-      if (i >= 0 && i < points.own().rows) labels[s] = solver.assignment().labels()[at(i)];
-    }
-    mpi::all_reduce(work.context.comm(), std::span<Index>(labels), mpi::Operation::sum());
-    const std::vector<T> sample = points.rows(rows);
-    const Index d = points.dimension();
-    const double room = 8 * static_cast<double>(d + 4) * double{std::numeric_limits<T>::epsilon()};
-    for (Index s = 0; s < checked_; ++s) {
-      const auto distance = [&](Index j) {
-        double sum = 0;
-        for (Index c = 0; c < d; ++c)
-          sum += std::pow(double{sample[at(s * d + c)]} - double{solver.centres().data[j * d + c]}, 2);
-        return sum;
-      };
-      const double own = distance(labels[at(s)]);
-      for (Index j = 0; j < clusters_; ++j) {
-        if (distance(j) >= own * (1 - room)) continue;
-        ++wrong_;
-        break;
-      }
-    }
-    if (settings.page.empty() || work.context.rank() != 0) return;
-    sample_.assign(sample.begin(), sample.end());
-    centres_.assign(solver.centres().data, solver.centres().data + clusters_ * d);
-    labels_ = labels;
   }
 
   template <class T>
@@ -261,37 +201,6 @@ Example:
     }
   }
 
-  [[nodiscard]] std::string points_figure() const {
-    constexpr std::array marks{"plait", "gate", "network", "combine", "node", "self", "peer", "level"};
-    const auto d = at(file_.shape.columns);
-    const Plane plane(sample_, d);
-    std::vector<std::pair<double, double>> places;
-    for (const auto& numbers : {sample_, centres_}) {
-      for (std::size_t p = 0; p + d <= numbers.size(); p += d)
-        places.push_back(plane.place(std::span(numbers).subspan(p, d)));
-    }
-    const auto [left, right] = std::ranges::minmax(places, {}, [](const auto& place) { return place.first; });
-    const auto [low, high] = std::ranges::minmax(places, {}, [](const auto& place) { return place.second; });
-    const bool is_plane = d <= 2;
-    const auto [across, up] = plane_axes(is_plane ? "coordinate 0" : "first principal axis",
-                                         is_plane ? "coordinate 1" : "second principal axis",
-                                         {left.first, right.first, low.second, high.second});
-    AxisPlot plot(across, d == 1 ? PlotAxis{"", Scale::unmarked, -1, 1} : up, d == 1 ? 120 : plane_height,
-                  "Points in the colours of their clusters, and the centres of these");
-    for (std::size_t p = 0; p < places.size(); ++p) {
-      const bool is_centre = p >= labels_.size();
-      const Index cluster = is_centre ? static_cast<Index>(p - labels_.size()) : labels_[p];
-      plot.point(is_centre ? "ink" : marks[at(cluster) % marks.size()], {places[p].first, places[p].second},
-                 is_centre ? 4 : 2, fmt::format("{} {}", is_centre ? "centre of cluster" : "cluster", cluster));
-    }
-    return fmt::format(
-        "<h2>Clusters</h2>\n{}<p class=\"soft\">{} of {}{}; dark: the centres. Colours come again after {} "
-        "clusters.</p>\n",
-        plot.svg(), labels_.size(), counted(file_.shape.rows, "point"),
-        is_plane ? "" : fmt::format(", along the two axes that have {:.0f} % of their variance", 100 * plane.shown()),
-        marks.size());
-  }
-
   std::string input_, output_, centres_path_;
   std::string start_ = "++";
   Index clusters_ = 0;
@@ -303,10 +212,8 @@ Example:
   double objective_ = 0, computed_share_ = 0, iterate_seconds_ = 0;
   std::vector<double> objectives_;
   std::vector<Index> sizes_;
-  Index refilled_ = 0, resumed_at_ = 0, checked_ = 0, wrong_ = 0;
-  // On rank 0, for the page.
-  std::vector<double> sample_, centres_;
-  std::vector<Index> labels_;
+  Index refilled_ = 0, resumed_at_ = 0;
+  ClusterSample sample_;
 };
 
 }  // namespace

@@ -145,12 +145,9 @@ Example: the product of a tall matrix's transpose with itself, on 4 ranks
 
  private:
   static int parse_layers(std::string_view text) {
-    int layers = 0;
-    const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), layers);
-    if (failure != std::errc() || end != text.data() + text.size() || layers < 1) {
-      throw ArgumentError(fmt::format("'{}' is no number of layers; expected a whole number from 1 on", text));
-    }
-    return layers;
+    const auto layers = number_in<int>(text);
+    if (layers && *layers >= 1) return *layers;
+    throw ArgumentError(fmt::format("'{}' is no number of layers; expected a whole number from 1 on", text));
   }
 
   void expect_same_type(const std::string& path, io::DType dtype) const {

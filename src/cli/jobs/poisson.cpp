@@ -106,11 +106,6 @@ Example: flow through a medium of permeability k from side 0- to side 0+
 
   void report(Report& report, Work& work) override {
     const PoissonOutcome& its = outcome_;
-    const auto row = [&](const char* key, const char* what, const auto& value, const std::string& text) {
-      report.fact(key, value);
-      report.row(what, text);
-      return text;
-    };
     const std::string shape = io::to_string(task_.input_file.extents);
     const std::string_view points = report.fact("at", task_.points == poisson::Points::cells ? "cells" : "nodes");
     report.fact("input", input_json(task_.input, task_.input_file));
@@ -132,7 +127,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact("omega", its.omega);
     report.line("method", method);
     report.row("method", method);
-    row("jump", "largest ratio of k between neighbours", its.jump, fmt::format("{:.6g}", its.jump));
+    report.fact_in_row("jump", "largest ratio of k between neighbours", its.jump, "{:.6g}");
     report.fact("parts", its.parts);
     report.fact("outside_points", its.outside_points);
     if (!task_.mask.empty()) {
@@ -144,21 +139,12 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       report.line("domain", domain);
       report.row("points inside", domain);
     }
-    const char* const status = its.state.end == iterate::End::converged ? "converged"
-                               : its.state.end == iterate::End::limit   ? "iteration limit"
-                                                                        : "numerical limit";
-    report.line("status",
-                fmt::format("{}: {}", report.fact("status", status), report.fact("reason", its.state.reason)));
-    const Index steps = its.state.step;
-    report.line("iterated", fmt::format("{} in {}", counted(report.fact("iterations", steps), "iteration"),
-                                        seconds_text(report.fact("iterate_seconds", its.iterate_seconds))));
-    if (report.fact("resumed_at", its.resumed_at) > 0)
-      report.line("resumed", fmt::format("after iteration {}", its.resumed_at));
+    report.iterations(its.state, its.iterate_seconds, its.resumed_at);
     report.fact("errors", its.errors);
     report.fact("tolerance", task_.tolerance);
-    report.line("check",
-                row("residual", "‖b - A u‖/‖b‖, computed again", its.residual, fmt::format("{:.2e}", its.residual)) +
-                    " = ||b - A u||/||b||, computed again");
+    const std::string residual =
+        report.fact_in_row("residual", "‖b - A u‖/‖b‖, computed again", its.residual, "{:.2e}");
+    report.line("check", residual + " = ||b - A u||/||b||, computed again");
     double inflow = 0, size = std::abs(its.balance.source);
     std::vector<std::array<double, 2>> sides;
     std::string by_side;
@@ -178,7 +164,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       by_side += fmt::format(", from outside {:.6g}", its.balance.from_outside);
     }
     const double off = report.fact("imbalance", size > 0 ? std::abs(its.balance.source + inflow) / size : 0);
-    row("source", "integral of f", its.balance.source, fmt::format("{:.8g}", its.balance.source));
+    report.fact_in_row("source", "integral of f", its.balance.source, "{:.8g}");
     report.row("inflow through sides", by_side);
     const std::optional<double> subtracted =
         report.fact("subtracted_mean", task_.project ? its.subtracted : std::nullopt);
@@ -202,11 +188,12 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.line(
         "u", fmt::format("{:.8g} to {:.8g}", report.fact("lowest", its.lowest), report.fact("highest", its.highest)));
     work.report_end(report, "");
-    report.tile(fmt::format("{}", steps), steps == 1 ? "iteration" : "iterations");
     report.tile(fmt::format("{:.1e}", its.residual), "‖b - A u‖/‖b‖");
     report.tile(level ? fmt::format("{:.1e}", level->mean_square) : "-", "error of the discretisation");
     report.tile(seconds_text(work.seconds), "in all");
-    if (its.state.end != iterate::End::converged) print_warning(fmt::format("{}: {}", status, its.state.reason));
+    if (its.state.end != iterate::End::converged) {
+      print_warning(fmt::format("{}: {}", status_of(its.state.end), its.state.reason));
+    }
     double volume = 1;
     for (std::size_t a = 0; a < task_.spacing.size(); ++a) {
       volume *= task_.spacing[a] * static_cast<double>(task_.grid.extents[a]);

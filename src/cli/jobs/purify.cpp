@@ -169,9 +169,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                             task_.is_smeared() ? "" : fmt::format("{} of ", task_.occupied),
                             report.fact("states", task_.states), report.fact("method", task_.method_name())));
     report_iterates(report);
-    const std::string energy = fmt::format("{:.12g}", report.fact("energy", outcome_.energy));
+    const std::string energy =
+        report.fact_in_row("energy", "tr(DH), times the electrons of a state", outcome_.energy, "{:.12g}");
     report.line("energy", energy + (task_.per_state == 2 ? " = 2 tr(D H)" : " = tr(D H)"));
-    report.row("tr(DH), times the electrons of a state", energy);
     report.tile(fmt::format("{:.10g}", outcome_.energy), "energy");
     report.fact("spectrum", json_of_interval(outcome_.state.problem.spectrum));
     report_smearing(report);
@@ -351,19 +351,15 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
 
   void report_check(Report& report) const {
     report.fact("check", "passed");
-    const double trace_error = report.fact("trace_error", outcome_.errors.trace);
-    const double idempotency = report.fact("idempotency_error", outcome_.errors.idempotency);
-    const double commutator = report.fact("commutator_error", outcome_.errors.commutator);
-    const std::string of_squares =
-        task_.is_smeared() ? ""
-                           : fmt::format("||{}|| {:.1e}, ", task_.overlap ? "DSD - D" : "D\u00b2 - D", idempotency);
-    report.line("check", fmt::format("passed: trace error {:.1e}, {}commutator with H {:.1e}", trace_error, of_squares,
+    const auto& [trace, idempotency, commutator, energy, norm] = outcome_.errors;
+    const std::string squares = task_.overlap ? "DSD - D" : "D\u00b2 - D";
+    report.fact_in_row("trace_error", "error of the trace", trace, "{:.2e}");
+    report.fact("idempotency_error", idempotency);
+    if (!task_.is_smeared()) report.row(fmt::format("‖{}‖", squares), fmt::format("{:.2e}", idempotency));
+    report.fact_in_row("commutator_error", "commutator with H", commutator, "{:.2e}");
+    report.line("check", fmt::format("passed: trace error {:.1e}, {}commutator with H {:.1e}", trace,
+                                     task_.is_smeared() ? "" : fmt::format("||{}|| {:.1e}, ", squares, idempotency),
                                      commutator));
-    report.row("error of the trace", fmt::format("{:.2e}", trace_error));
-    if (!task_.is_smeared()) {
-      report.row(task_.overlap ? "‖DSD - D‖" : "‖D² - D‖", fmt::format("{:.2e}", idempotency));
-    }
-    report.row("commutator with H", fmt::format("{:.2e}", commutator));
     if (outcome_.root) {
       const bool is_given = report.fact("inverse_root.given", task_.inverse_root.has_value());
       const Index iterations = report.fact("inverse_root.iterations", outcome_.root->iterations);

@@ -33,29 +33,24 @@ struct HowToScale {
   GridChoice grid;                  // of the method that does not
 };
 
-std::string_view word_of(ScalingMethod method) noexcept {
-  switch (method) {
-    case ScalingMethod::scaling: return "scaling";
-    case ScalingMethod::in_place: return "in-place";
-    case ScalingMethod::algorithm_1: return "algorithm-1";
-    case ScalingMethod::algorithm_2: return "algorithm-2";
-    case ScalingMethod::algorithm_3: return "algorithm-3";
-  }
-  return "";
-}
+/// Their words and, of those that rescale K itself, how they do it.
+struct MethodRow {
+  ScalingMethod method;
+  std::string_view word;
+  sinkhorn::InPlaceForm form = {};
+};
+constexpr std::array<MethodRow, 5> method_rows{
+    {{ScalingMethod::scaling, "scaling"},
+     {ScalingMethod::in_place, "in-place", sinkhorn::InPlaceForm::fused},
+     {ScalingMethod::algorithm_1, "algorithm-1", sinkhorn::InPlaceForm::typical},
+     {ScalingMethod::algorithm_2, "algorithm-2", sinkhorn::InPlaceForm::by_rows},
+     {ScalingMethod::algorithm_3, "algorithm-3", sinkhorn::InPlaceForm::blocked}}};
+
+std::string_view word_of(ScalingMethod method) { return method_rows[static_cast<std::size_t>(method)].word; }
 
 /// Those of COFFEE compute with elements as they are.
 bool is_of_coffee(ScalingMethod method) {
   return method != ScalingMethod::scaling && method != ScalingMethod::in_place;
-}
-
-sinkhorn::InPlaceForm form_of(ScalingMethod method) {
-  switch (method) {
-    case ScalingMethod::algorithm_1: return sinkhorn::InPlaceForm::typical;
-    case ScalingMethod::algorithm_2: return sinkhorn::InPlaceForm::by_rows;
-    case ScalingMethod::algorithm_3: return sinkhorn::InPlaceForm::blocked;
-    default: return sinkhorn::InPlaceForm::fused;
-  }
 }
 
 GridChoice parse_grid(std::string_view text) {
@@ -103,10 +98,7 @@ class Sinkhorn final : public ScalingJob {
     add_limits(command, options_, most_in_all);
     add_start(command, options_, "factors");
     std::vector<Choice<ScalingMethod>> methods;
-    for (const ScalingMethod method : {ScalingMethod::scaling, ScalingMethod::in_place, ScalingMethod::algorithm_1,
-                                       ScalingMethod::algorithm_2, ScalingMethod::algorithm_3}) {
-      methods.push_back({word_of(method), method});
-    }
+    for (const MethodRow& row : method_rows) methods.push_back({row.word, row.method});
     add_choice(command, "--method", how_.method, methods, "METHOD",
                "Algorithm: {}. scaling reads K once an iteration; in-place rescales K each time; the others are those "
                "of COFFEE, to compare");
@@ -204,8 +196,9 @@ class Sinkhorn final : public ScalingJob {
     } else if (how_.method == ScalingMethod::scaling) {
       found.push_back(sinkhorn::scale<T, A>(context(), rows, marginals[0], limits, start));
     } else {
-      found.push_back(
-          sinkhorn::scale_in_place<T, A>(context(), rows, marginals[0], form_of(how_.method), limits, {}, exchange()));
+      found.push_back(sinkhorn::scale_in_place<T, A>(context(), rows, marginals[0],
+                                                     method_rows[static_cast<std::size_t>(how_.method)].form, limits,
+                                                     {}, exchange()));
     }
     end_iterations();
 
@@ -358,13 +351,16 @@ class Sinkhorn final : public ScalingJob {
     report.fact("output", output_json(options_.output));
     report.fact_or_null("row_factors", options_.of_rows);
     report.fact_or_null("column_factors", options_.of_columns);
-    fact_in_row(report, "method", "method", word_of(how_.method));
-    if (is_sparse_) return fact_in_row(report, "entries", "entries in the file", sparse_header(file_)->entries);
+    report.fact_in_row("method", "method", word_of(how_.method));
+    if (is_sparse_) {
+      report.fact_in_row("entries", "entries in the file", sparse_header(file_)->entries);
+      return;
+    }
     if (problems_.size() > 1) return report_problems(report);
     report.fact("grid", grid_ ? nlohmann::ordered_json{{"rows", grid_->rows}, {"columns", grid_->columns}}
                               : nlohmann::ordered_json());
     if (grid_) report.row("grid of ranks", grid_text());
-    fact_in_row(report, "exchange", "exchange of sums", sinkhorn::name(how_.sum_way));
+    report.fact_in_row("exchange", "exchange of sums", sinkhorn::name(how_.sum_way));
   }
 
   HowToScale how_;

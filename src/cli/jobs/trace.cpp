@@ -120,41 +120,50 @@ std::string bar(const RankOverlap& rank) {
       share_text(rank.waiting, rank.running), paths);
 }
 
-std::string times_table(const TraceFigures& figures) {
-  std::vector<std::vector<std::string>> rows{
-      {"", "", "computing", "posting", "waiting", "rest", "of", "communicating", "hidden"}};
-  const auto add = [&rows](std::string name, const RankOverlap& rank) {
-    rows.push_back({std::move(name), bar(rank), time_text(rank.computing), time_text(rank.posting),
-                    time_text(rank.waiting), time_text(rank.rest()), time_text(rank.running), time_text(rank.under_way),
-                    share_text(rank.hidden, rank.under_way)});
-  };
-  const auto& ranks = figures.overlap.ranks;
-  for (std::size_t rank = 0; rank < std::min(ranks.size(), most_rows); ++rank)
-    add(fmt::format("rank {}", rank), ranks[rank]);
-  add("all ranks", figures.overlap.sum());
-  return "<h2>How the time was spent</h2>\n<p>" + key("compute", "computing") + key("post", "posting") +
-         key("wait", "waiting") + key("rest", "rest: looking at the network, the program itself") + "</p>\n" +
-         table(rows) +
-         "<p class=\"soft\">A message is under way, for both its ranks, from when both have posted it until it has "
-         "been "
-         "received. Hidden is the part of that time in which the rank computed.</p>\n";
-}
-
-std::string traffic_table(const TraceFigures& figures) {
-  std::vector<std::vector<std::string>> rows{
-      {"", "within ranks", "in the node", "messages", "between nodes", "messages"}};
-  const auto add = [&rows](std::string name, const RankOverlap& rank) {
-    const Traffic& node = rank.traffic.sent_to(PeerClass::node);
-    const Traffic& network = rank.traffic.sent_to(PeerClass::network);
-    rows.push_back({std::move(name), bytes_text(rank.traffic.sent_to(PeerClass::self).bytes), bytes_text(node.bytes),
-                    fmt::format("{}", node.messages), bytes_text(network.bytes), fmt::format("{}", network.messages)});
+/// A row for each rank, and one for all.
+template <class Cells>
+std::string ranks_table(const TraceFigures& figures, std::vector<std::string> head, const Cells& cells) {
+  std::vector<std::vector<std::string>> rows{std::move(head)};
+  const auto add = [&](std::string name, const RankOverlap& rank) {
+    std::vector<std::string>& row = rows.emplace_back(cells(rank));
+    row.insert(row.begin(), std::move(name));
   };
   const auto& ranks = figures.overlap.ranks;
   for (std::size_t rank = 0; rank < std::min(ranks.size(), most_rows); ++rank) {
     add(fmt::format("rank {}", rank), ranks[rank]);
   }
   add("all ranks", figures.overlap.sum());
-  return "<h2>What was sent</h2>\n" + table(rows);
+  return table(rows);
+}
+
+std::string times_table(const TraceFigures& figures) {
+  const auto cells = [](const RankOverlap& rank) -> std::vector<std::string> {
+    return {bar(rank),
+            time_text(rank.computing),
+            time_text(rank.posting),
+            time_text(rank.waiting),
+            time_text(rank.rest()),
+            time_text(rank.running),
+            time_text(rank.under_way),
+            share_text(rank.hidden, rank.under_way)};
+  };
+  return "<h2>How the time was spent</h2>\n<p>" + key("compute", "computing") + key("post", "posting") +
+         key("wait", "waiting") + key("rest", "rest: looking at the network, the program itself") + "</p>\n" +
+         ranks_table(figures, {"", "", "computing", "posting", "waiting", "rest", "of", "communicating", "hidden"},
+                     cells) +
+         "<p class=\"soft\">A message is under way, for both its ranks, from when both have posted it until it has "
+         "been received. Hidden is the part of that time in which the rank computed.</p>\n";
+}
+
+std::string traffic_table(const TraceFigures& figures) {
+  const auto cells = [](const RankOverlap& rank) -> std::vector<std::string> {
+    const Traffic& node = rank.traffic.sent_to(PeerClass::node);
+    const Traffic& network = rank.traffic.sent_to(PeerClass::network);
+    return {bytes_text(rank.traffic.sent_to(PeerClass::self).bytes), bytes_text(node.bytes),
+            fmt::format("{}", node.messages), bytes_text(network.bytes), fmt::format("{}", network.messages)};
+  };
+  return "<h2>What was sent</h2>\n" +
+         ranks_table(figures, {"", "within ranks", "in the node", "messages", "between nodes", "messages"}, cells);
 }
 
 std::string links_table(const TraceFigures& figures) {

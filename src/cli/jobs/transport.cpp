@@ -284,7 +284,7 @@ class TransportJob final : public CostJob {
   void report_own(Report& report, PageFacts& page) const override {
     const bool is_one = problems_.size() == 1;
     report_marginals(report);
-    fact_in_row(report, "epsilon", "epsilon", options_.epsilon);
+    report.fact_in_row("epsilon", "epsilon", options_.epsilon);
     report.fact("output", output_json(options_.output));
     report.fact_or_null("row_potentials", options_.of_rows);
     report.fact_or_null("column_potentials", options_.of_columns);
@@ -298,10 +298,10 @@ class TransportJob final : public CostJob {
     page.aims = {aim(options_.rho.rows), aim(options_.rho.columns)};
     page.number = {fmt::format("{:.6g}", values.cost), "cost of the transport"};
     if (links_) page.figures.push_back(drawn(*links_, options_.points));
-    fact_in_row(report, "cost", "cost", values.cost);
+    report.fact_in_row("cost", "cost", values.cost);
     report.row("what is minimised: cost with the entropy", fmt::format("{}", values.dual + values.gap));
-    fact_in_row(report, "dual", "dual value", values.dual);
-    fact_in_row(report, "duality_gap", "duality gap", values.gap);
+    report.fact_in_row("dual", "dual value", values.dual);
+    report.fact_in_row("duality_gap", "duality gap", values.gap);
     report.line("cost", fmt::format("{:.10g}; with entropy {:.10g}, duality gap {:.2g}", values.cost,
                                     values.dual + values.gap, values.gap));
     report.fact("marginal_kl",

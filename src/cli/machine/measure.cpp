@@ -307,11 +307,16 @@ class Measurement {
     return BandwidthCurve(std::move(points));
   }
 
-  [[nodiscard]] double latency(std::optional<int> peer, bool begins) {
+  /// A link of which the latency is measured, between the ranks of pairs, and no bandwidth yet.
+  [[nodiscard]] Link link(const std::string& what, Peers pair) {
+    effort_.tell(what);
+    const auto peer = pair.to ? pair.to : pair.from;
+    const bool begins = pair.to.has_value();
     constexpr int first_trips = 20;
     const double first = std::max(1e-9, stream_.latency_seconds(peer, begins, first_trips));
     const int trips = std::clamp(static_cast<int>(sample_seconds_ / (2 * first)), first_trips, most_messages);
-    return shortest(2 * repeats_ + 1, [&] { return stream_.latency_seconds(peer, begins, trips); });
+    const double seconds = shortest(2 * repeats_ + 1, [&] { return stream_.latency_seconds(peer, begins, trips); });
+    return {.measured = true, .latency_seconds = seconds, .streams = {}};
   }
 
  private:
@@ -344,22 +349,15 @@ Link measure_node_link(mpi::Context& context, const Effort& effort) {
   if (most == 1) return model::default_machine(mpi::network_message).node;
   const std::vector<int> counts = counts_up_to(most);
   Measurement measurement(context, effort, 2 * counts.size());
-
-  effort.tell("latency within a node");
-  const Peers pair = pairs_in_node(own, 1);
-  Link link{.measured = true, .latency_seconds = 0, .streams = {}};
-  link.latency_seconds = measurement.latency(pair.to ? pair.to : pair.from, pair.to.has_value());
+  Link link = measurement.link("latency within a node", pairs_in_node(own, 1));
   for (const int senders : counts) {
+    const std::string who = fmt::format("messages within a node, {}", counted(senders, "rank"));
     const int one_way = std::min(senders, most / 2);
-    BandwidthCurve from_pairs =
-        one_way < senders
-            ? link.streams.back().one_way
-            : measurement.curve({fmt::format("messages within a node, {} one way", counted(senders, "rank")),
-                                 pairs_in_node(own, one_way), one_way});
+    BandwidthCurve from_pairs = one_way < senders
+                                    ? link.streams.back().one_way
+                                    : measurement.curve({who + " one way", pairs_in_node(own, one_way), one_way});
     const int in_ring = std::max(2, senders);  // of an exchange of two, each sees what one of two has
-    BandwidthCurve around =
-        measurement.curve({fmt::format("messages within a node, {} both ways", counted(senders, "rank")),
-                           ring_in_node(own, in_ring), senders});
+    BandwidthCurve around = measurement.curve({who + " both ways", ring_in_node(own, in_ring), senders});
     link.streams.push_back({senders, std::move(from_pairs), std::move(around)});
   }
   return link;
@@ -370,11 +368,7 @@ Link measure_network_link(mpi::Context& context, const Effort& effort) {
   if (own.nodes() == 1) return model::default_machine(mpi::network_message).network;
   const std::vector<int> counts = counts_up_to(own.on_emptiest());
   Measurement measurement(context, effort, 2 * counts.size());
-
-  effort.tell("latency between nodes");
-  const Peers pair = pairs_of_nodes(own, 1);
-  Link link{.measured = true, .latency_seconds = 0, .streams = {}};
-  link.latency_seconds = measurement.latency(pair.to ? pair.to : pair.from, pair.to.has_value());
+  Link link = measurement.link("latency between nodes", pairs_of_nodes(own, 1));
   for (const int senders : counts) {
     const std::string who = fmt::format("messages between nodes, {} of each", counted(senders, "rank"));
     BandwidthCurve one_way = measurement.curve({who + " one way", pairs_of_nodes(own, senders), senders});

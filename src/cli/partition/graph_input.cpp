@@ -311,12 +311,7 @@ int parse_parts(const std::string& text) {
 }
 
 void add_balance(Options& options, double& imbalance, std::uint64_t& seed) {
-  const auto parse_imbalance = [](const std::string& text) {
-    const double number = parse_number(text);
-    if (number >= 0) return number;
-    throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
-  };
-  add_value(options, "--imbalance", imbalance, parse_imbalance, "NUMBER",
+  add_value(options, "--imbalance", imbalance, parse_not_negative, "NUMBER",
             "By which the heaviest part may exceed the even share; 0.03 by default");
   add_seed(options, seed);
 }

@@ -120,6 +120,15 @@ PlotAxis linear_axis(std::string title, std::span<const double> numbers) {
   return {std::move(title), Scale::linear, low, high + (high - low) / 20};
 }
 
+PlotAxis axis_around(std::string title, Scale scale, double low, double high, double least) {
+  const double middle = (low + high) / 2;
+  // Of numbers that are equal there are ticks of few digits on both sides.
+  const double around_one = middle == 0 ? 1 : std::abs(middle) / 5;
+  const double length =
+      low == high && least == 0 ? around_one : std::max({(high - low) * 1.1, least, std::abs(middle) * 1e-6, 1e-300});
+  return {std::move(title), scale, middle - length / 2, middle + length / 2};
+}
+
 AxisPlot::AxisPlot(PlotAxis x, PlotAxis y, int height, std::string words)
     : x_(std::move(x)), y_(std::move(y)), height_(height), words_(std::move(words)) {}
 
@@ -230,6 +239,20 @@ std::string AxisPlot::svg() const {
          under_ + drawn_ + hits_ +
          svg::axis_titles(plot_left, plot_top, plot_width - plot_right, bottom, height_ - 6, x_.title, y_.title) +
          "</svg>\n";
+}
+
+std::string objective_figure(const std::string& title, const std::vector<double>& objectives, std::string_view words) {
+  std::vector<AxisPlot::Point> curve;
+  for (const double each : objectives) curve.push_back({static_cast<double>(curve.size() + 1), each});
+  const auto [least, most] = std::ranges::minmax(objectives);
+  const bool is_logarithmic = least > 0 && most >= 10 * least;
+  AxisPlot plot(
+      {"iteration", Scale::counts, 0, std::max(2.0, static_cast<double>(curve.size()))},
+      is_logarithmic ? logarithmic_axis(title, objectives, false) : axis_around(title, Scale::linear, least, most, 0),
+      320, "The objective over iterations");
+  plot.curve("compute", "objective", curve);
+  return fmt::format("<h2>Objective</h2>\n{}<p class=\"soft\">{}{}</p>\n", plot.svg(), words,
+                     is_logarithmic ? " On a logarithmic scale." : "");
 }
 
 }  // namespace plait::cli

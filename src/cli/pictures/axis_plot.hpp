@@ -27,6 +27,9 @@ struct PlotAxis {
 /// A linear axis from 0, or the lowest number below it, to the highest one.
 [[nodiscard]] PlotAxis linear_axis(std::string title, std::span<const double> numbers);
 
+/// An axis from `low` to `high` with a margin, at least `least` long.
+[[nodiscard]] PlotAxis axis_around(std::string title, Scale scale, double low, double high, double least);
+
 /// Round numbers along an axis, each with its words.
 struct Tick {
   double at = 0;
@@ -83,5 +86,12 @@ class AxisPlot {
   std::string drawn_;
   std::string hits_;  // where the pointer may rest
 };
+
+/// A section of a page: what iterations minimise, after each of them; on a logarithmic axis where it is positive and
+/// falls tenfold.
+///
+/// \param words  HTML: what it is; may be empty
+[[nodiscard]] std::string objective_figure(const std::string& title, const std::vector<double>& objectives,
+                                           std::string_view words);
 
 }  // namespace plait::cli

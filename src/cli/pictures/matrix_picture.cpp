@@ -70,17 +70,6 @@ void MatrixPicture::unite(const mpi::Context& context) {
   mpi::all_reduce(context.comm(), std::span<double>(sizes_), mpi::Operation::maximum());
 }
 
-MatrixPicture MatrixPicture::transposed() const {
-  MatrixPicture result({shape_.columns, shape_.rows});
-  for (Index row = 0; row < cells_.rows; ++row) {
-    for (Index column = 0; column < cells_.columns; ++column) {
-      std::copy_n(&sizes_[static_cast<std::size_t>(2 * (row * cells_.columns + column))], 2,
-                  &result.sizes_[static_cast<std::size_t>(2 * (column * cells_.rows + row))]);
-    }
-  }
-  return result;
-}
-
 Shading::Shading(std::span<const MatrixPicture> pictures) {
   for (const MatrixPicture& picture : pictures) {
     for_each_cell(picture, [&](double number) {

@@ -64,8 +64,6 @@ class MatrixPicture {
   /// What all ranks have added, on each of them. Collective over `context`.
   void unite(const mpi::Context& context);
 
-  [[nodiscard]] MatrixPicture transposed() const;
-
  private:
   [[nodiscard]] double* of_row(Index row) {
     return sizes_.data() + 2 * (row * cells_.rows / shape_.rows) * cells_.columns;

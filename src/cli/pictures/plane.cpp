@@ -71,24 +71,17 @@ void Plane::find_axes(std::span<const double> points) {
   }
 }
 
-std::array<PlotAxis, 2> plane_axes(std::string across, std::string up, const std::array<double, 4>& box) {
+std::array<PlotAxis, 2> plane_axes(std::size_t coordinates, const std::array<double, 4>& box) {
+  const bool is_plane = coordinates <= 2;
   constexpr double aspect = 1.31;  // of the plot's axes
   const auto x = axis_around({}, Scale::linear, box[0], box[1], 0);
   const auto y = axis_around({}, Scale::linear, box[2], box[3], 0);
   const bool is_point = box[0] == box[1] && box[2] == box[3];
   const double width = std::max(box[0] < box[1] || is_point ? x.high - x.low : 0,
                                 box[2] < box[3] || is_point ? (y.high - y.low) * aspect : 0);
-  return {axis_around(std::move(across), Scale::linear, box[0], box[1], width),
-          axis_around(std::move(up), Scale::linear, box[2], box[3], width / aspect)};
-}
-
-PlotAxis axis_around(std::string title, Scale scale, double low, double high, double least) {
-  const double middle = (low + high) / 2;
-  // Of numbers that are equal there are ticks of few digits on both sides.
-  const double around_one = middle == 0 ? 1 : std::abs(middle) / 5;
-  const double length =
-      low == high && least == 0 ? around_one : std::max({(high - low) * 1.1, least, std::abs(middle) * 1e-6, 1e-300});
-  return {std::move(title), scale, middle - length / 2, middle + length / 2};
+  return {
+      axis_around(is_plane ? "coordinate 0" : "first principal axis", Scale::linear, box[0], box[1], width),
+      axis_around(is_plane ? "coordinate 1" : "second principal axis", Scale::linear, box[2], box[3], width / aspect)};
 }
 
 }  // namespace plait::cli

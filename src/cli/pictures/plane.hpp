@@ -29,12 +29,9 @@ class Plane {
   double shown_ = 1;
 };
 
-/// Axes of a plot of points in a box: left, right, low, high. Lengths are the same along both, as it is `plane_height`
-/// high.
+/// Axes of a plot of points with so many coordinates in a box of their plane: left, right, low, high. Lengths are the
+/// same along both, as it is `plane_height` high.
 constexpr int plane_height = 480;
-[[nodiscard]] std::array<PlotAxis, 2> plane_axes(std::string across, std::string up, const std::array<double, 4>& box);
-
-/// An axis from `low` to `high` with a margin, at least `least` long.
-[[nodiscard]] PlotAxis axis_around(std::string title, Scale scale, double low, double high, double least);
+[[nodiscard]] std::array<PlotAxis, 2> plane_axes(std::size_t coordinates, const std::array<double, 4>& box);
 
 }  // namespace plait::cli

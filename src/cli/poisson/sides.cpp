@@ -57,10 +57,8 @@ Sides::Sides(std::string_view text) : text_(text) {
       if (one.side == Side::periodic) {
         throw ArgumentError(fmt::format("'{}' gives periodic sides '{}', expected nothing", part, rest));
       }
-      double number = 0;
-      const auto [stop, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-      const bool is_number = failure == std::errc() && stop == rest.data() + rest.size();
-      is_number ? void(one.number = parse_number(rest)) : void(one.path = parse_path(rest));
+      const auto number = number_in<double>(rest);
+      number ? void(one.number = *number) : void(one.path = parse_path(rest));
     }
     if (!has_place) {
       if (has_others) throw ArgumentError(fmt::format("'{}' names no side, as a part before it does", part));

@@ -242,14 +242,14 @@ void ScalingJob::report(Report& report, Work& work) {
   page_.headline = headline();
   report.head(page_.headline);
   report_own(report, page_);
-  fact_in_row(report, "precision", "precision", name(precision_));
+  report.fact_in_row("precision", "precision", name(precision_));
   report.fact_or_null("report", settings.page);
   report.fact_or_null("trace", settings.trace);
-  fact_in_row(report, "tolerance", "tolerance", page_.tolerance);
+  report.fact_in_row("tolerance", "tolerance", page_.tolerance);
   report.fact("acceleration", name(options_.acceleration));
   report.line("status", fmt::format("{}: {}", report.fact("status", name(outcome.status)),
                                     report.fact("reason", outcome.reason)));
-  fact_in_row(report, "iterations", "iterations", iterations);
+  report.fact_in_row("iterations", "iterations", iterations);
   const double each = iterations > 0 ? iterate_seconds_ / static_cast<double>(iterations) : 0;
   report.line("iterated", fmt::format("{} in {}, {} each", counted(iterations, "iteration"),
                                       seconds_text(iterate_seconds_), seconds_text(each)));
@@ -258,11 +258,11 @@ void ScalingJob::report(Report& report, Work& work) {
     report.row("iterations that a checkpoint had", fmt::format("{}", resumed_at));
     report.line("resumed", fmt::format("after iteration {} of its stage", resumed_at));
   }
-  fact_in_row(report, "error", "error", outcome.error);
+  report.fact_in_row("error", "error", outcome.error);
   report.fact("errors", outcome.errors);
-  fact_in_row(report, "check.rows", "what sums of rows are off by, as a part of all", check_.rows);
-  fact_in_row(report, "check.columns", "what sums of columns are off by, as a part of all", check_.columns);
-  fact_in_row(report, "check.mass", "sum of all", check_.mass);
+  report.fact_in_row("check.rows", "what sums of rows are off by, as a part of all", check_.rows);
+  report.fact_in_row("check.columns", "what sums of columns are off by, as a part of all", check_.columns);
+  report.fact_in_row("check.mass", "sum of all", check_.mass);
   report.line("check", fmt::format("total {:.6g}; rows are off by {:.2g} of it, columns by {:.2g}", check_.mass,
                                    check_.rows, check_.columns));
   report.line("read", fmt::format("{} in {}", read_text(), seconds_text(read_seconds_)));

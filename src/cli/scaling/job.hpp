@@ -125,12 +125,6 @@ class ScalingJob : public Job {
   double write_seconds_ = 0;
 };
 
-/// A fact that is also a row of the page.
-template <class T>
-void fact_in_row(Report& report, const char* key, std::string what, const T& value) {
-  report.row(std::move(what), fmt::format("{}", report.fact(key, value)));
-}
-
 /// Calls `f.template operator()<T, A>()` with what elements are stored in, and computed with.
 ///
 /// \pre  they are stored in no fewer bits than f32

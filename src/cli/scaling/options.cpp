@@ -8,12 +8,6 @@ using sinkhorn::Metric;
 
 namespace {
 
-double parse_tolerance(std::string_view text) {
-  const double tolerance = parse_number(text);
-  if (tolerance >= 0) return tolerance;
-  throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
-}
-
 double parse_power(std::string_view text) {
   const double p = parse_number(text);
   if (p >= 1) return p;
@@ -23,14 +17,8 @@ double parse_power(std::string_view text) {
 }  // namespace
 
 std::string_view name(Precision precision) {
-  switch (precision) {
-    case Precision::automatic: return "auto";
-    case Precision::f64: return "f64";
-    case Precision::f32: return "f32";
-    case Precision::mixed: return "mixed";
-    case Precision::bf16: return "bf16";
-  }
-  return "";
+  constexpr std::array<std::string_view, 5> names{"auto", "f64", "f32", "mixed", "bf16"};
+  return names[static_cast<std::size_t>(precision)];
 }
 
 std::string_view name(Domain domain) {
@@ -73,7 +61,7 @@ void add_start(Options& command, ScalingOptions& options, const std::string& vec
 }
 
 void add_precision(Options& command, ScalingOptions& options, const std::vector<Precision>& precisions) {
-  std::vector<Choice<Precision>> choices{{name(Precision::automatic), Precision::automatic}};
+  std::vector<Choice<Precision>> choices = named({Precision::automatic});
   for (const Precision precision : precisions) choices.push_back({name(precision), precision});
   add_choice(
       command, "--precision", options.precision, choices, "PRECISION",
@@ -82,7 +70,7 @@ void add_precision(Options& command, ScalingOptions& options, const std::vector<
 }
 
 void add_limits(Options& command, ScalingOptions& options, const std::string& most_iterations) {
-  add_value(command, "--tolerance", options.tolerance, parse_tolerance, "NUMBER",
+  add_value(command, "--tolerance", options.tolerance, parse_not_negative, "NUMBER",
             "Largest error of the sums, relative to the sum of all; 1e-9 by default, 1e-6 where numbers are stored in "
             "fewer bits than f64")
       ->group(group::iteration);

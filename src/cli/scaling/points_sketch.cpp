@@ -106,10 +106,7 @@ std::string drawn(const PointsSketch& sketch, std::span<const std::string> names
     include(link.to, 1);
   }
   if (box[0] > box[1]) return {};
-  const bool is_plane = sketch.coordinates == 2;
-  auto [across, up] = plane_axes(is_line || is_plane ? "coordinate 0" : "first principal axis",
-                                 is_plane ? "coordinate 1" : "second principal axis",
-                                 {box[0], box[1], is_line ? 0 : box[2], is_line ? 0 : box[3]});
+  auto [across, up] = plane_axes(at(sketch.coordinates), {box[0], box[1], is_line ? 0 : box[2], is_line ? 0 : box[3]});
   if (is_line) up = axis_around("Y below, X above", Scale::unmarked, box[2], box[3], 0);
   AxisPlot plot(across, up, plane_height,
                 fmt::format("{} and {} points, and the strongest links", sketch.counts[0], sketch.counts[1]));
