@@ -119,7 +119,7 @@ Hamiltonian make_fullerene(const HamiltonianRequest& request) {
   result.rows = [size]() -> HamiltonianRow {
     return [molecule = Fullerene(size)](Index i, std::span<double> into) {
       std::ranges::fill(into, 0.0);
-      for (const Index j : molecule.neighbours(i)) into[static_cast<std::size_t>(j)] = -1;
+      for (const Index j : molecule.neighbours(i)) into[at(j)] = -1;
     };
   };
   return result;
@@ -152,8 +152,8 @@ Hamiltonian make_polyacetylene(const HamiltonianRequest& request) {
     return [size, d](Index i, std::span<double> into) {
       std::ranges::fill(into, 0.0);
       const bool even = i % 2 == 0;
-      into[static_cast<std::size_t>((i + 1) % size)] = even ? -1 - d : d - 1;
-      into[static_cast<std::size_t>((i + size - 1) % size)] = even ? d - 1 : -1 - d;
+      into[at((i + 1) % size)] = even ? -1 - d : d - 1;
+      into[at((i + size - 1) % size)] = even ? d - 1 : -1 - d;
     };
   };
   return result;
@@ -214,7 +214,7 @@ Hamiltonian make_graphene(const HamiltonianRequest& request) {
   result.rows = [torus, mass]() -> HamiltonianRow {
     return [torus, mass](Index site, std::span<double> into) {
       std::ranges::fill(into, 0.0);
-      into[static_cast<std::size_t>(site)] = site % 2 == 0 ? mass : -mass;
+      into[at(site)] = site % 2 == 0 ? mass : -mass;
       // Site 0 of a cell is bound to site 1 of the same one, of the one before in its row and of the one before in its
       // column; and the other way round.
       const Index cell = site / 2;
@@ -223,7 +223,7 @@ Hamiltonian make_graphene(const HamiltonianRequest& request) {
       const Index back_a = site % 2 == 0 ? torus.a - 1 : 1;
       const Index back_b = site % 2 == 0 ? torus.b - 1 : 1;
       for (const Index other : {cell, (i + back_a) % torus.a * torus.b + j, i * torus.b + (j + back_b) % torus.b}) {
-        into[static_cast<std::size_t>(2 * other + (site % 2 == 0 ? 1 : 0))] = -1;
+        into[at(2 * other + (site % 2 == 0 ? 1 : 0))] = -1;
       }
     };
   };
@@ -244,11 +244,10 @@ double dot(const Vector& x, const Vector& y) {
 
 // From 0 to 1, with `gap` above the lowest `occupied`, and equal distances elsewhere.
 Vector levels(Index size, Index occupied, double gap) {
-  Vector result(static_cast<std::size_t>(size));
+  Vector result(at(size));
   const double distance = (1 - gap) / static_cast<double>(size - 2);
   for (Index i = 0; i < size; ++i) {
-    result[static_cast<std::size_t>(i)] =
-        i < occupied ? static_cast<double>(i) * distance : 1 - static_cast<double>(size - 1 - i) * distance;
+    result[at(i)] = i < occupied ? static_cast<double>(i) * distance : 1 - static_cast<double>(size - 1 - i) * distance;
   }
   return result;
 }
@@ -263,7 +262,7 @@ class Reflected {
   }
 
   void row(Index i, std::span<double> into) const {
-    const auto own = static_cast<std::size_t>(i);
+    const auto own = at(i);
     std::ranges::fill(into, 0.0);
     into[own] = levels_[own];
     for (const auto& [w, q] : pairs_) {

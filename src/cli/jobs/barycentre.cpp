@@ -83,7 +83,7 @@ class Barycentre final : public CostJob {
     const auto rows = read_all_rows<double>(work(), histograms_path_, histograms_);
     return mpi::agreed(context(), [&] {
       if (histograms_.shape.rows != file_.shape.columns) return std::vector<std::vector<double>>{rows};
-      std::vector<std::vector<double>> columns(static_cast<std::size_t>(histograms_.shape.columns));
+      std::vector<std::vector<double>> columns(at(histograms_.shape.columns));
       for (std::size_t n = 0; n < rows.size(); ++n) columns[n % columns.size()].push_back(rows[n]);
       return columns;
     });

@@ -153,7 +153,7 @@ class TransportJob final : public CostJob {
           links.emplace(wanted, clouds.y.columns());
         }
         std::vector<A> block;
-        if (file) block.reserve(static_cast<std::size_t>(std::min(block_rows, own_rows()) * shape.columns));
+        if (file) block.reserve(at(std::min(block_rows, own_rows()) * shape.columns));
         Index first = 0;
         for_each_row(found, [&](Index i, std::span<const A> row) {
           sums.add(i, row);

@@ -68,12 +68,11 @@ class MessageStream {
     const mpi::Communicator& comm = context_.comm();
     std::array<mpi::Request, most_under_way> sends;
     std::array<mpi::Request, most_under_way> receives;
-    const auto window = static_cast<std::size_t>(
-        std::clamp<Index>(bytes_under_way / std::max<Index>(1, bytes), 2, Index{most_under_way}));
-    const auto size = static_cast<std::size_t>(bytes);
+    const auto window = at(std::clamp<Index>(bytes_under_way / std::max<Index>(1, bytes), 2, Index{most_under_way}));
+    const auto size = at(bytes);
     return seconds_together(context_, [&] {
       for (int message = 0; message < messages; ++message) {
-        const std::size_t slot = static_cast<std::size_t>(message) % window;
+        const std::size_t slot = at(message) % window;
         if (peers.from) {
           receives[slot].wait();
           receives[slot] =
@@ -159,10 +158,9 @@ MemoryRates measure_memory(mpi::Context& context, const Effort& effort) {
 
   effort.tell("reading memory");
   std::uint64_t sum = 0;
-  rates.read =
-      of_node / shortest_seconds(context, effort, [&] {
-        sum += sum_of({reinterpret_cast<const std::uint64_t*>(source.data()), static_cast<std::size_t>(elements)});
-      });
+  rates.read = of_node / shortest_seconds(context, effort, [&] {
+                 sum += sum_of({reinterpret_cast<const std::uint64_t*>(source.data()), at(elements)});
+               });
   target[0] = static_cast<double>(sum);  // so that it is needed
 
   effort.tell("copying memory");
@@ -218,9 +216,9 @@ class Position {
  public:
   explicit Position(const mpi::Context& context) {
     const mpi::NodeTopology& topology = context.topology();
-    ranks_on_.resize(static_cast<std::size_t>(topology.nodes()));
+    ranks_on_.resize(at(topology.nodes()));
     for (int rank = 0; rank < context.size(); ++rank) {
-      ranks_on_[static_cast<std::size_t>(topology.node_of(rank))].push_back(rank);
+      ranks_on_[at(topology.node_of(rank))].push_back(rank);
     }
     node_ = topology.node_of(context.rank());
     index_ = topology.node_rank_of(context.rank());
@@ -231,10 +229,8 @@ class Position {
   [[nodiscard]] int nodes() const noexcept { return static_cast<int>(ranks_on_.size()); }
   [[nodiscard]] int on_fullest() const { return size_of(*std::ranges::max_element(ranks_on_, {}, size_of)); }
   [[nodiscard]] int on_emptiest() const { return size_of(*std::ranges::min_element(ranks_on_, {}, size_of)); }
-  [[nodiscard]] int on_own() const { return size_of(ranks_on_[static_cast<std::size_t>(node_)]); }
-  [[nodiscard]] int rank(int node, int index) const {
-    return ranks_on_[static_cast<std::size_t>(node)][static_cast<std::size_t>(index)];
-  }
+  [[nodiscard]] int on_own() const { return size_of(ranks_on_[at(node_)]); }
+  [[nodiscard]] int rank(int node, int index) const { return ranks_on_[at(node)][at(index)]; }
 
  private:
   static int size_of(const std::vector<int>& ranks) { return static_cast<int>(ranks.size()); }
@@ -286,7 +282,7 @@ class Measurement {
         sizes_(effort.quick ? std::span<const Index>(quick_sizes) : all_sizes),
         stream_(context, sizes_.back()),
         repeats_(effort.quick ? 2 : 3) {
-    const auto samples = static_cast<double>(curves * sizes_.size() * static_cast<std::size_t>(repeats_ + 1));
+    const auto samples = static_cast<double>(curves * sizes_.size() * at(repeats_ + 1));
     sample_seconds_ = std::min(longest_sample_seconds, effort.seconds / samples);
   }
 

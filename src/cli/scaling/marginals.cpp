@@ -12,8 +12,8 @@ namespace {
 
 /// The columns of a matrix of which this rank has some rows, or all.
 std::vector<std::vector<double>> columns_in(const double* rows, Index count, Index columns) {
-  std::vector<std::vector<double>> all(static_cast<std::size_t>(columns));
-  for (Index n = 0; n < count * columns; ++n) all[static_cast<std::size_t>(n % columns)].push_back(rows[n]);
+  std::vector<std::vector<double>> all(at(columns));
+  for (Index n = 0; n < count * columns; ++n) all[at(n % columns)].push_back(rows[n]);
   return all;
 }
 
@@ -91,7 +91,7 @@ void MarginalFiles::read(Work& work, Index own_rows) {
 void MarginalFiles::make_uniform(Index own_rows) {
   if (!of_own_rows_.empty() || !of_columns_.empty()) return;
   const auto of = [](Index count, Index all) {
-    return std::vector<double>(static_cast<std::size_t>(count), all > 0 ? 1.0 / static_cast<double>(all) : 0);
+    return std::vector<double>(at(count), all > 0 ? 1.0 / static_cast<double>(all) : 0);
   };
   of_own_rows_.push_back(of(own_rows, rows_.length));
   of_columns_.push_back(of(columns_.length, columns_.length));
@@ -100,7 +100,7 @@ void MarginalFiles::make_uniform(Index own_rows) {
 std::vector<sinkhorn::Marginals> MarginalFiles::of_each() const {
   const auto of = [](const Vectors& side, Index k) -> std::span<const double> {
     if (side.empty()) return {};
-    return side[side.size() == 1 ? 0 : static_cast<std::size_t>(k)];
+    return side[side.size() == 1 ? 0 : at(k)];
   };
   std::vector<sinkhorn::Marginals> all;
   for (Index k = 0; k < problems_; ++k) all.push_back({of(of_own_rows_, k), of(of_columns_, k)});

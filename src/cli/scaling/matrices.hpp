@@ -105,10 +105,8 @@ template <class T>
   const auto& tile = own.const_tiles()[0];
   const Index count = tile.rows() * tile.columns();
   const auto counts = mpi::all_gather(work.context.comm(), count);
-  auto all =
-      mpi::agreed(work.context, [&] { return std::vector<T>(static_cast<std::size_t>(layout::elements(file.shape))); });
-  collective::all_gather(work.context, std::span<const T>(tile.data(), static_cast<std::size_t>(count)),
-                         std::span<T>(all), counts);
+  auto all = mpi::agreed(work.context, [&] { return std::vector<T>(at(layout::elements(file.shape))); });
+  collective::all_gather(work.context, std::span<const T>(tile.data(), at(count)), std::span<T>(all), counts);
   return all;
 }
 

@@ -5,19 +5,18 @@
 #include <utility>
 
 #include "plait/collective/calls.hpp"
-#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
 namespace plait::cli {
 
 SumsSketch::SumsSketch(Index length) : length_(length), bins_(std::min(length, most_bins)) {
-  highest_.resize(static_cast<std::size_t>(bins_));
+  highest_.resize(at(bins_));
   for (auto& highest : highest_) highest.fill(-std::numeric_limits<double>::infinity());
-  sums_.resize(static_cast<std::size_t>(bins_));
+  sums_.resize(at(bins_));
 }
 
 void SumsSketch::add(Index i, double wanted, double reached) {
-  const auto bin = static_cast<std::size_t>(i * bins_ / length_);
+  const auto bin = at(i * bins_ / length_);
   const std::array numbers{-wanted, wanted, -reached, reached, std::abs(reached - wanted)};
   for (std::size_t k = 0; k < numbers.size(); ++k) highest_[bin][k] = std::max(highest_[bin][k], numbers[k]);
   sums_[bin][0] += wanted;
@@ -31,8 +30,8 @@ void SumsSketch::unite(const mpi::Context& context) {
 }
 
 SumsSketch::Bin SumsSketch::operator[](Index bin) const {
-  const auto& highest = highest_[static_cast<std::size_t>(bin)];
-  const auto& sums = sums_[static_cast<std::size_t>(bin)];
+  const auto& highest = highest_[at(bin)];
+  const auto& sums = sums_[at(bin)];
   const auto count = static_cast<double>(end_of(bin) - begin_of(bin));
   return {{-highest[0], sums[0] / count, highest[1]}, {-highest[2], sums[1] / count, highest[3]}, highest[4]};
 }
@@ -44,7 +43,7 @@ PlanSketcher::PlanSketcher(const sinkhorn::CheckedMarginals& marginals)
       columns_(marginals.columns.size()) {}
 
 void PlanSketcher::end_row(Index i, double sum) {
-  sketch_.rows.add(marginals_.first_row + i, marginals_.rows[static_cast<std::size_t>(i)], sum);
+  sketch_.rows.add(marginals_.first_row + i, marginals_.rows[at(i)], sum);
 }
 
 PlanSketch PlanSketcher::taken(mpi::Context& context) {
@@ -56,29 +55,5 @@ PlanSketch PlanSketcher::taken(mpi::Context& context) {
   sketch_.picture.unite(context);
   return std::move(sketch_);
 }
-
-template <class T>
-PlanSketch sketch_of(mpi::Context& context, matrix_view<const T> plan, const sinkhorn::CheckedMarginals& marginals) {
-  auto sketcher = mpi::agreed(context, [&] { return PlanSketcher(marginals); });
-  for (Index i = 0; i < plan.rows(); ++i) {
-    sketcher.add(
-        i, std::span<const T>(plan.data() + i * plan.leading_dimension(), static_cast<std::size_t>(plan.columns())));
-  }
-  return sketcher.taken(context);
-}
-
-template <class T>
-PlanSketch sketch_of(mpi::Context& context, const layout::SparseRows<T>& plan,
-                     const sinkhorn::CheckedMarginals& marginals) {
-  auto sketcher = mpi::agreed(context, [&] { return PlanSketcher(marginals); });
-  for (Index i = 0; i < plan.rows(); ++i) sketcher.add_entries(i, plan.columns_of(i), plan.values_of(i));
-  return sketcher.taken(context);
-}
-
-template PlanSketch sketch_of(mpi::Context&, matrix_view<const double>, const sinkhorn::CheckedMarginals&);
-template PlanSketch sketch_of(mpi::Context&, matrix_view<const float>, const sinkhorn::CheckedMarginals&);
-template PlanSketch sketch_of(mpi::Context&, matrix_view<const simd::BFloat16>, const sinkhorn::CheckedMarginals&);
-template PlanSketch sketch_of(mpi::Context&, const layout::SparseRows<double>&, const sinkhorn::CheckedMarginals&);
-template PlanSketch sketch_of(mpi::Context&, const layout::SparseRows<float>&, const sinkhorn::CheckedMarginals&);
 
 }  // namespace plait::cli

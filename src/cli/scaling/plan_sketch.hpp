@@ -8,6 +8,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/sparse_rows.hpp"
+#include "plait/mpi/agreed.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
@@ -108,9 +109,20 @@ class PlanSketcher {
 /// Of a plan that lies on the ranks. Collective over `context`.
 template <class T>
 [[nodiscard]] PlanSketch sketch_of(mpi::Context& context, matrix_view<const T> plan,
-                                   const sinkhorn::CheckedMarginals& marginals);
+                                   const sinkhorn::CheckedMarginals& marginals) {
+  auto sketcher = mpi::agreed(context, [&] { return PlanSketcher(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) {
+    sketcher.add(i, std::span<const T>(plan.data() + i * plan.leading_dimension(), at(plan.columns())));
+  }
+  return sketcher.taken(context);
+}
+
 template <class T>
 [[nodiscard]] PlanSketch sketch_of(mpi::Context& context, const layout::SparseRows<T>& plan,
-                                   const sinkhorn::CheckedMarginals& marginals);
+                                   const sinkhorn::CheckedMarginals& marginals) {
+  auto sketcher = mpi::agreed(context, [&] { return PlanSketcher(marginals); });
+  for (Index i = 0; i < plan.rows(); ++i) sketcher.add_entries(i, plan.columns_of(i), plan.values_of(i));
+  return sketcher.taken(context);
+}
 
 }  // namespace plait::cli

@@ -24,7 +24,7 @@ using Place = PointsSketch::Place;
 /// The numbers of all ranks on rank 0, in the order of ranks.
 template <class T>
 std::vector<T> gathered(const mpi::Context& context, const std::vector<T>& own) {
-  std::vector<Index> counts(static_cast<std::size_t>(context.size()));
+  std::vector<Index> counts(at(context.size()));
   counts[0] = static_cast<Index>(own.size());
   return mpi::all_to_all(context.comm(), std::span<const T>(own), counts);
 }
@@ -39,7 +39,7 @@ void append_point(std::vector<double>& coordinates, const matrix_view<const A>& 
 
 template <class A>
 PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClouds<A>& clouds) const {
-  const auto width = static_cast<std::size_t>(clouds.y.columns());
+  const auto width = at(clouds.y.columns());
   PointsSketch result;
   result.coordinates = clouds.y.columns();
   result.counts = {masses_.all_rows, clouds.y.rows()};
@@ -50,7 +50,7 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
   mpi::agreed(context, [&] {
     for (Index i = 0; i < clouds.x.rows(); ++i) {
       if ((masses_.first_row + i) % step_ != 0) continue;
-      own_places.push_back({masses_.first_row + i, masses_.rows[static_cast<std::size_t>(i)]});
+      own_places.push_back({masses_.first_row + i, masses_.rows[at(i)]});
       append_point(own_points, clouds.x, i);
     }
   });
@@ -61,7 +61,7 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
     if (context.rank() != 0) return;
     const Index step = step_of(clouds.y.rows());
     for (Index j = 0; j < clouds.y.rows(); j += step) {
-      result.points[1].push_back({j, masses_.columns[static_cast<std::size_t>(j)]});
+      result.points[1].push_back({j, masses_.columns[at(j)]});
       append_point(points, clouds.y, j);
     }
     const Plane plane(points, width);
@@ -75,9 +75,7 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
     for (const auto& [mass, row, column] : entries) {
       std::vector<double> end;
       append_point(end, clouds.y, column);
-      PointsSketch::Link link{mass,
-                              result.points[0][static_cast<std::size_t>(row / step_)],
-                              {column, masses_.columns[static_cast<std::size_t>(column)]}};
+      PointsSketch::Link link{mass, result.points[0][at(row / step_)], {column, masses_.columns[at(column)]}};
       std::tie(link.to.x, link.to.y) = plane.place(end);
       result.links.push_back(link);
     }

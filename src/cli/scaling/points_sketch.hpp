@@ -59,11 +59,11 @@ class LinkSketcher {
     if ((masses_.first_row + i) % step_ != 0) return;
     order_.resize(row.size());
     std::iota(order_.begin(), order_.end(), Index{0});
-    const auto mass = [&](Index j) { return row[static_cast<std::size_t>(j)]; };
+    const auto mass = [&](Index j) { return row[at(j)]; };
     const Index kept = std::min(links_of_point_, static_cast<Index>(row.size()));
     std::ranges::partial_sort(order_, order_.begin() + kept, std::greater(), mass);
     for (Index k = 0; k < kept; ++k) {
-      const Index j = order_[static_cast<std::size_t>(k)];
+      const Index j = order_[at(k)];
       if (mass(j) > 0) entries_.push_back({static_cast<double>(mass(j)), masses_.first_row + i, j});
     }
   }

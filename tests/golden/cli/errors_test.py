@@ -115,8 +115,8 @@ ROWS = [
     Row("IN is an old part", ("redistribute", "old/rank-0007.npy", "--per-rank", "old/."), FAILED, "but it is IN"),
     Row("A is a part", (*MOVE_B, "--per-rank", "parts", "--beta", "2", "--into", "./parts/rank-0000.npy"), FAILED,
         "parts: parts/rank-0000.npy would .* but it is the file of --into"),
-    Row("the layout is a part", (*MOVE_B, "--per-rank", "tiling", "--to", "custom:tiling/layout.json"), FAILED,
-        "tiling/layout.json would be replaced or removed, but it is the file of --to"),
+    Row("the layout is a part", (*MOVE_B, "--per-rank", "tiling", "--to", "custom:tiling/layout.json"), USAGE,
+        "tiling/layout.json: is the file of --to and layout.json in the folder of --per-rank"),
     Row("DIR is a file", (*MOVE_B, "--per-rank", "text"), FAILED, "rank 0: text: is no folder"),
     Row("a tile of rank 1", (*MOVE_B, "--per-rank", "blocked"), FAILED, "rank 1: blocked/rank-0001.npy: is a directory"),
     # Settings.
