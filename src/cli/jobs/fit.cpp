@@ -40,7 +40,8 @@ squared hinge, of each class against the rest (svm). Sums over samples are exact
 the sample: weights have the same bits on any number of ranks.
 
 Methods: lbfgs, which converges best; batch, gradient descent; minibatch and sgd, gradients of some samples or of one at
-a time, made to converge by that of all before each epoch (SVRG).
+a time, made to converge by that of all before each epoch (SVRG); parallel-sgd, where each rank goes through its own
+samples and then weights are averaged (SimuParallelSGD), which only comes near, and depends on the ranks.
 
 Example:
   mpirun -n 4 plait fit X.npy --labels y.npy --model logistic --held-out 0.2 -o W.npy)");
@@ -70,10 +71,13 @@ Example:
     add_value(
         options, "--seed", seed_, [](const std::string& text) { return parse_count(text, 0); }, "NUMBER",
         "Of random numbers; 0 by default");
-    add_choice(
-        options, "--method", options_.method,
-        {{"lbfgs", Method::lbfgs}, {"batch", Method::batch}, {"minibatch", Method::minibatch}, {"sgd", Method::sgd}},
-        "METHOD", "{}")
+    add_choice(options, "--method", options_.method,
+               {{"lbfgs", Method::lbfgs},
+                {"batch", Method::batch},
+                {"minibatch", Method::minibatch},
+                {"sgd", Method::sgd},
+                {"parallel-sgd", Method::parallel_sgd}},
+               "METHOD", "{}")
         ->group(group::iteration);
     add_value(options, "--batch", options_.batch, parse_positive_count, "COUNT",
               "Samples of a minibatch; 64 by default")

@@ -247,6 +247,24 @@ void Objective<T>::difference(const Weights& u, const Weights& other, std::span<
   finish(w, &v, count, gradient);
 }
 
+template <class T>
+void Objective<T>::step_down(Weights& u, Index sample, double length) {
+  const Weights w = weights(u);
+  const Index d = samples_.dimension();
+  outputs_of(w, samples_.outputs(), samples_.own(), {&sample, 1}, z_);
+  static_cast<void>(loss_of(samples_.model(), z_, samples_.target(sample)));
+  const T* x = samples_.own().data + sample * samples_.own().leading_dimension;
+  for (Index k = 0; k < samples_.outputs(); ++k) {
+    double* to = u.data() + k * (d + 1);
+    const double r = z_[at(k)];
+    for (Index c = 0; c < d; ++c) {
+      const double from = has_intercept_ ? samples_.means()[at(c)] : 0;
+      to[c] -= length * (r * (double{x[c]} - from) + l2_ * w[k * (d + 1) + c]) / scale_[c];
+    }
+    if (has_intercept_) to[d] -= length * r;
+  }
+}
+
 #define PLAIT_INSTANTIATE(T)                                                                                        \
   template void outputs_of(const Weights&, Index, RowBlock<const T>, std::span<const Index>, std::vector<double>&); \
   template class Objective<T>;

@@ -52,6 +52,9 @@ class Objective {
   /// that at another place. Collective.
   void difference(const Weights& u, const Weights& other, std::span<const Index> rows, Index count, Weights& gradient);
 
+  /// Steps against the gradient of the part of F that one of this rank's samples is. Local.
+  void step_down(Weights& u, Index sample, double length);
+
   /// A bound of the curvature by u of the loss of any sample, and of the mean of that over all.
   [[nodiscard]] double highest_curvature() const noexcept { return highest_curvature_; }
   [[nodiscard]] double mean_curvature() const noexcept { return mean_curvature_; }

@@ -51,7 +51,7 @@ Options checked(const Samples<T>& samples, Options options) {
     expect(options.l2 >= 0 && options.l2 <= 0x1p200, "the weight of the square", options.l2, "a number from 0 to 1e60");
     expect(options.step >= 0 && options.step <= 0x1p200, "the step", options.step, "a number from 0 to 1e60");
     expect(options.batch >= 1, "the number of samples of a batch", options.batch, "at least 1");
-    if (options.method == Method::sgd) options.batch = 1;
+    if (options.method >= Method::sgd) options.batch = 1;
     options.batch = std::min(options.batch, samples.training());
     return options;
   });
@@ -60,7 +60,7 @@ Options checked(const Samples<T>& samples, Options options) {
 }  // namespace
 
 const char* name(Method method) {
-  return std::array{"lbfgs", "batch", "minibatch", "sgd"}[static_cast<std::size_t>(method)];
+  return std::array{"lbfgs", "batch", "minibatch", "sgd", "parallel-sgd"}[static_cast<std::size_t>(method)];
 }
 
 template <class T>
@@ -111,7 +111,8 @@ bool Solver<T>::advance() {
       return false;
     }
     if (options_.method == Method::batch) step_down();
-    if (options_.method >= Method::minibatch) go_through_epoch();
+    if (options_.method == Method::minibatch || options_.method == Method::sgd) go_through_epoch();
+    if (options_.method == Method::parallel_sgd) go_through_own_samples();
   }
   if (!here_.is_finite) {
     throw ArgumentError(
@@ -241,6 +242,38 @@ void Solver<T>::go_through_epoch() {
   std::swap(here_, there);
   constexpr double growth = 1.25;
   if (least_wrong_step_ == 0 || growth * step_ < least_wrong_step_) step_ *= growth;
+}
+
+/// As many of a rank's samples as it has, drawn from them, with steps that become shorter from epoch to epoch; then the
+/// average of all ranks, each as much as it has samples.
+template <class T>
+void Solver<T>::go_through_own_samples() {
+  const auto epoch = static_cast<std::uint64_t>(course_.state().step);
+  const double length = step_ / static_cast<double>(epoch + 1);
+  Vector<Index> own;
+  samples_.for_each_block(false, [&](std::span<const Index> rows) { own.insert(own.end(), rows.begin(), rows.end()); });
+  const auto count = static_cast<std::uint64_t>(own.count());
+  for (std::uint64_t t = 0; t < count; ++t) {
+    const std::uint64_t counter =
+        epoch * static_cast<std::uint64_t>(samples_.count()) + static_cast<std::uint64_t>(samples_.first()) + t;
+    objective_.step_down(u_, own[static_cast<Index>(random_bits(options_.seed, counter) % count)], length);
+  }
+  double largest = 0;
+  for (double& each : u_) {
+    each *= static_cast<double>(count) / static_cast<double>(samples_.training());
+    if (!(std::abs(each) <= largest)) largest = std::abs(each);
+  }
+  largest =
+      mpi::all_reduce(samples_.context().comm(), largest < 0x1p200 ? largest : HUGE_VAL, mpi::Operation::maximum());
+  here_.is_finite = largest < HUGE_VAL;
+  if (!here_.is_finite) return;
+  RowSums sums;
+  const std::vector<double> bounds(u_.size(), largest);
+  sums.begin(bounds, 0, 1, samples_.context().size());
+  sums.add(u_.data(), 1, 0);
+  sums.merge(samples_.context());
+  for (Index i = 0; i < u_.count(); ++i) u_[i] = sums(0, i);
+  objective_.evaluate(u_, here_);
 }
 
 template <class T>

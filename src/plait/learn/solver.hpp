@@ -17,6 +17,9 @@ enum class Method : unsigned char {
   minibatch,  ///< gradients of some samples at a time, with less variance by the gradient of all before each epoch
               ///< (SVRG)
   sgd,        ///< the same of one sample at a time
+  /// Each rank goes through its samples by plain stochastic gradients; then weights are averaged (SimuParallelSGD). It
+  /// comes near the least value, in a way that depends on who has which sample.
+  parallel_sgd,
 };
 [[nodiscard]] const char* name(Method method);
 
@@ -46,12 +49,13 @@ struct Quality {
 ///     iterate::run(solver);
 ///     const Weights w = solver.weights();
 ///
-/// All methods converge to the same point, which is the only one where λ > 0. An iteration is a step, or with
-/// minibatches an epoch: as many samples drawn as there are. Everything is collective over the samples' context, and
-/// weights have the same bits on any number of ranks.
+/// All methods but the last one converge to the same point, which is the only one where λ > 0. An iteration is a step,
+/// or with minibatches an epoch: as many samples drawn as there are. Everything is collective over the samples'
+/// context, and weights have the same bits on any number of ranks.
 ///
 /// Sources: Nocedal, "Updating quasi-Newton matrices with limited storage", Math. Comp. 35 (1980); Johnson, Zhang,
-/// "Accelerating stochastic gradient descent using predictive variance reduction", NIPS 2013.
+/// "Accelerating stochastic gradient descent using predictive variance reduction", NIPS 2013; Zinkevich et al.,
+/// "Parallelized stochastic gradient descent", NIPS 2010.
 template <class T>
 class Solver {
  public:
@@ -85,6 +89,7 @@ class Solver {
   [[nodiscard]] bool step_by_curvature();
   void step_down();
   void go_through_epoch();
+  void go_through_own_samples();
 
   const Samples<T>& samples_;
   Options options_;

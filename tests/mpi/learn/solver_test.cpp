@@ -152,6 +152,24 @@ TEST_F(Learn, weights_have_the_same_bits_whoever_has_which_sample) {
   }
 }
 
+TEST_F(Learn, ranks_that_learn_by_themselves_and_average_come_near_the_least_value) {
+  for (const auto& [model, classes] : cases) {
+    const Data data = data_of(600, 6, classes);
+    for (const Split split : {Split::even, Split::ragged, Split::last}) {
+      const auto [rows, targets] = part(data, split);
+      const Samples<double> samples(context_, rows, targets, model);
+      Solver<double> exact(samples, {.l2 = 0.01});
+      iterate::run(exact);
+      Solver<double> near(samples, {.limits = {1e-8, 40}, .method = Method::parallel_sgd, .l2 = 0.01});
+      iterate::run(near);
+      const double least = exact.objectives().back();
+      EXPECT_EQ(near.state().end, iterate::End::limit);
+      EXPECT_GE(near.objectives().back(), least);
+      EXPECT_LT(near.objectives().back(), 1.03 * least) << "model " << static_cast<int>(model);
+    }
+  }
+}
+
 TEST_F(Learn, floats_are_the_numbers_that_they_are) {
   Data data = data_of(50, 4, 2);
   std::vector<float> narrow;
