@@ -70,7 +70,7 @@ Example:
                                         layout::to_string(start_file_.shape), layout::to_string(wanted)));
       }
       const Index own = quotient_up(points, work.context.size());
-      const Index bounds = 12 + (clusters_ < 32 ? 0 : 4 * std::min<Index>(32, (clusters_ + 9) / 10));
+      constexpr Index bounds = 12;  // two of them and a label
       const Index element = is_float() ? 4 : 8;
       return std::vector{own * dimension * (element + io::bytes(file_.dtype)),
                          own * (dimension * element + bounds) + clusters_ * dimension * 120};
