@@ -46,9 +46,9 @@ SIDES is a list with commas: value, flux or periodic, with :NUMBER or :FILE for 
 The domain can be a part of the box: points where --mask is not 0 are outside. Nothing flows there (--outside flux), or u
 there is that of --start (value), as where a region of a picture is filled in. u of such points is written as --start has it.
 
-Methods: jacobi, sor, cg, pipelined-cg; fft, transforms, for k that is the same everywhere; multigrid by v, w or f cycles,
-fmg, which begins on the coarsest grid, and mg-cg, conjugate gradients with multigrid, for k that jumps by any
-factor and for --mask. u has the same bits on any number of ranks.
+Methods: jacobi, chebyshev, sor, cg, pipelined-cg; fft, transforms, for k that is the same everywhere; lu, elimination, for
+few points; multigrid by v, w or f cycles, fmg, which begins on the coarsest grid, and mg-cg, conjugate gradients with
+multigrid, for k that jumps by any factor and for --mask. u has the same bits on any number of ranks.
 
 Example: flow through a medium of permeability k from side 0- to side 0+
   mpirun -n 4 plait poisson f.npy --coefficient k.npy --boundary flux,0-=value:1,0+=value:0 -o u.vti --report u.html)");
@@ -72,7 +72,13 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     }
     add_choice(options, "--method", task_.method, methods, "METHOD", "{}");
     add_value(options, "--omega", task_.omega, parse_relaxation, "NUMBER",
-              "Relaxation of jacobi and sor, below 2; 1 for jacobi by default, what is best for k = 1 for sor")
+              "Relaxation of jacobi and sor, below 2; 1 for jacobi by default, the best one for sor")
+        ->group(group::iteration);
+    add_value(
+        options, "--steps-per-exchange",
+        [this](const std::string& text) { task_.steps_per_exchange = text == "auto" ? 0 : parse_positive_count(text); },
+        "COUNT|auto",
+        "Steps of jacobi or chebyshev for each exchange, and in an iteration; 1 by default; auto: by the machine model")
         ->group(group::iteration);
     add_value(
         options, "--tolerance",
@@ -99,6 +105,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
     }
     for (const std::string& path : task_.sides.files()) files.also_read.push_back({path, "a file of --boundary"});
+    if (task_.steps_per_exchange != 1 && task_.method != Method::jacobi && task_.method != Method::chebyshev) {
+      throw UsageError("--steps-per-exchange is given, but --method is neither jacobi nor chebyshev");
+    }
   }
 
   std::vector<Index> prepare(Work& work) override { return prepare_poisson(work, task_); }
@@ -124,7 +133,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact("black_box", its.has_black_box);
     if (!its.why.empty()) method += ", as " + its.why;
     if (its.method == Method::jacobi || its.method == Method::sor) method += fmt::format(", omega {:.6g}", its.omega);
+    if (its.steps_per_exchange > 1) method += fmt::format(", {} steps an exchange", its.steps_per_exchange);
     report.fact("omega", its.omega);
+    report.fact("steps_per_exchange", its.steps_per_exchange);
     report.line("method", method);
     report.row("method", method);
     report.fact_in_row("jump", "largest ratio of k between neighbours", its.jump, "{:.6g}");

@@ -144,6 +144,7 @@ auto in_words(const Work& work, const PoissonTask& task, F&& f) {
                           {"outside", "--mask"},
                           {"omega", "--omega"},
                           {"method", "--method"},
+                          {"steps_per_exchange", "--steps-per-exchange"},
                           {"spacing", "--spacing"},
                           {"sides", "--boundary"},
                           {"boundary", "--boundary"}},
@@ -228,6 +229,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     poisson::Options options{.method = outcome.method,
                              .limits = {task.tolerance.value_or(0), task.most_iterations},
                              .omega = task.omega,
+                             .steps_per_exchange = task.steps_per_exchange,
                              .sums = krylov::Sums::reproducible,
                              .project = task.project,
                              .boundary = task.sides.values(work, axes),
@@ -237,6 +239,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     outcome.omega = solver.omega();
     outcome.parts = solver.parts();
     outcome.has_black_box = solver.black_box().has_value();
+    outcome.steps_per_exchange = solver.steps_per_exchange();
     if (outcome.jump > much) options.method = Method::multigrid_conjugate_gradients;
     poisson::TwoLevels<double> levels(context, axes, boxes, k, f, options);
     if (!task.tolerance && !levels.is_known()) {
@@ -255,6 +258,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
                               {"at", task.points == poisson::Points::cells ? "cells" : "nodes"},
                               {"outside", task.outside == poisson::Side::flux ? "flux" : "value"},
                               {"omega", outcome.omega},
+                              {"steps per exchange", outcome.steps_per_exchange},
                               {"project", task.project}},
                              slices.box(context.rank()).points()});
     outcome.resumed_at = checkpoints.resumed_at();

@@ -27,6 +27,7 @@ struct PoissonTask {
   poisson::Side outside = poisson::Side::flux;  // what holds next to the points of the mask
   std::optional<poisson::Method> method;        // none: as the problem is
   std::optional<double> omega;
+  Index steps_per_exchange = 1;            // 0: by the model
   std::optional<double> tolerance = 1e-8;  // none: that of the discretisation
   Index most_iterations = 100'000;
   bool project = false;
@@ -43,6 +44,7 @@ struct PoissonOutcome {
   bool has_black_box = false;  // as the preconditioner
   Index outside_points = 0, parts = 1;
   double omega = 1;
+  Index steps_per_exchange = 1;
   iterate::State state;
   std::vector<double> errors;
   Index resumed_at = 0;

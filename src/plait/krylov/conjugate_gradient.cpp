@@ -133,7 +133,7 @@ auto ConjugateGradientBase<T>::fail(std::string reason) -> Verdict {
 }
 
 template <class T>
-void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint, std::span<const Named> vectors) const {
+void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint, std::span<const ConstVector> vectors) const {
   course_.save(checkpoint);
   checkpoint.numbers["‖b‖²"] = norm_squared_;
   checkpoint.numbers["last true error"] = last_true_error_;
@@ -141,9 +141,8 @@ void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint, std::span<c
 }
 
 template <class T>
-void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std::span<const Named> vectors,
-                                      std::span<double* const> numbers) {
-  constexpr std::array names{"‖b‖²", "last true error", "first", "second"};
+void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std::span<const Vector> vectors,
+                                      std::initializer_list<Named<double*>> numbers) {
   mpi::agreed(context_, [&] {
     course_.resume(checkpoint);
     for (const auto& [name, values] : vectors) {
@@ -155,13 +154,14 @@ void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std
       }
       std::ranges::transform(found->second, values.begin(), [](double value) { return static_cast<T>(value); });
     }
-    std::array<double*, 4> targets{&norm_squared_, &last_true_error_};
-    std::ranges::copy(numbers, targets.begin() + 2);
-    for (std::size_t i = 0; i < 2 + numbers.size(); ++i) {
-      const auto found = checkpoint.numbers.find(names[i]);
-      if (found == checkpoint.numbers.end()) throw ArgumentError(fmt::format("the state has no {}", names[i]));
-      *targets[i] = found->second;
-    }
+    const auto take = [&](const Named<double*>& number) {
+      const auto found = checkpoint.numbers.find(number.name);
+      if (found == checkpoint.numbers.end()) throw ArgumentError(fmt::format("the state has no {}", number.name));
+      *number.value = found->second;
+    };
+    take({"‖b‖²", &norm_squared_});
+    take({"last true error", &last_true_error_});
+    for (const Named<double*>& number : numbers) take(number);
   });
   has_begun_ = true;
 }
@@ -236,20 +236,14 @@ bool ConjugateGradient<T>::advance() {
 }
 
 template <class T>
-auto ConjugateGradient<T>::vectors() -> std::array<typename Base::Named, 3> {
-  return {{{"x", this->x_}, {"r", this->r_}, {"p", p_}}};
-}
-
-template <class T>
 void ConjugateGradient<T>::save(iterate::Checkpoint& checkpoint) const {
-  Base::save(checkpoint, const_cast<ConjugateGradient&>(*this).vectors());
-  checkpoint.numbers["first"] = rz_;
+  Base::save(checkpoint, vectors<typename Base::ConstVector>(*this));
+  checkpoint.numbers["r·z"] = rz_;
 }
 
 template <class T>
 void ConjugateGradient<T>::resume(const iterate::Checkpoint& checkpoint) {
-  const std::array<double*, 1> numbers{&rz_};
-  Base::resume(checkpoint, vectors(), numbers);
+  Base::resume(checkpoint, vectors<typename Base::Vector>(*this), {{"r·z", &rz_}});
 }
 
 template <class T>
@@ -312,21 +306,15 @@ bool PipelinedConjugateGradient<T>::advance() {
 }
 
 template <class T>
-auto PipelinedConjugateGradient<T>::vectors() -> std::array<typename Base::Named, 6> {
-  return {{{"x", this->x_}, {"r", this->r_}, {"w", w_}, {"z", z_}, {"s", s_}, {"p", p_}}};
-}
-
-template <class T>
 void PipelinedConjugateGradient<T>::save(iterate::Checkpoint& checkpoint) const {
-  Base::save(checkpoint, const_cast<PipelinedConjugateGradient&>(*this).vectors());
-  checkpoint.numbers["first"] = gamma_;
-  checkpoint.numbers["second"] = alpha_;
+  Base::save(checkpoint, vectors<typename Base::ConstVector>(*this));
+  checkpoint.numbers["γ"] = gamma_;
+  checkpoint.numbers["α"] = alpha_;
 }
 
 template <class T>
 void PipelinedConjugateGradient<T>::resume(const iterate::Checkpoint& checkpoint) {
-  const std::array<double*, 2> numbers{&gamma_, &alpha_};
-  Base::resume(checkpoint, vectors(), numbers);
+  Base::resume(checkpoint, vectors<typename Base::Vector>(*this), {{"γ", &gamma_}, {"α", &alpha_}});
 }
 
 template class ConjugateGradientBase<float>;

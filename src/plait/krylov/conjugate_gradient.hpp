@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,13 +47,17 @@ class ConjugateGradientBase {
   /// That, and r ← b - A·x.
   [[nodiscard]] double true_error();
   [[nodiscard]] Verdict fail(std::string reason);
-  /// Puts vectors into a checkpoint, or takes them from one.
+  /// Puts vectors into a checkpoint, or takes them and numbers from one.
+  template <class Value>
   struct Named {
     const char* name;
-    std::span<T> values;
+    Value value;
   };
-  void save(iterate::Checkpoint& checkpoint, std::span<const Named> vectors) const;
-  void resume(const iterate::Checkpoint& checkpoint, std::span<const Named> vectors, std::span<double* const> numbers);
+  using Vector = Named<std::span<T>>;
+  using ConstVector = Named<std::span<const T>>;
+  void save(iterate::Checkpoint& checkpoint, std::span<const ConstVector> vectors) const;
+  void resume(const iterate::Checkpoint& checkpoint, std::span<const Vector> vectors,
+              std::initializer_list<Named<double*>> numbers);
 
   mpi::Context& context_;
   Operator<T> a_;
@@ -103,7 +108,10 @@ class ConjugateGradient : public ConjugateGradientBase<T> {
 
   bool begin_again();
   [[nodiscard]] std::span<const T> preconditioned();
-  [[nodiscard]] std::array<typename Base::Named, 3> vectors();
+  template <class Vector, class Self>
+  [[nodiscard]] static std::array<Vector, 3> vectors(Self& self) {
+    return {{{"x", self.x_}, {"r", self.r_}, {"p", self.p_}}};
+  }
 
   Operator<T> preconditioner_;
   std::vector<T> p_, q_, z_;
@@ -138,7 +146,10 @@ class PipelinedConjugateGradient : public ConjugateGradientBase<T> {
   using Verdict = typename Base::Verdict;
 
   bool begin_again();
-  [[nodiscard]] std::array<typename Base::Named, 6> vectors();
+  template <class Vector, class Self>
+  [[nodiscard]] static std::array<Vector, 6> vectors(Self& self) {
+    return {{{"x", self.x_}, {"r", self.r_}, {"w", self.w_}, {"z", self.z_}, {"s", self.s_}, {"p", self.p_}}};
+  }
 
   std::vector<T> w_, n_, z_, s_, p_;
   double gamma_ = 0;

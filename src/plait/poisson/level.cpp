@@ -13,15 +13,17 @@ namespace plait::poisson {
 
 namespace {
 
-layout::Point layers_of(const Axes& axes) {
+layout::Point layers_of(const Axes& axes, Index width) {
   layout::Point layers{};
-  for (std::size_t a = 0; a < layout::axes; ++a) layers[a] = axes[a].is_used() || a == 2 ? 1 : 0;
+  for (std::size_t a = 0; a < layout::axes; ++a) layers[a] = axes[a].is_used() || a == 2 ? width : 0;
   return layers;
 }
 
-halo::Filling ghosts(const Axes& axes, const layout::BoxPartition& partition, halo::Reach reach) {
-  return halo::Filling::ghosts(partition, layers_of(axes),
-                               {axes[0].is_periodic(), axes[1].is_periodic(), axes[2].is_periodic()}, reach);
+// The same point within the axis, where there is one, or -1.
+Index index_within(const Axis& axis, Index i) {
+  const Index n = axis.extent();
+  if (axis.is_periodic()) return (i % n + n) % n;
+  return i >= 0 && i < n ? i : -1;
 }
 
 }  // namespace
@@ -39,27 +41,29 @@ void* allocate_values(std::size_t bytes) {
 void free_values(void* memory) noexcept { std::free(memory); }
 
 template <class T>
-Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition)
+Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, Index width)
     : axes_(axes),
       partition_(std::move(partition)),
-      layers_(layers_of(axes)),
+      width_(width),
+      layers_(layers_of(axes, width)),
       own_(partition_.box(context.rank())),
       memory_(own_.grown(layers_)),
       plane_(layers_[0] > 0 ? memory_.extent(1) * memory_.extent(2) : 0),
       pitch_(layers_[1] > 0 ? memory_.extent(2) : 0),
-      faces_(context, ghosts(axes, partition_, halo::Reach::faces), Index{sizeof(T)}),
-      corners_(context, ghosts(axes, partition_, halo::Reach::corners), Index{sizeof(T)}),
+      faces_(context, ghosts(1, halo::Reach::faces), Index{sizeof(T)}),
+      corners_(context, ghosts(width, halo::Reach::corners), Index{sizeof(T)}),
       kernels_(stencil_kernels<T>(layers_[0] > 0 ? 2 : 1, false)) {
   for (std::size_t a = 0; a < layout::axes; ++a) {
-    for (Index i = own_.low[a]; i < own_.high[a]; ++i) {
+    for (Index p = own_.low[a] - (width - 1); p < own_.high[a] + width - 1; ++p) {
+      const Index i = index_within(axes[a], p);
       const auto weight = [&](Index face) {
-        const double distance = axes[a].distance_below(face);
+        const double distance = i < 0 ? 0 : axes[a].distance_below(face);
         return distance > 0 && axes[a].is_used() ? static_cast<T>(1 / (distance * axes[a].width(i))) : T{};
       };
       weights_[a].below.push_back(weight(i));
       weights_[a].above.push_back(weight(i + 1));
       weights_[a].both.push_back(weight(i) + weight(i + 1));
-      inverse_widths_[a].push_back(static_cast<T>(1 / axes[a].width(i)));
+      inverse_widths_[a].push_back(i < 0 ? T{} : static_cast<T>(1 / axes[a].width(i)));
     }
   }
   for (std::vector<T>* weights : {&weights_[2].below, &weights_[2].above, &weights_[2].both, &inverse_widths_[2]}) {
@@ -72,12 +76,32 @@ Level<T>::Level(mpi::Context& context, const Axes& axes, layout::BoxPartition pa
   }
 }
 
+template <class T>
+halo::Filling Level<T>::ghosts(Index width, halo::Reach reach) const {
+  halo::Filling filling = halo::Filling::ghosts(
+      partition_, layers_, {axes_[0].is_periodic(), axes_[1].is_periodic(), axes_[2].is_periodic()}, reach);
+  filling.width = layers_of(axes_, width);
+  return filling;
+}
+
+template <class T>
+layout::Box Level<T>::reach(Index margin) const {
+  layout::Box box = own_.grown(layers_of(axes_, margin));
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    if (axes_[a].is_periodic()) continue;
+    box.low[a] = std::max(box.low[a], Index{0});
+    box.high[a] = std::min(box.high[a], axes_[a].extent());
+  }
+  return box;
+}
+
 // Rows ascend, so that what a kernel writes beyond one is written again.
 template <class T>
 void Level<T>::set_coefficient(Values<T> k, Values<T> inside, bool is_given) {
-  exchange(k);
+  const halo::Reach reach = width_ > 1 ? halo::Reach::corners : halo::Reach::faces;
+  exchange(k, reach);
   if (!inside.empty()) {
-    exchange(inside);
+    exchange(inside, reach);
     if (!is_given) std::ranges::transform(k, inside, k.begin(), [](T a, T b) { return b > 0 ? a : T{}; });
   }
   k_ = std::move(k);
@@ -88,12 +112,16 @@ void Level<T>::set_coefficient(Values<T> k, Values<T> inside, bool is_given) {
     if (!axes_[a].is_used() && a == 0) continue;
     conductances_[a] = zeros();
     if (!axes_[a].is_used() || own_.is_empty()) continue;
-    layout::Box faces = own_;
+    layout::Box faces = this->reach(width_ - 1);
     ++faces.high[a];
+    const auto shares_below = [&](Index i) {
+      const bool is_inside = i >= 0 && i <= axes_[a].extent();
+      return axes_[a].shares_below(is_inside ? i : index_within(axes_[a], i));
+    };
     const Index count = faces.extent(2);
     std::array<std::vector<T>, 2> shares;
     for (Index x = faces.low[2]; x < faces.high[2]; ++x) {
-      const auto [below, above] = a == 2 ? axes_[a].shares_below(x) : std::array{1., 1.};
+      const auto [below, above] = a == 2 ? shares_below(x) : std::array{1., 1.};
       shares[0].push_back(static_cast<T>(below));
       shares[1].push_back(static_cast<T>(above));
     }
@@ -101,7 +129,7 @@ void Level<T>::set_coefficient(Values<T> k, Values<T> inside, bool is_given) {
     const Index step = a == 0 ? plane_ : a == 1 ? pitch_ : 1;
     for (Index i = faces.low[0]; i < faces.high[0]; ++i) {
       for (Index j = faces.low[1]; j < faces.high[1]; ++j) {
-        const auto [below, above] = a == 2 ? std::array{1., 1.} : axes_[a].shares_below(a == 0 ? i : j);
+        const auto [below, above] = a == 2 ? std::array{1., 1.} : shares_below(a == 0 ? i : j);
         const Index offset = offset_of({i, j, faces.low[2]});
         kernel(k_->data() + offset - step, k_->data() + offset, {shares[0].data(), shares[1].data()},
                {static_cast<T>(below), static_cast<T>(above)}, count, conductances_[a].data() + offset);
@@ -117,11 +145,13 @@ const Values<T>& Level<T>::inverse_diagonal() {
   if (!inverse_diagonal_.empty()) return inverse_diagonal_;
   inverse_diagonal_ = zeros();
   const auto& [c0, c1, c2] = conductances_;
-  for_each_row([&](Index offset, Index i, Index j) {
-    const T inverse0 = inverse_widths_[0][at(i - own_.low[0])], inverse1 = inverse_widths_[1][at(j - own_.low[1])];
-    for (Index x = 0; x < row_length(); ++x) {
+  const layout::Box box = reach(width_ - 1);
+  for_each_row_of(box, [&](Index offset, Index i, Index j) {
+    const T inverse0 = inverse_widths_[0][place(0, i)], inverse1 = inverse_widths_[1][place(1, j)];
+    for (Index x = 0; x < box.extent(2); ++x) {
       const std::size_t p = at(offset + x);
-      T diagonal = inverse_widths_[2][at(x)] * (c2[p] + c2[p + 1]) + inverse1 * (c1[p] + c1[p + at(pitch_)]);
+      T diagonal =
+          inverse_widths_[2][place(2, box.low[2] + x)] * (c2[p] + c2[p + 1]) + inverse1 * (c1[p] + c1[p + at(pitch_)]);
       if (layers_[0] > 0) diagonal += inverse0 * (c0[p] + c0[p + at(plane_)]);
       inverse_diagonal_[p] = diagonal > 0 ? 1 / diagonal : T{};
     }
@@ -150,7 +180,7 @@ void Level<T>::exchange(Values<T>& values, halo::Reach reach) {
 
 template <class T>
 T Level<T>::others(Index i, Index j) const {
-  return weights_[0].both[at(i - own_.low[0])] + weights_[1].both[at(j - own_.low[1])];
+  return weights_[0].both[place(0, i)] + weights_[1].both[place(1, j)];
 }
 
 template <class T>
@@ -161,7 +191,7 @@ auto Level<T>::scaled_row(T others, T omega) -> const ScaledRow& {
   ScaledRow& row = scaled_rows_.emplace_back(ScaledRow{others, omega, masks_});
   for (std::vector<T>& scaled : row.by_colour) {
     for (std::size_t x = 0; x < scaled.size(); ++x) {
-      const T diagonal = weights_[2].both[x] + others;
+      const T diagonal = weights_[2].both[x + at(width_ - 1)] + others;
       scaled[x] = diagonal > 0 ? scaled[x] * (omega / diagonal) : T{};
     }
   }
@@ -199,16 +229,18 @@ void Level<T>::sweep(T omega, Values<T>& u, const Values<T>& b) {
 
 // Rows ascend, so that what is written beyond one is written again.
 template <class T>
-void Level<T>::residual(const Values<T>& u, const Values<T>& b, Values<T>& r) const {
-  for_each_row(
-      [&](Index offset, Index i, Index j) { residual(u, b, {i, j, own_.low[2]}, row_length(), r.data() + offset); });
+void Level<T>::residual(const Values<T>& u, const Values<T>& b, Values<T>& r, Index margin) const {
+  const layout::Box box = reach(margin);
+  for_each_row_of(box, [&](Index offset, Index i, Index j) {
+    residual(u, b, {i, j, box.low[2]}, box.extent(2), r.data() + offset);
+  });
 }
 
 // Axis 1 comes first, as only grids of three dimensions have axis 0.
 template <class T>
 void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Point& first, Index count, T* r) const {
-  const std::size_t p = at(first[0] - own_.low[0]), q = at(first[1] - own_.low[1]);
-  const Index x = first[2] - own_.low[2], offset = offset_of(first);
+  const std::size_t p = place(0, first[0]), q = place(1, first[1]), x = place(2, first[2]);
+  const Index offset = offset_of(first);
   const T* const own = u.data() + offset;
   RowStencil<T> row{};
   row.u = own;
@@ -238,15 +270,31 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
 }
 
 template <class T>
-void Level<T>::add_scaled_residual(T omega, const Values<T>& r, Values<T>& u) {
+template <class F>
+void Level<T>::for_each_scaled(const Values<T>& r, Index margin, const F& f) {
   const T* const inverses = k_ ? inverse_diagonal().data() : nullptr;
-  for_each_row([&](Index offset, Index i, Index j) {
-    T* const out = u.data() + offset;
-    for (Index x = 0; x < row_length(); ++x) {
-      const T diagonal = weights_[2].both[at(x)] + others(i, j);
+  const layout::Box box = reach(margin);
+  const T* const both = weights_[2].both.data() + place(2, box.low[2]);
+  for_each_row_of(box, [&](Index offset, Index i, Index j) {
+    const T others = this->others(i, j);
+    for (Index x = 0; x < box.extent(2); ++x) {
+      const T diagonal = both[x] + others;
       const T inverse = k_ ? inverses[offset + x] : diagonal > 0 ? 1 / diagonal : T{};
-      out[x] += omega * inverse * r[at(offset + x)];
+      f(offset + x, inverse * r[at(offset + x)]);
     }
+  });
+}
+
+template <class T>
+void Level<T>::add_scaled_residual(T alpha, const Values<T>& r, Values<T>& u, Index margin) {
+  for_each_scaled(r, margin, [&, out = u.data()](Index p, T scaled) { out[p] += alpha * scaled; });
+}
+
+template <class T>
+void Level<T>::add_step(T alpha, const Values<T>& r, T beta, Values<T>& step, Values<T>& u, Index margin) {
+  for_each_scaled(r, margin, [&, out = u.data(), steps = step.data()](Index p, T scaled) {
+    steps[p] = alpha * scaled + beta * steps[p];
+    out[p] += steps[p];
   });
 }
 

@@ -33,7 +33,7 @@ struct ValuesAllocator {
   friend bool operator==(const ValuesAllocator&, const ValuesAllocator&) { return true; }
 };
 
-/// The values of a rank's box with one ghost layer on the axes that are used, and 0 beyond sides.
+/// The values of a rank's box with ghost layers on the axes that are used, and 0 beyond sides.
 template <class T>
 using Values = std::vector<T, ValuesAllocator<T>>;
 
@@ -47,12 +47,15 @@ template <class T>
 class Level {
  public:
   /// Collective over the context.
-  Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition);
+  /// \param width  of ghost layers: values of others can be computed in all but the outermost one
+  Level(mpi::Context& context, const Axes& axes, layout::BoxPartition partition, Index width = 1);
 
   [[nodiscard]] const Axes& axes() const noexcept { return axes_; }
   [[nodiscard]] const layout::BoxPartition& partition() const noexcept { return partition_; }
   [[nodiscard]] const layout::Point& layers() const noexcept { return layers_; }
   [[nodiscard]] const layout::Box& own() const noexcept { return own_; }
+  /// So many of the layers.
+  [[nodiscard]] halo::Filling ghosts(Index width, halo::Reach reach) const;
   [[nodiscard]] Values<T> zeros() const { return Values<T>(at(memory_.points()) + slack); }
 
   /// k at the points; its ghost layers are filled. Without: k = 1. Collective.
@@ -70,7 +73,7 @@ class Level {
   /// c between a point of this rank and the one below it, or the side, on an axis; `point` may be one above the box.
   [[nodiscard]] double conductance(int axis, const layout::Point& point) const;
 
-  /// Ghost layers from other ranks. Collective.
+  /// Ghost layers from other ranks: of faces one. Collective.
   void exchange(Values<T>& values, halo::Reach reach = halo::Reach::faces);
 
   enum class Colour : unsigned char { red, black };
@@ -79,13 +82,15 @@ class Level {
   void relax(Colour colour, T omega, Values<T>& u, const Values<T>& b);
   /// One sweep over red and then black points, with what it takes of communication. Collective.
   void sweep(T omega, Values<T>& u, const Values<T>& b);
-  /// r ← b - A u
-  /// \pre  the ghost layers of u are filled
-  void residual(const Values<T>& u, const Values<T>& b, Values<T>& r) const;
+  /// r ← b - A u, also in `margin` ghost layers.
+  /// \pre  `margin` + 1 ghost layers of u are filled, with corners where it is not 0, and `margin` of b
+  void residual(const Values<T>& u, const Values<T>& b, Values<T>& r, Index margin = 0) const;
   /// The same for some points of a row, from `first` on; up to `most_lanes` - 1 elements more are written.
   void residual(const Values<T>& u, const Values<T>& b, const layout::Point& first, Index count, T* r) const;
-  /// u ← u + omega · r / diagonal
-  void add_scaled_residual(T omega, const Values<T>& r, Values<T>& u);
+  /// u ← u + alpha · r / diagonal, also in `margin` ghost layers.
+  void add_scaled_residual(T alpha, const Values<T>& r, Values<T>& u, Index margin = 0);
+  /// step ← alpha · r / diagonal + beta · step; u ← u + step, likewise.
+  void add_step(T alpha, const Values<T>& r, T beta, Values<T>& step, Values<T>& u, Index margin = 0);
 
   /// Between such values and this rank's box alone, the last axis contiguous.
   void copy_in(std::span<const T> compact, Values<T>& values) const;
@@ -94,9 +99,7 @@ class Level {
   /// Calls f(offset of the first point of a row of this rank, number of the row on axis 0, on axis 1).
   template <class F>
   void for_each_row(const F& f) const {
-    for (Index i = own_.low[0]; i < own_.high[0]; ++i) {
-      for (Index j = own_.low[1]; j < own_.high[1]; ++j) f(memory_.offset_of({i, j, own_.low[2]}), i, j);
-    }
+    for_each_row_of(own_, f);
   }
   [[nodiscard]] Index row_length() const noexcept { return own_.extent(2); }
   [[nodiscard]] Index offset_of(const layout::Point& point) const noexcept { return memory_.offset_of(point); }
@@ -113,16 +116,30 @@ class Level {
     std::array<std::vector<T>, 2> by_colour;  // omega / diagonal, or 0
   };
 
+  template <class F>
+  void for_each_row_of(const layout::Box& box, const F& f) const {
+    for (Index i = box.low[0]; i < box.high[0]; ++i) {
+      for (Index j = box.low[1]; j < box.high[1]; ++j) f(memory_.offset_of({i, j, box.low[2]}), i, j);
+    }
+  }
+  /// This rank's points, and so many layers of what is beyond, but for what is beyond sides.
+  [[nodiscard]] layout::Box reach(Index margin) const;
+  /// Calls f(offset of a point, r / diagonal there).
+  template <class F>
+  void for_each_scaled(const Values<T>& r, Index margin, const F& f);
+  /// Where a point's weights are.
+  [[nodiscard]] std::size_t place(std::size_t a, Index i) const { return at(i - own_.low[a] + width_ - 1); }
   [[nodiscard]] T others(Index i, Index j) const;
   [[nodiscard]] const ScaledRow& scaled_row(T others, T omega);
   [[nodiscard]] const Values<T>& inverse_diagonal();
 
   Axes axes_;
   layout::BoxPartition partition_;
+  Index width_;
   layout::Point layers_;
   layout::Box own_, memory_;
   Index plane_, pitch_;  // from a point to the next one on axes 0 and 1; 0 where they are not used
-  std::array<Weights, layout::axes> weights_;  // by point of this rank
+  std::array<Weights, layout::axes> weights_;  // by point of this rank, and as many layers as are computed
   std::array<std::vector<T>, layout::axes> inverse_widths_;
   std::optional<Values<T>> k_;
   Values<T> inside_;

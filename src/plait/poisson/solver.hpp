@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,69 +15,40 @@
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/axis.hpp"
 #include "plait/poisson/black_box.hpp"
+#include "plait/poisson/elimination.hpp"
+#include "plait/poisson/equation.hpp"
 #include "plait/poisson/fourier.hpp"
 #include "plait/poisson/level.hpp"
 #include "plait/poisson/multigrid.hpp"
-#include "plait/poisson/parts.hpp"
+#include "plait/poisson/problem.hpp"
+#include "plait/poisson/relaxation.hpp"
 
 namespace plait::poisson {
 
-/// Of one to three dimensions, slowest first. Cells fill the domain; the first node is one spacing from the side below.
-struct Grid {
-  std::vector<Index> extents;
-  std::vector<double> spacing;  ///< one for each dimension
-  Points points = Points::cells;
-  std::vector<Axis::Sides> sides{};  ///< likewise; none: u is given on all
-
-  [[nodiscard]] layout::Box box() const { return layout::Box::of(extents); }
-};
-
-/// What is given on a side, below (0) or above (1) on an axis of the grid, at a place: u, or k ∂u/∂n out of the domain.
-using Boundary = std::function<double(int axis, int side, std::span<const double> place)>;
-
 enum class Method : unsigned char {
-  jacobi,
+  jacobi,                         ///< an iteration is `Options::steps_per_exchange` steps
+  chebyshev,                      ///< likewise, with what is left least for the bounds of the spectrum
   sor,                            ///< successive over-relaxation of red and black points
   conjugate_gradients,            ///< two reductions an iteration
   pipelined_conjugate_gradients,  ///< one, under way while the operator is applied
   fft,                            ///< by transforms, where k is the same everywhere: exact but for rounding
+  lu,                             ///< by elimination of few points: likewise, to compare others with
   v_cycles,                       ///< multigrid; an iteration is `MultigridOptions::cycles`
   w_cycles,                       ///< likewise; kinds of cycles are those of `Cycle`
   f_cycles,                       ///< likewise: mostly the fastest method
   full_multigrid,                 ///< an iteration is one pass from the coarsest level to the finest
   multigrid_conjugate_gradients,  ///< with a symmetric V-cycle as preconditioner: for k that jumps
 };
-/// "jacobi", "sor", "cg", "pipelined-cg", "fft", "v", "w", "f", "fmg", "mg-cg"
+/// "jacobi", "chebyshev", "sor", "cg", "pipelined-cg", "fft", "lu", "v", "w", "f", "fmg", "mg-cg"
 [[nodiscard]] std::string_view name(Method method);
-
-/// The axes of a grid. Collective over the context.
-/// \throws ArgumentError  on all ranks: a grid that there can't be
-[[nodiscard]] Axes axes_of(mpi::Context& context, const Grid& grid);
-
-/// The largest ratio of k at two neighbouring points, but for those where it is 0; 1 where k is empty. The same on all
-/// ranks. Collective.
-template <class T>
-[[nodiscard]] double largest_jump(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
-                                  std::span<const T> k);
-
-/// What flows in through the sides, and what is made within: together 0.
-struct Balance {
-  double source = 0;                                         ///< ∫ f
-  std::array<std::array<double, 2>, layout::axes> inflow{};  ///< ∫ k ∂u/∂n over the side of an axis below, above
-  double from_outside = 0;                                   ///< likewise, from points outside the domain
-};
-
-/// Points of the grid that are no part of the domain.
-struct Outside {
-  std::vector<bool> points = {};  ///< by this rank's points, as k is; empty: none
-  /// What holds next to them: nothing flows, or u is what `start` has at these points.
-  Side side = Side::flux;
-};
 
 struct Options {
   Method method = Method::v_cycles;
   iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 100'000};  ///< of ‖b - A·u‖ / ‖b‖
-  std::optional<double> omega = {};  ///< of Jacobi and over-relaxation; empty: 1, and the best for k = 1
+  std::optional<double> omega = {};  ///< of Jacobi and over-relaxation; empty: 1, and `best_omega`
+  /// Of Jacobi's and Chebyshev's iterations, whose ghost layers are as wide; 0: for which a step takes least time, by
+  /// the model of the machine.
+  Index steps_per_exchange = 1;
   krylov::Sums sums = krylov::Sums::fast;
   bool project = false;    ///< where u is given nowhere: subtract the mean of f, which has to be 0
   Boundary boundary = {};  ///< empty: 0 everywhere
@@ -100,16 +70,15 @@ struct Options {
 /// Everything is collective over the context, which outlives this. Iterates of all methods but those of conjugate
 /// gradients have the same bits on any number of ranks, and these, too, with reproducible sums.
 ///
-/// Sources: Young, "Iterative Solution of Large Linear Systems", 1971, for Jacobi's method and over-relaxation; those
-/// of `Multigrid` and of `krylov` for the others.
+/// Sources: those of `StepIteration`, `best_omega`, `FourierSolver`, `Multigrid`, `BlackBox` and of `krylov`.
 template <class T>
 class Solver {
  public:
   /// \param k, f, start  of this rank's points, the last axis contiguous; an empty k is 1, an empty start 0
   /// \throws ArgumentError  on all ranks: a grid that there can't be, spans of other lengths, k that is not above 0,
   ///                        f or k that is not finite (each names the first index on the lowest rank), 0 < omega < 2
-  ///                        not so, f of another mean than 0 where it has to be, or so large or small that its squares
-  ///                        leave the range of numbers
+  ///                        not so, a method that this problem can't have, f of another mean than 0 where it has to be,
+  ///                        or so large or small that its squares leave the range of numbers
   /// \throws OutOfMemory    on all ranks, where one has too little
   Solver(mpi::Context& context, const Grid& grid, const layout::BoxPartition& partition, std::span<const T> k,
          std::span<const T> f, std::span<const T> start, const Options& options)
@@ -133,55 +102,48 @@ class Solver {
   /// √(mean of squares) of b, which is f with what is given on sides. Collective.
   [[nodiscard]] double right_side();
   /// The mean of f, with what flows in, that b is without, the largest one of the parts; empty where u is given on all.
-  [[nodiscard]] const std::optional<double>& subtracted() const noexcept { return subtracted_; }
+  [[nodiscard]] const std::optional<double>& subtracted() const noexcept { return equation_.subtracted(); }
   /// By the u of now; the same bits on any number of ranks. Collective.
   [[nodiscard]] Balance balance();
   /// Connected parts of the domain.
-  [[nodiscard]] Index parts() const noexcept { return parts_->count(); }
+  [[nodiscard]] Index parts() const noexcept { return equation_.parts(); }
   /// Of this, with all it was made of.
   [[nodiscard]] double omega() const noexcept { return omega_; }
+  [[nodiscard]] Index steps_per_exchange() const noexcept { return options_.steps_per_exchange; }
   /// Empty for methods without.
   [[nodiscard]] const std::optional<Multigrid<T>>& multigrid() const noexcept { return multigrid_; }
   /// The other preconditioner of conjugate gradients, where k jumps.
   [[nodiscard]] const std::optional<BlackBox<T>>& black_box() const noexcept { return black_box_; }
 
  private:
-  void set_right_side(std::span<const T> f);
-  void expect_range() const;
-  template <class F>
-  void for_each_face_of_sides(const F& f);
-  void copy_from_conjugate_gradients();
-  [[nodiscard]] double weight(Index i, Index j, Index x) const;
-  double remove_means(Values<T>& values, bool is_expected);
-  [[nodiscard]] std::array<double, 2> squares();
+  void make_method();
   void make_conjugate_gradients();
-  void make_fourier_solver(std::span<const T> k);
+  /// u ← u + A⁻¹ r
   void correct();
   [[nodiscard]] double error();
   void iterate_once();
+  [[nodiscard]] std::array<double, 2> squares();
   [[nodiscard]] bool has_cycles() const noexcept {
     return multigrid_ && options_.method != Method::multigrid_conjugate_gradients;
   }
-  [[nodiscard]] std::vector<T> moved(std::span<const T> values, const layout::BoxPartition& from,
-                                     const layout::BoxPartition& to);
 
   mpi::Context& context_;
   Options options_;
   layout::BoxPartition partition_;  // of what is given; methods may have another one
   double omega_ = 1;
-  Level<T> level_;
-  std::optional<Parts> parts_;
-  Values<T> u_, b_, r_;
-  Values<T> kept_;  // u at the points outside, where there are any
-  std::optional<Multigrid<T>> multigrid_;
-  std::optional<FourierSolver> fourier_;
-  std::optional<BlackBox<T>> black_box_;
+  Equation<T> equation_;
+  Values<T> u_, r_;
   iterate::Course course_;
   krylov::Dots dots_;
   bool has_begun_ = false;
   double right_side_squared_ = 0;
-  std::optional<double> subtracted_;
+  std::optional<StepIteration<T>> steps_;
+  std::optional<FourierSolver> fourier_;
+  std::optional<Elimination> elimination_;
+  std::optional<Multigrid<T>> multigrid_;
+  std::optional<BlackBox<T>> black_box_;
   // Of conjugate gradients.
+  Values<T> none_;
   std::vector<T> right_side_, solution_;
   std::unique_ptr<krylov::ConjugateGradient<T>> conjugate_gradient_;
   std::unique_ptr<krylov::PipelinedConjugateGradient<T>> pipelined_;

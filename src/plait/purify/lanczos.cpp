@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plait/base/random.hpp"
+#include "plait/krylov/lanczos.hpp"
 
 namespace plait::purify {
 
@@ -28,37 +29,6 @@ double norm(std::span<const T> a) {
   double sum = 0;
   for (const T& value : a) sum += std::norm(value);
   return std::sqrt(sum);
-}
-
-/// How many eigenvalues of the tridiagonal matrix lie below x, by the signs of a Sturm sequence.
-std::size_t count_below(std::span<const double> diagonal, std::span<const double> coupling, double x) {
-  std::size_t count = 0;
-  double pivot = 1;
-  for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    const double off = i == 0 ? 0 : coupling[i - 1];
-    pivot = diagonal[i] - x - (i == 0 ? 0 : off * off / pivot);
-    if (pivot == 0) pivot = std::numeric_limits<double>::min();
-    if (pivot < 0) ++count;
-  }
-  return count;
-}
-
-/// The eigenvalue of a number, counted from the lowest, by bisection.
-double eigenvalue(std::span<const double> diagonal, std::span<const double> coupling, std::size_t number) {
-  double low = diagonal[0];
-  double high = diagonal[0];
-  for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    const double radius =
-        (i == 0 ? 0 : std::abs(coupling[i - 1])) + (i + 1 == diagonal.size() ? 0 : std::abs(coupling[i]));
-    low = std::min(low, diagonal[i] - radius);
-    high = std::max(high, diagonal[i] + radius);
-  }
-  for (int halvings = 0; halvings < 100; ++halvings) {
-    const double middle = low + (high - low) / 2;
-    if (middle <= low || middle >= high) break;
-    (count_below(diagonal, coupling, middle) > number ? high : low) = middle;
-  }
-  return low + (high - low) / 2;
 }
 
 /// The size of the last component of the normalised eigenvector: two steps of inverse iteration from the last unit
@@ -170,8 +140,8 @@ RitzValues lanczos(Index n, Index most_steps, const std::function<bool(const Rit
       coupling.push_back(length);
       continue;
     }
-    result.low = eigenvalue(diagonal, coupling, 0);
-    result.high = eigenvalue(diagonal, coupling, diagonal.size() - 1);
+    result.low = krylov::tridiagonal_eigenvalue(diagonal, coupling, 0);
+    result.high = krylov::tridiagonal_eigenvalue(diagonal, coupling, diagonal.size() - 1);
     result.coupling = is_whole ? 0 : length;
     result.low_residual = result.coupling * last_component(diagonal, coupling, result.low);
     result.high_residual = result.coupling * last_component(diagonal, coupling, result.high);

@@ -73,7 +73,7 @@ class Help(CommandTest):
             ("transport", "--metric"): metrics, ("barycentre", "--metric"): metrics, ("divergence", "--metric"): metrics,
             ("transport", "--method"): "auto, factors or logarithms", ("barycentre", "--method"): "auto, factors or logarithms",
             ("divergence", "--method"): "auto, factors or logarithms",
-            ("poisson", "--method"): "auto, jacobi, sor, cg, pipelined-cg, v, w, f, fmg or mg-cg", ("poisson", "--at"): "cells or nodes",
+            ("poisson", "--method"): "auto, jacobi, chebyshev, sor, cg, pipelined-cg, fft, lu, v, w, f, fmg or mg-cg", ("poisson", "--at"): "cells or nodes",
             ("partition", "--method"): "best, multilevel, orb, inertial, hilbert or morton",
             ("generate", "--order"): "C or F",
             ("generate", "--kind"): "c60, fullerene, polyacetylene, graphene or prescribed",

@@ -108,7 +108,7 @@ class Poisson(CommandTest):
         k = random.random((6, 5, 7)) + 1
         self.save("f.npy", f.astype("f8"))
         self.save("k.npy", k)
-        for method in ("v", "mg-cg", "cg", "pipelined-cg", "sor", "jacobi", "w", "f", "fmg"):
+        for method in ("v", "mg-cg", "cg", "pipelined-cg", "sor", "jacobi", "chebyshev", "w", "f", "fmg"):
             with self.subTest(method):
                 rest = ("--method", method, "--max-iterations", "20", "--quiet")
                 self.assertEqual(self.run_plait(0, "poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy", *rest).status, 0)
@@ -187,7 +187,7 @@ class Poisson(CommandTest):
         x, h = points(32, False)
         exact = np.multiply.outer(np.sin(np.pi * x), np.sin(np.pi * x))
         self.save("f.npy", 2 * np.pi**2 * exact)
-        for method in ("auto", "jacobi", "sor", "cg", "pipelined-cg", "v", "w", "f", "fmg", "mg-cg"):
+        for method in ("auto", "jacobi", "chebyshev", "sor", "cg", "pipelined-cg", "v", "w", "f", "fmg", "mg-cg"):
             with self.subTest(method):
                 report = self.solve(2, "f.npy", "--spacing", repr(h), "--method", method, "--tolerance", "truncation", "-o", "u.npy")
                 error = np.sqrt(np.mean((self.load("u.npy") - exact) ** 2))
@@ -236,6 +236,19 @@ class Poisson(CommandTest):
             text = self.succeed(ranks, "poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy")
             self.assertRegex(text, "method    mg-cg with black-box multigrid, as k jumps by 100 between neighbours")
         self.assertRegex(self.succeed(2, "poisson", "f.npy", "-o", "u.npy"), "method    v, as k is 1")
+
+    def test_several_steps_of_an_exchange_give_the_bits_of_one_and_their_number_is_told(self):
+        self.save("f.npy", np.random.default_rng(4).standard_normal((14, 17)))
+        for method in ("jacobi", "chebyshev"):
+            for ranks, steps, iterations in ((0, "1", "24"), (2, "3", "8"), (5, "8", "3"), (3, "auto", None)):
+                limit = ("--max-iterations", iterations) if iterations else ()
+                report = self.solve(ranks, "f.npy", "--method", method, "--steps-per-exchange", steps, *limit, "-o", f"{ranks}.npy")
+                if iterations:
+                    self.assertEqual(report["steps_per_exchange"], int(steps))
+                    np.testing.assert_array_equal(self.load(f"{ranks}.npy"), self.load("0.npy"))
+                else:
+                    self.assertGreaterEqual(report["steps_per_exchange"], 1)
+                    self.assertLessEqual(report["residual"], 1e-8)
 
     def test_where_u_is_given_nowhere_the_mean_has_to_vanish(self):
         f = self.save("f.npy", np.random.default_rng(2).random((6, 7)))
@@ -398,6 +411,7 @@ class Poisson(CommandTest):
             (2, ("f.npy", "--boundary", "2=periodic"), "--boundary: names axis 2, expected one below 2"),
             (2, ("f.npy", "--boundary", "flux", "--at", "nodes"), "--boundary: one of axis 0 has a flux, which cells can have"),
             (2, ("f.npy", "--spacing", "1,2,3"), "--spacing: 3 numbers are given, expected 1 or 2"),
+            (2, ("f.npy", "--steps-per-exchange", "9999", "--method", "jacobi"), "--steps-per-exchange: is 9999, expected 0 to 1024"),
             (2, ("missing.npy",), "missing.npy: .*No such file"),
         ]:
             with self.subTest(words):
@@ -415,10 +429,12 @@ class Poisson(CommandTest):
             (("--boundary", "periodic,1+=flux"), "--boundary: one of axis 1 is periodic, expected both or none"),
             (("--omega", "2", "--method", "sor"), "--omega: 2 is not between 0 and 2"),
             (("--spacing", "1,0"), "--spacing: 0 is not positive"),
-            (("--method", "best"), "--method: 'best' is unknown; expected auto, jacobi, sor, cg"),
+            (("--method", "best"), "--method: 'best' is unknown; expected auto, jacobi, chebyshev, sor, cg"),
             (("--tolerance", "small"), "--tolerance: 'small' is no number"),
             (("--outside", "value"), "--outside is given, but --mask is not"),
             (("--omega", "1"), "--omega is given, but --method is neither jacobi nor sor"),
+            (("--steps-per-exchange", "2", "--method", "sor"), "--steps-per-exchange is given, but --method is neither jacobi nor"),
+            (("--steps-per-exchange", "0", "--method", "jacobi"), "--steps-per-exchange: '0' is no count; expected a whole number, 1 at least"),
             (("--resume",), "--resume is given, but --checkpoint is missing"),
             (("-o", "u.csv"), "u.csv would be a file of another kind, expected a name that ends in .npy or .h5 or .hdf5 or .vti"),
         ]:

@@ -11,6 +11,7 @@
 #include "plait/base/random.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/iterate/solver.hpp"
+#include "plait/krylov/lanczos.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "support/ranks.hpp"
@@ -262,6 +263,28 @@ void expect_ends() {
 TEST(ConjugateGradients, EndWithTheReason) {
   expect_ends<ConjugateGradient<double>>();
   expect_ends<PipelinedConjugateGradient<double>>();
+}
+
+// 2 - 2 cos(πi/(n+1)) are the eigenvalues of -1, 2, -1.
+TEST(Lanczos, FindsTheExtremeEigenvaluesWithTheSameBitsOnAnyNumberOfRanks) {
+  mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
+  for (const Index n : {1, 2, 9, 100, 1000}) {
+    const double low = 2 - 2 * std::cos(M_PI / static_cast<double>(n + 1)), high = 4 - low;
+    const std::vector<double> start = random_vector<double>(n, 6);
+    const krylov::LanczosOptions options{.tolerance = 1e-3, .sums = Sums::reproducible};
+    const Slices slices{n, ranks(), rank()}, whole{n, 1, 0};
+    const auto found =
+        krylov::lanczos<double>(context, Tridiagonal<double>{context, slices}, slices.part(start), options);
+    EXPECT_GE(found.low, low * (1 - 1e-6));
+    EXPECT_LE(found.low, low * 1.01) << n;
+    EXPECT_NEAR(found.high, high, 1e-2 * high);
+    EXPECT_LE(found.high, high * (1 + 1e-12));
+    const auto expected = krylov::lanczos<double>(alone, Tridiagonal<double>{alone, whole}, start, options);
+    EXPECT_EQ(found.low, expected.low);
+    EXPECT_EQ(found.steps, expected.steps);
+    const std::vector<double> none(slices.part(start).size());
+    EXPECT_EQ((krylov::lanczos<double>(context, Tridiagonal<double>{context, slices}, none).steps), 0);
+  }
 }
 
 TEST(ConjugateGradients, NameWhatIsWrongOnAllRanks) {

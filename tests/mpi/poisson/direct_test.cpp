@@ -118,5 +118,32 @@ TEST_F(Transforms, WantOneKAndEqualStretches) {
               ThrowsMessage<ArgumentError>(HasSubstr("stretches of axis 1 differ")));
 }
 
+TEST(Elimination, SolvesAnyProblemOfFewPoints) {
+  mpi::Context context(test_comm());
+  if (!has_lapack()) GTEST_SKIP() << "there is no LAPACK";
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    Random random{seed};
+    const Case problem = random_case(random, seed % 2 == 0);
+    const std::vector<double> expected = reference(problem);
+    const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
+                                {.method = Method::lu, .limits = {.tolerance = 1e-13}, .project = true});
+    EXPECT_EQ(solved.state.end, iterate::End::converged) << solved.state.reason;
+    EXPECT_LE(solved.errors.size(), 2U);
+    double size = 0;
+    for (const double value : expected) size = std::max(size, std::abs(value));
+    for (std::size_t p = 0; p < expected.size(); ++p) ASSERT_NEAR(solved.u[p], expected[p], 1e-11 * size);
+  }
+}
+
+TEST(Elimination, IsRefusedForManyPoints) {
+  mpi::Context context(test_comm());
+  Case problem;
+  problem.grid = {.extents = {8193}, .spacing = {1}};
+  problem.f.assign(8193, 1);
+  EXPECT_THAT(
+      [&] { (void)solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()), {.method = Method::lu}); },
+      ThrowsMessage<ArgumentError>(HasSubstr("method: lu takes at most 8192 points, as factors of 8193 would")));
+}
+
 }  // namespace
 }  // namespace plait::test

@@ -35,8 +35,12 @@ using ::testing::ThrowsMessage;
 
 constexpr Axis::Sides given{Side::value, Side::value}, flux{Side::flux, Side::flux},
     around{Side::periodic, Side::periodic};
-constexpr std::array methods{Method::jacobi, Method::sor, Method::conjugate_gradients,
-                             Method::pipelined_conjugate_gradients, Method::multigrid_conjugate_gradients};
+constexpr std::array methods{Method::jacobi,
+                             Method::chebyshev,
+                             Method::sor,
+                             Method::conjugate_gradients,
+                             Method::pipelined_conjugate_gradients,
+                             Method::multigrid_conjugate_gradients};
 
 template <class F>
 void for_each_point(const Box& box, const F& f) {

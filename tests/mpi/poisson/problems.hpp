@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plait/base/error.hpp"
+#include "plait/base/loaded_library.hpp"
 #include "plait/base/random.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/mpi/collectives.hpp"
@@ -147,6 +148,15 @@ Solved solve(mpi::Context& context, const Case& problem, const BoxPartition& par
 inline bool has_fftw() {
   try {
     return poisson::FourierSolver::operations({Axis::unused(), Axis::unused(), Axis::unused()}) >= 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+inline bool has_lapack() {
+  try {
+    (void)LoadedLibrary("tests", "LAPACK", {"dgetrf_"}, {"liblapack.so.3"}, "liblapack3");
+    return true;
   } catch (const Error&) {
     return false;
   }

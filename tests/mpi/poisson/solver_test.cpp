@@ -28,6 +28,7 @@ static_assert(iterate::Solver<Solver<double>> && iterate::Solver<Solver<float>>)
 
 std::vector<Method> methods_for(const Case& problem) {
   std::vector<Method> methods{Method::jacobi,
+                              Method::chebyshev,
                               Method::sor,
                               Method::conjugate_gradients,
                               Method::pipelined_conjugate_gradients,
@@ -37,6 +38,7 @@ std::vector<Method> methods_for(const Case& problem) {
                               Method::full_multigrid,
                               Method::multigrid_conjugate_gradients};
   if (problem.k.empty() && has_fftw()) methods.push_back(Method::fft);
+  if (has_lapack()) methods.push_back(Method::lu);
   return methods;
 }
 

@@ -1,0 +1,323 @@
+#include "plait/poisson/equation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "plait/base/error.hpp"
+#include "plait/collective/reproducible_sum.hpp"
+#include "plait/iterate/stagnation.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::poisson {
+
+using layout::Box;
+using layout::BoxPartition;
+
+template <class T>
+Equation<T>::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& given, const BoxPartition& partition,
+                      Index width, std::span<const T> k, std::span<const T> f, std::span<const T> start,
+                      const Boundary& boundary, const Outside& outside, bool project)
+    : context_(context),
+      given_(given),
+      boundary_(boundary),
+      project_(project),
+      level_(context, axes, partition, width),
+      b_(mpi::agreed(context, [&] { return level_.zeros(); })),
+      start_(mpi::agreed(context, [&] { return level_.zeros(); })) {
+  set_coefficient(k, outside);
+  const Index starts = mpi::all_reduce(context.comm(), Index{start.empty() ? 0 : 1}, mpi::Operation::maximum());
+  if (starts == 1) {
+    const std::vector<T> none(start.empty() ? f.size() : 0);
+    level_.copy_in(moved(start.empty() ? none : start, given_, level_.partition()), start_);
+  }
+  std::vector<bool> inside;  // by points of the level
+  if (level_.has_outside()) {
+    kept_ = mpi::agreed(context, [&] { return level_.zeros(); });
+    level_.for_each_row([&](Index offset, Index i, Index j) {
+      for (Index x = level_.own().low[2]; x < level_.own().high[2]; ++x, ++offset) {
+        inside.push_back(level_.is_inside({i, j, x}));
+        if (!inside.back()) std::swap(kept_[at(offset)], start_[at(offset)]);
+      }
+    });
+  }
+  parts_.emplace(context, axes, level_.partition(), inside, outside.side == Side::value);
+  std::vector<T> inner(f.begin(), f.end());  // as what is there outside need not be a number
+  for (std::size_t i = 0; i < outside.points.size(); ++i) inner[i] = outside.points[i] ? T{} : inner[i];
+  set_right_side(moved(inner, given_, level_.partition()));
+  if (width > 1) level_.exchange(b_, halo::Reach::corners);
+}
+
+template <class T>
+void Equation<T>::set_coefficient(std::span<const T> k, const Outside& outside) {
+  const bool is_given = outside.side == Side::value;
+  std::vector<T> inside(at(given_.box(context_.rank()).points()), T{1}), values(inside);
+  for (std::size_t i = 0; i < outside.points.size(); ++i) inside[i] = outside.points[i] ? T{} : T{1};
+  // Whether some rank has a k, and points outside; the least k, and of -k.
+  std::array<double, 4> extremes{k.empty() ? 1. : 0., outside.points.empty() ? 1. : 0., INFINITY, INFINITY};
+  for (std::size_t i = 0; i < k.size(); ++i) {
+    values[i] = inside[i] > 0 || is_given ? k[i] : T{};
+    if (inside[i] == 0) continue;
+    extremes[2] = std::min(extremes[2], static_cast<double>(k[i]));
+    extremes[3] = std::min(extremes[3], -static_cast<double>(k[i]));
+  }
+  mpi::all_reduce(context_.comm(), std::span<double>(extremes), mpi::Operation::minimum());
+  const bool varies = extremes[0] == 0, has_outside = extremes[1] == 0;
+  mpi::agreed(context_, [&] {
+    if (varies && k.empty() && !given_.box(context_.rank()).is_empty()) {
+      throw ArgumentError("k: is missing on this rank, expected on all or none");
+    }
+  });
+  if (varies) extremes_ = {extremes[2], -extremes[3]};
+  if (!varies && !has_outside) return;
+  const auto to_level = [&](std::span<const T> compact) {
+    Values<T> result = mpi::agreed(context_, [&] { return level_.zeros(); });
+    level_.copy_in(moved(compact, given_, level_.partition()), result);
+    return result;
+  };
+  level_.set_coefficient(to_level(values), has_outside ? to_level(inside) : Values<T>(), is_given);
+}
+
+template <class T>
+std::vector<T> Equation<T>::solution(const Values<T>& u) {
+  std::vector<T> own(at(level_.own().points()));
+  if (parts_->free().empty() && kept_.empty()) {
+    level_.copy_out(u, own);
+  } else {
+    Values<T> shifted = u;  // as those who go on have ghosts and residuals of u as it is
+    remove_means(shifted, false);
+    for (std::size_t i = 0; i < kept_.size(); ++i) shifted[i] += kept_[i];
+    level_.copy_out(shifted, own);
+  }
+  return moved(own, level_.partition(), given_);
+}
+
+template <class T>
+std::vector<T> Equation<T>::moved(std::span<const T> values, const BoxPartition& from, const BoxPartition& to) {
+  std::vector<T> result = mpi::agreed(context_, [&] { return std::vector<T>(at(to.box(context_.rank()).points())); });
+  if (from == to) {
+    std::ranges::copy(values, result.begin());
+  } else {
+    halo::Exchange move(context_, {.from = from, .to = to}, Index{sizeof(T)}, 1, "field");
+    const halo::Field field{values.data(), result.data()};
+    move(std::span(&field, 1));
+  }
+  return result;
+}
+
+// Calls f(axis, side, point next to it, what u there is multiplied by, what is given) with flows into its stretch.
+template <class T>
+template <class F>
+void Equation<T>::for_each_face_of_sides(const F& f) {
+  const Box& own = level_.own();
+  if (own.is_empty()) return;
+  const std::size_t skipped = first_axis(level_.axes());
+  for (std::size_t a = skipped; a < layout::axes; ++a) {
+    const Axis& axis = level_.axes()[a];
+    if (axis.is_periodic()) continue;
+    for (int side = 0; side < 2; ++side) {
+      Box face = own;
+      if (side == 0) face.high[a] = face.low[a] + 1;
+      if (side == 1) face.low[a] = face.high[a] - 1;
+      if (face.low[a] != (side == 0 ? 0 : axis.extent() - 1)) continue;
+      for (Index i = face.low[0]; i < face.high[0]; ++i) {
+        for (Index j = face.low[1]; j < face.high[1]; ++j) {
+          for (Index x = face.low[2]; x < face.high[2]; ++x) {
+            const layout::Point point{i, j, x};
+            if (!level_.is_inside(point)) continue;
+            layout::Point above = point;
+            above[a] += side;
+            std::array<double, layout::axes> place{};
+            for (std::size_t c = skipped; c < layout::axes; ++c) {
+              place[c - skipped] = level_.axes()[c].position(point[c]);
+            }
+            place[a - skipped] = side == 0 ? 0 : axis.length();
+            const auto where = std::span<const double>(place).first(layout::axes - skipped);
+            const double given = boundary_ ? boundary_(static_cast<int>(a - skipped), side, where) : 0;
+            const bool is_flux = axis.sides()[at(side)] == Side::flux;
+            f(a, side, point, is_flux ? 0 : level_.conductance(static_cast<int>(a), above), given, is_flux);
+          }
+        }
+      }
+    }
+  }
+}
+
+// What is given on sides goes to the right side.
+template <class T>
+void Equation<T>::set_right_side(std::span<const T> f) {
+  level_.copy_in(f, b_);
+  if (level_.has_outside()) {
+    // f counts inside, and flows from points at which u is given.
+    level_.exchange(kept_);
+    Values<T> right_side = level_.zeros();
+    level_.residual(kept_, b_, right_side);
+    b_ = std::move(right_side);
+  }
+  mpi::agreed(context_, [&] {
+    if (!boundary_) return;
+    for_each_face_of_sides(
+        [&](std::size_t a, int side, const layout::Point& point, double conductance, double given, bool is_flux) {
+          if (!std::isfinite(given)) {
+            throw ArgumentError(fmt::format("boundary: is {} on side {} of axis {}, expected a finite number", given,
+                                            side, a - first_axis(level_.axes())));
+          }
+          const double flow = is_flux ? given : conductance * given;
+          b_[at(level_.offset_of(point))] += static_cast<T>(flow / level_.axes()[a].width(point[a]));
+        });
+  });
+  expect_range();
+  if (!parts_->free().empty()) subtracted_ = remove_means(b_, true);
+}
+
+// Sums of squares of b, and of what becomes of it, have to be numbers other than 0.
+template <class T>
+void Equation<T>::expect_range() const {
+  constexpr double most = 1e140;
+  double largest = 0;
+  level_.for_each_row([&](Index offset, Index, Index) {
+    for (Index x = offset; x < offset + level_.row_length(); ++x) {
+      largest = std::max(largest, std::abs(static_cast<double>(b_[at(x)])));
+    }
+  });
+  largest = mpi::all_reduce(context_.comm(), largest, mpi::Operation::maximum());
+  if (largest == 0 || (largest >= 1 / most && largest <= most)) return;
+  throw ArgumentError(
+      fmt::format("f: with what is given on sides, its largest value is {:.3g}, expected 0 or {:g} to "
+                  "{:g}, as its squares are summed up: take other units",
+                  largest, 1 / most, most));
+}
+
+// The stretch of a point, in usual ones.
+template <class T>
+double Equation<T>::weight(Index i, Index j, Index x) const {
+  double product = 1;
+  const layout::Point point{i, j, x};
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    const Axis& axis = level_.axes()[a];
+    if (axis.is_used()) product *= axis.width(point[a]) / axis.spacing();
+  }
+  return product;
+}
+
+// Of each part with a free constant; returns the largest one.
+template <class T>
+double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
+  const std::vector<layout::Point>& free = parts_->free();
+  const std::size_t count = free.size();
+  auto [sums, means] = mpi::agreed(
+      context_, [&] { return std::pair(std::vector<simd::ExactSum>(3 * count), std::vector<double>(count)); });
+  const auto for_each_free = [&](const auto& f) {
+    Index number = 0;
+    level_.for_each_row([&](Index offset, Index i, Index j) {
+      for (Index x = 0; x < level_.row_length(); ++x) {
+        if (const Index part = parts_->of(number++); part >= 0) f(at(part), at(offset + x), i, j, x);
+      }
+    });
+  };
+  for_each_free([&](std::size_t part, std::size_t place, Index i, Index j, Index x) {
+    const double stretch = weight(i, j, level_.own().low[2] + x), value = stretch * static_cast<double>(values[place]);
+    sums[3 * part].add(value);
+    sums[3 * part + 1].add(std::abs(value));
+    sums[3 * part + 2].add(stretch);
+  });
+  collective::merge(context_, sums);
+  double largest = 0;
+  for (std::size_t part = 0; part < count; ++part) {
+    const double sum = sums[3 * part].template rounded<double>(), size = sums[3 * part + 1].template rounded<double>();
+    means[part] = sum / sums[3 * part + 2].template rounded<double>();
+    if (std::abs(means[part]) > std::abs(largest)) largest = means[part];
+    if (!is_expected || project_ || std::abs(sum) <= 64 * iterate::roundoff_of<T>() * size) continue;
+    const std::span<const Index> place = std::span(free[part]).subspan(first_axis(level_.axes()));
+    const std::string where = parts_->count() == 1
+                                  ? std::string()
+                                  : fmt::format(" on the part of the domain that has ({})", fmt::join(place, ", "));
+    throw ArgumentError(fmt::format(
+        "f: its mean{}, with what flows in through the sides, is {:.6g}, expected 0, as u is given on no side{}: "
+        "there is no solution, but for f without its mean (project)",
+        where, means[part], where.empty() ? "" : " of it"));
+  }
+  for_each_free(
+      [&](std::size_t part, std::size_t place, Index, Index, Index) { values[place] -= static_cast<T>(means[part]); });
+  return largest;
+}
+
+// Their sums, of b - A·u and of b.
+template <class T>
+std::array<double, 2> Equation<T>::squares(Values<T>& u) {
+  level_.exchange(u);
+  const Index n = level_.row_length();
+  std::vector<T> r = mpi::agreed(context_, [&] { return std::vector<T>(at(n + most_lanes)); });
+  std::array<simd::ExactSum, 2> squares;
+  level_.for_each_row([&](Index offset, Index i, Index j) {
+    level_.residual(u, b_, {i, j, level_.own().low[2]}, n, r.data());
+    for (Index x = 0; x < n; ++x) {
+      squares[0].add(static_cast<double>(r[at(x)]) * static_cast<double>(r[at(x)]));
+      squares[1].add(static_cast<double>(b_[at(offset + x)]) * static_cast<double>(b_[at(offset + x)]));
+    }
+  });
+  collective::merge(context_, squares);
+  return {squares[0].rounded<double>(), squares[1].rounded<double>()};
+}
+
+template <class T>
+Balance Equation<T>::balance(Values<T>& u) {
+  std::array<simd::ExactSum, 2 + 2 * layout::axes> sums;
+  const std::size_t skipped = first_axis(level_.axes());
+  double stretch = 1;
+  for (const Axis& axis : level_.axes()) stretch *= axis.is_used() ? axis.spacing() : 1;
+  level_.for_each_row([&](Index offset, Index i, Index j) {
+    for (Index x = 0; x < level_.row_length(); ++x) {
+      sums[0].add(stretch * weight(i, j, level_.own().low[2] + x) * static_cast<double>(b_[at(offset + x)]));
+    }
+  });
+  for_each_face_of_sides(
+      [&](std::size_t a, int side, const layout::Point& point, double conductance, double given, bool is_flux) {
+        const double area = stretch * weight(point[0], point[1], point[2]) / level_.axes()[a].width(point[a]);
+        const double fixed = area * (is_flux ? given : conductance * given);
+        sums[0].add(-fixed);  // which the right side has
+        sums[1 + 2 * (a - skipped) + at(side)].add(fixed - area * conductance *
+                                                               static_cast<double>(u[at(level_.offset_of(point))]));
+      });
+  if (level_.is_outside_given()) {
+    level_.exchange(u);
+    const auto& axes = level_.axes();
+    level_.for_each_row([&](Index offset, Index i, Index j) {
+      for (Index x = level_.own().low[2]; x < level_.own().high[2]; ++x, ++offset) {
+        const layout::Point point{i, j, x};
+        for (std::size_t a = skipped; a < layout::axes && level_.is_inside(point); ++a) {
+          for (const Index side : {0, 1}) {
+            layout::Point next = point, above = point;
+            next[a] += 2 * side - 1;
+            above[a] += side;
+            const bool is_beyond = !axes[a].is_periodic() && (next[a] < 0 || next[a] >= axes[a].extent());
+            if (is_beyond || level_.is_inside(next)) continue;
+            const double flow =
+                stretch * weight(i, j, x) / axes[a].width(point[a]) * level_.conductance(static_cast<int>(a), above);
+            const double fixed = flow * static_cast<double>(kept_[at(level_.offset_of(next))]);
+            sums[0].add(-fixed);
+            sums.back().add(fixed - flow * static_cast<double>(u[at(offset)]));
+          }
+        }
+      }
+    });
+  }
+  collective::merge(context_, sums);
+  Balance balance{.source = sums[0].rounded<double>(), .from_outside = sums.back().rounded<double>()};
+  for (std::size_t a = 0; a < layout::axes; ++a) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      balance.inflow[a][side] = sums[1 + 2 * a + side].rounded<double>();
+    }
+  }
+  return balance;
+}
+
+template class Equation<float>;
+template class Equation<double>;
+
+}  // namespace plait::poisson

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "plait/layout/box.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/poisson/axis.hpp"
+#include "plait/poisson/level.hpp"
+#include "plait/poisson/parts.hpp"
+#include "plait/poisson/problem.hpp"
+
+namespace plait::poisson {
+
+/// What flows in through the sides, and what is made within: together 0.
+struct Balance {
+  double source = 0;                                         ///< ∫ f
+  std::array<std::array<double, 2>, layout::axes> inflow{};  ///< ∫ k ∂u/∂n over the side of an axis below, above
+  double from_outside = 0;                                   ///< likewise, from points outside the domain
+};
+
+/// A u = b on the finest grid: b is f with what is given on sides and at points outside, where u is 0 here. Everything
+/// is collective over the context, which outlives this.
+template <class T>
+class Equation {
+ public:
+  /// \param given      whose boxes k and f are of; an empty k is 1
+  /// \param partition  of the level
+  /// \param width      of the level's ghost layers
+  /// \param start      of the iteration, and what u is outside
+  /// \param project    where u is given nowhere: subtract the mean of f
+  /// \throws ArgumentError  on all ranks: k is missing on one, what is given on a side is not finite, f of another mean
+  ///                        than 0 where it has to be, or so large or small that its squares leave the range of numbers
+  Equation(mpi::Context& context, const Axes& axes, const layout::BoxPartition& given,
+           const layout::BoxPartition& partition, Index width, std::span<const T> k, std::span<const T> f,
+           std::span<const T> start, const Boundary& boundary, const Outside& outside, bool project);
+
+  [[nodiscard]] Level<T>& level() noexcept { return level_; }
+  [[nodiscard]] const Level<T>& level() const noexcept { return level_; }
+  /// b, and its ghosts where they are wider than a layer.
+  [[nodiscard]] const Values<T>& right_side() const noexcept { return b_; }
+  /// The least and the largest k.
+  [[nodiscard]] const std::array<double, 2>& extremes() const noexcept { return extremes_; }
+  /// k, where it is the same everywhere and no point is outside.
+  [[nodiscard]] std::optional<double> constant() const noexcept {
+    return extremes_[0] == extremes_[1] && !level_.has_outside() ? std::optional(extremes_[0]) : std::nullopt;
+  }
+  /// Connected parts of the domain.
+  [[nodiscard]] Index parts() const noexcept { return parts_->count(); }
+  /// Whether constants change nothing on one of them.
+  [[nodiscard]] bool has_free_parts() const noexcept { return !parts_->free().empty(); }
+  /// The mean of f, with what flows in, that b is without, the largest one of the parts; empty where u is given on all.
+  [[nodiscard]] const std::optional<double>& subtracted() const noexcept { return subtracted_; }
+
+  /// u at the start, once.
+  [[nodiscard]] Values<T> take_start() { return std::move(start_); }
+  /// u of this rank's points, as they are given: of mean 0 on parts where it is given nowhere.
+  [[nodiscard]] std::vector<T> solution(const Values<T>& u);
+
+  /// Subtracts the mean of values on each part with a free constant, and returns the largest one.
+  double remove_means(Values<T>& values) { return remove_means(values, false); }
+  /// The sums of squares of b - A u and of b; fills ghost layers of u.
+  [[nodiscard]] std::array<double, 2> squares(Values<T>& u);
+  /// Fills ghost layers of u where u is given outside.
+  [[nodiscard]] Balance balance(Values<T>& u);
+
+ private:
+  [[nodiscard]] std::vector<T> moved(std::span<const T> values, const layout::BoxPartition& from,
+                                     const layout::BoxPartition& to);
+  void set_coefficient(std::span<const T> k, const Outside& outside);
+  void set_right_side(std::span<const T> f);
+  void expect_range() const;
+  template <class F>
+  void for_each_face_of_sides(const F& f);
+  [[nodiscard]] double weight(Index i, Index j, Index x) const;
+  double remove_means(Values<T>& values, bool is_expected);
+
+  mpi::Context& context_;
+  layout::BoxPartition given_;
+  Boundary boundary_;
+  bool project_;
+  Level<T> level_;
+  std::optional<Parts> parts_;
+  Values<T> b_, start_;
+  Values<T> kept_;  // u at the points outside, where there are any
+  std::array<double, 2> extremes_{1, 1};
+  std::optional<double> subtracted_;
+};
+
+}  // namespace plait::poisson

@@ -1,0 +1,171 @@
+#include "plait/poisson/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "plait/base/error.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+
+namespace plait::poisson {
+
+namespace {
+
+using layout::Box;
+using layout::BoxPartition;
+
+void expect_valid(const Grid& grid) {
+  const Box box = grid.box();
+  const std::size_t dimensions = grid.extents.size();
+  if (box.is_empty()) throw ArgumentError(fmt::format("extents: {} have no points", layout::describe(box)));
+  if (grid.spacing.size() != dimensions) {
+    throw ArgumentError(fmt::format("spacing: there are {}, expected {}", grid.spacing.size(), dimensions));
+  }
+  if (!grid.sides.empty() && grid.sides.size() != dimensions) {
+    throw ArgumentError(fmt::format("sides: there are {} pairs, expected {}", grid.sides.size(), dimensions));
+  }
+  for (const double spacing : grid.spacing) {
+    if (!(spacing > 0) || !std::isfinite(spacing)) {
+      throw ArgumentError(fmt::format("spacing: is {}, expected a number above 0", spacing));
+    }
+  }
+  for (std::size_t a = 0; a < grid.sides.size(); ++a) {
+    const auto [below, above] = grid.sides[a];
+    if ((below == Side::periodic) != (above == Side::periodic)) {
+      throw ArgumentError(fmt::format("sides: one of axis {} is periodic, expected both or none", a));
+    }
+    if (grid.points == Points::nodes && (below == Side::flux || above == Side::flux)) {
+      throw ArgumentError(fmt::format("sides: one of axis {} has a flux, which cells can have, nodes can't", a));
+    }
+  }
+}
+
+Box box_of(const Axes& axes) { return {{}, {axes[0].extent(), axes[1].extent(), axes[2].extent()}}; }
+
+template <class T, class IsGood>
+void expect_all(std::string_view name, std::span<const T> values, const Axes& axes, const Box& own,
+                std::string_view wanted, const IsGood& is_good, const std::vector<bool>& ignored = {}) {
+  const auto is_bad = [&](std::size_t i) { return !is_good(values[i]) && (ignored.empty() || !ignored[i]); };
+  const auto bad = std::ranges::find_if(std::views::iota(std::size_t{0}, values.size()), is_bad);
+  const auto places = std::views::iota(std::size_t{0}, values.size());
+  if (bad == places.end()) return;
+  auto place = static_cast<Index>(*bad);
+  std::vector<Index> index;
+  for (std::size_t a = layout::axes; a-- > first_axis(axes);) {
+    const Index extent = own.extent(static_cast<int>(a));
+    index.insert(index.begin(), own.low[a] + place % extent);
+    place /= extent;
+  }
+  throw ArgumentError(
+      fmt::format("{}: is {} at ({}), expected {}", name, values[*bad], fmt::join(index, ", "), wanted));
+}
+
+}  // namespace
+
+std::size_t first_axis(const Axes& axes) {
+  std::size_t first = 0;
+  while (first < axes.size() && !axes[first].is_used()) ++first;
+  return first;
+}
+
+bool is_singular(const Axes& axes) {
+  return std::ranges::all_of(axes, [](const Axis& axis) {
+    return std::ranges::none_of(axis.sides(), [](Side side) { return side == Side::value; });
+  });
+}
+
+Axes axes_of(mpi::Context& context, const Grid& grid) {
+  return mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add("points", grid.points);
+    for (const Index extent : grid.extents) arguments.add("extent", extent);
+    for (const double spacing : grid.spacing) arguments.add("spacing", spacing);
+    for (const Axis::Sides& sides : grid.sides) {
+      for (const Side side : sides) arguments.add("side", side);
+    }
+    expect_valid(grid);
+    Axes axes{Axis::unused(), Axis::unused(), Axis::unused()};
+    const std::size_t dimensions = grid.extents.size();
+    for (std::size_t d = 0; d < dimensions; ++d) {
+      const Axis::Sides sides = grid.sides.empty() ? Axis::Sides{Side::value, Side::value} : grid.sides[d];
+      axes[layout::axes - dimensions + d] = Axis(grid.extents[d], grid.spacing[d], grid.points, sides);
+    }
+    return axes;
+  });
+}
+
+template <class T>
+double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k) {
+  Level<T> level(context, axes, partition);
+  Values<T> values = mpi::agreed(context, [&] { return level.zeros(); });
+  if (!k.empty()) level.copy_in(k, values);
+  level.exchange(values);
+  double largest = 1;
+  const Box& own = level.own();
+  for (std::size_t a = k.empty() ? layout::axes : 0; a < layout::axes; ++a) {
+    for (Index i = own.low[0]; i < own.high[0]; ++i) {
+      for (Index j = own.low[1]; j < own.high[1]; ++j) {
+        for (Index x = own.low[2]; x < own.high[2]; ++x) {
+          const layout::Point point{i, j, x};
+          layout::Point below = point;
+          if (--below[a] < 0 && !axes[a].is_periodic()) continue;
+          const auto here = static_cast<double>(values[at(level.offset_of(point))]);
+          const auto there = static_cast<double>(values[at(level.offset_of(below))]);
+          if (!(here > 0 && there > 0)) continue;
+          largest = std::max({largest, here / there, there / here});
+        }
+      }
+    }
+  }
+  return mpi::all_reduce(context.comm(), largest, mpi::Operation::maximum());
+}
+
+template <class T>
+void expect_values(const mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k,
+                   std::span<const T> f, std::span<const T> start, const Outside& outside, mpi::Alike& arguments) {
+  arguments.add_type<T>();
+  for (const Axis& axis : axes) {
+    arguments.add("extent", axis.extent());
+    arguments.add("spacing", axis.spacing());
+    for (const Side side : axis.sides()) arguments.add("side", side);
+  }
+  const Box whole = box_of(axes);
+  if (partition.whole() != whole || partition.ranks() != context.size()) {
+    throw ArgumentError(fmt::format("partition: is of {} over {} ranks, expected {} over {}",
+                                    layout::describe(partition.whole()), partition.ranks(), layout::describe(whole),
+                                    context.size()));
+  }
+  const Box own = partition.box(context.rank());
+  const auto expect_length = [&](std::string_view name, std::span<const T> values, bool may_be_empty) {
+    if (std::ssize(values) == own.points() || (may_be_empty && values.empty())) return;
+    throw ArgumentError(fmt::format("{}: has {} values, expected {}", name, values.size(), own.points()));
+  };
+  expect_length("k", k, true);
+  expect_length("f", f, false);
+  expect_length("start", start, true);
+  const auto is_finite = [](T value) { return std::isfinite(value); };
+  arguments.add("outside", outside.side);
+  if (!outside.points.empty() && std::ssize(outside.points) != own.points()) {
+    throw ArgumentError(fmt::format("outside: has {} values, expected {}", outside.points.size(), own.points()));
+  }
+  if (outside.side == Side::periodic) throw ArgumentError("outside: is periodic, expected flux or value");
+  expect_all(
+      "k", k, axes, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); },
+      outside.side == Side::flux ? outside.points : std::vector<bool>());
+  expect_all("f", f, axes, own, "a finite number", is_finite, outside.points);
+  expect_all("start", start, axes, own, "a finite number", is_finite);
+}
+
+template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, std::span<const float>);
+template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, std::span<const double>);
+template void expect_values(const mpi::Context&, const Axes&, const BoxPartition&, std::span<const float>,
+                            std::span<const float>, std::span<const float>, const Outside&, mpi::Alike&);
+template void expect_values(const mpi::Context&, const Axes&, const BoxPartition&, std::span<const double>,
+                            std::span<const double>, std::span<const double>, const Outside&, mpi::Alike&);
+
+}  // namespace plait::poisson

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/layout/box.hpp"
+#include "plait/mpi/alike.hpp"
+#include "plait/mpi/context.hpp"
+#include "plait/poisson/axis.hpp"
+#include "plait/poisson/level.hpp"
+
+namespace plait::poisson {
+
+/// Of one to three dimensions, slowest first. Cells fill the domain; the first node is one spacing from the side below.
+struct Grid {
+  std::vector<Index> extents;
+  std::vector<double> spacing;  ///< one for each dimension
+  Points points = Points::cells;
+  std::vector<Axis::Sides> sides{};  ///< likewise; none: u is given on all
+
+  [[nodiscard]] layout::Box box() const { return layout::Box::of(extents); }
+};
+
+/// What is given on a side, below (0) or above (1) on an axis of the grid, at a place: u, or k ∂u/∂n out of the domain.
+using Boundary = std::function<double(int axis, int side, std::span<const double> place)>;
+
+/// Points of the grid that are no part of the domain.
+struct Outside {
+  std::vector<bool> points = {};  ///< by this rank's points, as k is; empty: none
+  /// What holds next to them: nothing flows, or u is what `start` has at these points.
+  Side side = Side::flux;
+};
+
+/// The axes of a grid. Collective over the context.
+/// \throws ArgumentError  on all ranks: a grid that there can't be
+[[nodiscard]] Axes axes_of(mpi::Context& context, const Grid& grid);
+
+/// The largest ratio of k at two neighbouring points, but for those where it is 0; 1 where k is empty. The same on all
+/// ranks. Collective.
+template <class T>
+[[nodiscard]] double largest_jump(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
+                                  std::span<const T> k);
+
+/// Whether constants change nothing, as u is given on no side.
+[[nodiscard]] bool is_singular(const Axes& axes);
+
+/// The first one that is used.
+[[nodiscard]] std::size_t first_axis(const Axes& axes);
+
+/// Looks at what a rank is given, and adds to `arguments` what all ranks have to give alike.
+/// \throws ArgumentError  lengths that do not fit the partition, k that is not above 0, numbers that are not finite
+template <class T>
+void expect_values(const mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
+                   std::span<const T> k, std::span<const T> f, std::span<const T> start, const Outside& outside,
+                   mpi::Alike& arguments);
+
+}  // namespace plait::poisson

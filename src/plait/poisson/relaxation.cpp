@@ -1,0 +1,182 @@
+#include "plait/poisson/relaxation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
+#include "plait/mpi/agreed.hpp"
+
+namespace plait::poisson {
+
+namespace {
+
+// How much Ritz values may still change: little, as over-relaxation suffers from too small an ω most of all.
+constexpr double ritz_tolerance = 0.02;
+
+}  // namespace
+
+// Of D^-½ A D^-½, which is symmetric and has the same.
+template <class T>
+krylov::Extremes scaled_spectrum(mpi::Context& context, Equation<T>& equation) {
+  Level<T>& level = equation.level();
+  struct Vectors {
+    Values<T> scale, u, r, none;
+    std::vector<T> start;
+  };
+  Vectors memory = mpi::agreed(context, [&] {
+    return Vectors{level.zeros(), level.zeros(), level.zeros(), level.zeros(),
+                   std::vector<T>(at(level.own().points()))};
+  });
+  auto& [scale, u, r, none, start] = memory;
+  const auto scaled = [&](Values<T>& values) {
+    level.for_each_row([&](Index offset, Index, Index) {
+      for (Index p = offset; p < offset + level.row_length(); ++p) values[at(p)] *= scale[at(p)];
+    });
+  };
+  level.for_each_row([&](Index offset, Index i, Index j) {
+    for (Index x = 0; x < level.row_length(); ++x) {
+      r[at(offset + x)] = level.is_inside({i, j, level.own().low[2] + x}) ? T{1} : T{};
+    }
+  });
+  level.add_scaled_residual(1, r, scale);
+  for (T& value : scale) value = std::sqrt(value);
+  const layout::Box whole = level.partition().whole();
+  level.for_each_row([&](Index offset, Index i, Index j) {
+    constexpr std::uint64_t seed = 24;
+    for (Index x = 0; x < level.row_length(); ++x) {
+      const auto place = static_cast<std::uint64_t>(whole.offset_of({i, j, level.own().low[2] + x}));
+      u[at(offset + x)] = static_cast<T>(random_uniform(seed, place) - 0.5);
+    }
+  });
+  equation.remove_means(u);
+  scaled(u);
+  level.copy_out(u, start);
+  const krylov::Operator<T> a = [&](std::span<const T> in, std::span<T> out) {
+    level.copy_in(in, u);
+    scaled(u);
+    level.exchange(u);
+    level.residual(u, none, r);
+    scaled(r);
+    level.copy_out(r, out);
+    for (T& value : out) value = -value;
+  };
+  // What is in the range of A: D^½ times it has mean 0 on parts where constants are free.
+  const std::function<void(std::span<T>)> project = [&](std::span<T> values) {
+    level.copy_in(values, r);
+    level.for_each_row([&](Index offset, Index, Index) {
+      for (Index p = offset; p < offset + level.row_length(); ++p) {
+        r[at(p)] = scale[at(p)] > 0 ? r[at(p)] / scale[at(p)] : T{};
+      }
+    });
+    equation.remove_means(r);
+    scaled(r);
+    level.copy_out(r, values);
+  };
+  return krylov::lanczos<T>(context, a, start, {.tolerance = ritz_tolerance, .sums = krylov::Sums::reproducible},
+                            equation.has_free_parts() ? project : std::function<void(std::span<T>)>{});
+}
+
+template <class T>
+double best_omega(mpi::Context& context, Equation<T>& equation) {
+  double all = 0, largest = 0;
+  bool is_known = equation.constant().has_value();
+  for (const Axis& axis : equation.level().axes()) {
+    if (!axis.is_used()) continue;
+    if (axis.is_periodic() && axis.extent() % 2 == 1) return 1;
+    const double weight = 1 / (axis.spacing() * axis.spacing());
+    all += weight;
+    largest += weight * std::cos(std::numbers::pi * axis.spacing() / axis.length());
+    is_known = is_known && axis.first_coarse() == 1;  // nodes
+  }
+  double rho = largest / all;
+  if (!is_known) {
+    const krylov::Extremes found = scaled_spectrum(context, equation);
+    rho = found.steps == 0 ? 0 : 1 - (1 - ritz_tolerance) * found.low;
+  }
+  rho = std::clamp(rho, 0., 1.);
+  return 2 / (1 + std::sqrt(1 - rho * rho));
+}
+
+template <class T>
+StepIteration<T>::StepIteration(mpi::Context& context, Equation<T>& equation, Index steps, double omega,
+                                const std::optional<Bounds>& bounds)
+    : equation_(equation),
+      steps_(steps),
+      omega_(omega),
+      bounds_(bounds),
+      step_(mpi::agreed(context, [&] { return bounds ? equation.level().zeros() : Values<T>(); })),
+      exchange_(context, equation.level().ghosts(steps, steps > 1 ? halo::Reach::corners_by_axes : halo::Reach::faces),
+                Index{sizeof(T)}, bounds && steps > 1 ? 2 : 1) {}
+
+template <class T>
+void StepIteration<T>::find_residual(Values<T>& u, Values<T>& r) {
+  const std::array<halo::Field, 2> fields{{{u.data(), u.data()}, {step_.data(), step_.data()}}};
+  exchange_(std::span(fields).first(bounds_ && steps_ > 1 ? 2 : 1));
+  equation_.level().residual(u, equation_.right_side(), r, steps_ - 1);
+}
+
+template <class T>
+void StepIteration<T>::advance(Values<T>& u, Values<T>& r) {
+  for (Index margin = steps_ - 1; margin >= 0; --margin) {
+    take_step(u, r, margin);
+    if (margin > 0) equation_.level().residual(u, equation_.right_side(), r, margin - 1);
+  }
+}
+
+template <class T>
+void StepIteration<T>::take_step(Values<T>& u, const Values<T>& r, Index margin) {
+  Level<T>& level = equation_.level();
+  if (!bounds_) {
+    level.add_scaled_residual(static_cast<T>(omega_), r, u, margin);
+    return;
+  }
+  const double middle = (bounds_->high + bounds_->low) / 2, half = (bounds_->high - bounds_->low) / 2;
+  double alpha = 1 / middle, beta = 0;
+  if (rho_ == 0) {
+    rho_ = half / middle;
+  } else {
+    const double rho = 1 / (2 * middle / half - rho_);
+    alpha = 2 * rho / half;
+    beta = rho * rho_;
+    rho_ = rho;
+  }
+  level.add_step(static_cast<T>(alpha), r, static_cast<T>(beta), step_, u, margin);
+}
+
+template <class T>
+void StepIteration<T>::save(iterate::Checkpoint& checkpoint) const {
+  if (!bounds_) return;
+  std::vector<T> step(at(equation_.level().own().points()));
+  equation_.level().copy_out(step_, step);
+  checkpoint.by_rank["step"].assign(step.begin(), step.end());
+  checkpoint.numbers["ρ"] = rho_;
+}
+
+template <class T>
+void StepIteration<T>::resume(const iterate::Checkpoint& checkpoint) {
+  if (!bounds_) return;
+  const std::vector<double>& step = iterate::vector_of(checkpoint.by_rank, "step");
+  const auto rho = checkpoint.numbers.find("ρ");
+  if (rho == checkpoint.numbers.end() || std::ssize(step) != equation_.level().own().points()) {
+    throw ArgumentError(fmt::format("the state has {} values of the last step, expected {}, and ρ", step.size(),
+                                    equation_.level().own().points()));
+  }
+  rho_ = rho->second;
+  equation_.level().copy_in(std::vector<T>(step.begin(), step.end()), step_);
+}
+
+template krylov::Extremes scaled_spectrum(mpi::Context&, Equation<float>&);
+template krylov::Extremes scaled_spectrum(mpi::Context&, Equation<double>&);
+template double best_omega(mpi::Context&, Equation<float>&);
+template double best_omega(mpi::Context&, Equation<double>&);
+template class StepIteration<float>;
+template class StepIteration<double>;
+
+}  // namespace plait::poisson
