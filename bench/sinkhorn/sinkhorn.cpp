@@ -172,7 +172,7 @@ class Operands {
     if constexpr (!std::is_same_v<T, simd::BFloat16>) {
       const sinkhorn::LogVectors<A> vectors{row_marginals_, f_, g_, sums};
       sinkhorn::RowsSwept swept;
-      sweep_->rows({&vectors, 1}, {1, 1}, {&swept, 1});
+      sweep_->rows({&vectors, 1}, sinkhorn::LogUpdate(1), {&swept, 1});
       sums_over_ranks_(sums_);
       for (std::size_t j = 0; j < sums.size(); ++j) g_[j] -= std::log(sums[j]);
     }
