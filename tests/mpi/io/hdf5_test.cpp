@@ -162,7 +162,8 @@ TEST(Hdf5, ThatIsNoneOrDamagedIsRefused) {
   auto& context = scratch.context();
   EXPECT_EQ(refused(scratch, "missing.h5:/x"), "can't be opened: No such file or directory");
   scratch.write("text.h5", "hello");
-  EXPECT_THAT(refused(scratch, "text.h5:/x"), AllOf(StartsWith("begins with \"hello\""), EndsWith("an HDF5 file, or a name in .csv or .svm")));
+  EXPECT_THAT(refused(scratch, "text.h5:/x"),
+              AllOf(StartsWith("begins with \"hello\""), EndsWith("an HDF5 file, or a name in .csv or .svm")));
   scratch.write("N.h5", test::naive_npy<double>({4, 4}, by_rows));
   const auto text = text_thrown_alike<ArgumentError>(
       context, [&] { static_cast<void>(describe_matrix_file(context, scratch / "N.h5:/x")); });
