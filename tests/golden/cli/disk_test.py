@@ -36,7 +36,7 @@ class FullDisk(CommandTest):
     def test_the_last_checkpoint_that_could_be_written_stays_and_the_job_goes_on(self):
         # The error falls like 1/n, and a checkpoint grows by a number with each iteration.
         self.save("slow.npy", np.array([[1.0, 1.0], [0.0, 1.0]]))
-        job = ("sinkhorn", "slow.npy", "--tolerance", "1e-14", "--max-iterations", "3000", "--quiet")
+        job = ("sinkhorn", "slow.npy", "--tolerance", "1e-14", "--max-iterations", "3000", "--acceleration", "none", "--quiet")
         self.run_plait(0, *job, "-o", "expected.npy")
         for ranks in (0, 2):
             with self.subTest(ranks=ranks):
@@ -51,7 +51,7 @@ class FullDisk(CommandTest):
     def test_a_job_that_ends_without_a_result_goes_on_from_the_last_good_checkpoint(self):
         self.save("no_support.npy", np.array([[1.0, 0, 0], [1, 0, 0], [1, 1, 1]]))
         # Contents and the text that tells of them take a page each: a second checkpoint does not fit beside the first.
-        job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--checkpoint-every", "12", "--json")
+        job = ("sinkhorn", "no_support.npy", "-o", "P.npy", "--checkpoint-every", "12", "--acceleration", "none", "--json")
         for ranks in (0, 2):
             with self.subTest(ranks=ranks):
                 result = self.run_on_small_disk(3, ranks, *job, "--checkpoint", "small/state")

@@ -242,7 +242,9 @@ class Poisson(CommandTest):
         for method in ("jacobi", "chebyshev"):
             for ranks, steps, iterations in ((0, "1", "24"), (2, "3", "8"), (5, "8", "3"), (3, "auto", None)):
                 limit = ("--max-iterations", iterations) if iterations else ()
-                report = self.solve(ranks, "f.npy", "--method", method, "--steps-per-exchange", steps, *limit, "-o", f"{ranks}.npy")
+                job = ("f.npy", "--method", method, "--steps-per-exchange", steps, *limit, "-o", f"{ranks}.npy", "--json")
+                report = json.loads(self.run_plait(ranks, "poisson", *job).stdout)
+                self.assertEqual(report["status"], "iteration limit" if iterations else "converged")
                 if iterations:
                     self.assertEqual(report["steps_per_exchange"], int(steps))
                     np.testing.assert_array_equal(self.load(f"{ranks}.npy"), self.load("0.npy"))
