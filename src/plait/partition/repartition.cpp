@@ -37,15 +37,16 @@ struct Recipe {
     return fmt::format("{}, price {:g}", start == Start::flow ? "by a flow" : "handed over", price);
   }
 };
-constexpr std::array<Recipe, 9> recipes{{{Start::scratch, 0},
+// Of equal ways the first is named.
+constexpr std::array<Recipe, 9> recipes{{{Start::kept, 0},
+                                         {Start::scratch, 0},
                                          {Start::flow, 0},
                                          {Start::flow, .1},
                                          {Start::handed_over, .01},
                                          {Start::handed_over, .03},
                                          {Start::handed_over, .1},
                                          {Start::handed_over, .3},
-                                         {Start::kept, 100},
-                                         {Start::kept, 0}}};
+                                         {Start::kept, 100}}};
 
 /// How much weight is to go over each edge of the quotient graph so that all parts weigh the same, with the least
 /// squares: differences of potentials that solve L x = excess, by conjugate gradients.

@@ -137,6 +137,12 @@ class Partition(CommandTest):
             self.assertEqual(report["front"], sorted(report["front"], key=lambda way: way["moved"]))
             found.append(new.tolist())
         self.assertEqual(*found)
+        same = [*words[:3], "old.npy", "-o", "new.npy", "--json"]
+        for ranks in (0, 3):
+            with self.subTest("nothing to do", ranks=ranks):
+                report = json.loads(self.succeed(ranks, *same, "--moved-at-most", "0"))
+                self.assertEqual((report["way"], report["moved"]), ("kept", 0))
+                self.assertEqual(np.load(self.folder / "new.npy").tolist(), old.tolist())
         result = self.run_plait(0, *words, "--moved-at-most", "0")
         self.assertEqual(result.status, 1)
         self.assertIn("no way was found that moves at most 0 % of the data", result.stdout + result.stderr)
