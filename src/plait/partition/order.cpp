@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <numeric>
 #include <utility>
 
 #include "plait/base/random.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/partition/least_degree.hpp"
 #include "plait/partition/multilevel.hpp"
 
 namespace plait::partition {
@@ -19,82 +19,128 @@ using graph::Vertex;
 
 namespace {
 
-constexpr Index most_by_degree = 120;
-
-/// The vertex of least degree among those that are left, again and again; its neighbours become neighbours.
-std::vector<Vertex> by_least_degree(const GraphView& graph) {
-  using Row = std::bitset<at(most_by_degree)>;
-  const auto n = static_cast<Vertex>(graph.vertices());
-  std::array<Row, at(most_by_degree)> neighbours;
-  Row left;
-  for (Vertex v = 0; v < n; ++v) {
-    left.set(at(v));
-    graph.for_each_neighbour(v, [&](Vertex u, Index) { neighbours[at(v)].set(at(u)); });
-  }
-  std::vector<Vertex> order;
-  while (left.any()) {
-    Vertex best = -1;
-    for (Vertex v = 0; v < n; ++v) {
-      if (left[at(v)] && (best < 0 || neighbours[at(v)].count() < neighbours[at(best)].count())) best = v;
-    }
-    order.push_back(best);
-    left.reset(at(best));
-    const Row clique = neighbours[at(best)];
-    for (Vertex v = 0; v < n; ++v) {
-      if (clique[at(v)]) (neighbours[at(v)] |= clique).reset(at(v)).reset(at(best));
-    }
-  }
-  return order;
-}
+/// Pieces of at most so many vertices are not cut.
+constexpr Index least_to_cut = 400;
+/// Of at most so many it is looked at which fills in less, cuts or least degree, each by one rank.
+constexpr Index most_to_compare = 1 << 14;
 
 /// Finds the places of vertices, each rank those of its share of the pieces.
 class Dissection {
  public:
-  Dissection(int rank, Index vertices) : rank_(rank), order_(at(vertices)) {}
+  Dissection(int rank, const GraphView& whole)
+      : rank_(rank), whole_(whole), order_(at(whole.vertices())), number_(at(whole.vertices()), -1) {}
 
   /// Places the vertices of a graph, which have these names, from `first` on: the work of ranks [low, low + ranks).
   void place(const GraphView& graph, std::span<const Vertex> names, Index first, int low, int ranks,
              std::uint64_t seed) {
     if (rank_ < low || rank_ >= low + ranks) return;
-    std::vector<Vertex> last;  // of the three: what comes after both halves
-    std::array<std::vector<Vertex>, 2> halves;
-    if (graph.vertices() <= most_by_degree) {
-      last = by_least_degree(graph);
-    } else {
-      const auto side = separated(graph, graph.vertices() / 2 + graph.vertices() / 10, seed);
-      for (std::size_t v = 0; v < side.size(); ++v) {
-        (side[v] == 2 ? last : halves[at(side[v])]).push_back(static_cast<Vertex>(v));
-      }
+    const auto put = std::span(order_).subspan(at(first), names.size());
+    if (graph.vertices() <= most_to_compare) {
+      if (rank_ == low) std::ranges::copy(order_of(graph, names, seed), put.begin());
+      return;
     }
+    const Cut cut = halved(graph, names, seed);
     Index next = first;
     for (const int which : {0, 1}) {
-      const auto& half = halves[at(which)];
+      const Piece& half = cut.halves[at(which)];
       const int share = std::max(1, which == 0 ? ranks / 2 : ranks - ranks / 2);
-      if (!half.empty())
-        place_half(graph, half, names, next, which == 0 || ranks == 1 ? low : low + ranks / 2, share,
-                   random_bits(seed, static_cast<std::uint64_t>(which)));
-      next += static_cast<Index>(half.size());
+      if (!half.names.empty()) {
+        place(half.graph.view(), half.names, next, which == 0 || ranks == 1 ? low : low + ranks / 2, share,
+              random_bits(seed, static_cast<std::uint64_t>(which)));
+      }
+      next += static_cast<Index>(half.names.size());
     }
-    if (rank_ != low) return;
-    for (const Vertex v : last) order_[at(next++)] = names[at(v)];
+    if (rank_ == low) std::ranges::copy(cut.last, order_.begin() + next);
+  }
+
+  /// Those of a piece, by cuts or by least degree, as fills in less with what is around the piece.
+  [[nodiscard]] std::vector<Vertex> order_of(const GraphView& graph, std::span<const Vertex> names,
+                                             std::uint64_t seed) {
+    const Graph around = with_neighbours(names);
+    auto by_degree = by_least_degree(around.view(), static_cast<Vertex>(names.size()));
+    const auto named = [&](std::span<const Vertex> order) {
+      std::vector<Vertex> result;
+      for (const Vertex v : order) result.push_back(names[at(v)]);
+      return result;
+    };
+    if (graph.vertices() <= least_to_cut) return named(by_degree);
+    const Cut cut = halved(graph, names, seed);
+    std::vector<Vertex> by_cuts;
+    for (const int which : {0, 1}) {
+      const Piece& half = cut.halves[at(which)];
+      if (half.names.empty()) continue;
+      const auto order = order_of(half.graph.view(), half.names, random_bits(seed, static_cast<std::uint64_t>(which)));
+      by_cuts.insert(by_cuts.end(), order.begin(), order.end());
+    }
+    by_cuts.insert(by_cuts.end(), cut.last.begin(), cut.last.end());
+    // What eliminating the piece leaves behind is the same in each order.
+    std::vector<Vertex> numbered(by_cuts.size());
+    for (std::size_t v = 0; v < names.size(); ++v) number_[at(names[v])] = static_cast<Vertex>(v);
+    for (std::size_t v = 0; v < numbered.size(); ++v) numbered[v] = number_[at(by_cuts[v])];
+    for (const Vertex v : names) number_[at(v)] = -1;
+    const auto entries = [&](std::vector<Vertex> order) {
+      for (auto v = static_cast<Vertex>(names.size()); v < around.view().vertices(); ++v) order.push_back(v);
+      return fill_of(around.view(), order).entries;
+    };
+    return entries(by_degree) <= entries(numbered) ? named(by_degree) : by_cuts;
   }
 
   [[nodiscard]] std::vector<Vertex> take() { return std::move(order_); }
 
  private:
-  void place_half(const GraphView& graph, std::span<const Vertex> half, std::span<const Vertex> names, Index first,
-                  int low, int ranks, std::uint64_t seed) {
-    if (rank_ < low || rank_ >= low + ranks) return;
-    std::vector<Vertex> own_names(half.begin(), half.end());
-    for (Vertex& v : own_names) v = names[at(v)];
+  struct Piece {
+    Graph graph;
+    std::vector<Vertex> names;
+  };
+  struct Cut {
+    std::array<Piece, 2> halves;
+    std::vector<Vertex> last;  // the separator
+  };
+
+  [[nodiscard]] Cut halved(const GraphView& graph, std::span<const Vertex> names, std::uint64_t seed) const {
+    const auto side = separated(graph, graph.vertices() / 2 + graph.vertices() / 10, seed);
+    Cut cut;
+    std::array<std::vector<Vertex>, 2> own;
+    for (std::size_t v = 0; v < side.size(); ++v) {
+      (side[v] == 2 ? cut.last : cut.halves[at(side[v])].names).push_back(names[v]);
+      if (side[v] != 2) own[at(side[v])].push_back(static_cast<Vertex>(v));
+    }
     std::vector<Vertex> number(at(graph.vertices()));
-    const Graph own = subgraph(graph, half, number);
-    number = {};
-    place(own.view(), own_names, first, low, ranks, seed);
+    for (const int which : {0, 1}) cut.halves[at(which)].graph = subgraph(graph, own[at(which)], number);
+    return cut;
+  }
+
+  /// The graph of these vertices and, after them, their neighbours, without edges between the latter.
+  [[nodiscard]] Graph with_neighbours(std::span<const Vertex> names) {
+    std::vector<Vertex> all(names.begin(), names.end());
+    for (std::size_t v = 0; v < names.size(); ++v) number_[at(names[v])] = static_cast<Vertex>(v);
+    Graph result;
+    std::vector<std::vector<Vertex>> back;
+    for (const Vertex name : names) {
+      whole_.for_each_neighbour(name, [&](Vertex u, Index) {
+        Vertex& number = number_[at(u)];
+        if (number < 0) {
+          number = static_cast<Vertex>(all.size());
+          all.push_back(u);
+          back.emplace_back();
+        }
+        if (number >= static_cast<Vertex>(names.size())) back[at(number) - names.size()].push_back(number_[at(name)]);
+        result.neighbours.push_back(number);
+      });
+      result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
+    }
+    for (const auto& near : back) {
+      for (const Vertex v : near) result.neighbours.push_back(v);
+      result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
+    }
+    for (const Vertex v : all) number_[at(v)] = -1;
+    return result;
   }
 
   int rank_;
-  std::vector<Vertex> order_;  // 0 where another rank knows
+  GraphView whole_;
+  std::vector<Vertex> order_;   // 0 where another rank knows
+  std::vector<Vertex> number_;  // in a piece; -1 between its uses
 };
 
 }  // namespace
@@ -105,11 +151,19 @@ std::vector<Vertex> nested_dissection(mpi::Context& context, const GraphView& gr
     alike.add("seed", seed);
     std::vector<Vertex> names(at(graph.vertices()));
     std::iota(names.begin(), names.end(), 0);
-    Dissection dissection(context.rank(), graph.vertices());
-    dissection.place({graph.offsets, graph.neighbours, {}, {}, {}}, names, 0, 0, context.size(), seed);
+    const GraphView plain{graph.offsets, graph.neighbours, {}, {}, {}};
+    Dissection dissection(context.rank(), plain);
+    dissection.place(plain, names, 0, 0, context.size(), seed);
     return dissection.take();
   });
   mpi::all_reduce(context.comm(), std::span<Vertex>(order), mpi::Operation::sum());
+  if (graph.vertices() <= most_to_compare) return order;
+  mpi::agreed(context, [&] {  // least degree is better where there are hubs
+    if (context.rank() > 0) return;
+    auto by_degree = by_least_degree(graph, static_cast<Vertex>(graph.vertices()));
+    if (fill_of(graph, by_degree).entries < fill_of(graph, order).entries) order = std::move(by_degree);
+  });
+  mpi::broadcast(context.comm(), std::span<Vertex>(order), 0);
   return order;
 }
 

@@ -12,8 +12,9 @@ namespace plait::partition {
 
 /// Vertices in an order in which eliminating them from a sparse symmetric matrix fills in few entries: nested
 /// dissection. A separator cuts the graph into halves; they come first, each ordered in the same way, and then the
-/// separator. Small pieces are ordered by least degree. Weights don't count. The same for any number of ranks, among
-/// which halves are shared out. Collective over `context`: each rank sees the whole graph, alike (see mpi::NodeCopy).
+/// separator. Where it fills in less, a piece, or all, is ordered by least degree instead. Weights don't count. The
+/// same for any number of ranks, among which halves are shared out. Collective over `context`: each rank sees the whole
+/// graph, alike (see mpi::NodeCopy).
 ///
 /// \pre  flaw_of(graph) has no value
 /// Source: George, "Nested dissection of a regular finite element mesh", 1973.

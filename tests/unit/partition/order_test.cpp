@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/partition/least_degree.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/separator.hpp"
 
@@ -121,6 +122,66 @@ TEST(Separator, OfAGridIsALine) {
   const auto side = separated(graph.view(), 440, 1);
   EXPECT_TRUE(separates(graph.view(), side));
   EXPECT_LE(separator_weight(graph.view(), side), 20);
+}
+
+TEST(LeastDegree, HasEachOwnVertexOnceOfAnyGraph) {
+  std::mt19937 random(10);  // NOLINT: the same data each time
+  for (int round = 0; round < 500; ++round) {
+    const int n = static_cast<int>(random() % 60);
+    const Graph graph = random_graph(random, n, round % 2 == 0);
+    const Vertex own = n == 0 ? 0 : static_cast<Vertex>(random() % (static_cast<unsigned>(n) + 1));
+    auto order = by_least_degree(graph.view(), own);
+    std::ranges::sort(order);
+    std::vector<Vertex> expected(at(own));
+    std::iota(expected.begin(), expected.end(), 0);
+    ASSERT_EQ(order, expected) << round;
+  }
+}
+
+TEST(LeastDegree, FillsInNothingOfATreeAndAtMostATenthMoreThanTheGreedyOrder) {
+  std::mt19937 random(11);  // NOLINT: the same data each time
+  Index ours = 0;
+  Index greedy = 0;
+  for (int round = 0; round < 200; ++round) {
+    const int n = 2 + static_cast<int>(random() % 60);
+    std::vector<std::pair<Vertex, Vertex>> edges;
+    for (Vertex v = 1; v < n; ++v) edges.emplace_back(v, static_cast<Vertex>(random() % static_cast<unsigned>(v)));
+    const Graph tree = graph::graph_of_pairs(n, edges);
+    ASSERT_EQ(fill_of(tree.view(), by_least_degree(tree.view(), n)).entries, 2 * n - 1) << round;
+    const Graph graph = random_graph(random, n, false);
+    ours += fill_of(graph.view(), by_least_degree(graph.view(), n)).entries;
+    std::vector<std::set<Vertex>> left(at(n));
+    for (Vertex v = 0; v < n; ++v) {
+      graph.view().for_each_neighbour(v, [&](Vertex u, Index) { left[at(v)].insert(u); });
+    }
+    std::set<Vertex> rest;
+    for (Vertex v = 0; v < n; ++v) rest.insert(v);
+    while (!rest.empty()) {
+      const Vertex v = *std::ranges::min_element(rest, {}, [&](Vertex u) { return left[at(u)].size(); });
+      rest.erase(v);
+      greedy += 1 + static_cast<Index>(left[at(v)].size());
+      for (const Vertex u : left[at(v)]) {
+        left[at(u)].erase(v);
+        for (const Vertex w : left[at(v)]) {
+          if (w != u) left[at(u)].insert(w);
+        }
+      }
+    }
+  }
+  EXPECT_LE(ours, greedy + greedy / 10);
+}
+
+TEST(LeastDegree, CountsVerticesThatAreEliminatedLater) {
+  const std::vector<std::pair<Vertex, Vertex>> edges{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 5}, {1, 6}};
+  const Graph graph = graph::graph_of_pairs(7, edges);
+  EXPECT_EQ(by_least_degree(graph.view(), 2), (std::vector<Vertex>{1, 0}));
+}
+
+TEST(LeastDegree, LeavesAHubToTheEnd) {
+  std::vector<std::pair<Vertex, Vertex>> edges;
+  for (Vertex v = 1; v < 400; ++v) edges.emplace_back(0, v);
+  const Graph star = graph::graph_of_pairs(400, edges);
+  EXPECT_EQ(by_least_degree(star.view(), 400).back(), 0);
 }
 
 }  // namespace

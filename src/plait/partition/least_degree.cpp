@@ -1,0 +1,211 @@
+#include "plait/partition/least_degree.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace plait::partition {
+
+using graph::GraphView;
+using graph::Vertex;
+
+namespace {
+
+/// The graph after some eliminations. What an eliminated vertex, a pivot, made neighbours is kept as one list, its
+/// element. Vertices that have come to have the same neighbours are one from then on, a group.
+class Elimination {
+ public:
+  Elimination(const GraphView& graph, Vertex own)
+      : own_(own),
+        neighbours_(at(graph.vertices())),
+        elements_(neighbours_.size()),
+        members_(neighbours_.size()),
+        size_(neighbours_.size(), 1),
+        degree_(neighbours_.size()),
+        next_(neighbours_.size(), -1),
+        previous_(neighbours_.size(), -1),
+        first_(neighbours_.size() + 1, -1),
+        next_in_group_(neighbours_.size(), -1),
+        last_in_group_(neighbours_.size()),
+        seen_(neighbours_.size()),
+        met_(neighbours_.size()),
+        width_(neighbours_.size()),
+        outside_(neighbours_.size()) {
+    const auto n = static_cast<Vertex>(neighbours_.size());
+    const double most = std::max(16.0, 10 * std::sqrt(static_cast<double>(n)));
+    for (Vertex v = n; v-- > 0;) {
+      last_in_group_[at(v)] = v;
+      graph.for_each_neighbour(v, [&](Vertex u, Index) { neighbours_[at(v)].push_back(u); });
+      degree_[at(v)] = static_cast<Vertex>(neighbours_[at(v)].size());
+      if (v < own_ && degree_[at(v)] > most) {
+        late_.push_back(v);
+        is_late_.resize(neighbours_.size());
+        is_late_[at(v)] = true;
+      }
+      if (is_pivot(v)) insert(v);
+    }
+    std::ranges::stable_sort(late_, {}, [&](Vertex v) { return degree_[at(v)]; });
+  }
+
+  std::vector<Vertex> order() {
+    std::vector<Vertex> result;
+    for (Vertex least = 0; least < static_cast<Vertex>(first_.size());) {
+      const Vertex pivot = first_[at(least)];
+      if (pivot < 0) {
+        ++least;
+        continue;
+      }
+      remove(pivot);
+      least = std::min(least, eliminate(pivot));
+      for (Vertex v = pivot; v >= 0; v = next_in_group_[at(v)]) result.push_back(v);
+    }
+    result.insert(result.end(), late_.begin(), late_.end());
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool is_pivot(Vertex v) const { return v < own_ && (is_late_.empty() || !is_late_[at(v)]); }
+
+  void insert(Vertex v) {
+    Vertex& first = first_[at(degree_[at(v)])];
+    next_[at(v)] = first;
+    previous_[at(v)] = -1;
+    if (first >= 0) previous_[at(first)] = v;
+    first = v;
+  }
+  void remove(Vertex v) {
+    const Vertex before = previous_[at(v)];
+    const Vertex after = next_[at(v)];
+    (before >= 0 ? next_[at(before)] : first_[at(degree_[at(v)])]) = after;
+    if (after >= 0) previous_[at(after)] = before;
+  }
+
+  /// Makes the element of a pivot; returns the least of the new degrees.
+  Vertex eliminate(Vertex pivot) {
+    std::vector<Vertex>& element = members_[at(pivot)];
+    const Index mark = ++mark_;
+    seen_[at(pivot)] = mark;
+    const auto add = [&](const std::vector<Vertex>& vertices) {
+      for (const Vertex v : vertices) {
+        if (size_[at(v)] > 0 && std::exchange(seen_[at(v)], mark) != mark) element.push_back(v);
+      }
+    };
+    add(neighbours_[at(pivot)]);
+    for (const Vertex e : elements_[at(pivot)]) {
+      add(members_[at(e)]);
+      members_[at(e)] = {};
+      seen_[at(e)] = mark;  // as an element: it has been eliminated
+    }
+    size_[at(pivot)] = 0;
+    neighbours_[at(pivot)] = {};
+    elements_[at(pivot)] = {};
+    Vertex width = 0;
+    for (const Vertex v : element) width += size_[at(v)];
+    find_outside(element, mark);
+    std::vector<std::pair<Index, Vertex>> hashes;
+    for (const Vertex v : element) {
+      auto& near = neighbours_[at(v)];
+      auto& own_elements = elements_[at(v)];
+      Index hash = 0;
+      Vertex degree = 0;
+      std::erase_if(own_elements, [&](Vertex e) { return seen_[at(e)] == mark || outside_[at(e)] == 0; });
+      for (const Vertex e : own_elements) {
+        degree += outside_[at(e)];
+        hash += e;
+      }
+      std::erase_if(near, [&](Vertex u) { return size_[at(u)] == 0 || seen_[at(u)] == mark; });
+      for (const Vertex u : near) {
+        degree += size_[at(u)];
+        hash += u;
+      }
+      if (is_pivot(v)) remove(v);
+      if (is_pivot(v) && degree == 0) {  // has no neighbours but those of the pivot
+        width -= size_[at(v)];
+        join(pivot, v);
+        continue;
+      }
+      own_elements.push_back(pivot);
+      degree_[at(v)] = std::min(degree, degree_[at(v)]);
+      hashes.emplace_back(is_pivot(v) ? hash : -1 - hash, v);
+    }
+    width_[at(pivot)] = width;
+    merge_alike(hashes);
+    Vertex least = static_cast<Vertex>(first_.size());
+    std::erase_if(element, [&](Vertex v) { return size_[at(v)] == 0; });
+    for (const Vertex v : element) {
+      if (!is_pivot(v)) continue;
+      degree_[at(v)] = std::min(degree_[at(v)] + width - size_[at(v)], static_cast<Vertex>(first_.size()) - 1);
+      least = std::min(least, degree_[at(v)]);
+      insert(v);
+    }
+    return least;
+  }
+
+  /// How many vertices of each element that meets this one are not in it.
+  void find_outside(const std::vector<Vertex>& element, Index mark) {
+    for (const Vertex v : element) {
+      for (const Vertex e : elements_[at(v)]) {
+        if (std::exchange(met_[at(e)], mark) != mark) outside_[at(e)] = width_[at(e)];
+        outside_[at(e)] -= size_[at(v)];
+      }
+    }
+  }
+
+  void join(Vertex group, Vertex v) {
+    size_[at(v)] = 0;
+    next_in_group_[at(last_in_group_[at(group)])] = v;
+    last_in_group_[at(group)] = last_in_group_[at(v)];
+    neighbours_[at(v)] = {};
+    elements_[at(v)] = {};
+  }
+
+  void merge_alike(std::vector<std::pair<Index, Vertex>>& hashes) {
+    std::ranges::sort(hashes);
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const Vertex v = hashes[i].second;
+      if (size_[at(v)] == 0) continue;
+      bool is_sorted = false;
+      for (std::size_t j = i + 1; j < hashes.size() && hashes[j].first == hashes[i].first; ++j) {
+        const Vertex u = hashes[j].second;
+        if (size_[at(u)] == 0 || neighbours_[at(u)].size() != neighbours_[at(v)].size() ||
+            elements_[at(u)].size() != elements_[at(v)].size()) {
+          continue;
+        }
+        if (!std::exchange(is_sorted, true)) sort_lists(v);
+        sort_lists(u);
+        if (neighbours_[at(u)] != neighbours_[at(v)] || elements_[at(u)] != elements_[at(v)]) continue;
+        size_[at(v)] += size_[at(u)];
+        join(v, u);
+      }
+    }
+  }
+  void sort_lists(Vertex v) {
+    std::ranges::sort(neighbours_[at(v)]);
+    std::ranges::sort(elements_[at(v)]);
+  }
+
+  Vertex own_;
+  std::vector<std::vector<Vertex>> neighbours_;
+  std::vector<std::vector<Vertex>> elements_;  // by their pivots
+  std::vector<std::vector<Vertex>> members_;   // of elements
+  std::vector<Vertex> size_;                   // of groups; 0: in another one, or eliminated
+  std::vector<Vertex> degree_;
+  std::vector<Vertex> next_;  // of the same degree
+  std::vector<Vertex> previous_;
+  std::vector<Vertex> first_;  // by degree
+  std::vector<Vertex> next_in_group_;
+  std::vector<Vertex> last_in_group_;
+  std::vector<Index> seen_;
+  std::vector<Index> met_;
+  std::vector<Vertex> width_;    // of an element: how many vertices it has
+  std::vector<Vertex> outside_;  // of these, not in the one that is made
+  std::vector<Vertex> late_;
+  std::vector<bool> is_late_;
+  Index mark_ = 0;
+};
+
+}  // namespace
+
+std::vector<Vertex> by_least_degree(const GraphView& graph, Vertex own) { return Elimination(graph, own).order(); }
+
+}  // namespace plait::partition
