@@ -158,7 +158,12 @@ class DivergenceJob final : public CostJob {
     end_iterations();
     const bool is_none = found.outcome.status == sinkhorn::Status::numerical_limit && !std::isfinite(found.value);
     const double mass = is_none ? found.value : found.mass;
-    conclude({{found.outcome, {0, found.outcome.error, mass}, iterations_of(found.stages), found.stages}});
+    std::vector<sinkhorn::TransportStage> stages;
+    for (std::size_t i = 0; i < found.stages.size(); ++i) {
+      stages.insert(stages.end(), found.stages[i].begin(), found.stages[i].end());
+      transports_.resize(stages.size(), std::array{"between both", "within the rows", "within the columns"}[i]);
+    }
+    conclude({{found.outcome, {0, found.outcome.error, mass}, iterations_of(stages), stages}});
     value_ = found.value;
     gap_ = found.gap;
     rounding_ = found.rounding;
@@ -198,7 +203,10 @@ class DivergenceJob final : public CostJob {
     report.fact("mass", check_.mass);
     report.fact_or_null("row_gradient", options_.of_rows);
     report.fact_or_null("column_gradient", options_.of_columns);
-    report.fact("stages", json_of(page.stages));
+    auto stages = json_of(page.stages);
+    for (std::size_t k = 0; k < stages.size(); ++k) stages[k]["transport"] = transports_[k];
+    report.fact("stages", stages);
+    page.transports = transports_;
     page.number = {fmt::format("{:.6g}", value_), "divergence"};
     page.next_stage =
         "a smaller epsilon, or the next of the three transports: between both, within the rows, within the columns";
@@ -215,6 +223,7 @@ class DivergenceJob final : public CostJob {
   double between_ = 0;  // OT of each transport
   double within_rows_ = 0;
   double within_columns_ = 0;
+  std::vector<std::string> transports_;  // which of the three each stage is of
 };
 
 }  // namespace

@@ -122,6 +122,10 @@ std::string convergence_section(const PageFacts& facts) {
       rows.push_back(
           {fmt::format("{:.6g}", stage.epsilon), fmt::format("{}", stage.iterations), std::string(name(stage.domain))});
     }
+    if (!facts.transports.empty()) {
+      rows[0].insert(rows[0].begin(), "transport");
+      for (std::size_t k = 1; k < rows.size(); ++k) rows[k].insert(rows[k].begin(), facts.transports[k - 1]);
+    }
     text += table(rows);
   }
   return text;

@@ -54,6 +54,7 @@ struct PageFacts {
   std::vector<std::vector<std::string>> times;  // rows of what and how long
   IterationLog log;
   std::vector<sinkhorn::TransportStage> stages;
+  std::vector<std::string> transports;           // which of several each stage is of; none: of one alone
   std::string next_stage = "a smaller epsilon";  // where errors begin again
   std::optional<PlanSketch> sketch;
   std::string plan = "the plan";                      // what the picture shows

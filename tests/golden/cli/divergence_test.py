@@ -104,6 +104,13 @@ class Divergence(CommandTest):
         self.assertRegex(text, r"^S\(r, c\) = .*C is 17 x 17, f64, epsilon 0.1\n  value     (0|-?\d(\.\d+)?e-1\d( \(rounding alone may give \S+\))?); duality gap")
         page = Page((self.folder / "R.html").read_text())
         self.assertIn("the next of the three transports", " ".join(page.texts["p"]))
+        report = self.report(2, "divergence", "--points", "X.npy", "Y.npy", "--epsilon", "0.1", "--report", "R.html")
+        page = Page((self.folder / "R.html").read_text())
+        begin = page.rows.index(["transport", "epsilon", "iterations", "method"]) + 1
+        told = [[stage["transport"], str(stage["iterations"])] for stage in report["stages"]]
+        self.assertEqual([[row[0], row[2]] for row in page.rows[begin : begin + len(told)]], told)
+        names = [name for name, _ in told]
+        self.assertEqual(list(dict.fromkeys(names)), ["between both", "within the rows", "within the columns"])
 
     def test_what_makes_no_sense_is_said(self):
         points = ("--points", "X.npy", "Y.npy", "--epsilon", "1")

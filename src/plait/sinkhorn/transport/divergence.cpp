@@ -153,7 +153,7 @@ template <class A>
 Divergence<A> without_plan_between(const Transport<A>& between) {
   Divergence<A> result;
   result.outcome = between.outcome;
-  result.stages = between.stages;
+  result.stages[0] = between.stages;
   for (double* value :
        {&result.value, &result.between, &result.rows, &result.columns, &result.gap, &result.rounding, &result.mass}) {
     *value = std::numeric_limits<double>::quiet_NaN();
@@ -214,8 +214,8 @@ Divergence<A> made_of_transports(
   result.outcome = between.outcome;
   for (const Transport<A>* each : std::initializer_list<const Transport<A>*>{&between, &rows, &columns}) {
     if (result.outcome.status == Status::converged) result.outcome = each->outcome;
-    result.stages.insert(result.stages.end(), each->stages.begin(), each->stages.end());
   }
+  result.stages = {between.stages, rows.stages, columns.stages};
   if (result.outcome.status == Status::converged) result.outcome = between.outcome;
   const double entropy_of_rows =
       mpi::all_reduce(context.comm(), entropy_of(checked.rows, rho, epsilon), mpi::Operation::sum());

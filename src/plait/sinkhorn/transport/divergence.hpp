@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "plait/base/matrix_view.hpp"
@@ -27,11 +28,12 @@ struct Divergence {
   double between = 0;  // OT of the three transports, as the dual values tell
   double rows = 0;
   double columns = 0;
-  double gap = 0;                      // of the value: what the plans make of it, less what the potentials do
-  double rounding = 0;                 // what may be left of the value where it is 0, as numbers of A are rounded
-  double mass = 0;                     // that the plan between both moves
-  std::vector<TransportStage> stages;  // of all three, one after the other: between both, of rows, of columns
-  // Where masses and costs between both are those of the rows, the transport between both is that of the rows.
+  double gap = 0;       // of the value: what the plans make of it, less what the potentials do
+  double rounding = 0;  // what may be left of the value where it is 0, as numbers of A are rounded
+  double mass = 0;      // that the plan between both moves
+  // Of all three: between both, of rows, of columns. Where masses and costs between both are those of the rows, the
+  // transport between both is that of the rows, and has none of its own.
+  std::array<std::vector<TransportStage>, 3> stages;
 };
 
 /// The debiased Sinkhorn divergence of masses r and c,
