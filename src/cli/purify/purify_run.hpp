@@ -98,6 +98,9 @@ struct PurifyOutcome {
 /// \throws Error  on every rank
 [[nodiscard]] PurifyOutcome run_purification(Work& work, const PurifyTask& task);
 
+/// Says what was found, in the summary, on the page and in --json.
+void report_purification(Report& report, Work& work, const PurifyTask& task, const PurifyOutcome& outcome);
+
 /// Draws the page of --report: convergence or occupations, D, and the timeline of the iterations. On rank 0.
 void draw_purification(Report& report, Work& work, const PurifyTask& task, const PurifyOutcome& outcome);
 

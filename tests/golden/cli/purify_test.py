@@ -312,6 +312,12 @@ class Purify(CommandTest):
                 report = json.loads(self.succeed(ranks, *job, *options))
                 self.assertEqual(report["method"], method)
                 results.append(report["energy"])
+        self.succeed(0, *job[:-1], "-o", "D0.npy")
+        for ranks, method, line in ((2, "eigen", "D0.npy: not looked at, as eigenstates take less time"), (4, "tc2", "D0.npy: the states at the gap")):
+            with self.subTest("a former density", ranks=ranks):
+                text = self.succeed(ranks, *job[:-1], "--start", "D0.npy")
+                self.assertIn(f"method {method}\n", text)
+                self.assertRegex(text, f"(?m)^  start     {line}")
         np.testing.assert_allclose(results, results[0], rtol=1e-10)
 
     def test_what_is_wrong_with_eigenstates_is_said(self):
