@@ -6,6 +6,7 @@
 
 #include "cli/host/text.hpp"
 #include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/svg.hpp"
 #include "cli/poisson/run.hpp"
 
 namespace plait::cli {
@@ -46,9 +47,12 @@ std::string curve_of(const MatrixPicture& picture) {
 
 void draw_poisson(Report& report, Work& work, const PoissonTask& task, const PoissonOutcome& outcome) {
   const std::size_t dimensions = task.grid.extents.size();
-  report.page_head(task.input, fmt::format("{} {}; {}", io::to_string(task.input_file.extents),
-                                           task.points == poisson::Points::cells ? "cells" : "nodes",
-                                           counted(work.context.size(), "rank")));
+  const std::string_view status = status_of(outcome.state.end);
+  report.page_head(task.input,
+                   fmt::format("{} {}; {}</p>\n<p>{}: {}.", io::to_string(task.input_file.extents),
+                               task.points == poisson::Points::cells ? "cells" : "nodes",
+                               counted(work.context.size(), "rank"), status, svg::escaped(outcome.state.reason)));
+  report.tile(status, "status");
   report.figure(convergence_of(task, outcome));
   const std::string title =
       dimensions == 3 ? fmt::format("u in slice {} of axis 0", task.grid.extents[0] / 2) : std::string("u");

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
@@ -117,6 +118,17 @@ std::pair<Method, std::string> method_of(const PoissonTask& task, double jump) {
   return {Method::v_cycles, jump > 1 ? fmt::format("k changes by {:.3g} at most between neighbours", jump) : "k is 1"};
 }
 
+/// Of a box's point by its number, as arrays have it.
+std::vector<Index> index_of(const layout::Box& box, Index number, int dimensions) {
+  std::vector<Index> index;
+  for (int axis = int{layout::axes} - 1; axis >= int{layout::axes} - dimensions; --axis) {
+    const Index extent = box.extent(axis);
+    index.insert(index.begin(), box.low[static_cast<std::size_t>(axis)] + number % extent);
+    number /= extent;
+  }
+  return index;
+}
+
 MatrixPicture picture_of(Work& work, const BoxPartition& boxes, int dimensions, const std::vector<double>& u) {
   const layout::Box whole = boxes.whole(), own = boxes.box(work.context.rank());
   const bool is_curve = dimensions == 1;
@@ -216,7 +228,14 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   std::vector<double> start = read(task.start, task.start_file);
   PoissonOutcome outcome;
   poisson::Outside outside{.side = task.outside};
-  for (const double value : read(task.mask, task.mask_file)) {
+  const std::vector<double> mask = read(task.mask, task.mask_file);
+  mpi::agreed(context, [&] {
+    const auto bad = std::ranges::find_if(mask, [](double value) { return std::isnan(value); });
+    if (bad == mask.end()) return;
+    const std::vector<Index> index = index_of(boxes.box(context.rank()), bad - mask.begin(), dimensions);
+    throw ArgumentError(fmt::format("{}: is nan at ({}), expected a number", task.mask, fmt::join(index, ", ")));
+  });
+  for (const double value : mask) {
     const std::size_t point = outside.points.size();
     outside.points.push_back(value != 0);
     outcome.outside_points += value != 0 ? 1 : 0;

@@ -34,14 +34,19 @@ class LoadedLibrary {
     }
   }
 
+  /// Null where the library, with all that it is linked with, lacks it.
+  template <class Function>
+  [[nodiscard]] Function* found(const char* routine) const {
+    return reinterpret_cast<Function*>(dlsym(handle_, routine));
+  }
+
   /// \throws Error  the library lacks it
   template <class Function>
   void find(const std::string& routine, Function*& function) const {
-    void* const address = dlsym(handle_, routine.c_str());
-    if (address == nullptr) {
+    function = found<Function>(routine.c_str());
+    if (function == nullptr) {
       throw Error(ErrorKind::other, fmt::format("{} take {} of {}, which lacks it", purpose_, routine, name_));
     }
-    function = reinterpret_cast<Function*>(address);
   }
 
  private:

@@ -21,6 +21,8 @@ struct Lapack {
   }
 
   LoadedLibrary library;
+  int (*threads)() = library.found<int()>("openblas_get_num_threads");
+  void (*use_threads)(int) = library.found<void(int)>("openblas_set_num_threads");
   void (*factorize)(const int* rows, const int* columns, double* a, const int* stride, int* pivots,
                     int* info) = nullptr;
   void (*solve)(const char* which, const int* n, const int* right_sides, const double* a, const int* stride,
@@ -31,6 +33,24 @@ const Lapack& lapack() {
   static const Lapack loaded;
   return loaded;
 }
+
+// OpenBLAS has as many threads as this rank has cores, and other bits with each number of them: one while this lives.
+class OneThread {
+ public:
+  OneThread() {
+    if (lapack().threads == nullptr || lapack().use_threads == nullptr) return;
+    before_ = lapack().threads();
+    lapack().use_threads(1);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread() {
+    if (before_ > 0) lapack().use_threads(before_);
+  }
+
+ private:
+  int before_ = 0;
+};
 
 }  // namespace
 
@@ -45,8 +65,8 @@ Elimination::Elimination(mpi::Context& context, const Level<T>& level) {
     const Index points = level.partition().whole().points();
     if (points > most_points) {
       throw ArgumentError(
-          fmt::format("method: lu takes at most {} points, as factors of {} would be of {:.3g} GB, "
-                      "expected another one",
+          fmt::format("method: is lu, which takes at most {} points, as factors of {} would be of {:.3g} GB; expected "
+                      "mg-cg or another method",
                       most_points, points, 8e-9 * std::pow(static_cast<double>(points), 2)));
     }
     const Lapack& routines = lapack();
@@ -81,6 +101,7 @@ Elimination::Elimination(mpi::Context& context, const Level<T>& level) {
     }
     const int size = static_cast<int>(n);
     int info = 0;
+    const OneThread one_thread;
     routines.factorize(&size, &size, factors_.data(), &size, pivots_.data(), &info);
     if (info != 0) throw Error(ErrorKind::other, fmt::format("dgetrf of LAPACK failed: info is {}", info));
   });
@@ -90,6 +111,7 @@ void Elimination::solve(std::span<double> values) const {
   if (values.empty()) return;
   const int n = static_cast<int>(values.size()), one = 1;
   int info = 0;
+  const OneThread one_thread;
   lapack().solve("N", &n, &one, factors_.data(), &n, pivots_.data(), values.data(), &n, &info, 1);
 }
 

@@ -47,6 +47,7 @@ Equation<T>::Equation(mpi::Context& context, const Axes& axes, const BoxPartitio
     });
   }
   parts_.emplace(context, axes, level_.partition(), inside, outside.side == Side::value);
+  if (parts_->count() == 0) throw ArgumentError("outside: has all points of the box, expected some to be inside");
   std::vector<T> inner(f.begin(), f.end());  // as what is there outside need not be a number
   for (std::size_t i = 0; i < outside.points.size(); ++i) inner[i] = outside.points[i] ? T{} : inner[i];
   set_right_side(moved(inner, given_, level_.partition()));
@@ -267,22 +268,32 @@ std::array<double, 2> Equation<T>::squares(Values<T>& u) {
 
 template <class T>
 Balance Equation<T>::balance(Values<T>& u) {
-  std::array<simd::ExactSum, 2 + 2 * layout::axes> sums;
+  std::array<simd::ExactSum, 3 + 2 * layout::axes> sums;  // of sources, flows by side, from outside, and sizes
+  std::vector<double> sources = mpi::agreed(context_, [&] { return std::vector<double>(b_.size()); });
   const std::size_t skipped = first_axis(level_.axes());
   double stretch = 1;
   for (const Axis& axis : level_.axes()) stretch *= axis.is_used() ? axis.spacing() : 1;
   level_.for_each_row([&](Index offset, Index i, Index j) {
     for (Index x = 0; x < level_.row_length(); ++x) {
-      sums[0].add(stretch * weight(i, j, level_.own().low[2] + x) * static_cast<double>(b_[at(offset + x)]));
+      double& source = sources[at(offset + x)];
+      source = stretch * weight(i, j, level_.own().low[2] + x) * static_cast<double>(b_[at(offset + x)]);
+      sums[0].add(source);
     }
   });
+  // A flow into a point, of which the right side has a part that is no source.
+  const auto add_flow = [&](std::size_t place, std::size_t offset, double fixed, double flow) {
+    sums[0].add(-fixed);
+    sources[offset] -= fixed;
+    sums[place].add(flow);
+    sums.back().add(std::abs(flow));
+  };
   for_each_face_of_sides(
       [&](std::size_t a, int side, const layout::Point& point, double conductance, double given, bool is_flux) {
         const double area = stretch * weight(point[0], point[1], point[2]) / level_.axes()[a].width(point[a]);
         const double fixed = area * (is_flux ? given : conductance * given);
-        sums[0].add(-fixed);  // which the right side has
-        sums[1 + 2 * (a - skipped) + at(side)].add(fixed - area * conductance *
-                                                               static_cast<double>(u[at(level_.offset_of(point))]));
+        const std::size_t offset = at(level_.offset_of(point));
+        add_flow(1 + 2 * (a - skipped) + at(side), offset, fixed,
+                 fixed - area * conductance * static_cast<double>(u[offset]));
       });
   if (level_.is_outside_given()) {
     level_.exchange(u);
@@ -300,15 +311,17 @@ Balance Equation<T>::balance(Values<T>& u) {
             const double flow =
                 stretch * weight(i, j, x) / axes[a].width(point[a]) * level_.conductance(static_cast<int>(a), above);
             const double fixed = flow * static_cast<double>(kept_[at(level_.offset_of(next))]);
-            sums[0].add(-fixed);
-            sums.back().add(fixed - flow * static_cast<double>(u[at(offset)]));
+            add_flow(sums.size() - 2, at(offset), fixed, fixed - flow * static_cast<double>(u[at(offset)]));
           }
         }
       }
     });
   }
+  for (const double source : sources) sums.back().add(std::abs(source));
   collective::merge(context_, sums);
-  Balance balance{.source = sums[0].rounded<double>(), .from_outside = sums.back().rounded<double>()};
+  Balance balance{.source = sums[0].rounded<double>(),
+                  .size = sums.back().rounded<double>(),
+                  .from_outside = sums[sums.size() - 2].rounded<double>()};
   for (std::size_t a = 0; a < layout::axes; ++a) {
     for (std::size_t side = 0; side < 2; ++side) {
       balance.inflow[a][side] = sums[1 + 2 * a + side].rounded<double>();

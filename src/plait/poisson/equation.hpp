@@ -18,6 +18,7 @@ namespace plait::poisson {
 /// What flows in through the sides, and what is made within: together 0.
 struct Balance {
   double source = 0;                                         ///< ∫ f
+  double size = 0;                                           ///< ∫ |f|, and the size of the flow through each face
   std::array<std::array<double, 2>, layout::axes> inflow{};  ///< ∫ k ∂u/∂n over the side of an axis below, above
   double from_outside = 0;                                   ///< likewise, from points outside the domain
 };

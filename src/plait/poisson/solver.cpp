@@ -152,9 +152,10 @@ void Solver<T>::make_method() {
     case Method::sor: omega_ = options_.omega ? *options_.omega : best_omega(context_, equation_); break;
     case Method::fft:
       if (!equation_.constant()) {
-        throw ArgumentError(
-            fmt::format("method: fft takes a k that is the same everywhere, expected another one, as k is {} to {}",
-                        equation_.extremes()[0], equation_.extremes()[1]));
+        throw ArgumentError(fmt::format(
+            "method: is fft, which takes a k that is the same everywhere, but k is {} to {}; expected mg-cg or "
+            "another method",
+            equation_.extremes()[0], equation_.extremes()[1]));
       }
       fourier_.emplace(context_, equation_.level().axes(), *equation_.constant());
       break;

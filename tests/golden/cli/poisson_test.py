@@ -270,6 +270,14 @@ class Poisson(CommandTest):
                     self.assertAlmostEqual(u.mean(), 0, 12)
                     (self.folder / "u.npy").unlink()
 
+    def test_what_is_made_and_flows_in_cancels_where_both_are_0_but_for_rounding(self):
+        self.save("f.npy", np.random.default_rng(2).random((9, 7)))
+        for ranks, boundary in ((0, "flux"), (3, "periodic"), (2, "flux:1e6,0-=flux:-1e6")):
+            with self.subTest(boundary):
+                words = ("f.npy", "-o", "u.npy", "--boundary", boundary, "--project")
+                self.assertLess(self.solve(ranks, *words)["imbalance"], 1e-14)
+                self.assertRegex(self.succeed(ranks, "poisson", *words), r"off by (\d\.\de-1[5-9]|\d\.\de-[2-9]\d|0\.0e\+00) of all")
+
     def test_the_mean_that_is_subtracted_is_told(self):
         f = self.save("f.npy", np.random.default_rng(2).random((6, 7)))
         flux = ("f.npy", "-o", "u.npy", "--boundary", "flux,1-=flux:3", "--project")
@@ -297,8 +305,10 @@ class Poisson(CommandTest):
             self.save("f.npy", np.ones(shape))
             report = self.solve(2, "f.npy", "-o", "u.npy", "--report", "r.html")
             page = (self.folder / "r.html").read_text()
-            for words in ("<h2>Convergence</h2>", title, "imbalance", "error of the discretisation", f"{report['residual']:.1e}"):
+            for words in ("<h2>Convergence</h2>", title, f"<p>converged: {report['reason']}", "imbalance", "error of the discretisation", f"{report['residual']:.1e}"):
                 self.assertIn(words, page)
+        self.run_plait(2, "poisson", "f.npy", "-o", "u.npy", "--report", "r.html", "--method", "jacobi", "--max-iterations", "2")
+        self.assertIn("<p>iteration limit: ", (self.folder / "r.html").read_text())
 
     def test_the_picture_of_u_has_even_shades_names_of_axes_and_the_shape_of_the_box(self):
         self.save("f.npy", np.zeros((20, 40)))
@@ -395,6 +405,9 @@ class Poisson(CommandTest):
         self.save("wide.npy", np.ones((4, 7)))
         self.save("complex.npy", np.ones((4, 6), "c16"))
         self.save("empty.npy", np.ones((0, 6)))
+        mask = np.zeros((4, 6))
+        mask[1, 4] = np.nan
+        self.save("mask.npy", mask)
         self.save("four.npy", np.ones((1, 2, 2, 2)))
         self.save("side.npy", np.ones(5))
         before = self.files()
@@ -406,6 +419,9 @@ class Poisson(CommandTest):
             (0, ("f.npy", "--start", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (2, ("f.npy", "--mask", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (2, ("f.npy", "--mask", "f.npy", "--method", "v"), "f.npy: there are such points, which v can't have, expected jacobi"),
+            (3, ("f.npy", "--mask", "f.npy"), "f.npy: has all points of the box, expected some to be inside"),
+            (3, ("f.npy", "--mask", "f.npy", "--outside", "value", "--method", "cg"), "f.npy: has all points of the box"),
+            (3, ("f.npy", "--mask", "mask.npy"), r"mask.npy: is nan at \(1, 4\), expected a number"),
             (2, ("complex.npy",), "complex.npy has elements of c128, expected real ones"),
             (2, ("empty.npy",), "empty.npy is 0 x 6, expected points"),
             (2, ("four.npy",), "four.npy: has 4 dimensions; expected one to three"),
@@ -505,7 +521,7 @@ class Fftw(CommandTest):
         self.save("k.npy", k)
         result = self.run_plait(3, "poisson", "f.npy", "--coefficient", "k.npy", "--method", "fft", "-o", "u.npy")
         self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
-        self.assertIn("--method: fft takes a k that is the same everywhere, expected another one, as k is 1 to 7", result.errors[0])
+        self.assertIn("--method: is fft, which takes a k that is the same everywhere, but k is 1 to 7; expected mg-cg or another method", result.errors[0])
 
 
 @unittest.skipIf(sparse is None, "Debian's python3-scipy is not installed")

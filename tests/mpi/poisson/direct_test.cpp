@@ -112,7 +112,7 @@ TEST_F(Transforms, WantOneKAndEqualStretches) {
   problem.k[7] = 2;
   const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
   EXPECT_THAT([&] { (void)solve(context, problem, partition, {.method = Method::fft}); },
-              ThrowsMessage<ArgumentError>(HasSubstr("expected another one, as k is 1 to 2")));
+              ThrowsMessage<ArgumentError>(HasSubstr("but k is 1 to 2; expected mg-cg or another method")));
   const poisson::Axes axes{Axis::unused(), Axis(6, 1, Points::nodes, given).halved(), Axis(4, 1, Points::nodes, given)};
   EXPECT_THAT([&] { poisson::FourierSolver(context, axes, 1); },
               ThrowsMessage<ArgumentError>(HasSubstr("stretches of axis 1 differ")));
@@ -142,7 +142,8 @@ TEST(Elimination, IsRefusedForManyPoints) {
   problem.f.assign(8193, 1);
   EXPECT_THAT(
       [&] { (void)solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()), {.method = Method::lu}); },
-      ThrowsMessage<ArgumentError>(HasSubstr("method: lu takes at most 8192 points, as factors of 8193 would")));
+      ThrowsMessage<ArgumentError>(
+          HasSubstr("method: is lu, which takes at most 8192 points, as factors of 8193 would")));
 }
 
 }  // namespace
