@@ -33,6 +33,17 @@ Index parse_byte_count(std::string_view text) {
   return count;
 }
 
+double parse_share(std::string_view text, double most) {
+  const bool is_percent = text.ends_with('%');
+  const auto number = number_in<double>(text.substr(0, text.size() - (is_percent ? 1 : 0)));
+  if (number && *number >= 0 && *number <= (is_percent ? 100 * most : most)) {
+    return is_percent ? *number / 100 : *number;
+  }
+  throw ArgumentError(fmt::format("'{}' is no share; expected {}", text,
+                                  std::isfinite(most) ? fmt::format("0 to {:g}, or 0% to {:g}%", most, 100 * most)
+                                                      : "a number >= 0, such as 0.03 or 3%"));
+}
+
 layout::Shape parse_shape(std::string_view text) {
   const auto cross = std::min(text.find('x'), text.size());
   const auto rows = number_in<Index>(text.substr(0, cross));

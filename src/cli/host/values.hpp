@@ -63,6 +63,10 @@ template <class T>
   throw ArgumentError(fmt::format("{} is negative; expected a number >= 0", text));
 }
 
+/// A part of a whole: 0.1 or 10%.
+/// \throws ArgumentError  no number, or none from 0 to `most`
+[[nodiscard]] double parse_share(std::string_view text, double most = 1);
+
 /// A factor of the steps of an iteration, above 1 where they are to overshoot.
 /// \throws ArgumentError  no number, or none between 0 and 2
 [[nodiscard]] inline double parse_relaxation(std::string_view text) {

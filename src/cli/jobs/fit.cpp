@@ -66,8 +66,8 @@ Example:
     add_value(options, "--l2", options_.l2, parse_not_negative, "LAMBDA",
               "The weight of |W|^2 / 2; 1e-4 by default. scikit-learn's C is 1/(n LAMBDA), its alpha n LAMBDA");
     add_flag(options, "--no-intercept", no_intercept_, "Without b");
-    add_value(options, "--held-out", held_out_.share, parse_share, "SHARE",
-              "Samples to look at afterwards, and not to learn from, drawn at random; 0 by default");
+    add_value(options, "--held-out", held_out_.share, parse_held_out, "SHARE",
+              "Samples to look at afterwards, and not to learn from, as 20% or 0.2, drawn at random; 0 by default");
     add_value(
         options, "--seed", seed_, [](const std::string& text) { return parse_count(text, 0); }, "NUMBER",
         "Of random numbers; 0 by default");
@@ -177,10 +177,10 @@ Example:
   }
 
  private:
-  [[nodiscard]] static double parse_share(const std::string& text) {
-    const double share = parse_not_negative(text);
+  [[nodiscard]] static double parse_held_out(const std::string& text) {
+    const double share = parse_share(text);
     if (share < 1) return share;
-    throw ArgumentError(fmt::format("{} is no share; expected a number from 0 to below 1", text));
+    throw ArgumentError(fmt::format("'{}' leaves no sample to learn from; expected a share below 1", text));
   }
   [[nodiscard]] const char* model_name() const {
     return std::array{"linear", "logistic", "svm"}[static_cast<std::size_t>(model_)];

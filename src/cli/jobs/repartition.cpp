@@ -37,8 +37,9 @@ Example:
               "How many parts, by default as many as --from has; of fewer, the last ones are dissolved");
     add_numbers_output(options, output_, "The part of each vertex");
     add_balance(options, how_.imbalance, how_.seed);
-    add_value(options, "--moved-at-most", how_.most_moved, parse_share, "SHARE",
-              "How much of the data may move, as 10% or 0.1; all by default");
+    add_value(
+        options, "--moved-at-most", how_.most_moved, [](const std::string& text) { return parse_share(text); }, "SHARE",
+        "How much of the data may move, as 10% or 0.1; all by default");
     options.host({.machine = false, .page = "the parts, how they touch, and the ways to choose from"});
   }
 
@@ -90,13 +91,6 @@ Example:
   }
 
  private:
-  static double parse_share(std::string_view text) {
-    const bool is_percent = text.ends_with('%');
-    const double share = parse_number(text.substr(0, text.size() - (is_percent ? 1 : 0))) / (is_percent ? 100 : 1);
-    if (share >= 0 && share <= 1) return share;
-    throw ArgumentError(fmt::format("'{}' is no share; expected 0 to 1, or 0% to 100%", text));
-  }
-
   [[nodiscard]] std::string share(Index moved) const {
     return percent_text(static_cast<double>(moved), static_cast<double>(std::max(Index{1}, sizes_)));
   }

@@ -311,8 +311,10 @@ int parse_parts(const std::string& text) {
 }
 
 void add_balance(Options& options, double& imbalance, std::uint64_t& seed) {
-  add_value(options, "--imbalance", imbalance, parse_not_negative, "NUMBER",
-            "By which the heaviest part may exceed the even share; 0.03 by default");
+  add_value(
+      options, "--imbalance", imbalance,
+      [](const std::string& text) { return parse_share(text, std::numeric_limits<double>::infinity()); }, "SHARE",
+      "By which the heaviest part may exceed the even share; 3% by default");
   add_seed(options, seed);
 }
 

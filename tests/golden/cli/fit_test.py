@@ -134,6 +134,7 @@ class Fit(CommandTest):
                 right = (said == labels).sum()
                 self.assertAlmostEqual(parts[0] * (900 - report["held_out"]) + parts[1] * report["held_out"], right, places=6)
                 self.assertEqual(said.dtype, np.int32)
+            self.assertEqual(self.fit(3, "X.npy", *arguments, "--held-out", "25%", "--seed", "3")["objectives"], report["objectives"])
             all_of_them = self.fit(0, "X.npy", *arguments)
             self.assertEqual(all_of_them["held_out"], 0)
             if model == "linear":
@@ -172,7 +173,8 @@ class Fit(CommandTest):
         self.save("X.npy", x)
         self.save("y.npy", classes)
         model = ("--labels", "y.npy", "--model", "logistic")
-        self.fail_with("from 0 to below 1", "X.npy", *model, "--held-out", "1", status=2)
+        self.fail_with("--held-out: '100%' leaves no sample to learn from; expected a share below 1", "X.npy", *model, "--held-out", "100%", status=2)
+        self.fail_with("--held-out: '1.1' is no share; expected 0 to 1, or 0% to 100%", "X.npy", *model, "--held-out", "1.1", status=2)
         self.fail_with("--predict and --predictions belong together", "X.npy", *model, "--predict", "X.npy", status=2)
         self.save("y.npy", classes[:29])
         self.fail_with("y.npy is 29 x 1, expected 30 x 1: a label for each row of X.npy", "X.npy", *model)

@@ -106,7 +106,7 @@ class Partition(CommandTest):
         self.succeed(0, "partition", "bad.graph", "-k", "2", "--symmetrise", "-o", "p.npy")
         for words, reason in (
             (("-k", "0"), "--parts"),
-            (("-k", "2", "--imbalance", "-1"), "--imbalance"),
+            (("-k", "2", "--imbalance", "-1"), "--imbalance: '-1' is no share; expected a number >= 0, such as 0.03 or 3%"),
             (("-k", "2", "--seed", "-1"), "--seed"),
             (("-k", "2", "--method", "orb"), "--method is orb, but --points is missing, the places of the vertices"),
             (("-k", "2", "-o", "d.h5"), "d.h5 would be a file of another kind, expected a name that ends in .npy or .txt"),
@@ -115,6 +115,9 @@ class Partition(CommandTest):
             result = self.run_plait(0, "partition", "g.graph", *words, *output)
             self.assertEqual(result.status, 2)
             self.assertIn(reason, result.stderr)
+        for share in ("150%", "1.5"):
+            report = json.loads(self.succeed(0, "partition", "g.graph", "-k", "2", "--imbalance", share, "-o", "p.npy", "--json"))
+            self.assertEqual(report["allowed_imbalance"], 1.5)
         for name in ("p.txt", "p.part", "p"):
             self.succeed(0, "partition", "g.graph", "-k", "3", "-o", name)
             self.assertEqual(sorted((self.folder / name).read_text().split()), ["0", "1", "2"])
