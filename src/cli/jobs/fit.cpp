@@ -104,28 +104,29 @@ Example:
 
   std::vector<Index> prepare(Work& work) override {
     file_ = io::describe_file(work.context, input_, io::columns);
-    if (labels_path_.empty()) labels_path_ = input_;
+    const bool has_own_labels = labels_path_.empty();
+    if (has_own_labels) labels_path_ = input_;
     labels_file_ = io::describe_file(work.context, labels_path_, io::columns);
     if (labels_file_.kind == io::FileKind::svm) {
       labels_file_ = io::labels_of(labels_file_);
-    } else if (labels_path_ == input_) {
+    } else if (has_own_labels) {
       throw ArgumentError(fmt::format("{} has no labels, expected them in a file of --labels", input_));
     }
-    if (!others_.empty()) {
-      others_file_ = io::with_columns_of(file_, io::describe_file(work.context, others_, io::columns));
-    }
+    if (!others_.empty()) others_file_ = io::describe_file(work.context, others_, io::columns);
     return mpi::agreed(work.context, [&] {
       const auto expect = [](const std::string& path, const io::MatrixFile& file, layout::Shape shape,
                              const std::string& what) {
         expect_real(path, file);
         if (file.shape == shape) return;
-        throw ArgumentError(fmt::format("{} is {}, expected {}: {}", path, layout::to_string(file.shape),
-                                        layout::to_string(shape), what));
+        throw ArgumentError(
+            fmt::format("{} is {}, expected {}: {}", path, io::shape_text(file), layout::to_string(shape), what));
       };
       expect(input_, file_, file_.shape, "");
       expect(labels_path_, labels_file_, {file_.shape.rows, 1}, "a label for each row of " + input_);
       if (!others_.empty()) {
-        expect(others_, others_file_, {others_file_.shape.rows, file_.shape.columns}, "the columns of " + input_);
+        others_file_ = io::with_columns_of(input_, file_, others_, others_file_);
+        expect(others_, others_file_, {others_file_.shape.rows, file_.shape.columns},
+               fmt::format("the columns of {}, which is {}", input_, io::shape_text(file_)));
       }
       const auto phase = [&](const io::MatrixFile& file) {
         return quotient_up(file.shape.rows, work.context.size()) *

@@ -65,9 +65,10 @@ Example:
       expect_real(start_, start_file_);
       if (points > 0 && dimension > 0) kmeans::expect_clusters(clusters_, points);
       const layout::Shape wanted{clusters_, dimension};
+      start_file_ = io::with_columns_of(input_, file_, start_, start_file_);
       if (!is_drawn(start_) && start_file_.shape != wanted) {
         throw ArgumentError(fmt::format("{} is {}, expected {}: a centre for each of the clusters of -k", start_,
-                                        layout::to_string(start_file_.shape), layout::to_string(wanted)));
+                                        io::shape_text(start_file_), layout::to_string(wanted)));
       }
       const Index own = quotient_up(points, work.context.size());
       constexpr Index bounds = 12;  // two of them and a label

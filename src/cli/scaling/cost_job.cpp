@@ -17,6 +17,7 @@ void CostJob::describe_costs() {
   file_ = x_;
   file_.shape = {x_.shape.rows, y_.shape.rows};
   mpi::agreed(context(), [&] {
+    y_ = io::with_columns_of(options_.points[0], x_, options_.points[1], y_);
     if (x_.shape.columns == y_.shape.columns) return;
     throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}",
                                     options_.points[0], x_.shape.columns, options_.points[1], y_.shape.columns));

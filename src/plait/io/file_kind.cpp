@@ -135,15 +135,30 @@ MatrixFile labels_of(MatrixFile file) {
   return file;
 }
 
-MatrixFile with_columns_of(const MatrixFile& other, MatrixFile file) {
+MatrixFile with_columns_of(const std::string& other_path, const MatrixFile& other, const std::string& path,
+                           MatrixFile file) {
   if (file.kind != FileKind::svm || other.kind != FileKind::svm) return file;
   auto& rows = std::get<TextRows>(file.header);
   const auto& wanted = std::get<TextRows>(other.header);
-  if (rows.base < wanted.base || rows.base + rows.shape.columns > wanted.base + wanted.shape.columns) return file;
-  rows.base = wanted.base;
-  file.shape.columns = rows.shape.columns = wanted.shape.columns;
-  file.extents = Extents::of(file.shape);
+  const Index end = rows.base + rows.shape.columns, wanted_end = wanted.base + wanted.shape.columns;
+  // Without a 0 a file may count from 0 as well, if its columns are among those of the other one.
+  if (rows.base >= wanted.base && end <= wanted_end) {
+    rows.base = wanted.base;
+    file.shape.columns = rows.shape.columns = wanted.shape.columns;
+    file.extents = Extents::of(file.shape);
+  } else if (rows.base != wanted.base && rows.shape.columns > 0 && wanted.shape.columns > 0) {
+    throw ArgumentError(fmt::format(
+        "{} has columns from {} to {}, {} from {} to {}, so that one seems to count from 0 and the other from 1; "
+        "expected both to count alike (if both count from 0, add 0:0 to a row of {})",
+        path, rows.base, end - 1, other_path, wanted.base, wanted_end - 1, rows.base > 0 ? path : other_path));
+  }
   return file;
+}
+
+std::string shape_text(const MatrixFile& file) {
+  const auto* rows = file.kind == FileKind::svm ? &std::get<TextRows>(file.header) : nullptr;
+  const bool counts = rows != nullptr && rows->format == TextFormat::svm;
+  return layout::to_string(file.shape) + (counts ? fmt::format(" with columns counted from {}", rows->base) : "");
 }
 
 template <FileElement T>

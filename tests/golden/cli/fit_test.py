@@ -166,6 +166,23 @@ class Fit(CommandTest):
         report = json.loads(self.succeed(2, "kmeans", "x.csv", "-k", "3", "-o", "l.npy", "--json"))
         self.assertEqual(report["objective"], json.loads(self.succeed(0, "kmeans", "X.npy", "-k", "3", "-o", "l.npy", "--json"))["objective"])
         (self.folder / "W.npy").unlink()
+        (self.folder / "zero.svm").write_text("0 0:1 3:1\n1 1:2\n")
+        words = "zero.svm has columns from 0 to 3, x.svm from 1 to 4, so that one seems to count from 0 and the other from 1; expected both to count alike (if both count from 0, add 0:0 to a row of x.svm)"
+        predict = ("--model", "logistic", "--predictions", "q.npy", "--predict")
+        self.fail_with(words, "x.svm", *predict, "zero.svm")
+        (self.folder / "wide.svm").write_text("0 9:1\n")
+        self.fail_with("wide.svm is 1 x 9 with columns counted from 1, expected 1 x 4: the columns of x.svm, which is 300 x 4 with columns counted from 1", "x.svm", *predict, "wide.svm")
+        self.fail_with("few.svm is 2 x 2 with columns counted from 1, expected 2 x 4: the columns of X.npy", "X.npy", "--labels", "y.npy", *predict, "few.svm")
+        (self.folder / "last.svm").write_text("0 1:1 4:2\n")
+        self.fail_with("last.svm has columns from 1 to 4, zero.svm from 0 to 3, ", "zero.svm", *predict, "last.svm")
+        (self.folder / "sparse.svm").write_text("0 1:1 3:2\n")
+        (self.folder / "dense.csv").write_text("0 1 0 2\n")
+        self.fit(2, "zero.svm", *predict, "sparse.svm", "-o", "W.npy")
+        said = self.load("q.npy")
+        self.fit(0, "zero.svm", *predict, "dense.csv", "-o", "W.npy")
+        np.testing.assert_array_equal(self.load("q.npy"), said)
+        (self.folder / "W.npy").unlink()
+        self.fail_with("x.csv is 300 x 4, expected 300 x 1: a label for each row of x.csv", "x.csv", "--labels", "x.csv", "--model", "logistic")
         self.fail_with("x.csv has no labels, expected them in a file of --labels", "x.csv", "--model", "logistic")
 
     def test_wrong_data_are_named(self):

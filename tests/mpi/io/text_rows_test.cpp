@@ -103,14 +103,33 @@ TEST(TextRows, OfLibsvmTakeTheColumnsOfAnotherFile) {
   scratch.write("many.svm", "1 1:2 4:4\n");
   scratch.write("few.svm", "1 2:5\n");
   scratch.write("zero.svm", "1 0:5\n");
-  const auto many = describe_matrix_file(scratch.context(), scratch / "many.svm");
-  const auto few = with_columns_of(many, describe_matrix_file(scratch.context(), scratch / "few.svm"));
+  const auto described = [&](const char* name) { return describe_matrix_file(scratch.context(), scratch / name); };
+  const auto many = described("many.svm");
+  const auto few = with_columns_of("many", many, "few", described("few.svm"));
   EXPECT_EQ(few.shape, (layout::Shape{1, 4}));
   EXPECT_EQ(all_of(scratch.context(), read_matrix_file<double>(scratch.context(), scratch / "few.svm", few)),
             (std::vector<double>{0, 5, 0, 0}));
-  const auto zero = describe_matrix_file(scratch.context(), scratch / "zero.svm");
-  EXPECT_EQ(with_columns_of(many, zero).shape, zero.shape);
-  EXPECT_EQ(with_columns_of(few, many).shape, many.shape);
+  EXPECT_EQ(with_columns_of("few", described("few.svm"), "many", many).shape, many.shape);
+  EXPECT_EQ(shape_text(few), "1 x 4 with columns counted from 1");
+  EXPECT_EQ(shape_text(labels_of(few)), "1 x 1");
+
+  scratch.write("from_zero.svm", "1 0:5 4:1\n");
+  const auto zero = described("from_zero.svm");
+  const auto sparse = with_columns_of("zero", zero, "many", many);
+  EXPECT_EQ(shape_text(sparse), "1 x 5 with columns counted from 0");
+  EXPECT_EQ(all_of(scratch.context(), read_matrix_file<double>(scratch.context(), scratch / "many.svm", sparse)),
+            (std::vector<double>{0, 2, 0, 0, 4}));
+  const auto refused = [&](const char* other, const char* name) {
+    return text_thrown_alike<ArgumentError>(
+        scratch.context(), [&] { static_cast<void>(with_columns_of(other, described(other), name, described(name))); });
+  };
+  const std::string rest =
+      ", so that one seems to count from 0 and the other from 1; expected both to count alike (if both count from 0, "
+      "add 0:0 to a row of ";
+  EXPECT_EQ(refused("many.svm", "zero.svm"),
+            "zero.svm has columns from 0 to 0, many.svm from 1 to 4" + rest + "many.svm)");
+  EXPECT_EQ(refused("zero.svm", "few.svm"),
+            "few.svm has columns from 1 to 2, zero.svm from 0 to 0" + rest + "few.svm)");
 }
 
 TEST(TextRows, ThatAreMalformedAreRefusedWithLineAndColumn) {
