@@ -18,6 +18,7 @@
 #include "cli/host/job.hpp"
 #include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/plane.hpp"
+#include "cli/pictures/svg.hpp"
 
 namespace plait::cli {
 
@@ -146,13 +147,18 @@ Example:
                             counted(report.fact("samples", file_.shape.rows), "sample"),
                             counted(report.fact("columns", file_.shape.columns), "column"),
                             is_linear ? "" : fmt::format(", {} classes", report.fact("classes", classes_).size())));
-    report.line("method", fmt::format("{}, lambda {:g}", report.fact("method", name(options_.method)),
-                                      report.fact("l2", options_.l2)));
+    const std::string method = report.fact_in_row("method", "method", name(options_.method));
+    report.line("method",
+                fmt::format("{}, lambda {}", method, report.fact_in_row("l2", "lambda", options_.l2, "{:g}")));
     report.fact("seed", seed_);
     report.iterations(state_, iterate_seconds_, resumed_at_);
     report.fact("objectives", objectives_);
-    report.line("objective", fmt::format("{:.10g}; gradient {:.2e}", report.fact("objective", objectives_.back()),
-                                         report.fact("gradient", state_.error)));
+    report.row("status", fmt::format("{}: {}", status_of(state_.end), svg::escaped(state_.reason)));
+    const std::string objective = report.fact_in_row("objective", "objective", objectives_.back(), "{:.10g}");
+    const std::string gradient =
+        fmt::format("{:.2e}, tolerance {:g}", report.fact("gradient", state_.error), options_.limits.tolerance);
+    report.row("gradient", gradient);
+    report.line("objective", fmt::format("{}; gradient {}", objective, gradient));
     const std::string key = is_linear ? "r2" : "accuracy";
     std::string quality =
         fmt::format("{:.6g} of those to learn from", report.fact(key + ".training", quality_.training));
@@ -173,7 +179,12 @@ Example:
 
   void draw(Report& report, Work& work) override {
     report.page_head(input_, fmt::format("{} on {}", model_name(), counted(work.context.size(), "rank")));
-    report.tile(fmt::format("{:.4g}", quality_.training), model_ == Model::linear ? "R²" : "accuracy");
+    const std::string quality = model_ == Model::linear ? "R²" : "accuracy";
+    report.tile(fmt::format("{:.4g}", quality_.training), quality + " of samples to learn from");
+    if (quality_.samples_held_out > 0) {
+      report.tile(fmt::format("{:.4g}", quality_.held_out),
+                  fmt::format("{} of {} held out", quality, counted(quality_.samples_held_out, "sample")));
+    }
     report.figure(objective_figure("objective", objectives_, {}));
   }
 

@@ -248,6 +248,21 @@ class Fit(CommandTest):
             self.assertIn(words, text)
         self.assertIn("<h2>Objective</h2>", (self.folder / "r.html").read_text())
 
+    def test_summary_and_page_tell_how_it_ended_and_how_good_the_model_is(self):
+        x, numbers, classes = samples(80, 3, 3)
+        self.save("X.npy", x)
+        for model, labels, quality in (("logistic", classes, "accuracy"), ("linear", numbers, "R²")):
+            self.save("y.npy", labels)
+            flags = ("X.npy", "--labels", "y.npy", "--model", model, "--l2", "0.25", "--held-out", "30%", "--max-iterations", "2", "-o", "W.npy")
+            report = self.fit(0, *flags, "--report", "r.html", status="iteration limit")
+            page = (self.folder / "r.html").read_text()
+            parts = report["accuracy" if model == "logistic" else "r2"]
+            gradient = f"{report['gradient']:.2e}, tolerance 1e-08"
+            tiles = (f"{parts['training']:.4g}", f"{quality} of samples to learn from", f"{parts['held_out']:.4g}", f"{quality} of {report['held_out']} samples held out")
+            for words in ("iteration limit: the error is ", "lambda", "0.25", f"{report['objective']:.10g}", gradient, *tiles):
+                self.assertIn(words, page)
+            self.assertIn(f"; gradient {gradient}\n", self.run_plait(0, "fit", *flags).stdout)
+
     @unittest.skipIf(datasets is None, "scikit-learn is not installed")
     def test_scikit_learn_finds_the_same(self):
         digits, cancer, diabetes = datasets.load_digits(), datasets.load_breast_cancer(), datasets.load_diabetes()
