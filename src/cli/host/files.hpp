@@ -37,6 +37,9 @@ struct JobFiles {
   void expect_different() const;
 };
 
+/// What a matrix can be read from, for the help.
+inline constexpr const char* matrix_file = "a NumPy .npy, Matrix Market, HDF5, .csv or .svm (LIBSVM) file";
+
 /// The file that describes the machine, if any, on the rank that calls: that of --machine, or where `path` is empty the
 /// one that PLAIT_MACHINE names.
 [[nodiscard]] std::vector<NamedFile> machine_file(const std::string& path);

@@ -24,8 +24,7 @@ class Balance final : public ScalingJob {
  public:
   void options(Options& command) override {
     command.describe("Give all rows and columns of a symmetric matrix one sum:  B = diag(x) A diag(x)", balance_footer);
-    command.reads("IN", options_.input, "A: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0, symmetric")
-        ->required();
+    command.reads("IN", options_.input, fmt::format("A: {} of numbers >= 0, symmetric", matrix_file))->required();
     command
         .writes("-o,--output", options_.of_rows, kind::npy, "The factors x, N x 1, as a .npy file; NaN for masked rows")
         ->group(group::one_of);

@@ -46,9 +46,7 @@ samples and then weights are averaged (SimuParallelSGD), which only comes near, 
 
 Example:
   mpirun -n 4 plait fit X.npy --labels y.npy --model logistic --held-out 0.2 -o W.npy)");
-    options
-        .reads("IN", input_,
-               "The samples: a NumPy .npy, Matrix Market, HDF5, .csv or .svm (LIBSVM) file of real numbers")
+    options.reads("IN", input_, fmt::format("The samples: {} of real numbers; .svm files become dense", matrix_file))
         ->required();
     options.reads(
         "--labels", labels_path_,

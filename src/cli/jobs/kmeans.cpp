@@ -29,7 +29,7 @@ labels and centres have the same bits on any number of ranks.
 
 Example:
   mpirun -n 4 plait kmeans X.npy -k 100 -o labels.npy --centres C.npy --report clusters.html)");
-    options.reads("IN", input_, "The points: a NumPy .npy, Matrix Market or HDF5 file of real numbers")->required();
+    options.reads("IN", input_, fmt::format("The points: {} of real numbers", matrix_file))->required();
     add_value(options, "-k,--clusters", clusters_, parse_positive_count, "COUNT", "The number of clusters")->required();
     options
         .writes("-o,--output", output_, kind::matrix,

@@ -34,8 +34,8 @@ checked with a random vector before it is written. With --memory, only what fits
 
 Example: the product of a tall matrix's transpose with itself, on 4 ranks
   mpirun -n 4 plait multiply A.npy A.npy --op-a transpose -o C.npy)");
-    options.reads("A", a_path_, "A NumPy .npy, Matrix Market or HDF5 file")->required();
-    options.reads("B", b_path_, "Another, or the same")->required();
+    options.reads("A", a_path_, fmt::format("A: {}", matrix_file))->required();
+    options.reads("B", b_path_, "B: another, or the same")->required();
     options
         .writes("-o,--output", output_, kind::matrix, "C: a .npy or HDF5 file; may be A, B or --into itself",
                 {"A", "B", "--into"})

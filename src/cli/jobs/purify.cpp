@@ -44,8 +44,7 @@ the same bits.
 Example: the 60 pi electrons of a fullerene on 4 ranks
   mpirun -n 4 plait purify C60.npy --electrons 60 -o D.npy --report D.html)");
     options
-        .reads("IN", task_.input,
-               "H: a NumPy .npy, Matrix Market or HDF5 file; FILE.h5:/path/in/it names one of several matrices")
+        .reads("IN", task_.input, fmt::format("H: {}; FILE.h5:/path/in/it names one of several matrices", matrix_file))
         ->required();
     const auto parse_electrons = [](std::string_view text) { return parse_count(text, 0); };
     add_value(options, "--electrons", task_.electrons, parse_electrons, "COUNT", "Electrons in the lowest states")

@@ -34,9 +34,7 @@ Matrix Market file, Fortran order. HDF5 files, named .h5 or .hdf5, hold rows onl
 Example: transpose a matrix on 4 ranks, from blocks of 32 x 32 to blocks of 128 x 128
   mpirun -n 4 plait redistribute B.npy -o A.npy --op transpose \
     --from block-cyclic:32x32@2x2 --to block-cyclic:128x128@2x2,order=col)");
-    options
-        .reads("IN", input_,
-               "B: a NumPy .npy, Matrix Market or HDF5 file; FILE.h5:/path/in/it names one of several matrices")
+    options.reads("IN", input_, fmt::format("B: {}; FILE.h5:/path/in/it names one of several matrices", matrix_file))
         ->required();
     options
         .writes("-o,--output", output_, kind::matrix,

@@ -83,7 +83,7 @@ class Sinkhorn final : public ScalingJob {
   void options(Options& command) override {
     command.describe("Scale a matrix so that rows and columns have given sums:  P = diag(u) K diag(v)",
                      sinkhorn_footer);
-    command.reads("IN", options_.input, "K: a NumPy .npy, Matrix Market or HDF5 file of numbers >= 0")->required();
+    command.reads("IN", options_.input, fmt::format("K: {} of numbers >= 0", matrix_file))->required();
     command.writes("-o,--output", options_.output, kind::sparse,
                    "The plan, a .npy file, or of a sparse K a Matrix Market file .mtx; may be IN itself", {"IN"});
     add_vectors(command, options_, "factor");

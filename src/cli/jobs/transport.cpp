@@ -43,8 +43,7 @@ class TransportJob final : public CostJob {
  public:
   void options(Options& command) override {
     command.describe("Transport mass at the least cost, with an entropy added", transport_footer);
-    command.reads("IN", options_.input,
-                  "C, the costs: a NumPy .npy, Matrix Market or HDF5 file; +infinity forbids an entry");
+    command.reads("IN", options_.input, fmt::format("C, the costs: {}; +infinity forbids an entry", matrix_file));
     command.writes("-o,--output", options_.output, kind::npy, "The plan, as a .npy file; may be IN itself", {"IN"});
     add_vectors(command, options_, "potential");
     add_marginals(command, options_, "Masses of the rows, a vector; 1/M each by default");

@@ -112,7 +112,9 @@ void add_points(Options& command, ScalingOptions& options) {
              throw UsageError(fmt::format("--points: {}", error.what()));
            }
          },
-         "Instead of IN: files of M and N points, a point a row; the costs between them are made, never stored")
+         fmt::format(
+             "Instead of IN: M and N points, a point a row, each in {}; the costs between them are made, never stored",
+             matrix_file))
       ->expected(2)
       ->option_text("X Y")
       ->group(group::one_of);
