@@ -150,6 +150,13 @@ TEST(TextRows, ThatAreMalformedAreRefusedWithLineAndColumn) {
       {"x.svm", "1 qid:3 2:1\n", "x.svm:1: expected COLUMN:VALUE, with a column below 2^31, found \"qid:3\""},
       {"x.svm", "1 -1:3\n", "x.svm:1: expected COLUMN:VALUE"},
       {"x.svm", "1 1:3 4\n", "x.svm:1: expected COLUMN:VALUE"},
+      {"x.csv", "1,2\n3,\xf0\x9f\x1b[1m\n", "x.csv:2: column 2: expected a number, found \"<F0><9F><1B>[1m\""},
+      {"x.csv", std::string("1,2\n3,4\0 5\n", 11), "x.csv:2: column 2: expected a number, found \"4<00>\""},
+      {"x.csv",
+       std::string("\xff\xfe"
+                   "1\0,\0",
+                   6),
+       "x.csv: is text in UTF-16, expected ASCII or UTF-8"},
       {"x.svm", "one 1:3\n", "x.svm:1: expected a number, found \"one\""},
   };
   for (const auto& [name, text, words] : files) {

@@ -87,7 +87,7 @@ MatrixEntry<T> MatrixMarketEntries<T>::parse(std::string_view line) {
   }
   entry.value = take_value(rest);
   if (const auto more = take_word(rest); !more.empty()) {
-    throw ArgumentError(fmt::format("\"{:.40}\" follows the entry; expected one entry to a line", more));
+    throw ArgumentError(fmt::format("{} follows the entry; expected one entry to a line", quoted_text(more)));
   }
   expect_allowed(entry);
   return entry;

@@ -53,7 +53,7 @@ auto take_choice(Line& line, const Table& table, std::string_view what) {
     if (lower(word) == text) return choice;
     expected += fmt::format("{}{}", expected.empty() ? "" : ", ", text);
   }
-  fail(line, fmt::format("the {} is \"{:.40}\"; expected one of {}", what, word, expected));
+  fail(line, fmt::format("the {} is {}; expected one of {}", what, quoted_text(word), expected));
 }
 
 void read_banner(Line line, MatrixMarketHeader& header) {
@@ -61,13 +61,13 @@ void read_banner(Line line, MatrixMarketHeader& header) {
     fail(line, fmt::format("is no Matrix Market file: it does not begin with {}", matrix_market_banner));
   }
   if (const auto object = take_word(line.text); lower(object) != "matrix") {
-    fail(line, fmt::format("is a \"{:.40}\"; only matrices are supported", object));
+    fail(line, fmt::format("is a {}; only matrices are supported", quoted_text(object)));
   }
   header.format = take_choice(line, formats, "format");
   header.field = take_choice(line, fields, "field");
   header.symmetry = take_choice(line, symmetries, "symmetry");
   if (const auto more = take_word(line.text); !more.empty()) {
-    fail(line, fmt::format("\"{:.40}\" follows the symmetry; expected nothing", more));
+    fail(line, fmt::format("{} follows the symmetry; expected nothing", quoted_text(more)));
   }
   const bool pattern = header.field == MatrixMarketField::pattern;
   if (pattern && header.format == MatrixMarketFormat::array) fail(line, "an array can't be a pattern");
@@ -106,7 +106,7 @@ void read_size(Line line, MatrixMarketHeader& header) {
   header.shape.columns = take_size(line, "columns");
   if (coordinate) header.entries = take_size(line, "entries");
   if (const auto more = take_word(line.text); !more.empty()) {
-    fail(line, fmt::format("\"{:.40}\" follows the size of {}; expected {} numbers", more,
+    fail(line, fmt::format("{} follows the size of {}; expected {} numbers", quoted_text(more),
                            coordinate ? "a coordinate matrix" : "an array", coordinate ? 3 : 2));
   }
   const auto [rows, columns] = header.shape;

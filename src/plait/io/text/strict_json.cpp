@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plait/io/text/text_number.hpp"
+
 namespace plait::io {
 
 using nlohmann::json;
@@ -34,12 +36,7 @@ json parse_strictly(std::string_view text, const std::function<void(const std::s
 std::string complaint_of(const std::exception& error) {
   const std::string_view what = error.what();
   const auto end_of_id = what.find("] ");  // "[json.exception.parse_error.101] parse error at line ..."
-  std::string words;
-  for (const char c : what.substr(end_of_id == std::string_view::npos ? 0 : end_of_id + 2)) {
-    const auto byte = static_cast<unsigned char>(c);
-    words += byte < 0x20 || byte >= 0x7f ? fmt::format("<{:02X}>", byte) : std::string(1, c);
-  }
-  return words;
+  return printable(what.substr(end_of_id == std::string_view::npos ? 0 : end_of_id + 2));
 }
 
 std::string shown(const json& value) {

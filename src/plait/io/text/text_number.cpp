@@ -14,7 +14,7 @@ namespace plait::io {
 namespace {
 
 [[noreturn]] void fail(std::string_view expected, std::string_view found) {
-  const auto what = found.empty() ? std::string("the end of the line") : fmt::format("\"{:.40}\"", found);
+  const auto what = found.empty() ? std::string("the end of the line") : quoted_text(found);
   throw ArgumentError(fmt::format("expected {}, found {}", expected, what));
 }
 
@@ -83,6 +83,17 @@ double unusual_real(std::string_view word) {
 }
 
 }  // namespace
+
+std::string printable(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += byte < 0x20 || byte >= 0x7f ? fmt::format("<{:02X}>", byte) : std::string(1, c);
+  }
+  return text;
+}
+
+std::string quoted_text(std::string_view bytes) { return fmt::format("\"{}\"", printable(bytes.substr(0, 40))); }
 
 std::string_view take_word(std::string_view& rest) {
   rest = without_blanks(rest);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "plait/base/index.hpp"
@@ -18,6 +19,12 @@ namespace plait::io {
   while (at < rest.size() && is_blank(rest[at])) ++at;
   return rest.substr(at);
 }
+
+/// Bytes of a file for an error: those that are no printable ASCII as <FF>.
+[[nodiscard]] std::string printable(std::string_view bytes);
+
+/// The same between quotation marks, of 40 bytes at most.
+[[nodiscard]] std::string quoted_text(std::string_view bytes);
 
 /// The next word, empty at the end.
 [[nodiscard]] std::string_view take_word(std::string_view& rest);

@@ -59,7 +59,7 @@ Index for_each_field(std::string_view line, char separator, F&& f) {
 double number_of(std::string_view field) {
   const double number = take_real(field);
   if (!without_blanks(field).empty()) {
-    throw ArgumentError(fmt::format("expected one number, found \"{:.40}\" behind it", without_blanks(field)));
+    throw ArgumentError(fmt::format("expected one number, found {} behind it", quoted_text(without_blanks(field))));
   }
   return number;
 }
@@ -81,7 +81,7 @@ Index take_column(std::string_view& rest) {
   if (failure != std::errc() || end == rest.data() + rest.size() || *end != ':' || column < 0 ||
       column >= most_columns) {
     throw ArgumentError(
-        fmt::format("expected COLUMN:VALUE, with a column below 2^31, found \"{:.40}\"", take_word(rest)));
+        fmt::format("expected COLUMN:VALUE, with a column below 2^31, found {}", quoted_text(take_word(rest))));
   }
   rest.remove_prefix(static_cast<std::size_t>(end - rest.data()) + 1);
   return column;
@@ -104,10 +104,12 @@ Start start_of(const std::string& path, TextFormat format) {
   const File file = File::open_to_read(path);
   Start start{.bytes = file.size()};
   constexpr std::string_view mark = "\xef\xbb\xbf";  // of UTF-8, as some programs write it
-  std::array<char, mark.size()> first{};
-  if (file.read_at(0, std::as_writable_bytes(std::span(first))) == Index{mark.size()} &&
-      std::string_view(first.data(), first.size()) == mark) {
-    start.begin = mark.size();
+  std::array<char, mark.size()> bytes{};
+  const Index got = file.read_at(0, std::as_writable_bytes(std::span(bytes)));
+  const std::string_view first(bytes.data(), static_cast<std::size_t>(got));
+  if (first == mark) start.begin = mark.size();
+  if (first.starts_with("\xff\xfe") || first.starts_with("\xfe\xff")) {
+    throw FileError(fmt::format("{}: is text in UTF-16, expected ASCII or UTF-8", path));
   }
   const Index beginning = start.begin;
   TextLines lines(file, beginning, beginning, std::max(beginning, start.bytes));
