@@ -18,11 +18,8 @@ sinkhorn::Rho parse_rho(std::string_view text) {
     return number == "inf" ? std::numeric_limits<double>::infinity() : parse_positive_number(number);
   };
   const auto comma = text.find(',');
-  if (comma == std::string_view::npos) {
-    const double rho = parse_positive_number(text);
-    return {rho, rho};
-  }
-  const sinkhorn::Rho rho{one(text.substr(0, comma)), one(text.substr(comma + 1))};
+  const sinkhorn::Rho rho{one(text.substr(0, comma)),
+                          one(text.substr(comma == std::string_view::npos ? 0 : comma + 1))};
   if (!rho.is_balanced()) return rho;
   throw ArgumentError(fmt::format("{} is balanced transport; expected a finite number for rows or columns", text));
 }

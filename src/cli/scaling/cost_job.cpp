@@ -6,6 +6,7 @@ using sinkhorn::Domain;
 
 std::vector<ErrorWord> CostJob::error_words() const {
   auto words = ScalingJob::error_words();
+  words.push_back({"rho of the ", "--unbalanced"});
   if (has_points()) words.insert(words.end(), {{" of X has ", options_.points[0]}, {" of Y has ", options_.points[1]}});
   return words;
 }

@@ -206,6 +206,7 @@ class Sinkhorn(CommandTest):
             (("purify", "K.npy", "-o", "P.npy", "--electrons", "2", "--checkpoint-every", "5"), "--checkpoint-every is given, but --checkpoint"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--unbalanced", "0"), "--unbalanced: 0 is not positive"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--unbalanced", "inf,inf"), "--unbalanced: inf,inf is balanced transport"),
+            (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--unbalanced", "inf"), "--unbalanced: inf is balanced transport"),
             (("transport", "K.npy", "-o", "P.npy"), "--epsilon NUMBER is missing"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "0"), "--epsilon: 0 is not positive; expected a number > 0"),
             (("transport", "K.npy", "-o", "P.npy", "--epsilon", "1", "--precision", "bf16"), "'bf16' is unknown; expected auto, f64, f32 or mixed"),
@@ -517,9 +518,10 @@ class Sinkhorn(CommandTest):
         words = ("transport", "C.npy", "--rows", "a.npy", "--columns", "c4.npy", "-o", "P.npy")
         before = self.files()
         for ranks, rho, epsilon, message in [
-            (2, "1e17", "0.1", "rho of the rows is 1e.17 and epsilon is 0.1: .* rounds to 1, expected a smaller rho, or infinity for"),
-            (0, "inf,1e300", "0.1", "rho of the columns is 1e.300 and epsilon is 0.1: .* rounds to 1, expected a smaller rho"),
-            (0, "1e-315", "0.1", "rho of the rows is 1e-315 and epsilon is 0.1: .*, expected a larger rho"),
+            (2, "1e17", "0.1", "error: (rank . )?--unbalanced: rho of the rows is 1e.17 and epsilon is 0.1: .* rounds to 1, expected a smaller rho, or infinity for"),
+            (0, "inf,1e300", "0.1", "error: --unbalanced: rho of the columns is 1e.300 and epsilon is 0.1: .* rounds to 1, expected a smaller rho"),
+            (0, "1e-315", "0.1", "error: --unbalanced: rho of the rows is 1e-315 and epsilon is 0.1: .* rounding alone, expected a larger rho"),
+            (2, "1,1e-20", "1", "--unbalanced: rho of the columns is 1e-20 and epsilon is 1: .*, expected a larger rho, 3e-08 of epsilon"),
         ]:
             for domain in ("factors", "logarithms"):
                 with self.subTest(rho=rho, domain=domain):
@@ -527,6 +529,11 @@ class Sinkhorn(CommandTest):
                     self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
                     self.assertRegex(result.errors[0], message)
                     self.assertEqual(self.files(), before)
+
+    def test_the_least_price_of_missed_masses_beside_epsilon(self):
+        self.save("C.npy", np.random.default_rng(14).random((60, 40)))
+        report = self.report(2, "transport", "C.npy", "--epsilon", "0.1", "--unbalanced", "3e-9", "-o", "P.npy")
+        self.assertEqual(report["status"], "converged")
 
     def test_one_side_without_mass(self):
         self.save("C.npy", np.random.default_rng(15).random((4, 3)))

@@ -39,14 +39,19 @@ void expect_suitable(const TransportOptions& options, mpi::Alike& arguments) {
     if (!(rho > 0)) {
       throw ArgumentError(fmt::format("rho of the {} is {}, expected a number > 0, infinity for none", of, rho));
     }
-    // Where the exponent rounds to 1 sums would have to be the masses, and where it is no number they could be
-    // anything.
+    // Where the exponent rounds to 1 sums would have to be the masses. What sums are to be depends on potentials over
+    // rho: where it is small, rounding of potentials over epsilon moves them by 2^-55 epsilon / rho.
+    constexpr double least_power = 0x1p-25;
     const double power = relaxed_exponent(rho, options.epsilon);
-    if (std::isinf(rho) || (power < 1 && std::isfinite(1 / power))) continue;
-    throw ArgumentError(
-        fmt::format("rho of the {} is {} and epsilon is {}: rho / (rho + epsilon) rounds to {}, expected a {} rho{}",
-                    of, rho, options.epsilon, power, power < 1 ? "larger" : "smaller",
-                    power < 1 ? "" : ", or infinity for balanced transport"));
+    if (std::isinf(rho) || (power < 1 && power >= least_power)) continue;
+    const auto problem = fmt::format("rho of the {} is {} and epsilon is {}", of, rho, options.epsilon);
+    if (power < least_power) {
+      throw ArgumentError(
+          fmt::format("{}: sums would be off by rounding alone, expected a larger rho, {:.2g} of epsilon at least",
+                      problem, least_power));
+    }
+    throw ArgumentError(fmt::format(
+        "{}: rho / (rho + epsilon) rounds to 1, expected a smaller rho, or infinity for balanced transport", problem));
   }
 }
 
