@@ -37,6 +37,8 @@ ROWS = [
     Row("no output", MOVE_B, USAGE, r"none of -o FILE, --per-rank DIR is given, expected plait redistribute IN \(-o FILE \| --per-rank DIR\)"),
     Row("nothing to generate into", ("generate", "8x8"), USAGE, r"error: -o FILE is missing, expected plait generate SHAPE -o FILE \[OPTIONS\]; see plait generate --help"),
     Row("output of another kind", ("generate", "8x8", "-o", "g.mtx"), USAGE, "--output: g.mtx would be a file of another kind"),
+    Row("output of LIBSVM's kind", (*MOVE_B, "-o", "x.svm"), USAGE, "--output: x.svm would be a file of another kind"),
+    Row("the same by its longer name", ("kmeans", "B.npy", "-k", "2", "-o", "l.libsvm"), USAGE, "--output: l.libsvm would be a file of another"),
     Row("output of that kind in capitals", (*MOVE_B, "-o", "x.MTX"), USAGE, "--output: x.MTX would be a file of another kind"),
     Row("a stream for a file", ("redistribute", "-", *TO_A), USAGE, "IN: is -, expected a name; .* written ./-"),
     Row("two dashes", ("redistribute", "--", "B.npy", *TO_A), USAGE, "error: -- is not needed: a file whose name begins with -"),
