@@ -63,7 +63,9 @@ Example:
       const auto [points, dimension] = file_.shape;
       expect_real(input_, file_);
       expect_real(start_, start_file_);
-      if (points > 0 && dimension > 0) kmeans::expect_clusters(clusters_, points);
+      if (points > 0 && dimension > 0) {
+        in_words(work, [&] { kmeans::expect_clusters(clusters_, points); });
+      }
       const layout::Shape wanted{clusters_, dimension};
       start_file_ = io::with_columns_of(input_, file_, start_, start_file_);
       if (!is_drawn(start_) && start_file_.shape != wanted) {
@@ -78,7 +80,9 @@ Example:
     });
   }
 
-  void run(Work& work) override { is_float() ? find<float>(work) : find<double>(work); }
+  void run(Work& work) override {
+    in_words(work, [&] { is_float() ? find<float>(work) : find<double>(work); });
+  }
 
   void report(Report& report, Work& work) override {
     report.fact("input", input_json(input_, file_));
@@ -123,6 +127,10 @@ Example:
   }
 
  private:
+  template <class F>
+  static void in_words(const Work& work, F&& f) {
+    work.in_words({{"the number of clusters ", "-k"}}, std::forward<F>(f));
+  }
   [[nodiscard]] static bool is_drawn(const std::string& start) { return start == "++" || start == "random"; }
   [[nodiscard]] bool is_float() const { return file_.dtype == io::DType::f32; }
 

@@ -102,13 +102,13 @@ class KMeans(CommandTest):
 
     def test_wrong_data_are_named(self):
         points = self.save("X.npy", blobs(30, 3))
-        self.fail_with("from 1 to 30, the number of points", "X.npy", "-k", "31", "-o", "l.npy")
+        self.fail_with("-k: the number of clusters is 31, expected from 1 to 30, the number of points", "X.npy", "-k", "31", "-o", "l.npy")
         points[17, 2] = np.nan
         self.save("N.npy", points)
         self.fail_with("the data have nan in row 17, column 2 (counted from 0)", "N.npy", "-k", "3", "-o", "l.npy")
         self.save("D.npy", np.repeat([[1.0, 2.0], [3.0, 4.0]], 5, axis=0))
         for start in ("++", "random"):
-            self.fail_with("at most 2, the number of distinct points", "D.npy", "-k", "3", "--start", start, "-o", "l.npy")
+            self.fail_with("error: -k: the number of clusters is 3, expected at most 2, the number of distinct points", "D.npy", "-k", "3", "--start", start, "-o", "l.npy")
         self.save("S.npy", np.zeros((4, 2)))
         self.fail_with("S.npy is 4 x 2, expected 3 x 3", "X.npy", "-k", "3", "--start", "S.npy", "-o", "l.npy")
         self.save("C.npy", np.zeros((4, 2), dtype=complex))
