@@ -217,7 +217,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                                       layout::to_string(square), why));
     };
     look_at(task_.input, task_.hamiltonian, "as a Hamiltonian is square");
-    if (task_.start_file) look_at(task_.start, *task_.start_file, "as " + task_.input + " is");
+    if (task_.start_file) look_at(files.called(task_.start), *task_.start_file, "as " + task_.input + " is");
     if (task_.overlap) look_at(task_.overlap_path, *task_.overlap, "as " + task_.input + " is");
     if (task_.inverse_root) look_at(task_.inverse_root_path, *task_.inverse_root, "as " + task_.input + " is");
     const Index electrons = *task_.electrons;

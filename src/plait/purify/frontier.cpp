@@ -138,10 +138,10 @@ Interval frontier_near_density(mpi::Context& context, const Matrix<T>& h, const 
   const double states = trace(context, d);
   const double error = sampled_idempotency_error(context, d);
   if (!(std::abs(states - static_cast<double>(occupied)) < most_error && error < most_error)) {
-    throw ArgumentError(
-        fmt::format("d: has the trace {:.10g}, and ‖d² - d‖ is about {:.2g}; expected a density matrix with {} states, "
-                    "1 of each",
-                    states, error, occupied));
+    throw ArgumentError(fmt::format(
+        "d: has the trace {:.10g}, and ‖d² - d‖ is {}; expected a density matrix with {} states, "
+        "1 of each",
+        states, std::isfinite(error) ? fmt::format("about {:.2g}", error) : "beyond the range of numbers", occupied));
   }
   // d h (1-d) h d, whose highest eigenvalue is the square of the norm.
   std::vector<T> first(static_cast<std::size_t>(n));
