@@ -141,7 +141,17 @@ void Job::perform(mpi::Context& context) {
   Work work(context, settings, files);
   const std::vector<Index> phases = prepare(work);
   expect_writable(context, files);
-  work.expect_memory(phases);
+  try {
+    work.expect_memory(phases);
+  } catch (const OutOfMemory& error) {
+    for (const auto& read : files.reads) {
+      const std::string& path = *read.path;
+      if (!path.ends_with(".svm") && !path.ends_with(".libsvm")) continue;
+      throw OutOfMemory(
+          fmt::format("{}; {} is stored dense, as wide as its highest column number", error.what(), path));
+    }
+    throw;
+  }
   work.record();
   const JointStopwatch watch(context);
   run(work);
