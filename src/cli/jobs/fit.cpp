@@ -243,14 +243,14 @@ Example:
       work.write_matrix(output_, result);
     }
     if (!predictions_.empty()) {
-      model_ == Model::linear ? predict<T, double>(work, samples, weights)
-                              : predict<T, std::int32_t>(work, samples, weights);
+      model_ == Model::linear ? predict<T, double>(work, samples, solver)
+                              : predict<T, std::int32_t>(work, samples, solver);
     }
     checkpoints.end(state_.end, state_.reason);
   }
 
   template <class T, class Label>
-  void predict(Work& work, const learn::Samples<T>& samples, const learn::Weights& weights) const {
+  void predict(Work& work, const learn::Samples<T>& samples, const learn::Solver<T>& solver) const {
     const auto matrix = work.read_rows<T>(others_, others_file_);
     const layout::Shape shape{others_file_.shape.rows, 1};
     auto result = work.allocated<Label>(
@@ -258,9 +258,16 @@ Example:
         predictions_);
     mpi::agreed(work.context, [&] {
       std::vector<double> z;
+      Vector<Index> rows;
       for (Index i = 0; i < block(matrix).rows; ++i) {
-        learn::outputs_of(weights, samples.outputs(), block(matrix), {&i, 1}, z);
-        result.tiles()[0].data()[i] = static_cast<Label>(learn::prediction(model_, samples.classes(), z));
+        rows.push_back(i);
+        if (rows.count() < samples.rows_at_once() && i + 1 < block(matrix).rows) continue;
+        solver.outputs(block(matrix), rows, z);
+        for (Index r = 0; r < rows.count(); ++r) {
+          const std::span<const double> its = std::span(z).subspan(at(r * samples.outputs()), at(samples.outputs()));
+          result.tiles()[0].data()[rows[r]] = static_cast<Label>(learn::prediction(model_, samples.classes(), its));
+        }
+        rows.clear();
       }
     });
     work.write(predictions_, result.layout(), Index{sizeof(Label)}, [&](const io::Progress& progress) {

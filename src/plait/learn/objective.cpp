@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -12,15 +13,14 @@ namespace plait::learn {
 namespace {
 
 /// One order of additions wherever a row lies.
-template <class T>
-double dot(const T* x, const double* w, Index count) {
+double dot(const double* x, const double* w, Index count) {
   constexpr Index lanes = 8;
   std::array<double, lanes> sums{};
   Index c = 0;
   for (; c + lanes <= count; c += lanes) {
-    for (Index l = 0; l < lanes; ++l) sums[at(l)] += double{x[c + l]} * w[c + l];
+    for (Index l = 0; l < lanes; ++l) sums[at(l)] += x[c + l] * w[c + l];
   }
-  for (Index l = 0; c + l < count; ++l) sums[at(l)] += double{x[c + l]} * w[c + l];
+  for (Index l = 0; c + l < count; ++l) sums[at(l)] += x[c + l] * w[c + l];
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
@@ -56,34 +56,7 @@ double loss_of(Model model, std::span<double> z, double target) {
   return std::log(sum) - own;
 }
 
-/// Bounds of the magnitudes of outputs.
-template <class T>
-double largest_output(const Samples<T>& samples, const Weights& w) {
-  const Index d = samples.dimension();
-  double highest = 0;
-  for (Index k = 0; k < samples.outputs(); ++k) {
-    double sum = std::abs(w[k * (d + 1) + d]);
-    for (Index c = 0; c < d; ++c) sum += std::abs(w[k * (d + 1) + c]) * samples.largest()[at(c)];
-    if (!(sum <= highest)) highest = sum;
-  }
-  return highest;
-}
-
 }  // namespace
-
-template <class T>
-void outputs_of(const Weights& weights, Index outputs, RowBlock<const T> samples, std::span<const Index> rows,
-                std::vector<double>& z) {
-  const Index d = samples.columns;
-  z.clear();
-  for (const Index i : rows) {
-    const T* x = samples.data + i * samples.leading_dimension;
-    for (Index k = 0; k < outputs; ++k) {
-      const double* w = weights.data() + k * (d + 1);
-      z.push_back(dot(x, w, d) + w[d]);
-    }
-  }
-}
 
 double prediction(Model model, std::span<const double> classes, std::span<const double> z) {
   if (model == Model::linear) return z[0];
@@ -101,28 +74,28 @@ Objective<T>::Objective(const Samples<T>& samples, double l2, bool intercept)
                                                             : 0.5;
   mpi::agreed(samples.context(), [&] {
     scale_.resize(d);
-    products_.reserve(at(samples.rows_at_once() * (d + 2)));
+    products_.reserve(at(samples.rows_at_once() * (d + 1)));
+    x_.reserve(at(samples.rows_at_once() * d));
     z_.reserve(at(samples.rows_at_once() * samples.outputs()));
     other_z_.reserve(z_.capacity());
-    bounds_.assign(samples.largest().begin(), samples.largest().end());
-    bounds_.insert(bounds_.end(), {1.0, 1.0});
+    origin_.assign(at(d + 1), 0);
+    if (intercept) std::ranges::copy(samples.means(), origin_.begin());
+    if (samples.model() != Model::linear) origin_.back() = 0;
+    bounds_.assign(at(d + 1), 1);
     double around_origin = 0;
     for (Index c = 0; c < d; ++c) {
-      const double mean = samples.means()[at(c)];
-      const double square = samples.variances()[at(c)] + (intercept ? 0 : mean * mean);
+      bounds_[c] = samples.reach(c, origin_[c]);
+      const double size = std::hypot(samples.deviations()[at(c)], intercept ? 0 : samples.means()[at(c)]);
       // A column of one number, or without an intercept of zeros, tells nothing: it gets no weight.
-      scale_[c] = square == 0 ? HUGE_VAL : std::sqrt(square + l2 / curvature);
-      around_origin += square / (scale_[c] * scale_[c]);
+      scale_[c] = size == 0 ? HUGE_VAL : std::hypot(size, std::sqrt(l2 / curvature));
+      around_origin += (size / scale_[c]) * (size / scale_[c]);
     }
     mean_curvature_ = curvature * (around_origin + 2);  // with the intercept, and with ½ λ |w|²
     samples.for_each_block(false, [&](std::span<const Index> rows) {
-      for (const Index i : rows) {
-        const T* x = samples.own().data + i * samples.own().leading_dimension;
+      center(samples.own(), rows, x_);
+      for (const double* x = x_.data(); x != x_.data() + x_.size(); x += d) {
         double square = 2;
-        for (Index c = 0; c < d; ++c) {
-          const double t = (double{x[c]} - (intercept ? samples.means()[at(c)] : 0)) / scale_[c];
-          square += t * t;
-        }
+        for (Index c = 0; c < d; ++c) square += (x[c] / scale_[c]) * (x[c] / scale_[c]);
         highest_curvature_ = std::max(highest_curvature_, curvature * square);
       }
     });
@@ -130,40 +103,94 @@ Objective<T>::Objective(const Samples<T>& samples, double l2, bool intercept)
   highest_curvature_ = mpi::all_reduce(samples.context().comm(), highest_curvature_, mpi::Operation::maximum());
 }
 
+/// With the intercept at the origin.
 template <class T>
-Weights Objective<T>::weights(const Weights& u) const {
+Weights Objective<T>::slopes(const Weights& u) const {
   Weights w = u;
   const Index d = samples_.dimension();
   for (Index k = 0; k < samples_.outputs(); ++k) {
-    double& b = w[k * (d + 1) + d];
-    if (!has_intercept_) b = 0;
-    for (Index c = 0; c < d; ++c) {
-      double& each = w[k * (d + 1) + c];
-      each /= scale_[c];
-      if (has_intercept_) b -= samples_.means()[at(c)] * each;
-    }
+    for (Index c = 0; c < d; ++c) w[k * (d + 1) + c] /= scale_[c];
+    if (!has_intercept_) w[k * (d + 1) + d] = 0;
   }
   return w;
+}
+
+template <class T>
+Weights Objective<T>::weights(const Weights& u) const {
+  Weights w = slopes(u);
+  const Index d = samples_.dimension();
+  for (Index k = 0; k < samples_.outputs(); ++k) {
+    double& b = w[k * (d + 1) + d];
+    simd::ExactSum sum;
+    sum.add(b);
+    sum.add(origin_[d]);
+    for (Index c = 0; c < d; ++c) {
+      const double each = w[k * (d + 1) + c];
+      const double product = -each * origin_[c];
+      sum.add(product);
+      sum.add(std::fma(-each, origin_[c], -product));
+    }
+    b = sum.rounded<double>();
+  }
+  return w;
+}
+
+/// What samples differ from the origin by.
+template <class T>
+void Objective<T>::center(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& x) const {
+  const Index d = samples_.dimension();
+  x.clear();
+  for (const Index i : rows) {
+    const T* from = samples.data + i * samples.leading_dimension;
+    for (Index c = 0; c < d; ++c) x.push_back(double{from[c]} - origin_[c]);
+  }
+}
+
+template <class T>
+void Objective<T>::outputs_at(const Weights& w, const std::vector<double>& x, std::vector<double>& z) const {
+  const Index d = samples_.dimension();
+  z.clear();
+  for (const double* row = x.data(); row != x.data() + x.size(); row += d) {
+    for (Index k = 0; k < samples_.outputs(); ++k) {
+      z.push_back(dot(row, w.data() + k * (d + 1), d) + w[k * (d + 1) + d]);
+    }
+  }
+}
+
+template <class T>
+void Objective<T>::outputs(const Weights& u, RowBlock<const T> samples, std::span<const Index> rows,
+                           std::vector<double>& z) const {
+  std::vector<double> x;
+  center(samples, rows, x);
+  outputs_at(slopes(u), x, z);
+  for (double& each : z) each += origin_.back();
+}
+
+/// A bound of the magnitudes of outputs, less the origin of targets.
+template <class T>
+double Objective<T>::largest_output(const Weights& w) const {
+  const Index d = samples_.dimension();
+  double highest = 0;
+  for (Index k = 0; k < samples_.outputs(); ++k) {
+    double sum = 0;
+    for (Index c = 0; c <= d; ++c) sum += std::abs(w[k * (d + 1) + c]) * bounds_[c];
+    if (!(sum <= highest)) highest = sum;
+  }
+  return highest;
 }
 
 /// \returns whether all that may be added up is in the range of numbers
 template <class T>
 bool Objective<T>::begin(const Weights& w, const Weights* other) {
-  double z = largest_output(samples_, w);
-  if (other != nullptr) z = std::max(z, largest_output(samples_, *other));
+  double z = largest_output(w);
+  if (other != nullptr) z = std::max(z, largest_output(*other));
   if (!(z < 0x1p200)) return false;
   double residual = 2;
-  double loss = 16 + 4 * z;  // log of a thousand classes, and twice the outputs
-  if (samples_.model() == Model::linear) {
-    residual = 2 * (z + samples_.largest_target());
-    loss = residual * residual;
-  } else if (samples_.model() == Model::svm) {
-    residual = 4 * (1 + z);
-    loss = static_cast<double>(samples_.outputs()) * residual * residual;
-  }
+  if (samples_.model() == Model::linear) residual = 2 * (z + samples_.reach(samples_.dimension(), origin_.back()));
+  if (samples_.model() == Model::svm) residual = 4 * (1 + z);
   // Rounded up, so that sums of one evaluation go on being right for the next.
   const int exponent = residual == 0 ? 0 : std::ilogb(residual) + 1;
-  bounds_[samples_.dimension() + 1] = loss == 0 ? 0 : std::ldexp(1.0, std::ilogb(loss) + 1 - exponent);
+  loss_ = {};
   sums_.begin(bounds_, exponent, samples_.outputs(), samples_.count());
   return true;
 }
@@ -172,29 +199,27 @@ template <class T>
 void Objective<T>::add(std::span<const Index> rows, const Weights& w, const Weights* other) {
   const Index d = samples_.dimension();
   const Index outputs = samples_.outputs();
-  const auto residuals = [&](const Weights& weights, std::vector<double>& z, double* losses, Index pitch) {
-    outputs_of(weights, outputs, samples_.own(), rows, z);
+  center(samples_.own(), rows, x_);
+  const auto residuals = [&](const Weights& weights, std::vector<double>& z) {
+    outputs_at(weights, x_, z);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double loss =
-          loss_of(samples_.model(), std::span(z).subspan(i * at(outputs), at(outputs)), samples_.target(rows[i]));
-      if (losses != nullptr) losses[static_cast<Index>(i) * pitch] = loss;
+      loss_.add(loss_of(samples_.model(), std::span(z).subspan(i * at(outputs), at(outputs)), target(rows[i])));
     }
   };
-  const Index columns = d + 2;
-  products_.resize(rows.size() * at(columns));
-  residuals(w, z_, products_.data() + d + 1, columns);
+  residuals(w, z_);
   if (other != nullptr) {
-    residuals(*other, other_z_, nullptr, 0);
+    residuals(*other, other_z_);
     for (std::size_t i = 0; i < z_.size(); ++i) z_[i] -= other_z_[i];
   }
+  const Index columns = d + 1;
+  products_.resize(rows.size() * at(columns));
   for (Index k = 0; k < outputs; ++k) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const T* x = samples_.own().data + rows[i] * samples_.own().leading_dimension;
+      const double* x = x_.data() + i * at(d);
       const double r = z_[i * at(outputs) + at(k)];
       double* to = products_.data() + i * at(columns);
-      for (Index c = 0; c < d; ++c) to[c] = r * double{x[c]};
+      for (Index c = 0; c < d; ++c) to[c] = r * x[c];
       to[d] = r;
-      if (k > 0 || other != nullptr) to[d + 1] = 0;
     }
     sums_.add(products_.data(), static_cast<Index>(rows.size()), k);
   }
@@ -209,33 +234,33 @@ void Objective<T>::finish(const Weights& w, const Weights* other, Index count, W
   gradient.resize(size());
   for (Index k = 0; k < samples_.outputs(); ++k) {
     const Index begin = k * (d + 1);
-    const double by_intercept = has_intercept_ ? sums_(k, d) / n : 0;
-    gradient[begin + d] = by_intercept;
+    gradient[begin + d] = has_intercept_ ? sums_(k, d) / n : 0;
     for (Index c = 0; c < d; ++c) {
       const double weight = w[begin + c] - (other == nullptr ? 0 : (*other)[begin + c]);
-      gradient[begin + c] = (sums_(k, c) / n + l2_ * weight - samples_.means()[at(c)] * by_intercept) / scale_[c];
+      gradient[begin + c] = (sums_(k, c) / n + l2_ * weight) / scale_[c];
     }
   }
 }
 
 template <class T>
 void Objective<T>::evaluate(const Weights& u, Value& value) {
-  const Weights w = weights(u);
+  const Weights w = slopes(u);
   value.is_finite = begin(w, nullptr);
   if (!value.is_finite) return;
   samples_.for_each_block(false, [&](std::span<const Index> rows) { add(rows, w, nullptr); });
   finish(w, nullptr, samples_.training(), value.gradient);
+  collective::merge(samples_.context(), std::span(&loss_, 1));
   double squares = 0;
   const Index d = samples_.dimension();
-  for (Index i = 0; i < w.count(); ++i) squares += i % (d + 1) == d ? 0 : w[i] * w[i];
-  value.objective = sums_(0, d + 1) / static_cast<double>(samples_.training()) + l2_ * squares / 2;
+  for (Index i = 0; i < w.count(); ++i) squares += i % (d + 1) == d ? 0 : l2_ * w[i] * w[i];
+  value.objective = loss_.rounded<double>() / static_cast<double>(samples_.training()) + squares / 2;
 }
 
 template <class T>
 void Objective<T>::difference(const Weights& u, const Weights& other, std::span<const Index> rows, Index count,
                               Weights& gradient) {
-  const Weights w = weights(u);
-  const Weights v = weights(other);
+  const Weights w = slopes(u);
+  const Weights v = slopes(other);
   if (!begin(w, &v)) {
     gradient.assign(at(size()), HUGE_VAL);
     return;
@@ -249,27 +274,20 @@ void Objective<T>::difference(const Weights& u, const Weights& other, std::span<
 
 template <class T>
 void Objective<T>::step_down(Weights& u, Index sample, double length) {
-  const Weights w = weights(u);
+  const Weights w = slopes(u);
   const Index d = samples_.dimension();
-  outputs_of(w, samples_.outputs(), samples_.own(), {&sample, 1}, z_);
-  static_cast<void>(loss_of(samples_.model(), z_, samples_.target(sample)));
-  const T* x = samples_.own().data + sample * samples_.own().leading_dimension;
+  center(samples_.own(), {&sample, 1}, x_);
+  outputs_at(w, x_, z_);
+  static_cast<void>(loss_of(samples_.model(), z_, target(sample)));
   for (Index k = 0; k < samples_.outputs(); ++k) {
     double* to = u.data() + k * (d + 1);
     const double r = z_[at(k)];
-    for (Index c = 0; c < d; ++c) {
-      const double from = has_intercept_ ? samples_.means()[at(c)] : 0;
-      to[c] -= length * (r * (double{x[c]} - from) + l2_ * w[k * (d + 1) + c]) / scale_[c];
-    }
+    for (Index c = 0; c < d; ++c) to[c] -= length * (r * x_[at(c)] + l2_ * w[k * (d + 1) + c]) / scale_[c];
     if (has_intercept_) to[d] -= length * r;
   }
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                                        \
-  template void outputs_of(const Weights&, Index, RowBlock<const T>, std::span<const Index>, std::vector<double>&); \
-  template class Objective<T>;
-PLAIT_INSTANTIATE(float)
-PLAIT_INSTANTIATE(double)
-#undef PLAIT_INSTANTIATE
+template class Objective<float>;
+template class Objective<double>;
 
 }  // namespace plait::learn

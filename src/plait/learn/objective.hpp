@@ -8,16 +8,12 @@
 #include "plait/base/vector.hpp"
 #include "plait/learn/row_sums.hpp"
 #include "plait/learn/samples.hpp"
+#include "plait/simd/exact/exact_sum.hpp"
 
 namespace plait::learn {
 
 /// Of each output a row: a weight for each column, then the intercept.
 using Weights = Vector<double>;
-
-/// z = W x + b of some of a rank's samples, one after the other. That of a sample depends on nothing else.
-template <class T>
-void outputs_of(const Weights& weights, Index outputs, RowBlock<const T> samples, std::span<const Index> rows,
-                std::vector<double>& z);
 
 /// What a model makes of its outputs: z, or one of the classes.
 [[nodiscard]] double prediction(Model model, std::span<const double> classes, std::span<const double> z);
@@ -26,11 +22,14 @@ void outputs_of(const Weights& weights, Index outputs, RowBlock<const T> samples
 ///
 ///     F(W, b) = 1/n Σ_i loss(W x_i + b, y_i) + ½ λ |W|²,
 ///
-/// over the n samples to learn from. It is convex. Sums over samples are as `RowSums` has them, so that F and its
-/// gradient have the same bits on any number of ranks.
+/// over the n samples to learn from. It is convex. Losses are added exactly and gradients as `RowSums` has them, so
+/// that both have the same bits on any number of ranks.
 ///
 /// Solvers take variables u in which its curvature is about the same in all directions along axes: weights are
-/// u / √(variance of the column + λ / curvature of the loss), and the intercept is that at the mean of the samples.
+/// u / √(variance of the column + λ / curvature of the loss), and the intercept is that at the mean of the samples,
+/// less the mean of the targets of a linear model. All is computed with what samples and targets differ from their
+/// means by, which has all digits of a column that varies by little; without an intercept, with samples and targets as
+/// they are.
 template <class T>
 class Objective {
  public:
@@ -44,7 +43,10 @@ class Objective {
   Objective(const Samples<T>& samples, double l2, bool intercept);
 
   [[nodiscard]] Index size() const noexcept { return samples_.outputs() * (samples_.dimension() + 1); }
+  /// W and b, which are rounded once.
   [[nodiscard]] Weights weights(const Weights& u) const;
+  /// z of some samples, one after the other, these or others. That of a sample depends on nothing else.
+  void outputs(const Weights& u, RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const;
 
   /// F, and its gradient by u. Collective.
   void evaluate(const Weights& u, Value& value);
@@ -60,6 +62,11 @@ class Objective {
   [[nodiscard]] double mean_curvature() const noexcept { return mean_curvature_; }
 
  private:
+  [[nodiscard]] double target(Index row) const { return samples_.target(row) - origin_.back(); }
+  [[nodiscard]] Weights slopes(const Weights& u) const;
+  void center(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& x) const;
+  void outputs_at(const Weights& w, const std::vector<double>& x, std::vector<double>& z) const;
+  [[nodiscard]] double largest_output(const Weights& w) const;
   [[nodiscard]] bool begin(const Weights& w, const Weights* other);
   void add(std::span<const Index> rows, const Weights& w, const Weights* other);
   void finish(const Weights& w, const Weights* other, Index count, Weights& gradient);
@@ -68,10 +75,12 @@ class Objective {
   double l2_;
   bool has_intercept_;
   Vector<double> scale_;
-  Vector<double> bounds_;  // of columns, of 1, and of the loss over that of residuals
+  Vector<double> origin_;  // what is taken off columns and targets
+  Vector<double> bounds_;  // of what is left of columns, and of 1
   double highest_curvature_ = 0, mean_curvature_ = 0;
   RowSums sums_;
-  std::vector<double> z_, other_z_, products_;
+  simd::ExactSum loss_;
+  std::vector<double> x_, z_, other_z_, products_;
 };
 
 }  // namespace plait::learn

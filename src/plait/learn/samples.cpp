@@ -58,14 +58,11 @@ Samples<T>::Samples(mpi::Context& context, RowBlock<const T> own, std::span<cons
 template <class T>
 void Samples<T>::look_at_numbers() {
   mpi::agreed(context_, [&] {
-    largest_.assign(at(dimension() + 1), 0);
     for (Index i = 0; i < own_.rows; ++i) {
       const T* row = own_.data + i * own_.leading_dimension;
       bool is_right = true;
       for (Index c = 0; c < dimension(); ++c) {
-        const double size = std::abs(double{row[c]});
-        is_right &= size <= most;
-        largest_[at(c)] = std::max(largest_[at(c)], size);
+        is_right &= std::abs(double{row[c]}) <= most;
       }
       if (!is_right) {
         Index c = 0;
@@ -81,12 +78,8 @@ void Samples<T>::look_at_numbers() {
             fmt::format("the labels have {} in row {} (counted from 0), expected {}", target, first_ + i,
                         model_ == Model::linear ? "finite numbers" : "whole numbers below 2^31, one for each class"));
       }
-      largest_.back() = std::max(largest_.back(), std::abs(target));
     }
   });
-  mpi::all_reduce(context_.comm(), std::span<double>(largest_), mpi::Operation::maximum());
-  largest_target_ = largest_.back();
-  largest_.pop_back();
 }
 
 /// Puts the places of classes into their targets.
@@ -130,37 +123,63 @@ template <class T>
 void Samples<T>::sum_up() {
   const Index columns = dimension() + 1;  // the targets come last
   const auto n = static_cast<double>(training_);
-  RowSums sums;
-  mpi::agreed(context_, [&] { variances_.assign(at(columns), 0); });
-  std::vector<double> bounds = largest_;
-  bounds.push_back(model_ == Model::linear ? largest_target_ : static_cast<double>(classes_.size()));
-  // f(sum, x) is what is added up.
-  const auto add_up = [&](const auto& f) {
-    Vector<double> numbers;
+  Vector<double> numbers;
+  mpi::agreed(context_, [&] {
+    for (auto* each : {&lowest_, &highest_, &means_, &deviations_}) each->assign(at(columns), -HUGE_VAL);
+    numbers.reserve(at(rows_at_once() * columns));
+  });
+  // Calls f(numbers, rows) with f_of(column, x) of all to learn from.
+  const auto for_all = [&](const auto& f_of, const auto& f) {
     for_each_block(false, [&](std::span<const Index> rows) {
       numbers.clear();
       for (const Index i : rows) {
         const T* row = own_.data + i * own_.leading_dimension;
-        for (Index c = 0; c < dimension(); ++c) numbers.push_back(f(c, double{row[c]}));
-        numbers.push_back(f(dimension(), targets_[i]));
+        for (Index c = 0; c < dimension(); ++c) numbers.push_back(f_of(c, double{row[c]}));
+        numbers.push_back(f_of(dimension(), targets_[i]));
       }
-      sums.add(numbers.data(), static_cast<Index>(rows.size()), 0);
+      f(numbers.data(), static_cast<Index>(rows.size()));
     });
-    sums.merge(context_);
   };
-  sums.begin(bounds, 0, 1, count_);
-  add_up([](Index, double x) { return x; });
-  for (Index c = 0; c < columns; ++c) means_.push_back(sums(0, c) / n);
-  for (double& bound : bounds) bound *= 4 * bound;
-  sums.begin(bounds, 0, 1, count_);
-  add_up([&](Index c, double x) { return (x - means_[at(c)]) * (x - means_[at(c)]); });
-  for (std::size_t c = 0; c < variances_.size(); ++c) {
-    const double variance = sums(0, static_cast<Index>(c)) / n;
-    variances_[c] = std::sqrt(variance) > 0x1p-50 * std::abs(means_[c]) ? variance : 0;  // else all are one number
+  const auto add_up = [&](std::span<const double> bounds, const auto& f_of) {
+    RowSums sums;
+    sums.begin(bounds, 0, 1, count_);
+    for_all(f_of, [&](const double* its, Index rows) { sums.add(its, rows, 0); });
+    sums.merge(context_);
+    return sums;
+  };
+  for_all([](Index, double x) { return x; },
+          [&](const double* its, Index rows) {
+            for (Index i = 0; i < rows * columns; ++i) {
+              const std::size_t c = at(i % columns);
+              lowest_[c] = std::max(lowest_[c], -its[i]);
+              highest_[c] = std::max(highest_[c], its[i]);
+            }
+          });
+  for (auto* each : {&lowest_, &highest_}) {
+    mpi::all_reduce(context_.comm(), std::span<double>(*each), mpi::Operation::maximum());
   }
-  target_variance_ = variances_.back();
-  means_.pop_back();
-  variances_.pop_back();
+  std::vector<double> bounds(at(columns));
+  for (Index c = 0; c < columns; ++c) {
+    lowest_[at(c)] *= -1;
+    bounds[at(c)] = reach(c, 0);
+  }
+  const RowSums sums = add_up(bounds, [](Index, double x) { return x; });
+  std::vector<double> reaches(at(columns));
+  for (Index c = 0; c < columns; ++c) {
+    means_[at(c)] =
+        std::clamp(sums(0, c) / n, lowest_[at(c)], highest_[at(c)]);  // the number itself, where all are one
+    reaches[at(c)] = reach(c, means_[at(c)]);
+    bounds[at(c)] = reaches[at(c)] > 0 ? 1 : 0;
+  }
+  // Squares of shares of the largest one: they neither vanish nor overflow.
+  const RowSums squares = add_up(bounds, [&](Index c, double x) {
+    const double share = reaches[at(c)] > 0 ? (x - means_[at(c)]) / reaches[at(c)] : 0;
+    return share * share;
+  });
+  for (Index c = 0; c < columns; ++c) {
+    const double deviation = reaches[at(c)] * std::sqrt(squares(0, c) / n);
+    deviations_[at(c)] = deviation > 0x1p-50 * std::abs(means_[at(c)]) ? deviation : 0;
+  }
 }
 
 template class Samples<float>;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -64,14 +65,14 @@ class Samples {
   [[nodiscard]] double target(Index i) const { return targets_[i]; }
   [[nodiscard]] Index label(Index i) const { return static_cast<Index>(targets_[i]); }
 
-  /// Of each column: the largest magnitude; of those to learn from, the mean and the mean square of what differs from
-  /// it.
-  [[nodiscard]] const std::vector<double>& largest() const noexcept { return largest_; }
+  /// Of each column, and of the targets last, of those to learn from: the mean, and the standard deviation, which is 0
+  /// where that is all rounding of the mean.
   [[nodiscard]] const std::vector<double>& means() const noexcept { return means_; }
-  [[nodiscard]] const std::vector<double>& variances() const noexcept { return variances_; }
-  /// The same of the targets of a linear model.
-  [[nodiscard]] double largest_target() const noexcept { return largest_target_; }
-  [[nodiscard]] double target_variance() const noexcept { return target_variance_; }
+  [[nodiscard]] const std::vector<double>& deviations() const noexcept { return deviations_; }
+  /// How far any is from a number between the least and the largest one, or from 0, at most.
+  [[nodiscard]] double reach(Index column, double from) const {
+    return std::max(std::abs(highest_[at(column)] - from), std::abs(lowest_[at(column)] - from));
+  }
 
   /// As many as are worked on together.
   [[nodiscard]] Index rows_at_once() const noexcept {
@@ -103,8 +104,7 @@ class Samples {
   HeldOut held_out_;
   Index first_ = 0, count_ = 0, training_ = 0;
   std::vector<double> classes_;
-  std::vector<double> largest_, means_, variances_;
-  double largest_target_ = 0, target_variance_ = 0;
+  std::vector<double> lowest_, highest_, means_, deviations_;
 };
 
 }  // namespace plait::learn

@@ -83,7 +83,7 @@ Solver<T>::Solver(const Samples<T>& samples, const Options& options)
 
 template <class T>
 double Solver<T>::error() const {
-  const double unit = samples_.model() == Model::linear ? std::sqrt(samples_.target_variance()) : 1;
+  const double unit = samples_.model() == Model::linear ? samples_.deviations().back() : 1;
   return std::sqrt(product(here_.gradient, here_.gradient)) / (unit > 0 ? unit : 1);
 }
 
@@ -278,21 +278,21 @@ void Solver<T>::go_through_own_samples() {
 
 template <class T>
 Quality Solver<T>::quality() const {
-  const Weights w = weights();
   std::array<simd::ExactSum, 6> sums;  // of each kind: Σ (z - y)² or how many are right, Σ y, Σ y²
   std::array<Index, 2> counts{};
   std::vector<double> z;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     samples_.for_each_block(kind == 1, [&](std::span<const Index> rows) {
-      outputs_of(w, samples_.outputs(), samples_.own(), rows, z);
+      outputs(samples_.own(), rows, z);
       const auto outputs = at(samples_.outputs());
       for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::span<const double> its(z.data() + i * outputs, outputs);
         const double y = samples_.target(rows[i]);
         if (samples_.model() == Model::linear) {
           sums[3 * kind].add((its[0] - y) * (its[0] - y));
-          sums[3 * kind + 1].add(y);
-          sums[3 * kind + 2].add(y * y);
+          const double rest = y - samples_.means().back();
+          sums[3 * kind + 1].add(rest);
+          sums[3 * kind + 2].add(rest * rest);
         } else if (prediction(samples_.model(), samples_.classes(), its) ==
                    samples_.classes()[at(samples_.label(rows[i]))]) {
           sums[3 * kind].add(1);

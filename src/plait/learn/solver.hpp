@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -72,6 +73,10 @@ class Solver {
 
   /// The same on all ranks.
   [[nodiscard]] Weights weights() const { return objective_.weights(u_); }
+  /// z of these or other samples, without the rounding of `weights`. Local.
+  void outputs(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const {
+    objective_.outputs(u_, samples, rows, z);
+  }
   /// F after each iteration.
   [[nodiscard]] const std::vector<double>& objectives() const noexcept { return objectives_; }
 

@@ -152,6 +152,92 @@ TEST_F(Learn, weights_have_the_same_bits_whoever_has_which_sample) {
   }
 }
 
+/// Samples with one column that is `mean` but for about `spread`, and a target that this tells with noise: more than
+/// 1/2, or `offset` and the sum.
+Data offset_data(double mean, double spread, bool is_class, double offset = 0) {
+  Data data{200, 1, {}, {}};
+  for (Index i = 0; i < data.rows; ++i) {
+    const double u = random_uniform(3, static_cast<std::uint64_t>(i)) - 0.5;
+    const double noise = 0.3 * (random_uniform(4, static_cast<std::uint64_t>(i)) - 0.5);
+    data.x.push_back(mean + spread * u);
+    data.y.push_back(is_class ? (u + noise > 0 ? 1 : 0) : offset + u + noise);
+  }
+  return data;
+}
+
+TEST_F(Learn, a_column_that_varies_by_little_tells_as_much_as_one_around_0) {
+  for (const bool is_class : {false, true}) {
+    const auto fit = [&](double mean, double spread, double offset) {
+      const Data data = offset_data(mean, spread, is_class, offset);
+      const auto [rows, targets] = part(data, Split::ragged);
+      const Samples<double> samples(context_, rows, targets, is_class ? Model::svm : Model::linear);
+      Solver<double> solver(samples, {.l2 = 0});
+      iterate::run(solver);
+      EXPECT_EQ(solver.state().end, iterate::End::converged) << mean << " ± " << spread;
+      return std::array{solver.objectives().back(), solver.quality().training, solver.weights()[0] * spread};
+    };
+    const auto expected = fit(0, 1, 0);
+    EXPECT_GT(expected[1], 0.85);
+    for (const auto& [mean, spread, offset] : {std::array{100.0, 1e-9, 0.0},
+                                               {1.0, 1e-12, 0.0},
+                                               {-1e9, 1e-3, 0.0},
+                                               {0.0, 1e-170, 0.0},
+                                               {0.0, 0x1p190, 0.0},
+                                               {3.0, 1.0, 1e11}}) {
+      const auto found = fit(mean, spread, offset);
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_NEAR(found[i], expected[i], 1e-3 * std::abs(expected[i]))
+            << mean << " ± " << spread << ", targets from " << offset << ", number " << i;
+      }
+    }
+  }
+}
+
+TEST_F(Learn, the_objective_is_that_of_outputs_also_where_columns_nearly_depend_on_each_other) {
+  Data data = offset_data(0, 1, false);
+  data.columns = 2;
+  Vector<double> pairs;
+  for (Index i = 0; i < data.rows; ++i) {
+    const double x = data.x[static_cast<std::size_t>(i)];
+    pairs.push_back(x);
+    pairs.push_back(x + 0x1p-34 * random_uniform(8, static_cast<std::uint64_t>(i)));
+  }
+  data.x.assign(pairs.begin(), pairs.end());
+  const auto [rows, targets] = part(data, Split::even);
+  const Samples<double> samples(context_, rows, targets, Model::linear);
+  Objective<double> objective(samples, 0, true);
+  const Weights u{0x1p34, -0x1p34, 0};
+  Objective<double>::Value value;
+  objective.evaluate(u, value);
+  double sum = 0;
+  mpi::Context alone(MPI_COMM_SELF);
+  const Samples<double> all(alone, {data.x.data(), data.rows, 2, 2}, data.y, Model::linear);
+  Objective<double> of_all(all, 0, true);
+  std::vector<double> z;
+  for (Index i = 0; i < data.rows; ++i) {
+    of_all.outputs(u, all.own(), {&i, 1}, z);
+    sum += (z[0] - all.target(i)) * (z[0] - all.target(i)) / 2;
+  }
+  EXPECT_NEAR(value.objective, sum / 200, 1e-9 * sum / 200);
+}
+
+TEST_F(Learn, numbers_that_are_held_out_have_no_influence) {
+  Data data = data_of(60, 3, 2);
+  std::vector<Weights> found;
+  for (const double outlier : {0.0, 0x1p150}) {
+    const learn::HeldOut held_out{0.3, 4};
+    for (Index i = 0; i < data.rows; ++i) {
+      if (held_out.has(i)) data.x[static_cast<std::size_t>(3 * i + 1)] = outlier;
+    }
+    const auto [rows, targets] = part(data, Split::ragged);
+    const Samples<double> samples(context_, rows, targets, Model::logistic, held_out);
+    Solver<double> solver(samples, {});
+    iterate::run(solver);
+    found.push_back(solver.weights());
+  }
+  EXPECT_EQ(found[0], found[1]);
+}
+
 TEST_F(Learn, ranks_that_learn_by_themselves_and_average_come_near_the_least_value) {
   for (const auto& [model, classes] : cases) {
     const Data data = data_of(600, 6, classes);
