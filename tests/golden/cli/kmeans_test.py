@@ -108,7 +108,7 @@ class KMeans(CommandTest):
         self.fail_with("the data have nan in row 17, column 2 (counted from 0)", "N.npy", "-k", "3", "-o", "l.npy")
         self.save("D.npy", np.repeat([[1.0, 2.0], [3.0, 4.0]], 5, axis=0))
         for start in ("++", "random"):
-            self.fail_with("error: -k: the number of clusters is 3, expected at most 2, the number of distinct points", "D.npy", "-k", "3", "--start", start, "-o", "l.npy")
+            self.fail_with("-k: the number of clusters is 3, expected at most 2, the number of distinct points", "D.npy", "-k", "3", "--start", start, "-o", "l.npy")
         self.save("S.npy", np.zeros((4, 2)))
         self.fail_with("S.npy is 4 x 2, expected 3 x 3", "X.npy", "-k", "3", "--start", "S.npy", "-o", "l.npy")
         self.save("C.npy", np.zeros((4, 2), dtype=complex))

@@ -518,7 +518,7 @@ class Sinkhorn(CommandTest):
         words = ("transport", "C.npy", "--rows", "a.npy", "--columns", "c4.npy", "-o", "P.npy")
         before = self.files()
         for ranks, rho, epsilon, message in [
-            (2, "1e17", "0.1", "error: (rank . )?--unbalanced: rho of the rows is 1e.17 and epsilon is 0.1: .* rounds to 1, expected a smaller rho, or infinity for"),
+            (2, "1e17", "0.1", "error: (rank .: )?--unbalanced: rho of the rows is 1e.17 and epsilon is 0.1: .* rounds to 1, expected a smaller rho, or infinity for"),
             (0, "inf,1e300", "0.1", "error: --unbalanced: rho of the columns is 1e.300 and epsilon is 0.1: .* rounds to 1, expected a smaller rho"),
             (0, "1e-315", "0.1", "error: --unbalanced: rho of the rows is 1e-315 and epsilon is 0.1: .* rounding alone, expected a larger rho"),
             (2, "1,1e-20", "1", "--unbalanced: rho of the columns is 1e-20 and epsilon is 1: .*, expected a larger rho, 3e-08 of epsilon"),
