@@ -131,7 +131,8 @@ Example:
         return quotient_up(file.shape.rows, work.context.size()) *
                (file.shape.columns * (Index{sizeof(double)} + io::bytes(file.dtype)) + 32);
       };
-      return std::vector{phase(file_), others_.empty() ? 0 : phase(file_) + phase(others_file_)};
+      phases_ = {phase(file_), others_.empty() ? 0 : phase(file_) + phase(others_file_)};
+      return phases_;
     });
   }
 
@@ -211,6 +212,10 @@ Example:
     held_out_.seed = options_.seed = static_cast<std::uint64_t>(seed_);
     options_.intercept = !no_intercept_;
     const learn::Samples<T> samples(context, block(matrix), {first, at(block(labels).rows)}, model_, held_out_);
+    for (Index& phase : phases_) {  // how many classes there are was not known
+      phase += learn::bytes_of_solver(options_.method, samples.outputs(), samples.dimension());
+    }
+    work.expect_memory(phases_);
     Checkpoints checkpoints(context, settings, options_.limits.most_iterations,
                             {{input_, labels_path_},
                              {{"model", model_name()},
@@ -283,6 +288,7 @@ Example:
   Index seed_ = 0;
   bool no_intercept_ = false;
   io::MatrixFile file_, labels_file_, others_file_;
+  std::vector<Index> phases_;  // of memory
   // What was found.
   iterate::State state_;
   double iterate_seconds_ = 0;

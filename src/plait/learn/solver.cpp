@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -21,16 +22,10 @@ namespace {
 
 constexpr std::size_t most_pairs = 20;
 
-double product(const Weights& a, const Weights& b) {
-  double sum = 0;
-  for (Index i = 0; i < a.count(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 /// a + t b
 Weights sum_of(const Weights& a, double t, const Weights& b) {
   Weights sum = a;
-  for (Index i = 0; i < a.count(); ++i) sum[i] += t * b[i];
+  iterate::add(t, b, sum);
   return sum;
 }
 
@@ -63,6 +58,13 @@ const char* name(Method method) {
   return std::array{"lbfgs", "batch", "minibatch", "sgd", "parallel-sgd"}[static_cast<std::size_t>(method)];
 }
 
+Index bytes_of_solver(Method method, Index outputs, Index columns) noexcept {
+  constexpr Index vectors = 8;  // weights and gradients, here and there
+  constexpr Index sums = 4;     // words of one, in `RowSums`
+  const Index pairs = method == Method::lbfgs ? 2 * static_cast<Index>(most_pairs) : 0;
+  return (vectors + sums + pairs) * outputs * (columns + 1) * Index{sizeof(double)};
+}
+
 template <class T>
 Solver<T>::Solver(const Samples<T>& samples, const Options& options)
     : samples_(samples),
@@ -71,7 +73,10 @@ Solver<T>::Solver(const Samples<T>& samples, const Options& options)
                                .span = 16,
                                .errors = iterate::Errors::fluctuate,
                                .terms = "sums over samples"}),
-      objective_(samples, options.l2, options.intercept) {
+      objective_(samples, options.l2, options.intercept),
+      pairs_(mpi::agreed(samples.context(), [&] {
+        return iterate::CurvaturePairs(options.method == Method::lbfgs ? most_pairs : 0, at(objective_.size()));
+      })) {
   mpi::agreed(samples.context(), [&] { u_.resize(objective_.size()); });
   // A gradient of few samples varies as that of one does, one of many is as steep as all are.
   const double curvature =
@@ -84,7 +89,7 @@ Solver<T>::Solver(const Samples<T>& samples, const Options& options)
 template <class T>
 double Solver<T>::error() const {
   const double unit = samples_.model() == Model::linear ? samples_.deviations().back() : 1;
-  return std::sqrt(product(here_.gradient, here_.gradient)) / (unit > 0 ? unit : 1);
+  return std::sqrt(iterate::dot(here_.gradient, here_.gradient)) / (unit > 0 ? unit : 1);
 }
 
 template <class T>
@@ -129,25 +134,26 @@ bool Solver<T>::advance() {
 /// value is. False, and still here, where rounding leaves nothing to gain.
 template <class T>
 bool Solver<T>::search(const Weights& direction) {
-  const double slope = product(here_.gradient, direction);
+  const double slope = iterate::dot(here_.gradient, direction);
   constexpr double small = 0.9;  // of the slope here: enough for L-BFGS
   constexpr int most_trials = 60;
   double low = 0, low_slope = slope;
   double high = 0, high_slope = 0;  // none so far
-  double t = pairs_.empty() ? std::min(1.0, 1 / std::sqrt(product(direction, direction))) : 1;
+  double t = pairs_.empty() ? std::min(1.0, 1 / std::sqrt(iterate::dot(direction, direction))) : 1;
   Value there;
   for (int trial = 0; trial < most_trials && slope < 0; ++trial) {
     Weights u = sum_of(u_, t, direction);
     objective_.evaluate(u, there);
-    const double its = there.is_finite ? product(there.gradient, direction) : HUGE_VAL;
+    const double its = there.is_finite ? iterate::dot(there.gradient, direction) : HUGE_VAL;
     const bool is_lower = there.is_finite && there.objective <= here_.objective;
     if (its >= small * slope && (its <= 0 || (is_lower && its <= -small * slope))) {
-      Pair pair{sum_of(u, -1, u_), sum_of(there.gradient, -1, here_.gradient), 0};
-      pair.curvature = product(pair.step, pair.turn);
+      iterate::CurvaturePairs::Pair& pair = pairs_.next();
+      std::ranges::transform(u, u_, pair.step.begin(), std::minus());
+      std::ranges::transform(there.gradient, here_.gradient, pair.change.begin(), std::minus());
+      pair.curvature = iterate::dot(pair.step, pair.change);
+      if (pair.curvature > 0) pairs_.keep();
       std::swap(u_, u);
       std::swap(here_, there);
-      if (pair.curvature > 0) pairs_.push_back(std::move(pair));
-      if (pairs_.size() > most_pairs) pairs_.erase(pairs_.begin());
       return true;
     }
     (its < 0 ? low : high) = t;
@@ -165,19 +171,12 @@ bool Solver<T>::search(const Weights& direction) {
 template <class T>
 bool Solver<T>::step_by_curvature() {
   Weights direction = here_.gradient;
-  std::vector<double> shares(pairs_.size());
-  for (std::size_t p = pairs_.size(); p-- > 0;) {
-    shares[p] = product(pairs_[p].step, direction) / pairs_[p].curvature;
-    direction = sum_of(direction, -shares[p], pairs_[p].turn);
-  }
-  if (!pairs_.empty()) {
-    const double unit = pairs_.back().curvature / product(pairs_.back().turn, pairs_.back().turn);
-    for (double& each : direction) each *= unit;
-  }
-  for (std::size_t p = 0; p < pairs_.size(); ++p) {
-    const double share = product(pairs_[p].turn, direction) / pairs_[p].curvature;
-    direction = sum_of(direction, shares[p] - share, pairs_[p].step);
-  }
+  pairs_.apply(direction, [&](std::span<double> vector) {
+    if (pairs_.empty()) return;
+    const auto& [step, change, curvature] = pairs_.newest();
+    const double unit = curvature / iterate::dot(change, change);
+    for (double& each : vector) each *= unit;
+  });
   for (double& each : direction) each = -each;
   if (search(direction)) return true;
   if (pairs_.empty()) return false;
@@ -196,7 +195,7 @@ void Solver<T>::step_down() {
     Weights u = sum_of(u_, -step_, here_.gradient);
     objective_.evaluate(u, there);
     constexpr double least = 1e-30;
-    if (is_given || step_ < least || (there.is_finite && product(there.gradient, here_.gradient) >= 0)) {
+    if (is_given || step_ < least || (there.is_finite && iterate::dot(there.gradient, here_.gradient) >= 0)) {
       std::swap(u_, u);
       std::swap(here_, there);
       return;
@@ -322,29 +321,18 @@ void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
   checkpoint.shared["objectives"] = objectives_;
   checkpoint.numbers["step"] = step_;
   checkpoint.numbers["least wrong step"] = least_wrong_step_;
-  std::vector<double>& pairs = checkpoint.shared["pairs"];
-  for (const Pair& pair : pairs_) {
-    pairs.insert(pairs.end(), pair.step.begin(), pair.step.end());
-    pairs.insert(pairs.end(), pair.turn.begin(), pair.turn.end());
-  }
+  pairs_.save(checkpoint);
 }
 
 template <class T>
 void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
   mpi::agreed(samples_.context(), [&] {
     const Weights u = iterate::vector_of(checkpoint.shared, "variables");
-    const Weights pairs = iterate::vector_of(checkpoint.shared, "pairs");
-    if (u.count() != u_.count() || pairs.count() % (2 * u.count()) != 0) {
+    if (u.count() != u_.count()) {
       throw ArgumentError(fmt::format("the state has {} variables, expected {}", u.count(), u_.count()));
     }
+    pairs_.resume(checkpoint);
     u_ = u;
-    pairs_.clear();
-    for (auto from = pairs.begin(); from != pairs.end(); from += 2 * u.count()) {
-      const auto middle = from + u.count();
-      Pair pair{std::vector(from, middle), std::vector(middle, middle + u.count()), 0};
-      pair.curvature = product(pair.step, pair.turn);
-      pairs_.push_back(std::move(pair));
-    }
     objectives_ = iterate::vector_of(checkpoint.shared, "objectives");
     step_ = checkpoint.numbers.at("step");
     least_wrong_step_ = checkpoint.numbers.at("least wrong step");

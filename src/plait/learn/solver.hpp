@@ -6,6 +6,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/iterate/course.hpp"
+#include "plait/iterate/curvature_pairs.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/learn/objective.hpp"
 #include "plait/learn/samples.hpp"
@@ -42,6 +43,9 @@ struct Quality {
   double training = 0, held_out = 0;
   Index samples_held_out = 0;
 };
+
+/// What a solver takes on each rank beside the samples, with these many outputs of so many columns.
+[[nodiscard]] Index bytes_of_solver(Method method, Index outputs, Index columns) noexcept;
 
 /// Fits a linear model: the weights that make an `Objective` least.
 ///
@@ -84,10 +88,6 @@ class Solver {
 
  private:
   using Value = typename Objective<T>::Value;
-  struct Pair {
-    Weights step, turn;  ///< a step, and what it changed of the gradient
-    double curvature;    ///< their product
-  };
 
   [[nodiscard]] double error() const;
   [[nodiscard]] bool search(const Weights& direction);
@@ -103,7 +103,7 @@ class Solver {
   Weights u_;
   Value here_;  // at u
   bool has_begun_ = false;
-  std::vector<Pair> pairs_;  // the newest last
+  iterate::CurvaturePairs pairs_;  // of L-BFGS
   double step_ = 0;
   double least_wrong_step_ = 0;  // with minibatches: 0 where none was
   std::vector<double> objectives_;

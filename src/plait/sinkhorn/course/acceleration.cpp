@@ -1,9 +1,7 @@
 #include "plait/sinkhorn/course/acceleration.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,14 +30,6 @@ void take(const Iterate& from, std::vector<double>& to) {
   with_values(from, [&](auto values) { std::ranges::copy(values, to.begin()); });
 }
 
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
-void add(double factor, const std::vector<double>& from, std::vector<double>& to) {
-  for (std::size_t j = 0; j < to.size(); ++j) to[j] += factor * from[j];
-}
-
 double length_of(const std::vector<double>& vector, std::span<const double> weights) {
   double sum = 0;
   for (std::size_t j = 0; j < vector.size(); ++j) sum += weights[j] * vector[j] * vector[j];
@@ -48,19 +38,15 @@ double length_of(const std::vector<double>& vector, std::span<const double> weig
 
 }  // namespace
 
-QuasiNewton::QuasiNewton(const Iterate& iterate, double rounding) : rounding_(rounding), pair_(most_pairs) {
-  const std::size_t length = iterate.weights.size();
-  for (std::vector<double>* each : {&now_, &slopes_, &change_, &move_, &kept_}) each->resize(length);
-  for (Pair& pair : pair_) {
-    pair.s.resize(length);
-    pair.y.resize(length);
-  }
+QuasiNewton::QuasiNewton(const Iterate& iterate, double rounding)
+    : rounding_(rounding), pairs_(most_pairs, iterate.weights.size()) {
+  for (std::vector<double>* each : {&now_, &slopes_, &change_, &move_, &kept_}) each->resize(iterate.weights.size());
 }
 
 bool QuasiNewton::has_risen(const Iterate& iterate) {
   constexpr double most_fall = 0.9;
   if (is_under_way_) {
-    if (!(dot(slopes_, move_) >= -most_fall * rise_)) return false;
+    if (!(iterate::dot(slopes_, move_) >= -most_fall * rise_)) return false;
     failures_ = 0;
     if (was_cut_) most_ *= 2;
   }
@@ -78,7 +64,7 @@ void QuasiNewton::go_plainly(const Iterate& iterate) {
 void QuasiNewton::fail(const Iterate& iterate) {
   constexpr Index longest_pause = Index{1} << 20;
   go_plainly(iterate);
-  pairs_ = 0;
+  pairs_.clear();
   most_ = std::max(2.0, most_ / 4);
   pause_ = std::min(longest_pause, Index{1} << std::min<Index>(failures_, 20));
   ++failures_;
@@ -96,41 +82,31 @@ void QuasiNewton::find_change(const Iterate& iterate) {
 
 void QuasiNewton::add_pair(std::span<const double> weights) {
   constexpr double least_cosine = 1e-9;
-  if (pairs_ == pair_.size()) {
-    std::ranges::rotate(pair_, pair_.begin() + 1);
-    --pairs_;
-  }
-  Pair& pair = pair_[pairs_];
+  iterate::CurvaturePairs::Pair& pair = pairs_.next();
   double of_s = 0;
   double of_y = 0;
   for (std::size_t j = 0; j < weights.size(); ++j) {
     const double difference = change_[j] - now_[j];
-    pair.s[j] = move_[j];
-    pair.y[j] = weights[j] * difference;
+    pair.step[j] = move_[j];
+    pair.change[j] = weights[j] * difference;
     of_s += weights[j] * move_[j] * move_[j];
-    of_y += pair.y[j] * difference;
+    of_y += pair.change[j] * difference;
   }
-  pair.product = dot(pair.s, pair.y);
-  if (pair.product > least_cosine * std::sqrt(of_s * of_y) && std::isfinite(of_s + of_y)) ++pairs_;
+  pair.curvature = iterate::dot(pair.step, pair.change);
+  if (pair.curvature > least_cosine * std::sqrt(of_s * of_y) && std::isfinite(of_s + of_y)) pairs_.keep();
 }
 
 bool QuasiNewton::find_step(std::span<const double> weights) {
-  std::array<double, most_pairs> along{};
   for (std::size_t j = 0; j < weights.size(); ++j) move_[j] = weights[j] * change_[j];
-  for (std::size_t k = pairs_; k-- > 0;) {
-    along[k] = dot(pair_[k].s, move_) / pair_[k].product;
-    add(-along[k], pair_[k].y, move_);
-  }
-  for (std::size_t j = 0; j < weights.size(); ++j) move_[j] = weights[j] > 0 ? move_[j] / weights[j] : 0;
-  for (std::size_t k = 0; k < pairs_; ++k) {
-    add(along[k] - dot(pair_[k].y, move_) / pair_[k].product, pair_[k].s, move_);
-  }
+  pairs_.apply(move_, [&](std::span<double> move) {
+    for (std::size_t j = 0; j < move.size(); ++j) move[j] = weights[j] > 0 ? move[j] / weights[j] : 0;
+  });
   const double share = most_ * length_of(change_, weights) / length_of(move_, weights);
   was_cut_ = share < 1;
   if (was_cut_) {
     for (double& move : move_) move *= share;
   }
-  rise_ = dot(slopes_, move_);
+  rise_ = iterate::dot(slopes_, move_);
   return rise_ > 0 && std::isfinite(rise_);
 }
 
@@ -169,10 +145,10 @@ void QuasiNewton::moved(const Iterate& iterate, std::span<const double> errors) 
   take(iterate, kept_);
   if (pause_ > 0) {
     --pause_;
-  } else if (pairs_ > 0 && n >= first) {
+  } else if (!pairs_.empty() && n >= first) {
     is_under_way_ = find_step(iterate.weights);
     if (is_under_way_) return take_step(iterate);
-    pairs_ = 0;
+    pairs_.clear();
   }
   move_ = change_;
 }
@@ -184,12 +160,7 @@ void QuasiNewton::save(iterate::Checkpoint& checkpoint) const {
   checkpoint.shared["change"] = change_;
   checkpoint.shared["move"] = move_;
   checkpoint.shared["kept"] = kept_;
-  std::vector<double>& products = checkpoint.shared["products"];
-  std::vector<double>& pairs = checkpoint.shared["pairs"];
-  for (const Pair& pair : std::span(pair_).first(pairs_)) {
-    products.push_back(pair.product);
-    for (const auto* each : {&pair.s, &pair.y}) pairs.insert(pairs.end(), each->begin(), each->end());
-  }
+  pairs_.save(checkpoint);
 }
 
 void QuasiNewton::resume(const iterate::Checkpoint& checkpoint) {
@@ -197,14 +168,11 @@ void QuasiNewton::resume(const iterate::Checkpoint& checkpoint) {
     return iterate::vector_of(checkpoint.shared, name);
   };
   const auto& numbers = vector("acceleration");
-  const auto& products = vector("products");
-  const auto& pairs = vector("pairs");
   const std::size_t length = change_.size();
   change_ = vector("change");
   move_ = vector("move");
   kept_ = vector("kept");
-  if (numbers.size() != 7 || change_.size() != length || move_.size() != length || kept_.size() != length ||
-      products.size() > most_pairs || pairs.size() != 2 * length * products.size()) {
+  if (numbers.size() != 7 || change_.size() != length || move_.size() != length || kept_.size() != length) {
     throw ArgumentError(
         fmt::format("the state of the acceleration is of {} columns, expected {}", change_.size(), length));
   }
@@ -215,15 +183,7 @@ void QuasiNewton::resume(const iterate::Checkpoint& checkpoint) {
   rise_ = numbers[4];
   failures_ = static_cast<Index>(numbers[5]);
   pause_ = static_cast<Index>(numbers[6]);
-  pairs_ = products.size();
-  auto from = pairs.begin();
-  for (std::size_t k = 0; k < pairs_; ++k) {
-    pair_[k].product = products[k];
-    for (auto* each : {&pair_[k].s, &pair_[k].y}) {
-      std::copy_n(from, length, each->begin());
-      from += static_cast<std::ptrdiff_t>(length);
-    }
-  }
+  pairs_.resume(checkpoint);
 }
 
 }  // namespace plait::sinkhorn

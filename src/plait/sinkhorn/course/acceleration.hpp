@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/iterate/curvature_pairs.hpp"
 #include "plait/iterate/solver.hpp"
 
 namespace plait::sinkhorn {
@@ -67,12 +68,6 @@ class QuasiNewton {
   void resume(const iterate::Checkpoint& checkpoint);
 
  private:
-  struct Pair {
-    std::vector<double> s;
-    std::vector<double> y;
-    double product = 0;
-  };
-
   void find_change(const Iterate& iterate);
   void add_pair(std::span<const double> weights);
   /// Whether it rises.
@@ -81,14 +76,13 @@ class QuasiNewton {
 
   double rounding_;
   bool is_under_way_ = false;
-  bool has_moved_ = false;   // so that change_ and move_ are of the iterate before
-  bool was_cut_ = false;     // the step, to the most that it may be
-  double most_ = 4;          // times the length of d
-  double rise_ = 0;          // slopes at the iterate before, along the step
-  Index failures_ = 0;       // one after the other
-  Index pause_ = 0;          // plain iterations to come
-  std::size_t pairs_ = 0;    // that are known
-  std::vector<Pair> pair_;   // oldest first
+  bool has_moved_ = false;  // so that change_ and move_ are of the iterate before
+  bool was_cut_ = false;    // the step, to the most that it may be
+  double most_ = 4;         // times the length of d
+  double rise_ = 0;         // slopes at the iterate before, along the step
+  Index failures_ = 0;      // one after the other
+  Index pause_ = 0;         // plain iterations to come
+  iterate::CurvaturePairs pairs_;
   std::vector<double> now_;  // x, while columns move; then the new d
   std::vector<double> slopes_;
   std::vector<double> change_;  // d
