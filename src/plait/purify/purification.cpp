@@ -1,14 +1,10 @@
 #include "plait/purify/purification.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
-#include <iterator>
-#include <map>
 #include <new>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,103 +74,7 @@ State agreed(mpi::Context& context, const Problem& problem, Index states) {
 template <class T>
 constexpr Index doubles_of = Index{sizeof(T) / sizeof(double)};
 
-/// All of an iterate but its error.
-std::array<double, 10> numbers_of(const Iterate& iterate) {
-  const auto& [trace, error, missing_trace, energy, settled, step, seconds] = iterate;
-  return {trace, missing_trace, energy, settled ? 1.0 : 0.0, step[0], step[1], step[2], step[3], step[4], seconds};
-}
-
-Iterate iterate_of(double error, std::span<const double, 10> numbers) {
-  return {numbers[0], error,           numbers[1],
-          numbers[2], numbers[3] != 0, {numbers[4], numbers[5], numbers[6], numbers[7], numbers[8]},
-          numbers[9]};
-}
-
-std::map<std::string, double> numbers_of(const State& state) {
-  const Problem& problem = state.problem;
-  std::map<std::string, double> numbers{{"method", static_cast<double>(problem.method)},
-                                        {"occupied", static_cast<double>(problem.occupied)},
-                                        {"spectrum.low", problem.spectrum.low},
-                                        {"spectrum.high", problem.spectrum.high},
-                                        {"frontier.low", problem.frontier_bounds().low},
-                                        {"frontier.high", problem.frontier_bounds().high},
-                                        {"shift", state.shift},
-                                        {"slope", state.slope}};
-  if (problem.chemical_potential) numbers["chemical_potential"] = *problem.chemical_potential;
-  return numbers;
-}
-
-/// \throws ArgumentError  it is of another problem, but for the spectrum and the limit
-State state_of(const iterate::Checkpoint& checkpoint, const Problem& problem) {
-  State state;
-  state.problem = problem;
-  const auto number = [&](const std::string& name) {
-    const auto found = checkpoint.numbers.find(name);
-    return found == checkpoint.numbers.end() ? std::nullopt : std::optional(found->second);
-  };
-  Interval& frontier_within = state.problem.frontier_within.emplace();
-  for (const auto& [name, target] : {std::pair{"spectrum.low", &state.problem.spectrum.low},
-                                     {"spectrum.high", &state.problem.spectrum.high},
-                                     {"frontier.low", &frontier_within.low},
-                                     {"frontier.high", &frontier_within.high},
-                                     {"shift", &state.shift},
-                                     {"slope", &state.slope}}) {
-    const auto value = number(name);
-    if (!value) throw ArgumentError(fmt::format("the state has no {}, expected one of a purification", name));
-    *target = *value;
-  }
-  if (frontier_within == state.problem.spectrum) state.problem.frontier_within.reset();
-  const auto wanted = numbers_of(state);
-  for (const char* const name : {"method", "occupied", "chemical_potential"}) {
-    const auto here = wanted.find(name);
-    if (number(name) == (here == wanted.end() ? std::nullopt : std::optional(here->second))) continue;
-    throw ArgumentError(fmt::format("the state is of another problem: its {} differs", name));
-  }
-  const auto& errors = iterate::vector_of(checkpoint.shared, "errors");
-  const auto& frontier = iterate::vector_of(checkpoint.shared, "frontier");
-  std::span<const double> iterates = iterate::vector_of(checkpoint.shared, "iterates");
-  constexpr std::size_t each = std::tuple_size_v<decltype(numbers_of(Iterate()))>;
-  if (iterates.size() != each * errors.size() || frontier.size() != 4) {
-    throw ArgumentError(fmt::format("the state has {} numbers of {} iterates and {} of the gap, expected {} and 4",
-                                    iterates.size(), errors.size(), frontier.size(), each * errors.size()));
-  }
-  for (const double error : errors) {
-    state.iterates.push_back(iterate_of(error, iterates.first<each>()));
-    iterates = iterates.subspan(each);
-  }
-  state.frontier = {frontier[0], frontier[1], frontier[2], frontier[3]};
-  state.step = std::ssize(errors);
-  state.error = errors.empty() ? 0 : errors.back();
-  return state;
-}
-
 }  // namespace
-
-Interval Problem::frontier_bounds() const noexcept {
-  const Interval given = frontier_within.value_or(spectrum);
-  return {std::max(given.low, spectrum.low), std::min(given.high, spectrum.high)};
-}
-
-Occupation State::occupation() const {
-  Occupation result{shift, slope, {}};
-  for (std::size_t i = 0; i + 1 < iterates.size(); ++i) result.steps.push_back(iterates[i].step);
-  return result;
-}
-
-Interval State::chemical_potentials() const {
-  constexpr double least_error = 1e-10;  // smaller ones may consist of rounding
-  Interval result{problem.spectrum.high, problem.spectrum.low};
-  Occupation so_far{shift, slope, {}};
-  for (const Iterate& iterate : iterates) {
-    if (iterate.settled) {  // else there may be an interval without states, but below it another number of them
-      const double error = std::max(iterate.idempotency_error, least_error);
-      const Interval found = energies_of_no_state(so_far, error, problem.frontier_bounds());
-      result = {std::min(result.low, found.low), std::max(result.high, found.high)};
-    }
-    so_far.steps.push_back(iterate.step);
-  }
-  return result;
-}
 
 template <class T>
 Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem)
@@ -350,19 +250,8 @@ void Purification<T>::save(iterate::Checkpoint& checkpoint) const {
   mpi::Context& context = products_.context();
   auto slab = allocate<T>(context, rows());
   redistribute::Redistribution(context, x_.layout(), slab.layout()).execute(x_, slab);
-  const bool has_ended = state_.end != iterate::End::none;
   mpi::agreed(context, [&] {
-    checkpoint.numbers = numbers_of(state_);
-    const Frontier& at_gap = state_.frontier;
-    checkpoint.shared["frontier"] = {at_gap.highest_occupied, at_gap.occupied_error, at_gap.lowest_empty,
-                                     at_gap.empty_error};
-    std::vector<double>& errors = checkpoint.shared["errors"];
-    std::vector<double>& iterates = checkpoint.shared["iterates"];
-    // At the end the last one, which has led to no other, is looked at again.
-    for (const Iterate& iterate : std::span(state_.iterates).first(state_.iterates.size() - (has_ended ? 1 : 0))) {
-      errors.push_back(iterate.idempotency_error);
-      std::ranges::copy(numbers_of(iterate), std::back_inserter(iterates));
-    }
+    state_.save(checkpoint);
     std::vector<double>& x = checkpoint.by_rank["x"];
     x.reserve(static_cast<std::size_t>(slab.layout().elements_of(context.rank()) * doubles_of<T>));
     for (const auto& tile : slab.const_tiles()) {
@@ -377,7 +266,7 @@ void Purification<T>::resume(const iterate::Checkpoint& checkpoint) {
   mpi::Context& context = products_.context();
   auto slab = allocate<T>(context, rows());
   mpi::agreed(context, [&] {
-    State state = state_of(checkpoint, state_.problem);
+    State state = State::of(checkpoint, state_.problem);
     const std::vector<double>& x = iterate::vector_of(checkpoint.by_rank, "x");
     const Index elements = slab.layout().elements_of(context.rank()) * doubles_of<T>;
     if (std::ssize(x) != elements) {

@@ -2,16 +2,15 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "plait/base/error.hpp"
 #include "plait/base/index.hpp"
 #include "plait/iterate/solver.hpp"
-#include "plait/purify/convergence.hpp"
 #include "plait/purify/frontier.hpp"
 #include "plait/purify/method.hpp"
 #include "plait/purify/occupation.hpp"
 #include "plait/purify/products.hpp"
+#include "plait/purify/state.hpp"
 
 namespace plait::purify {
 
@@ -24,36 +23,6 @@ class NoGap : public Error {
 
  private:
   Interval interval_;
-};
-
-/// What is to be computed: the projector onto the `occupied` lowest states.
-struct Problem {
-  Method method = Method::canonical;
-  Index occupied = 0;
-  Interval spectrum;                           ///< holds all eigenvalues of the Hamiltonian
-  std::optional<double> chemical_potential{};  ///< for McWeeny
-  Index most_iterations = 300;
-  /// Where the highest occupied and the lowest empty state are expected: TC2, and no other method, takes fewer steps
-  /// then. If they are not in there, the steps tell it in the end, and it begins again without.
-  std::optional<Interval> frontier_within{};
-
-  /// The same, as far as it is in the spectrum.
-  [[nodiscard]] Interval frontier_bounds() const noexcept;
-};
-
-/// How far an iteration is: with the iterate itself all that it needs to go on with the same bits. The error is the
-/// iterate's ‖X - X²‖.
-struct State : iterate::State {
-  Problem problem;
-  double shift = 0;  ///< X was shift + slope·H at first
-  double slope = 0;
-  std::vector<Iterate> iterates{};  ///< of all but the last one the step that led to the next
-  Frontier frontier{};              ///< as far as iterates told it
-
-  [[nodiscard]] Occupation occupation() const;
-  /// What all iterates together tell of the energies without states between the occupied and the empty ones: any
-  /// chemical potential in the interval is right. Empty (low > high) as long as they tell of none.
-  [[nodiscard]] Interval chemical_potentials() const;
 };
 
 /// Computes the density matrix  D = θ(µ - H)  of a Hermitian H: the projector onto its lowest eigenvectors, by
