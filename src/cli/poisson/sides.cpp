@@ -139,15 +139,14 @@ poisson::Boundary Sides::values(Work& work, const poisson::Axes& axes) const {
     std::vector<double> list{};
   };
   auto all = std::make_shared<std::array<std::array<Values, 2>, layout::axes>>();
-  const auto first = static_cast<std::size_t>(
-      std::ranges::find_if(axes, [](const poisson::Axis& axis) { return axis.is_used(); }) - axes.begin());
+  const std::size_t first = poisson::first_axis(axes);
   for (std::size_t a = first; a < layout::axes; ++a) {
     for (std::size_t side = 0; side < 2; ++side) {
       const Given& one = given(a - first, side);
       Values& values = (*all)[a - first][side];
       values.number = one.number;
       if (one.path.empty()) continue;
-      values.box.high = {axes[0].extent(), axes[1].extent(), axes[2].extent()};
+      values.box = poisson::box_of(axes);
       values.box.high[a] = 1;
       values.list = read_whole(work, one.path, one.file);
     }

@@ -21,14 +21,6 @@ namespace {
 
 using Place = PointsSketch::Place;
 
-/// The numbers of all ranks on rank 0, in the order of ranks.
-template <class T>
-std::vector<T> gathered(const mpi::Context& context, const std::vector<T>& own) {
-  std::vector<Index> counts(at(context.size()));
-  counts[0] = static_cast<Index>(own.size());
-  return mpi::all_to_all(context.comm(), std::span<const T>(own), counts);
-}
-
 template <class A>
 void append_point(std::vector<double>& coordinates, const matrix_view<const A>& points, Index i) {
   const A* point = points.data() + i * points.leading_dimension();
@@ -54,9 +46,9 @@ PointsSketch LinkSketcher::taken(mpi::Context& context, const sinkhorn::PointClo
       append_point(own_points, clouds.x, i);
     }
   });
-  result.points[0] = gathered(context, own_places);
-  std::vector<double> points = gathered(context, own_points);
-  const std::vector<Entry> entries = gathered(context, entries_);
+  result.points[0] = mpi::gather(context.comm(), std::span<const Place>(own_places));
+  std::vector<double> points = mpi::gather(context.comm(), std::span<const double>(own_points));
+  const std::vector<Entry> entries = mpi::gather(context.comm(), std::span<const Entry>(entries_));
   mpi::agreed(context, [&] {
     if (context.rank() != 0) return;
     const Index step = step_of(clouds.y.rows());

@@ -138,4 +138,27 @@ template <class T>
   return received;
 }
 
+/// The elements of all ranks, in the order of ranks, on rank 0; none on the others.
+/// \throws OutOfMemory  on all ranks, where rank 0 has no room for them
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+[[nodiscard]] std::vector<T> gather(const Communicator& comm, std::span<const T> own) {
+  std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
+  counts[0] = static_cast<Index>(own.size());
+  return all_to_all(comm, own, counts);
+}
+
+/// The same on all ranks.
+/// \throws OutOfMemory  on all ranks, where one has no room for them
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+[[nodiscard]] std::vector<T> gather_on_all(const Communicator& comm, std::span<const T> own) {
+  std::vector<T> all = gather(comm, own);
+  auto count = static_cast<Index>(all.size());
+  broadcast(comm, std::span<Index>(&count, 1), 0);
+  with_memory_on_all_ranks(comm, [&] { all.resize(static_cast<std::size_t>(count)); });
+  broadcast(comm, std::span<T>(all), 0);
+  return all;
+}
+
 }  // namespace plait::mpi

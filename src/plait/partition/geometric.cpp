@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/graph/graph.hpp"
 #include "plait/layout/curve.hpp"
 
@@ -74,9 +75,6 @@ std::size_t split(std::span<Keyed<Key>> vertices, std::span<const Index> weights
   }
   return place;
 }
-
-// wanted = total · share / of, without overflow
-Index portion(Index total, Index share, Index of) { return total / of * share + total % of * share / of; }
 
 /// The direction across which the halves are cut: an axis, or the principal one.
 std::array<double, 3> direction(Geometry geometry, const Points& points, std::span<const Keyed<double>> vertices) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plait/base/random.hpp"
+#include "plait/base/rounding.hpp"
 #include "plait/partition/coarsen.hpp"
 #include "plait/partition/separator.hpp"
 
@@ -244,9 +245,6 @@ Graph subgraph(const GraphView& graph, std::span<const Vertex> vertices, std::sp
 }
 
 namespace {
-
-// floor(total · share / of) and the same rounded up, without overflow.
-Index portion(Index total, Index share, Index of) { return total / of * share + total % of * share / of; }
 
 void bisect_recursively(const GraphView& graph, int parts, Index most_weight, int first_part, std::span<int> part,
                         std::uint64_t seed) {

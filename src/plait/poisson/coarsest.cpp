@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "plait/poisson/problem.hpp"
+
 namespace plait::poisson {
 
 template <class C>
@@ -57,11 +59,7 @@ void Coarsest<C>::find_matrix() {
 template <class C>
 void Coarsest<C>::factorize() {
   const Axes& axes = grid_.axes();
-  bool is_singular = true;
-  for (const Axis& axis : axes) {
-    for (const Side side : axis.sides()) is_singular = is_singular && side != Side::value;
-  }
-  if (is_singular) {
+  if (is_singular(axes)) {
     std::vector<double> volumes;
     for_each_point([&](std::size_t, Index i, Index j, Index x) {
       volumes.push_back(axes[0].width(i) * axes[1].width(j) * axes[2].width(x));

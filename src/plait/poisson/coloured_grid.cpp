@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plait/base/rounding.hpp"
+#include "plait/poisson/problem.hpp"
 
 namespace plait::poisson {
 
@@ -21,7 +22,7 @@ bool is_inside(const Axis& axis, Index i) { return axis.is_periodic() || (i >= 0
 
 template <class C>
 layout::BoxPartition ColouredGrid<C>::partition(const Axes& axes, int ranks, Index most_parts) {
-  const layout::Box whole{{}, {axes[0].extent(), axes[1].extent(), axes[2].extent()}};
+  const layout::Box whole = box_of(axes);
   const auto most = [&](std::size_t a) { return std::max<Index>(axes[a].extent() / layers, 1); };
   most_parts = std::clamp<Index>(most_parts, 1, ranks);
   layout::BoxPartition::Parts best{1, 1, 1};

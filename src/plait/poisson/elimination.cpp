@@ -54,9 +54,7 @@ class OneThread {
 
 }  // namespace
 
-layout::BoxPartition Elimination::partition(const Axes& axes, int ranks) {
-  return {layout::Box{{}, {axes[0].extent(), axes[1].extent(), axes[2].extent()}}, {1, 1, 1}, ranks};
-}
+layout::BoxPartition Elimination::partition(const Axes& axes, int ranks) { return {box_of(axes), {1, 1, 1}, ranks}; }
 
 template <class T>
 Elimination::Elimination(mpi::Context& context, const Level<T>& level) {

@@ -17,6 +17,7 @@
 #include "plait/base/rounding.hpp"
 #include "plait/halo/exchange.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/poisson/problem.hpp"
 
 namespace plait::poisson {
 
@@ -206,8 +207,7 @@ struct FourierSolver::Stages {
 };
 
 BoxPartition FourierSolver::partition(const Axes& axes, int ranks) {
-  const Box whole{{}, {axes[0].extent(), axes[1].extent(), axes[2].extent()}};
-  return {whole, Stages::parts(axes, ranks)[2], ranks};
+  return {box_of(axes), Stages::parts(axes, ranks)[2], ranks};
 }
 
 double FourierSolver::operations(const Axes& axes) {
@@ -230,7 +230,7 @@ FourierSolver::FourierSolver(mpi::Context& context, const Axes& axes, double k) 
     Index longest = 0;
     for (const Axis& axis : axes) longest = std::max(longest, axis.extent());
     stages_->lines = Array<double>(Stages::most_lines * rounded_up(longest, doubles_a_line));
-    const Box whole = partition(axes, context.size()).whole();
+    const Box whole = box_of(axes);
     const auto parts = Stages::parts(axes, context.size());
     for (std::size_t a = layout::axes; a-- > 0;) {
       stages_->values_of[a] = eigenvalues(axes[a]);

@@ -11,6 +11,7 @@
 #include "plait/halo/exchange.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/poisson/problem.hpp"
 
 namespace plait::poisson {
 
@@ -38,28 +39,13 @@ class Sets {
   std::vector<Index> parent_;
 };
 
-// What each rank says, to all.
-template <class T>
-std::vector<T> gathered(mpi::Context& context, const std::vector<T>& own) {
-  std::vector<T> copies = mpi::agreed(context, [&] {
-    std::vector<T> all;
-    for (int r = 0; r < context.size(); ++r) all.insert(all.end(), own.begin(), own.end());
-    return all;
-  });
-  const std::vector<Index> counts(at(context.size()), std::ssize(own));
-  return mpi::all_to_all<T>(context.comm(), copies, counts);
-}
-
 }  // namespace
 
 Parts::Parts(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
              const std::vector<bool>& inside, bool is_given) {
   const layout::Box own = partition.box(context.rank()), whole = partition.whole();
   if (mpi::all_reduce(context.comm(), inside.empty() ? Index{0} : Index{1}, mpi::Operation::maximum()) == 0) {
-    all_free_ = true;
-    for (const Axis& axis : axes) {
-      for (const Side side : axis.sides()) all_free_ = all_free_ && side != Side::value;
-    }
+    all_free_ = is_singular(axes);
     if (all_free_) free_.push_back({});
     return;
   }
@@ -117,8 +103,9 @@ Parts::Parts(mpi::Context& context, const Axes& axes, const layout::BoxPartition
       }
     });
   });
-  const std::vector<std::array<Index, 2>> all =
-      gathered(context, std::vector<std::array<Index, 2>>(pairs.begin(), pairs.end()));
+  const auto own_pairs =
+      mpi::agreed(context, [&] { return std::vector<std::array<Index, 2>>(pairs.begin(), pairs.end()); });
+  const auto all = mpi::gather_on_all(context.comm(), std::span(own_pairs));
   mpi::agreed(context, [&] {
     std::map<Index, Index> numbers;  // of labels, in their order
     for (const auto& [label, other] : all) {

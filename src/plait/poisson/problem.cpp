@@ -46,8 +46,6 @@ void expect_valid(const Grid& grid) {
   }
 }
 
-Box box_of(const Axes& axes) { return {{}, {axes[0].extent(), axes[1].extent(), axes[2].extent()}}; }
-
 template <class T, class IsGood>
 void expect_all(std::string_view name, std::span<const T> values, const Axes& axes, const Box& own,
                 std::string_view wanted, const IsGood& is_good, const std::vector<bool>& ignored = {}) {
@@ -67,6 +65,8 @@ void expect_all(std::string_view name, std::span<const T> values, const Axes& ax
 }
 
 }  // namespace
+
+layout::Box box_of(const Axes& axes) { return {{}, {axes[0].extent(), axes[1].extent(), axes[2].extent()}}; }
 
 std::size_t first_axis(const Axes& axes) {
   std::size_t first = 0;

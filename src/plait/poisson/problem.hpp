@@ -46,6 +46,9 @@ template <class T>
 /// Whether constants change nothing, as u is given on no side.
 [[nodiscard]] bool is_singular(const Axes& axes);
 
+/// The box of all points.
+[[nodiscard]] layout::Box box_of(const Axes& axes);
+
 /// The first one that is used.
 [[nodiscard]] std::size_t first_axis(const Axes& axes);
 

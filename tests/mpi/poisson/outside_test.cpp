@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/solver.hpp"
 
+#include "mpi/poisson/reference.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -41,15 +43,6 @@ constexpr std::array methods{Method::jacobi,
                              Method::conjugate_gradients,
                              Method::pipelined_conjugate_gradients,
                              Method::multigrid_conjugate_gradients};
-
-template <class F>
-void for_each_point(const Box& box, const F& f) {
-  for (Index i = box.low[0]; i < box.high[0]; ++i) {
-    for (Index j = box.low[1]; j < box.high[1]; ++j) {
-      for (Index k = box.low[2]; k < box.high[2]; ++k) f(Point{i, j, k});
-    }
-  }
-}
 
 // A whole problem on cells, as any rank can make it.
 struct Case {
@@ -148,19 +141,7 @@ std::vector<double> reference(const Case& problem) {
       for (const std::size_t q : members) a[p * n + q] += 1;
     }
   }
-  for (std::size_t c = 0; c < n; ++c) {  // no pivots are needed: it is symmetric and positive definite
-    for (std::size_t i = c + 1; i < n; ++i) {
-      const double factor = a[i * n + c] / a[c * n + c];
-      if (factor == 0) continue;
-      for (std::size_t j = c; j < n; ++j) a[i * n + j] -= factor * a[c * n + j];
-      x[i] -= factor * x[c];
-    }
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t j = i + 1; j < n; ++j) x[i] -= a[i * n + j] * x[j];
-    x[i] /= a[i * n + i];
-  }
-  return x;
+  return eliminated(std::move(a), std::move(x));
 }
 
 struct Solved {

@@ -3,7 +3,11 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
 #include "plait/base/loaded_library.hpp"
@@ -14,6 +18,7 @@
 #include "plait/poisson/fourier.hpp"
 #include "plait/poisson/solver.hpp"
 
+#include "mpi/poisson/reference.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -31,15 +36,6 @@ using poisson::Solver;
 
 inline constexpr Axis::Sides given{Side::value, Side::value}, flux{Side::flux, Side::flux},
     around{Side::periodic, Side::periodic};
-
-template <class F>
-void for_each_point(const Box& box, const F& f) {
-  for (Index i = box.low[0]; i < box.high[0]; ++i) {
-    for (Index j = box.low[1]; j < box.high[1]; ++j) {
-      for (Index k = box.low[2]; k < box.high[2]; ++k) f(Point{i, j, k});
-    }
-  }
-}
 
 // A whole problem, as any rank can make it.
 struct Case {
@@ -104,19 +100,7 @@ inline std::vector<double> reference(const Case& problem) {
     for (double& value : x) value -= mean;
     for (double& entry : a) entry += 1;
   }
-  for (std::size_t c = 0; c < n; ++c) {  // no pivots are needed: it is symmetric and positive definite
-    for (std::size_t i = c + 1; i < n; ++i) {
-      const double factor = a[i * n + c] / a[c * n + c];
-      if (factor == 0) continue;
-      for (std::size_t j = c; j < n; ++j) a[i * n + j] -= factor * a[c * n + j];
-      x[i] -= factor * x[c];
-    }
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t j = i + 1; j < n; ++j) x[i] -= a[i * n + j] * x[j];
-    x[i] /= a[i * n + i];
-  }
-  return x;
+  return eliminated(std::move(a), std::move(x));
 }
 
 struct Solved {
@@ -143,6 +127,40 @@ Solved solve(mpi::Context& context, const Case& problem, const BoxPartition& par
   for_each_point(own, [&](const Point& p) { whole[at(box.offset_of(p))] = static_cast<double>(u[next++]); });
   mpi::all_reduce(context.comm(), std::span<double>(whole), mpi::Operation::sum());
   return {whole, solver.state(), solver.errors()};
+}
+
+/// Expects of a solver that goes on from the state of another one after some iterations the bits of one that goes
+/// through; returns that state.
+inline iterate::Checkpoint expect_same_bits_from_a_checkpoint(mpi::Context& context, const Case& problem,
+                                                              const Options& options, int iterations) {
+  const BoxPartition partition = BoxPartition::for_ranks(problem.box(), context.size());
+  const Box own = partition.box(context.rank());
+  const std::vector<double> k = part(problem.k, problem.box(), own), f = part(problem.f, problem.box(), own);
+  Solver<double> whole(context, problem.grid, partition, k, f, {}, options);
+  Solver<double> first(context, problem.grid, partition, k, f, {}, options);
+  Solver<double> second(context, problem.grid, partition, k, f, {}, options);
+  iterate::run(whole);
+  for (int i = 0; i < iterations; ++i) first.advance();
+  iterate::Checkpoint checkpoint;
+  first.save(checkpoint);
+  second.resume(checkpoint);
+  iterate::run(second);
+  std::vector<double> u(f.size()), v(f.size());
+  whole.copy_solution(u);
+  second.copy_solution(v);
+  EXPECT_EQ(u, v) << poisson::name(options.method);
+  EXPECT_EQ(whole.errors(), second.errors()) << poisson::name(options.method);
+  return checkpoint;
+}
+
+/// Expects that a solver refuses a state in these words.
+inline void expect_refusal_of(const iterate::Checkpoint& checkpoint, mpi::Context& context, const Case& problem,
+                              const Options& options, const char* words) {
+  const BoxPartition partition = BoxPartition::for_ranks(problem.box(), context.size());
+  const Box own = partition.box(context.rank());
+  Solver<double> solver(context, problem.grid, partition, part(problem.k, problem.box(), own),
+                        part(problem.f, problem.box(), own), {}, options);
+  EXPECT_THAT([&] { solver.resume(checkpoint); }, ::testing::ThrowsMessage<ArgumentError>(::testing::HasSubstr(words)));
 }
 
 inline bool has_fftw() {

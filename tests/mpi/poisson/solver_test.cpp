@@ -240,26 +240,10 @@ TEST(Poisson, GoesOnFromACheckpointWithTheSameBits) {
   mpi::Context context(test_comm());
   Random random{11};
   const Case problem = random_case(random, true);
-  const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
-  const Box own = partition.box(rank());
-  const std::vector<double> k = part(problem.k, problem.box(), own), f = part(problem.f, problem.box(), own);
   for (const Method method : methods_for(problem)) {
     const Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 5}, .project = true};
-    Solver<double> whole(context, problem.grid, partition, k, f, {}, options);
-    Solver<double> first(context, problem.grid, partition, k, f, {}, options);
-    Solver<double> second(context, problem.grid, partition, k, f, {}, options);
-    iterate::run(whole);
-    for (int i = 0; i < 3; ++i) first.advance();
-    iterate::Checkpoint checkpoint;
-    first.save(checkpoint);
-    second.resume(checkpoint);
-    iterate::run(second);
-    std::vector<double> u(f.size()), v(f.size());
-    whole.copy_solution(u);
-    second.copy_solution(v);
-    EXPECT_EQ(u, v) << static_cast<int>(method);
-    EXPECT_EQ(whole.errors(), second.errors()) << static_cast<int>(method);
-    EXPECT_THAT([&] { second.resume({}); }, ThrowsMessage<ArgumentError>(HasSubstr("no errors")));
+    expect_same_bits_from_a_checkpoint(context, problem, options, 3);
+    expect_refusal_of({}, context, problem, options, "no errors");
   }
 }
 

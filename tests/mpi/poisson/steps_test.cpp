@@ -179,28 +179,13 @@ TEST(OverRelaxation, FindsTheBestOmegaWhereNoFormulaHolds) {
 TEST(StepsOfAnExchange, GoOnFromACheckpointWithTheSameBits) {
   mpi::Context context(test_comm());
   const Case problem = problems()[5];
-  const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
-  const std::vector<double> k = part(problem.k, problem.box(), partition.box(rank()));
-  const std::vector<double> f = part(problem.f, problem.box(), partition.box(rank()));
   for (const Method method : iterations_by_steps) {
     const Options options{
         .method = method, .limits = {.tolerance = 0, .most_iterations = 9}, .steps_per_exchange = 3, .project = true};
-    Solver<double> whole(context, problem.grid, partition, k, f, {}, options);
-    Solver<double> first(context, problem.grid, partition, k, f, {}, options);
-    Solver<double> second(context, problem.grid, partition, k, f, {}, options);
-    iterate::run(whole);
-    for (int i = 0; i < 4; ++i) first.advance();
-    iterate::Checkpoint checkpoint;
-    first.save(checkpoint);
-    second.resume(checkpoint);
-    iterate::run(second);
-    std::vector<double> u(f.size()), v(f.size());
-    whole.copy_solution(u);
-    second.copy_solution(v);
-    EXPECT_EQ(u, v) << poisson::name(method);
+    iterate::Checkpoint checkpoint = expect_same_bits_from_a_checkpoint(context, problem, options, 4);
     if (method != Method::chebyshev) continue;
     checkpoint.numbers.clear();
-    EXPECT_THAT([&] { second.resume(checkpoint); }, ThrowsMessage<ArgumentError>(HasSubstr("and ρ")));
+    expect_refusal_of(checkpoint, context, problem, options, "and ρ");
   }
 }
 
