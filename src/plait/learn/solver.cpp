@@ -12,7 +12,6 @@
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
-#include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 
@@ -277,41 +276,15 @@ void Solver<T>::go_through_own_samples() {
 
 template <class T>
 Quality Solver<T>::quality() const {
-  std::array<simd::ExactSum, 6> sums;  // of each kind: Σ (z - y)² or how many are right, Σ y, Σ y²
-  std::array<Index, 2> counts{};
   std::vector<double> z;
-  for (std::size_t kind = 0; kind < 2; ++kind) {
-    samples_.for_each_block(kind == 1, [&](std::span<const Index> rows) {
-      outputs(samples_.own(), rows, z);
-      const auto outputs = at(samples_.outputs());
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::span<const double> its(z.data() + i * outputs, outputs);
-        const double y = samples_.target(rows[i]);
-        if (samples_.model() == Model::linear) {
-          sums[3 * kind].add((its[0] - y) * (its[0] - y));
-          const double rest = y - samples_.means().back();
-          sums[3 * kind + 1].add(rest);
-          sums[3 * kind + 2].add(rest * rest);
-        } else if (prediction(samples_.model(), samples_.classes(), its) ==
-                   samples_.classes()[at(samples_.label(rows[i]))]) {
-          sums[3 * kind].add(1);
-        }
-      }
-      counts[kind] += static_cast<Index>(rows.size());
-    });
-  }
-  collective::merge(samples_.context(), sums);
-  mpi::all_reduce(samples_.context().comm(), counts, mpi::Operation::sum());
-  const auto share = [&](std::size_t kind) {
-    const auto n = static_cast<double>(counts[kind]);
-    const auto first = sums[3 * kind].template rounded<double>();
-    if (samples_.model() != Model::linear) return first / n;
-    const auto sum = sums[3 * kind + 1].template rounded<double>();
-    sums[3 * kind + 2].add(-sum / n * sum);
-    return 1 - first / sums[3 * kind + 2].template rounded<double>();
-  };
-  const double training = share(0);
-  return {training, counts[1] == 0 ? std::numeric_limits<double>::quiet_NaN() : share(1), counts[1]};
+  return quality_of<T>(samples_, [&](std::span<const Index> rows, std::vector<double>& said) {
+    outputs(samples_.own(), rows, z);
+    said.clear();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::span<const double> its = std::span(z).subspan(i * at(samples_.outputs()), at(samples_.outputs()));
+      said.push_back(prediction(samples_.model(), samples_.classes(), its));
+    }
+  });
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 #include "plait/iterate/curvature_pairs.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/learn/objective.hpp"
+#include "plait/learn/quality.hpp"
 #include "plait/learn/samples.hpp"
 
 namespace plait::learn {
@@ -35,13 +36,6 @@ struct Options {
   Index batch = 64;        ///< samples of a minibatch
   double step = 0;         ///< the length of steps along the gradient, but for L-BFGS; 0: as it turns out to be best
   std::uint64_t seed = 0;  ///< of the samples that are drawn
-};
-
-/// How right a model is: the share of samples of which the class is right, or  R² = 1 - Σ (z - y)² / Σ (y - mean)²;
-/// NaN of no samples. Of those it learnt from, and of those held out.
-struct Quality {
-  double training = 0, held_out = 0;
-  Index samples_held_out = 0;
 };
 
 /// What a solver takes on each rank beside the samples, with these many outputs of so many columns.
