@@ -15,8 +15,8 @@ ROWS = [
     ["base"],
 ]
 NEIGHBOURS = {("redistribute", "collective")}  # first may include second
-# A solver uses no other solver, `dense` included, but for purification, which multiplies matrices.
-STRANGERS = {(solver, "dense") for solver in ROWS[0] if solver != "purify"}
+# A solver uses no other solver, `dense` included, but for those that multiply matrices: purification and networks.
+STRANGERS = {(solver, "dense") for solver in ROWS[0] if solver not in ("purify", "learn")}
 
 # The same within folders that have folders themselves. What lies beside these may include all.
 PARTS = {

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Linear models of samples, the rows of a matrix, with the same bits on any number of ranks.
+/// Linear models and networks of samples, the rows of a matrix, with the same bits on any number of ranks.
 
+#include "plait/learn/network/training.hpp"
 #include "plait/learn/objective.hpp"
 #include "plait/learn/samples.hpp"
 #include "plait/learn/solver.hpp"

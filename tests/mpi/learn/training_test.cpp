@@ -1,0 +1,455 @@
+#include "plait/learn/network/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/random.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/context.hpp"
+
+#include "support/ranks.hpp"
+
+namespace plait::test {
+namespace {
+
+using learn::Activation;
+using learn::Layer;
+using learn::Model;
+using learn::Optimizer;
+using learn::Parameters;
+using learn::parse_layers;
+using learn::Pass;
+using learn::Samples;
+using learn::Training;
+using learn::TrainingOptions;
+using learn::Volume;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+static_assert(iterate::Solver<Training<double>> && iterate::Solver<Training<float>>);
+
+double uniform(std::uint64_t seed, Index i) { return 2 * random_uniform(seed, static_cast<std::uint64_t>(i)) - 1; }
+
+// What a network makes of a sample, number by number, as its definition says.
+std::vector<double> naive(const std::vector<Layer>& layers, const std::vector<Parameters>& parameters,
+                          std::vector<double> x) {
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const Layer& layer = layers[l];
+    const Volume in = layer.in, out = layer.out;
+    std::vector<double> a(static_cast<std::size_t>(out.size()));
+    for (Index y = 0; y < out.height; ++y) {
+      for (Index z = 0; z < out.width; ++z) {
+        for (Index c = 0; c < out.channels; ++c) {
+          double value = 0;
+          if (layer.kind == Layer::Kind::dense) {
+            for (Index i = 0; i < in.size(); ++i)
+              value += parameters[l][c * in.size() + i] * x[static_cast<std::size_t>(i)];
+            value += parameters[l][in.size() * out.size() + c];
+          } else if (layer.kind == Layer::Kind::pool) {
+            value = -HUGE_VAL;
+            for (Index i = 0; i < layer.height; ++i) {
+              for (Index j = 0; j < layer.width; ++j) {
+                const Index place = ((y * layer.height + i) * in.width + z * layer.width + j) * in.channels + c;
+                value = std::max(value, x[static_cast<std::size_t>(place)]);
+              }
+            }
+          } else {
+            const Index size = layer.height * layer.width * in.channels;
+            for (Index i = 0; i < layer.height; ++i) {
+              for (Index j = 0; j < layer.width; ++j) {
+                const Index row = y + i - (layer.height - 1) / 2, column = z + j - (layer.width - 1) / 2;
+                if (row < 0 || row >= in.height || column < 0 || column >= in.width) continue;
+                for (Index k = 0; k < in.channels; ++k) {
+                  value += parameters[l][c * size + (i * layer.width + j) * in.channels + k] *
+                           x[static_cast<std::size_t>((row * in.width + column) * in.channels + k)];
+                }
+              }
+            }
+            value += parameters[l][size * out.channels + c];
+          }
+          if (layer.activation == Activation::relu) value = std::max(value, 0.0);
+          if (layer.activation == Activation::tanh) value = std::tanh(value);
+          if (layer.activation == Activation::sigmoid) value = 1 / (1 + std::exp(-value));
+          a[static_cast<std::size_t>((y * out.width + z) * out.channels + c)] = value;
+        }
+      }
+    }
+    if (layer.activation == Activation::softmax) {
+      double sum = 0;
+      for (double& each : a) sum += each = std::exp(each);
+      for (double& each : a) each /= sum;
+    }
+    x = a;
+  }
+  return x;
+}
+
+double naive_loss(const std::vector<Layer>& layers, const std::vector<Parameters>& parameters,
+                  const std::vector<double>& samples, const std::vector<double>& targets) {
+  const auto size = static_cast<std::size_t>(layers.front().in.size());
+  double sum = 0;
+  for (std::size_t s = 0; s < targets.size(); ++s) {
+    const auto first = samples.begin() + static_cast<std::ptrdiff_t>(s * size);
+    const auto a = naive(layers, parameters, {first, first + static_cast<std::ptrdiff_t>(size)});
+    const bool tells_classes = layers.back().activation == Activation::softmax;
+    sum += tells_classes ? -std::log(a[static_cast<std::size_t>(targets[s])])
+                         : (a[0] - targets[s]) * (a[0] - targets[s]) / 2;
+  }
+  return sum;
+}
+
+struct Case {
+  const char* layers;
+  Volume input;
+};
+const std::vector<Case> cases{
+    {"dense 7 relu, dense 5 tanh, dense 3 softmax", {1, 1, 4}},
+    {"dense 6 sigmoid, dense 1", {1, 1, 5}},
+    {"dense 1 tanh", {1, 1, 3}},
+    {"conv 3x3x2 relu, pool 2, conv 2x1x3 tanh, dense 3 softmax", {5, 7, 2}},
+    {"conv 3x2x2 sigmoid, pool 2x3, dense 4, dense 1", {4, 6, 1}},
+    {"pool 1x2, conv 1x3x2, dense 3 softmax", {1, 7, 1}},
+};
+
+TEST(Pass, makes_what_the_definition_says_and_its_gradients_are_differences_of_the_loss) {
+  constexpr Index samples = 5;
+  for (const auto& [text, input] : cases) {
+    const auto layers = parse_layers(text, input);
+    std::vector<double> x, targets;
+    for (Index i = 0; i < samples * input.size(); ++i) x.push_back(uniform(1, i));
+    for (Index s = 0; s < samples; ++s) targets.push_back(static_cast<double>(s % 2));
+    auto parameters = learn::random_parameters(layers, 5);
+    for (Parameters& each : parameters) {
+      for (Index i = 0; i < each.count(); ++i) each[i] += 0.1 * uniform(8, i);
+    }
+    Pass pass(layers, samples);
+    std::ranges::copy(x, pass.input());
+    pass.forward(parameters, {0, 2});
+    pass.forward(parameters, {2, 3});
+    for (Index s = 0; s < samples; ++s) {
+      const auto first = x.begin() + s * input.size();
+      const auto expected = naive(layers, parameters, {first, first + input.size()});
+      ASSERT_EQ(pass.output(s).size(), expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(pass.output(s)[i], expected[i], 1e-13) << text;
+    }
+    simd::ExactSum loss;
+    pass.losses(targets, 1, {0, samples}, loss);
+    EXPECT_NEAR(loss.rounded<double>(), naive_loss(layers, parameters, x, targets), 1e-12) << text;
+    for (Index l = static_cast<Index>(layers.size()) - 1; l >= 0; --l) {
+      const Index count = layers[static_cast<std::size_t>(l)].parameters();
+      std::vector<double> gradient(static_cast<std::size_t>(count), 7), part(gradient), rest(gradient);
+      pass.gradient(l, {0, samples}, gradient);
+      pass.gradient(l, {0, 1}, part);
+      pass.gradient(l, {1, samples - 1}, rest);
+      for (Index i = 0; i < count; ++i) {
+        constexpr double step = 0x1p-17;
+        auto near = parameters;
+        near[static_cast<std::size_t>(l)][i] += step;
+        const double above = naive_loss(layers, near, x, targets);
+        near[static_cast<std::size_t>(l)][i] -= 2 * step;
+        const double difference = (above - naive_loss(layers, near, x, targets)) / (2 * step);
+        const double own = gradient[static_cast<std::size_t>(i)];
+        EXPECT_NEAR(own, difference, 1e-6 * (1 + std::abs(difference))) << text << ", layer " << l + 1 << ", " << i;
+        EXPECT_NEAR(part[static_cast<std::size_t>(i)] + rest[static_cast<std::size_t>(i)], own, 1e-13);
+        EXPECT_LE(std::abs(own), samples * pass.bound(l, {0, samples})) << text;
+      }
+      if (l > 0) pass.back(parameters, l, {0, samples});
+    }
+  }
+}
+
+TEST(Layers, are_what_the_text_says_and_wrong_ones_are_named) {
+  const auto layers = parse_layers(" conv 3x3x16  relu,pool 2, dense 10 softmax", {28, 27, 3});
+  EXPECT_EQ(layers[0].out, (Volume{28, 27, 16}));
+  EXPECT_EQ(layers[1].out, (Volume{14, 13, 16}));
+  EXPECT_EQ(layers[0].parameters(), 16 * (3 * 3 * 3 + 1));
+  EXPECT_EQ(layers[2].parameters(), 10 * (14 * 13 * 16 + 1));
+  EXPECT_EQ(parse_layers(to_string(layers), {28, 27, 3}), layers);
+  const auto expect = [](const char* text, const char* words) {
+    EXPECT_THAT([&] { static_cast<void>(parse_layers(text, {4, 4, 1})); },
+                ThrowsMessage<ArgumentError>(HasSubstr(words)));
+  };
+  expect("", "layer 1, '': is empty, expected 'dense UNITS'");
+  expect("dense 3,", "layer 2, '': is empty");
+  expect("dense 3, sparse 4", "layer 2, 'sparse 4': 'sparse' is unknown, expected 'dense UNITS'");
+  expect("dense", "layer 1, 'dense': '' is no size, expected whole numbers above 0 as in 'dense 128 relu'");
+  expect("dense 0", "'0' is no size");
+  expect("dense 3.5", "'3.5' is no size");
+  expect("dense 3x3", "'3x3' is no size");
+  expect("dense 99999999999999999999", "is no size");
+  expect("conv 3x3 relu, dense 2", "'3x3' is no size, expected whole numbers above 0 as in 'conv 3x3x16 relu'");
+  expect("conv 5x3x1, dense 2", "it looks at 5x3 places of an image of 4x4x1");
+  expect("pool 2, pool 2, pool 2, dense 2", "layer 3, 'pool 2': it looks at 2x2 places of an image of 1x1x1");
+  expect("pool 2 relu, dense 2", "'relu' is too much");
+  expect("dense 3 elu", "'elu' is unknown, expected relu, tanh");
+  expect("dense 3 softmax, dense 3",
+         "layer 1, 'dense 3 softmax': softmax is there, expected it in a dense layer at the end");
+  expect("dense 1 softmax", "it tells one class, expected two units or more");
+  expect("pool 2", "it is the last layer, expected a dense one there");
+  expect("conv 1x1x16777216, conv 4x4x16777216, dense 2", "it has more than 2^40 numbers");
+}
+
+TEST(Shuffle, is_an_order_of_all_with_its_inverse) {
+  for (const Index count : {1, 2, 3, 4, 5, 16, 17, 100, 1000}) {
+    for (const std::uint64_t seed : {0U, 1U, 77U}) {
+      const learn::Shuffle shuffle(count, seed);
+      std::vector<Index> seen;
+      for (Index i = 0; i < count; ++i) {
+        seen.push_back(shuffle.at(i));
+        ASSERT_EQ(shuffle.place_of(seen.back()), i);
+      }
+      if (count >= 100) {
+        EXPECT_FALSE(std::ranges::is_sorted(seen));
+      }
+      std::ranges::sort(seen);
+      for (Index i = 0; i < count; ++i) ASSERT_EQ(seen[static_cast<std::size_t>(i)], i);
+    }
+  }
+}
+
+struct Data {
+  Index rows, columns;
+  std::vector<double> x, y;
+};
+Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
+  Data data{rows, columns, {}, {}};
+  for (Index i = 0; i < rows; ++i) {
+    for (Index c = 0; c < columns; ++c) {
+      data.x.push_back(
+          std::ldexp(uniform(seed, i * columns + c) + 0.1 * static_cast<double>(c), static_cast<int>(c % 3)));
+    }
+    data.y.push_back(static_cast<double>((i + (data.x.back() > 0 ? 1 : 0)) % classes));
+  }
+  for (Index k = 0; k < classes; ++k) data.y[static_cast<std::size_t>(k)] = static_cast<double>(k);
+  return data;
+}
+
+struct Own {
+  simd::RowBlock<const double> rows;
+  std::span<const double> targets;
+};
+Own whole(const Data& data) { return {{data.x.data(), data.rows, data.columns, data.columns}, data.y}; }
+/// Evenly, raggedly or all on the last rank.
+enum class Share { even, ragged, last };
+Own share_of(const Data& data, Share share) {
+  const auto begin_of = [&](int of) {
+    if (of == ranks()) return data.rows;
+    if (share == Share::last) return Index{0};
+    return share == Share::even ? data.rows * of / ranks() : data.rows * of * of / (ranks() * ranks()) / 2;
+  };
+  const Index begin = begin_of(rank());
+  const Index count = begin_of(rank() + 1) - begin;
+  return {{data.x.data() + begin * data.columns, count, data.columns, data.columns},
+          std::span(data.y).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count))};
+}
+
+class LearnNetwork : public ::testing::Test {
+ protected:
+  std::vector<Parameters> train(mpi::Context& context, const Own& own, const Case& its,
+                                const TrainingOptions& options) {
+    const auto layers = parse_layers(its.layers, its.input);
+    const Model model = layers.back().activation == Activation::softmax ? Model::logistic : Model::linear;
+    const Samples<double> samples(context, own.rows, own.targets, model, {0.2, 1});
+    Training<double> training(samples, layers, options);
+    iterate::run(training);
+    losses_ = training.losses();
+    return training.parameters();
+  }
+
+  mpi::Context context_{test_comm()};
+  mpi::Context alone_{MPI_COMM_SELF};
+  std::vector<double> losses_;
+};
+
+TEST_F(LearnNetwork, batches_are_the_same_whoever_has_which_sample) {
+  const Data data = data_of(61, 3, 2);
+  const auto all_of = [&](mpi::Context& context, const Own& own, Index grain) {
+    const Samples<double> samples(context, own.rows, own.targets, Model::logistic, {0.1, 4});
+    learn::Batches<double> batches(samples, 14, grain, 9);
+    std::vector<std::vector<double>> found;
+    std::vector<Index> all;
+    for (Index epoch = 0; epoch < 2; ++epoch) {
+      batches.begin(epoch);
+      Index count = 0;
+      for (Index b = 0; b < batches.count(); ++b) {
+        const auto part = batches.part(b);
+        std::vector<double> numbers(part.rows.data, part.rows.data + part.rows.rows * 3);
+        numbers.insert(numbers.end(), part.targets.begin(), part.targets.end());
+        EXPECT_LE(part.rows.rows, batches.most_samples());
+        count += batches.samples_of(b);
+        auto gathered = mpi::gather_on_all(
+            context.comm(), std::span<const double>(part.rows.data, static_cast<std::size_t>(part.rows.rows * 3)));
+        const auto targets = mpi::gather_on_all(context.comm(), part.targets);
+        EXPECT_EQ(static_cast<Index>(targets.size()), batches.samples_of(b));
+        gathered.insert(gathered.end(), targets.begin(), targets.end());
+        found.push_back(gathered);
+      }
+      EXPECT_EQ(count, samples.training());
+    }
+    EXPECT_NE(found.front(), found[found.size() / 2]);
+    return found;
+  };
+  const auto expected = all_of(alone_, whole(data), 1);
+  for (const Share share : {Share::even, Share::ragged, Share::last}) {
+    for (const Index grain : {1, 4, 100}) EXPECT_EQ(all_of(context_, share_of(data, share), grain), expected);
+  }
+}
+
+TEST_F(LearnNetwork,
+       is_trained_to_the_same_parameters_up_to_rounding_by_any_ranks_and_to_the_same_bits_if_reproducible) {
+  for (const Case& its : cases) {
+    for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::lars}) {
+      if (optimizer != Optimizer::adam && &its != &cases[3]) continue;
+      const Data data = data_of(150, its.input.size(), 3);
+      for (const bool reproducible : {false, true}) {
+        const TrainingOptions options{
+            .optimizer = optimizer, .batch = 37, .epochs = 2, .seed = 5, .reproducible = reproducible};
+        const auto expected = train(alone_, whole(data), its, options);
+        const auto losses = losses_;
+        for (const Share share : {Share::even, Share::ragged, Share::last}) {
+          const auto found = train(context_, share_of(data, share), its, options);
+          if (reproducible) {
+            EXPECT_EQ(found, expected) << its.layers << ", " << name(optimizer);
+            EXPECT_EQ(losses_, losses);
+            continue;
+          }
+          for (std::size_t l = 0; l < found.size(); ++l) {
+            for (Index i = 0; i < found[l].count(); ++i)
+              ASSERT_NEAR(found[l][i], expected[l][i], 1e-12) << its.layers << ", " << name(optimizer);
+          }
+          EXPECT_NEAR(losses_.back(), losses.back(), 1e-12);
+        }
+      }
+    }
+  }
+}
+
+// One step of each optimizer on a single weight, as its definition says.
+TEST_F(LearnNetwork, takes_the_steps_of_its_optimizer) {
+  const Data data{2, 1, {-1, 1}, {0.5, 2.5}};  // of mean 0 and deviation 1, targets of mean 1.5 and deviation 1
+  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::lars}) {
+    const Samples<double> samples(alone_, whole(data).rows, data.y, Model::linear);
+    const TrainingOptions options{.optimizer = optimizer, .step = 0.25, .l2 = 0.5, .batch = 2, .epochs = 3};
+    const auto layers = parse_layers("dense 1", {1, 1, 1});
+    Training<double> training(samples, layers, options);
+    double w = training.parameters()[0][0], v = 0, squares = 0;
+    for (int t = 1; t <= 3; ++t) {
+      const double g = (w - 1) + 0.5 * w;  // of ½ (w - 1)² + ¼ w², as both samples lie on z = x
+      v = 0.9 * v + (optimizer == Optimizer::adam   ? 0.1
+                     : optimizer == Optimizer::lars ? 0.25 * 0.001 * std::abs(w / g)
+                                                    : 0.25) *
+                        g;
+      squares = 0.999 * squares + 0.001 * g * g;
+      if (optimizer == Optimizer::sgd) w -= 0.25 * g;
+      if (optimizer == Optimizer::momentum || optimizer == Optimizer::lars) w -= v;
+      if (optimizer == Optimizer::adam)
+        w -= 0.25 * v / (1 - std::pow(0.9, t)) / (std::sqrt(squares / (1 - std::pow(0.999, t))) + 1e-8);
+      training.advance();
+      EXPECT_NEAR(training.parameters()[0][0], w, 1e-14) << name(optimizer) << ", step " << t;
+      EXPECT_NEAR(training.parameters()[0][1], 0, 1e-14);
+    }
+  }
+}
+
+TEST_F(LearnNetwork, goes_on_from_a_checkpoint_with_the_same_bits) {
+  const Case its{"dense 5 relu, dense 3 softmax", {1, 1, 4}};
+  const Data data = data_of(200, 4, 3);
+  const auto layers = parse_layers(its.layers, its.input);
+  const auto own = share_of(data, Share::even);
+  const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
+  for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::lars}) {
+    const TrainingOptions options{.optimizer = optimizer, .batch = 32, .epochs = 5};
+    Training<double> through(samples, layers, options);
+    iterate::run(through);
+    Training<double> first(samples, layers, options);
+    for (int epoch = 0; epoch < 3; ++epoch) first.advance();
+    iterate::Checkpoint checkpoint;
+    first.save(checkpoint);
+    Training<double> second(samples, layers, options);
+    second.resume(checkpoint);
+    EXPECT_EQ(second.state().step, 3);
+    iterate::run(second);
+    EXPECT_EQ(second.parameters(), through.parameters()) << name(optimizer);
+    EXPECT_EQ(second.losses(), through.losses());
+    Training<double> other(samples, parse_layers("dense 6 relu, dense 3 softmax", its.input), options);
+    EXPECT_THAT([&] { other.resume(checkpoint); },
+                ThrowsMessage<ArgumentError>(HasSubstr("the state has 25 parameters in layer 1, expected 30")));
+  }
+}
+
+TEST_F(LearnNetwork, finds_classes_that_no_line_parts_and_a_curve) {
+  Data rings{600, 2, {}, {}}, curve{400, 1, {}, {}};
+  for (Index i = 0; i < rings.rows; ++i) {
+    const double x = uniform(1, 2 * i), y = uniform(1, 2 * i + 1);
+    rings.x.insert(rings.x.end(), {x, y});
+    rings.y.push_back(x * x + y * y < 0.6 ? 1 : 0);
+  }
+  for (Index i = 0; i < curve.rows; ++i) {
+    curve.x.push_back(uniform(2, i));
+    curve.y.push_back(10 + 5 * std::sin(4 * curve.x.back()));
+  }
+  for (const auto& [data, text] :
+       {std::pair{rings, "dense 16 tanh, dense 2 softmax"}, std::pair{curve, "dense 24 tanh, dense 1"}}) {
+    const auto layers = parse_layers(text, {1, 1, data.columns});
+    const auto own = share_of(data, Share::ragged);
+    const Samples<double> samples(context_, own.rows, own.targets, data.columns == 2 ? Model::logistic : Model::linear,
+                                  {0.25, 1});
+    Training<double> training(samples, layers, {.step = 0.02, .l2 = 0, .batch = 32, .epochs = 60});
+    iterate::run(training);
+    EXPECT_GT(training.quality().held_out, 0.97) << text;
+    EXPECT_EQ(training.state().end, iterate::End::limit);
+    EXPECT_LT(training.losses().back(), training.losses().front() / 3);
+  }
+}
+
+TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
+  const Data data = data_of(40, 4, 3);
+  const auto own = share_of(data, Share::even);
+  const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
+  const auto expect = [&](const char* text, const TrainingOptions& options, const std::string& words,
+                          Index columns = 4) {
+    EXPECT_THAT(([&] { Training<double>(samples, parse_layers(text, {1, 1, columns}), options); }),
+                ThrowsMessage<ArgumentError>(HasSubstr(words)));
+  };
+  expect("dense 2 softmax", {}, "(counted from 0), expected classes from 0 to 1, one for each unit of the last layer");
+  expect("dense 2 softmax", {}, "the labels have 2 in row 2 ");
+  expect("dense 1", {}, "expected classes where the network ends in a softmax, else numbers");
+  expect("dense 3 softmax", {}, "the size of samples that the network takes is 5, expected 4", 5);
+  expect("dense 3 softmax", {.step = -1}, "the step is -1, expected a number from 0");
+  expect("dense 3 softmax", {.epochs = -1}, "the number of epochs is -1, expected at least 0");
+  expect("dense 3 softmax", {.batch = 0},
+         fmt::format("the number of samples of a batch is 0, expected at least one for each of the {} ranks", ranks()));
+  const Samples<double> numbers(context_, own.rows, own.targets, Model::linear);
+  EXPECT_THAT(([&] { Training<double>(numbers, parse_layers("dense 2", {1, 1, 4}), {}); }),
+              ThrowsMessage<ArgumentError>(HasSubstr("the number of units of the last layer is 2, expected 1")));
+  if (ranks() > 1) {
+    expect("dense 3 softmax", {.batch = ranks() - 1}, "expected at least one for each of the");
+    expect("dense 3 softmax", {.seed = static_cast<std::uint64_t>(rank())}, "seed: is ");
+  }
+}
+
+TEST_F(LearnNetwork, tells_the_layer_and_the_step_where_numbers_leave_their_range) {
+  const Data data = data_of(80, 4, 3);
+  const auto own = share_of(data, Share::even);
+  const Samples<double> samples(context_, own.rows, own.targets, Model::linear);
+  for (const bool reproducible : {false, true}) {
+    Training<double> training(samples, parse_layers("dense 8 relu, dense 8 relu, dense 1", {1, 1, 4}),
+                              {.optimizer = Optimizer::sgd, .step = 1e60, .batch = 20, .reproducible = reproducible});
+    EXPECT_THAT([&] { iterate::run(training); },
+                ThrowsMessage<ArgumentError>(AllOf(HasSubstr("the loss is no finite number in step "),
+                                                   HasSubstr("(epoch 1), as numbers of layer "),
+                                                   HasSubstr("the step is 1e+60, expected a smaller one"))));
+  }
+}
+
+}  // namespace
+}  // namespace plait::test
