@@ -108,17 +108,15 @@ class Poisson(CommandTest):
         k = random.random((6, 5, 7)) + 1
         self.save("f.npy", f.astype("f8"))
         self.save("k.npy", k)
-        for method in ("v", "mg-cg", "cg", "pipelined-cg", "sor", "jacobi", "chebyshev", "w", "f", "fmg"):
+        self.save("kF.npy", np.asfortranarray(k))
+        for method, ranks, dtype, order in [("v", 2, "<i4", "F"), ("mg-cg", 7, "i1", "F"), ("pipelined-cg", 5, ">f8", "C"), ("sor", 3, "<i4", "C")]:
             with self.subTest(method):
                 rest = ("--method", method, "--max-iterations", "20", "--quiet")
+                self.save("g.npy", np.array(f, dtype=dtype, order=order))
                 self.assertEqual(self.run_plait(0, "poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy", *rest).status, 0)
-                expected = self.load("u.npy")
-                for ranks, dtype, order in [(2, "<i4", "F"), (5, ">f8", "C"), (7, "i1", "F")]:
-                    self.save("g.npy", np.array(f, dtype=dtype, order=order))
-                    self.save("kF.npy", np.asfortranarray(k))
-                    result = self.run_plait(ranks, "poisson", "g.npy", "--coefficient", "kF.npy", "-o", "v.npy", *rest)
-                    self.assertEqual(result.status, 0, result.stderr)
-                    np.testing.assert_array_equal(self.load("v.npy"), expected)
+                result = self.run_plait(ranks, "poisson", "g.npy", "--coefficient", "kF.npy", "-o", "v.npy", *rest)
+                self.assertEqual(result.status, 0, result.stderr)
+                np.testing.assert_array_equal(self.load("v.npy"), self.load("u.npy"))
 
     def test_hdf5_files_are_read_and_written(self):
         f = self.save("f.npy", np.random.default_rng(1).random((5, 3, 4)))
@@ -148,7 +146,7 @@ class Poisson(CommandTest):
             a, given = operator(k, [1, 1, 1], kinds, nodes)
             right = f + given[0][0] * low[None] + given[1][1] * high[:, None]
             expected = np.linalg.solve(a, right.ravel()).reshape(f.shape)
-            for ranks in (0, 3, 8):
+            for ranks in (3,) if nodes else (0, 8):
                 with self.subTest(nodes=nodes, ranks=ranks):
                     kind = "value" if nodes else "flux"
                     self.solve(ranks, "f.npy", "--boundary", f"0-=value:low.npy,1+={kind}:high.npy,2=periodic", "--tolerance", "1e-12",
@@ -156,7 +154,7 @@ class Poisson(CommandTest):
                     np.testing.assert_allclose(self.load("u.npy"), expected, rtol=1e-9, atol=1e-11)
 
     def test_known_solutions_are_reached_with_order_two_and_the_error_is_estimated(self):
-        for dimensions, extents, nodes in [(1, (32, 64, 128), False), (2, (31, 63, 127), True), (2, (33, 66, 132), False), (3, (12, 24, 48), False)]:
+        for dimensions, extents, nodes in [(1, (64, 128), False), (2, (63, 127), True), (3, (24, 48), False)]:
             with self.subTest(dimensions=dimensions, nodes=nodes):
                 errors = []
                 for n in extents:
@@ -172,24 +170,23 @@ class Poisson(CommandTest):
                     self.save("k.npy", k)
                     self.save("x.npy", np.ascontiguousarray(face))
                     sides = "0+=value:1" + "".join(f",{a}=value:x.npy" for a in range(1, dimensions))
-                    report = self.solve(2, "f.npy", "--coefficient", "k.npy", "--spacing", repr(h), "--at", "nodes" if nodes else "cells",
-                                        "--boundary", sides, "--tolerance", "1e-11", "-o", "u.npy")  # fmt: skip
+                    job = ("f.npy", "--coefficient", "k.npy", "--spacing", repr(h), "--at", "nodes" if nodes else "cells", "--boundary", sides)
+                    report = self.solve(2 if n == extents[-1] else 0, *job, "--tolerance", "1e-11", "-o", "u.npy")
                     errors.append(np.sqrt(np.mean((self.load("u.npy") - exact) ** 2)))
                 orders = np.log2(np.array(errors[:-1]) / errors[1:])
                 np.testing.assert_allclose(orders, 2, atol=0.1)
                 self.assertLess(abs(np.log(report["discretisation"]["mean_square"] / errors[-1])), np.log(2.5))
-                rough = self.solve(0, "f.npy", "--coefficient", "k.npy", "--spacing", repr(h), "--at", "nodes" if nodes else "cells",
-                                   "--boundary", sides, "--tolerance", "truncation", "-o", "u.npy")  # fmt: skip
+                rough = self.solve(0, *job, "--tolerance", "truncation", "-o", "u.npy")
                 self.assertLess(rough["iterations"], 10)
                 self.assertLess(np.sqrt(np.mean((self.load("u.npy") - exact) ** 2)), 1.3 * errors[-1])
 
-    def test_truncation_ends_where_less_is_left_of_the_iteration_than_of_the_discretisation_by_every_method(self):
+    def test_truncation_ends_where_less_is_left_of_the_iteration_than_of_the_discretisation_by_any_method(self):
         x, h = points(32, False)
         exact = np.multiply.outer(np.sin(np.pi * x), np.sin(np.pi * x))
         self.save("f.npy", 2 * np.pi**2 * exact)
-        for method in ("auto", "jacobi", "chebyshev", "sor", "cg", "pipelined-cg", "v", "w", "f", "fmg", "mg-cg"):
+        for ranks, method in (0, "auto"), (2, "jacobi"), (0, "chebyshev"), (0, "sor"), (0, "cg"), (2, "pipelined-cg"), (0, "w"), (2, "mg-cg"):
             with self.subTest(method):
-                report = self.solve(2, "f.npy", "--spacing", repr(h), "--method", method, "--tolerance", "truncation", "-o", "u.npy")
+                report = self.solve(ranks, "f.npy", "--spacing", repr(h), "--method", method, "--tolerance", "truncation", "-o", "u.npy")
                 error = np.sqrt(np.mean((self.load("u.npy") - exact) ** 2))
                 self.assertEqual(report["status"], "converged")
                 self.assertLess(error, 1.3 * np.pi**2 * h**2 / 24)
@@ -204,9 +201,9 @@ class Poisson(CommandTest):
         job = ("f.npy", "--coefficient", "k.npy", "--boundary", "flux,0-=value:1,0+=value:0", "-o", "u.npy", "--tolerance")
         expected = self.solve(0, *job, "1e-12")
         solution = self.load("u.npy")
-        for method in ("auto", "mg-cg", "cg", "sor", "f"):
+        for ranks, method in (2, "auto"), (0, "cg"), (0, "sor"), (0, "f"):
             with self.subTest(method):
-                report = self.solve(2, *job, "truncation", "--method", method)
+                report = self.solve(ranks, *job, "truncation", "--method", method)
                 self.assertLess(np.sqrt(np.mean((self.load("u.npy") - solution) ** 2)), report["discretisation"]["mean_square"] / 4)
                 self.assertAlmostEqual(report["discretisation"]["mean_square"] / expected["discretisation"]["mean_square"], 1, 1)
                 self.assertAlmostEqual(report["inflow"][0][0] / expected["inflow"][0][0], 1, 2)
@@ -220,8 +217,8 @@ class Poisson(CommandTest):
         self.save("wave.npy", np.ascontiguousarray(wave))
         for ranks, words, warns in [
             (2, (*flow, "--tolerance", "1e-2"), True),
-            (2, (*flow, "--tolerance", "1e-9"), False),
-            (3, ("wave.npy", "--boundary", "periodic", "--project"), False),
+            (0, (*flow, "--tolerance", "1e-9"), False),
+            (0, ("wave.npy", "--boundary", "periodic", "--project"), False),
         ]:
             with self.subTest(words):
                 result = self.run_plait(ranks, "poisson", *words, "-o", "u.npy")
@@ -232,15 +229,14 @@ class Poisson(CommandTest):
         self.save("f.npy", np.ones((40, 40)))
         k = np.where(np.add.outer(np.arange(40) // 5, np.arange(40) // 5) % 2, 100.0, 1.0)
         self.save("k.npy", k)
-        for ranks in (0, 3):
-            text = self.succeed(ranks, "poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy")
-            self.assertRegex(text, "method    mg-cg with black-box multigrid, as k jumps by 100 between neighbours")
-        self.assertRegex(self.succeed(2, "poisson", "f.npy", "-o", "u.npy"), "method    v, as k is 1")
+        text = self.succeed(3, "poisson", "f.npy", "--coefficient", "k.npy", "-o", "u.npy")
+        self.assertRegex(text, "method    mg-cg with black-box multigrid, as k jumps by 100 between neighbours")
+        self.assertRegex(self.succeed(0, "poisson", "f.npy", "-o", "u.npy"), "method    v, as k is 1")
 
     def test_several_steps_of_an_exchange_give_the_bits_of_one_and_their_number_is_told(self):
         self.save("f.npy", np.random.default_rng(4).standard_normal((14, 17)))
-        for method in ("jacobi", "chebyshev"):
-            for ranks, steps, iterations in ((0, "1", "24"), (2, "3", "8"), (5, "8", "3"), (3, "auto", None)):
+        for method, others in ("jacobi", ((5, "8", "3"), (3, "auto", None))), ("chebyshev", ((2, "3", "8"),)):
+            for ranks, steps, iterations in ((0, "1", "24"), *others):
                 limit = ("--max-iterations", iterations) if iterations else ()
                 job = ("f.npy", "--method", method, "--steps-per-exchange", steps, *limit, "-o", f"{ranks}.npy", "--json")
                 report = json.loads(self.run_plait(ranks, "poisson", *job).stdout)
@@ -254,29 +250,28 @@ class Poisson(CommandTest):
 
     def test_where_u_is_given_nowhere_the_mean_has_to_vanish(self):
         f = self.save("f.npy", np.random.default_rng(2).random((6, 7)))
-        for boundary in ("flux", "periodic", "flux,0=periodic"):
-            for ranks in (0, 4):
-                with self.subTest(boundary, ranks=ranks):
-                    refused = self.run_plait(ranks, "poisson", "f.npy", "--boundary", boundary, "-o", "u.npy")
-                    self.assertEqual((refused.status, len(refused.errors)), (1, 1), refused.stderr)
-                    self.assertRegex(refused.errors[0], rf"f.npy: its mean, with what flows in through the sides, is {f.mean():.5f}\d*, expected 0.*\(--project\)")
-                    self.assertNotIn("u.npy", self.files())
-                    kinds = [["periodic" if "periodic" in boundary else "flux"] * 2, ["periodic" if boundary == "periodic" else "flux"] * 2]
-                    report = self.solve(ranks, "f.npy", "--boundary", boundary, "--project", "-o", "u.npy", "--tolerance", "1e-12")
-                    self.assertAlmostEqual(report["subtracted_mean"], f.mean(), 14)
-                    u = self.load("u.npy")
-                    a, _ = operator(np.ones_like(f), [1, 1], kinds, False)
-                    np.testing.assert_allclose(a @ u.ravel(), (f - f.mean()).ravel(), atol=1e-10)
-                    self.assertAlmostEqual(u.mean(), 0, 12)
-                    (self.folder / "u.npy").unlink()
+        for refuses, ranks, boundary in (4, 0, "flux"), (0, 0, "periodic"), (0, 4, "flux,0=periodic"):
+            with self.subTest(boundary):
+                refused = self.run_plait(refuses, "poisson", "f.npy", "--boundary", boundary, "-o", "u.npy")
+                self.assertEqual((refused.status, len(refused.errors)), (1, 1), refused.stderr)
+                self.assertRegex(refused.errors[0], rf"f.npy: its mean, with what flows in through the sides, is {f.mean():.5f}\d*, expected 0.*\(--project\)")
+                self.assertNotIn("u.npy", self.files())
+                kinds = [["periodic" if "periodic" in boundary else "flux"] * 2, ["periodic" if boundary == "periodic" else "flux"] * 2]
+                report = self.solve(ranks, "f.npy", "--boundary", boundary, "--project", "-o", "u.npy", "--tolerance", "1e-12")
+                self.assertAlmostEqual(report["subtracted_mean"], f.mean(), 14)
+                u = self.load("u.npy")
+                a, _ = operator(np.ones_like(f), [1, 1], kinds, False)
+                np.testing.assert_allclose(a @ u.ravel(), (f - f.mean()).ravel(), atol=1e-10)
+                self.assertAlmostEqual(u.mean(), 0, 12)
+                (self.folder / "u.npy").unlink()
 
     def test_what_is_made_and_flows_in_cancels_where_both_are_0_but_for_rounding(self):
         self.save("f.npy", np.random.default_rng(2).random((9, 7)))
-        for ranks, boundary in ((0, "flux"), (3, "periodic"), (2, "flux:1e6,0-=flux:-1e6")):
+        words = ("f.npy", "-o", "u.npy", "--project", "--boundary")
+        for ranks, boundary in ((0, "flux"), (3, "periodic"), (0, "flux:1e6,0-=flux:-1e6")):
             with self.subTest(boundary):
-                words = ("f.npy", "-o", "u.npy", "--boundary", boundary, "--project")
-                self.assertLess(self.solve(ranks, *words)["imbalance"], 1e-14)
-                self.assertRegex(self.succeed(ranks, "poisson", *words), r"off by (\d\.\de-1[5-9]|\d\.\de-[2-9]\d|0\.0e\+00) of all")
+                self.assertLess(self.solve(ranks, *words, boundary)["imbalance"], 1e-14)
+        self.assertRegex(self.succeed(0, "poisson", *words, boundary), r"off by (\d\.\de-1[5-9]|\d\.\de-[2-9]\d|0\.0e\+00) of all")
 
     def test_the_mean_that_is_subtracted_is_told(self):
         f = self.save("f.npy", np.random.default_rng(2).random((6, 7)))
@@ -286,12 +281,11 @@ class Poisson(CommandTest):
         text = self.succeed(0, "poisson", *flux)
         self.assertIn(f"mean      {mean:.8g}, subtracted from f", text)
         self.assertIn("f less its mean makes", text)
-        self.assertIsNone(self.solve(2, "f.npy", "-o", "u.npy", "--project")["subtracted_mean"])
+        self.assertIsNone(self.solve(0, "f.npy", "-o", "u.npy", "--project")["subtracted_mean"])
         self.assertIn("none is subtracted, as u is given on a side", self.succeed(0, "poisson", "f.npy", "-o", "u.npy", "--project"))
 
     def test_vti_has_the_values_and_where_they_are(self):
         self.save("f.npy", np.ones((2, 3, 4)))
-        self.succeed(0, "poisson", "f.npy", "--spacing", "1,2,3", "-o", "u.npy")
         for points_are, extent, origin in (("cells", "0 4 0 3 0 2", "0 0 0"), ("nodes", "0 3 0 2 0 1", "3 2 1")):
             self.succeed(0, "poisson", "f.npy", "--spacing", "1,2,3", "-o", "u.npy", "--at", points_are)
             self.succeed(3, "poisson", "f.npy", "--spacing", "1,2,3", "-o", "u.vti", "--at", points_are)
@@ -301,20 +295,20 @@ class Poisson(CommandTest):
             np.testing.assert_array_equal(np.frombuffer(data, "<f8", 24, begin + 8), self.load("u.npy").ravel())
 
     def test_the_page_shows_convergence_and_u(self):
-        for shape, title in (((30,), "<h2>u</h2>"), ((9, 12), "<h2>u</h2>"), ((4, 5, 6), "<h2>u in slice 2 of axis 0</h2>")):
+        for ranks, shape, title in (0, (30,), "<h2>u</h2>"), (2, (9, 12), "<h2>u</h2>"), (0, (4, 5, 6), "<h2>u in slice 2 of axis 0</h2>"):
             self.save("f.npy", np.ones(shape))
-            report = self.solve(2, "f.npy", "-o", "u.npy", "--report", "r.html")
+            report = self.solve(ranks, "f.npy", "-o", "u.npy", "--report", "r.html")
             page = (self.folder / "r.html").read_text()
             for words in ("<h2>Convergence</h2>", title, f"<p>converged: {report['reason']}", "imbalance", "error of the discretisation", f"{report['residual']:.1e}"):
                 self.assertIn(words, page)
-        self.run_plait(2, "poisson", "f.npy", "-o", "u.npy", "--report", "r.html", "--method", "jacobi", "--max-iterations", "2")
+        self.run_plait(0, "poisson", "f.npy", "-o", "u.npy", "--report", "r.html", "--method", "jacobi", "--max-iterations", "2")
         self.assertIn("<p>iteration limit: ", (self.folder / "r.html").read_text())
 
     def test_the_picture_of_u_has_even_shades_names_of_axes_and_the_shape_of_the_box(self):
         self.save("f.npy", np.zeros((20, 40)))
         for sides, shades in (("value:300,0+=value:308", 8), ("value:-4,0+=value:4", 16), ("value:0", 0)):
             with self.subTest(sides):
-                self.solve(2, "f.npy", "--boundary", f"flux,0-={sides}", "--spacing", "4,1", "-o", "u.npy", "--report", "r.html")
+                self.solve(2 if shades == 8 else 0, "f.npy", "--boundary", f"flux,0-={sides}", "--spacing", "4,1", "-o", "u.npy", "--report", "r.html")
                 page = (self.folder / "r.html").read_text()
                 self.assertIn('data-words="axis 0;axis 1"', page)
                 self.assertIn("Points are 4 apart on axis 0 and 1 on axis 1.", page)
@@ -364,17 +358,16 @@ class Poisson(CommandTest):
                     inner += np.outer(part == p, part == p)
                 expected = start.ravel().copy()
                 expected[~out] = np.linalg.solve(inner, values)
-                for method in ("auto", "sor", "pipelined-cg"):
-                    for ranks in (0, 3):
-                        with self.subTest(shape=shape, outside=outside, method=method, ranks=ranks):
-                            report = self.solve(
-                                ranks, "f.npy", "--coefficient", "k.npy", "--mask", "mask.npy", "--outside", outside, "--start", "start.npy",
-                                "--boundary", boundary, "--project", "--method", method, "--tolerance", "1e-12", "-o", "u.npy",
-                            )  # fmt: skip
-                            np.testing.assert_allclose(self.load("u.npy").ravel(), expected, atol=1e-9)
-                            self.assertEqual(report["outside_points"], out.sum())
-                            self.assertEqual(report["parts"], len(np.unique(part)))
-                            self.assertLess(report["imbalance"], 1e-9)
+                for ranks, method in (3, "auto"), (0, "sor" if outside == "flux" else "pipelined-cg"):
+                    with self.subTest(shape=shape, outside=outside, method=method, ranks=ranks):
+                        report = self.solve(
+                            ranks, "f.npy", "--coefficient", "k.npy", "--mask", "mask.npy", "--outside", outside, "--start", "start.npy",
+                            "--boundary", boundary, "--project", "--method", method, "--tolerance", "1e-12", "-o", "u.npy",
+                        )  # fmt: skip
+                        np.testing.assert_allclose(self.load("u.npy").ravel(), expected, atol=1e-9)
+                        self.assertEqual(report["outside_points"], out.sum())
+                        self.assertEqual(report["parts"], len(np.unique(part)))
+                        self.assertLess(report["imbalance"], 1e-9)
 
     def test_each_part_of_a_mask_wants_a_mean_of_zero_unless_it_is_subtracted(self):
         f = np.ones((6, 9))
@@ -388,7 +381,7 @@ class Poisson(CommandTest):
         self.assertEqual((result.status, len(result.errors)), (1, 1), result.stderr)
         self.assertIn("f.npy: its mean on the part of the domain that has (0, 5), with what flows in", result.errors[0])
         self.assertIn("(--project)", result.errors[0])
-        text = self.succeed(2, "poisson", *words, "--project")
+        text = self.succeed(0, "poisson", *words, "--project")
         self.assertRegex(text, "domain    48 of 54 points, in 2 parts")
         self.assertRegex(text, "method    mg-cg with black-box multigrid, as points are outside")
 
@@ -415,21 +408,21 @@ class Poisson(CommandTest):
             (3, ("f.npy", "--coefficient", "negative.npy"), r"negative.npy: is -2 at \(3, 1\), expected a finite number above 0"),
             (5, ("f.npy", "--coefficient", "nan.npy"), r"nan.npy: is -?nan at \(3, 1\), expected a finite number above 0"),
             (2, ("inf.npy",), r"inf.npy: is inf at \(2, 5\), expected a finite number"),
-            (2, ("f.npy", "--coefficient", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
+            (0, ("f.npy", "--coefficient", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (0, ("f.npy", "--start", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
-            (2, ("f.npy", "--mask", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
-            (2, ("f.npy", "--mask", "f.npy", "--method", "v"), "f.npy: there are such points, which v can't have, expected jacobi"),
+            (0, ("f.npy", "--mask", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
+            (0, ("f.npy", "--mask", "f.npy", "--method", "v"), "f.npy: there are such points, which v can't have, expected jacobi"),
             (3, ("f.npy", "--mask", "f.npy"), "f.npy: has all points of the box, expected some to be inside"),
             (3, ("f.npy", "--mask", "f.npy", "--outside", "value", "--method", "cg"), "f.npy: has all points of the box"),
             (3, ("f.npy", "--mask", "mask.npy"), r"mask.npy: is nan at \(1, 4\), expected a number"),
-            (2, ("complex.npy",), "complex.npy has elements of c128, expected real ones"),
-            (2, ("empty.npy",), "empty.npy is 0 x 6, expected points"),
-            (2, ("four.npy",), "four.npy: has 4 dimensions; expected one to three"),
+            (0, ("complex.npy",), "complex.npy has elements of c128, expected real ones"),
+            (0, ("empty.npy",), "empty.npy is 0 x 6, expected points"),
+            (0, ("four.npy",), "four.npy: has 4 dimensions; expected one to three"),
             (2, ("f.npy", "--boundary", "0-=value:side.npy"), "side.npy is 5, expected 6, as side 0 of the box is"),
-            (2, ("f.npy", "--boundary", "2=periodic"), "--boundary: names axis 2, expected one below 2"),
-            (2, ("f.npy", "--boundary", "flux", "--at", "nodes"), "--boundary: one of axis 0 has a flux, which cells can have"),
-            (2, ("f.npy", "--spacing", "1,2,3"), "--spacing: 3 numbers are given, expected 1 or 2"),
-            (2, ("f.npy", "--steps-per-exchange", "9999", "--method", "jacobi"), "--steps-per-exchange: is 9999, expected 0 to 1024"),
+            (0, ("f.npy", "--boundary", "2=periodic"), "--boundary: names axis 2, expected one below 2"),
+            (0, ("f.npy", "--boundary", "flux", "--at", "nodes"), "--boundary: one of axis 0 has a flux, which cells can have"),
+            (0, ("f.npy", "--spacing", "1,2,3"), "--spacing: 3 numbers are given, expected 1 or 2"),
+            (0, ("f.npy", "--steps-per-exchange", "9999", "--method", "jacobi"), "--steps-per-exchange: is 9999, expected 0 to 1024"),
             (2, ("missing.npy",), "missing.npy: .*No such file"),
         ]:
             with self.subTest(words):
@@ -468,7 +461,7 @@ class Poisson(CommandTest):
         self.assertIn("warning: iteration limit: ", limited.stderr)
         self.assertIn("u.npy", self.files())
         (self.folder / "u.npy").unlink()
-        diverged = self.run_plait(2, "poisson", "f.npy", "-o", "u.npy", "--method", "jacobi", "--omega", "1.9")
+        diverged = self.run_plait(0, "poisson", "f.npy", "-o", "u.npy", "--method", "jacobi", "--omega", "1.9")
         self.assertEqual((diverged.status, len(diverged.errors)), (1, 1), diverged.stderr)
         self.assertIn("nothing was written", diverged.errors[0])
         self.assertNotIn("u.npy", self.files())
@@ -477,7 +470,7 @@ class Poisson(CommandTest):
 class Resume(CommandTest):
     def test_killed_jobs_end_with_the_same_bits_on_another_number_of_ranks(self):
         self.save("f.npy", np.random.default_rng(1).random((31, 40)))
-        for method, iterations in (("sor", "400"), ("cg", "60"), ("pipelined-cg", "60"), ("v", "5")):
+        for method, iterations in (("sor", "400"), ("pipelined-cg", "60")):
             with self.subTest(method):
                 job = ("poisson", "f.npy", "--method", method, "--tolerance", "1e-14", "--max-iterations")
                 straight = json.loads(self.run_plait(0, *job, iterations, "-o", "expected.npy", "--json").stdout)
@@ -488,12 +481,12 @@ class Resume(CommandTest):
                 self.assertEqual(resumed["resumed_at"], int(half) - 1)
                 self.assertEqual(resumed["errors"], straight["errors"])
                 np.testing.assert_array_equal(self.load("u.npy"), self.load("expected.npy"))
-                other = self.run_plait(2, *job, iterations, *kept, "--resume", "--spacing", "2")
-                self.assertIn("state: is a checkpoint of another job: its spacing was", other.errors[0])
+        other = self.run_plait(0, *job, iterations, *kept, "--resume", "--spacing", "2")
+        self.assertIn("state: is a checkpoint of another job: its spacing was", other.errors[0])
 
     def test_a_job_that_is_killed_again_and_again_ends_with_the_same_bits(self):
         self.save("f.npy", np.random.default_rng(1).random((150, 160)))
-        job = ("poisson", "f.npy", "--method", "jacobi", "--tolerance", "1e-12", "--max-iterations", "4000")
+        job = ("poisson", "f.npy", "--method", "jacobi", "--tolerance", "1e-12", "--max-iterations", "1500")
         self.assertEqual(self.run_plait(0, *job, "-o", "expected.npy", "--quiet").status, 0)
         kills = self.finish_despite_kills(2, "state", *job, "--checkpoint", "state", "--checkpoint-every", "50", "--resume", "-o", "u.npy")
         np.testing.assert_array_equal(self.load("u.npy"), self.load("expected.npy"), f"after {kills} kills")
@@ -506,7 +499,7 @@ class Fftw(CommandTest):
         f = self.save("f.npy", random.standard_normal((9, 12, 10)))
         self.save("k.npy", np.full(f.shape, 3, "f4"))
         sides = "0=periodic,1-=value:2,1+=flux:-1,2=value"
-        for ranks in (0, 2, 5, 12):
+        for ranks in (0, 2, 12):
             text = self.succeed(ranks, "poisson", "f.npy", "--coefficient", "k.npy", "--boundary", sides, "--method", "fft", "-o", f"{ranks}.npy")
             self.assertRegex(text, "iterated  1 iteration in")
             np.testing.assert_array_equal(self.load(f"{ranks}.npy"), self.load("0.npy"))
@@ -528,7 +521,7 @@ class Fftw(CommandTest):
 class Scipy(CommandTest):
     def test_random_problems_have_the_solution_of_a_sparse_direct_solver(self):
         random = np.random.default_rng(11)
-        for n in range(12):
+        for n in range(6):
             dimensions = n % 3 + 1
             shape = tuple(int(e) for e in random.integers(1, (200, 40, 12)[dimensions - 1], dimensions))
             contrast = 10 ** random.uniform(0, 3)
@@ -548,5 +541,5 @@ class Scipy(CommandTest):
                         d = sparse.kron(d, part)
                     axes.append(d.T @ sparse.diags(np.moveaxis(c, 0, axis).ravel()) @ d)
                 expected = spsolve(sparse.csc_matrix(sum(axes)), f.ravel()).reshape(shape)
-                self.succeed(n % 4, "poisson", "f.npy", "--coefficient", "k.npy", "--tolerance", "1e-12", "-o", "u.npy", "--quiet")
+                self.succeed(3 if n % 4 == 0 else 0, "poisson", "f.npy", "--coefficient", "k.npy", "--tolerance", "1e-12", "-o", "u.npy", "--quiet")
                 np.testing.assert_allclose(self.load("u.npy"), expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())

@@ -188,6 +188,8 @@ TEST(PoissonOutside, IsSolvedAlikeByAllMethodsAndByElimination) {
       const Case problem = random_case(seed++, extents, sides, side);
       const std::vector<double> expected = reference(problem);
       for (const Method method : methods) {
+        constexpr std::size_t many = 30;  // which take Jacobi thousands of iterations
+        if (method == Method::jacobi && expected.size() > many) continue;
         SCOPED_TRACE(fmt::format("{}, seed {}, {}", layout::describe(problem.box()), seed - 1, name(method)));
         Options options{.method = method, .limits = {.tolerance = 1e-12, .most_iterations = 200'000}, .project = true};
         options.multigrid.least_points_per_rank = 8;
@@ -207,18 +209,19 @@ TEST(PoissonOutside, IsSolvedAlikeByAllMethodsAndByElimination) {
 
 TEST(PoissonOutside, HasTheSameBitsOnAnyNumberOfRanks) {
   mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
+  const bool is_odd = ranks() % 2 == 1;
   for (const Side side : {Side::flux, Side::value}) {
-    for (const auto& extents : {std::vector<Index>{40, 33}, {13, 12, 9}}) {
-      const Case problem = random_case(7, extents, std::vector<Axis::Sides>(extents.size(), flux), side, 0.2);
-      for (const Method method : methods) {
-        Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 6}, .project = true};
-        options.sums = krylov::Sums::reproducible;
-        options.multigrid.least_points_per_rank = 30;
-        const Solved parts = solve(context, problem, options), whole = solve(alone, problem, options);
-        EXPECT_EQ(parts.u, whole.u) << name(method);
-        EXPECT_EQ(parts.errors, whole.errors) << name(method);
-        EXPECT_EQ(parts.parts, whole.parts);
-      }
+    const bool is_flat = (side == Side::flux) == is_odd;
+    const std::vector<Index> extents = is_flat ? std::vector<Index>{40, 33} : std::vector<Index>{13, 12, 9};
+    const Case problem = random_case(7, extents, std::vector<Axis::Sides>(extents.size(), flux), side, 0.2);
+    for (const Method method : methods) {
+      Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 6}, .project = true};
+      options.sums = krylov::Sums::reproducible;
+      options.multigrid.least_points_per_rank = 30;
+      const Solved parts = solve(context, problem, options), whole = solve(alone, problem, options);
+      EXPECT_EQ(parts.u, whole.u) << name(method);
+      EXPECT_EQ(parts.errors, whole.errors) << name(method);
+      EXPECT_EQ(parts.parts, whole.parts);
     }
   }
 }

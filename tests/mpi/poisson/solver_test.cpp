@@ -44,7 +44,8 @@ std::vector<Method> methods_for(const Case& problem) {
 
 void expect_agreement(bool k_varies) {
   mpi::Context context(test_comm());
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+  const auto first = 4 * static_cast<std::uint64_t>(ranks());  // each number of ranks has problems of its own
+  for (std::uint64_t seed = first; seed < first + 4; ++seed) {
     Random random{seed + (k_varies ? 100 : 0)};
     const Case problem = random_case(random, k_varies);
     const BoxPartition partition = BoxPartition::for_ranks(problem.box(), ranks());
@@ -52,6 +53,8 @@ void expect_agreement(bool k_varies) {
     double size = 0;
     for (const double value : expected) size = std::max(size, std::abs(value));
     for (const Method method : methods_for(problem)) {
+      constexpr Index many = 30;  // which take Jacobi thousands of iterations
+      if (method == Method::jacobi && problem.box().points() > many) continue;
       SCOPED_TRACE(::testing::Message() << "seed " << seed << ", " << layout::describe(problem.box()) << ", method "
                                         << static_cast<int>(method));
       Options options{.method = method, .limits = {.tolerance = 1e-12, .most_iterations = 200'000}, .project = true};
@@ -190,8 +193,8 @@ TEST(Poisson, CyclesHaveTheSameBitsOnAnyNumberOfRanksAndOnAnyPartition) {
           if (k_varies) problem.k.push_back(std::exp(2 * random.real()));
           problem.f.push_back(random.real() - 0.5);
         }
-        for (const Method method : {Method::v_cycles, Method::w_cycles, Method::f_cycles, Method::full_multigrid,
-                                    Method::multigrid_conjugate_gradients}) {
+        for (const Method method : {Method::v_cycles, k_varies ? Method::w_cycles : Method::f_cycles,
+                                    Method::full_multigrid, Method::multigrid_conjugate_gradients}) {
           SCOPED_TRACE(::testing::Message()
                        << layout::describe(problem.box()) << ", nodes " << (points == Points::nodes) << ", k "
                        << k_varies << ", method " << static_cast<int>(method));
@@ -200,11 +203,11 @@ TEST(Poisson, CyclesHaveTheSameBitsOnAnyNumberOfRanksAndOnAnyPartition) {
               .sweeps_before = 1 + (k_varies ? 1 : 0), .sweeps_after = 2, .least_points_per_rank = 30, .most_jump = 0};
           options.sums = krylov::Sums::reproducible;
           const Solved whole = solve(alone, problem, BoxPartition::for_ranks(problem.box(), 1), options);
-          const BoxPartition slabs(problem.box(), {1, extents.size() > 1 ? std::min(context.size(), 5) : 1, 1},
-                                   context.size());
-          for (const BoxPartition& partition : {BoxPartition::for_ranks(problem.box(), ranks()), slabs}) {
-            const Solved parts = solve(context, problem, partition, options);
-            EXPECT_EQ(parts.u, whole.u);
+          EXPECT_EQ(solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()), options).u, whole.u);
+          if (method == Method::v_cycles) {
+            const BoxPartition slabs(problem.box(), {1, extents.size() > 1 ? std::min(context.size(), 5) : 1, 1},
+                                     context.size());
+            EXPECT_EQ(solve(context, problem, slabs, options).u, whole.u);
           }
           EXPECT_LT(whole.errors.back(), 0.1);
         }

@@ -60,7 +60,7 @@ TEST(StepsOfAnExchange, GiveTheBitsOfOneStepAnExchange) {
       SCOPED_TRACE(::testing::Message() << layout::describe(problem.box()) << ", k " << !problem.k.empty() << ", "
                                         << poisson::name(method));
       Options options{.method = method, .sums = krylov::Sums::reproducible, .project = true};
-      for (Index steps = 1; steps <= 8; ++steps) {
+      for (Index steps = 1; steps <= 8; steps += problem.k.empty() ? 1 : 3) {
         options.limits = {.tolerance = 0, .most_iterations = most / steps * steps};
         options.steps_per_exchange = 1;
         const Solved plain = solve(alone, problem, whole, options);
@@ -108,12 +108,13 @@ TEST(StepsOfAnExchange, DivideMessagesByTheirNumberExactly) {
     problem->f.assign(at(problem->box().points()), 1);
     const BoxPartition partition = BoxPartition::for_ranks(problem->box(), ranks());
     for (const Method method : iterations_by_steps) {
+      // As an iteration of one step has: k steps have so many together.
+      const Sent once = sent(context, *problem, partition, method, iterations, 1);
+      EXPECT_EQ(once.messages > 0, ranks() > 1);
       for (Index k = 2; k <= 8; ++k) {
-        const Sent once = sent(context, *problem, partition, method, iterations * k, 1);
         const Sent found = sent(context, *problem, partition, method, iterations, k);
-        EXPECT_EQ(found.messages * k, once.messages) << k << " steps an exchange, " << poisson::name(method);
-        EXPECT_GE(found.bytes, once.bytes);
-        EXPECT_EQ(once.messages > 0, ranks() > 1);
+        EXPECT_EQ(found.messages, once.messages) << k << " steps an exchange, " << poisson::name(method);
+        EXPECT_GE(found.bytes, once.bytes * k);
       }
     }
   }
@@ -167,11 +168,12 @@ TEST(OverRelaxation, FindsTheBestOmegaWhereNoFormulaHolds) {
     Options options{.method = Method::sor, .limits = {.tolerance = 1e-8}, .project = true};
     const Solved found = solve(context, problem, partition, options);
     Index least = found.state.step;
-    for (double omega = 1.5; omega < 1.99; omega += 0.03) {
-      options.omega = omega;
+    for (int i = rank(); i < 17; i += ranks()) {  // ranks share them out
+      options.omega = 1.5 + 0.03 * i;
       const Solved other = solve(alone, problem, BoxPartition::for_ranks(problem.box(), 1), options);
       least = std::min(least, other.state.step);
     }
+    least = mpi::all_reduce(context.comm(), least, mpi::Operation::minimum());
     EXPECT_LE(static_cast<double>(found.state.step), 1.15 * static_cast<double>(least));
   }
 }
