@@ -1,6 +1,7 @@
 #include "plait/partition/partition.hpp"
 
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 
 #include "cli/host/job.hpp"
 #include "cli/partition/graph_input.hpp"
+#include "cli/partition/moved_rows.hpp"
 
 namespace plait::cli {
 
@@ -20,10 +22,12 @@ class PartitionJob : public Job {
     options.describe(
         "Cut a graph into parts of even weight with few edges between them",
         R"(Every part has a vertex and weighs at most (1 + imbalance) of the even share, or the command says why that
-can't be. With --points, geometric cuts are tried, too, and the least cut is kept.
+can't be. With --points, geometric cuts are tried, too, and the least cut is kept. What belongs to the vertices, --move
+deals out to the parts.
 
-Example:
-  mpirun -n 4 plait partition mesh.graph -k 16 --points xyz.npy -o parts.npy --report parts.html)");
+Examples:
+  mpirun -n 4 plait partition mesh.graph -k 16 --points xyz.npy -o parts.npy --report parts.html
+  mpirun -n 4 plait partition mesh.graph -k 16 -o parts.npy --move u.npy --moved u-by-parts.npy)");
     input_.declare(options);
     add_value(options, "-k,--parts", how_.parts, parse_parts, "COUNT", "How many parts")->required();
     add_numbers_output(options, output_, "The part of each vertex");
@@ -33,10 +37,12 @@ Example:
         options, "--method", how_.method,
         named({Method::best, Method::multilevel, Method::orb, Method::inertial, Method::hilbert, Method::morton}),
         "METHOD", "How to begin: {}; all but multilevel need --points, and all are refined");
+    moved_rows_.declare(options, "by their numbers");
     options.host({.machine = false, .page = "the parts and how they touch"});
   }
 
   void check() override {
+    moved_rows_.check();
     if (how_.method == partition::Method::best || how_.method == partition::Method::multilevel || input_.has_points()) {
       return;
     }
@@ -44,11 +50,18 @@ Example:
         fmt::format("--method is {}, but --points is missing, the places of the vertices", name(how_.method)));
   }
 
+  std::vector<Index> prepare(Work& work) override {
+    moved_rows_.describe(work);
+    return {};
+  }
+
   void run(Work& work) override {
     input_.read(work);
+    moved_rows_.expect_rows(work, input_.view().vertices());
     work.meter.stage("partitioning", 0, 0);
     seconds_ = work.timed([&] { result_ = partition::partition(work.context, input_.view(), input_.points(), how_); });
     write_numbers(work, output_, result_.part);
+    moved_rows_.move(work, {}, result_.part);
     quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
   }
 
@@ -60,6 +73,7 @@ Example:
     GraphInput::report_quality(report, quality_, how_.imbalance);
     report.fact("seed", how_.seed);
     report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));
+    moved_rows_.report(report);
     report.line("total", seconds_text(report.fact("seconds", work.seconds)));
     report.line("output", report.fact("output.path", output_));
     report.fact_or_null("report", settings.page);
@@ -69,6 +83,7 @@ Example:
 
  private:
   GraphInput input_;
+  MovedRows moved_rows_;
   partition::Options how_;
   std::string output_;
   partition::Partition result_;

@@ -13,6 +13,7 @@
 
 #include "cli/host/job.hpp"
 #include "cli/partition/graph_input.hpp"
+#include "cli/partition/moved_rows.hpp"
 #include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/plane.hpp"
 
@@ -27,10 +28,12 @@ class RepartitionJob : public Job {
     options.describe(
         "Balance the parts of a graph again, and trade the cut for what moves",
         R"(The ways to do that of which none other has both less cut and less moved are printed. Of those that move as
-much as --moved-at-most allows, the one with the least cut is written.
+much as --moved-at-most allows, the one with the least cut is written. What belongs to the vertices, --move brings to
+where the new parts have it.
 
-Example:
-  mpirun -n 4 plait repartition mesh.graph --from old.npy --weights w.npy --moved-at-most 10% -o new.npy)");
+Examples:
+  mpirun -n 4 plait repartition mesh.graph --from old.npy --weights w.npy --moved-at-most 10% -o new.npy
+  mpirun -n 4 plait repartition mesh.graph --from old.npy --weights w.npy -o new.npy --move u.h5:/u --moved new.h5:/u)");
     input_.declare(options);
     options.reads("--from", from_, "The parts so far: a .npy vector, or a number a line")->required();
     add_value(options, "-k,--parts", parts_, parse_parts, "COUNT",
@@ -40,11 +43,22 @@ Example:
     add_value(
         options, "--moved-at-most", how_.most_moved, [](const std::string& text) { return parse_share(text); }, "SHARE",
         "How much of the data may move, as 10% or 0.1; all by default");
+    moved_rows_.declare(options, "as --move-order says");
+    add_choice(options, "--move-order", move_order_, {{"parts", RowOrder::parts}, {"vertices", RowOrder::vertices}},
+               "ORDER", "How rows of --move follow each other: {}, where parts are those of --from, part 0 first");
     options.host({.machine = false, .page = "the parts, how they touch, and the ways to choose from"});
+  }
+
+  void check() override { moved_rows_.check(); }
+
+  std::vector<Index> prepare(Work& work) override {
+    moved_rows_.describe(work);
+    return {};
   }
 
   void run(Work& work) override {
     input_.read(work, from_);
+    moved_rows_.expect_rows(work, input_.view().vertices());
     const auto old = input_.parts();
     const int old_parts = old.empty() ? 1 : std::ranges::max(old) + 1;
     how_.parts = parts_.value_or(old_parts);
@@ -52,6 +66,7 @@ Example:
     seconds_ =
         work.timed([&] { result_ = partition::repartition(work.context, input_.view(), input_.points(), old, how_); });
     write_numbers(work, output_, result_.part);
+    moved_rows_.move(work, move_order_ == RowOrder::parts ? old : std::span<const int>(), result_.part);
     quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
     before_ = partition::quality_of(input_.view(), old, old_parts);
     for (Index v = 0; v < input_.view().vertices(); ++v) sizes_ += input_.view().size(v);
@@ -80,6 +95,7 @@ Example:
     report.tile(fmt::format("{}", before_.cut), fmt::format("the cut before, of {}", counted(before_.parts, "part")));
     report.fact("seed", how_.seed);
     report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));
+    moved_rows_.report(report);
     report.line("total", seconds_text(report.fact("seconds", work.seconds)));
     report.line("output", report.fact("output.path", output_));
     report.fact_or_null("report", settings.page);
@@ -119,6 +135,8 @@ Example:
   }
 
   GraphInput input_;
+  MovedRows moved_rows_;
+  RowOrder move_order_ = RowOrder::parts;
   partition::RepartitionOptions how_;
   std::optional<int> parts_;
   std::string from_;

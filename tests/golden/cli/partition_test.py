@@ -164,3 +164,49 @@ class Partition(CommandTest):
         old[7] = 1024
         self.save("old.npy", old)
         self.assertIn("old.npy: vertex 7 is in part 1024; expected", self.run_plait(3, *words, "-k", "4").stdout)
+
+    def test_rows_go_with_their_vertices(self):
+        self.write("g.graph", grid(9, 7))
+        random = np.random.default_rng(4)
+        for ranks, values in (
+            (0, random.standard_normal((63, 3))),
+            (5, random.integers(0, 99, 63, dtype="u1")),
+            (2, random.standard_normal((63, 2, 4)) + 1j),
+            (3, np.asfortranarray(random.standard_normal((63, 4)).astype("f4"))),
+        ):
+            self.save("u.npy", values)
+            self.succeed(ranks, "partition", "g.graph", "-k", "5", "-o", "old.npy", "--move", "u.npy", "--moved", "by-old.npy")
+            old = np.load(self.folder / "old.npy")
+            by_old = values[np.argsort(old, kind="stable")]
+            np.testing.assert_array_equal(np.load(self.folder / "by-old.npy"), by_old, strict=True)
+            self.save("w.npy", np.where(np.arange(63) < 20, 5, 1))
+            words = ("repartition", "g.graph", "--from", "old.npy", "--weights", "w.npy", "-o", "new.npy", "--json")
+            report = json.loads(self.succeed(ranks, *words, "--move", "by-old.npy", "--moved", "by-old.npy", "--rows", "rows.npy"))
+            by_new = values[np.argsort(np.load(self.folder / "new.npy"), kind="stable")]
+            rows = np.load(self.folder / "rows.npy")
+            np.testing.assert_array_equal(np.load(self.folder / "by-old.npy"), by_new, strict=True)
+            np.testing.assert_array_equal(by_old[rows], by_new)
+            self.assertEqual(report["move"]["rows"], int((rows != np.arange(63)).sum()))
+            self.succeed(ranks, *words, "--move", "u.npy", "--move-order", "vertices", "--moved", "by-new.npy")
+            np.testing.assert_array_equal(np.load(self.folder / "by-new.npy"), by_new, strict=True)
+
+    def test_rows_that_are_none_of_the_vertices_are_refused_before_anything_is_written(self):
+        self.write("g.graph", grid(3, 2))
+        words = ("partition", "g.graph", "-k", "2", "-o", "p.npy", "--move", "u.npy", "--moved", "v.npy")
+        for values, reason in (
+            (np.zeros((5, 2)), "u.npy: has 5 rows; expected 6, one for each vertex"),
+            (np.zeros((6, 2, 2), order="F"), "u.npy: is 6 x 2 x 2 in Fortran order; expected C order"),
+        ):
+            self.save("u.npy", values)
+            for ranks in (0, 3):
+                result = self.run_plait(ranks, *words)
+                self.assertEqual(result.status, 1)
+                self.assertIn(reason, result.stderr)
+                self.assertEqual(self.files(), {"g.graph", "u.npy"})
+        for words, reason in (
+            (("--move", "u.npy"), "--move is given, but --moved is missing"),
+            (("--rows", "r.npy"), "--rows is given, but --move is missing"),
+        ):
+            result = self.run_plait(0, "partition", "g.graph", "-k", "2", "-o", "p.npy", *words)
+            self.assertEqual(result.status, 2)
+            self.assertIn(reason, result.stderr)

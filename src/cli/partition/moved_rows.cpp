@@ -1,0 +1,207 @@
+#include "cli/partition/moved_rows.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "plait/base/random.hpp"
+#include "plait/base/rounding.hpp"
+#include "plait/base/stopwatch.hpp"
+#include "plait/io/slab.hpp"
+
+#include "cli/partition/graph_input.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+/// The row of each vertex in a file of which the rows are sorted by parts; without parts, by the numbers of vertices.
+std::vector<Index> rows_by(std::span<const int> part, Index vertices) {
+  std::vector<Index> row(at(vertices));
+  if (part.empty()) {
+    std::iota(row.begin(), row.end(), Index{0});
+    return row;
+  }
+  std::vector<Index> next(at(std::ranges::max(part) + 1));
+  for (const int p : part) ++next[at(p)];
+  std::exclusive_scan(next.begin(), next.end(), next.begin(), Index{0});
+  std::ranges::transform(part, row.begin(), [&](int p) { return next[at(p)]++; });
+  return row;
+}
+
+/// The rows of the vertices in the slabs of two files.
+class Dealing {
+ public:
+  Dealing(const layout::Layout& slab, int rank, std::span<const int> part_before, std::span<const int> part_after)
+      : slab_(slab),
+        rank_(rank),
+        begin_(io::elements_before(slab, rank) / std::max(Index{1}, slab.shape().columns)),
+        before_(rows_by(part_before, slab.shape().rows)),
+        after_(rows_by(part_after, slab.shape().rows)) {}
+
+  [[nodiscard]] std::span<const Index> before() const noexcept { return before_; }
+  [[nodiscard]] std::span<const Index> after() const noexcept { return after_; }
+
+  /// A tile for each two ranks, with the rows that one of them has before and the other one after, by the numbers of
+  /// vertices: held by the former, and by the latter.
+  [[nodiscard]] std::pair<layout::Layout, layout::Layout> layouts() const {
+    const auto ranks = static_cast<Index>(slab_.ranks());
+    std::vector<Index> splits(at(ranks * ranks + 1));
+    for (std::size_t v = 0; v < before_.size(); ++v) ++splits[at(owner(before_[v]) * ranks + owner(after_[v]) + 1)];
+    std::inclusive_scan(splits.begin(), splits.end(), splits.begin());
+    std::vector<int> from;
+    std::vector<int> to;
+    for (Index tile = 0; tile < ranks * ranks; ++tile) {
+      from.push_back(static_cast<int>(tile / ranks));
+      to.push_back(static_cast<int>(tile % ranks));
+    }
+    const auto layout = [&](std::vector<int> owners) {
+      return layout::Layout::custom(splits, {0, slab_.shape().columns}, std::move(owners), slab_.storage());
+    };
+    return {layout(std::move(from)), layout(std::move(to))};
+  }
+
+  /// Calls f(vertex, row in the slab, the rank that has it in the other file) for this rank's rows of one of them.
+  template <class F>
+  void for_each(bool is_before, F&& f) const {
+    const auto& own = is_before ? before_ : after_;
+    const auto& other = is_before ? after_ : before_;
+    for (std::size_t v = 0; v < own.size(); ++v) {
+      if (owner(own[v]) == rank_) f(static_cast<Index>(v), own[v] - begin_, owner(other[v]));
+    }
+  }
+
+ private:
+  [[nodiscard]] Index owner(Index row) const { return slab_.rows().part_of(row); }
+
+  layout::Layout slab_;
+  int rank_;
+  Index begin_;
+  std::vector<Index> before_;
+  std::vector<Index> after_;
+};
+
+/// Brings each row to where it is after.
+template <class T>
+void deal(Work& work, const Dealing& dealing, const layout::DistributedMatrix<T>& from,
+          layout::DistributedMatrix<T>& to) {
+  const auto [sent, received] = mpi::agreed(work.context, [&] { return dealing.layouts(); });
+  auto packed = work.allocated<T>(sent, "rows to send");
+  auto unpacked = work.allocated<T>(received, "rows that were sent");
+  const Index columns = from.layout().shape().columns;
+  const auto row = [&](auto& tile, Index i) { return tile.data() + i * columns; };
+  std::vector<Index> next(at(work.context.size()));
+  dealing.for_each(true, [&](Index, Index i, Index rank) {
+    std::copy_n(row(from.const_tiles()[0], i), columns, row(packed.tiles()[at(rank)], next[at(rank)]++));
+  });
+  redistribute::Redistribution(work.context, sent, received).execute(packed, unpacked);
+  std::ranges::fill(next, 0);
+  dealing.for_each(false, [&](Index, Index i, Index rank) {
+    std::copy_n(row(unpacked.const_tiles()[at(rank)], next[at(rank)]++), columns, row(to.tiles()[0], i));
+  });
+}
+
+/// A sum over vertices of what their rows hold: another one, if a row is that of another vertex. Collective.
+template <class T>
+std::uint64_t checksum(mpi::Context& context, const Dealing& dealing, bool is_before,
+                       const layout::DistributedMatrix<T>& slab) {
+  const auto& tile = slab.const_tiles()[0];
+  std::uint64_t sum = 0;
+  dealing.for_each(is_before, [&](Index v, Index i, Index) {
+    auto hash = static_cast<std::uint64_t>(v);
+    for (Index c = 0; c < tile.columns(); ++c) {
+      const T& element = tile(i, c);
+      for (std::size_t byte = 0; byte < sizeof(T); byte += sizeof hash) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, reinterpret_cast<const char*>(&element) + byte, std::min(sizeof word, sizeof(T) - byte));
+        hash = random_bits(hash, word);
+      }
+    }
+    sum += hash;
+  });
+  return mpi::all_reduce(context.comm(), sum, mpi::Operation::sum());
+}
+
+}  // namespace
+
+void MovedRows::declare(Options& options, const std::string& before) {
+  options.reads("--move", input_,
+                fmt::format("What belongs to the vertices: {} with a row for each, {}", matrix_file, before));
+  options.writes("--moved", output_, kind::matrix,
+                 "The rows of --move as the new parts have them, those of part 0 first, each part's by the numbers of "
+                 "vertices: a .npy or HDF5 file",
+                 {"--move"});
+  options.writes("--rows", rows_path_, kind::list, "The row of --move that each row of --moved is");
+}
+
+void MovedRows::check() const {
+  if (are_wanted() && output_.empty()) throw UsageError("--move is given, but --moved is missing: the file to write");
+  if (are_wanted()) return;
+  for (const auto& [option, path] : {std::pair("--moved", &output_), std::pair("--rows", &rows_path_)}) {
+    if (!path->empty()) throw UsageError(fmt::format("{} is given, but --move is missing: the rows to move", option));
+  }
+}
+
+void MovedRows::describe(Work& work) {
+  if (!are_wanted()) return;
+  file_ = io::describe_file(work.context, input_, io::arrays);
+  mpi::agreed(work.context, [&] {
+    if (file_.extents.dimensions < 3 || file_.order == StorageOrder::row_major) return;
+    throw FileError(fmt::format("{}: is {} in Fortran order; expected C order, where what is of a vertex lies together",
+                                input_, io::to_string(file_.extents)));
+  });
+}
+
+void MovedRows::expect_rows(Work& work, Index vertices) const {
+  if (!are_wanted()) return;
+  mpi::agreed(work.context, [&] {
+    if (file_.shape.rows == vertices) return;
+    throw FileError(fmt::format("{}: has {}; expected {}, one for each vertex", input_,
+                                counted(file_.shape.rows, "row"), vertices));
+  });
+  work.expect_memory(
+      {quotient_up(layout::elements(file_.shape), work.context.size()) * 2 * io::bytes(file_.dtype) + 100 * vertices});
+}
+
+void MovedRows::move(Work& work, std::span<const int> before, std::span<const int> after) {
+  if (!are_wanted()) return;
+  const Stopwatch watch;
+  io::with_dtype(file_.dtype, [&]<class T>() {
+    const auto slab = mpi::agreed(
+        work.context, [&] { return io::slab_layout(file_.shape, StorageOrder::row_major, work.context.size()); });
+    const auto from = work.read_matrix<T>(input_, file_, slab, input_);
+    auto to = work.allocated<T>(slab, output_);
+    const auto dealing = mpi::agreed(work.context, [&] { return Dealing(slab, work.context.rank(), before, after); });
+    work.meter.stage("moving " + input_, 0, 0);
+    deal(work, dealing, from, to);
+    if (checksum(work.context, dealing, true, from) != checksum(work.context, dealing, false, to)) {
+      throw Error(ErrorKind::other, "the check failed: rows are not those of their vertices; they were not written");
+    }
+    std::vector<int> origin(after.size());
+    moved_ = 0;
+    for (std::size_t v = 0; v < after.size(); ++v) {
+      origin[at(dealing.after()[v])] = static_cast<int>(dealing.before()[v]);
+      moved_ += dealing.after()[v] != dealing.before()[v] ? 1 : 0;
+    }
+    work.write(output_, to.layout(), Index{sizeof(T)}, [&](const io::Progress& progress) {
+      io::write_matrix_file(work.context, output_, file_.extents, to, progress);
+    });
+    if (!rows_path_.empty()) write_numbers(work, rows_path_, origin);
+  });
+  seconds_ = watch.seconds();
+}
+
+void MovedRows::report(Report& report) const {
+  if (!are_wanted()) return;
+  report.fact("move.path", input_);
+  report.fact_or_null("move.rows_path", rows_path_);
+  report.fact("move.rows", moved_);
+  report.line("rows", fmt::format("{} to {}: {} of {} elsewhere, each checked to be that of its vertex; {}", input_,
+                                  report.fact("move.output", output_), moved_, counted(file_.shape.rows, "row"),
+                                  seconds_text(report.fact("move.seconds", seconds_))));
+}
+
+}  // namespace plait::cli

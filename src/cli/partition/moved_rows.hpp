@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/io/file_kind.hpp"
+
+#include "cli/host/job.hpp"
+
+namespace plait::cli {
+
+/// How rows of a file follow each other, one for each vertex: by the numbers of the vertices, or those of part 0
+/// first, then of part 1, and within a part by number.
+enum class RowOrder : unsigned char { vertices, parts };
+
+/// A file with a row for each vertex, of which the rows go to where new parts have them.
+class MovedRows {
+ public:
+  /// Declares --move, --moved and --rows.
+  /// \param before  how the rows of --move follow each other, in words
+  void declare(Options& options, const std::string& before);
+  /// \throws UsageError  one of them lacks another one
+  void check() const;
+  [[nodiscard]] bool are_wanted() const noexcept { return !input_.empty(); }
+
+  /// Reads the header. Collective.
+  void describe(Work& work);
+  /// \throws ArgumentError  on every rank: there are not as many rows as vertices
+  void expect_rows(Work& work, Index vertices) const;
+  /// Reads, moves and writes the rows. Collective.
+  /// \param before  the part of each vertex by which rows are sorted so far; empty: by the numbers of vertices
+  /// \throws Error  on every rank
+  void move(Work& work, std::span<const int> before, std::span<const int> after);
+  void report(Report& report) const;
+
+ private:
+  std::string input_, output_, rows_path_;
+  io::MatrixFile file_;
+  Index moved_ = 0;  // rows that are elsewhere
+  double seconds_ = 0;
+};
+
+}  // namespace plait::cli
