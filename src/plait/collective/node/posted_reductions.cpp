@@ -27,7 +27,7 @@ namespace plait::collective {
 
 namespace {
 
-constexpr Index line = 64;
+constexpr Index cache_line = 64;
 constexpr Index page = 4096;
 constexpr Index piece_bytes = Index{128} << 10;
 
@@ -47,14 +47,14 @@ struct Agreed {
 };
 
 /// In front of an operand in shared memory; behind it, a flag for each piece that is combined, then the operand.
-struct alignas(line) Block {
+struct alignas(cache_line) Block {
   std::atomic<int> readers;       // that have yet to read the operand
   std::atomic<Index> next_piece;  // not yet taken by any rank
   Index flags;                    // how many there are
   Agreed agreed;
 
   [[nodiscard]] static Index header_bytes(Index flags) {
-    return rounded_up(static_cast<Index>(sizeof(Block)) + flags, line);
+    return rounded_up(static_cast<Index>(sizeof(Block)) + flags, cache_line);
   }
   [[nodiscard]] std::atomic_ref<unsigned char> is_combined(Index piece) {
     return std::atomic_ref(*(reinterpret_cast<unsigned char*>(this + 1) + piece));
@@ -164,7 +164,7 @@ void PostedReductions::Memory::leave(std::uint64_t call, const std::byte* operan
   if (entry == Directory::most) throw OutOfMemory("memory of the node: too many reductions are under way at once");
 
   auto before = live.begin();
-  const Index whole = rounded_up(Block::header_bytes(flags) + agreed.bytes, line);
+  const Index whole = rounded_up(Block::header_bytes(flags) + agreed.bytes, cache_line);
   const Index begin = place_for(whole, before);
   live.insert(before, {begin, begin + whole, entry});
   auto* const block = new (base(rank) + begin) Block{readers, 0, flags, agreed};
