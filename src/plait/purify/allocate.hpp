@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <new>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,6 +26,14 @@ template <class T>
                                     layout::to_string(layout.shape())));
     }
   });
+}
+
+/// A vector that is whole on every rank. Collective over the context.
+///
+/// \throws OutOfMemory  on all ranks
+template <class T>
+[[nodiscard]] std::vector<T> allocate_vector(mpi::Context& context, std::size_t n) {
+  return mpi::agreed(context, [&] { return std::vector<T>(n); });
 }
 
 }  // namespace plait::purify

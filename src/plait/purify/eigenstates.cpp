@@ -87,12 +87,14 @@ Index eigenstates_bytes(const layout::Layout& layout, int rank, bool has_overlap
 template <class T>
 Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s)
     : context_(context),
-      layout_(eigenstates_layout(h.layout().shape().rows, context.size())),
-      vectors_(mpi::agreed(context, [&] {
-        expect_eigensolver(layout_);
-        expect_countable<T>(layout_);
-        return Matrix<T>(layout_, context.rank());
-      })) {
+      layout_(mpi::agreed(context,
+                          [&] {
+                            auto layout = eigenstates_layout(h.layout().shape().rows, context.size());
+                            expect_eigensolver(layout);
+                            expect_countable<T>(layout);
+                            return layout;
+                          })),
+      vectors_(allocate<T>(context, layout_)) {
   if (layout_.shape().rows == 0) return;
   const bool is_of_one = layout_.ranks() == 1;
   threads_ = is_of_one ? std::numeric_limits<int>::max()  // all that it may run on, as the others sleep
@@ -101,13 +103,13 @@ Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Mat
   auto a = moved(context, h, layout_);
   std::optional<Matrix<T>> overlap;
   if (s != nullptr) overlap = moved(context, *s, layout_);
-  std::vector<typename Eigensolver<T>::Real> values(static_cast<std::size_t>(layout_.shape().rows));
+  auto values = allocate_vector<typename Eigensolver<T>::Real>(context, static_cast<std::size_t>(layout_.shape().rows));
   {
     const dense::BlasThreads threads(threads_);
     solver_->solve(a, overlap ? &*overlap : nullptr, vectors_, values);
   }
   mpi::broadcast(context_.comm(), std::span(values), 0);
-  values_.assign(values.begin(), values.end());
+  mpi::agreed(context, [&] { values_.assign(values.begin(), values.end()); });
   expect_squares(std::max(std::abs(values_.front()), std::abs(values_.back())));  // of which checks consist
 }
 
@@ -117,21 +119,21 @@ void Eigenstates<T>::weigh(std::span<const double> weights, Matrix<T>& d) {
   auto sum = allocate<T>(context_, layout_);
   {
     auto scaled = allocate<T>(context_, layout_);
+    const auto tiles = mpi::agreed(context_, [&] { return layout_.tiles_of(context_.rank()); });
     const auto sign = [](double weight) { return weight > 0 ? 1 : weight < 0 ? -1 : 0; };
     for (std::size_t t = 0; t < scaled.tiles().size(); ++t) {
       std::ranges::fill_n(sum.tiles()[t].data(), sum.tiles()[t].span(), T{});
       const auto& from = vectors_.const_tiles()[t];
       const auto& to = scaled.tiles()[t];
-      layout_.columns().for_each_segment(
-          layout_.tiles_of(context_.rank())[t].position.column, [&](const layout::Segment& segment) {
-            for (Index j = 0; j < segment.length; ++j) {
-              const double weight = weights[static_cast<std::size_t>(segment.global + j)];
-              const auto factor = static_cast<Real>(std::sqrt(std::abs(weight)));
-              for (Index i = 0; i < from.rows(); ++i) {
-                to(i, segment.local + j) = factor * from(i, segment.local + j);
-              }
-            }
-          });
+      layout_.columns().for_each_segment(tiles[t].position.column, [&](const layout::Segment& segment) {
+        for (Index j = 0; j < segment.length; ++j) {
+          const double weight = weights[static_cast<std::size_t>(segment.global + j)];
+          const auto factor = static_cast<Real>(std::sqrt(std::abs(weight)));
+          for (Index i = 0; i < from.rows(); ++i) {
+            to(i, segment.local + j) = factor * from(i, segment.local + j);
+          }
+        }
+      });
     }
     // An update of one triangle for each run of states whose weights have one sign.
     const dense::BlasThreads threads(threads_);

@@ -8,7 +8,8 @@
 #include "plait/base/contract.hpp"
 #include "plait/collective/calls.hpp"
 #include "plait/collective/reproducible_sum.hpp"
-#include "plait/mpi/collectives.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/purify/allocate.hpp"
 #include "plait/purify/lines.hpp"
 #include "plait/simd/exact/exact_sum.hpp"
 
@@ -48,6 +49,14 @@ std::array<double, Count> summed(mpi::Context& context, std::array<ExactSum, Cou
   std::array<double, Count> result{};
   std::ranges::transform(sums, result.begin(), [](const ExactSum& sum) { return sum.template rounded<double>(); });
   return result;
+}
+
+/// Calls f(index in the whole matrix, index in the tile) for what a part of an axis holds.
+template <class F>
+void for_each_index(const layout::Axis& axis, Index part, F&& f) {
+  axis.for_each_segment(part, [&](const layout::Segment& segment) {
+    for (Index i = 0; i < segment.length; ++i) f(segment.global + i, segment.local + i);
+  });
 }
 
 template <class T>
@@ -118,10 +127,12 @@ Measures measure(mpi::Context& context, const Matrix<T>& x, const Matrix<T>& x2,
     sums[4].add(fourth);
     sums[5].add(energy);
   });
-  for_each_diagonal(x.layout(), x.rank(), [&](std::size_t t, Index row, Index column, Index) {
-    const double value = std::real(x.const_tiles()[t](row, column));
-    sums[0].add(value);
-    sums[1].add(value - std::real(x2.const_tiles()[t](row, column)));
+  mpi::agreed(context, [&] {
+    for_each_diagonal(x.layout(), x.rank(), [&](std::size_t t, Index row, Index column, Index) {
+      const double value = std::real(x.const_tiles()[t](row, column));
+      sums[0].add(value);
+      sums[1].add(value - std::real(x2.const_tiles()[t](row, column)));
+    });
   });
   const auto all = summed(context, sums);
   return {all[0], all[1], std::sqrt(all[2]), all[3], all[4], all[5]};
@@ -143,8 +154,10 @@ double inner_product(mpi::Context& context, const Matrix<T>& a, const Matrix<T>&
 template <class T>
 double trace(mpi::Context& context, const Matrix<T>& a) {
   std::array<ExactSum, 1> sum;
-  for_each_diagonal(a.layout(), a.rank(), [&](std::size_t t, Index row, Index column, Index) {
-    sum[0].add(std::real(a.const_tiles()[t](row, column)));
+  mpi::agreed(context, [&] {
+    for_each_diagonal(a.layout(), a.rank(), [&](std::size_t t, Index row, Index column, Index) {
+      sum[0].add(std::real(a.const_tiles()[t](row, column)));
+    });
   });
   return summed(context, sum)[0];
 }
@@ -165,30 +178,31 @@ double distance(mpi::Context& context, const Matrix<T>& a, const Matrix<T>& b) {
 template <class T>
 void apply(mpi::Context& context, const Matrix<T>& a, std::span<const T> x, std::span<T> y) {
   std::ranges::fill(y, T{});
-  const auto extents = a.layout().tiles_of(a.rank());
-  const auto tiles = a.const_tiles();
-  std::vector<T> from;
-  std::vector<T> to;
-  for (std::size_t t = 0; t < tiles.size(); ++t) {
-    const auto& tile = tiles[t];
+  const auto extents = mpi::agreed(context, [&] { return a.layout().tiles_of(a.rank()); });
+  for (std::size_t t = 0; t < extents.size(); ++t) {
+    const auto& tile = a.const_tiles()[t];
     if (tile.empty()) continue;
-    const auto rows = indices_of(a.layout().rows(), extents[t].position.row);
-    const auto columns = indices_of(a.layout().columns(), extents[t].position.column);
-    from.resize(columns.size());
-    to.assign(rows.size(), T{});
-    std::ranges::transform(columns, from.begin(), [&](Index i) { return x[static_cast<std::size_t>(i)]; });
-    for (Index l = 0; l < tile.major_extent(); ++l) {
-      const T* const values = line(tile, l);
-      if (tile.order() == StorageOrder::column_major) {
-        const T factor = from[static_cast<std::size_t>(l)];
-        for (std::size_t i = 0; i < to.size(); ++i) to[i] += values[i] * factor;
-      } else {
-        T sum{};
-        for (std::size_t j = 0; j < from.size(); ++j) sum += values[j] * from[j];
-        to[static_cast<std::size_t>(l)] = sum;
-      }
-    }
-    for (std::size_t i = 0; i < to.size(); ++i) y[static_cast<std::size_t>(rows[i])] += to[i];
+    const auto [row, column] = extents[t].position;
+    const bool by_columns = tile.order() == StorageOrder::column_major;
+    const layout::Axis& lines = by_columns ? a.layout().columns() : a.layout().rows();
+    const layout::Axis& along = by_columns ? a.layout().rows() : a.layout().columns();
+    for_each_index(lines, by_columns ? column : row, [&](Index number, Index local) {
+      const T* const values = line(tile, local);
+      T& own = y[static_cast<std::size_t>(number)];
+      const T factor = x[static_cast<std::size_t>(number)];
+      along.for_each_segment(by_columns ? row : column, [&](const layout::Segment& segment) {
+        const T* const from = values + segment.local;
+        if (by_columns) {
+          T* const to = y.data() + segment.global;
+          for (Index i = 0; i < segment.length; ++i) to[i] += from[i] * factor;
+        } else {
+          const T* const with = x.data() + segment.global;
+          T sum{};
+          for (Index i = 0; i < segment.length; ++i) sum += from[i] * with[i];
+          own += sum;
+        }
+      });
+    });
   }
   collective::allreduce(context, numbers_of(y), simd::ReduceOperation::sum);
 }
@@ -196,7 +210,7 @@ void apply(mpi::Context& context, const Matrix<T>& a, std::span<const T> x, std:
 template <class T>
 RowDiscs gershgorin(mpi::Context& context, const Matrix<T>& a) {
   const auto n = static_cast<std::size_t>(a.layout().shape().rows);
-  std::vector<double> sums(2 * n);  // of the radii, then the centres
+  auto sums = allocate_vector<double>(context, 2 * n);  // of the radii, then the centres
   a.for_each_element([&](Index row, Index column, const T& element) {
     const auto i = static_cast<std::size_t>(row);
     if (row == column) {

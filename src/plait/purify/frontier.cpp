@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/lanczos.hpp"
 #include "plait/purify/spectrum.hpp"
@@ -64,8 +65,8 @@ Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Oc
   constexpr double least = 1e-9;   // what is nearer to 0 is hidden by noise
   constexpr double most = 0.09;    // and what is further away is not told apart
   const auto n = static_cast<std::size_t>(x.layout().shape().rows);
-  std::vector<T> first(n);
-  std::vector<T> second(n);
+  auto first = allocate_vector<T>(context, n);
+  auto second = allocate_vector<T>(context, n);
   const auto times_signed_error = [&](std::span<const T> v, std::span<T> result) {
     apply(context, x, v, std::span<T>(first));
     apply(context, x, std::span<const T>(first), std::span<T>(second));
@@ -77,7 +78,7 @@ Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Oc
     return (end > least && residual <= enough * end) || (end <= least && residual <= least);
   };
   const RitzValues found = lanczos<T>(
-      static_cast<Index>(n), most_steps,
+      context, static_cast<Index>(n), most_steps,
       [&](const RitzValues& ritz) {
         return is_known(ritz.high, ritz.high_residual) && is_known(-ritz.low, ritz.low_residual);
       },
@@ -106,7 +107,7 @@ Frontier frontier_of_density(mpi::Context& context, const Matrix<T>& h, const Ma
                              Index most_steps) {
   const Index n = h.layout().shape().rows;
   const auto times_h = [&](std::span<const T> x, std::span<T> y) { apply(context, h, x, y); };
-  std::vector<T> projected(static_cast<std::size_t>(n));
+  auto projected = allocate_vector<T>(context, static_cast<std::size_t>(n));
   const auto into_occupied = [&](std::span<T> x) {
     apply(context, d, std::span<const T>(x.data(), x.size()), std::span<T>(projected));
     std::ranges::copy(projected, x.begin());
@@ -116,9 +117,11 @@ Frontier frontier_of_density(mpi::Context& context, const Matrix<T>& h, const Ma
     for (std::size_t i = 0; i < x.size(); ++i) x[i] -= projected[i];
   };
   const RitzValues occupied = lanczos<T>(
-      n, most_steps, [&](const RitzValues& ritz) { return ritz.high_residual <= tolerance; }, times_h, into_occupied);
+      context, n, most_steps, [&](const RitzValues& ritz) { return ritz.high_residual <= tolerance; }, times_h,
+      into_occupied);
   const RitzValues empty = lanczos<T>(
-      n, most_steps, [&](const RitzValues& ritz) { return ritz.low_residual <= tolerance; }, times_h, into_empty);
+      context, n, most_steps, [&](const RitzValues& ritz) { return ritz.low_residual <= tolerance; }, times_h,
+      into_empty);
   Frontier frontier{-infinity, 0, infinity, 0};
   if (!occupied.empty) {
     frontier.highest_occupied = occupied.high;
@@ -144,8 +147,8 @@ Interval frontier_near_density(mpi::Context& context, const Matrix<T>& h, const 
         states, std::isfinite(error) ? fmt::format("about {:.2g}", error) : "beyond the range of numbers", occupied));
   }
   // d h (1-d) h d, whose highest eigenvalue is the square of the norm.
-  std::vector<T> first(static_cast<std::size_t>(n));
-  std::vector<T> second(static_cast<std::size_t>(n));
+  auto first = allocate_vector<T>(context, static_cast<std::size_t>(n));
+  auto second = allocate_vector<T>(context, static_cast<std::size_t>(n));
   const auto coupling_twice = [&](std::span<const T> x, std::span<T> y) {
     apply(context, d, x, std::span<T>(first));
     apply(context, h, std::span<const T>(first), std::span<T>(second));
@@ -154,7 +157,7 @@ Interval frontier_near_density(mpi::Context& context, const Matrix<T>& h, const 
     apply(context, h, std::span<const T>(second), std::span<T>(first));
     apply(context, d, std::span<const T>(first), y);
   };
-  const RitzValues squares = lanczos<T>(n, 20, {}, coupling_twice);
+  const RitzValues squares = lanczos<T>(context, n, 20, {}, coupling_twice);
   const double share = lanczos_error(n, squares.steps);
   const double by_chance = share < 1 ? squares.high / (1 - share) : infinity;  // as no square is negative
   const double coupling = std::sqrt(std::max(0.0, std::min(squares.high + squares.coupling, by_chance)));

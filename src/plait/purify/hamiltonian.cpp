@@ -36,10 +36,10 @@ struct Place {
   Index number = std::numeric_limits<Index>::max();  // row · columns + column
 };
 
-/// Calls f(row, column, element, element of the mirror image) for all that this rank holds.
+/// Calls f(row, column, element, element of the mirror image) for all that this rank holds. Collective.
 template <class T, class F>
-void for_each_with_image(Matrix<T>& matrix, const Matrix<T>& mirrored, F&& f) {
-  const auto extents = matrix.layout().tiles_of(matrix.rank());
+void for_each_with_image(mpi::Context& context, Matrix<T>& matrix, const Matrix<T>& mirrored, F&& f) {
+  const auto extents = mpi::agreed(context, [&] { return matrix.layout().tiles_of(matrix.rank()); });
   for (std::size_t t = 0; t < extents.size(); ++t) {
     const auto& tile = matrix.tiles()[t];
     const auto& image = mirrored.const_tiles()[t];
@@ -95,7 +95,7 @@ template <class T>
 void fill_from_triangle(mpi::Context& context, Matrix<T>& matrix, Triangle triangle) {
   auto mirrored = allocate<T>(context, matrix.layout());
   take_adjoint(context, matrix, mirrored);
-  for_each_with_image(matrix, mirrored, [&](Index row, Index column, T& element, const T& image) {
+  for_each_with_image(context, matrix, mirrored, [&](Index row, Index column, T& element, const T& image) {
     if (triangle == Triangle::lower ? row < column : row > column) element = image;
   });
 }
@@ -123,7 +123,7 @@ void make_hermitian(mpi::Context& context, Matrix<T>& matrix, std::string_view w
   T found{};
   T other{};
   const Index columns = matrix.layout().shape().columns;
-  for_each_with_image(matrix, mirrored, [&](Index row, Index column, const T& element, const T& image) {
+  for_each_with_image(context, matrix, mirrored, [&](Index row, Index column, const T& element, const T& image) {
     const double difference = std::abs(element - image);
     const double size = std::abs(element);
     worst[1] = std::max(worst[1], size);

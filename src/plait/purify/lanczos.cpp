@@ -9,6 +9,7 @@
 
 #include "plait/base/random.hpp"
 #include "plait/krylov/lanczos.hpp"
+#include "plait/mpi/agreed.hpp"
 
 namespace plait::purify {
 
@@ -105,13 +106,24 @@ double lanczos_error(Index n, Index steps) {
 }
 
 template <class T>
-RitzValues lanczos(Index n, Index most_steps, const std::function<bool(const RitzValues&)>& is_enough,
-                   const std::function<void(std::span<const T> x, std::span<T> y)>& apply,
-                   const std::function<void(std::span<T> x)>& project) {
+RitzValues lanczos(mpi::Context& context, Index n, Index most_steps, FunctionRef<bool(const RitzValues&)> is_enough,
+                   FunctionRef<void(std::span<const T> x, std::span<T> y)> apply,
+                   FunctionRef<void(std::span<T> x)> project) {
+  constexpr std::size_t steps_at_once = 5;
   std::vector<std::vector<T>> basis;
+  std::vector<std::vector<T>> spare;  // memory of the next steps' vectors, taken where ranks agree anyway
   std::vector<double> diagonal;
   std::vector<double> coupling;
-  std::vector<T> vector = random_vector<T>(n);
+  const auto take_memory = [&] {
+    while (spare.size() < steps_at_once) spare.emplace_back(static_cast<std::size_t>(n));
+    basis.reserve(basis.size() + steps_at_once);
+    diagonal.reserve(basis.size() + steps_at_once);
+    coupling.reserve(basis.size() + steps_at_once);
+  };
+  std::vector<T> vector = mpi::agreed(context, [&] {
+    take_memory();
+    return random_vector<T>(n);
+  });
   const auto prepared = [&](std::vector<T>& v) {
     // Twice, as what is left may be small, and then rounding errors of the first time are not.
     for (int pass = 0; pass < 2; ++pass) {
@@ -130,33 +142,37 @@ RitzValues lanczos(Index n, Index most_steps, const std::function<bool(const Rit
   double scale = 0;
   for (Index step = 1;; ++step) {
     for (T& value : vector) value /= length;
-    basis.push_back(vector);
+    basis.push_back(std::move(spare.back()));
+    spare.pop_back();
+    std::ranges::copy(vector, basis.back().begin());
     apply(basis.back(), vector);
     diagonal.push_back(std::real(product<T>(basis.back(), vector)));
     scale = std::max({scale, std::abs(diagonal.back()), norm<T>(vector)});
     length = prepared(vector);
     const bool is_whole = !(length > 1e-11 * scale) || step == n;
-    if (step % 5 != 0 && step < most_steps && !is_whole) {
+    if (step % static_cast<Index>(steps_at_once) != 0 && step < most_steps && !is_whole) {
       coupling.push_back(length);
       continue;
     }
-    result.low = krylov::tridiagonal_eigenvalue(diagonal, coupling, 0);
-    result.high = krylov::tridiagonal_eigenvalue(diagonal, coupling, diagonal.size() - 1);
-    result.coupling = is_whole ? 0 : length;
-    result.low_residual = result.coupling * last_component(diagonal, coupling, result.low);
-    result.high_residual = result.coupling * last_component(diagonal, coupling, result.high);
-    result.steps = step;
+    mpi::agreed(context, [&] {
+      result.low = krylov::tridiagonal_eigenvalue(diagonal, coupling, 0);
+      result.high = krylov::tridiagonal_eigenvalue(diagonal, coupling, diagonal.size() - 1);
+      result.coupling = is_whole ? 0 : length;
+      result.low_residual = result.coupling * last_component(diagonal, coupling, result.low);
+      result.high_residual = result.coupling * last_component(diagonal, coupling, result.high);
+      result.steps = step;
+      take_memory();
+    });
     if (is_whole || step >= most_steps || (is_enough && is_enough(result))) return result;
     coupling.push_back(length);
   }
 }
 
-template RitzValues lanczos(Index, Index, const std::function<bool(const RitzValues&)>&,
-                            const std::function<void(std::span<const double>, std::span<double>)>&,
-                            const std::function<void(std::span<double>)>&);
-template RitzValues lanczos(
-    Index, Index, const std::function<bool(const RitzValues&)>&,
-    const std::function<void(std::span<const std::complex<double>>, std::span<std::complex<double>>)>&,
-    const std::function<void(std::span<std::complex<double>>)>&);
+#define PLAIT_INSTANTIATE(T)                                                                     \
+  template RitzValues lanczos(mpi::Context&, Index, Index, FunctionRef<bool(const RitzValues&)>, \
+                              FunctionRef<void(std::span<const T>, std::span<T>)>, FunctionRef<void(std::span<T>)>);
+PLAIT_INSTANTIATE(double)
+PLAIT_INSTANTIATE(std::complex<double>)
+#undef PLAIT_INSTANTIATE
 
 }  // namespace plait::purify

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "plait/base/function_ref.hpp"
 #include "plait/base/index.hpp"
+#include "plait/mpi/context.hpp"
 
 namespace plait::purify {
 
@@ -31,11 +32,14 @@ struct RitzValues {
 /// vector is the operator's `project` of a random one, always the same; all vectors are projected again, so that
 /// rounding does not lead out of the subspace.
 ///
-/// Collective, if `apply` and `project` are, which then give the same bits on all ranks. It ends after `most_steps`, or
-/// when `is_enough` (asked every five steps; never without it), or where the subspace ends.
+/// Collective over the context, as `apply` and `project` are, which give the same bits on all ranks. It ends after
+/// `most_steps`, or when `is_enough` (asked every five steps; never without it), or where the subspace ends.
+///
+/// \throws OutOfMemory  on all ranks
 template <class T>
-[[nodiscard]] RitzValues lanczos(Index n, Index most_steps, const std::function<bool(const RitzValues&)>& is_enough,
-                                 const std::function<void(std::span<const T> x, std::span<T> y)>& apply,
-                                 const std::function<void(std::span<T> x)>& project = {});
+[[nodiscard]] RitzValues lanczos(mpi::Context& context, Index n, Index most_steps,
+                                 FunctionRef<bool(const RitzValues&)> is_enough,
+                                 FunctionRef<void(std::span<const T> x, std::span<T> y)> apply,
+                                 FunctionRef<void(std::span<T> x)> project = {});
 
 }  // namespace plait::purify

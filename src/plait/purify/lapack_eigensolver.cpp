@@ -106,7 +106,7 @@ class LapackEigensolver final : public Eigensolver<T> {
 
 template <class T>
 std::unique_ptr<Eigensolver<T>> lapack_eigensolver(mpi::Context& context, const layout::Layout& layout) {
-  return std::make_unique<LapackEigensolver<T>>(context, layout);
+  return mpi::agreed(context, [&] { return std::make_unique<LapackEigensolver<T>>(context, layout); });
 }
 
 template <class T>

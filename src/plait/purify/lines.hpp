@@ -33,14 +33,4 @@ void for_each_diagonal(const layout::Layout& layout, int rank, F&& f) {
   }
 }
 
-/// The indices in the whole matrix of what a part of an axis holds, in the order of its storage.
-[[nodiscard]] inline std::vector<Index> indices_of(const layout::Axis& axis, Index part) {
-  std::vector<Index> result;
-  result.reserve(static_cast<std::size_t>(axis.local_extent(part)));
-  axis.for_each_segment(part, [&](const layout::Segment& segment) {
-    for (Index i = 0; i < segment.length; ++i) result.push_back(segment.global + i);
-  });
-  return result;
-}
-
 }  // namespace plait::purify

@@ -23,7 +23,7 @@ constexpr double most_error = 1e-5;
 
 template <class T>
 double distance_from_identity(mpi::Context& context, const Matrix<T>& a, Matrix<T>& scratch) {
-  blend<T>(-1, {{1, &a}}, scratch);
+  mpi::agreed(context, [&] { blend<T>(-1, {{1, &a}}, scratch); });
   return std::sqrt(inner_product(context, scratch, scratch));
 }
 
@@ -34,7 +34,8 @@ InverseRoot inverse_root(Products<T>& products, Matrix<T>& s, Matrix<T>& z) {
   mpi::Context& context = products.context();
   const Index n = products.layout().shape().rows;
   if (n == 0) return {};
-  const RitzValues ends = lanczos<T>(n, 40, {}, [&](std::span<const T> x, std::span<T> y) { apply(context, s, x, y); });
+  const RitzValues ends =
+      lanczos<T>(context, n, 40, {}, [&](std::span<const T> x, std::span<T> y) { apply(context, s, x, y); });
   const auto refused = [&](std::string_view why) {
     return ArgumentError(
         fmt::format("overlap: {}, expected a positive definite matrix; its lowest eigenvalue is at most "
@@ -45,7 +46,7 @@ InverseRoot inverse_root(Products<T>& products, Matrix<T>& s, Matrix<T>& z) {
   const double bound = std::min(ends.high + ends.coupling, gershgorin(context, s).high) * (1 + 1e-12);
   if (ends.low < least_eigenvalue * bound) throw refused("is singular to rounding");
   blend<T>(0, {{1 / bound, &s}}, s);  // Y
-  blend<T>(1, {}, z);
+  mpi::agreed(context, [&] { blend<T>(1, {}, z); });
   auto t = allocate<T>(context, products.layout());
   auto scratch = allocate<T>(context, products.layout());
   InverseRoot result;
@@ -61,7 +62,7 @@ InverseRoot inverse_root(Products<T>& products, Matrix<T>& s, Matrix<T>& z) {
       throw refused("has no inverse square root that the iteration finds");
     }
     before = result.error;
-    blend<T>(1.5, {{-0.5, &t}}, t);
+    mpi::agreed(context, [&] { blend<T>(1.5, {{-0.5, &t}}, t); });
     products.multiply(s, t, scratch);
     std::swap(s, scratch);
     products.multiply(t, z, scratch);

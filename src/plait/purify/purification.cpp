@@ -1,6 +1,7 @@
 #include "plait/purify/purification.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <new>
@@ -93,7 +94,7 @@ void Purification<T>::begin() {
   const Index states = h_.layout().shape().rows;
   const Problem& problem = state_.problem;
   if (problem.occupied == 0 || problem.occupied == states) {  // nothing to find out
-    blend<T>(problem.occupied == 0 ? 0 : 1, {}, x_);
+    mpi::agreed(products_.context(), [&] { blend<T>(problem.occupied == 0 ? 0 : 1, {}, x_); });
     state_.shift = problem.occupied == 0 ? 0 : 1;
     return;
   }
@@ -107,7 +108,7 @@ void Purification<T>::begin() {
                                               problem.chemical_potential.value_or(0));
   state_.shift = start.shift;
   state_.slope = start.slope;
-  blend<T>(start.shift, {{start.slope, &h_}}, x_);
+  mpi::agreed(products_.context(), [&] { blend<T>(start.shift, {{start.slope, &h_}}, x_); });
 }
 
 // In the iterate, of the states in `frontier_bounds`; all others are closer to 0 and 1.
@@ -137,7 +138,7 @@ bool Purification<T>::has_lost_frontier(const Iterate& iterate, bool is_last) co
 template <class T>
 void Purification<T>::begin_without_frontier() {
   State fresh;
-  fresh.problem = state_.problem;
+  fresh.problem = state_.problem;  // takes no memory
   fresh.problem.frontier_within.reset();
   state_ = std::move(fresh);
   begin();
@@ -211,29 +212,32 @@ bool Purification<T>::advance() {
                             iterates.size(), name(problem.method), problem.spectrum.low, problem.spectrum.high));
   }
   iterate.settled = was_settled || is_settled(iterate, problem.occupied);
-  iterates.push_back(iterate);
   ++state_.step;
   state_.error = iterate.idempotency_error;
-  const bool is_last = is_converged(iterates);
+  bool is_last = false;
+  bool has_lost = false;
   std::optional<NoGap> no_gap;
-  if (!is_last) {
-    expect_count(iterate);
-    no_gap = missing_gap(iterate);
-  }
-  if (problem.frontier_within && (no_gap || has_lost_frontier(iterate, is_last))) {
+  Polynomial step{};
+  mpi::agreed(products_.context(), [&] {  // on the memory that it takes: all ranks come to the same conclusions
+    iterates.push_back(iterate);
+    is_last = is_converged(iterates);
+    if (!is_last) no_gap = missing_gap(iterate);
+    has_lost = problem.frontier_within && (no_gap || has_lost_frontier(iterate, is_last));
+    if (is_last) state_.reason = fmt::format("the error is {:.3g}, which is what rounding leaves", state_.error);
+    step = next_step(problem.method, {found.trace, found.trace - found.missing_trace, found.third, found.fourth},
+                     problem.occupied, iterate.settled, last, occupations_within());
+  });
+  if (!is_last) expect_count(iterate);
+  if (has_lost) {
     begin_without_frontier();
     return advance();
   }
   if (is_last) {
     iterates.back().seconds = watch.seconds();
     state_.end = iterate::End::converged;
-    state_.reason = fmt::format("the error is {:.3g}, which is what rounding leaves", state_.error);
     return false;
   }
   if (no_gap) throw *no_gap;
-  const Polynomial step =
-      next_step(problem.method, {found.trace, found.trace - found.missing_trace, found.third, found.fourth},
-                problem.occupied, iterate.settled, last, occupations_within());
   iterates.back().step = step;
   take(step, has_cube);
   iterates.back().seconds = watch.seconds();
@@ -289,8 +293,11 @@ void Purification<T>::follow_frontier() {
   const Iterate& last = state_.iterates.back();
   if (!last.settled || last.idempotency_error > clear || is_next_to_last(state_.iterates)) return;
   if (state_.frontier.is_resolved(state_.problem.spectrum.width())) return;
-  Occupation occupation = state_.occupation();
-  occupation.steps.push_back(last.step);
+  const Occupation occupation = mpi::agreed(products_.context(), [&] {
+    Occupation so_far = state_.occupation();
+    so_far.steps.push_back(last.step);
+    return so_far;
+  });
   const Interval within = state_.problem.frontier_bounds();
   const Interval spectrum = state_.problem.spectrum;
   Frontier found = frontier_of_iterate(products_.context(), x_, occupation, within);
@@ -305,7 +312,7 @@ void Purification<T>::follow_frontier() {
 
 template <class T>
 Frontier Purification<T>::frontier() {
-  const Interval none = state_.chemical_potentials();
+  const Interval none = mpi::agreed(products_.context(), [&] { return state_.chemical_potentials(); });
   const double width = state_.problem.spectrum.width();
   if (!state_.frontier.is_resolved(width)) {
     const double tolerance = std::max(1e-7 * none.width(), 1e-15 * width);
@@ -324,9 +331,8 @@ void Purification<T>::take(const Polynomial& step, bool has_cube) {
   const double fourth = step[4];
   if (fourth == 0) {
     if (step[3] != 0 && !has_cube) products_.multiply(x_, x2_, *x3_);
-    std::vector<Term<T>> terms{{step[1], &x_}, {step[2], &x2_}};
-    if (step[3] != 0) terms.push_back({step[3], &*x3_});
-    blend<T>(step[0], terms, x_);
+    const std::array<Term<T>, 3> terms{{{step[1], &x_}, {step[2], &x2_}, {step[3], x3_ ? &*x3_ : nullptr}}};
+    mpi::agreed(products_.context(), [&] { blend<T>(step[0], std::span(terms).first(x3_ ? 3 : 2), x_); });
     return;
   }
   // c2 X² + c3 X³ + c4 X⁴ is one product beyond X². As a square, c4 (X² + kX)² + (c2 - c4 k²) X², it takes what squares

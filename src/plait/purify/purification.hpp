@@ -50,6 +50,7 @@ class Purification {
   /// \throws NoGap          states stay partly occupied, although the steps tell energies apart that differ by a
   ///                        rounding error (`state().end` is then `no_solution`), or for `most_iterations` (`limit`)
   /// \throws ArgumentError  there are more or fewer than `occupied` states below the chemical potential
+  /// \throws OutOfMemory    on all ranks; it can't go on then
   bool advance();
 
   /// To be called after each `advance`, if the `frontier` is wanted: the few iterates in which the states at the gap

@@ -2,6 +2,7 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,14 +33,18 @@ class BlacsGrid {
   BlacsGrid(mpi::Context& context, const layout::Owners& owners) {
     int (*system_handle)(NativeComm) = nullptr;
     void (*map_grid)(int*, int*, int, int, int) = nullptr;
-    scalapack().find("Csys2blacs_handle", system_handle);
-    scalapack().find("Cblacs_gridmap", map_grid);
     const int rows = static_cast<int>(owners.rows());
     const int columns = static_cast<int>(owners.columns());
     std::vector<int> ranks;
-    for (int j = 0; j < columns; ++j) {
-      for (int i = 0; i < rows; ++i) ranks.push_back(i * columns + j);
-    }
+    mpi::agreed(context, [&] {
+      scalapack().find("Csys2blacs_handle", system_handle);
+      scalapack().find("Cblacs_gridmap", map_grid);
+      scalapack().find("Cblacs_gridexit", leave_grid_);
+      scalapack().find("Cfree_blacs_system_handle", free_system_);
+      for (int j = 0; j < columns; ++j) {
+        for (int i = 0; i < rows; ++i) ranks.push_back(i * columns + j);
+      }
+    });
     system_ = system_handle(context.comm().handle());
     handle_ = system_;
     map_grid(&handle_, ranks.data(), rows, rows, columns);
@@ -47,12 +52,8 @@ class BlacsGrid {
   BlacsGrid(const BlacsGrid&) = delete;
   BlacsGrid& operator=(const BlacsGrid&) = delete;
   ~BlacsGrid() {
-    void (*leave_grid)(int) = nullptr;
-    void (*free_system)(int) = nullptr;
-    scalapack().find("Cblacs_gridexit", leave_grid);
-    scalapack().find("Cfree_blacs_system_handle", free_system);
-    if (has_this_rank()) leave_grid(handle_);
-    free_system(system_);
+    if (has_this_rank()) leave_grid_(handle_);
+    free_system_(system_);
   }
 
   /// Whether this rank is one of it.
@@ -60,6 +61,8 @@ class BlacsGrid {
   [[nodiscard]] int handle() const noexcept { return handle_; }
 
  private:
+  void (*leave_grid_)(int) = nullptr;
+  void (*free_system_)(int) = nullptr;
   int system_ = -1;
   int handle_ = -1;
 };
@@ -73,8 +76,7 @@ class ScalapackEigensolver final : public Eigensolver<T> {
  public:
   using Real = typename Eigensolver<T>::Real;
 
-  ScalapackEigensolver(mpi::Context& context, const layout::Layout& layout)
-      : context_(context), layout_(layout), grid_(context, layout.owners()) {
+  ScalapackEigensolver(mpi::Context& context, const layout::Layout& layout) : context_(context), layout_(layout) {
     const auto name = [](const char* real, const char* complex) {
       return fmt::format("p{}{}_", letter<T>, is_complex<T> ? complex : real);
     };
@@ -84,13 +86,16 @@ class ScalapackEigensolver final : public Eigensolver<T> {
     scalapack().find(name("syevd", "heevd"), evd_);
   }
 
+  /// Collective, before the others.
+  void make_grid() { grid_.emplace(context_, layout_.owners()); }
+
   void solve(Matrix<T>& h, Matrix<T>* s, Matrix<T>& z, std::span<Real> values) override {
     if (s == nullptr) return find_states(h, z, values);
     // With S = LLᴴ, it is  (L⁻¹HL⁻ᴴ)(Lᴴz) = e (Lᴴz).
     int info = 0;
     const int n = static_cast<int>(layout_.shape().rows);
     const auto descriptor = descriptor_of(*s);
-    if (grid_.has_this_rank()) {
+    if (grid_->has_this_rank()) {
       call(potrf_, "L", &n, s->tiles()[0].data(), &one, &one, descriptor.data(), &info, length);
     }
     mpi::agreed(context_, [&] {
@@ -103,7 +108,7 @@ class ScalapackEigensolver final : public Eigensolver<T> {
   }
 
   void add_rank_k(Real alpha, const Matrix<T>& a, Index first, Index terms, Matrix<T>& c) override {
-    if (!grid_.has_this_rank()) return;
+    if (!grid_->has_this_rank()) return;
     const int n = static_cast<int>(layout_.shape().rows);
     const int k = static_cast<int>(terms);
     const int column = static_cast<int>(first) + 1;
@@ -119,7 +124,7 @@ class ScalapackEigensolver final : public Eigensolver<T> {
 
   void find_states(Matrix<T>& h, Matrix<T>& z, std::span<Real> values) {
     auto work = mpi::agreed(context_, [&] {
-      return WorkArrays<T>(grid_.has_this_rank() ? scalapack_workspace<T>(layout_, context_.rank()) : Workspace{});
+      return WorkArrays<T>(grid_->has_this_rank() ? scalapack_workspace<T>(layout_, context_.rank()) : Workspace{});
     });
     const auto size = [](const auto& vector) { return static_cast<int>(vector.size()); };
     const int n = static_cast<int>(layout_.shape().rows);
@@ -127,7 +132,7 @@ class ScalapackEigensolver final : public Eigensolver<T> {
     const int real_numbers = size(work.reals);
     const int numbers = size(work.integers);
     int info = 0;
-    if (grid_.has_this_rank()) {
+    if (grid_->has_this_rank()) {
       const auto of_h = descriptor_of(h);
       const auto of_z = descriptor_of(z);
       const auto with_workspace = [&](auto... last) {
@@ -149,7 +154,7 @@ class ScalapackEigensolver final : public Eigensolver<T> {
 
   /// m ← L⁻¹m or the like.
   void divide(const char* side, const char* op, const Matrix<T>& l, Matrix<T>& m) {
-    if (!grid_.has_this_rank()) return;
+    if (!grid_->has_this_rank()) return;
     const int n = static_cast<int>(layout_.shape().rows);
     const T unit{1};
     const auto of_l = descriptor_of(l);
@@ -162,12 +167,12 @@ class ScalapackEigensolver final : public Eigensolver<T> {
     constexpr int dense_type = 1;
     const int n = static_cast<int>(layout_.shape().rows);
     const int block = static_cast<int>(layout_.rows().block());
-    return {dense_type, grid_.handle(), n, n, block, block, 0, 0, leading_dimension(matrix)};
+    return {dense_type, grid_->handle(), n, n, block, block, 0, 0, leading_dimension(matrix)};
   }
 
   mpi::Context& context_;
   const layout::Layout layout_;
-  BlacsGrid grid_;
+  std::optional<BlacsGrid> grid_;
   void (*potrf_)() = nullptr;
   void (*trsm_)() = nullptr;
   void (*rank_k_)() = nullptr;
@@ -178,8 +183,9 @@ class ScalapackEigensolver final : public Eigensolver<T> {
 
 template <class T>
 std::unique_ptr<Eigensolver<T>> scalapack_eigensolver(mpi::Context& context, const layout::Layout& layout) {
-  mpi::agreed(context, [] { expect_scalapack(); });
-  return std::make_unique<ScalapackEigensolver<T>>(context, layout);
+  auto solver = mpi::agreed(context, [&] { return std::make_unique<ScalapackEigensolver<T>>(context, layout); });
+  solver->make_grid();
+  return solver;
 }
 
 template <class T>

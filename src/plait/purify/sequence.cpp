@@ -5,6 +5,7 @@
 #include <complex>
 #include <utility>
 
+#include "plait/mpi/agreed.hpp"
 #include "plait/purify/elementwise.hpp"
 
 namespace plait::purify {
@@ -34,7 +35,7 @@ bool Sequence<T>::knows_frontier(Index occupied) const {
 template <class T>
 void Sequence<T>::end() {
   if (!purification_) return;
-  former_ = purification_->state();
+  mpi::agreed(products_.context(), [&] { former_ = purification_->state(); });
   purification_.reset();
 }
 

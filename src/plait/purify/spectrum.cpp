@@ -14,6 +14,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
+#include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/lanczos.hpp"
 
@@ -33,8 +34,10 @@ double share_beyond(Index n, Index steps) {
 
 /// The product of the matrices, of which null ones are 1, and v: the last one first.
 template <class T>
-std::vector<T> applied(mpi::Context& context, std::initializer_list<const Matrix<T>*> matrices, std::vector<T> v) {
-  std::vector<T> result(v.size());
+std::vector<T> applied(mpi::Context& context, std::initializer_list<const Matrix<T>*> matrices,
+                       const std::vector<T>& to) {
+  auto v = mpi::agreed(context, [&] { return to; });
+  auto result = allocate_vector<T>(context, v.size());
   for (auto matrix = std::rbegin(matrices); matrix != std::rend(matrices); ++matrix) {
     if (*matrix == nullptr) continue;
     apply(context, **matrix, std::span<const T>(v), std::span<T>(result));
@@ -59,7 +62,7 @@ Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
   expect_squares(largest);
   Interval result{discs.low, discs.high};
   if (bounds == Bounds::lanczos) {
-    const RitzValues found = lanczos<T>(h.layout().shape().rows, steps_for_bounds, {},
+    const RitzValues found = lanczos<T>(context, h.layout().shape().rows, steps_for_bounds, {},
                                         [&](std::span<const T> x, std::span<T> y) { apply(context, h, x, y); });
     const double rounding = 1e-12 * std::max(1e-300, largest);
     const double beyond =
@@ -74,7 +77,7 @@ Interval spectrum_of(mpi::Context& context, const Matrix<T>& h, Bounds bounds) {
 template <class T>
 double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<T>& d, const Matrix<T>* s) {
   constexpr std::uint64_t seed = 7;
-  std::vector<T> v(static_cast<std::size_t>(h.layout().shape().rows));
+  auto v = allocate_vector<T>(context, static_cast<std::size_t>(h.layout().shape().rows));
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = random_uniform(seed, i) - 0.5;
   const auto hds = applied<T>(context, {&h, &d, s}, v);
   const auto sdh = applied<T>(context, {s, &d, &h}, v);
@@ -90,7 +93,7 @@ double commutator_error(mpi::Context& context, const Matrix<T>& h, const Matrix<
 template <class T>
 double sampled_idempotency_error(mpi::Context& context, const Matrix<T>& d, const Matrix<T>* s) {
   constexpr std::uint64_t samples = 4;
-  std::vector<T> v(static_cast<std::size_t>(d.layout().shape().rows));
+  auto v = allocate_vector<T>(context, static_cast<std::size_t>(d.layout().shape().rows));
   double sum = 0;
   for (std::uint64_t seed = 0; seed < samples; ++seed) {
     for (std::size_t i = 0; i < v.size(); ++i) v[i] = random_uniform(seed, i) < 0.5 ? -1 : 1;

@@ -1,6 +1,7 @@
 #include "plait/dense/symm/symm_scheduled.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -48,7 +49,7 @@ void SymmScheduled::prepare(Powers powers) { schedules_[index_of(powers)]->prepa
 void SymmScheduled::run(const SymmOperands& operands, Powers powers) {
   const layout::Shape home = home_shape(context_->rank());
   const auto size = static_cast<std::size_t>(bytes(home.rows * home.columns));
-  const std::vector<schedule::Binding> bindings{
+  const std::array bindings{
       schedule::Binding::input({operands.d, size}), schedule::Binding::output({operands.d2, size}),
       schedule::Binding::output({operands.d3, powers == Powers::square_and_cube ? size : 0}),
       schedule::Binding::output(workspace_.bytes())};

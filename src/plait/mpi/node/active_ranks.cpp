@@ -175,7 +175,7 @@ void ActiveRanks::wait(Request request) {
   }
 }
 
-void agreed_by(Context& context, int rank, const std::function<void()>& f) {
+void agreed_by(Context& context, int rank, FunctionRef<void()> f) {
   agreed(context, [&] {
     std::exception_ptr failure;
     try {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "plait/base/function_ref.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/request.hpp"
 
@@ -97,6 +98,6 @@ class ActiveRanks {
 
 /// As `agreed`, of an `f` that `rank` calls alone. The others sleep meanwhile, as with `ActiveRanks`, and leave it
 /// their cores. `f` does not communicate.
-void agreed_by(Context& context, int rank, const std::function<void()>& f);
+void agreed_by(Context& context, int rank, FunctionRef<void()> f);
 
 }  // namespace plait::mpi
