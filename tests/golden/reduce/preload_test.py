@@ -82,6 +82,11 @@ class Preload(unittest.TestCase):
         else:
             self.assertIn("passed on to MPI: this MPI makes persistent requests itself", log)
 
+    def test_non_blocking_calls_wait_for_no_other_rank(self):
+        for environment in {}, {"PLAIT_REPRODUCIBLE": "1"}:
+            served = self.calls(self.with_library(3, self.program, "calls-wait-for-none", **environment)[1])
+            self.assertGreater(served["MPI_Iallreduce"], 1)
+
     def test_ranks_that_begin_different_reductions_are_told(self):
         for ranks in 2, 3:
             self.calls(self.with_library(ranks, self.program, "different-counts")[1])

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
                                                 {"persistent", check_persistent},
                                                 {"more-of-persistent", check_more_of_persistent},
                                                 {"different-counts", check_different_counts},
+                                                {"calls-wait-for-none", check_that_calls_wait_for_none},
                                                 {"first-call", check_first_call},
                                                 {"communicators", check_communicators},
                                                 {"spawned", check_spawned},

@@ -162,6 +162,41 @@ void check_nonblocking() {
   check_many_at_once();
 }
 
+// All but one rank come to a reduction only when they are told that this one's call has returned.
+void check_that_calls_wait_for_none() {
+  const int ranks = ranks_of_world();
+  MPI_Comm other = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  for (const MPI_Comm comm : {MPI_COMM_WORLD, other}) {
+    for (int turn = 0; turn < 3 * routines; ++turn) {
+      const int routine = turn % routines;
+      const int n = turn == 0 ? 2200001 : 30001;  // at first as much as a library may want to see
+      const int early = turn % ranks;
+      const auto kind = turn < 2 * routines ? UnderWay<double>::Kind::once : UnderWay<double>::Kind::persistent;
+      const auto begun = [&] {
+        return std::make_unique<UnderWay<double>>(
+            Reduced{"SUM of DOUBLE", MPI_DOUBLE, Group::floating_point, MPI_SUM, routine, n, false, comm}, kind);
+      };
+      const bool is_persistent = kind == UnderWay<double>::Kind::persistent;
+      auto own = is_persistent ? begun() : nullptr;
+      if (rank_of_world() != early) MPI_Recv(nullptr, 0, MPI_INT, early, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (is_persistent) {
+        own->start();
+      } else {
+        own = begun();
+      }
+      for (int rank = 0; rank < ranks && rank_of_world() == early; ++rank) {
+        if (rank != early) MPI_Send(nullptr, 0, MPI_INT, rank, 7, MPI_COMM_WORLD);
+      }
+      MPI_Wait(&own->request(), MPI_STATUS_IGNORE);
+      own->check_results();
+      if (is_persistent) MPI_Request_free(&own->request());
+      if (turn % routines == 0) MPI_Barrier(comm);  // where a library may prepare
+    }
+  }
+  MPI_Comm_free(&other);
+}
+
 // Each rank is told, and what comes later is as ever.
 void check_different_counts() {
   begin();

@@ -20,8 +20,9 @@ void check_no_descriptors();  // part "no-descriptors"
 void check_threads();         // part "threads"
 
 // Only with plait's library.
-void check_different_counts();    // part "different-counts"
-void check_more_of_persistent();  // part "more-of-persistent"
+void check_different_counts();          // part "different-counts"
+void check_that_calls_wait_for_none();  // part "calls-wait-for-none"
+void check_more_of_persistent();        // part "more-of-persistent"
 
 // These end by what one rank does, and would never else; each rank says which process it is.
 void exit_meanwhile();       // part "exit-meanwhile"
