@@ -111,6 +111,30 @@ TEST(Hdf5, ReplacesAFileThatHoldsNothingElseAndNoOther) {
   EXPECT_EQ(scratch.names(), "M.h5");
 }
 
+TEST(Hdf5, AGroupOfArraysIsWrittenAndReplacedWhole) {
+  SharedScratch scratch;
+  auto& context = scratch.context();
+  const std::vector<double> numbers{1, 2, 3, 4, 5, 6};
+  const auto write = [&](Index arrays) {
+    std::vector<Hdf5Array> all{{"list", {1, {6}}, numbers}, {"none", {2, {0, 3}}, {}}};
+    for (Index i = 0; i < arrays; ++i) all.push_back({fmt::format("{}", i), {2, {3, 2}}, numbers});
+    write_hdf5_group(context, scratch / "M.h5", "/some/group", all, {{"about", "numbers"}, {"empty", ""}});
+  };
+  write(3);
+  write(1);
+  const auto header = read_hdf5_header(context, {scratch / "M.h5", "/some/group/0"});
+  EXPECT_EQ(header, (Hdf5Header{"/some/group/0", DType::f64, {3, 2}, {2, {3, 2}}}));
+  const auto found = read_hdf5<double>(context, scratch / "M.h5", header);
+  found.for_each_element([&](Index i, Index j, double each) { EXPECT_EQ(each, 2 * i + j + 1); });
+  EXPECT_EQ(read_hdf5_header(context, {scratch / "M.h5", "/some/group/list"}, io::columns).shape, (layout::Shape{6, 1}));
+  const auto lost = text_thrown_alike<FileError>(
+      context, [&] { write_hdf5_group(context, scratch / "M.h5", "/other", {{"list", {1, {6}}, numbers}}); });
+  EXPECT_THAT(lost, StartsWith((scratch / "M.h5") + ": holds /some, which would be lost"));
+  EXPECT_THAT(text_thrown_alike<FileError>(
+                  context, [&] { write_hdf5(context, {scratch / "M.h5", "/some"}, example<float>(context, {1, 1})); }),
+              StartsWith((scratch / "M.h5") + ": holds /some/group, which would be lost"));
+}
+
 TEST(Hdf5, ThatOneRankCanNotWriteLeavesTheOldFile) {
   SharedScratch scratch;
   auto& context = scratch.context();

@@ -182,31 +182,61 @@ void expect_row_slab(const layout::Layout& layout, int rank, const Extents& exte
   }
 }
 
-// Makes a file of HDF5's with room for the elements, and tells at which byte they begin. `file` is the name for errors.
-Index lay_out(const std::string& file, const std::string& aside, const std::string& data_set, DType dtype,
-              const Extents& extents) {
+struct DataSetToWrite {
+  std::string path;
+  DType dtype;
+  Extents extents;
+};
+
+// Makes a file of HDF5's with room for the elements of data sets, and tells at which byte those of each begin. `path`
+// is the name for errors.
+std::vector<Index> lay_out(const std::string& path, hid_t made, const std::vector<DataSetToWrite>& data_sets) {
+  std::vector<Index> begins;
+  for (const auto& [data_set, dtype, extents] : data_sets) {
+    const auto what = fmt::format("{} can't be made", data_set);
+    Counts counts{};
+    std::ranges::copy(extents.list(), counts.begin());
+    const auto space = opened(H5Screate_simple(extents.dimensions, counts.data(), nullptr), H5Sclose, path, what);
+    const auto links = opened(H5Pcreate(H5P_LINK_CREATE), H5Pclose, path, what);
+    H5Pset_create_intermediate_group(links.id(), 1);
+    const auto properties = opened(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, path, what);
+    H5Pset_layout(properties.id(), H5D_CONTIGUOUS);
+    H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
+    H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);  // every element is about to be written
+    const auto type = hdf5_written_type(dtype);
+    auto matrix =
+        opened(H5Dcreate2(made, data_set.c_str(), type.id(), space.id(), links.id(), properties.id(), H5P_DEFAULT),
+               H5Dclose, path, what);
+    const haddr_t offset = H5Dget_offset(matrix.id());
+    if (!matrix.close()) throw hdf5_error(path, what);
+    begins.push_back(offset == HADDR_UNDEF ? 0 : static_cast<Index>(offset));  // an empty one has no place
+  }
+  return begins;
+}
+
+// Makes the file anew under its temporary name; `fill` has it open.
+template <class Fill>
+auto made_anew(const std::string& path, const std::string& aside, const Fill& fill) {
   constexpr hsize_t page_bytes = 4096;
   const QuietHdf5 quiet;
-  const auto what = fmt::format("{} can't be made", data_set);
-  const auto access = hdf5_file_access(file);
+  const auto access = hdf5_file_access(path);
   H5Pset_alignment(access.id(), page_bytes, page_bytes);
-  auto made = opened(H5Fcreate(aside.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, file, what);
-  Counts counts{};
-  std::ranges::copy(extents.list(), counts.begin());
-  const auto space = opened(H5Screate_simple(extents.dimensions, counts.data(), nullptr), H5Sclose, file, what);
-  const auto links = opened(H5Pcreate(H5P_LINK_CREATE), H5Pclose, file, what);
-  H5Pset_create_intermediate_group(links.id(), 1);
-  const auto properties = opened(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, file, what);
-  H5Pset_layout(properties.id(), H5D_CONTIGUOUS);
-  H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
-  H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);  // every element is about to be written
-  const auto type = hdf5_written_type(dtype);
-  auto matrix =
-      opened(H5Dcreate2(made.id(), data_set.c_str(), type.id(), space.id(), links.id(), properties.id(), H5P_DEFAULT),
-             H5Dclose, file, what);
-  const haddr_t offset = H5Dget_offset(matrix.id());
-  if (!matrix.close() || !made.close()) throw hdf5_error(file, what);
-  return offset == HADDR_UNDEF ? 0 : static_cast<Index>(offset);  // an empty one has no place
+  auto made = opened(H5Fcreate(aside.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, path,
+                     "an HDF5 file can't be made");
+  auto result = fill(made.id());
+  if (!made.close()) throw hdf5_error(path, "an HDF5 file can't be made");
+  return result;
+}
+
+void add_attribute(const std::string& path, hid_t file, const std::string& object, const Hdf5Attribute& attribute) {
+  const auto what = fmt::format("the attribute {} of {} can't be made", attribute.name, object);
+  const auto type = opened(H5Tcopy(H5T_C_S1), H5Tclose, path, what);
+  H5Tset_size(type.id(), std::max<std::size_t>(1, attribute.text.size()));
+  const auto space = opened(H5Screate(H5S_SCALAR), H5Sclose, path, what);
+  const auto made = opened(H5Acreate_by_name(file, object.c_str(), attribute.name.c_str(), type.id(), space.id(),
+                                             H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose, path, what);
+  if (H5Awrite(made.id(), type.id(), attribute.text.c_str()) < 0) throw hdf5_error(path, what);
 }
 
 }  // namespace
@@ -302,6 +332,7 @@ void expect_replaceable_hdf5(const Hdf5Name& name) {
   const std::string data_set = name.data_set.empty() ? std::string(usual_data_set) : name.data_set;
   for (const auto& [path, is_group] : hdf5_objects(open_hdf5(name.file).id())) {
     if (path == data_set || (is_group && data_set.starts_with(path + "/"))) continue;
+    if (data_set.ends_with('/') && path.starts_with(data_set)) continue;
     throw FileError(fmt::format(
         "{}: holds {}, which would be lost: a file is written anew, with nothing but {}; expected the name of "
         "a file that is missing or holds that alone",
@@ -321,7 +352,9 @@ void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& exte
   const Index matrix_bytes = layout::elements(layout.shape()) * Index{sizeof(T)};
   OutputFile file(context, name.file, matrix_bytes);
   const Index begin = told_by_rank_zero(context, [&] {
-    const Index offset = lay_out(name.file, file.file().aside(), data_set, dtype_of<T>(), extents);
+    const Index offset = made_anew(name.file, file.file().aside(), [&](hid_t made) {
+      return lay_out(name.file, made, {{data_set, dtype_of<T>(), extents}})[0];
+    });
     file.file().reserve(offset + matrix_bytes);  // as the file was made anew
     return offset;
   });
@@ -330,6 +363,29 @@ void write_hdf5(mpi::Context& context, const Hdf5Name& name, const Extents& exte
     write_lines(file.file(), offset, lines_of(slab.const_tiles()[0]), progress);
   });
   file.commit();
+}
+
+void write_hdf5_group(mpi::Context& context, const std::string& path, const std::string& group,
+                      const std::vector<Hdf5Array>& arrays, const std::vector<Hdf5Attribute>& attributes) {
+  mpi::agreed(context, [&] {
+    if (context.rank() != 0) return;
+    expect_replaceable_hdf5({path, group + "/"});
+    auto file = AsideFile::create(path, 0);
+    std::vector<DataSetToWrite> data_sets;
+    for (const auto& [data_set, extents, elements] : arrays) {
+      data_sets.push_back({group + "/" + data_set, DType::f64, extents});
+    }
+    const auto begins = made_anew(path, file.aside(), [&](hid_t made) {
+      auto result = lay_out(path, made, data_sets);
+      for (const Hdf5Attribute& each : attributes) add_attribute(path, made, group, each);
+      return result;
+    });
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      file.write_at(begins[i], std::as_bytes(arrays[i].elements));
+    }
+    file.sync();
+    file.publish();
+  });
 }
 
 #define PLAIT_INSTANTIATE(T)                                                                                    \

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/io/dtype.hpp"
@@ -80,6 +82,8 @@ inline constexpr std::string_view usual_data_set = "/matrix";
 /// Whether `write_hdf5` may write this: a file of that name is missing, or it is replaced whole and holds nothing else.
 /// Local.
 ///
+/// A data set's path that ends in "/" is a group, and stands for all in it.
+///
 /// \throws FileError  there is an HDF5 file with other data sets or groups, which would be lost
 void expect_replaceable_hdf5(const Hdf5Name& name);
 
@@ -99,5 +103,22 @@ void write_hdf5(mpi::Context& context, const Hdf5Name& name, const layout::Distr
                 const Progress& progress = {}) {
   write_hdf5(context, name, Extents::of(slab.layout().shape()), slab, progress);
 }
+
+/// An array of f64 as a data set, and a text about a group.
+struct Hdf5Array {
+  std::string name;
+  Extents extents;
+  std::span<const double> elements;  ///< by rows
+};
+struct Hdf5Attribute {
+  std::string name, text;
+};
+
+/// Writes arrays that rank 0 has as data sets of a group, which is all that a new HDF5 file holds; otherwise as
+/// `write_hdf5`. Collective over `context`.
+///
+/// \throws FileError  on every rank, see write_hdf5
+void write_hdf5_group(mpi::Context& context, const std::string& file, const std::string& group,
+                      const std::vector<Hdf5Array>& arrays, const std::vector<Hdf5Attribute>& attributes = {});
 
 }  // namespace plait::io

@@ -44,6 +44,11 @@ void write_hdf5(mpi::Context& /*context*/, const Hdf5Name& name, const Extents& 
   refuse(name.file);
 }
 
+void write_hdf5_group(mpi::Context& /*context*/, const std::string& file, const std::string& /*group*/,
+                      const std::vector<Hdf5Array>& /*arrays*/, const std::vector<Hdf5Attribute>& /*attributes*/) {
+  refuse(file);
+}
+
 #define PLAIT_INSTANTIATE(T)                                                                                    \
   template layout::DistributedMatrix<T> read_hdf5(mpi::Context&, const std::string&, const Hdf5Header&,         \
                                                   const Progress&);                                             \
