@@ -1,0 +1,97 @@
+#include "cli/learn/labelled_samples.hpp"
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/base/rounding.hpp"
+#include "plait/io/slab.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+double parse_held_out(const std::string& text) {
+  const double share = parse_share(text);
+  if (share < 1) return share;
+  throw ArgumentError(fmt::format("'{}' leaves no sample to learn from; expected a share below 1", text));
+}
+
+}  // namespace
+
+void LabelledSamples::options(Options& options) {
+  options.reads("IN", input_, fmt::format("The samples: {} of real numbers; .svm files become dense", matrix_file))
+      ->required();
+  options.reads("--labels", labels_path_,
+                "A label of each sample: numbers, or for classes whole ones; those of a .svm file where none is given");
+}
+
+void LabelledSamples::prediction_options(Options& options) {
+  options.writes("--predictions", predictions_, kind::matrix, "What the model says of the samples of --predict")
+      ->group(group::one_of);
+  options.reads("--predict", others_, "Other samples, as many columns, to say the labels of");
+  add_value(options, "--held-out", held_out_, parse_held_out, "SHARE",
+            "Samples to look at afterwards, and not to learn from, as 20% or 0.2, drawn at random; 0 by default");
+  add_value(
+      options, "--seed", seed_, [](const std::string& text) { return parse_count(text, 0); }, "NUMBER",
+      "Of random numbers; 0 by default");
+}
+
+void LabelledSamples::check() const {
+  if (others_.empty() != predictions_.empty()) throw UsageError("--predict and --predictions belong together");
+}
+
+std::vector<Index> LabelledSamples::prepare(Work& work) {
+  file_ = io::describe_file(work.context, input_, io::columns);
+  const bool has_own_labels = labels_path_.empty();
+  if (has_own_labels) labels_path_ = input_;
+  labels_file_ = io::describe_file(work.context, labels_path_, io::columns);
+  if (labels_file_.kind == io::FileKind::svm) {
+    labels_file_ = io::labels_of(labels_file_);
+  } else if (has_own_labels) {
+    throw ArgumentError(fmt::format("{} has no labels, expected them in a file of --labels", input_));
+  }
+  if (!others_.empty()) others_file_ = io::describe_file(work.context, others_, io::columns);
+  return mpi::agreed(work.context, [&] {
+    const auto expect = [](const std::string& path, const io::MatrixFile& file, layout::Shape shape,
+                           const std::string& what) {
+      expect_real(path, file);
+      if (file.shape == shape) return;
+      throw ArgumentError(
+          fmt::format("{} is {}, expected {}: {}", path, io::shape_text(file), layout::to_string(shape), what));
+    };
+    expect(input_, file_, file_.shape, "");
+    expect(labels_path_, labels_file_, {file_.shape.rows, 1}, "a label for each row of " + input_);
+    if (!others_.empty()) {
+      others_file_ = io::with_columns_of(input_, file_, others_, others_file_);
+      expect(others_, others_file_, {others_file_.shape.rows, file_.shape.columns},
+             fmt::format("the columns of {}, which is {}", input_, io::shape_text(file_)));
+    }
+    const auto phase = [&](const io::MatrixFile& file) {
+      return quotient_up(file.shape.rows, work.context.size()) *
+             (file.shape.columns * (Index{sizeof(double)} + io::bytes(file.dtype)) + 32);
+    };
+    return std::vector<Index>{phase(file_), others_.empty() ? 0 : phase(file_) + phase(others_file_)};
+  });
+}
+
+void LabelledSamples::report(Report& report, const learn::Quality& quality, bool tells_numbers) const {
+  const std::string key = tells_numbers ? "r2" : "accuracy";
+  std::string words = fmt::format("{:.6g} of those to learn from", report.fact(key + ".training", quality.training));
+  if (report.fact("held_out", quality.samples_held_out) > 0) {
+    report.fact(key + ".held_out", quality.held_out);
+    words += fmt::format(", {:.6g} of {} held out", quality.held_out, counted(quality.samples_held_out, "sample"));
+  }
+  report.line(tells_numbers ? "R^2" : "accuracy", words);
+  report.fact_or_null("predictions", predictions_);
+}
+
+void LabelledSamples::draw(Report& report, const learn::Quality& quality, bool tells_numbers) const {
+  const std::string what = tells_numbers ? "R²" : "accuracy";
+  report.tile(fmt::format("{:.4g}", quality.training), what + " of samples to learn from");
+  if (quality.samples_held_out > 0) {
+    report.tile(fmt::format("{:.4g}", quality.held_out),
+                fmt::format("{} of {} held out", what, counted(quality.samples_held_out, "sample")));
+  }
+}
+
+}  // namespace plait::cli
