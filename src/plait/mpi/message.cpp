@@ -66,6 +66,16 @@ Request start_receive(const Communicator& comm, std::span<std::byte> bytes, int 
   return Request(request);
 }
 
+std::optional<Arrival> probe(const Communicator& comm, int tag) {
+  int found = 0;
+  MPI_Status status;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm.handle(), &found, &status), "MPI_Iprobe");
+  if (found == 0) return std::nullopt;
+  MPI_Count bytes = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
+  return Arrival{status.MPI_SOURCE, bytes == 0};
+}
+
 // The next message is posted before the last one is waited for, so that the link does not fall idle in between.
 void send_bytes(const Communicator& comm, std::span<const std::byte> bytes, int to, int tag) {
   Request last;

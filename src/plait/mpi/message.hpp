@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -26,6 +27,14 @@ inline constexpr Index network_message = 16000;
 /// Starts one message of any length (above 2^31 - 1 bytes by a derived type). Sender and receiver name the same length.
 [[nodiscard]] Request start_send(const Communicator& comm, std::span<const std::byte> bytes, int to, int tag);
 [[nodiscard]] Request start_receive(const Communicator& comm, std::span<std::byte> bytes, int from, int tag);
+
+/// A message that has come, and is still to be received.
+struct Arrival {
+  int from;
+  bool is_empty;
+};
+/// The first one with that tag, from whomever. Local; returns at once.
+[[nodiscard]] std::optional<Arrival> probe(const Communicator& comm, int tag);
 
 /// Sends (receives) any number of elements, cut into messages of `longest_message`; returns when the memory is free
 /// again (filled). Both sides name the same count.
