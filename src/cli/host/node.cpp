@@ -77,10 +77,7 @@ NodeProcessors node_processors() {
   return processors;
 }
 
-void share_cores(const mpi::Context& context) {
-  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
-  omp_set_num_threads(context.topology().fair_threads());
-}
+void share_cores(const mpi::Context& context) { omp_set_num_threads(context.topology().threads()); }
 
 Index bytes_of_rank(const layout::Layout& layout, int rank, Index element_bytes) {
   constexpr Index most = Index{1} << 57;

@@ -205,7 +205,7 @@ HermitianProduct<T>::HermitianProduct(mpi::Context& context, Index n)
         expect_at_least("n", n, 0);
         return layout::Layout::columns({n, n}, context.size());
       })) {
-  threads_ = share_of_cores(context);
+  threads_ = context.topology().share_of_cores();
   mpi::agreed(context, [&] {
     schedule_.emplace(context, HermitianGraph<T>(layout_, context.size(), context.rank()).build(), "hermitian product");
     schedule_->prepare();

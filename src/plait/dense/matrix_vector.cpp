@@ -267,7 +267,7 @@ MatrixVector<T>::MatrixVector(mpi::Context& context, Shape shape, VectorMethod m
     }
     return std::make_unique<Plan>(context, shape, method, options);
   });
-  plan_->threads = share_of_cores(context);
+  plan_->threads = context.topology().share_of_cores();
 }
 
 template <Element T>

@@ -149,7 +149,7 @@ struct Multiplication<T>::Plan {
 
   /// Collective.
   void bring_about() {
-    threads = share_of_cores(context);
+    threads = context.topology().share_of_cores();
     if (!a.is_there() || !b.is_there()) there = planned([&] { return brought(); });
     if (!c_is_there) back = planned([&] { return std::vector<MatrixPair>{{own_c, c}}; });
     mpi::agreed(context, [&] {

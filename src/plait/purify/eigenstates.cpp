@@ -98,7 +98,7 @@ Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Mat
   if (layout_.shape().rows == 0) return;
   const bool is_of_one = layout_.ranks() == 1;
   threads_ = is_of_one ? std::numeric_limits<int>::max()  // all that it may run on, as the others sleep
-                       : dense::share_of_cores(context);
+                       : context.topology().share_of_cores();
   solver_ = is_of_one ? lapack_eigensolver<T>(context, layout_) : scalapack_eigensolver<T>(context, layout_);
   auto a = moved(context, h, layout_);
   std::optional<Matrix<T>> overlap;

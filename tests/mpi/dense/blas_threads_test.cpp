@@ -20,7 +20,7 @@ namespace {
 
 TEST(BlasThreads, RanksOfANodeTakeNoMoreCoresThanThereAre) {
   const mpi::Context context(test_comm());
-  const int share = dense::share_of_cores(context);
+  const int share = context.topology().share_of_cores();
   EXPECT_GE(share, 1);
   cpu_set_t own;
   CPU_ZERO(&own);

@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdlib>
-
-#include "plait/mpi/collectives.hpp"
 
 // Null where the library has none of them.
 extern "C" {
@@ -46,18 +43,6 @@ void use_threads(int count) {
   }
 }
 
-/// How many ranks of the node may run on each core; `own` are those of this rank. Collective over the ranks of the
-/// node.
-std::array<int, CPU_SETSIZE> claimed_cores(const mpi::Context& context, cpu_set_t& own) {
-  std::array<int, CPU_SETSIZE> claims{};
-  CPU_ZERO(&own);
-  if (sched_getaffinity(0, sizeof(own), &own) == 0) {
-    for (std::size_t core = 0; core < claims.size(); ++core) claims[core] = CPU_ISSET(core, &own) ? 1 : 0;
-  }
-  mpi::all_reduce(context.topology().node(), claims, mpi::Operation::sum());
-  return claims;
-}
-
 }  // namespace
 
 BlasThreads::BlasThreads(int most) {
@@ -73,17 +58,13 @@ BlasThreads::~BlasThreads() {
 }
 
 BlasOnNode::BlasOnNode(const mpi::Context& context, bool works) {
-  cpu_set_t own;
-  const auto claims = claimed_cores(context, own);
   const int now = threads();
   if (!works || now == 0 || user_decides()) return;
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  for (std::size_t core = 0; core < claims.size(); ++core) {
-    if (claims[core] > 0) CPU_SET(core, &all);
-  }
+  const cpu_set_t& all = context.topology().cores_of_node();
+  cpu_set_t own;
+  if (CPU_COUNT(&all) <= now || sched_getaffinity(0, sizeof(own), &own) != 0) return;
   // Threads that BLAS starts from now on are bound as this one, and stay so.
-  if (CPU_COUNT(&all) <= now || sched_setaffinity(0, sizeof(all), &all) != 0) return;
+  if (sched_setaffinity(0, sizeof(all), &all) != 0) return;
   own_ = own;
   before_ = now;
   use_threads(CPU_COUNT(&all));
@@ -92,16 +73,6 @@ BlasOnNode::BlasOnNode(const mpi::Context& context, bool works) {
 BlasOnNode::~BlasOnNode() {
   if (before_ > 0) use_threads(before_);
   if (own_) sched_setaffinity(0, sizeof(*own_), &*own_);
-}
-
-int share_of_cores(const mpi::Context& context) {
-  cpu_set_t own;
-  const auto claims = claimed_cores(context, own);
-  double share = 0.01;  // for rounding
-  for (std::size_t core = 0; core < claims.size(); ++core) {
-    if (CPU_ISSET(core, &own)) share += 1.0 / claims[core];
-  }
-  return std::max(1, static_cast<int>(share));
 }
 
 }  // namespace plait::dense

@@ -26,15 +26,10 @@ class BlasThreads {
   int before_ = 0;  // 0: nothing was changed
 };
 
-/// How many of the node's cores are this rank's share: what it is bound to, if every rank has cores of its own, and an
-/// equal part of them where ranks share cores; at least one. Collective over the ranks of the node.
-[[nodiscard]] int share_of_cores(const mpi::Context& context);
-
 /// While one lives, BLAS of this thread works on the cores of all ranks of the node, even where the launcher bound each
 /// to some of them: for a rank that works alone, as the others sleep (`mpi::agreed_by`).
 class BlasOnNode {
  public:
-  /// Collective over the ranks of the node.
   /// \param works  whether this is the rank that does
   BlasOnNode(const mpi::Context& context, bool works);
   BlasOnNode(const BlasOnNode&) = delete;

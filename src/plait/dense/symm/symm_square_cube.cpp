@@ -112,7 +112,7 @@ SymmSquareCube<T>::SymmSquareCube(mpi::Context& context, Index n, const SymmOpti
   });
   const auto plan = [&](mpi::Context& own) {
     plan_ = mpi::agreed(own, [&] { return make_symm_plan(own, n, symm_products<T>(), options_); });
-    blas_threads_ = share_of_cores(own);
+    blas_threads_ = own.topology().share_of_cores();
   };
   active_ ? (*active_)->run(std::ref(plan)) : plan(context);
 }

@@ -1,8 +1,9 @@
 #include "plait/mpi/node/topology.hpp"
 
-#include <sched.h>
+#include <omp.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <span>
 
 #include "plait/base/numa.hpp"
@@ -24,14 +25,16 @@ Neighbour self(int rank) {
   return own;
 }
 
-int fair_share(const std::vector<Neighbour>& node, const Neighbour& own) {
-  const auto shares_cores = [&](const Neighbour& other) {
-    cpu_set_t common;
-    CPU_AND(&common, &other.cores, &own.cores);
-    return CPU_COUNT(&common) > 0;
-  };
-  const auto sharing = std::max<std::ptrdiff_t>(1, std::ranges::count_if(node, shares_cores));
-  return std::max(1, CPU_COUNT(&own.cores) / static_cast<int>(sharing));
+/// Each core counts for a part of those that may run on it.
+int share_of(const std::vector<Neighbour>& node, const Neighbour& own) {
+  double share = 0.01;  // for rounding
+  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &own.cores)) continue;
+    const auto claims = std::ranges::count_if(
+        node, [core](const Neighbour& other) { return static_cast<bool>(CPU_ISSET(core, &other.cores)); });
+    share += 1.0 / static_cast<double>(claims);
+  }
+  return std::max(1, static_cast<int>(share));
 }
 
 }  // namespace
@@ -53,7 +56,8 @@ NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node(
   });
   const Neighbour own = self(comm.rank());
   all_gather_bytes(node_, std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(neighbours)));
-  fair_threads_ = fair_share(neighbours, own);
+  share_of_cores_ = share_of(neighbours, own);
+  for (const Neighbour& one : neighbours) CPU_OR(&cores_of_node_, &cores_of_node_, &one.cores);
   const Place place{neighbours.front().rank, domain};
   all_gather_bytes(comm, std::as_bytes(std::span(&place, 1)), std::as_writable_bytes(std::span(places)));
 
@@ -64,6 +68,12 @@ NodeTopology::NodeTopology(const Communicator& comm) : node_(comm.split_by_node(
     node_rank_of_[rank] = found[node_of_[rank]]++;
   }
   ranks_per_node_ = *std::ranges::max_element(found);
+}
+
+int NodeTopology::threads() const {
+  static const bool is_named = std::getenv("OMP_NUM_THREADS") != nullptr;
+  const int most = omp_get_max_threads();
+  return is_named || most != omp_get_num_procs() ? most : std::min(most, share_of_cores_);
 }
 
 }  // namespace plait::mpi

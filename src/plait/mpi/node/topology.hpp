@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sched.h>
+
 #include <vector>
 
 #include "plait/base/counters.hpp"
@@ -30,8 +32,15 @@ class NodeTopology {
   [[nodiscard]] int domain_of(int rank) const { return domain_of_[rank]; }
   /// The how-manieth of its node a rank is, in the order of `comm`.
   [[nodiscard]] int node_rank_of(int rank) const { return node_rank_of_[rank]; }
-  /// How many threads this rank can have without taking cores from others of its node that may run on the same ones.
-  [[nodiscard]] int fair_threads() const noexcept { return fair_threads_; }
+  /// How many of the node's cores are this rank's share: what it is bound to, if every rank has cores of its own, and
+  /// an equal part of them where ranks share cores; at least one.
+  [[nodiscard]] int share_of_cores() const noexcept { return share_of_cores_; }
+  /// The cores that ranks of the node may run on.
+  [[nodiscard]] const cpu_set_t& cores_of_node() const noexcept { return cores_of_node_; }
+  /// With how many OpenMP threads this rank computes: as many as OMP_NUM_THREADS or `omp_set_num_threads` say, its
+  /// share of the cores where nobody says anything. OpenMP alone would take all cores that it may run on, on each rank,
+  /// and threads that wait for each other keep the cores from other ranks.
+  [[nodiscard]] int threads() const;
   [[nodiscard]] PeerClass class_of(int rank) const {
     if (rank == own_rank_) return PeerClass::self;
     return node_of(rank) == node_of(own_rank_) ? PeerClass::node : PeerClass::network;
@@ -45,7 +54,8 @@ class NodeTopology {
   int own_rank_;
   int nodes_ = 0;
   int ranks_per_node_ = 0;
-  int fair_threads_ = 1;
+  int share_of_cores_ = 1;
+  cpu_set_t cores_of_node_{};
 };
 
 }  // namespace plait::mpi

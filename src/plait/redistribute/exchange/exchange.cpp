@@ -44,8 +44,7 @@ Exchange::Exchange(mpi::Context& context, std::deque<PlannedMatrix>& matrices, s
     const PlannedMatrix& matrix = matrices_[i];
     const Packages& packages = matrix.packages;
     const StorageOrder packed = matrix.op_from.storage();
-    movers_[i].emplace(matrix.pair.to, packed, packages.most_runs(), step / sizes[i],
-                       context.topology().fair_threads());
+    movers_[i].emplace(matrix.pair.to, packed, packages.most_runs(), step / sizes[i], context.topology());
     const auto to_cut = [&](const Package& package) {
       return PackageToCut{&package, i, sizes[i], packed, packed != matrix.pair.to.storage()};
     };

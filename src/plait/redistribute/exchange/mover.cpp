@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -18,13 +17,6 @@ namespace {
 constexpr Index band = 128;
 // Below this many elements a second thread costs more than it helps.
 constexpr Index least_parallel = 1 << 14;
-
-// Whether somebody said how many threads a rank has: without that OpenMP takes all cores that it may run on, on each
-// rank, and threads that wait for each other keep the cores from other ranks.
-bool has_chosen_threads() {
-  static const bool is_named = std::getenv("OMP_NUM_THREADS") != nullptr;
-  return is_named || omp_get_max_threads() != omp_get_num_procs();
-}
 
 // A stretch whose elements are neighbours in the matrix too, from `global` on.
 struct Placed {
@@ -57,8 +49,9 @@ Tile tile_at(const Tile& tile, Index row, Index column, Index element_bytes) {
 
 }  // namespace
 
-Mover::Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements, int fair_threads)
-    : to_(std::move(to)), packed_(packed), fair_threads_(fair_threads) {
+Mover::Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements,
+             const mpi::NodeTopology& topology)
+    : to_(std::move(to)), packed_(packed), topology_(topology) {
   const std::size_t cuts = static_cast<std::size_t>(piece_elements / band) + 2;
   rows_.reserve(most_runs + cuts);
   columns_.reserve(most_runs + cuts);
@@ -104,9 +97,7 @@ void Mover::move(const Piece& piece, const Tile& source, const Tile& target, con
 }
 
 int Mover::threads_for(const Piece& piece) const {
-  if (piece.rows * piece.columns < least_parallel) return 1;
-  const int most = omp_get_max_threads();
-  return has_chosen_threads() ? most : std::min(most, fair_threads_);
+  return piece.rows * piece.columns < least_parallel ? 1 : topology_.threads();
 }
 
 void Mover::move_product(const Piece& piece, const Tile& source, End source_end, const Tile& target, End target_end,

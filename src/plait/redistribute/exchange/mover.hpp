@@ -7,6 +7,7 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/layout/layout.hpp"
+#include "plait/mpi/node/topology.hpp"
 #include "plait/redistribute/exchange/transform.hpp"
 #include "plait/redistribute/packages/pieces.hpp"
 #include "plait/redistribute/tile.hpp"
@@ -23,8 +24,9 @@ class Mover {
   /// \param to         the layout of the target tiles
   /// \param packed     the order of elements within a piece of a message
   /// \param most_runs  the largest number of runs of a panel: room is made once, moving allocates nothing
-  /// \param fair_threads  this rank's share of the cores, unless OMP_NUM_THREADS or omp_set_num_threads says otherwise
-  Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements, int fair_threads);
+  /// \param topology   says how many threads there are; outlives this
+  Mover(layout::Layout to, StorageOrder packed, std::size_t most_runs, Index piece_elements,
+        const mpi::NodeTopology& topology);
 
   /// From a source tile into a message that begins at `message`; a plain copy.
   void pack(const Piece& piece, const Tile& source, std::byte* message, Index element_bytes,
@@ -53,7 +55,7 @@ class Mover {
 
   layout::Layout to_;
   StorageOrder packed_;
-  int fair_threads_;
+  const mpi::NodeTopology& topology_;
   std::vector<Stretch> rows_, columns_;
   std::vector<simd::CopiedRun> runs_;
 };
