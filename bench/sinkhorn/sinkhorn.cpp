@@ -28,9 +28,9 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/row_block.hpp"
 #include "plait/sinkhorn/coffee/algorithms.hpp"
+#include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 #include "plait/sinkhorn/scaling/iteration.hpp"
-#include "plait/sinkhorn/sweep/log_sweep.hpp"
 
 #include "bench/harness/benchmark.hpp"
 #include "bench/sinkhorn/gemv.hpp"
@@ -157,7 +157,10 @@ class Operands {
       case Form::logarithmic:
         f_.assign(row_marginals_.size(), A{0});
         g_.assign(column_marginals_.size(), A{0});
-        if constexpr (!std::is_same_v<T, simd::BFloat16>) sweep_.emplace(rows(), 1.0);
+        if constexpr (!std::is_same_v<T, simd::BFloat16>) {
+          sweep_.emplace(rows(), 1);
+          sweep_->set_epsilon(1.0, 1);
+        }
         return;
       default: break;
     }
@@ -172,7 +175,7 @@ class Operands {
     if constexpr (!std::is_same_v<T, simd::BFloat16>) {
       const sinkhorn::LogVectors<A> vectors{row_marginals_, f_, g_, sums};
       sinkhorn::RowsSwept swept;
-      sweep_->rows({&vectors, 1}, sinkhorn::LogUpdate(1), {&swept, 1});
+      sweep_->sweep({&vectors, 1}, sinkhorn::LogUpdate(1), {&swept, 1});
       sums_over_ranks_(sums_);
       for (std::size_t j = 0; j < sums.size(); ++j) g_[j] -= std::log(sums[j]);
     }
@@ -200,7 +203,7 @@ class Operands {
   std::vector<double> row_marginals_;
   std::vector<double> column_marginals_;
   std::unique_ptr<sinkhorn::Iteration<A>> iteration_;
-  std::optional<sinkhorn::LogSweep<std::conditional_t<std::is_same_v<T, simd::BFloat16>, float, T>, A>> sweep_;
+  std::optional<sinkhorn::StoredCosts<std::conditional_t<std::is_same_v<T, simd::BFloat16>, float, T>, A>> sweep_;
   std::vector<A> f_;
   std::vector<A> g_;
   std::vector<A> u_;

@@ -1,55 +1,89 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/mpi/context.hpp"
+#include "plait/simd/row_block.hpp"
+#include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/marginals.hpp"
-#include "plait/sinkhorn/sweep/log_sweep.hpp"
+#include "plait/sinkhorn/sweep/slabs.hpp"
+#include "plait/sinkhorn/sweep/update.hpp"
 
 namespace plait::sinkhorn {
 
-/// A row of a plan.
+/// The vectors of one of several problems that share costs.
 template <class A>
-struct PlanRow {
-  Index row = 0;            // of this rank's
-  std::span<const A> plan;  // until the next row
-  double cost = 0;          // Σ_j C P
+struct LogVectors {
+  std::span<const double> marginals;  // of the rows; not looked at where they are to have sums in common
+  std::span<A> f;
+  std::span<const A> g;
+  std::span<A> sums;  // where the columns are summed up
 };
 
-/// A rank's rows of costs as `transport` reads them: stored, or made when they are needed. Potentials are in units of
-/// the epsilon that was set last. Local, but for the last two.
+/// Sums between these lost nothing to underflow or overflow that could be seen in a plan.
+template <class A>
+inline constexpr A lowest_sum = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
+
+/// A rank's rows of costs in the logarithmic domain: stored, or made when they are needed. Potentials are in units of
+/// the epsilon that was set last. Sweeps run on several threads. Local, but for `reachable` and `feasibility`.
 template <class A>
 class CostOperand {
  public:
-  CostOperand(Index rows, Index columns) : rows_(rows), columns_(columns) {}
+  /// \param threads  this rank's: see `mpi::NodeTopology::threads`
+  CostOperand(Index rows, Index columns, int threads) : rows_(rows), columns_(columns), threads_(threads) {}
   virtual ~CostOperand() = default;
 
   [[nodiscard]] Index rows() const noexcept { return rows_; }
   [[nodiscard]] Index columns() const noexcept { return columns_; }
 
   /// To be called before all others.
-  /// \param together  the most problems of which rows are to have sums in common
-  virtual void set_epsilon(double epsilon, Index together) = 0;
+  /// \param problems   the most that are swept at once
+  /// \param in_common  the most of which rows are to have sums in common
+  void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common = 1);
 
-  /// See `LogSweep::rows`, `rows_in_common`, `column_maxima` and `column_sums`.
-  virtual void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept) = 0;
-  virtual void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
-                               std::span<double> log_sums) = 0;
-  virtual void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) = 0;
-  virtual void column_sums(std::span<const std::size_t> columns, std::span<const A> f, std::span<const double> maxima,
-                           std::span<double> sums) = 0;
+  /// Gives the rows of each problem their sums, and adds what they then have to those of the columns:
+  ///
+  ///     f[i] ← log r[i] - log Σ_j exp(g[j] - C(i, j) / epsilon);   sums[j] += Σ_i exp(f[i] + g[j] - C(i, j) / epsilon)
+  ///
+  /// or, with an update that is not balanced, what that makes of f. One read of the costs, and one exponential an
+  /// entry for each problem. What came of each is added to `swept`.
+  void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept);
 
-  /// exp(f + g - C / epsilon), row by row.
-  virtual void for_each_row(std::span<const A> f, std::span<const A> g,
-                            const std::function<void(const PlanRow<A>&)>& visit) = 0;
+  /// The same, but the rows of all problems get the weighted geometric mean of their sums, the logarithms of which are
+  /// `log_sums`. Rows that are out of reach of one problem get nothing.
+  void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
+                       std::span<double> log_sums);
 
-  /// kernel ← exp(f + g - C / epsilon) with the f that makes the largest entry of each row 1.
-  virtual void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) = 0;
+  /// maxima[k] ← max(maxima[k], max_i f[i] - C(i, columns[k]) / epsilon)
+  void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) const;
+  /// sums[k] += Σ_i exp(f[i] - C(i, columns[k]) / epsilon - maxima[k])
+  void column_sums(std::span<const std::size_t> columns, std::span<const A> f, std::span<const double> maxima,
+                   std::span<double> sums) const;
+
+  /// plan ← exp(f + g - C / epsilon), row i. Threads may call it at the same time.
+  void plan_row(Index i, std::span<const A> f, std::span<const A> g, std::span<A> plan) const;
+  /// Calls visit(i, plan) for each row, one after the other.
+  void for_each_row(std::span<const A> f, std::span<const A> g,
+                    const std::function<void(Index, std::span<const A>)>& visit) const;
+  /// Σ_j C P of row i of a plan. Threads may call it at the same time.
+  [[nodiscard]] virtual double cost_of(Index i, std::span<const A> plan) const = 0;
+
+  /// row ← exp(f + g - C(i, ·) / epsilon) with the f that makes its largest entry 1, which is returned. Threads may
+  /// call it at the same time.
+  [[nodiscard]] A fill_row(Index i, std::span<const A> g, A* row) const;
+  /// The same of all rows.
+  void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) const;
+
+  /// Slabs of the rows for a sweep of the caller's, which finds so many sums.
+  [[nodiscard]] Slabs<double> slabs(Index sums) const { return {rows_, sums, rows_ * columns_, 1, threads_}; }
 
   /// See `sinkhorn::reachable`; where sums must not be missed, too. Collective.
   [[nodiscard]] virtual std::vector<CheckedMarginals> reachable(mpi::Context& context,
@@ -59,9 +93,44 @@ class CostOperand {
   [[nodiscard]] virtual std::vector<Feasibility> feasibility(mpi::Context& context,
                                                              std::span<const RowHeights> problems) = 0;
 
+ protected:
+  /// e(i, j) = exp(f[i] + g[j] + factor C(first + i, j)) and the sums of its rows, as `simd::ExponentialKernels` has
+  /// it.
+  virtual void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const = 0;
+  /// max_j g[j] + factor C(i, j)
+  [[nodiscard]] virtual A maximum(Index i, A factor, const A* g) const = 0;
+  [[nodiscard]] virtual double cost(Index i, std::size_t j) const = 0;
+
  private:
+  using SumsOfRows = std::array<A, simd::most_rows_at_a_time>;
+
+  /// A thread's exponentials of a block of rows, of problem k.
+  [[nodiscard]] simd::RowBlock<A> powers(std::size_t thread, Index count, std::size_t k = 0);
+  /// Sweeps over a block of rows of one problem.
+  void sweep_block(const LogVectors<A>& problem, Index first, const simd::RowBlock<A>& e, const LogUpdate& update,
+                   std::span<A> sums, RowsSwept& swept) const;
+  /// Takes row i again if its sum is not sound, with its true maximum. Whether the row reaches a column.
+  [[nodiscard]] bool make_sound(const LogVectors<A>& problem, Index i, A& sum, const simd::RowBlock<A>& e) const;
+  /// Gives row i what all problems have in common; `of_rows` becomes what exponentials are multiplied by.
+  [[nodiscard]] double move_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights, Index i,
+                                      std::size_t in_block, std::size_t thread, std::span<SumsOfRows> of_rows);
+  void add_rows(const simd::RowBlock<A>& e, const SumsOfRows& weights, std::span<A> sums) const {
+    scaling_.column_sums({e.data, e.rows, e.columns, e.leading_dimension}, weights.data(), sums.data(), {});
+  }
+
   Index rows_;
   Index columns_;
+  int threads_;
+  A factor_ = 0;  // -1 / epsilon
+  Index rows_at_a_time_ = 1;
+  std::size_t in_common_ = 1;
+  std::optional<Slabs<A>> slabs_;
+  std::vector<A> powers_;            // of each thread, and of each problem that has sums in common with others
+  std::vector<SumsOfRows> of_rows_;  // likewise
+  simd::ScalingKernels<A, A> scaling_ = simd::scaling_kernels<A, A>();
 };
+
+extern template class CostOperand<double>;
+extern template class CostOperand<float>;
 
 }  // namespace plait::sinkhorn

@@ -28,14 +28,11 @@ double minkowski(const A* x, const A* y, Index coordinates, double p) {
 }  // namespace
 
 template <class A>
-PointCosts<A>::PointCosts(const PointClouds<A>& clouds)
-    : CostOperand<A>(clouds.x.rows(), clouds.y.rows()),
+PointCosts<A>::PointCosts(const PointClouds<A>& clouds, int threads)
+    : CostOperand<A>(clouds.x.rows(), clouds.y.rows(), threads),
       clouds_(clouds),
-      panels_(simd::panels_of(clouds.y.rows())),
-      others_(panels_ * simd::panel_points * clouds.y.columns()),
-      block_(block_rows * std::max(Index{1}, panels_) * simd::panel_points) {
+      others_(simd::panels_of(clouds.y.rows()) * simd::panel_points * clouds.y.columns()) {
   std::fill_n(others_.data(), others_.size(), A{0});
-  std::fill_n(block_.data(), block_.size(), A{0});
   const Index coordinates = clouds.y.columns();
   for (Index j = 0; j < clouds.y.rows(); ++j) {
     const A* point = clouds.y.data() + j * clouds.y.leading_dimension();
@@ -45,72 +42,66 @@ PointCosts<A>::PointCosts(const PointClouds<A>& clouds)
 }
 
 template <class A>
-void PointCosts<A>::set_epsilon(double epsilon, Index together) {
-  epsilon_ = epsilon;
-  const Index leading_dimension = std::max(Index{1}, panels_) * simd::panel_points;
-  const auto over = [&](Index rows) {
-    return LogSweep<A, A>(
-        matrix_view<const A>(block_.data(), rows, this->columns(), leading_dimension, StorageOrder::row_major), epsilon,
-        together);
-  };
-  sweep_.emplace(over(block_rows));
-  last_sweep_.emplace(over(this->rows() % block_rows));
-}
-
-template <class A>
-void PointCosts<A>::make(Index first, Index count) {
-  const Index leading_dimension = std::max(Index{1}, panels_) * simd::panel_points;
-  const simd::RowBlock<A> costs{block_.data(), count, leading_dimension, leading_dimension};
-  const simd::RowBlock<const A> points{clouds_.x.data() + first * clouds_.x.leading_dimension(), count,
-                                       clouds_.x.columns(), clouds_.x.leading_dimension()};
-  switch (clouds_.metric) {
-    case Metric::squared_euclidean: return distances_.squared(points, others_.data(), panels_, costs);
-    case Metric::euclidean: return distances_.euclidean(points, others_.data(), panels_, costs);
-    case Metric::cityblock: return distances_.cityblock(points, others_.data(), panels_, costs);
-    case Metric::minkowski: break;
-  }
-  for (Index i = 0; i < count; ++i) {
-    for (Index j = 0; j < this->columns(); ++j) {
-      block_[i * leading_dimension + j] =
-          static_cast<A>(minkowski(points.data + i * points.leading_dimension,
-                                   clouds_.y.data() + j * clouds_.y.leading_dimension(), points.columns, clouds_.p));
-    }
-  }
-}
-
-template <class A>
 template <class F>
-void PointCosts<A>::for_each_block(F&& f) {
-  for (Index first = 0; first < this->rows(); first += block_rows) {
-    const Index count = std::min(block_rows, this->rows() - first);
-    make(first, count);
-    f(first, count, count == block_rows ? *sweep_ : *last_sweep_);
+void PointCosts<A>::for_each_tile(Index first, Index count, const F& f) const {
+  constexpr Index elements = 2048;
+  std::array<A, elements> memory;
+  const Index coordinates = clouds_.x.columns();
+  const simd::RowBlock<const A> points{clouds_.x.data() + first * clouds_.x.leading_dimension(), count, coordinates,
+                                       clouds_.x.leading_dimension()};
+  const Index width = elements / count / simd::panel_points * simd::panel_points;
+  for (Index j = 0; j < this->columns(); j += width) {
+    const Index columns = std::min(width, this->columns() - j);
+    const Index panels = simd::panels_of(columns);
+    const A* others = others_.data() + j * coordinates;
+    const simd::RowBlock<A> tile{memory.data(), count, width, width};
+    switch (clouds_.metric) {
+      case Metric::squared_euclidean: distances_.squared(points, others, panels, tile); break;
+      case Metric::euclidean: distances_.euclidean(points, others, panels, tile); break;
+      case Metric::cityblock: distances_.cityblock(points, others, panels, tile); break;
+      case Metric::minkowski:
+        for (Index i = 0; i < count; ++i) {
+          for (Index k = 0; k < columns; ++k) {
+            memory[static_cast<std::size_t>(i * width + k)] =
+                static_cast<A>(cost(first + i, static_cast<std::size_t>(j + k)));
+          }
+        }
+    }
+    f(simd::RowBlock<const A>{memory.data(), count, columns, width}, j);
   }
 }
 
 template <class A>
-std::span<const LogVectors<A>> PointCosts<A>::of_rows(std::span<const LogVectors<A>> problems, Index first,
-                                                      Index count) {
-  in_block_.clear();
-  for (const LogVectors<A>& problem : problems) in_block_.push_back(problem.of_rows(first, count));
-  return in_block_;
-}
-
-template <class A>
-void PointCosts<A>::sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update,
-                          std::span<RowsSwept> swept) {
-  for_each_block([&](Index first, Index count, LogSweep<A, A>& sweep) {
-    sweep.rows(of_rows(problems, first, count), update, swept);
+void PointCosts<A>::exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const {
+  std::fill_n(sums, e.rows, A{0});
+  for_each_tile(first, e.rows, [&](const simd::RowBlock<const A>& costs, Index j) {
+    std::array<A, simd::most_rows_at_a_time> of_tile;
+    exponential_.exponential_sums(costs, factor, f, g + j, {e.data + j, e.rows, costs.columns, e.leading_dimension},
+                                  of_tile.data());
+    for (Index i = 0; i < e.rows; ++i) sums[i] += of_tile[static_cast<std::size_t>(i)];
   });
 }
 
 template <class A>
-void PointCosts<A>::sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
-                                    std::span<double> log_sums) {
-  for_each_block([&](Index first, Index count, LogSweep<A, A>& sweep) {
-    sweep.rows_in_common(of_rows(problems, first, count), weights,
-                         log_sums.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+A PointCosts<A>::maximum(Index i, A factor, const A* g) const {
+  A maximum = -std::numeric_limits<A>::infinity();
+  for_each_tile(i, 1, [&](const simd::RowBlock<const A>& costs, Index j) {
+    A of_tile{};
+    exponential_.row_maxima(costs, factor, g + j, &of_tile);
+    maximum = std::max(maximum, of_tile);
   });
+  return maximum;
+}
+
+template <class A>
+double PointCosts<A>::cost_of(Index i, std::span<const A> plan) const {
+  double cost = 0;
+  for_each_tile(i, 1, [&](const simd::RowBlock<const A>& costs, Index j) {
+    for (Index k = 0; k < costs.columns; ++k) {
+      cost += static_cast<double>(costs.data[k]) * static_cast<double>(plan[static_cast<std::size_t>(j + k)]);
+    }
+  });
+  return cost;
 }
 
 template <class A>
@@ -144,78 +135,6 @@ double PointCosts<A>::cost(Index i, std::size_t j) const {
     sum += clouds_.metric == Metric::cityblock ? std::abs(t) : t * t;
   }
   return clouds_.metric == Metric::euclidean ? std::sqrt(sum) : sum;
-}
-
-template <class A>
-void PointCosts<A>::column_maxima(std::span<const std::size_t> columns, std::span<const A> f,
-                                  std::span<double> maxima) {
-  for (Index i = 0; i < this->rows(); ++i) {
-    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      maxima[k] = std::max(maxima[k], of_row - cost(i, columns[k]) / epsilon_);
-    }
-  }
-}
-
-template <class A>
-void PointCosts<A>::column_sums(std::span<const std::size_t> columns, std::span<const A> f,
-                                std::span<const double> maxima, std::span<double> sums) {
-  for (Index i = 0; i < this->rows(); ++i) {
-    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      sums[k] += std::exp(of_row - cost(i, columns[k]) / epsilon_ - maxima[k]);
-    }
-  }
-}
-
-template <class A>
-void PointCosts<A>::for_each_row(std::span<const A> f, std::span<const A> g,
-                                 const std::function<void(const PlanRow<A>&)>& visit) {
-  const Index leading_dimension = std::max(Index{1}, panels_) * simd::panel_points;
-  for_each_block([&](Index first, Index count, LogSweep<A, A>& sweep) {
-    const auto of_rows = f.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-    sweep.for_each_row(of_rows, g, [&](Index i, std::span<const A> plan) {
-      const A* costs = block_.data() + i * leading_dimension;
-      double cost = 0;
-      for (std::size_t j = 0; j < plan.size(); ++j) {
-        cost += static_cast<double>(costs[j]) * static_cast<double>(plan[j]);
-      }
-      visit({first + i, plan, cost});
-    });
-  });
-}
-
-template <class A>
-void PointCosts<A>::for_each_weights(std::span<const A> g,
-                                     const std::function<void(Index, std::span<const A>)>& visit) {
-  const Index leading_dimension = std::max(Index{1}, panels_) * simd::panel_points;
-  const auto factor = static_cast<A>(-1 / epsilon_);
-  if (weights_.size() < leading_dimension) weights_ = Array<A>(leading_dimension);
-  for_each_block([&](Index first, Index count, LogSweep<A, A>&) {
-    for (Index i = 0; i < count; ++i) {
-      const simd::RowBlock<const A> costs{block_.data() + i * leading_dimension, 1, this->columns(), leading_dimension};
-      A maximum{};
-      exponential_.row_maxima(costs, factor, g.data(), &maximum);
-      const A potential = std::isfinite(maximum) ? -maximum : A{0};
-      A sum{};
-      exponential_.exponential_sums(costs, factor, &potential, g.data(),
-                                    {weights_.data(), 1, this->columns(), leading_dimension}, &sum);
-      visit(first + i, {weights_.data(), static_cast<std::size_t>(this->columns())});
-    }
-  });
-}
-
-template <class A>
-void PointCosts<A>::fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) {
-  const auto factor = static_cast<A>(-1 / epsilon_);
-  const Index leading_dimension = std::max(Index{1}, panels_) * simd::panel_points;
-  for_each_weights(g, [&](Index i, std::span<const A> weights) {
-    std::ranges::copy(weights, kernel.data() + i * kernel.leading_dimension());
-    A maximum{};
-    exponential_.row_maxima({block_.data() + i % block_rows * leading_dimension, 1, this->columns(), leading_dimension},
-                            factor, g.data(), &maximum);
-    f[static_cast<std::size_t>(i)] = std::isfinite(maximum) ? -maximum : A{0};
-  });
 }
 
 template class PointCosts<double>;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <optional>
-
+#include "plait/simd/sweep/exponential_kernels.hpp"
 #include "plait/sinkhorn/costs/cost_operand.hpp"
 #include "plait/sinkhorn/costs/reach.hpp"
 
@@ -11,26 +10,9 @@ namespace plait::sinkhorn {
 template <class T, class A>
 class StoredCosts final : public CostOperand<A> {
  public:
-  explicit StoredCosts(matrix_view<const T> costs) : CostOperand<A>(costs.rows(), costs.columns()), costs_(costs) {}
+  StoredCosts(matrix_view<const T> costs, int threads)
+      : CostOperand<A>(costs.rows(), costs.columns(), threads), costs_(costs) {}
 
-  void set_epsilon(double epsilon, Index together) override;
-  void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept) override {
-    sweep_->rows(problems, update, swept);
-  }
-  void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
-                       std::span<double> log_sums) override {
-    sweep_->rows_in_common(problems, weights, log_sums);
-  }
-  void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) override {
-    sweep_->column_maxima(columns, f, maxima);
-  }
-  void column_sums(std::span<const std::size_t> columns, std::span<const A> f, std::span<const double> maxima,
-                   std::span<double> sums) override {
-    sweep_->column_sums(columns, f, maxima, sums);
-  }
-  void for_each_row(std::span<const A> f, std::span<const A> g,
-                    const std::function<void(const PlanRow<A>&)>& visit) override;
-  void fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) override;
   [[nodiscard]] std::vector<CheckedMarginals> reachable(mpi::Context& context,
                                                         std::span<const CheckedMarginals> problems) override {
     return sinkhorn::reachable<T>(context, costs_, problems);
@@ -39,11 +21,31 @@ class StoredCosts final : public CostOperand<A> {
                                                      std::span<const RowHeights> problems) override {
     return sinkhorn::feasibility<T>(context, costs_, Support::finite, problems);
   }
+  [[nodiscard]] double cost_of(Index i, std::span<const A> plan) const override {
+    const T* row = block(i, 1).data;
+    double cost = 0;
+    for (std::size_t j = 0; j < plan.size(); ++j) {
+      if (plan[j] != 0) cost += static_cast<double>(row[j]) * static_cast<double>(plan[j]);
+    }
+    return cost;
+  }
 
  private:
+  void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const override {
+    exponential_.exponential_sums(block(first, e.rows), factor, f, g, e, sums);
+  }
+  [[nodiscard]] A maximum(Index i, A factor, const A* g) const override {
+    A maximum{};
+    exponential_.row_maxima(block(i, 1), factor, g, &maximum);
+    return maximum;
+  }
+  [[nodiscard]] double cost(Index i, std::size_t j) const override { return static_cast<double>(block(i, 1).data[j]); }
+  [[nodiscard]] simd::RowBlock<const T> block(Index first, Index count) const {
+    return {costs_.data() + first * costs_.leading_dimension(), count, costs_.columns(), costs_.leading_dimension()};
+  }
+
   matrix_view<const T> costs_;
-  double epsilon_ = 0;
-  std::optional<LogSweep<T, A>> sweep_;
+  simd::ExponentialKernels<T, A> exponential_ = simd::exponential_kernels<T, A>();
 };
 
 }  // namespace plait::sinkhorn

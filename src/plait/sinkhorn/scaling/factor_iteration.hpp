@@ -11,71 +11,124 @@
 #include "plait/simd/sweep/scaling_kernels.hpp"
 #include "plait/sinkhorn/scaling/iteration.hpp"
 #include "plait/sinkhorn/sweep/filled_parts.hpp"
+#include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 #include "plait/sinkhorn/sweep/update.hpp"
 
 namespace plait::sinkhorn {
 
+/// The vectors of one of several problems that share a matrix.
+template <class A>
+struct BatchVectors {
+  const A* v = nullptr;  // factors of the columns
+  A* u = nullptr;        // those of this rank's rows
+  std::span<A> sums;     // where the columns are summed up
+};
+
 /// Rows that are stored one after the other. Blocks of zeros are read once, see `FilledParts`.
 template <class T, class A>
 class DenseRows {
  public:
-  explicit DenseRows(matrix_view<const T> rows) : rows_(rows), filled_(rows) {}
+  /// \param problems  the most that are swept at once
+  DenseRows(matrix_view<const T> rows, std::size_t problems, int threads)
+      : rows_(rows),
+        filled_(rows),
+        slabs_(rows.rows(), rows.columns(), rows.rows() * rows.columns(), static_cast<Index>(problems), threads) {}
 
-  /// Gives each problem u[i] = f(problem, i, Σ_j K(i, j) v[j]), and adds Σ_i u[i] K(i, j) to its sums: one read.
+  /// Gives each problem u[i] = f(problem, i, Σ_j K(i, j) v[j], swept), and adds Σ_i u[i] K(i, j) to its sums: one read.
   template <class F>
-  void sweep(std::span<const BatchVectors<A>> problems, F&& f) {
-    if (problems.size() > 1) {
-      of_block_.resize(problems.size());
-      return batch_sweep<T, A>(kernels_, rows_, problems, of_block_,
-                               [&](Index first, Index count, const std::vector<SumsOfBlock<A>>& sums) {
-                                 for (std::size_t k = 0; k < problems.size(); ++k) {
-                                   for (Index n = 0; n < count; ++n) {
-                                     problems[k].u[first + n] = f(k, first + n, sums[k][static_cast<std::size_t>(n)]);
-                                   }
-                                 }
-                               });
+  void sweep(std::span<const BatchVectors<A>> problems, std::span<RowsSwept> swept, const F& f) {
+    const auto work = [&](const Slab<A>& slab) {
+      if (problems.size() == 1 && filled_.are_few()) return sweep_filled(problems.front(), slab, f);
+      const Index row_bytes = std::max(Index{1}, rows_.columns()) * Index{sizeof(T)};
+      const Index at_a_time = problems.size() == 1
+                                  ? rows_at_a_time(rows_.columns(), Index{sizeof(T)})
+                                  : std::clamp(cache_bytes() / 2 / row_bytes, Index{1}, simd::most_rows_at_a_time);
+      for_each_block(rows_of(rows_, slab.first, slab.count), at_a_time,
+                     [&](Index first, const auto& block, const auto& early, const auto& late) {
+                       fused_sweep(kernels_, block, slab.first + first, problems, slab, early, late, f);
+                     });
+    };
+    slabs_.sweep(problems.size(), work, [&](std::size_t k) { return SumsOfSlabs<A>{problems[k].sums, swept[k]}; });
+  }
+
+ private:
+  using Ahead = simd::RowsAhead<T>;
+  using SumsOfBlock = std::array<A, simd::most_rows_at_a_time>;
+
+  template <class F>
+  static void fused_sweep(const simd::ScalingKernels<T, A>& kernels, const simd::RowBlock<const T>& block, Index first,
+                          std::span<const BatchVectors<A>> problems, const Slab<A>& slab, const Ahead& early,
+                          const Ahead& late, const F& f) {
+    SumsOfBlock sums{};
+    for (std::size_t k = 0; k < problems.size(); ++k) {
+      A* const u = problems[k].u + first;
+      kernels.row_sums(block, problems[k].v, sums.data(), k == 0 ? early : Ahead{});
+      for (Index i = 0; i < block.rows; ++i) {
+        u[i] = f(k, first + i, sums[static_cast<std::size_t>(i)], slab.swept[k]);
+      }
+      kernels.column_sums(block, u, slab.sums(k).data(), k + 1 == problems.size() ? late : Ahead{});
     }
-    for (const auto& [v, u, sums] : problems) {
-      const auto of_one = [&](Index i, A sum) { return f(std::size_t{0}, i, sum); };
-      if (filled_.are_few()) {
-        fused_sweep(kernels_, rows_, filled_, v, u, sums, of_one);
-      } else {
-        fused_sweep(kernels_, rows_, v, u, sums, of_one);
+  }
+
+  template <class F>
+  void sweep_filled(const BatchVectors<A>& problem, const Slab<A>& slab, const F& f) const {
+    static_assert(Slabs<A>::rows_at_a_time == FilledParts::rows_at_a_time);
+    SumsOfBlock sums{};
+    SumsOfBlock parts{};
+    for (Index first = slab.first; first < slab.first + slab.count; first += FilledParts::rows_at_a_time) {
+      const Index count = std::min(FilledParts::rows_at_a_time, slab.first + slab.count - first);
+      const auto runs = filled_.runs(first / FilledParts::rows_at_a_time);
+      sums.fill(A{0});
+      for (const ColumnRun& run : runs) {
+        kernels_.row_sums(filled_block(rows_, first, count, run), problem.v + run.first, parts.data(), {});
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) sums[i] += parts[i];
+      }
+      for (Index i = 0; i < count; ++i) {
+        problem.u[first + i] = f(std::size_t{0}, first + i, sums[static_cast<std::size_t>(i)], slab.swept[0]);
+      }
+      for (const ColumnRun& run : runs) {
+        kernels_.column_sums(filled_block(rows_, first, count, run), problem.u + first, slab.memory.data() + run.first,
+                             {});
       }
     }
   }
 
- private:
   matrix_view<const T> rows_;
   FilledParts filled_;
+  Slabs<A> slabs_;
   simd::ScalingKernels<T, A> kernels_ = simd::scaling_kernels<T, A>();
-  std::vector<SumsOfBlock<A>> of_block_;
 };
 
 /// Rows of which only entries are stored.
 template <class T, class A>
 class SparseEntries {
  public:
-  explicit SparseEntries(const layout::SparseRows<T>& rows) : rows_(&rows) {}
+  SparseEntries(const layout::SparseRows<T>& rows, std::size_t problems, int threads)
+      : rows_(&rows), slabs_(rows.rows(), rows.shape.columns, rows.entries(), static_cast<Index>(problems), threads) {}
 
   template <class F>
-  void sweep(std::span<const BatchVectors<A>> problems, F&& f) {
-    for (Index i = 0; i < rows_->rows(); ++i) {
-      const auto columns = rows_->columns_of(i);
-      const auto values = rows_->values_of(i);
-      for (std::size_t p = 0; p < problems.size(); ++p) {
-        const auto& [v, u, sums] = problems[p];
-        A sum{0};
-        for (std::size_t k = 0; k < columns.size(); ++k) sum += static_cast<A>(values[k]) * v[columns[k]];
-        u[i] = f(p, i, sum);
-        for (std::size_t k = 0; k < columns.size(); ++k) sums[columns[k]] += u[i] * static_cast<A>(values[k]);
+  void sweep(std::span<const BatchVectors<A>> problems, std::span<RowsSwept> swept, const F& f) {
+    const auto work = [&](const Slab<A>& slab) {
+      for (Index i = slab.first; i < slab.first + slab.count; ++i) {
+        const auto columns = rows_->columns_of(i);
+        const auto values = rows_->values_of(i);
+        for (std::size_t p = 0; p < problems.size(); ++p) {
+          const auto& [v, u, of_all] = problems[p];
+          A* const sums = slab.sums(p).data();
+          A sum{0};
+          for (std::size_t k = 0; k < columns.size(); ++k) sum += static_cast<A>(values[k]) * v[columns[k]];
+          u[i] = f(p, i, sum, slab.swept[p]);
+          for (std::size_t k = 0; k < columns.size(); ++k) sums[columns[k]] += u[i] * static_cast<A>(values[k]);
+        }
       }
-    }
+    };
+    slabs_.sweep(problems.size(), work, [&](std::size_t k) { return SumsOfSlabs<A>{problems[k].sums, swept[k]}; });
   }
 
  private:
   const layout::SparseRows<T>* rows_;
+  Slabs<A> slabs_;
 };
 
 /// An iteration that changes factors only: what is summed up is the matrix times those of the rows.
@@ -89,23 +142,24 @@ class FactorIteration final : public Iteration<A> {
         of_columns_(update.column_exponent),
         is_balanced_(update.is_balanced()) {
     vectors_.reserve(this->problems().size());
+    swept_.reserve(this->problems().size());
   }
 
   void rows(std::span<const ColumnsOf<A>> columns) override {
     vectors_.clear();
     for (const ColumnsOf<A>& column : columns) {
       Factors<A>& problem = this->problems()[column.problem];
-      problem.wanted_of_rows = 0;
-      problem.starved_rows = problem.starved_columns = 0;
-      vectors_.push_back({problem.v.data(), problem.u.data(), column.sums.data()});
+      vectors_.push_back({problem.v.data(), problem.u.data(), column.sums});
     }
-    if (is_balanced_) {
-      operand_.sweep(
-          vectors_, [&](std::size_t n, Index i, A sum) { return this->problems()[columns[n].problem].of_row(i, sum); });
-    } else {
-      operand_.sweep(vectors_, [&](std::size_t n, Index i, A sum) {
-        return relaxed_row(this->problems()[columns[n].problem], i, sum);
-      });
+    swept_.assign(columns.size(), RowsSwept{});
+    operand_.sweep(vectors_, swept_, [&](std::size_t n, Index i, A sum, RowsSwept& swept) {
+      return row(this->problems()[columns[n].problem], static_cast<std::size_t>(i), sum, swept);
+    });
+    for (std::size_t n = 0; n < columns.size(); ++n) {
+      Factors<A>& problem = this->problems()[columns[n].problem];
+      problem.starved_rows = swept_[n].unreached;
+      problem.wanted_of_rows = swept_[n].wanted;
+      problem.starved_columns = 0;
     }
   }
 
@@ -158,9 +212,10 @@ class FactorIteration final : public Iteration<A> {
            static_cast<double>(of.v[j]) * static_cast<double>(sum);
   }
 
-  [[nodiscard]] A relaxed_row(Factors<A>& of, Index i, A sum) const {
-    const A factor = of.of_row(i, sum, of_rows_.exponent());
-    of.wanted_of_rows += wanted_sum(of_rows_, of.row_marginals[static_cast<std::size_t>(i)], factor);
+  [[nodiscard]] A row(const Factors<A>& of, std::size_t i, A sum, RowsSwept& swept) const {
+    const double marginal = of.row_marginals[i];
+    const A factor = Factors<A>::factor(marginal, sum, of_rows_.exponent(), swept.unreached);
+    if (!is_balanced_) swept.wanted += wanted_sum(of_rows_, marginal, factor);
     return factor;
   }
 
@@ -180,6 +235,7 @@ class FactorIteration final : public Iteration<A> {
   LogUpdate of_columns_;
   bool is_balanced_;  // both
   std::vector<BatchVectors<A>> vectors_;
+  std::vector<RowsSwept> swept_;
 };
 
 }  // namespace plait::sinkhorn

@@ -38,7 +38,6 @@ class Factors {
     return factor(column_marginals[j], sum, exponent, starved_columns);
   }
 
- private:
   [[nodiscard]] static A factor(double marginal, A sum, double exponent, Index& starved) noexcept {
     if (marginal == 0) return A{0};
     const double quotient = marginal / static_cast<double>(sum);
@@ -100,12 +99,13 @@ class Iteration {
   std::vector<Factors<A>> problems_;
 };
 
-/// What an iteration in place works on; the marginals outlive it.
+/// What an iteration works on; the marginals outlive it.
 template <class T>
 struct IterationTask {
   matrix_view<T> rows;
   std::span<const double> row_marginals;
   std::span<const double> column_marginals;
+  int threads = 1;  // of iterations that change the factors only
 };
 
 /// An iteration in which the matrix becomes the plan, of one problem.

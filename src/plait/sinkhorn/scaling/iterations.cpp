@@ -45,8 +45,8 @@ template <class T, class A>
 std::unique_ptr<Iteration<A>> scaling_iteration(const IterationTask<const T>& task) {
   std::vector<Factors<A>> factors;
   factors.emplace_back(task.row_marginals, task.column_marginals);
-  return std::make_unique<FactorIteration<A, DenseRows<T, A>>>(DenseRows<T, A>(task.rows), std::move(factors),
-                                                               Update());
+  return std::make_unique<FactorIteration<A, DenseRows<T, A>>>(DenseRows<T, A>(task.rows, 1, task.threads),
+                                                               std::move(factors), Update());
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type can not stand in them

@@ -61,7 +61,8 @@ std::vector<Scaling<A>> scaled(mpi::Context& context, const Matrix& rows, Index 
   const auto largest = mpi::agreed(context, [&] { return largest_of(problems); });
   check_matrix(context, rows, largest);
   auto iteration = mpi::agreed(context, [&] {
-    return FactorIteration<A, Operand>(Operand(rows), first_factors<A>(problems, given.starts), update);
+    return FactorIteration<A, Operand>(Operand(rows, problems.size(), context.topology().threads()),
+                                       first_factors<A>(problems, given.starts), update);
   });
   ScalingTask task = update.is_balanced() ? task_of() : ScalingTask();
   ScalingMethod<A> method(context, problems, iteration, std::move(task));

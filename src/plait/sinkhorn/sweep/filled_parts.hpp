@@ -47,6 +47,13 @@ class FilledParts {
   Index all_ = 0;
 };
 
+/// Some columns of a group of rows.
+template <class T>
+[[nodiscard]] simd::RowBlock<const T> filled_block(matrix_view<const T> rows, Index first, Index count,
+                                                   const ColumnRun& run) {
+  return {rows.data() + first * rows.leading_dimension() + run.first, count, run.count, rows.leading_dimension()};
+}
+
 /// y[i] = Σ_j K(i, j) x[j], of which only the parts that are filled are read.
 template <class T, class A>
 void filled_row_sums(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows, const FilledParts& filled,
@@ -56,33 +63,9 @@ void filled_row_sums(const simd::ScalingKernels<T, A>& kernels, matrix_view<cons
     const Index count = std::min(FilledParts::rows_at_a_time, rows.rows() - first);
     std::fill_n(y + first, count, A{0});
     for (const ColumnRun& run : filled.runs(group)) {
-      const T* begin = rows.data() + first * rows.leading_dimension() + run.first;
-      kernels.row_sums({begin, count, run.count, rows.leading_dimension()}, x + run.first, parts.data(), {});
+      kernels.row_sums(filled_block(rows, first, count, run), x + run.first, parts.data(), {});
       for (Index i = 0; i < count; ++i) y[first + i] += parts[static_cast<std::size_t>(i)];
     }
-  }
-}
-
-/// `fused_sweep` that reads only the parts that are filled.
-template <class T, class A, class F>
-void fused_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows, const FilledParts& filled,
-                 const A* v, A* u, A* c, F&& f) {
-  std::array<A, FilledParts::rows_at_a_time> sums{};
-  std::array<A, FilledParts::rows_at_a_time> parts{};
-  for (Index first = 0, group = 0; first < rows.rows(); first += FilledParts::rows_at_a_time, ++group) {
-    const Index count = std::min(FilledParts::rows_at_a_time, rows.rows() - first);
-    const auto runs = filled.runs(group);
-    const auto block = [&](const ColumnRun& run) {
-      return simd::RowBlock<const T>{rows.data() + first * rows.leading_dimension() + run.first, count, run.count,
-                                     rows.leading_dimension()};
-    };
-    sums.fill(A{0});
-    for (const ColumnRun& run : runs) {
-      kernels.row_sums(block(run), v + run.first, parts.data(), {});
-      for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) sums[i] += parts[i];
-    }
-    for (Index i = 0; i < count; ++i) u[first + i] = f(first + i, sums[static_cast<std::size_t>(i)]);
-    for (const ColumnRun& run : runs) kernels.column_sums(block(run), u + first, c + run.first, {});
   }
 }
 

@@ -36,6 +36,12 @@ template <class T>
   return {rows.data() + first * rows.leading_dimension(), count, rows.columns(), rows.leading_dimension()};
 }
 
+template <class T>
+[[nodiscard]] matrix_view<T> rows_of(matrix_view<T> rows, Index first, Index count) {
+  return {rows.data() + first * rows.leading_dimension(), count, rows.columns(), rows.leading_dimension(),
+          StorageOrder::row_major};
+}
+
 /// Calls f(first, block, ahead of the first pass, ahead of the second pass) for blocks of so many rows, one after the
 /// other. Where a block is passed through twice, what is to be fetched meanwhile of the next one is divided among the
 /// two.
@@ -61,19 +67,6 @@ template <class T>
   return {block.data, block.rows, block.columns, block.leading_dimension};
 }
 
-/// u[i] ← f(i, Σ_j K(i, j) v[j]);  c[j] += Σ_i u[i] K(i, j):  one read of the matrix.
-template <class T, class A, class F>
-void fused_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows, const A* v, A* u, A* c, F&& f) {
-  std::array<A, simd::most_rows_at_a_time> sums{};
-  for_each_block(rows, rows_at_a_time(rows.columns(), Index{sizeof(T)}),
-                 [&](Index first, const auto& block, const auto& early, const auto& late) {
-                   kernels.row_sums(block, v, sums.data(), early);
-                   for (Index i = 0; i < block.rows; ++i)
-                     u[first + i] = f(first + i, sums[static_cast<std::size_t>(i)]);
-                   kernels.column_sums(block, u + first, c, late);
-                 });
-}
-
 /// a[i] ← f(i, Σ_j K(i, j) b[j]);  K(i, j) ← a[i] K(i, j) b[j];  c[j] += Σ_i of that:  one read and one write.
 template <class T, class A, class F>
 void fused_sweep_in_place(const simd::ScalingKernels<T, A>& kernels, matrix_view<T> rows, const A* b, A* c, F&& f) {
@@ -87,34 +80,6 @@ void fused_sweep_in_place(const simd::ScalingKernels<T, A>& kernels, matrix_view
                    }
                    kernels.rescale(block, sums.data(), b, c, late);
                  });
-}
-
-/// The vectors of one of several problems that share a matrix.
-template <class A>
-struct BatchVectors {
-  const A* v = nullptr;  // factors of the columns
-  A* u = nullptr;        // those of this rank's rows
-  A* sums = nullptr;     // where the columns are summed up
-};
-
-/// The sums Σ_j K(i, j) v[j] of a few rows.
-template <class A>
-using SumsOfBlock = std::array<A, simd::most_rows_at_a_time>;
-
-/// For blocks of rows that stay in the second-level cache: calls f(first, count, sums of each problem), which is to set
-/// all u[first...first + count), and adds u[i] K(i, j) to the sums of all columns j. The matrix is read once for all.
-template <class T, class A, class F>
-void batch_sweep(const simd::ScalingKernels<T, A>& kernels, matrix_view<const T> rows,
-                 std::span<const BatchVectors<A>> problems, std::vector<SumsOfBlock<A>>& sums, F&& f) {
-  const Index row_bytes = std::max(Index{1}, rows.columns()) * Index{sizeof(T)};
-  const Index at_a_time = std::clamp(cache_bytes() / 2 / row_bytes, Index{1}, simd::most_rows_at_a_time);
-  for_each_block(rows, at_a_time, [&](Index first, const auto& block, const auto&, const auto&) {
-    for (std::size_t k = 0; k < problems.size(); ++k) {
-      kernels.row_sums(block, problems[k].v, sums[k].data(), {});
-    }
-    f(first, block.rows, sums);
-    for (const auto& problem : problems) kernels.column_sums(block, problem.u + first, problem.sums, {});
-  });
 }
 
 }  // namespace plait::sinkhorn

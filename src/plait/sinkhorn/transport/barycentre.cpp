@@ -143,8 +143,9 @@ void evaluate(mpi::Context& context, CostOperand<double>& costs, BarycentrePlans
   });
   for (double& mass : result.masses) mass *= total;
   for (std::size_t k = 0; k < plans.masses.size(); ++k) {
-    costs.for_each_row(plans.f[k], plans.g_of(k),
-                       [&](const PlanRow<double>& row) { result.costs[k] += total * row.cost; });
+    costs.for_each_row(plans.f[k], plans.g_of(k), [&](Index i, std::span<const double> plan) {
+      result.costs[k] += total * costs.cost_of(i, plan);
+    });
   }
   mpi::all_reduce(context.comm(), std::span<double>(result.costs), mpi::Operation::sum());
 }
@@ -153,7 +154,7 @@ void evaluate(mpi::Context& context, CostOperand<double>& costs, BarycentrePlans
 Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, const Histograms& histograms,
                          double highest, const BarycentreOptions& options) {
   const double total = mass_of(histograms.masses.front());
-  const auto together = static_cast<Index>(histograms.masses.size());
+  const std::size_t together = histograms.masses.size();
   const double last = options.epsilon;
   Barycentre result;
   BarycentrePlans plans;
@@ -203,7 +204,7 @@ Barycentre barycentre_of(mpi::Context& context, CostOperand<double>& costs, cons
   double epsilon = from != nullptr ? so_far.epsilon : first_epsilon(options.first_epsilon, highest, last);
   while (true) {
     if (from == nullptr) in_units(plans, 1 / epsilon);
-    mpi::agreed(context, [&] { costs.set_epsilon(epsilon, together); });
+    mpi::agreed(context, [&] { costs.set_epsilon(epsilon, together, together); });
     Outcome outcome =
         project_by_logarithms(context, costs, plans, highest / epsilon, limits_of(epsilon, Domain::logarithmic));
     result.stages.push_back({epsilon, outcome.iterations, Domain::logarithmic});
@@ -241,7 +242,7 @@ Barycentre barycentre(mpi::Context& context, matrix_view<const T> costs, const H
     for (std::size_t j = 0; j < masses.size(); ++j) reached.columns[j] = std::max(reached.columns[j], masses[j]);
   }
   const double highest = check_costs<T>(context, costs, {&reached, 1});
-  StoredCosts<T, double> stored(costs);
+  StoredCosts<T, double> stored(costs, context.topology().threads());
   return barycentre_of(context, stored, histograms, highest, options);
 }
 
@@ -254,7 +255,7 @@ Barycentre barycentre(mpi::Context& context, const PointClouds<double>& clouds, 
     if (rows > 0 || mass_of(histograms.masses.front()) == 0) return;
     throw ArgumentError("there are no points of X, expected some for the mass of the barycentre");
   });
-  auto costs = mpi::agreed(context, [&] { return PointCosts<double>(clouds); });
+  auto costs = mpi::agreed(context, [&] { return PointCosts<double>(clouds, context.topology().threads()); });
   BarycentreOptions how = options;
   how.domain = Domain::logarithmic;
   return barycentre_of(context, costs, histograms, highest, how);

@@ -296,7 +296,7 @@ Divergence<A> divergence(mpi::Context& context, const CostsOfDivergence<T>& cost
                                  const bool is_of_rows = within == Within::rows;
                                  const auto& of = is_of_rows ? costs.rows : costs.columns;
                                  return naming_side(is_of_rows ? checked.names.rows() : checked.names.columns(), [&] {
-                                   StoredCosts<T, A> stored(of);
+                                   StoredCosts<T, A> stored(of, context.topology().threads());
                                    return to_themselves<A>(context, stored, masses, how,
                                                            [&](const TransportOptions& last, std::span<const A> start) {
                                                              return transport<T, A>(context, of, masses, last, start);
@@ -328,22 +328,22 @@ Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, co
                                                 clouds.x.rows(), coordinates, clouds.y.leading_dimension(),
                                                 StorageOrder::row_major)));
   std::vector<A> x;
-  return made_of_transports<A>(context, checked, own, is_one_cloud, options,
-                               [&](Within within, const Marginals& masses, const TransportOptions& how) {
-                                 PointClouds<A> of = clouds;
-                                 if (within == Within::rows) {  // both clouds were checked
-                                   x = all_points<A>(context, clouds.x);
-                                   of.y = {x.data(), checked.all_rows, coordinates, std::max(Index{1}, coordinates),
-                                           StorageOrder::row_major};
-                                 }
-                                 if (within == Within::columns) of.x = own_y;
-                                 if (within == Within::both) return transport<A>(context, of, masses, how);
-                                 auto made = mpi::agreed(context, [&] { return PointCosts<A>(of); });
-                                 return to_themselves<A>(context, made, masses, how,
-                                                         [&](const TransportOptions& last, std::span<const A> start) {
-                                                           return transport<A>(context, of, masses, last, start);
-                                                         });
-                               });
+  return made_of_transports<A>(
+      context, checked, own, is_one_cloud, options,
+      [&](Within within, const Marginals& masses, const TransportOptions& how) {
+        PointClouds<A> of = clouds;
+        if (within == Within::rows) {  // both clouds were checked
+          x = all_points<A>(context, clouds.x);
+          of.y = {x.data(), checked.all_rows, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
+        }
+        if (within == Within::columns) of.x = own_y;
+        if (within == Within::both) return transport<A>(context, of, masses, how);
+        auto made = mpi::agreed(context, [&] { return PointCosts<A>(of, context.topology().threads()); });
+        return to_themselves<A>(context, made, masses, how,
+                                [&](const TransportOptions& last, std::span<const A> start) {
+                                  return transport<A>(context, of, masses, last, start);
+                                });
+      });
 }
 
 #define PLAIT_INSTANTIATE(T, A)                                                                   \

@@ -15,7 +15,6 @@
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/sweep/log_sweep.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/reduced_costs.hpp"
 #include "plait/sinkhorn/transport/transport.hpp"
@@ -42,29 +41,43 @@ constexpr std::size_t sums_of_a_plan = 5;
 ///
 /// \param columns  where their sums are added up, unless it is empty
 template <class A>
-std::array<double, sums_of_a_plan> sums_of_plan(CostOperand<A>& costs, const PlanToEvaluate<A>& plan, const Rho& rho,
-                                                std::span<double> columns) {
-  std::array<double, sums_of_a_plan> sums{};
+std::array<double, sums_of_a_plan> sums_of_plan(const CostOperand<A>& costs, const PlanToEvaluate<A>& plan,
+                                                const Rho& rho, std::span<double> columns) {
   const std::vector<A>& f = plan.result->f;
   const std::vector<A>& g = plan.result->g;
-  costs.for_each_row(f, g, [&](const PlanRow<A>& row) {
-    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(row.row)]);
-    const double given = plan.masses->rows[static_cast<std::size_t>(row.row)];
-    double mass = 0;
-    double potentials = 0;
-    for (std::size_t j = 0; j < row.plan.size(); ++j) {
-      const auto entry = static_cast<double>(row.plan[j]);
-      if (entry == 0) continue;
-      mass += entry;
-      potentials += (of_row + static_cast<double>(g[j])) * entry;
-      if (!columns.empty()) columns[j] += entry;
+  // The sums of a slab stand behind those of its columns.
+  const std::size_t n = columns.size();
+  auto slabs = costs.slabs(static_cast<Index>(n + sums_of_a_plan));
+  std::vector<A> rows(static_cast<std::size_t>(slabs.threads()) * g.size());
+  std::vector<double> all(n + sums_of_a_plan);
+  const auto work = [&](const Slab<double>& slab) {
+    const auto row = std::span(rows).subspan(slab.thread * g.size(), g.size());
+    const auto sums = slab.memory.subspan(n);
+    for (Index i = slab.first; i < slab.first + slab.count; ++i) {
+      costs.plan_row(i, f, g, row);
+      const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
+      const double given = plan.masses->rows[static_cast<std::size_t>(i)];
+      double mass = 0;
+      double potentials = 0;
+      for (std::size_t j = 0; j < row.size(); ++j) {
+        const auto entry = static_cast<double>(row[j]);
+        if (entry == 0) continue;
+        mass += entry;
+        potentials += (of_row + static_cast<double>(g[j])) * entry;
+        if (n > 0) slab.memory[j] += entry;
+      }
+      sums[0] += costs.cost_of(i, row);
+      sums[1] += mass;
+      sums[2] += potentials;
+      sums[3] += dual_term(of_row, given, rho.rows);
+      sums[4] += rho.rows == infinity ? 0 : divergence(mass, given);
     }
-    sums[0] += row.cost;
-    sums[1] += mass;
-    sums[2] += potentials;
-    sums[3] += dual_term(of_row, given, rho.rows);
-    sums[4] += rho.rows == infinity ? 0 : divergence(mass, given);
-  });
+  };
+  RowsSwept none;
+  slabs.sweep(1, work, [&](std::size_t) { return SumsOfSlabs<double>{all, none}; });
+  for (std::size_t j = 0; j < n; ++j) columns[j] += all[j];
+  std::array<double, sums_of_a_plan> sums{};
+  std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(n), sums.size(), sums.begin());
   return sums;
 }
 
@@ -185,15 +198,19 @@ void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<con
                        const std::function<void(Index, std::span<const A>)>& visit, const CostOffsets& offsets) {
   const std::vector<A> f_units = in_units_of(epsilon, f);
   const std::vector<A> g_units = in_units_of(epsilon, g);
-  if (offsets.empty()) return LogSweep<T, A>(costs, epsilon).for_each_row(f_units, g_units, visit);
+  const auto over = [&](matrix_view<const T> rows) {
+    StoredCosts<T, A> stored(rows, 1);
+    stored.set_epsilon(epsilon, 1);
+    return stored;
+  };
+  if (offsets.empty()) return over(costs).for_each_row(f_units, g_units, visit);
   Array<T> row(costs.columns());
+  const auto reduced =
+      over({row.data(), 1, costs.columns(), std::max<Index>(costs.columns(), 1), StorageOrder::row_major});
   for (Index i = 0; i < costs.rows(); ++i) {
     for (Index j = 0; j < costs.columns(); ++j) row[j] = reduced_cost(costs(i, j), i, j, offsets);
-    const matrix_view<const T> one(row.data(), 1, costs.columns(), std::max<Index>(costs.columns(), 1),
-                                   StorageOrder::row_major);
-    LogSweep<T, A>(one, epsilon)
-        .for_each_row(std::span(f_units).subspan(static_cast<std::size_t>(i), 1), g_units,
-                      [&](Index, std::span<const A> plan) { visit(i, plan); });
+    reduced.for_each_row(std::span(f_units).subspan(static_cast<std::size_t>(i), 1), g_units,
+                         [&](Index, std::span<const A> plan) { visit(i, plan); });
   }
 }
 
@@ -210,10 +227,9 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 template <class A>
 void for_each_plan_row(const PointClouds<A>& clouds, double epsilon, std::span<const A> f, std::span<const A> g,
                        const std::function<void(Index, std::span<const A>)>& visit) {
-  PointCosts<A> costs(clouds);
+  PointCosts<A> costs(clouds, 1);
   costs.set_epsilon(epsilon, 1);
-  costs.for_each_row(in_units_of(epsilon, f), in_units_of(epsilon, g),
-                     [&](const PlanRow<A>& row) { visit(row.row, row.plan); });
+  costs.for_each_row(in_units_of(epsilon, f), in_units_of(epsilon, g), visit);
 }
 
 template <class A>
@@ -229,15 +245,18 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   }
   const auto kernels = simd::scaling_kernels<A, A>();
   std::vector<A> map(static_cast<std::size_t>(clouds.x.rows() * coordinates));
-  PointCosts<A> costs(clouds);
+  std::vector<A> weights(g.size());
+  const std::vector<A> g_units = in_units_of(epsilon, g);
+  PointCosts<A> costs(clouds, 1);
   costs.set_epsilon(epsilon, 1);
-  costs.for_each_weights(in_units_of(epsilon, g), [&](Index i, std::span<const A> weights) {
+  for (Index i = 0; i < clouds.x.rows(); ++i) {
+    static_cast<void>(costs.fill_row(i, g_units, weights.data()));
     A* to = map.data() + i * coordinates;
     kernels.row_sums({by_coordinate.data(), coordinates, points, std::max(Index{1}, points)}, weights.data(), to, {});
     double sum = 0;
     for (const A weight : weights) sum += static_cast<double>(weight);
     for (Index k = 0; k < coordinates; ++k) to[k] = static_cast<A>(static_cast<double>(to[k]) / sum);
-  });
+  }
   return map;
 }
 

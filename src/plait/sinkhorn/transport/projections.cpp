@@ -13,7 +13,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/sinkhorn/course/iterations.hpp"
 #include "plait/sinkhorn/exchange/column_sums.hpp"
-#include "plait/sinkhorn/sweep/log_sweep.hpp"
+#include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 #include "plait/sinkhorn/transport/bregman_projections.hpp"
 #include "plait/sinkhorn/transport/stages.hpp"
@@ -58,7 +58,8 @@ class FactorProjections final : public Method {
         plans_(plans),
         count_(plans.masses.size()),
         stride_(static_cast<std::size_t>(costs.columns())),
-        sums_over_ranks_(context, static_cast<Index>(count_ * stride_ + 1)) {
+        sums_over_ranks_(context, static_cast<Index>(count_ * stride_ + 1)),
+        slabs_(mpi::agreed(context, [&] { return costs.slabs(static_cast<Index>(count_ * stride_ + 1)); })) {
     const Index leading_dimension = std::max(Index{1}, costs.columns());
     const auto rows = static_cast<std::size_t>(costs.rows());
     std::vector<double> zeros;
@@ -69,10 +70,7 @@ class FactorProjections final : public Method {
       v_.assign(count_ * stride_, 1.0);
       u_.assign(count_ * rows, 1.0);
       sums_.resize(count_ * stride_ + 1);
-      of_block_.resize(count_);
-      for (std::size_t k = 0; k < count_; ++k) {
-        vectors_.push_back({v_.data() + k * stride_, u_.data() + k * rows, sums_.data() + k * stride_});
-      }
+      of_block_.resize(static_cast<std::size_t>(slabs_.threads()) * count_);
     });
     matrix_ = {kernel_.data(), costs.rows(), costs.columns(), leading_dimension, StorageOrder::row_major};
     costs.fill(matrix_, shift_, zeros);
@@ -81,12 +79,10 @@ class FactorProjections final : public Method {
   /// All plans get the same sums of rows: the weighted geometric mean of what they have.
   void rows(std::span<const std::size_t> /*problems*/, std::span<Found> found) override {
     std::ranges::fill(sums_, 0.0);
-    batch_sweep<double, double>(kernels_, matrix_, vectors_, of_block_,
-                                [this](Index first, Index count, const std::vector<SumsOfBlock<double>>& of_block) {
-                                  for (Index n = 0; n < count; ++n) {
-                                    move_row(first + n, static_cast<std::size_t>(n), of_block);
-                                  }
-                                });
+    RowsSwept none;
+    slabs_.sweep(
+        1, [this](const Slab<double>& slab) { sweep(slab); },
+        [&](std::size_t) { return SumsOfSlabs<double>{sums_, none}; });
     sums_over_ranks_(sums_);
     const double error =
         error_of(plans_, [this](std::size_t k, std::size_t j) { return v_[k * stride_ + j] * sums_[k * stride_ + j]; });
@@ -138,7 +134,29 @@ class FactorProjections final : public Method {
   }
 
  private:
-  void move_row(Index i, std::size_t in_block, const std::vector<SumsOfBlock<double>>& of_block) {
+  using SumsOfBlock = std::array<double, simd::most_rows_at_a_time>;
+
+  void sweep(const Slab<double>& slab) {
+    const auto of_block = std::span(of_block_).subspan(slab.thread * count_, count_);
+    const Index row_bytes = std::max(Index{1}, matrix_.columns()) * Index{sizeof(double)};
+    const Index at_a_time = std::clamp(cache_bytes() / 2 / row_bytes, Index{1}, simd::most_rows_at_a_time);
+    for_each_block(matrix_view<const double>(rows_of(matrix_, slab.first, slab.count)), at_a_time,
+                   [&](Index done, const auto& block, const auto&, const auto&) {
+                     const Index first = slab.first + done;
+                     for (std::size_t k = 0; k < count_; ++k) {
+                       kernels_.row_sums(block, v_.data() + k * stride_, of_block[k].data(), {});
+                     }
+                     for (Index n = 0; n < block.rows; ++n) {
+                       move_row(first + n, static_cast<std::size_t>(n), of_block, slab.memory.back());
+                     }
+                     for (std::size_t k = 0; k < count_; ++k) {
+                       kernels_.column_sums(block, u_.data() + k * shift_.size() + first,
+                                            slab.memory.data() + k * stride_, {});
+                     }
+                   });
+  }
+
+  void move_row(Index i, std::size_t in_block, std::span<const SumsOfBlock> of_block, double& unsound) {
     const auto row = static_cast<std::size_t>(i);
     double logarithm = 0;
     bool is_reached = true;
@@ -154,26 +172,26 @@ class FactorProjections final : public Method {
     plans_.barycentre[row] = mass;
     is_sound = is_sound && (mass > 0 || !is_reached);
     for (std::size_t k = 0; k < count_; ++k) {
-      double& u = vectors_[k].u[i];
+      double& u = u_[k * shift_.size() + row];
       u = is_reached ? mass / of_block[k][in_block] : 0;
       is_sound = is_sound && (u > 0 || !is_reached) && std::isfinite(u);
     }
-    if (!is_sound) sums_.back() += 1;
+    if (!is_sound) unsound += 1;
   }
 
   BarycentrePlans& plans_;
   std::size_t count_;
   std::size_t stride_;  // columns
   SumOverRanks<double> sums_over_ranks_;
+  Slabs<double> slabs_;
   Array<double> kernel_;
   matrix_view<double> matrix_;
   simd::ScalingKernels<double, double> kernels_ = simd::scaling_kernels<double, double>();
   std::vector<double> shift_;
   std::vector<double> v_;  // of all histograms, one behind the other; likewise:
   std::vector<double> u_;
-  std::vector<double> sums_;  // and, behind them, how many numbers left their range
-  std::vector<BatchVectors<double>> vectors_;
-  std::vector<SumsOfBlock<double>> of_block_;
+  std::vector<double> sums_;           // and, behind them, how many numbers left their range
+  std::vector<SumsOfBlock> of_block_;  // of each thread
 };
 
 class LogarithmProjections final : public Method {

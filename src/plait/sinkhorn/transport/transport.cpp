@@ -13,7 +13,6 @@
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
-#include "plait/sinkhorn/sweep/log_sweep.hpp"
 #include "plait/sinkhorn/transport/checks.hpp"
 #include "plait/sinkhorn/transport/reduced_costs.hpp"
 #include "plait/sinkhorn/transport/stages.hpp"
@@ -77,7 +76,7 @@ StoredProblems<T, A> stored_problems(mpi::Context& context, matrix_view<const T>
       checked_marginals_of_each(context, costs.rows(), costs.columns(), marginals, totals_of(options.rho));
   problems.highest = check_costs<T>(context, costs, required_masses(context, problems.masses, options.rho));
   problems.reduced = reduced_costs<T, A>(context, costs, problems.highest, options);
-  problems.costs.emplace(problems.reduced ? problems.reduced->costs : costs);
+  problems.costs.emplace(problems.reduced ? problems.reduced->costs : costs, context.topology().threads());
   return problems;
 }
 
@@ -90,7 +89,7 @@ std::vector<Transport<A>> between_points(mpi::Context& context, const PointCloud
   const auto masses =
       checked_marginals_of_each(context, clouds.x.rows(), clouds.y.rows(), marginals, totals_of(options.rho));
   expect_points<A>(context, clouds, masses, options.rho);
-  auto costs = mpi::agreed(context, [&] { return PointCosts<A>(clouds); });
+  auto costs = mpi::agreed(context, [&] { return PointCosts<A>(clouds, context.topology().threads()); });
   TransportOptions how = options;
   how.domain = Domain::logarithmic;
   return transports_of<A>(context, costs, masses, highest, how, start);

@@ -210,7 +210,7 @@ class Transports {
     if (domain == Domain::automatic) {
       domain = highest_ / epsilon <= widest_factors<A> ? Domain::factors : Domain::logarithmic;
     }
-    mpi::agreed(context_, [&] { costs_.set_epsilon(epsilon, 1); });
+    mpi::agreed(context_, [&] { costs_.set_epsilon(epsilon, active.size()); });
     const Stage<A> stage{
         costs_,
         {relaxed_exponent(options_.rho.rows, epsilon), relaxed_exponent(options_.rho.columns, epsilon)},

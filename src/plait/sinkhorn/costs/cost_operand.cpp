@@ -1,0 +1,221 @@
+#include "plait/sinkhorn/costs/cost_operand.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plait/sinkhorn/sweep/sweep.hpp"
+
+namespace plait::sinkhorn {
+
+namespace {
+
+template <class A>
+constexpr A nothing = -std::numeric_limits<A>::infinity();
+
+/// The exponentials of a block are to be in the second-level cache when the columns take them.
+Index rows_in_cache(Index columns, Index number_bytes) {
+  for (const Index rows : {8, 4, 2}) {
+    if (rows * columns * number_bytes <= cache_bytes() / 2) return rows;
+  }
+  return 1;
+}
+
+template <class A>
+bool is_sound(A sum) {
+  return sum >= lowest_sum<A> && sum <= std::numeric_limits<A>::max();
+}
+
+/// One of the rows of a block.
+template <class A>
+simd::RowBlock<A> row_of(const simd::RowBlock<A>& block, Index i) {
+  return {block.data + i * block.leading_dimension, 1, block.columns, block.leading_dimension};
+}
+
+}  // namespace
+
+template <class A>
+void CostOperand<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common) {
+  factor_ = static_cast<A>(-1 / epsilon);
+  in_common_ = in_common;
+  rows_at_a_time_ = rows_in_cache(columns_, static_cast<Index>(in_common) * Index{sizeof(A)});
+  slabs_.emplace(rows_, columns_, rows_ * columns_, static_cast<Index>(problems), threads_);
+  const std::size_t buffers = static_cast<std::size_t>(slabs_->threads()) * in_common;
+  powers_.resize(buffers * static_cast<std::size_t>(rows_at_a_time_ * columns_));
+  of_rows_.resize(buffers);
+}
+
+template <class A>
+simd::RowBlock<A> CostOperand<A>::powers(std::size_t thread, Index count, std::size_t k) {
+  const auto buffer = static_cast<Index>(thread * in_common_ + k);
+  return {powers_.data() + buffer * rows_at_a_time_ * columns_, count, columns_, std::max(Index{1}, columns_)};
+}
+
+template <class A>
+bool CostOperand<A>::make_sound(const LogVectors<A>& problem, Index i, A& sum, const simd::RowBlock<A>& e) const {
+  if (is_sound(sum)) return true;
+  A& f = problem.f[static_cast<std::size_t>(i)];
+  f = -maximum(i, factor_, problem.g.data());
+  exponentials(i, factor_, &f, problem.g.data(), e, &sum);
+  return is_sound(sum);
+}
+
+template <class A>
+void CostOperand<A>::sweep_block(const LogVectors<A>& problem, Index first, const simd::RowBlock<A>& e,
+                                 const LogUpdate& update, std::span<A> sums, RowsSwept& swept) const {
+  SumsOfRows of_rows{};
+  SumsOfRows weights{};
+  exponentials(first, factor_, problem.f.data() + first, problem.g.data(), e, of_rows.data());
+  for (Index k = 0; k < e.rows; ++k) {
+    const auto i = static_cast<std::size_t>(first + k);
+    const double marginal = problem.marginals[i];
+    A& f = problem.f[i];
+    A& sum = of_rows[static_cast<std::size_t>(k)];
+    A& weight = weights[static_cast<std::size_t>(k)];
+    if (marginal == 0) {
+      f = nothing<A>;
+      exponentials(first + k, factor_, &f, problem.g.data(), row_of(e, k), &sum);
+      continue;
+    }
+    if (!make_sound(problem, first + k, sum, row_of(e, k))) {
+      ++swept.unreached;
+      continue;
+    }
+    const double ratio = marginal / static_cast<double>(sum);
+    const double change = update.change(static_cast<double>(f), std::log(ratio));
+    weight = static_cast<A>(update.is_balanced() ? ratio : std::exp(change));
+    f = static_cast<A>(static_cast<double>(f) + change);
+    swept.wanted += update.wanted(marginal, static_cast<double>(f));
+  }
+  add_rows(e, weights, sums);
+}
+
+template <class A>
+void CostOperand<A>::sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update,
+                           std::span<RowsSwept> swept) {
+  const auto work = [&](const Slab<A>& slab) {
+    for (Index done = 0; done < slab.count; done += rows_at_a_time_) {
+      const auto e = powers(slab.thread, std::min(rows_at_a_time_, slab.count - done));
+      for (std::size_t k = 0; k < problems.size(); ++k) {
+        sweep_block(problems[k], slab.first + done, e, update, slab.sums(k), slab.swept[k]);
+      }
+    }
+  };
+  slabs_->sweep(problems.size(), work, [&](std::size_t k) { return SumsOfSlabs<A>{problems[k].sums, swept[k]}; });
+}
+
+template <class A>
+double CostOperand<A>::move_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights, Index i,
+                                      std::size_t in_block, std::size_t thread, std::span<SumsOfRows> of_rows) {
+  const auto row = static_cast<std::size_t>(i);
+  const auto exponentials_of = [&](std::size_t k) {
+    return row_of(powers(thread, 1, k), static_cast<Index>(in_block));
+  };
+  bool is_reached = true;
+  double mean = 0;
+  for (std::size_t k = 0; k < problems.size() && is_reached; ++k) {
+    A& sum = of_rows[k][in_block];
+    is_reached = make_sound(problems[k], i, sum, exponentials_of(k));
+    mean += weights[k] * (std::log(static_cast<double>(sum)) - static_cast<double>(problems[k].f[row]));
+  }
+  for (std::size_t k = 0; k < problems.size(); ++k) {
+    A& f = problems[k].f[row];
+    A& sum = of_rows[k][in_block];
+    if (is_reached) {
+      const double logarithm = std::log(static_cast<double>(sum));
+      sum = static_cast<A>(std::exp(mean - logarithm));
+      f = static_cast<A>(mean + static_cast<double>(f) - logarithm);
+    } else {
+      f = nothing<A>;
+      exponentials(i, factor_, &f, problems[k].g.data(), exponentials_of(k), &sum);
+      sum = 0;
+    }
+  }
+  return is_reached ? mean : nothing<double>;
+}
+
+template <class A>
+void CostOperand<A>::sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
+                                     std::span<double> log_sums) {
+  const auto work = [&](const Slab<A>& slab) {
+    const auto of_rows = std::span(of_rows_).subspan(slab.thread * in_common_, in_common_);
+    for (Index done = 0; done < slab.count; done += rows_at_a_time_) {
+      const Index first = slab.first + done;
+      const Index count = std::min(rows_at_a_time_, slab.count - done);
+      for (std::size_t k = 0; k < problems.size(); ++k) {
+        exponentials(first, factor_, problems[k].f.data() + first, problems[k].g.data(), powers(slab.thread, count, k),
+                     of_rows[k].data());
+      }
+      for (Index n = 0; n < count; ++n) {
+        log_sums[static_cast<std::size_t>(first + n)] =
+            move_in_common(problems, weights, first + n, static_cast<std::size_t>(n), slab.thread, of_rows);
+      }
+      for (std::size_t k = 0; k < problems.size(); ++k) {
+        add_rows(powers(slab.thread, count, k), of_rows[k], slab.sums(k));
+      }
+    }
+  };
+  RowsSwept none;
+  slabs_->sweep(problems.size(), work, [&](std::size_t k) { return SumsOfSlabs<A>{problems[k].sums, none}; });
+}
+
+template <class A>
+void CostOperand<A>::column_maxima(std::span<const std::size_t> columns, std::span<const A> f,
+                                   std::span<double> maxima) const {
+  const auto factor = static_cast<double>(factor_);
+  for (Index i = 0; i < rows_; ++i) {
+    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      maxima[k] = std::max(maxima[k], of_row + factor * cost(i, columns[k]));
+    }
+  }
+}
+
+template <class A>
+void CostOperand<A>::column_sums(std::span<const std::size_t> columns, std::span<const A> f,
+                                 std::span<const double> maxima, std::span<double> sums) const {
+  const auto factor = static_cast<double>(factor_);
+  for (Index i = 0; i < rows_; ++i) {
+    const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      sums[k] += std::exp(of_row + factor * cost(i, columns[k]) - maxima[k]);
+    }
+  }
+}
+
+template <class A>
+void CostOperand<A>::plan_row(Index i, std::span<const A> f, std::span<const A> g, std::span<A> plan) const {
+  A sum{};
+  exponentials(i, factor_, f.data() + i, g.data(), {plan.data(), 1, columns_, std::max(Index{1}, columns_)}, &sum);
+}
+
+template <class A>
+void CostOperand<A>::for_each_row(std::span<const A> f, std::span<const A> g,
+                                  const std::function<void(Index, std::span<const A>)>& visit) const {
+  std::vector<A> plan(static_cast<std::size_t>(columns_));
+  for (Index i = 0; i < rows_; ++i) {
+    plan_row(i, f, g, plan);
+    visit(i, plan);
+  }
+}
+
+template <class A>
+A CostOperand<A>::fill_row(Index i, std::span<const A> g, A* row) const {
+  const A largest = maximum(i, factor_, g.data());
+  const A f = std::isfinite(largest) ? -largest : A{0};
+  A sum{};
+  exponentials(i, factor_, &f, g.data(), {row, 1, columns_, std::max(Index{1}, columns_)}, &sum);
+  return f;
+}
+
+template <class A>
+void CostOperand<A>::fill(matrix_view<A> kernel, std::span<A> f, std::span<const A> g) const {
+#pragma omp parallel for schedule(static) num_threads(threads_) if (threads_ > 1)
+  for (Index i = 0; i < rows_; ++i) {
+    f[static_cast<std::size_t>(i)] = fill_row(i, g, kernel.data() + i * kernel.leading_dimension());
+  }
+}
+
+template class CostOperand<double>;
+template class CostOperand<float>;
+
+}  // namespace plait::sinkhorn
