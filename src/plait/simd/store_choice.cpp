@@ -7,9 +7,9 @@ namespace plait::simd {
 namespace {
 
 constexpr Index least_streamed = Index{8} << 10;  // below that the clock tells nothing
-// What the reader saves, in seconds a byte: reading one from memory takes it 0.05 to 0.15 ns. The writer was seen to
-// take up to 0.12 ns longer for a byte where the cores share a cache, and at least 0.3 ns where they do not.
-constexpr double worth_of_cache = 0.15e-9;
+// What the reader saves is a pass of reading memory at most. Who streams reads memory and writes it: half of what that
+// takes.
+constexpr double worth_of_cache = 0.5;  // of the time of streaming
 // More than that by so much is no accident.
 constexpr double clearly_more = 1.25;
 
@@ -38,7 +38,7 @@ void StoreChoice::took_now(double seconds_per_byte) noexcept {
   std::array<double, recent> sorted = last_;
   std::ranges::sort(sorted);
   (now_ == Stores::cached ? cached_ : streaming_) = sorted[recent / 2];
-  if (now_ == Stores::cached && cached_ > streaming_ + clearly_more * worth_of_cache) {
+  if (now_ == Stores::cached && cached_ > (1 + clearly_more * worth_of_cache) * streaming_) {
     now_ = Stores::streaming;
     lasting_ = 0;
   }
@@ -50,7 +50,7 @@ void StoreChoice::took_on_trial(double seconds_per_byte) noexcept {
   if (++chunk_ < before_trial + trial) return;
   chunk_ = 0;
   lasting_ = 0;
-  if (now_ == Stores::streaming && cached_ <= streaming_ + worth_of_cache) now_ = Stores::cached;
+  if (now_ == Stores::streaming && cached_ <= (1 + worth_of_cache) * streaming_) now_ = Stores::cached;
 }
 
 }  // namespace plait::simd

@@ -10,7 +10,7 @@ namespace plait::simd {
 
 /// Chooses, by the clock, how chunks are written that another core reads next. Where the two cores share a cache,
 /// ordinary stores leave chunks there; where they do not, each such store first fetches the line back from the other
-/// core, and streaming past the caches is four times as fast and more. As processes move between cores, that may change
+/// core, and streaming past the caches is two to four times as fast. As processes move between cores, that may change
 /// at any time. Ordinary stores can lose much and gain little, so they have to prove themselves, again and again: they
 /// may take the writer longer by what the reader saves who finds chunks in a cache.
 class StoreChoice {
