@@ -111,7 +111,7 @@ Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, cons
       layers_(std::move(layers)),
       options_(checked_training(samples, layers_, options)),
       batches_(samples, options_.batch, options_.reproducible ? samples_of_grain : 1, options_.seed),
-      threads_(options_.reproducible ? 1 : dense::share_of_cores(context_)),
+      threads_(options_.reproducible ? 1 : context_.topology().share_of_cores()),
       pass_(mpi::agreed(context_, [&] { return Pass(layers_, batches_.most_samples()); })) {
   mpi::agreed(context_, [&] {
     parameters_ = random_parameters(layers_, random_bits(options_.seed, 1));
