@@ -34,11 +34,13 @@ class Fit : public Job {
 
 least: loss is (z - y)^2 / 2 (linear), -log of the probability of the right class (logistic), or max(0, 1 -+ z)^2, the
 squared hinge, of each class against the rest (svm). Sums over samples are exact, random numbers depend on the seed and
-the sample: weights have the same bits on any number of ranks.
+the sample: weights have the same bits on any number of ranks, but by the last two methods.
 
 Methods: lbfgs, which converges best; batch, gradient descent; minibatch and sgd, gradients of some samples or of one at
 a time, made to converge by that of all before each epoch (SVRG); parallel-sgd, where each rank goes through its own
-samples and then weights are averaged (SimuParallelSGD), which only comes near, and depends on the ranks.
+samples and then weights are averaged (SimuParallelSGD), which only comes near, and depends on the ranks; asgd, the same
+by minibatches that converge, where ranks send each other their weights without waiting: a slow rank does less, others
+more. Its weights depend on the clock, to the tolerance.
 
 Example:
   mpirun -n 4 plait fit X.npy --labels y.npy --model logistic --held-out 0.2 -o W.npy)");
@@ -60,11 +62,12 @@ Example:
                 {"batch", Method::batch},
                 {"minibatch", Method::minibatch},
                 {"sgd", Method::sgd},
-                {"parallel-sgd", Method::parallel_sgd}},
+                {"parallel-sgd", Method::parallel_sgd},
+                {"asgd", Method::asgd}},
                "METHOD", "{}")
         ->group(group::iteration);
     add_value(options, "--batch", options_.batch, parse_positive_count, "COUNT",
-              "Samples of a minibatch; 64 by default")
+              "Samples of a minibatch, also of asgd; 64 by default")
         ->group(group::iteration);
     add_value(options, "--step", options_.step, parse_positive_number, "NUMBER",
               "Steps along the gradient, for columns of variance 1; as it turns out to be best by default")
@@ -106,6 +109,10 @@ Example:
                 fmt::format("{}, lambda {}", method, report.fact_in_row("l2", "lambda", options_.l2, "{:g}")));
     report.fact("seed", samples_.seed());
     report.iterations(state_, iterate_seconds_, resumed_at_);
+    if (options_.method == Method::asgd) {
+      report.line("exchange", fmt::format("{} of other ranks taken into account",
+                                          counted(report.fact("states_taken", mixed_), "state")));
+    }
     report.fact("objectives", objectives_);
     report.row("status", fmt::format("{}: {}", status_of(state_.end), svg::escaped(state_.reason)));
     const std::string objective = report.fact_in_row("objective", "objective", objectives_.back(), "{:.10g}");
@@ -164,6 +171,7 @@ Example:
     objectives_ = solver.objectives();
     classes_ = samples.classes();
     quality_ = solver.quality();
+    mixed_ = mpi::all_reduce(context.comm(), solver.mixed(), mpi::Operation::sum());
     const learn::Weights weights = solver.weights();
     if (!output_.empty()) {
       const layout::Shape shape{samples.outputs(), samples.dimension() + 1};
@@ -197,7 +205,7 @@ Example:
   double iterate_seconds_ = 0;
   std::vector<double> objectives_, classes_;
   learn::Quality quality_;
-  Index resumed_at_ = 0;
+  Index resumed_at_ = 0, mixed_ = 0;
 };
 
 }  // namespace

@@ -273,17 +273,25 @@ void Objective<T>::difference(const Weights& u, const Weights& other, std::span<
 }
 
 template <class T>
-void Objective<T>::step_down(Weights& u, Index sample, double length) {
+void Objective<T>::own_gradient(const Weights& u, std::span<const Index> rows, Weights& gradient) {
   const Weights w = slopes(u);
   const Index d = samples_.dimension();
-  center(samples_.own(), {&sample, 1}, x_);
-  outputs_at(w, x_, z_);
-  static_cast<void>(loss_of(samples_.model(), z_, target(sample)));
-  for (Index k = 0; k < samples_.outputs(); ++k) {
-    double* to = u.data() + k * (d + 1);
-    const double r = z_[at(k)];
-    for (Index c = 0; c < d; ++c) to[c] -= length * (r * x_[at(c)] + l2_ * w[k * (d + 1) + c]) / scale_[c];
-    if (has_intercept_) to[d] -= length * r;
+  const auto n = static_cast<double>(rows.size());
+  gradient.assign(at(size()), 0);
+  for (const Index& row : rows) {
+    center(samples_.own(), {&row, 1}, x_);
+    outputs_at(w, x_, z_);
+    static_cast<void>(loss_of(samples_.model(), z_, target(row)));
+    for (Index k = 0; k < samples_.outputs(); ++k) {
+      double* to = gradient.data() + k * (d + 1);
+      const double r = z_[at(k)] / n;
+      for (Index c = 0; c < d; ++c) to[c] += r * x_[at(c)];
+      if (has_intercept_) to[d] += r;
+    }
+  }
+  for (Index i = 0; i < size(); ++i) {
+    const Index c = i % (d + 1);
+    if (c < d) gradient[i] = (gradient[i] + l2_ * w[i]) / scale_[c];
   }
 }
 

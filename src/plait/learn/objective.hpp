@@ -54,8 +54,8 @@ class Objective {
   /// that at another place. Collective.
   void difference(const Weights& u, const Weights& other, std::span<const Index> rows, Index count, Weights& gradient);
 
-  /// Steps against the gradient of the part of F that one of this rank's samples is. Local.
-  void step_down(Weights& u, Index sample, double length);
+  /// The gradient by u of the part of F that some of this rank's samples are, one at least, by plain sums. Local.
+  void own_gradient(const Weights& u, std::span<const Index> rows, Weights& gradient);
 
   /// A bound of the curvature by u of the loss of any sample, and of the mean of that over all.
   [[nodiscard]] double highest_curvature() const noexcept { return highest_curvature_; }

@@ -37,6 +37,7 @@ Options checked(const Samples<T>& samples, Options options) {
     alike.add("samples of a batch", options.batch);
     alike.add("step", options.step);
     alike.add("seed", options.seed);
+    alike.add("exchange", options.exchange);
     iterate::name_arguments(options.limits, alike);
     iterate::expect_valid(options.limits);
     const auto expect = [](bool is_right, const char* what, auto value, const char* wanted) {
@@ -45,7 +46,7 @@ Options checked(const Samples<T>& samples, Options options) {
     expect(options.l2 >= 0 && options.l2 <= 0x1p200, "the weight of the square", options.l2, "a number from 0 to 1e60");
     expect(options.step >= 0 && options.step <= 0x1p200, "the step", options.step, "a number from 0 to 1e60");
     expect(options.batch >= 1, "the number of samples of a batch", options.batch, "at least 1");
-    if (options.method >= Method::sgd) options.batch = 1;
+    if (options.method == Method::sgd || options.method == Method::parallel_sgd) options.batch = 1;
     options.batch = std::min(options.batch, samples.training());
     return options;
   });
@@ -54,14 +55,15 @@ Options checked(const Samples<T>& samples, Options options) {
 }  // namespace
 
 const char* name(Method method) {
-  return std::array{"lbfgs", "batch", "minibatch", "sgd", "parallel-sgd"}[static_cast<std::size_t>(method)];
+  return std::array{"lbfgs", "batch", "minibatch", "sgd", "parallel-sgd", "asgd"}[static_cast<std::size_t>(method)];
 }
 
 Index bytes_of_solver(Method method, Index outputs, Index columns) noexcept {
   constexpr Index vectors = 8;  // weights and gradients, here and there
   constexpr Index sums = 4;     // words of one, in `RowSums`
   const Index pairs = method == Method::lbfgs ? 2 * static_cast<Index>(most_pairs) : 0;
-  return (vectors + sums + pairs) * outputs * (columns + 1) * Index{sizeof(double)};
+  const Index states = method == Method::asgd ? iterate::AsynchronousDescent::states : 0;
+  return (vectors + sums + pairs + states) * outputs * (columns + 1) * Index{sizeof(double)};
 }
 
 template <class T>
@@ -83,6 +85,9 @@ Solver<T>::Solver(const Samples<T>& samples, const Options& options)
           ? objective_.mean_curvature()
           : 2 * (objective_.mean_curvature() + objective_.highest_curvature() / static_cast<double>(options_.batch));
   step_ = options_.step > 0 ? options_.step : 1 / curvature;
+  if (options_.method == Method::asgd) {
+    descent_.emplace(samples.context(), objective_.size(), options_.seed, options_.exchange);
+  }
 }
 
 template <class T>
@@ -117,6 +122,7 @@ bool Solver<T>::advance() {
     if (options_.method == Method::batch) step_down();
     if (options_.method == Method::minibatch || options_.method == Method::sgd) go_through_epoch();
     if (options_.method == Method::parallel_sgd) go_through_own_samples();
+    if (options_.method == Method::asgd) go_through_own_batches();
   }
   if (!here_.is_finite) {
     throw ArgumentError(
@@ -224,6 +230,13 @@ void Solver<T>::go_through_epoch() {
     objective_.difference(u_, start, rows, options_.batch, gradient);
     for (Index i = 0; i < u_.count(); ++i) u_[i] -= step_ * (gradient[i] + here_.gradient[i]);
   }
+  end_epoch(start);
+}
+
+/// Unless the length of steps is given, an epoch after which the objective is larger is to be done once more from its
+/// start, with shorter ones.
+template <class T>
+void Solver<T>::end_epoch(const Weights& start) {
   Value there;
   objective_.evaluate(u_, there);
   if (options_.step > 0) {
@@ -231,7 +244,7 @@ void Solver<T>::go_through_epoch() {
     return;
   }
   const double room = 0x1p-40 * std::abs(here_.objective);
-  if (!there.is_finite || there.objective > here_.objective + room) {  // once more from there, with shorter steps
+  if (!there.is_finite || there.objective > here_.objective + room) {
     u_ = start;
     least_wrong_step_ = step_;
     step_ /= 2;
@@ -242,36 +255,79 @@ void Solver<T>::go_through_epoch() {
   if (least_wrong_step_ == 0 || growth * step_ < least_wrong_step_) step_ *= growth;
 }
 
+template <class T>
+Vector<Index> Solver<T>::own_training() const {
+  Vector<Index> own;
+  samples_.for_each_block(false, [&](std::span<const Index> rows) { own.insert(own.end(), rows.begin(), rows.end()); });
+  return own;
+}
+
 /// As many of a rank's samples as it has, drawn from them, with steps that become shorter from epoch to epoch; then the
-/// average of all ranks, each as much as it has samples.
+/// average of all ranks.
 template <class T>
 void Solver<T>::go_through_own_samples() {
   const auto epoch = static_cast<std::uint64_t>(course_.state().step);
   const double length = step_ / static_cast<double>(epoch + 1);
-  Vector<Index> own;
-  samples_.for_each_block(false, [&](std::span<const Index> rows) { own.insert(own.end(), rows.begin(), rows.end()); });
+  const Vector<Index> own = own_training();
   const auto count = static_cast<std::uint64_t>(own.count());
+  Weights gradient;
   for (std::uint64_t t = 0; t < count; ++t) {
     const std::uint64_t counter =
         epoch * static_cast<std::uint64_t>(samples_.count()) + static_cast<std::uint64_t>(samples_.first()) + t;
-    objective_.step_down(u_, own[static_cast<Index>(random_bits(options_.seed, counter) % count)], length);
+    const Index row = own[static_cast<Index>(random_bits(options_.seed, counter) % count)];
+    objective_.own_gradient(u_, {&row, 1}, gradient);
+    iterate::add(-length, gradient, u_);
   }
+  average();
+  objective_.evaluate(u_, here_);
+}
+
+/// As many samples as there are, on all ranks together; each draws batches from its own.
+template <class T>
+void Solver<T>::go_through_own_batches() {
+  const Weights start = u_;
+  const Vector<Index> own = own_training();
+  const auto count = static_cast<std::uint64_t>(own.count());
+  const std::uint64_t seed = random_bits(~options_.seed, static_cast<std::uint64_t>(samples_.context().rank()));
+  // Other draws in each epoch, which has as many as there are samples at most, and a batch.
+  auto counter = static_cast<std::uint64_t>(course_.state().step) << 40;
+  Vector<Index> rows(std::min(options_.batch, own.count()));
+  Weights gradient, before;
+  descent_->begin(samples_.training(), own.count());
+  while (descent_->goes_on()) {
+    for (Index& row : rows) row = own[static_cast<Index>(random_bits(seed, counter++) % count)];
+    objective_.own_gradient(u_, rows, gradient);
+    objective_.own_gradient(start, rows, before);
+    for (Index i = 0; i < u_.count(); ++i) gradient[i] += here_.gradient[i] - before[i];
+    descent_->step(u_, gradient, step_, rows.count());
+  }
+  average();
+  end_epoch(start);
+}
+
+/// Takes the mean of the weights of all ranks, each as much as it has samples; infinite ones, which have no objective,
+/// where some are beyond the range.
+template <class T>
+void Solver<T>::average() {
+  Index own = 0;
+  samples_.for_each_block(false, [&](std::span<const Index> rows) { own += static_cast<Index>(rows.size()); });
   double largest = 0;
   for (double& each : u_) {
-    each *= static_cast<double>(count) / static_cast<double>(samples_.training());
+    each *= static_cast<double>(own) / static_cast<double>(samples_.training());
     if (!(std::abs(each) <= largest)) largest = std::abs(each);
   }
   largest =
       mpi::all_reduce(samples_.context().comm(), largest < 0x1p200 ? largest : HUGE_VAL, mpi::Operation::maximum());
-  here_.is_finite = largest < HUGE_VAL;
-  if (!here_.is_finite) return;
+  if (largest == HUGE_VAL) {
+    u_.assign(u_.size(), HUGE_VAL);
+    return;
+  }
   RowSums sums;
   const std::vector<double> bounds(u_.size(), largest);
   sums.begin(bounds, 0, 1, samples_.context().size());
   sums.add(u_.data(), 1, 0);
   sums.merge(samples_.context());
   for (Index i = 0; i < u_.count(); ++i) u_[i] = sums(0, i);
-  objective_.evaluate(u_, here_);
 }
 
 template <class T>

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "plait/base/index.hpp"
+#include "plait/iterate/asynchronous_descent.hpp"
 #include "plait/iterate/course.hpp"
 #include "plait/iterate/curvature_pairs.hpp"
 #include "plait/iterate/solver.hpp"
@@ -23,6 +25,9 @@ enum class Method : unsigned char {
   /// Each rank goes through its samples by plain stochastic gradients; then weights are averaged (SimuParallelSGD). It
   /// comes near the least value, in a way that depends on who has which sample.
   parallel_sgd,
+  /// Each rank goes through its samples by minibatches, with less variance as above, and takes states of others into
+  /// account as they come (ASGD); then weights are averaged. Its result depends on the clock, to the tolerance.
+  asgd,
 };
 [[nodiscard]] const char* name(Method method);
 
@@ -36,6 +41,7 @@ struct Options {
   Index batch = 64;        ///< samples of a minibatch
   double step = 0;         ///< the length of steps along the gradient, but for L-BFGS; 0: as it turns out to be best
   std::uint64_t seed = 0;  ///< of the samples that are drawn
+  iterate::Exchange exchange = iterate::Exchange::states;  ///< of asgd
 };
 
 /// What a solver takes on each rank beside the samples, with these many outputs of so many columns.
@@ -48,13 +54,14 @@ struct Options {
 ///     iterate::run(solver);
 ///     const Weights w = solver.weights();
 ///
-/// All methods but the last one converge to the same point, which is the only one where λ > 0. An iteration is a step,
+/// All methods but parallel_sgd converge to the same point, which is the only one where λ > 0. An iteration is a step,
 /// or with minibatches an epoch: as many samples drawn as there are. Everything is collective over the samples'
-/// context, and weights have the same bits on any number of ranks.
+/// context, and weights have the same bits on any number of ranks, but for the last two methods.
 ///
 /// Sources: Nocedal, "Updating quasi-Newton matrices with limited storage", Math. Comp. 35 (1980); Johnson, Zhang,
 /// "Accelerating stochastic gradient descent using predictive variance reduction", NIPS 2013; Zinkevich et al.,
-/// "Parallelized stochastic gradient descent", NIPS 2010.
+/// "Parallelized stochastic gradient descent", NIPS 2010; Keuper, Pfreundt, "Asynchronous parallel stochastic gradient
+/// descent", MLHPC 2015.
 template <class T>
 class Solver {
  public:
@@ -75,6 +82,8 @@ class Solver {
   void outputs(RowBlock<const T> samples, std::span<const Index> rows, std::vector<double>& z) const {
     objective_.outputs(u_, samples, rows, z);
   }
+  /// States of other ranks that this one mixed into its own, with asgd.
+  [[nodiscard]] Index mixed() const noexcept { return descent_ ? descent_->mixed() : 0; }
   /// F after each iteration.
   [[nodiscard]] const std::vector<double>& objectives() const noexcept { return objectives_; }
 
@@ -88,7 +97,11 @@ class Solver {
   [[nodiscard]] bool step_by_curvature();
   void step_down();
   void go_through_epoch();
+  void end_epoch(const Weights& start);
+  [[nodiscard]] Vector<Index> own_training() const;
   void go_through_own_samples();
+  void go_through_own_batches();
+  void average();
 
   const Samples<T>& samples_;
   Options options_;
@@ -101,6 +114,7 @@ class Solver {
   double step_ = 0;
   double least_wrong_step_ = 0;  // with minibatches: 0 where none was
   std::vector<double> objectives_;
+  std::optional<iterate::AsynchronousDescent> descent_;
 };
 
 }  // namespace plait::learn

@@ -106,6 +106,21 @@ class Fit(CommandTest):
                 found.append(self.load("W.npy"))
                 np.testing.assert_allclose(found[-1], found[0], rtol=1e-6, atol=1e-6 * abs(found[0]).max())
 
+    def test_ranks_that_do_not_wait_for_each_other_reach_that_point_too(self):
+        x, _, classes = samples(300, 4, 3)
+        self.save("X.npy", x)
+        self.save("y.npy", classes)
+        arguments = ("X.npy", "--labels", "y.npy", "--model", "logistic", "--l2", "0.1", "-o", "W.npy")
+        expected = self.fit(0, *arguments)["objective"]
+        for ranks in (0, 3):
+            report = self.fit(ranks, *arguments, "--method", "asgd", "--batch", "8", "--tolerance", "1e-6")
+            self.assertAlmostEqual(report["objective"] / expected, 1, places=10)
+        keep = ("--method", "asgd", "--checkpoint", "k.json", "--checkpoint-every", "2")
+        self.fit(2, *arguments, *keep, "--max-iterations", "5", status="iteration limit")
+        resumed = self.fit(3, *arguments, *keep, "--resume", "--tolerance", "1e-6")
+        self.assertEqual((resumed["resumed_at"], resumed["objective"] < expected * (1 + 1e-10)), (4, True))
+        self.assertIn(" of other ranks taken into account\n", self.succeed(2, "fit", *arguments, "--method", "asgd"))
+
     def test_it_goes_on_from_a_checkpoint_with_the_same_bits(self):
         x, _, classes = samples(500, 6, 3)
         self.save("X.npy", x)

@@ -1,7 +1,9 @@
 #include "plait/learn/solver.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "support/ranks.hpp"
@@ -253,6 +256,77 @@ TEST_F(Learn, ranks_that_learn_by_themselves_and_average_come_near_the_least_val
       EXPECT_GE(near.objectives().back(), least);
       EXPECT_LT(near.objectives().back(), 1.03 * least) << "model " << static_cast<int>(model);
     }
+  }
+}
+
+TEST_F(Learn, ranks_that_do_not_wait_for_each_other_reach_the_same_point) {
+  for (const auto& [model, classes] : cases) {
+    const Data data = data_of(300, 4, classes);
+    for (const Split split : {Split::even, Split::ragged, Split::last}) {
+      const auto [rows, targets] = part(data, split);
+      const Samples<double> samples(context_, rows, targets, model);
+      Solver<double> exact(samples, {.l2 = 0.1});
+      iterate::run(exact);
+      Solver<double> found(samples, {.limits = {1e-7, 500}, .method = Method::asgd, .l2 = 0.1, .batch = 8});
+      iterate::run(found);
+      EXPECT_EQ(found.state().end, iterate::End::converged) << "model " << static_cast<int>(model);
+      const Weights expected = exact.weights();
+      const Weights weights = found.weights();
+      double largest = 0;
+      for (const double each : expected) largest = std::max(largest, std::abs(each));
+      for (Index i = 0; i < expected.count(); ++i) EXPECT_NEAR(weights[i], expected[i], 1e-5 * largest);
+    }
+  }
+}
+
+TEST_F(Learn, ranks_with_one_class_each_reach_the_point_of_all) {
+  Data data = data_of(400, 3, 2);
+  std::vector<Index> order(static_cast<std::size_t>(data.rows));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, {}, [&](Index i) { return data.y[static_cast<std::size_t>(i)]; });
+  Data sorted{data.rows, data.columns, {}, {}};
+  for (const Index i : order) {
+    const auto begin = data.x.begin() + i * data.columns;
+    sorted.x.insert(sorted.x.end(), begin, begin + data.columns);
+    sorted.y.push_back(data.y[static_cast<std::size_t>(i)]);
+  }
+  const auto [rows, targets] = part(sorted, Split::even);
+  const Samples<double> samples(context_, rows, targets, Model::logistic);
+  Solver<double> solver(samples, {.limits = {1e-7, 1000}, .method = Method::asgd, .l2 = 0.01, .batch = 16});
+  iterate::run(solver);
+  EXPECT_EQ(solver.state().end, iterate::End::converged);
+}
+
+// Of one start and as many epochs, with twelve seeds: the margin is wide, as one of both goes on converging.
+TEST_F(Learn, ranks_that_exchange_states_come_nearer_than_those_that_average_at_the_end) {
+  const Data data = data_of(400, 6, 2);
+  const auto [rows, targets] = part(data, Split::even);
+  const Samples<double> samples(context_, rows, targets, Model::logistic);
+  Solver<double> exact(samples, {.l2 = 0.01});
+  iterate::run(exact);
+  int nearer = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const auto after_epochs = [&](Method method) {
+      Solver<double> solver(samples, {{1e-12, 10}, method, 0.01, true, 8, 0, seed});
+      iterate::run(solver);
+      return solver.objectives().back() - exact.objectives().back();
+    };
+    nearer += after_epochs(Method::asgd) < after_epochs(Method::parallel_sgd) ? 1 : 0;
+  }
+  EXPECT_GE(nearer, 10);
+}
+
+TEST_F(Learn, states_of_others_are_taken_unless_there_is_no_exchange) {
+  const Data data = data_of(4000, 4, 2);
+  const auto [rows, targets] = part(data, Split::even);
+  const Samples<double> samples(context_, rows, targets, Model::logistic);
+  for (const auto exchange : {iterate::Exchange::states, iterate::Exchange::nothing}) {
+    Solver<double> solver(samples,
+                          {.limits = {1e-7, 50}, .method = Method::asgd, .l2 = 0.1, .batch = 4, .exchange = exchange});
+    iterate::run(solver);
+    EXPECT_EQ(solver.state().end, iterate::End::converged);
+    const Index taken = mpi::all_reduce(context_.comm(), solver.mixed(), mpi::Operation::sum());
+    EXPECT_EQ(taken > 0, exchange == iterate::Exchange::states && ranks() > 1);
   }
 }
 
