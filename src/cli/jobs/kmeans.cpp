@@ -3,10 +3,12 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "plait/base/random.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/io/slab.hpp"
+#include "plait/kmeans/descent.hpp"
 #include "plait/kmeans/solver.hpp"
 #include "plait/kmeans/start.hpp"
 
@@ -27,6 +29,11 @@ class KMeans : public Job {
 the mean of its points, until none moves. Means are made from exact sums, random numbers depend on the seed and the row:
 labels and centres have the same bits on any number of ranks.
 
+Methods: exact, as above; minibatch, where centres go towards a few points at a time, and come near the result in few
+epochs of all points; sgd, the same with one point at a time; asgd, where each rank does so with its own points, and
+ranks send each other their centres without waiting, so that those depend on the clock. Labels then belong to the
+centres as they are at the end.
+
 Example:
   mpirun -n 4 plait kmeans X.npy -k 100 -o labels.npy --centres C.npy --report clusters.html)");
     options.reads("IN", input_, fmt::format("The points: {} of real numbers", matrix_file))->required();
@@ -44,16 +51,28 @@ Example:
     add_value(
         options, "--seed", seed_, [](const std::string& text) { return parse_count(text, 0); }, "NUMBER",
         "Of random numbers; 0 by default");
+    add_choice(options, "--method", draw_,
+               {{"exact", {}},
+                {"minibatch", {kmeans::Draw::batches}},
+                {"sgd", {kmeans::Draw::points}},
+                {"asgd", {kmeans::Draw::own_batches}}},
+               "METHOD", "{}")
+        ->group(group::iteration);
+    add_value(options, "--batch", batch_, parse_positive_count, "COUNT",
+              "Points of a minibatch, also of asgd; 1024 by default")
+        ->group(group::iteration);
     add_value(options, "--tolerance", limits_.tolerance, parse_positive_number, "NUMBER",
               "End where centres go less than this part of the points' spread; without it where none moves")
         ->group(group::iteration);
-    add_value(options, "--max-iterations", limits_.most_iterations, parse_positive_count, "COUNT", "300 by default")
+    add_value(options, "--max-iterations", most_iterations_, parse_positive_count, "COUNT",
+              "300 by default, with minibatches 10 epochs")
         ->group(group::iteration);
     options.host({.checkpoint_every = 10, .page = "the clusters and the objective", .trace = true});
   }
 
   void check() override {
     if (!is_drawn(start_)) files.reads.push_back({"--start", &start_});
+    limits_.most_iterations = most_iterations_.value_or(draw_ ? 10 : 300);
   }
 
   std::vector<Index> prepare(Work& work) override {
@@ -92,6 +111,7 @@ Example:
     report.fact("precision", is_float() ? "f32" : "f64");
     report.fact("seed", seed_);
     report.line("start", report.fact("start", start_));
+    report.line("method", report.fact("method", method()));
     const std::string share = fmt::format("{:.3g}", 100 * report.fact("computed_share", computed_share_));
     report.iterations(
         state_, iterate_seconds_, resumed_at_,
@@ -122,8 +142,10 @@ Example:
     report.tile(fmt::format("{:.3g} %", 100 * computed_share_), "of distances computed");
     report.figure(clusters_figure(sample_, file_.shape));
     report.figure(objective_figure("sum of squared distances", objectives_,
-                                   "The sum of squared distances of points to the means of their clusters, after each "
-                                   "iteration. It never rises."));
+                                   draw_ ? "The sum of squared distances of points to the nearest centres, after each "
+                                           "epoch."
+                                         : "The sum of squared distances of points to the means of their clusters, "
+                                           "after each iteration. It never rises."));
   }
 
  private:
@@ -132,6 +154,9 @@ Example:
     work.in_words({{"the number of clusters ", "-k"}}, std::forward<F>(f));
   }
   [[nodiscard]] static bool is_drawn(const std::string& start) { return start == "++" || start == "random"; }
+  [[nodiscard]] const char* method() const {
+    return draw_ ? std::array{"minibatch", "sgd", "asgd"}[static_cast<std::size_t>(*draw_)] : "exact";
+  }
   [[nodiscard]] bool is_float() const { return file_.dtype == io::DType::f32; }
 
   template <class T>
@@ -152,28 +177,44 @@ Example:
     return points_of(work, start_, own.const_tiles()[0]).rows(all);
   }
 
-  template <class T>
-  void find(Work& work) {
-    mpi::Context& context = work.context;
-    const auto matrix = work.read_rows<T>(input_, file_);
-    const auto points = points_of(work, input_, matrix.const_tiles()[0]);
-    Checkpoints checkpoints(
-        context, settings, limits_.most_iterations,
-        {{input_, is_drawn(start_) ? "" : start_},
-         {{"clusters", clusters_}, {"seed", seed_}, {"start", is_drawn(start_) ? start_ : "FILE"}}});
-    resumed_at_ = checkpoints.resumed_at();
-    work.meter.stage("first centres", 0, 0);
-    kmeans::Solver<T> solver(points, first_centres(work, points), {.limits = limits_});
+  template <class Solver>
+  void go_through(Work& work, Checkpoints& checkpoints, Solver& solver) {
     iterate_seconds_ = work.timed([&] {
       work.iterate(solver, checkpoints, [&] {
         return fmt::format("iteration {}, objective {:.10g}", solver.state().step + 1, solver.objectives().back());
       });
     });
     state_ = solver.state();
+    objectives_ = solver.objectives();
+  }
+
+  template <class T>
+  void find(Work& work) {
+    mpi::Context& context = work.context;
+    const auto matrix = work.read_rows<T>(input_, file_);
+    const auto points = points_of(work, input_, matrix.const_tiles()[0]);
+    Checkpoints checkpoints(context, settings, limits_.most_iterations,
+                            {{input_, is_drawn(start_) ? "" : start_},
+                             {{"clusters", clusters_},
+                              {"seed", seed_},
+                              {"start", is_drawn(start_) ? start_ : "FILE"},
+                              {"method", method()},
+                              {"batch", batch_}}});
+    resumed_at_ = checkpoints.resumed_at();
+    work.meter.stage("first centres", 0, 0);
+    std::vector<T> centres = first_centres(work, points);
+    if (draw_) {
+      const kmeans::DescentOptions options{
+          .limits = limits_, .draw = *draw_, .batch = batch_, .seed = static_cast<std::uint64_t>(seed_)};
+      kmeans::Descent<T> descent(points, centres, options);
+      go_through(work, checkpoints, descent);
+      centres = descent.centres();
+    }
+    kmeans::Solver<T> solver(points, std::move(centres), {.limits = limits_});
+    if (!draw_) go_through(work, checkpoints, solver);
     const auto conclusion = solver.conclude();
     objective_ = conclusion.objective;
     sizes_ = conclusion.sizes;
-    objectives_ = solver.objectives();
     refilled_ = solver.refilled();
     std::array<double, 2> computed{solver.assignment().computed(), solver.assignment().without_bounds()};
     mpi::all_reduce(context.comm(), computed, mpi::Operation::sum());
@@ -214,6 +255,9 @@ Example:
   std::string start_ = "++";
   Index clusters_ = 0;
   Index seed_ = 0;
+  Index batch_ = kmeans::DescentOptions{}.batch;
+  std::optional<kmeans::Draw> draw_;  // none: exact
+  std::optional<Index> most_iterations_;
   iterate::Limits limits_ = kmeans::Options{}.limits;
   io::MatrixFile file_, start_file_;
   // What was found.

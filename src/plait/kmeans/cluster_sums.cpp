@@ -52,6 +52,13 @@ void ClusterSums<T>::move(std::span<const Index> rows, std::span<const std::int3
 }
 
 template <class T>
+void ClusterSums<T>::clear() {
+  std::ranges::fill(own_counts_, 0);
+  std::ranges::fill(own_, 0);
+  rows_until_carry_ = simd::ColumnWindow::rows_between_carries;
+}
+
+template <class T>
 void ClusterSums<T>::merge() {
   const Index words = points_.window().words_of_group();
   const auto carry = [&] {

@@ -22,6 +22,9 @@ class ClusterSums {
   /// Moves points of this rank from cluster to cluster; those that come from -1 were in none, all of them or none.
   void move(std::span<const Index> rows, std::span<const std::int32_t> from, std::span<const std::int32_t> to);
 
+  /// No point of this rank is in any cluster.
+  void clear();
+
   /// Makes those of all from those of the ranks. Collective.
   void merge();
 

@@ -18,31 +18,6 @@ namespace plait::kmeans {
 
 namespace {
 
-template <class T>
-Index clusters_of(const Points<T>& points, const std::vector<T>& start, const Options& options) {
-  const auto count = static_cast<Index>(start.size());
-  return mpi::agreed(points.context(), [&](mpi::Alike& arguments) {
-    arguments.add("number of coordinates of centres", count);
-    iterate::name_arguments(options.limits, arguments);
-    iterate::expect_valid(options.limits);
-    if (count % points.dimension() != 0) {
-      throw ArgumentError(fmt::format("the centres have {} coordinates in all, expected a multiple of the points' {}",
-                                      count, points.dimension()));
-    }
-    expect_clusters(count / points.dimension(), points.count());
-    for (Index i = 0; i < count; ++i) {
-      const double most = 2 / points.scale();  // the points' largest coordinate is less
-      const auto x = double{start[at(i)]};
-      if (std::abs(x) <= std::max(most, double{1}) * 0x1p10) continue;
-      throw ArgumentError(
-          fmt::format("the centres have {} in row {}, column {} (counted from 0), expected finite "
-                      "numbers in the range of the data",
-                      x, i / points.dimension(), i % points.dimension()));
-    }
-    return count / points.dimension();
-  });
-}
-
 /// A sum as two numbers, that differ from it by 2^-106 of it.
 std::array<double, 2> parts_of(simd::ExactSum sum) {
   const auto high = sum.rounded<double>();
@@ -56,7 +31,7 @@ template <class T>
 Solver<T>::Solver(const Points<T>& points, std::vector<T> start, const Options& options)
     : points_(points),
       course_(options.limits, {}),
-      sums_(points, clusters_of(points, start, options)),
+      sums_(points, clusters_of(points, start, options.limits)),
       assignment_(
           mpi::agreed(points.context(), [&] { return Assignment<T>(points, sums_.clusters(), options.bounds); })),
       centres_(std::move(start)) {

@@ -52,6 +52,26 @@ class KMeans(CommandTest):
         self.assertTrue(all(a >= b for a, b in zip(report["objectives"], report["objectives"][1:])))
         self.assertEqual(report["check"], {"points": 2000})
 
+    def test_minibatches_come_near_in_few_epochs_and_labels_belong_to_their_centres(self):
+        points = self.save("X.npy", blobs(4000, 4))
+        exact = self.find(0, "X.npy", "-k", "6", "-o", "labels.npy")["objective"]
+        found = {}
+        for method, ranks in (("minibatch", 0), ("minibatch", 3), ("sgd", 0), ("sgd", 2), ("asgd", 0), ("asgd", 3)):
+            report = self.find(ranks, "X.npy", "-k", "6", "--method", method, "--batch", "100", "--max-iterations", "4", "-o", "labels.npy", "--centres", "C.npy")
+            self.assertEqual((report["method"], report["iterations"], report["status"]), (method, 4, "iteration limit"))
+            labels, centres = self.load("labels.npy"), self.load("C.npy")
+            squared = ((points[:, None] - centres[None]) ** 2).sum(axis=2)
+            np.testing.assert_array_equal(labels, squared.argmin(axis=1))
+            self.assertAlmostEqual(report["objective"] / squared.min(axis=1).sum(), 1, places=12)
+            self.assertLess(report["objective"], 1.3 * exact)
+            if method != "asgd":
+                self.assertEqual(found.setdefault(method, centres.tobytes()), centres.tobytes())
+        keep = ("X.npy", "-k", "6", "--method", "minibatch", "--batch", "64", "--checkpoint", "k.json", "--checkpoint-every", "1", "--centres")
+        self.find(2, *keep, "D.npy", "--max-iterations", "3")
+        self.find(3, *keep, "D.npy", "--max-iterations", "5", "--resume")
+        self.find(0, *keep[:7], "--centres", "C.npy", "--max-iterations", "5")
+        np.testing.assert_array_equal(self.load("C.npy"), self.load("D.npy"))
+
     def test_all_real_types_and_both_orders_are_points(self):
         whole = np.round(blobs(200, 3) * 8)
         self.save("X.npy", whole)
