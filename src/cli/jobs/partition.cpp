@@ -36,19 +36,12 @@ Examples:
     add_choice(
         options, "--method", how_.method,
         named({Method::best, Method::multilevel, Method::orb, Method::inertial, Method::hilbert, Method::morton}),
-        "METHOD", "How to begin: {}; all but multilevel need --points, and all are refined");
+        "METHOD", "How to begin: {}; from orb on they need points, and all are refined");
     moved_rows_.declare(options, "by their numbers");
     options.host({.machine = false, .page = "the parts and how they touch"});
   }
 
-  void check() override {
-    moved_rows_.check();
-    if (how_.method == partition::Method::best || how_.method == partition::Method::multilevel || input_.has_points()) {
-      return;
-    }
-    throw UsageError(
-        fmt::format("--method is {}, but --points is missing, the places of the vertices", name(how_.method)));
-  }
+  void check() override { moved_rows_.check(); }
 
   std::vector<Index> prepare(Work& work) override {
     moved_rows_.describe(work);
@@ -57,10 +50,15 @@ Examples:
 
   void run(Work& work) override {
     input_.read(work);
+    using partition::Method;
+    if (how_.method >= Method::orb) {
+      input_.expect_points(work, fmt::format("--method is {}", name(how_.method)));
+    }
     moved_rows_.expect_rows(work, input_.view().vertices());
     work.meter.stage("partitioning", 0, 0);
     seconds_ = work.timed([&] { result_ = partition::partition(work.context, input_.view(), input_.points(), how_); });
     write_numbers(work, output_, result_.part);
+    input_.write_vtu(work, result_.part);
     moved_rows_.move(work, {}, result_.part);
     quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
   }

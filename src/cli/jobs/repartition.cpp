@@ -66,6 +66,7 @@ Examples:
     seconds_ =
         work.timed([&] { result_ = partition::repartition(work.context, input_.view(), input_.points(), old, how_); });
     write_numbers(work, output_, result_.part);
+    input_.write_vtu(work, result_.part);
     moved_rows_.move(work, move_order_ == RowOrder::parts ? old : std::span<const int>(), result_.part);
     quality_ = partition::quality_of(input_.view(), result_.part, how_.parts);
     before_ = partition::quality_of(input_.view(), old, old_parts);

@@ -5,13 +5,16 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
+#include "plait/io/graph/gmsh_file.hpp"
 #include "plait/io/graph/graph_file.hpp"
 #include "plait/io/npy/npy.hpp"
+#include "plait/io/vtk.hpp"
 #include "plait/mpi/agreed.hpp"
 
 #include "cli/pictures/svg.hpp"
@@ -163,22 +166,37 @@ std::string quotient_picture(const graph::GraphView& quotient, const std::vector
 }  // namespace
 
 void GraphInput::declare_graph(Options& options) {
-  options.reads("GRAPH", path_, "A graph in METIS' format, or a sparse matrix in a Matrix Market file")->required();
+  options
+      .reads("GRAPH", path_,
+             "A graph in METIS' format, a sparse matrix in a Matrix Market file, or a mesh of gmsh (4.1), of which "
+             "cells are vertices and those with a common face neighbours")
+      ->required();
   add_flag(options, "--symmetrise", symmetrise_, "Add the missing directions of edges, and leave self loops out");
 }
 
 void GraphInput::declare(Options& options) {
   declare_graph(options);
-  options.reads("--points", points_path_, "Places of the vertices, N x 2 or N x 3, as a .npy file");
+  options.reads("--points", points_path_,
+                "Places of the vertices, N x 2 or N x 3, as a .npy file; by default the centres of a mesh's cells");
   options.reads("--weights", weights_path_, "Weights of the vertices, whole numbers; by default those in GRAPH",
                 "FILE.npy");
+  options.writes_named("--vtu", vtu_path_,
+                       "The parts of a mesh's cells, or of the points of --points, for ParaView and others",
+                       "a VTK file", ".vtu");
 }
 
 void GraphInput::read(Work& work, const std::string& parts_file) {
   work.meter.stage("reading " + path_, 0, 0);
   mpi::agreed(work.context, [&] {
     if (work.context.rank() != 0) return;
-    graph_ = io::read_graph(path_, symmetrise_ ? io::Asymmetry::symmetrise : io::Asymmetry::refuse);
+    if (io::is_gmsh_file(path_)) {
+      mesh_ = io::read_gmsh(path_);
+      graph_ = work.in_words({{"a face ", path_}}, [&] { return graph::dual_graph(mesh_); });
+      if (points_path_.empty()) std::tie(coordinates_, points_.dimensions) = graph::centres_of(mesh_);
+      if (vtu_path_.empty()) mesh_ = {};
+    } else {
+      graph_ = io::read_graph(path_, symmetrise_ ? io::Asymmetry::symmetrise : io::Asymmetry::refuse);
+    }
     const Index n = graph_.view().vertices();
     if (!weights_path_.empty()) {
       graph_.vertex_weights = io::read_npy_integers(weights_path_);
@@ -197,15 +215,12 @@ void GraphInput::read(Work& work, const std::string& parts_file) {
                                     weight < 0 ? "is below 0" : "makes their sum exceed 2^62"));
       }
     }
-    if (has_points()) {
+    if (!points_path_.empty()) {
       auto columns = io::read_npy_columns(points_path_);
       points_.dimensions = static_cast<int>(std::min<Index>(columns.shape.columns, 4));
       coordinates_ = std::move(columns.values);
-      try {
-        partition::expect_points({coordinates_, points_.dimensions}, n);
-      } catch (const ArgumentError& error) {
-        throw FileError(fmt::format("{}: {}", points_path_, error.what()));
-      }
+      work.in_words({{"the point", points_path_}},
+                    [&] { partition::expect_points({coordinates_, points_.dimensions}, n); });
     }
     if (!parts_file.empty()) old_ = io::read_parts(parts_file, n);
     for (std::size_t v = 0; v < old_.size(); ++v) {
@@ -230,14 +245,42 @@ void GraphInput::read(Work& work, const std::string& parts_file) {
            copy_->piece<Index>(4)};
   points_ = {copy_->piece<double>(5), dimensions[0]};
   old_parts_ = copy_->piece<int>(6);
+  if (!vtu_path_.empty()) expect_points(work, "--vtu is given");
   // The coarser graphs, which have weights, and some numbers for each vertex.
   work.expect_memory({24 * static_cast<Index>(view_.neighbours.size()) + 80 * view_.vertices()});
+}
+
+void GraphInput::expect_points(Work& work, const std::string& what_for) const {
+  mpi::agreed(work.context, [&] {
+    if (points_.are_there()) return;
+    throw ArgumentError(what_for + ", but --points is missing, the places of the vertices");
+  });
+}
+
+void GraphInput::write_vtu(Work& work, std::span<const int> part) const {
+  if (vtu_path_.empty()) return;
+  work.meter.stage("writing " + vtu_path_, 0, 0);
+  mpi::agreed(work.context, [&] {
+    if (work.context.rank() != 0) return;
+    if (mesh_.cells() > 0) return io::write_vtu_aside(vtu_path_, mesh_, "part", part).publish();
+    graph::Mesh vertices;
+    for (graph::Vertex v = 0; v < std::ssize(part); ++v) {
+      for (int axis = 0; axis < 3; ++axis) {
+        vertices.places.push_back(axis < points_.dimensions ? points_.of(v)[axis] : 0);
+      }
+      vertices.kinds.push_back(graph::CellKind::point);
+      vertices.corners.push_back(v);
+      vertices.offsets.push_back(vertices.corners.count());
+    }
+    io::write_vtu_aside(vtu_path_, vertices, "part", part).publish();
+  });
 }
 
 void GraphInput::report(Report& report, const std::string& result) const {
   report.fact("graph.path", path_);
   report.fact_or_null("points", points_path_);
   report.fact_or_null("weights", weights_path_);
+  report.fact_or_null("vtu", vtu_path_);
   const Index vertices = report.fact("graph.vertices", view_.vertices());
   report.head(fmt::format("{}: {}, {}, weight {}", path_, fmt::format("{} vertices", vertices),
                           counted(report.fact("graph.edges", view_.edges()), "edge"),

@@ -8,6 +8,7 @@
 
 #include "plait/base/index.hpp"
 #include "plait/graph/graph.hpp"
+#include "plait/graph/mesh.hpp"
 #include "plait/mpi/node_copy.hpp"
 #include "plait/partition/geometric.hpp"
 #include "plait/partition/quality.hpp"
@@ -30,13 +31,16 @@ class GraphInput {
   [[nodiscard]] const graph::GraphView& view() const noexcept { return view_; }
   [[nodiscard]] const partition::Points& points() const noexcept { return points_; }
   [[nodiscard]] std::span<const int> parts() const noexcept { return old_parts_; }
-  [[nodiscard]] bool has_points() const noexcept { return !points_path_.empty(); }
+  /// \throws ArgumentError  on every rank: there are no points
+  void expect_points(Work& work, const std::string& what_for) const;
 
   /// States what was read.
   /// \param result  what became of it, for the head of the page
   void report(Report& report, const std::string& result) const;
   /// States what parts are worth, as lines and rows of the page.
   static void report_quality(Report& report, const partition::Quality& quality, double imbalance);
+  /// Writes the parts of cells, or of points where the graph is none of a mesh, for --vtu. Collective.
+  void write_vtu(Work& work, std::span<const int> part) const;
   /// Draws parts, where there are points, and their quotient graph.
   void draw(Report& report, std::span<const int> part, int parts) const;
 
@@ -44,8 +48,10 @@ class GraphInput {
   std::string path_;
   std::string points_path_;
   std::string weights_path_;
+  std::string vtu_path_;
   bool symmetrise_ = false;
   graph::Graph graph_;  // on rank 0
+  graph::Mesh mesh_;    // on rank 0, where a file has one
   std::vector<double> coordinates_;
   std::vector<int> old_;
   std::optional<mpi::NodeCopy> copy_;

@@ -1,10 +1,12 @@
 #include "plait/io/vtk.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,8 @@
 namespace plait::io {
 
 namespace {
+
+constexpr std::string_view byte_order = machine_is_big_endian ? "BigEndian" : "LittleEndian";
 
 // x first, as VTK counts; axes that the array does not have have one cell or point.
 std::string xml_before_data(DType dtype, const ImageGrid& grid, std::string_view name) {
@@ -45,8 +49,7 @@ std::string xml_before_data(DType dtype, const ImageGrid& grid, std::string_view
   </ImageData>
   <AppendedData encoding="raw">
    _)",
-      machine_is_big_endian ? "BigEndian" : "LittleEndian", extent, origin, spacing, extent, data, name,
-      8 * bytes(dtype), name, data);
+      byte_order, extent, origin, spacing, extent, data, name, 8 * bytes(dtype), name, data);
 }
 
 constexpr std::string_view xml_after_data = "\n  </AppendedData>\n</VTKFile>\n";
@@ -94,5 +97,54 @@ template void write_vti(mpi::Context&, const std::string&, const layout::Distrib
                         std::string_view, const Progress&);
 template void write_vti(mpi::Context&, const std::string&, const layout::DistributedMatrix<double>&, const ImageGrid&,
                         std::string_view, const Progress&);
+
+AsideFile write_vtu_aside(const std::string& path, const graph::Mesh& mesh, std::string_view name,
+                          std::span<const int> values) {
+  constexpr std::array<std::uint8_t, 8> vtk_types{1, 3, 5, 9, 10, 12, 13, 14};
+  std::vector<std::uint8_t> types;
+  for (const graph::CellKind kind : mesh.kinds) types.push_back(vtk_types[static_cast<std::size_t>(kind)]);
+  const auto bytes = [](const auto& numbers) { return std::as_bytes(std::span(numbers)); };
+  const std::array<std::span<const std::byte>, 5> pieces{
+      bytes(mesh.places), bytes(mesh.corners), bytes(mesh.offsets).subspan(sizeof(Index)), bytes(types), bytes(values)};
+  std::array<std::uint64_t, pieces.size()> sizes{};
+  std::array<Index, pieces.size() + 1> offsets{};
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    sizes[i] = pieces[i].size();
+    offsets[i + 1] = offsets[i] + std::ssize(pieces[i]) + Index{sizeof sizes[i]};
+  }
+  const std::string before = fmt::format(
+      R"(<?xml version="1.0"?>
+<VTKFile type="UnstructuredGrid" version="1.0" byte_order="{}" header_type="UInt64">
+  <UnstructuredGrid>
+    <Piece NumberOfPoints="{}" NumberOfCells="{}">
+      <Points>
+        <DataArray type="Float64" NumberOfComponents="3" format="appended" offset="{}"/>
+      </Points>
+      <Cells>
+        <DataArray type="Int32" Name="connectivity" format="appended" offset="{}"/>
+        <DataArray type="Int64" Name="offsets" format="appended" offset="{}"/>
+        <DataArray type="UInt8" Name="types" format="appended" offset="{}"/>
+      </Cells>
+      <CellData Scalars="{}">
+        <DataArray type="Int32" Name="{}" format="appended" offset="{}"/>
+      </CellData>
+    </Piece>
+  </UnstructuredGrid>
+  <AppendedData encoding="raw">
+   _)",
+      byte_order, mesh.places.count() / 3, mesh.cells(), offsets[0], offsets[1], offsets[2], offsets[3], name, name,
+      offsets[4]);
+  const Index begin = std::ssize(before);
+  AsideFile file = AsideFile::create(path, begin + offsets.back() + std::ssize(xml_after_data));
+  file.write_at(0, std::as_bytes(std::span(before)));
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    file.write_at(begin + offsets[i], std::as_bytes(std::span(&sizes[i], 1)));
+    file.write_at(begin + offsets[i] + Index{sizeof sizes[i]}, pieces[i]);
+  }
+  file.write_at(begin + offsets.back(), std::as_bytes(std::span(xml_after_data)));
+  file.sync();
+  file.close();
+  return file;
+}
 
 }  // namespace plait::io

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "plait/graph/mesh.hpp"
+#include "plait/io/aside_file.hpp"
 #include "plait/io/dtype.hpp"
 #include "plait/io/extents.hpp"
 #include "plait/io/progress.hpp"
@@ -35,5 +38,12 @@ struct ImageGrid {
 template <class T>
 void write_vti(mpi::Context& context, const std::string& path, const layout::DistributedMatrix<T>& slab,
                const ImageGrid& grid, std::string_view name, const Progress& progress = {});
+
+/// Writes a mesh with a number for each cell aside, as VTK's XML unstructured grid, likewise. One process does.
+///
+/// \pre  as many values as cells
+/// \throws FileError  the file can't be written
+[[nodiscard]] AsideFile write_vtu_aside(const std::string& path, const graph::Mesh& mesh, std::string_view name,
+                                        std::span<const int> values);
 
 }  // namespace plait::io

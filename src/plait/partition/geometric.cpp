@@ -214,16 +214,16 @@ std::string_view name(Geometry geometry) {
 
 void expect_points(const Points& points, Index vertices) {
   if (points.dimensions != 2 && points.dimensions != 3) {
-    throw ArgumentError(fmt::format("points have {} coordinates; expected 2 or 3", points.dimensions));
+    throw ArgumentError(fmt::format("the points have {} coordinates; expected 2 or 3", points.dimensions));
   }
   if (static_cast<Index>(points.coordinates.size()) != vertices * points.dimensions) {
-    throw ArgumentError(fmt::format("there are {} points; expected {}, one for each vertex",
+    throw ArgumentError(fmt::format("the points are {}; expected {}, one for each vertex",
                                     static_cast<Index>(points.coordinates.size()) / points.dimensions, vertices));
   }
   for (std::size_t i = 0; i < points.coordinates.size(); ++i) {
     if (std::isfinite(points.coordinates[i])) continue;
-    throw ArgumentError(fmt::format("point {} has the coordinate {}; expected finite ones", i / at(points.dimensions),
-                                    points.coordinates[i]));
+    throw ArgumentError(fmt::format("the point {} has the coordinate {}; expected finite ones",
+                                    i / at(points.dimensions), points.coordinates[i]));
   }
 }
 

@@ -1,6 +1,7 @@
 """`plait partition` and `plait repartition` against the definitions."""
 
 import json
+import re
 
 import numpy as np
 from harness import CommandTest
@@ -28,6 +29,18 @@ def factor_entries(graph: list[list[int]], order) -> int:
             left[u] |= left[v] - {u}
             left[u].discard(v)
     return entries
+
+
+def read_vtu(path) -> dict[str, np.ndarray]:
+    """The arrays of an unstructured grid, by their names; without one, the places of points."""
+    head, data = path.read_bytes().split(b'<AppendedData encoding="raw">\n   _', 1)
+    arrays = {}
+    for kind, words, offset in re.findall(rb'<DataArray type="(\w+)"(.*?)format="appended" offset="(\d+)"/>', head):
+        name = re.search(rb'Name="(\w+)"', words)
+        begin = int(offset) + 8
+        count = int(np.frombuffer(data, np.uint64, 1, int(offset))[0])
+        arrays[name[1].decode() if name else "points"] = np.frombuffer(data[begin : begin + count], kind.decode().lower())
+    return arrays
 
 
 class Order(CommandTest):
@@ -94,7 +107,9 @@ class Partition(CommandTest):
             for words, reason in (
                 (("g.graph", "-k", "4"), "4 parts of 3 vertices: at least 1 of them would be empty"),
                 (("g.graph", "-k", "2", "--weights", "w.npy"), "weighs 9, more than the 6 that one of 2 parts may weigh"),
-                (("g.graph", "-k", "2", "--points", "xy.npy"), "xy.npy: there are 2 points; expected 3"),
+                (("g.graph", "-k", "2", "--points", "xy.npy"), "--points xy.npy: the points are 2; expected 3"),
+                (("g.graph", "-k", "2", "--method", "orb"), "--method is orb, but --points is missing, the places of the"),
+                (("g.graph", "-k", "2", "--vtu", "p.vtu"), "--vtu is given, but --points is missing, the places of the"),
                 (("xy.npy", "-k", "2"), "xy.npy: is a NumPy .npy file; expected a graph in METIS' format"),
                 (("bad.graph", "-k", "2"), "bad.graph:2: vertex 1 has the neighbour 2, which (line 3) does not have 1"),
             ):
@@ -108,7 +123,6 @@ class Partition(CommandTest):
             (("-k", "0"), "--parts"),
             (("-k", "2", "--imbalance", "-1"), "--imbalance: '-1' is no share; expected a number >= 0, such as 0.03 or 3%"),
             (("-k", "2", "--seed", "-1"), "--seed"),
-            (("-k", "2", "--method", "orb"), "--method is orb, but --points is missing, the places of the vertices"),
             (("-k", "2", "-o", "d.h5"), "d.h5 would be a file of another kind, expected a name that ends in .npy or .txt"),
         ):
             output = () if "-o" in words else ("-o", "p.npy")
@@ -210,3 +224,42 @@ class Partition(CommandTest):
             result = self.run_plait(0, "partition", "g.graph", "-k", "2", "-o", "p.npy", *words)
             self.assertEqual(result.status, 2)
             self.assertIn(reason, result.stderr)
+
+    def write_mesh(self, columns: int, rows: int):
+        """Quadrangles with nodes numbered from 11 on, and the lines of one side."""
+        tags = np.arange(11, 11 + (columns + 1) * (rows + 1)).reshape(rows + 1, columns + 1)
+        cells = [[*tags[y, x : x + 2], *tags[y + 1, x : x + 2][::-1]] for y in range(rows) for x in range(columns)]
+        lines = ["$MeshFormat", "4.1 0 8", "$EndMeshFormat", "$Nodes", f"1 {tags.size} 11 {tags.max()}", f"2 1 0 {tags.size}"]
+        lines += [str(tag) for tag in tags.flat] + [f"{x} {y} 0" for y in range(rows + 1) for x in range(columns + 1)]
+        lines += ["$EndNodes", "$Elements", f"2 {columns + len(cells)} 1 99", f"1 1 1 {columns}"]
+        lines += [f"{x + 1} {tags[0, x]} {tags[0, x + 1]}" for x in range(columns)] + [f"2 1 3 {len(cells)}"]
+        lines += [" ".join(map(str, [columns + 1 + i, *cell])) for i, cell in enumerate(cells)] + ["$EndElements", ""]
+        (self.folder / "m.msh").write_text("\n".join(lines))
+        return np.array(cells) - 11
+
+    def test_cells_of_a_mesh_are_vertices_with_places(self):
+        cells = self.write_mesh(12, 8)
+        for ranks in (0, 3):
+            words = ("partition", "m.msh", "-k", "6", "--method", "orb", "-o", "p.npy", "--vtu", "p.vtu", "--json")
+            report = json.loads(self.succeed(ranks, *words))
+            parts = np.load(self.folder / "p.npy")
+            self.assertEqual((report["graph"]["edges"], report["vtu"]), (11 * 8 + 12 * 7, "p.vtu"))
+            self.assertEqual((report["cut"], report["start"]), (cut(grid(12, 8), parts), "orb"))
+            vtu = read_vtu(self.folder / "p.vtu")
+            np.testing.assert_array_equal(vtu["part"], parts)
+            np.testing.assert_array_equal(vtu["connectivity"].reshape(-1, 4), cells)
+            np.testing.assert_array_equal(vtu["offsets"], np.arange(4, 4 * 97, 4))
+            np.testing.assert_array_equal(vtu["types"], np.full(96, 9))
+            np.testing.assert_array_equal(vtu["points"].reshape(-1, 3)[14], [1, 1, 0])
+            self.save("w.npy", np.where(np.arange(96) < 20, 3, 1))
+            self.succeed(ranks, "repartition", "m.msh", "--from", "p.npy", "--weights", "w.npy", "-o", "q.npy", "--vtu", "q.vtu")
+            np.testing.assert_array_equal(read_vtu(self.folder / "q.vtu")["part"], np.load(self.folder / "q.npy"))
+
+    def test_without_a_mesh_points_have_the_parts_in_a_vtk_file(self):
+        self.write("g.graph", grid(4, 4))
+        places = self.save("xy.npy", np.random.default_rng(1).random((16, 2)))
+        self.succeed(2, "partition", "g.graph", "-k", "3", "--points", "xy.npy", "-o", "p.npy", "--vtu", "p.vtu")
+        vtu = read_vtu(self.folder / "p.vtu")
+        np.testing.assert_array_equal(vtu["part"], np.load(self.folder / "p.npy"))
+        np.testing.assert_array_equal(vtu["points"].reshape(-1, 3), np.column_stack([places, np.zeros(16)]))
+        np.testing.assert_array_equal(vtu["types"], np.ones(16))

@@ -109,9 +109,9 @@ TEST(Geometry, RefusesPointsThatDoNotFit) {
   const auto refusal = [](const std::vector<double>& points, int dimensions, const std::string& words) {
     EXPECT_THAT([&] { expect_points({points, dimensions}, 2); }, ThrowsMessage<ArgumentError>(HasSubstr(words)));
   };
-  refusal({1, 2}, 1, "points have 1 coordinates; expected 2 or 3");
-  refusal({1, 2, 3, 4, 5, 6}, 2, "there are 3 points; expected 2");
-  refusal({1, 2, 3, std::nan("")}, 2, "point 1 has the coordinate nan");
+  refusal({1, 2}, 1, "the points have 1 coordinates; expected 2 or 3");
+  refusal({1, 2, 3, 4, 5, 6}, 2, "the points are 3; expected 2");
+  refusal({1, 2, 3, std::nan("")}, 2, "the point 1 has the coordinate nan");
   // The largest numbers that there are do not overflow.
   const double most = std::numeric_limits<double>::max();
   const std::vector<double> far{-most, -most, most, most, 0, 0, most, -most};
