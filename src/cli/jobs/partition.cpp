@@ -33,10 +33,10 @@ Examples:
     add_numbers_output(options, output_, "The part of each vertex");
     add_balance(options, how_.imbalance, how_.seed);
     using partition::Method;
-    add_choice(
-        options, "--method", how_.method,
-        named({Method::best, Method::multilevel, Method::orb, Method::inertial, Method::hilbert, Method::morton}),
-        "METHOD", "How to begin: {}; from orb on they need points, and all are refined");
+    add_choice(options, "--method", how_.method,
+               named({Method::best, Method::multilevel, Method::spectral, Method::orb, Method::inertial,
+                      Method::hilbert, Method::morton}),
+               "METHOD", "How to begin: {}; from orb on they need points, and all are refined");
     moved_rows_.declare(options, "by their numbers");
     options.host({.machine = false, .page = "the parts and how they touch"});
   }
@@ -69,6 +69,11 @@ Examples:
     report.line("parts", fmt::format("{} by {} ({})", how_.parts, report.fact("method", name(how_.method)),
                                      report.fact("start", result_.start)));
     GraphInput::report_quality(report, quality_, how_.imbalance);
+    if (result_.least_cut) {
+      report.line("certificate",
+                  fmt::format("any two parts of as many vertices are cut by {:.6g} at least, as λ₂ tells",
+                              report.fact("least_cut", *result_.least_cut)));
+    }
     report.fact("seed", how_.seed);
     report.line("partitioned", "in " + seconds_text(report.fact("partition_seconds", seconds_)));
     moved_rows_.report(report);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "plait/base/index.hpp"
 #include "plait/krylov/conjugate_gradient.hpp"
@@ -43,5 +44,24 @@ template <class T>
 [[nodiscard]] Extremes lanczos(mpi::Context& context, const Operator<T>& a, std::span<const T> start,
                                const LanczosOptions& options = {},
                                const std::function<void(std::span<T>)>& project = {});
+
+/// An eigenvalue, and how far A·x is from its multiple of x in Euclid's norm, where x is its vector of length 1.
+struct Eigenvalue {
+  double value = 0;
+  double residual = 0;
+  Index steps = 0;  ///< as above; 0: there was nothing to begin with
+};
+
+/// The lowest eigenvalue of the operator on the vectors that `project` leaves, and its eigenvector in place of the one
+/// to begin with: the same process twice, of which the second one adds up the vectors of the first. It ends where the
+/// residual is less than `tolerance` of the value. Collective over the context.
+[[nodiscard]] Eigenvalue lowest_eigenvector(mpi::Context& context, const Operator<double>& a, std::span<double> x,
+                                            const LanczosOptions& options,
+                                            const std::function<void(std::span<double>)>& project);
+
+/// The eigenvector of length 1 of an eigenvalue of a symmetric tridiagonal matrix, by inverse iteration.
+/// \pre  there are couplings but for the last row
+[[nodiscard]] std::vector<double> tridiagonal_eigenvector(std::span<const double> diagonal,
+                                                          std::span<const double> coupling, double value);
 
 }  // namespace plait::krylov

@@ -17,6 +17,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/partition/multilevel.hpp"
 #include "plait/partition/refine.hpp"
+#include "plait/partition/spectral.hpp"
 
 namespace plait::partition {
 
@@ -83,6 +84,21 @@ Geometry geometry_of(Method method) {
   return static_cast<Geometry>(static_cast<int>(method) - static_cast<int>(Method::orb));
 }
 
+/// Of some geometries the parts with the least cut.
+std::pair<std::vector<int>, Method> least_cut_of(const GraphView& graph, const Points& points,
+                                                 std::span<const Method> methods, int parts) {
+  std::pair<std::vector<int>, Method> best;
+  Index least = std::numeric_limits<Index>::max();
+  for (const Method method : methods) {
+    auto part = by_geometry(geometry_of(method), points, graph.vertex_weights, parts);
+    const Index cut = cut_of(graph, part);
+    if (cut >= least) continue;
+    least = cut;
+    best = {std::move(part), method};
+  }
+  return best;
+}
+
 /// What is worth keeping: least excess, then least cut, then the first start.
 struct Candidate {
   Index excess = std::numeric_limits<Index>::max();
@@ -94,7 +110,8 @@ struct Candidate {
 }  // namespace
 
 std::string_view name(Method method) {
-  constexpr std::array<std::string_view, 6> names{"best", "multilevel", "orb", "inertial", "hilbert", "morton"};
+  constexpr std::array<std::string_view, 7> names{"best",     "multilevel", "spectral", "orb",
+                                                  "inertial", "hilbert",    "morton"};
   return names[static_cast<std::size_t>(method)];
 }
 
@@ -116,7 +133,7 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
     expect_possible(graph, options);
     if (points.are_there()) {
       expect_points(points, graph.vertices());
-    } else if (options.method != Method::best && options.method != Method::multilevel) {
+    } else if (options.method >= Method::orb) {
       throw ArgumentError(fmt::format("the method {} needs points", name(options.method)));
     }
     return starts_of(options, points);
@@ -126,22 +143,20 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
                       Vector<Index>(Index{parts}, 1)};
   std::vector<int> best;
   Candidate mine;
+  std::pair<std::vector<int>, Fiedler> by_spectrum;
+  if (options.method == Method::spectral) by_spectrum = spectral(context, graph, parts, options.seed);
   const auto ranks = static_cast<std::size_t>(context.size());
   mpi::agreed(context, [&] {
     for (auto i = static_cast<std::size_t>(context.rank()); i < starts.size(); i += ranks) {
       std::vector<int> part;
-      Method start = Method::multilevel;
-      if (starts[i].front() == Method::multilevel) {
+      Method start = starts[i].front();
+      if (start == Method::multilevel) {
         part = multilevel(graph, bounds, options.seed);
       } else {
-        Index least = std::numeric_limits<Index>::max();
-        for (const Method method : starts[i]) {
-          auto cut_up = by_geometry(geometry_of(method), points, graph.vertex_weights, parts);
-          const Index cut = cut_of(graph, cut_up);
-          if (cut >= least) continue;
-          least = cut;
-          part = std::move(cut_up);
-          start = method;
+        if (start == Method::spectral) {
+          part = by_spectrum.first;
+        } else {
+          std::tie(part, start) = least_cut_of(graph, points, starts[i], parts);
         }
         Refinement refinement(graph, bounds, part);
         refinement.balance(options.seed);
@@ -158,8 +173,13 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
   const auto root = static_cast<int>(winner - all.begin());
   mpi::agreed(context, [&] { best.resize(at(graph.vertices())); });
   mpi::broadcast(context.comm(), std::span<int>(best), root);
-  Partition result{std::move(best), winner->cut, std::string(name(static_cast<Method>(winner->start)))};
-  if (winner->excess == 0) return result;
+  Partition result{std::move(best), winner->cut, std::string(name(static_cast<Method>(winner->start))), {}};
+  if (winner->excess == 0) {
+    if (options.method == Method::spectral && parts == 2) {
+      result.least_cut = by_spectrum.second.least_cut(std::ranges::count(result.part, 0), graph.vertices());
+    }
+    return result;
+  }
 
   // All ranks do the same.
   mpi::agreed(context, [&] {

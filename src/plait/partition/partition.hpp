@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace plait::partition {
 enum class Method : unsigned char {
   best,        // multilevel and, where there are points, the best geometry but morton: the lesser cut is kept
   multilevel,  // coarsening, recursive bisection, refinement on the way back
+  spectral,    // by eigenvectors of the Laplacian, then refined
   orb,         // geometry alone, then refined
   inertial,
   hilbert,
@@ -38,6 +40,8 @@ struct Partition {
   std::vector<int> part;  // of each vertex
   Index cut = 0;
   std::string start;  // the method that it began with
+  std::optional<double>
+      least_cut;  // of the spectral method in two parts: what any two of as many vertices cut at least
 };
 
 /// Cuts a graph into parts that each have a vertex at least and weigh at most `most_weight_of` them, so that the edges

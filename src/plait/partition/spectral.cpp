@@ -1,0 +1,241 @@
+#include "plait/partition/spectral.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "plait/base/random.hpp"
+#include "plait/base/rounding.hpp"
+#include "plait/krylov/lanczos.hpp"
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
+#include "plait/partition/multilevel.hpp"
+
+namespace plait::partition {
+
+using graph::GraphView;
+using graph::Vertex;
+
+namespace {
+
+constexpr std::size_t most_vectors = 3;
+constexpr double same_value = 1.01;
+constexpr krylov::LanczosOptions lanczos_options{
+    .tolerance = 1e-4, .most_steps = 20'000, .sums = krylov::Sums::reproducible};
+
+/// Vertices in the order of a value, those of one value by number.
+using Line = std::vector<std::pair<double, Vertex>>;
+
+/// How many of the first vertices on the line weigh `wanted`, to the nearest one; `least` are on each side.
+std::size_t median(const GraphView& graph, const Line& line, Index wanted, std::pair<int, int> least) {
+  const std::size_t last = line.size() - at(least.second);
+  std::size_t place = 0;
+  Index before = 0;
+  for (; place < last; ++place) {
+    const Index weight = graph.weight(line[place].second);
+    if (place >= at(least.first) && before + weight - wanted > wanted - before) break;
+    before += weight;
+  }
+  return place;
+}
+
+std::vector<int> sides_of(const Line& line, std::size_t place) {
+  std::vector<int> side(line.size(), 1);
+  for (std::size_t i = 0; i < place; ++i) side[at(line[i].second)] = 0;
+  return side;
+}
+
+/// The halves of a connected graph.
+class Halves {
+ public:
+  Halves(mpi::Context& context, const GraphView& graph, Index wanted, std::pair<int, int> least, std::uint64_t seed)
+      : context_(context), graph_(graph), wanted_(wanted), least_(least), found_(fiedler(context, graph, seed)) {}
+
+  [[nodiscard]] const Fiedler& found() const noexcept { return found_; }
+  /// The line that is cut at least weight.
+  [[nodiscard]] Line best_line(std::uint64_t seed) {
+    const std::size_t dimension = found_.vectors.size();
+    if (dimension == 1) return line_of({1, 0, 0});
+    std::array<double, most_vectors> best{1, 0, 0};
+    Index least = std::numeric_limits<Index>::max();
+    // Directions all around, and then around the best one, each time nearer.
+    constexpr int around = 64;
+    for (int round = 0; round < 5; ++round) {
+      const auto centre = best;
+      const double reach = round == 0 ? 1 : .5 / std::pow(4, round);
+      const auto direction = [&](int i) {
+        auto to = centre;
+        for (std::size_t d = 0; d < dimension; ++d) {
+          const auto counter = (static_cast<std::uint64_t>(round * around + i) * most_vectors) + d;
+          to[d] = (round == 0 ? 0 : centre[d]) + reach * (2 * random_uniform(seed, counter) - 1);
+        }
+        return to;
+      };
+      // Each rank tries some; the first one of the best is taken.
+      std::pair<Index, int> mine{std::numeric_limits<Index>::max(), 0};
+      mpi::agreed(context_, [&] {
+        for (int i = context_.rank(); i < around; i += context_.size()) {
+          const Line line = line_of(direction(i));
+          mine = std::min(mine, {cut_of(graph_, sides_of(line, median(graph_, line, wanted_, least_))), i});
+        }
+      });
+      const auto all = mpi::all_gather(context_.comm(), std::array{mine.first, Index{mine.second}});
+      const auto [cut, i] = *std::ranges::min_element(all);
+      if (cut >= least) continue;
+      least = cut;
+      best = direction(static_cast<int>(i));
+      const double length = std::hypot(best[0], best[1], best[2]);
+      for (double& element : best) element /= length;
+    }
+    return line_of(best);
+  }
+
+ private:
+  [[nodiscard]] Line line_of(const std::array<double, most_vectors>& direction) const {
+    Line line(at(graph_.vertices()));
+    for (std::size_t v = 0; v < line.size(); ++v) {
+      double value = 0;
+      for (std::size_t d = 0; d < found_.vectors.size(); ++d) value += direction[d] * found_.vectors[d][v];
+      line[v] = {value, static_cast<Vertex>(v)};
+    }
+    std::ranges::sort(line);
+    return line;
+  }
+
+  mpi::Context& context_;
+  const GraphView& graph_;
+  Index wanted_;
+  std::pair<int, int> least_;
+  Fiedler found_;
+};
+
+/// The vertices of a graph in an order of which a cut at `wanted` weighs little. Collective.
+/// \param found  becomes λ₂ of the graph, but without vectors
+Line cut_line(mpi::Context& context, const GraphView& graph, Index wanted, std::pair<int, int> least,
+              std::uint64_t seed, Fiedler& found) {
+  const auto components = graph::components_of(graph);
+  if (components.count == 1) {
+    Halves halves(context, graph, wanted, least, seed);
+    Line line = halves.best_line(seed);
+    found = {halves.found().value, halves.found().residual, {}};
+    return line;
+  }
+  // One component after the other; that of the median by itself.
+  Line line;
+  for (Vertex v = 0; v < graph.vertices(); ++v) line.emplace_back(components.of[v], v);
+  std::ranges::sort(line);
+  const std::size_t place = std::min(median(graph, line, wanted, least), line.size() - 1);
+  const double middle = line[place].first;
+  const auto [begin, end] = std::ranges::equal_range(line, middle, {}, &std::pair<double, Vertex>::first);
+  const std::vector<std::pair<double, Vertex>> own(begin, end);
+  if (own.size() < 2 || begin == line.begin() + static_cast<std::ptrdiff_t>(place)) return line;
+  std::vector<Vertex> vertices;
+  for (const auto& [component, v] : own) vertices.push_back(v);
+  Index before = 0;
+  for (auto i = line.begin(); i != begin; ++i) before += graph.weight(i->second);
+  std::vector<Vertex> number(at(graph.vertices()));
+  const auto piece = subgraph(graph, vertices, number);
+  const Line inner = Halves(context, piece.view(), wanted - before, {0, 0}, seed).best_line(seed);
+  for (std::size_t i = 0; i < inner.size(); ++i)
+    *(begin + static_cast<std::ptrdiff_t>(i)) = {middle, vertices[at(inner[i].second)]};
+  return line;
+}
+
+Fiedler bisect_spectrally(mpi::Context& context, const GraphView& graph, int parts, int first_part, std::span<int> part,
+                          std::uint64_t seed) {
+  Fiedler found;
+  if (parts == 1) {
+    std::ranges::fill(part, first_part);
+    return found;
+  }
+  const int half = parts / 2;
+  const std::pair least(half, parts - half);
+  const Index wanted = portion(graph.total_weight(), half, parts);
+  const Line line = cut_line(context, graph, wanted, least, seed, found);
+  const auto side = sides_of(line, median(graph, line, wanted, least));
+  std::vector<Vertex> number(part.size());
+  for (const int which : {0, 1}) {
+    std::vector<Vertex> vertices;
+    for (std::size_t v = 0; v < side.size(); ++v) {
+      if (side[v] == which) vertices.push_back(static_cast<Vertex>(v));
+    }
+    const auto piece = subgraph(graph, vertices, number);
+    std::vector<int> own(vertices.size());
+    bisect_spectrally(context, piece.view(), which == 0 ? half : parts - half, first_part + (which == 0 ? 0 : half),
+                      own, random_bits(seed, static_cast<std::uint64_t>(which)));
+    for (std::size_t i = 0; i < vertices.size(); ++i) part[at(vertices[i])] = own[i];
+  }
+  return found;
+}
+
+}  // namespace
+
+double Fiedler::least_cut(Index few, Index vertices) const {
+  const auto a = static_cast<double>(few);
+  const auto n = static_cast<double>(vertices);
+  return std::max(0.0, value - residual) * a * (n - a) / n;
+}
+
+Fiedler fiedler(mpi::Context& context, const GraphView& graph, std::uint64_t seed) {
+  const Index n = graph.vertices();
+  const Index begin = portion(n, context.rank(), context.size());
+  const Index end = portion(n, context.rank() + 1, context.size());
+  const auto own = [&](std::span<double> whole) { return whole.subspan(at(begin), at(end - begin)); };
+  const auto gather = [&](std::span<const double> rows, std::span<double> whole) {
+    std::ranges::fill(whole, 0);
+    std::ranges::copy(rows, own(whole).begin());
+    mpi::all_reduce(context.comm(), whole, mpi::Operation::sum());  // each is 0 on all ranks but one
+  };
+  auto [whole, ones, x] = mpi::agreed(context, [&] {
+    return std::tuple(std::vector<double>(at(n)), std::vector<double>(at(end - begin), 1),
+                      std::vector<double>(at(end - begin)));
+  });
+  const krylov::Operator<double> laplacian = [&](std::span<const double> in, std::span<double> out) {
+    gather(in, whole);
+    for (Index v = begin; v < end; ++v) {
+      double sum = 0;
+      graph.for_each_neighbour(
+          v, [&](Vertex u, Index weight) { sum += static_cast<double>(weight) * (whole[at(v)] - whole[at(u)]); });
+      out[at(v - begin)] = sum;
+    }
+  };
+  Fiedler result;
+  krylov::Dots dots(context, krylov::Sums::reproducible);
+  const auto project = [&](std::span<double> vector) {
+    dots.add<double>(0, ones, vector);
+    for (std::size_t i = 0; i < result.vectors.size(); ++i) dots.add<double>(i + 1, own(result.vectors[i]), vector);
+    dots.begin();
+    dots.finish();
+    const double mean = dots[0] / static_cast<double>(n);
+    for (std::size_t v = 0; v < vector.size(); ++v) {
+      vector[v] -= mean;
+      for (std::size_t i = 0; i < result.vectors.size(); ++i) vector[v] -= dots[i + 1] * own(result.vectors[i])[v];
+    }
+  };
+  while (result.vectors.size() < std::min(most_vectors, at(n - 1))) {
+    for (Index v = begin; v < end; ++v) {
+      x[at(v - begin)] = random_uniform(seed + result.vectors.size(), static_cast<std::uint64_t>(v)) - .5;
+    }
+    const auto found = krylov::lowest_eigenvector(context, laplacian, x, lanczos_options, project);
+    if (!result.vectors.empty() && (found.steps == 0 || found.value > same_value * result.value)) break;
+    if (result.vectors.empty() || found.value < result.value) result.value = found.value;
+    result.residual = std::max(result.residual, found.residual);
+    mpi::agreed(context, [&] { result.vectors.emplace_back(at(n)); });
+    gather(x, result.vectors.back());
+  }
+  return result;
+}
+
+std::pair<std::vector<int>, Fiedler> spectral(mpi::Context& context, const GraphView& graph, int parts,
+                                              std::uint64_t seed) {
+  auto part = mpi::agreed(context, [&] { return std::vector<int>(at(graph.vertices())); });
+  auto found = bisect_spectrally(context, graph, parts, 0, part, seed);
+  return {std::move(part), std::move(found)};
+}
+
+}  // namespace plait::partition
