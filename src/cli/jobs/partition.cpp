@@ -25,7 +25,7 @@ class PartitionJob : public Job {
 can't be. With --points, geometric cuts are tried, too, and the least cut is kept. What belongs to the vertices, --move
 deals out to the parts.
 
-Examples:
+Example:
   mpirun -n 4 plait partition mesh.graph -k 16 --points xyz.npy -o parts.npy --report parts.html
   mpirun -n 4 plait partition mesh.graph -k 16 -o parts.npy --move u.npy --moved u-by-parts.npy)");
     input_.declare(options);

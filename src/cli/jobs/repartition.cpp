@@ -31,7 +31,7 @@ class RepartitionJob : public Job {
 much as --moved-at-most allows, the one with the least cut is written. What belongs to the vertices, --move brings to
 where the new parts have it.
 
-Examples:
+Example:
   mpirun -n 4 plait repartition mesh.graph --from old.npy --weights w.npy --moved-at-most 10% -o new.npy
   mpirun -n 4 plait repartition mesh.graph --from old.npy --weights w.npy -o new.npy --move u.h5:/u --moved new.h5:/u)");
     input_.declare(options);

@@ -134,13 +134,13 @@ void MovedRows::declare(Options& options, const std::string& before) {
                  "The rows of --move as the new parts have them, those of part 0 first, each part's by the numbers of "
                  "vertices: a .npy or HDF5 file",
                  {"--move"});
-  options.writes("--rows", rows_path_, kind::list, "The row of --move that each row of --moved is");
+  options.writes("--moved-from", rows_path_, kind::list, "The row of --move that each row of --moved is");
 }
 
 void MovedRows::check() const {
   if (are_wanted() && output_.empty()) throw UsageError("--move is given, but --moved is missing: the file to write");
   if (are_wanted()) return;
-  for (const auto& [option, path] : {std::pair("--moved", &output_), std::pair("--rows", &rows_path_)}) {
+  for (const auto& [option, path] : {std::pair("--moved", &output_), std::pair("--moved-from", &rows_path_)}) {
     if (!path->empty()) throw UsageError(fmt::format("{} is given, but --move is missing: the rows to move", option));
   }
 }

@@ -19,7 +19,7 @@ enum class RowOrder : unsigned char { vertices, parts };
 /// A file with a row for each vertex, of which the rows go to where new parts have them.
 class MovedRows {
  public:
-  /// Declares --move, --moved and --rows.
+  /// Declares --move, --moved and --moved-from.
   /// \param before  how the rows of --move follow each other, in words
   void declare(Options& options, const std::string& before);
   /// \throws UsageError  one of them lacks another one

@@ -195,7 +195,7 @@ class Partition(CommandTest):
             np.testing.assert_array_equal(np.load(self.folder / "by-old.npy"), by_old, strict=True)
             self.save("w.npy", np.where(np.arange(63) < 20, 5, 1))
             words = ("repartition", "g.graph", "--from", "old.npy", "--weights", "w.npy", "-o", "new.npy", "--json")
-            report = json.loads(self.succeed(ranks, *words, "--move", "by-old.npy", "--moved", "by-old.npy", "--rows", "rows.npy"))
+            report = json.loads(self.succeed(ranks, *words, "--move", "by-old.npy", "--moved", "by-old.npy", "--moved-from", "rows.npy"))
             by_new = values[np.argsort(np.load(self.folder / "new.npy"), kind="stable")]
             rows = np.load(self.folder / "rows.npy")
             np.testing.assert_array_equal(np.load(self.folder / "by-old.npy"), by_new, strict=True)
@@ -219,7 +219,7 @@ class Partition(CommandTest):
                 self.assertEqual(self.files(), {"g.graph", "u.npy"})
         for words, reason in (
             (("--move", "u.npy"), "--move is given, but --moved is missing"),
-            (("--rows", "r.npy"), "--rows is given, but --move is missing"),
+            (("--moved-from", "r.npy"), "--moved-from is given, but --move is missing"),
         ):
             result = self.run_plait(0, "partition", "g.graph", "-k", "2", "-o", "p.npy", *words)
             self.assertEqual(result.status, 2)
