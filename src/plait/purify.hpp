@@ -8,6 +8,7 @@
 #include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/method.hpp"
 #include "plait/purify/orthogonal.hpp"
+#include "plait/purify/points.hpp"
 #include "plait/purify/purification.hpp"
 #include "plait/purify/sequence.hpp"
 #include "plait/purify/spectrum.hpp"

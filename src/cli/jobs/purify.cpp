@@ -21,7 +21,18 @@ double parse_positive_energy(std::string_view text) {
   return value;
 }
 
-/// The density matrix of a Hamiltonian.
+/// Calls f for the parts of a list with commas.
+template <class F>
+void parts_of(std::string_view text, F&& f) {
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    f(text.substr(0, comma));
+    if (comma == std::string_view::npos) return;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+/// The density matrix of a Hamiltonian, or of several that share their electrons.
 class Purify : public Job {
  public:
   void options(Options& options) override {
@@ -36,6 +47,9 @@ eigen, which finds all eigenstates by LAPACK or ScaLAPACK. auto takes eigen for 
 ranks for 500 to 8192 states, as long as nothing is said of iterations; mcweeny where --chemical-potential is given;
 otherwise canonical near half filling and tc2 elsewhere.
 
+Several Hamiltonians, of k-points or both spins, share the electrons and one chemical potential: IN is an array of points x n x n, or
+--points names more files. Each has ranks of its own, or with fewer ranks its turn. D is such an array then.
+
 Without a gap there is no D: --smearing occupies the states around the chemical potential in part.
 
 A stopped job goes on from its last checkpoint when the same command runs again with --resume; on as many ranks, with
@@ -49,8 +63,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     const auto parse_electrons = [](std::string_view text) { return parse_count(text, 0); };
     add_value(options, "--electrons", task_.electrons, parse_electrons, "COUNT", "Electrons in the lowest states")
         ->required();
-    add_choice(options, "--per-state", task_.per_state, {{"1", 1}, {"2", 2}}, "1|2",
-               "Electrons in each occupied state: {}");
+    per_state_ = add_choice(options, "--per-state", task_.per_state, {{"1", 1}, {"2", 2}}, "1|2",
+                            "Electrons in each occupied state: {}; 1 with --spins 2");
     options.writes("-o,--output", task_.output, kind::matrix, "D: a .npy or HDF5 file");
     options.writes(
         "--energy-weighted", task_.energy_weighted, kind::matrix,
@@ -59,6 +73,20 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     add_choice(options, "--symmetric", task_.symmetric,
                {{"lower", purify::Triangle::lower}, {"upper", purify::Triangle::upper}}, "lower|upper",
                "The files hold this triangle of each matrix, {}; the other one is ignored");
+    add_value(
+        options, "--points",
+        [this](const std::string& text) {
+          parts_of(text, [&](auto part) { more_.push_back(parse_path(std::string(part))); });
+        },
+        "FILE,FILE", "H of more points, all with as many states as IN");
+    add_value(
+        options, "--weights",
+        [this](const std::string& text) {
+          parts_of(text, [&](auto part) { task_.weights.push_back(parse_positive_energy(part)); });
+        },
+        "NUMBER,NUMBER", "What each k-point counts, in any unit; all alike by default");
+    add_choice(options, "--spins", task_.spins, {{"1", 1}, {"2", 2}}, "1|2",
+               "{}; with 2 the first half of all points is of one spin, the other half of the other one");
     options.reads("--overlap", task_.overlap_path, "S: the overlap of the basis, if it is not orthonormal");
     options.reads("--inverse-root", task_.inverse_root_path, "S^(-1/2), if it is known");
     add_choice(options, "--method", task_.way,
@@ -81,9 +109,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     add_choice(options, "--energy-unit", energy_unit_,
                {{"hartree", kelvin_in_hartree}, {"rydberg", kelvin_in_hartree / 2}, {"eV", kelvin_in_electronvolt}},
                "UNIT", "That of H: {}");
-    start_ = options.reads("--start", task_.start,
-                           "D of a Hamiltonian near H, such as of the step before: for purifications; saves iterations "
-                           "of tc2, which auto takes then unless it takes eigen");
+    options.reads("--start", task_.start,
+                  "D of a Hamiltonian near H, such as of the step before: for purifications; saves iterations "
+                  "of tc2, which auto takes then unless it takes eigen");
     add_value(options, "--chemical-potential", task_.chemical_potential, parse_energy, "ENERGY",
               "An energy between the occupied and the empty states, for mcweeny; in the units of H");
     of_iterations_ = {add_choice(options, "--bounds", task_.bounds,
@@ -99,7 +127,17 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   void check() override {
-    says_how_to_iterate_ = std::ranges::any_of(of_iterations_, [](const auto* o) { return o->count() > 0; });
+    for (const auto* option : of_iterations_) {
+      if (option->count() > 0) of_iterations_given_.push_back(option->get_name());
+    }
+    for (const std::string& path : more_) files.also_read.push_back({path, "a file of --points"});
+    task_.inputs = more_;
+    task_.inputs.insert(task_.inputs.begin(), task_.input);
+    if (task_.spins == 2) {
+      if (per_state_->count() > 0 && task_.per_state == 2)
+        throw UsageError("--per-state is 2, but --spins is 2, so that each state has one electron; expected 1");
+      task_.per_state = 1;
+    }
     if (task_.way.method == purify::Method::mcweeny && !task_.chemical_potential) {
       throw UsageError("--method is mcweeny, but --chemical-potential is missing, which it begins with");
     }
@@ -118,14 +156,19 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       throw UsageError("--inverse-root is given, but --overlap is missing, which it is checked against");
     }
     check_smearing();
-    check_eigenstates();
+    check_eigenstates(task_.smearing != purify::Smearing::none ? "--smearing"
+                      : !task_.eigenvalues.empty()             ? "--eigenvalues"
+                      : !more_.empty()                         ? "--points"
+                                                               : "");
   }
 
   std::vector<Index> prepare(Work& work) override {
     mpi::Context& context = work.context;
-    task_.hamiltonian = io::describe_matrix_file(context, task_.input);
+    constexpr io::Dimensions one_or_several{2, 3};
+    task_.hamiltonian = io::describe_file(context, task_.input, one_or_several);
+    for (const std::string& path : more_) task_.more_files.push_back(io::describe_file(context, path, one_or_several));
     if (!task_.start.empty()) task_.start_file = io::describe_matrix_file(context, task_.start);
-    if (!task_.overlap_path.empty()) task_.overlap = io::describe_matrix_file(context, task_.overlap_path);
+    if (!task_.overlap_path.empty()) task_.overlap = io::describe_file(context, task_.overlap_path, one_or_several);
     if (!task_.inverse_root_path.empty()) {
       task_.inverse_root = io::describe_matrix_file(context, task_.inverse_root_path);
     }
@@ -135,9 +178,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                        ? purify::Method::mcweeny
                        : purify::choose_method(task_.occupied, task_.states, !task_.start.empty());
     task_.squares = purify::choose_squares(context.size());
-    task_.by_eigenstates = task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
+    task_.by_eigenstates = task_.has_points() || task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
                            !task_.eigenvalues.empty() || chooses_eigenstates(context);
-    if (task_.by_eigenstates) mpi::agreed(context, [&] { expect_eigenstates(work); });
+    if (task_.by_eigenstates && !task_.has_points()) mpi::agreed(context, [&] { expect_eigenstates(work); });
     return {};  // how much memory is needed is known once the products are planned
   }
 
@@ -145,6 +188,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
 
   void report(Report& report, Work& work) override {
     report.fact("input", input_json(task_.input, task_.hamiltonian));
+    if (!more_.empty()) report.fact("more_inputs", more_);
     report.fact_or_null("overlap", task_.overlap_path);
     report.fact_or_null("start", task_.start);
     report.fact("output", output_json(task_.output));
@@ -152,12 +196,12 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     report.fact_or_null("eigenvalues", task_.eigenvalues);
     report.fact_or_null("report", settings.page);
     report.fact_or_null("trace", settings.trace);
-    report.fact("occupied",
-                task_.is_smeared() ? nlohmann::ordered_json(task_.filled) : nlohmann::ordered_json(task_.occupied));
-    report.head(fmt::format("{}: {} electrons in {}{} states, method {}", task_.input,
-                            report.fact("electrons", *task_.electrons),
-                            task_.is_smeared() ? "" : fmt::format("{} of ", task_.occupied),
-                            report.fact("states", task_.states), report.fact("method", task_.method_name())));
+    report.fact("occupied", task_.is_smeared() || task_.has_points() ? nlohmann::ordered_json(task_.filled)
+                                                                     : nlohmann::ordered_json(task_.occupied));
+    report.fact("electrons", *task_.electrons);
+    report.fact("states", task_.states);
+    report.head(fmt::format("{}: {} electrons in {}, method {}", task_.input, *task_.electrons, task_.states_text(),
+                            report.fact("method", task_.method_name())));
     report_purification(report, work, task_, outcome_);
   }
 
@@ -185,10 +229,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     }
   }
 
-  void check_eigenstates() const {
-    const std::string needed = task_.smearing != purify::Smearing::none ? "--smearing"
-                               : !task_.eigenvalues.empty()             ? "--eigenvalues"
-                                                                        : "";
+  /// \param needed  what only they can do, "" if nothing
+  void check_eigenstates(const std::string& needed) const {
     if (!needed.empty() && task_.way.method) {
       throw UsageError(fmt::format("{} takes eigenstates, but --method is {}; expected eigen or auto", needed,
                                    name(*task_.way.method)));
@@ -199,44 +241,83 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       throw UsageError(fmt::format("{} is given, but {}, and {}", option, cause, why));
     };
     if (task_.chemical_potential) refuse("--chemical-potential", "it is found from the number of electrons");
-    if (start_->count() > 0) refuse("--start", "there are no iterations");
+    if (!task_.start.empty()) refuse("--start", "there are no iterations");
     if (!task_.inverse_root_path.empty()) refuse("--inverse-root", "they take Cholesky's factor of S instead");
     if (!settings.checkpoint.empty()) refuse("--checkpoint", "there are no iterations to go on from");
-    for (const auto* option : of_iterations_) {
-      if (option->count() > 0) refuse(option->get_name().c_str(), "there are no iterations");
-    }
+    for (const std::string& option : of_iterations_given_) refuse(option.c_str(), "there are no iterations");
   }
 
   void look_at_headers() {
-    task_.states = task_.hamiltonian.shape.rows;
+    const auto last_two = [](const io::MatrixFile& file) {
+      const auto& [first, second, third] = file.extents.values;
+      return file.extents.dimensions == 3 ? layout::Shape{second, third} : file.shape;
+    };
+    task_.states = last_two(task_.hamiltonian).rows;
     const layout::Shape square{task_.states, task_.states};
     const auto look_at = [&](const std::string& path, const io::MatrixFile& file, const std::string& why) {
       task_.is_complex = task_.is_complex || io::is_complex(file.dtype);
-      if (file.shape == square) return;
-      throw ShapeMismatch(fmt::format("{} is {}, expected {}, {}", path, layout::to_string(file.shape),
+      if (last_two(file) == square) return;
+      throw ShapeMismatch(fmt::format("{} is {}, expected {}, {}", path, layout::to_string(last_two(file)),
                                       layout::to_string(square), why));
     };
     look_at(task_.input, task_.hamiltonian, "as a Hamiltonian is square");
+    for (std::size_t i = 0; i < more_.size(); ++i) look_at(more_[i], task_.more_files[i], "as " + task_.input + " is");
+    if (task_.has_points()) look_at_points();
+    if (!task_.has_points() && (task_.spins == 2 || !task_.weights.empty())) {
+      throw ArgumentError(fmt::format("{} is given, but {} is one Hamiltonian, expected several",
+                                      task_.spins == 2 ? "--spins 2" : "--weights", task_.input));
+    }
+    if (!task_.has_points() && task_.overlap && task_.overlap->extents.dimensions == 3)
+      throw ShapeMismatch(
+          fmt::format("--overlap {} has several matrices, but {} has one", task_.overlap_path, task_.input));
     if (task_.start_file) look_at(files.called(task_.start), *task_.start_file, "as " + task_.input + " is");
     if (task_.overlap) look_at(task_.overlap_path, *task_.overlap, "as " + task_.input + " is");
     if (task_.inverse_root) look_at(task_.inverse_root_path, *task_.inverse_root, "as " + task_.input + " is");
     const Index electrons = *task_.electrons;
-    const bool is_smeared = task_.smearing != purify::Smearing::none;
+    const bool may_be_partial = task_.smearing != purify::Smearing::none || task_.has_points();
     task_.filled = static_cast<double>(electrons) / task_.per_state;
     task_.width = width_ ? *width_ : temperature_ ? *temperature_ / energy_unit_ : 0;
     try {
-      const auto occupied_by = is_smeared ? purify::partly_occupied_states : purify::occupied_states;
-      task_.occupied = occupied_by(electrons, task_.per_state, task_.states);
+      const auto occupied_by = may_be_partial ? purify::partly_occupied_states : purify::occupied_states;
+      task_.occupied = occupied_by(electrons, task_.per_state, task_.room());
     } catch (const ArgumentError& error) {
-      const bool is_odd = !is_smeared && task_.per_state == 2 && electrons % 2 != 0;
+      const bool is_odd = !may_be_partial && task_.per_state == 2 && electrons % 2 != 0;
       throw ArgumentError(fmt::format("--{}{}", error.what(), is_odd ? "; --per-state 1 if only one is in each" : ""));
+    }
+  }
+
+  /// What several Hamiltonians have to fulfil; completes their weights.
+  void look_at_points() {
+    if (more_.empty()) check_eigenstates(task_.input + ", which has several matrices,");
+    const Index points = task_.points();
+    if (points == 0)
+      throw ShapeMismatch(fmt::format("{} is an array of 0 matrices, expected one at least", task_.input));
+    if (points % task_.spins != 0) {
+      throw ArgumentError(fmt::format("--spins: is 2, but there are {} Hamiltonians, expected an even number", points));
+    }
+    const Index of_spin = points / task_.spins;
+    std::vector<double>& weights = task_.weights;
+    if (weights.empty()) weights.assign(static_cast<std::size_t>(of_spin), 1);
+    if (std::ssize(weights) != of_spin) {
+      throw ArgumentError(
+          fmt::format("--weights: has {} numbers, expected {}, one for each k-point", weights.size(), of_spin));
+    }
+    double sum = 0;
+    for (const double weight : weights) sum += weight;
+    for (double& weight : weights) weight /= sum;
+    weights.resize(static_cast<std::size_t>(points));
+    if (task_.spins == 2) std::copy_n(weights.begin(), of_spin, weights.begin() + of_spin);
+    if (task_.overlap && task_.overlap->extents.dimensions == 3 && matrices_in(*task_.overlap) != points) {
+      throw ShapeMismatch(
+          fmt::format("--overlap {} has {} matrices, expected {}, one for each Hamiltonian, or one for all",
+                      task_.overlap_path, matrices_in(*task_.overlap), points));
     }
   }
 
   /// Whether `auto` is better off with eigenstates than with an iteration, of which nothing was said.
   [[nodiscard]] bool chooses_eigenstates(const mpi::Context& context) const {
     const bool is_free = task_.way == PurifyWay{} && !task_.chemical_potential && task_.inverse_root_path.empty() &&
-                         settings.checkpoint.empty() && !says_how_to_iterate_;
+                         settings.checkpoint.empty() && of_iterations_given_.empty();
     return is_free && purify::are_eigenstates_cheaper(context, task_.states);
   }
 
@@ -262,12 +343,13 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   }
 
   PurifyTask task_;
-  std::optional<double> width_;         // in the units of H
-  std::optional<double> temperature_;   // in kelvin
-  double energy_unit_ = 0;              // of H, in kelvin times Boltzmann's constant; 0: not given
-  const CLI::Option* start_ = nullptr;  // this and the next until `check` has returned
+  std::optional<double> width_;             // in the units of H
+  std::optional<double> temperature_;       // in kelvin
+  double energy_unit_ = 0;                  // of H, in kelvin times Boltzmann's constant; 0: not given
+  std::vector<std::string> more_;           // files of --points
+  const CLI::Option* per_state_ = nullptr;  // this and the next until `check` has returned
   std::array<const CLI::Option*, 2> of_iterations_{};
-  bool says_how_to_iterate_ = false;
+  std::vector<std::string> of_iterations_given_;
   PurifyOutcome outcome_;
 };
 

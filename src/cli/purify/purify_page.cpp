@@ -67,12 +67,11 @@ std::string occupations(const PurifyTask& task, const PurifyOutcome& outcome) {
 }  // namespace
 
 void draw_purification(Report& report, Work& work, const PurifyTask& task, const PurifyOutcome& outcome) {
-  report.page_head(task.input, fmt::format("{} electrons in {}{} states, by {}; {}", *task.electrons,
-                                           task.is_smeared() ? "" : fmt::format("{} of ", task.occupied), task.states,
+  report.page_head(task.input, fmt::format("{} electrons in {}, by {}; {}", *task.electrons, task.states_text(),
                                            task.method_name(), counted(work.context.size(), "rank")));
   report.figure(task.by_eigenstates ? occupations(task, outcome) : convergence(task, outcome));
   if (!outcome.picture.is_empty()) {
-    report.figure("<h2>The density matrix</h2>\n" +
+    report.figure(fmt::format("<h2>The density matrix{}</h2>\n", task.has_points() ? " of the first point" : "") +
                   drawn(outcome.picture, task.is_complex ? "the density matrix, by their size" : "the density matrix"));
   }
   if (task.by_eigenstates) return;

@@ -29,6 +29,7 @@ class Findings {
     report.fact("spectrum", json_of_interval(outcome_.state.problem.spectrum));
     report_smearing(report);
     report_gap(report);
+    if (task_.has_points()) report_points(report);
     report_check(report);
     report_work(report, work);
   }
@@ -101,6 +102,36 @@ class Findings {
     report.row("highest occupied state", highest);
     report.row("lowest empty state", lowest);
     report.row("chemical potential", fmt::format("{:.8g} to {:.8g}", mu.low, mu.high));
+  }
+
+  void report_points(Report& report) const {
+    ordered_json list = ordered_json::array();
+    for (const PurifiedPoint& point : outcome_.points) {
+      list.push_back({{"weight", point.weight},
+                      {"electrons", task_.per_state * point.filled},
+                      {"energy", task_.per_state * point.energy},
+                      {"highest_occupied", number_or_null(point.frontier.highest_occupied)},
+                      {"lowest_empty", number_or_null(point.frontier.lowest_empty)},
+                      {"ranks", point.ranks}});
+    }
+    report.fact("points", list);
+    report.fact("spins", task_.spins);
+    const bool is_split = task_.is_split();
+    report.fact("direct_gap", is_split ? number_or_null(outcome_.direct_gap) : ordered_json());
+    const auto& [highest, lowest] = outcome_.frontier_points;
+    report.fact("gap_points", is_split ? ordered_json{highest, lowest} : ordered_json());
+    const auto ranks =
+        std::ranges::max(outcome_.points, {}, [](const auto& point) { return point.ranks.size(); }).ranks.size();
+    std::string text = fmt::format("{}, each on {}", counted(std::ssize(list), "Hamiltonian"),
+                                   ranks == 1 ? "one rank" : fmt::format("at most {} ranks", ranks));
+    if (task_.spins == 2) text += ", the first half of one spin";
+    if (is_split) {
+      text += fmt::format("; highest occupied at point {}, lowest empty at {}, least gap of one point {:.8g}",
+                          highest + 1, lowest + 1, outcome_.direct_gap);
+      report.row("least gap of one point", fmt::format("{:.8g}", outcome_.direct_gap));
+    }
+    report.line("points", text);
+    report.tile(fmt::format("{}", list.size()), "points");
   }
 
   void report_check(Report& report) const {

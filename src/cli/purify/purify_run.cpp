@@ -1,7 +1,5 @@
 #include "cli/purify/purify_run.hpp"
 
-#include <array>
-
 #include "plait/dense/product.hpp"
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/slab.hpp"
@@ -99,22 +97,7 @@ class PurifyRun {
   /// The matrix in a file, Hermitian, in the layout of the products.
   [[nodiscard]] Matrix<T> read(const std::string& path, const io::MatrixFile& file) {
     const Stopwatch watch;
-    auto slab = work_.read_as<T>(path, file);
-    if (task_.symmetric) {
-      try {
-        purify::expect_triangle(context_, slab, *task_.symmetric, path);
-      } catch (const purify::OneTriangle& error) {
-        throw ArgumentError(fmt::format("{}; expected --symmetric {}", error.what(), name(error.triangle())));
-      }
-      purify::fill_from_triangle(context_, slab, *task_.symmetric);
-    }
-    purify::expect_finite(context_, slab, path);
-    try {
-      purify::make_hermitian(context_, slab, path);
-    } catch (const purify::OneTriangle& error) {
-      throw ArgumentError(
-          fmt::format("{}; --symmetric {} takes them for both triangles", error.what(), name(error.triangle())));
-    }
+    const auto slab = hermitian(work_, task_, work_.read_as<T>(path, file), path);
     auto result = work_.moved(slab, products_.layout(), path);
     outcome_.read_seconds += work_.highest(watch.seconds());
     return result;
@@ -309,15 +292,7 @@ class PurifyRun {
 
   void draw(const Matrix<T>& d) {
     if (work_.settings.page.empty() || task_.states == 0) return;
-    outcome_.picture = mpi::agreed(context_, [&] { return MatrixPicture({task_.states, task_.states}); });
-    d.for_each_element([&](Index row, Index column, const T& element) {
-      if constexpr (std::is_same_v<T, double>) {
-        outcome_.picture.add(row, column, element);
-      } else {
-        outcome_.picture.add(row, column, std::abs(element));
-      }
-    });
-    outcome_.picture.unite(context_);
+    outcome_.picture = picture_of(context_, d);
   }
 
   void write_eigenvalues() {
@@ -346,6 +321,7 @@ class PurifyRun {
 }  // namespace
 
 PurifyOutcome run_purification(Work& work, const PurifyTask& task) {
+  if (task.has_points()) return run_points(work, task);
   if (task.is_complex) return PurifyRun<std::complex<double>>(work, task).all();
   return PurifyRun<double>(work, task).all();
 }

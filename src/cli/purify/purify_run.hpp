@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include "plait/base/timeline.hpp"
 #include "plait/purify/dense_products.hpp"
 #include "plait/purify/filling.hpp"
@@ -24,6 +26,7 @@ struct PurifyWay {
 /// What is to be computed: first as it is given, then what is known of it before an element is read.
 struct PurifyTask {
   std::string input;                          // H
+  std::vector<std::string> inputs;            // that and those of --points
   std::string overlap_path;                   // S; empty: the basis is orthonormal
   std::string start;                          // D of a Hamiltonian near H; may be empty
   std::string inverse_root_path;              // Z = S^(-1/2); empty: found by iteration
@@ -39,7 +42,11 @@ struct PurifyTask {
   std::string energy_weighted;  // W; empty: not computed
   std::string eigenvalues;      // empty: not written
 
+  std::vector<double> weights;  // of the k-points, then of all points, so that those of each spin are 1 together
+  int spins = 1;
+
   io::MatrixFile hamiltonian;
+  std::vector<io::MatrixFile> more_files;  // of --points
   std::optional<io::MatrixFile> start_file;
   std::optional<io::MatrixFile> overlap;
   std::optional<io::MatrixFile> inverse_root;
@@ -54,12 +61,41 @@ struct PurifyTask {
 
   [[nodiscard]] Index element_bytes() const noexcept { return is_complex ? 16 : 8; }
   [[nodiscard]] bool is_smeared() const noexcept { return width > 0; }
+  /// Whether several Hamiltonians share the electrons.
+  [[nodiscard]] bool has_points() const noexcept { return inputs.size() > 1 || hamiltonian.extents.dimensions == 3; }
+  [[nodiscard]] Index points() const;
+  /// States' worth of room for electrons.
+  [[nodiscard]] Index room() const noexcept { return states * spins; }
   /// Whether there is room for more electrons and for fewer, so that a chemical potential is between them.
-  [[nodiscard]] bool is_partly_filled() const noexcept { return filled > 0 && filled < static_cast<double>(states); }
+  [[nodiscard]] bool is_partly_filled() const noexcept { return filled > 0 && filled < static_cast<double>(room()); }
   /// Whether there are states on both sides of a gap.
   [[nodiscard]] bool is_split() const noexcept { return !is_smeared() && is_partly_filled(); }
   /// The word of --method for it.
+  /// "30 of 60 states", "60 states" where they are filled in part, "60 states at 8 points"
+  [[nodiscard]] std::string states_text() const {
+    if (has_points()) return fmt::format("{} states at {} points", states, points());
+    return fmt::format("{}{} states", is_smeared() ? "" : fmt::format("{} of ", occupied), states);
+  }
   [[nodiscard]] std::string_view method_name() const { return by_eigenstates ? "eigen" : name(method); }
+};
+
+/// How many n × n matrices a file has.
+[[nodiscard]] inline Index matrices_in(const io::MatrixFile& file) noexcept {
+  return file.extents.dimensions == 3 ? file.extents.values[0] : 1;
+}
+inline Index PurifyTask::points() const {
+  Index count = matrices_in(hamiltonian);
+  for (const io::MatrixFile& file : more_files) count += matrices_in(file);
+  return count;
+}
+
+/// One of several Hamiltonians that share their electrons.
+struct PurifiedPoint {
+  double weight = 0;
+  double filled = 0;          // states' worth of electrons
+  double energy = 0;          // tr(DH)
+  purify::Frontier frontier;  // states more and less than half full
+  std::vector<int> ranks;     // that worked at it
 };
 
 /// Results. Each number is the same on all ranks.
@@ -69,7 +105,10 @@ struct PurifyOutcome {
   purify::Frontier frontier;
   std::vector<double> energies;  // of all eigenstates, where they were found
   purify::Filling filling;       // of these
-  double energy = 0;             // per_state · tr(DH)
+  std::vector<PurifiedPoint> points;
+  std::array<Index, 2> frontier_points{};  // at which the states at the gap are
+  double direct_gap = 0;                   // the least of one point
+  double energy = 0;                       // per_state · tr(DH)
   purify::DensityErrors errors;
   std::optional<purify::InverseRoot> root;
   Index resumed_at = 0;        // steps that a checkpoint had, 0 without
@@ -97,6 +136,46 @@ struct PurifyOutcome {
 ///
 /// \throws Error  on every rank
 [[nodiscard]] PurifyOutcome run_purification(Work& work, const PurifyTask& task);
+
+/// The same of several Hamiltonians.
+[[nodiscard]] PurifyOutcome run_points(Work& work, const PurifyTask& task);
+
+/// A matrix that was read, in any layout, Hermitian to the last bit; `path` is what errors call it. Collective.
+template <class T>
+[[nodiscard]] purify::Matrix<T> hermitian(Work& work, const PurifyTask& task, purify::Matrix<T> matrix,
+                                          const std::string& path) {
+  if (task.symmetric) {
+    try {
+      purify::expect_triangle(work.context, matrix, *task.symmetric, path);
+    } catch (const purify::OneTriangle& error) {
+      throw ArgumentError(fmt::format("{}; expected --symmetric {}", error.what(), name(error.triangle())));
+    }
+    purify::fill_from_triangle(work.context, matrix, *task.symmetric);
+  }
+  purify::expect_finite(work.context, matrix, path);
+  try {
+    purify::make_hermitian(work.context, matrix, path);
+  } catch (const purify::OneTriangle& error) {
+    throw ArgumentError(
+        fmt::format("{}; --symmetric {} takes them for both triangles", error.what(), name(error.triangle())));
+  }
+  return matrix;
+}
+
+/// The elements of D, complex ones by their sizes. Collective.
+template <class T>
+[[nodiscard]] MatrixPicture picture_of(mpi::Context& context, const purify::Matrix<T>& d) {
+  auto picture = mpi::agreed(context, [&] { return MatrixPicture(d.layout().shape()); });
+  d.for_each_element([&](Index row, Index column, const T& element) {
+    if constexpr (std::is_same_v<T, double>) {
+      picture.add(row, column, element);
+    } else {
+      picture.add(row, column, std::abs(element));
+    }
+  });
+  picture.unite(context);
+  return picture;
+}
 
 /// Says what was found, in the summary, on the page and in --json.
 void report_purification(Report& report, Work& work, const PurifyTask& task, const PurifyOutcome& outcome);

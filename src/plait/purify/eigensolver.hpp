@@ -55,10 +55,11 @@ class Eigensolver {
   virtual void add_rank_k(Real alpha, const Matrix<T>& a, Index first, Index terms, Matrix<T>& c) = 0;
 };
 
-/// For a layout of one rank.
+/// For a layout of one rank, which may use so many threads.
 /// \throws Error  there is no LAPACK
 template <class T>
-[[nodiscard]] std::unique_ptr<Eigensolver<T>> lapack_eigensolver(mpi::Context& context, const layout::Layout& layout);
+[[nodiscard]] std::unique_ptr<Eigensolver<T>> lapack_eigensolver(mpi::Context& context, const layout::Layout& layout,
+                                                                 int threads);
 
 template <class T>
 [[nodiscard]] Workspace lapack_workspace(Index n);

@@ -85,7 +85,7 @@ Index eigenstates_bytes(const layout::Layout& layout, int rank, bool has_overlap
 }
 
 template <class T>
-Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s)
+Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s, int cores_of_rank)
     : context_(context),
       layout_(mpi::agreed(context,
                           [&] {
@@ -97,9 +97,9 @@ Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Mat
       vectors_(allocate<T>(context, layout_)) {
   if (layout_.shape().rows == 0) return;
   const bool is_of_one = layout_.ranks() == 1;
-  threads_ = is_of_one ? std::numeric_limits<int>::max()  // all that it may run on, as the others sleep
-                       : context.topology().share_of_cores();
-  solver_ = is_of_one ? lapack_eigensolver<T>(context, layout_) : scalapack_eigensolver<T>(context, layout_);
+  threads_ = is_of_one ? cores_of_rank * context.size()  // as the others sleep
+                       : std::min(cores_of_rank, context.topology().share_of_cores());
+  solver_ = is_of_one ? lapack_eigensolver<T>(context, layout_, threads_) : scalapack_eigensolver<T>(context, layout_);
   auto a = moved(context, h, layout_);
   std::optional<Matrix<T>> overlap;
   if (s != nullptr) overlap = moved(context, *s, layout_);

@@ -42,12 +42,15 @@ template <class T>
 template <class T>
 class Eigenstates {
  public:
+  static constexpr int all_cores = 1 << 15;
+
   /// h and s may lie in any layouts, and keep their contents. Their lower triangles are read.
   ///
+  /// \param cores_of_rank  that it may use for each rank of the context, where others work beside it
   /// \throws ArgumentError  on all ranks: s is not positive definite; see `expect_countable` and `expect_squares`
   /// \throws Error          on all ranks: there is no such library, or it fails
   /// \throws OutOfMemory    on all ranks
-  Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s = nullptr);
+  Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s = nullptr, int cores_of_rank = all_cores);
 
   /// All of them, increasing; on every rank.
   [[nodiscard]] const std::vector<double>& values() const noexcept { return values_; }

@@ -24,8 +24,11 @@ class LapackEigensolver final : public Eigensolver<T> {
  public:
   using Real = typename Eigensolver<T>::Real;
 
-  LapackEigensolver(mpi::Context& context, const layout::Layout& layout)
-      : context_(context), has_all_(layout.elements_of(context.rank()) > 0), n_(layout.shape().rows) {
+  LapackEigensolver(mpi::Context& context, const layout::Layout& layout, int threads)
+      : context_(context),
+        has_all_(layout.elements_of(context.rank()) > 0),
+        n_(layout.shape().rows),
+        threads_(threads) {
     const auto name = [](const char* real, const char* complex) {
       return fmt::format("{}{}_", letter<T>, is_complex<T> ? complex : real);
     };
@@ -37,7 +40,7 @@ class LapackEigensolver final : public Eigensolver<T> {
   void solve(Matrix<T>& h, Matrix<T>* s, Matrix<T>& z, std::span<Real> values) override {
     auto work = mpi::agreed(context_, [&] { return WorkArrays<T>(has_all_ ? lapack_workspace<T>(n_) : Workspace{}); });
     std::swap(h, z);  // LAPACK leaves vectors in place of the matrix
-    const dense::BlasOnNode threads(context_, has_all_);
+    const dense::BlasOnNode threads(context_, has_all_, threads_);
     mpi::agreed_by(context_, 0, [&] {
       const int info = run(z, s, values.data(), work);
       if (info > n_) throw_not_positive_definite(info - n_);
@@ -46,7 +49,7 @@ class LapackEigensolver final : public Eigensolver<T> {
   }
 
   void add_rank_k(Real alpha, const Matrix<T>& a, Index first, Index terms, Matrix<T>& c) override {
-    const dense::BlasOnNode threads(context_, has_all_);
+    const dense::BlasOnNode threads(context_, has_all_, threads_);
     mpi::agreed_by(context_, 0, [&] { add(alpha, a, first, terms, c); });
   }
 
@@ -97,6 +100,7 @@ class LapackEigensolver final : public Eigensolver<T> {
   mpi::Context& context_;
   const bool has_all_;
   const Index n_;
+  const int threads_;
   void (*evd_)() = nullptr;
   void (*gvd_)() = nullptr;
   void (*rank_k_)() = nullptr;
@@ -105,8 +109,8 @@ class LapackEigensolver final : public Eigensolver<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<Eigensolver<T>> lapack_eigensolver(mpi::Context& context, const layout::Layout& layout) {
-  return mpi::agreed(context, [&] { return std::make_unique<LapackEigensolver<T>>(context, layout); });
+std::unique_ptr<Eigensolver<T>> lapack_eigensolver(mpi::Context& context, const layout::Layout& layout, int threads) {
+  return mpi::agreed(context, [&] { return std::make_unique<LapackEigensolver<T>>(context, layout, threads); });
 }
 
 template <class T>
@@ -117,8 +121,8 @@ Workspace lapack_workspace(Index n) {
 
 void expect_lapack() { static_cast<void>(lapack()); }
 
-#define PLAIT_INSTANTIATE(T)                                                                         \
-  template std::unique_ptr<Eigensolver<T>> lapack_eigensolver(mpi::Context&, const layout::Layout&); \
+#define PLAIT_INSTANTIATE(T)                                                                              \
+  template std::unique_ptr<Eigensolver<T>> lapack_eigensolver(mpi::Context&, const layout::Layout&, int); \
   template Workspace lapack_workspace<T>(Index);
 PLAIT_INSTANTIATE(float)
 PLAIT_INSTANTIATE(double)

@@ -60,28 +60,37 @@ std::string_view name(Smearing smearing) noexcept {
   return names[static_cast<std::size_t>(smearing)];
 }
 
-Occupations occupy(const std::vector<double>& energies, double filled, Smearing smearing, double width) {
+Occupations occupy(const std::vector<double>& energies, double filled, Smearing smearing, double width,
+                   std::span<const double> weights) {
   const std::size_t states = energies.size();
+  const auto weight_of = [&](std::size_t k) { return weights.empty() ? 1.0 : weights[k]; };
   if (smearing == Smearing::none || states == 0) return step(energies, static_cast<std::size_t>(filled));
   if (!(width > 0) || !std::isfinite(width)) {
     throw ArgumentError(fmt::format("width: is {}, expected a positive energy", width));
   }
-  if (filled == 0 || filled == static_cast<double>(states)) return step(energies, static_cast<std::size_t>(filled));
+  double total = 0;
+  std::size_t at_cut = 0;  // the state that the last electrons reach
+  for (std::size_t k = 0; k < states; ++k) {
+    total += weight_of(k);
+    if (total <= filled) at_cut = std::min(states - 1, k + 1);
+  }
+  const double rounding = 1e-14 * total;
+  if (filled == 0) return step(energies, 0);
+  if (std::abs(filled - total) <= rounding) return step(energies, states);
   // The distance from the state at the cut, not the chemical potential itself: it is told apart from 0 however narrow
   // the occupations fall.
-  const double cut = energies[std::min(states - 1, static_cast<std::size_t>(filled))];
+  const double cut = energies[at_cut];
   const auto count = [&](double distance) {
     double sum = 0;
     double lost = 0;  // by rounding, as Kahan adds it
-    for (const double energy : energies) {
-      const double term = smeared(smearing, (energy - cut - distance) / width).occupation - lost;
+    for (std::size_t k = 0; k < states; ++k) {
+      const double term = weight_of(k) * smeared(smearing, (energies[k] - cut - distance) / width).occupation - lost;
       const double next = sum + term;
       lost = (next - sum) - term;
       sum = next;
     }
     return sum;
   };
-  const double rounding = 1e-14 * static_cast<double>(states);
   const double reach = energies.back() - energies.front() + 800 * width;  // by which all are full or empty
   const auto lowest_with = [&](double wanted) {
     double low = -reach;
@@ -98,7 +107,7 @@ Occupations occupy(const std::vector<double>& energies, double filled, Smearing 
   double distance = low + (high - low) / 2;
   const auto error = [&](double at) { return std::abs(count(at) - filled); };
   if (error(low) < error(distance)) distance = low;
-  if (!(error(distance) <= 1e-9 * static_cast<double>(states))) {
+  if (!(error(distance) <= 1e-9 * total)) {
     throw ArgumentError(
         fmt::format("width: is {}, expected one by which a chemical potential near {} fills {} states; "
                     "the nearest fills {}",
@@ -108,7 +117,7 @@ Occupations occupy(const std::vector<double>& energies, double filled, Smearing 
   for (std::size_t k = 0; k < states; ++k) {
     const auto [occupation, entropy] = smeared(smearing, (energies[k] - cut - distance) / width);
     result.of_states[k] = occupation;
-    result.entropy += entropy;
+    result.entropy += weight_of(k) * entropy;
   }
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -31,9 +32,11 @@ struct Occupations {
 /// chemical potential is found by bisection; where occupations do not depend on it, as in a gap, it is the middle of
 /// all that do. Without smearing the lowest states are filled, and it is the middle of the gap.
 ///
+/// \param weights  how much each state counts for `filled` and the entropy, with smearing; none: 1 each
 /// \pre  0 <= filled <= the number of states, and whole without smearing
 /// \throws ArgumentError  the width is not positive with smearing; no chemical potential gives the number to rounding
 /// Sources: Mermin, Phys. Rev. 137, A1441 (1965); Methfessel, Paxton, Phys. Rev. B 40, 3616 (1989).
-[[nodiscard]] Occupations occupy(const std::vector<double>& energies, double filled, Smearing smearing, double width);
+[[nodiscard]] Occupations occupy(const std::vector<double>& energies, double filled, Smearing smearing, double width,
+                                 std::span<const double> weights = {});
 
 }  // namespace plait::purify

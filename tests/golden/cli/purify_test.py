@@ -438,3 +438,84 @@ class Purify(CommandTest):
             self.assertEqual(report["resumed_at"], 6)
             self.assert_density("D.npy", density(c60(), 30)[0])
 
+
+def common_filling(energies: np.ndarray, weights: np.ndarray, filled: float, width: float) -> tuple[np.ndarray, float]:
+    """Fermi's occupations of points x states with one chemical potential, and that, by bisection."""
+    low, high = energies.min() - 50 * width, energies.max() + 50 * width
+    for _ in range(200):
+        mu = (low + high) / 2
+        occupations = 1 / (1 + np.exp(np.clip((energies - mu) / width, -700, 700)))
+        low, high = (mu, high) if (weights[:, None] * occupations).sum() < filled else (low, mu)
+    return occupations, mu
+
+
+class Points(CommandTest):
+    """Several Hamiltonians, of k-points and spins, that share their electrons."""
+
+    def expect(self, report: dict, name: str, h: np.ndarray, weights: np.ndarray, per_state: int, width: float) -> None:
+        energies, states = np.linalg.eigh(h)
+        filled = report["electrons"] / per_state
+        if width:
+            f, mu = common_filling(energies, weights, filled, width)
+            np.testing.assert_allclose(report["chemical_potential"], [mu, mu], atol=1e-9)
+        else:
+            order = sorted((e, k, i) for (k, i), e in np.ndenumerate(energies))
+            f, left = np.zeros_like(energies), filled
+            while left > 1e-9:
+                highest, k, i = order.pop(0)
+                f[k, i] = 1
+                left -= weights[k]
+            np.testing.assert_allclose(report["chemical_potential"], [highest, order[0][0]], atol=1e-10)
+            self.assertAlmostEqual(report["gap"], order[0][0] - highest, places=9)
+        energy = per_state * (weights[:, None] * f * energies).sum()
+        self.assertAlmostEqual(report["energy"], energy, places=8)
+        np.testing.assert_allclose([p["electrons"] for p in report["points"]], per_state * f.sum(axis=1), atol=1e-8)
+        np.testing.assert_allclose(self.load(name), (states * f[:, None, :]) @ states.conj().swapaxes(1, 2), atol=1e-9)
+
+    def test_k_points_of_an_array_share_a_chemical_potential(self):
+        # Two bands of a chain with three orbitals, at five wave vectors.
+        momenta = 2 * np.pi * (np.arange(5) - 2) / 5
+        h = np.array([[[-2, np.exp(1j * q), 0.3], [np.exp(-1j * q), 0.2, 0.5], [0.3, 0.5, 3 + np.cos(q)]] for q in momenta])
+        weights = np.array([1, 2, 4, 2, 1])
+        self.save("H.npy", h)
+        self.save("F.npy", np.asfortranarray(h))
+        for ranks, name, more, width in [
+            (0, "H.npy", [], 0), (2, "F.npy", ["--smearing", "fermi-dirac", "--width", "0.4"], 0.4), (7, "H.npy", [], 0),
+        ]:  # fmt: skip
+            with self.subTest(ranks=ranks):
+                job = ["purify", name, "--electrons", "2", "--weights", "1,2,4,2,1", *more]
+                report = json.loads(self.succeed(ranks, *job, "-o", "D.npy", "--eigenvalues", "e.npy", "--json"))
+                self.expect(report, "D.npy", h, weights / 10, 2, width)
+                np.testing.assert_allclose(self.load("e.npy"), np.linalg.eigvalsh(h), atol=1e-12)
+        self.assertIn("5 Hamiltonians", self.succeed(3, *job, "--report", "R.html"))
+
+    def test_spins_in_several_files_fill_up_to_one_potential(self):
+        up, down = prescribed(np.arange(7) - 3.0, 1), prescribed(np.arange(7) - 1.4, 2)
+        self.save("up.npy", up)
+        self.save("down.npy", down)
+        job = ["purify", "up.npy", "--points", "down.npy", "--spins", "2", "--electrons", "7"]
+        report = json.loads(self.succeed(2, *job, "-o", "D.npy", "--json"))
+        self.expect(report, "D.npy", np.array([up, down]), np.ones(2), 1, 0)
+        self.save("S.npy", 4 * np.eye(7))
+        scaled = json.loads(self.succeed(2, *job, "--overlap", "S.npy", "--energy-weighted", "W.h5", "--json"))
+        self.assertAlmostEqual(scaled["energy"], report["energy"] / 4)
+
+    def test_what_points_cannot_be_is_refused(self):
+        self.save("H.npy", np.array([np.diag([-1.0, 1.0])] * 3))
+        self.save("one.npy", np.diag([-1.0, 1.0]))
+        self.save("two.npy", np.diag([-1.0, 1.0, 2.0]))
+        for options, text in [
+            (["H.npy", "--weights", "1,2"], "--weights: has 2 numbers, expected 3"),
+            (["H.npy", "--spins", "2"], "there are 3 Hamiltonians, expected an even number"),
+            (["H.npy", "--method", "tc2"], "has several matrices, takes eigenstates, but --method is tc2"),
+            (["one.npy", "--weights", "1"], "--weights is given, but one.npy is one Hamiltonian"),
+            (["one.npy", "--points", "two.npy"], "two.npy is 3 x 3, expected 2 x 2"),
+            (["H.npy", "--per-state", "2", "--spins", "2"], "--per-state is 2, but --spins is 2"),
+            (["H.npy", "--electrons", "1"], "would be occupied in part"),
+            (["H.npy", "--points", "one.npy", "-o", "one.npy"], "expected different files"),
+        ]:
+            with self.subTest(text):
+                given = options if "--electrons" in options else [*options, "--electrons", "2"]
+                result = self.run_plait(2, "purify", *given)
+                self.assertIn(text, result.stderr)
+                self.assertNotEqual(result.status, 0)

@@ -57,17 +57,18 @@ BlasThreads::~BlasThreads() {
   if (before_ > 0) use_threads(before_);
 }
 
-BlasOnNode::BlasOnNode(const mpi::Context& context, bool works) {
+BlasOnNode::BlasOnNode(const mpi::Context& context, bool works, int most) {
   const int now = threads();
   if (!works || now == 0 || user_decides()) return;
   const cpu_set_t& all = context.topology().cores_of_node();
   cpu_set_t own;
-  if (CPU_COUNT(&all) <= now || sched_getaffinity(0, sizeof(own), &own) != 0) return;
+  const int wanted = std::min(CPU_COUNT(&all), most);
+  if (wanted <= now || sched_getaffinity(0, sizeof(own), &own) != 0) return;
   // Threads that BLAS starts from now on are bound as this one, and stay so.
   if (sched_setaffinity(0, sizeof(all), &all) != 0) return;
   own_ = own;
   before_ = now;
-  use_threads(CPU_COUNT(&all));
+  use_threads(wanted);
 }
 
 BlasOnNode::~BlasOnNode() {

@@ -30,8 +30,8 @@ class BlasThreads {
 /// to some of them: for a rank that works alone, as the others sleep (`mpi::agreed_by`).
 class BlasOnNode {
  public:
-  /// \param works  whether this is the rank that does
-  BlasOnNode(const mpi::Context& context, bool works);
+  /// \param works  whether this is the rank that does, with as many threads at most
+  BlasOnNode(const mpi::Context& context, bool works, int most);
   BlasOnNode(const BlasOnNode&) = delete;
   BlasOnNode& operator=(const BlasOnNode&) = delete;
   ~BlasOnNode();
