@@ -95,9 +95,39 @@ TYPED_TEST(ScaledMatrix, IsAddedTransposedAndKeepsWhatLiesBetween) {
       for (const Isa isa : supported_isas()) {
         for (const Stores stores : {Stores::automatic, Stores::streaming}) {
           std::vector<T> target = operands.target;
-          transpose_scale_add(rows, columns, alpha, source, alpha == T(0) ? 0 : source_ld, conjugate, beta,
-                              target.data(), target_ld, isa, stores);
+          const ElementRun all{0, 0, rows};
+          transpose_scale_add_runs({&all, 1}, columns, alpha, source, alpha == T(0) ? 0 : source_ld, conjugate, beta,
+                                   target.data(), target_ld, isa, stores);
           ASSERT_EQ(first_difference(target, operands.expected), -1) << rows << " x " << columns << ", " << name(isa);
+        }
+      }
+    });
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+// Rows in turn that are dealt out as blocks are, and in runs that are empty, short and longer than a tile.
+TYPED_TEST(ScaledMatrix, IsAddedTransposedByRuns) {
+  using T = TypeParam;
+  const std::vector<ElementRun> runs{{3, 40, 33}, {0, 2, 2}, {36, 9, 0}, {36, 81, 1}, {37, 82, 1}, {40, 100, 150}};
+  const Index source_ld = 191;
+  const Index target_rows = 250;
+  for (const Index columns : {1, 67, 140}) {
+    const Index target_ld = columns + 5;
+    this->for_each_scaling([&](T alpha, bool conjugate, T beta) {
+      Operands<T> operands(source_ld * columns, target_ld * target_rows, alpha, beta);
+      const T* source = operands.source_or_null(alpha);
+      for (const ElementRun& run : runs) {
+        transpose_scale_add_reference(run.length, columns, alpha, source == nullptr ? nullptr : source + run.source,
+                                      source_ld, conjugate, beta, operands.expected.data() + run.target * target_ld,
+                                      target_ld);
+      }
+      for (const Isa isa : supported_isas()) {
+        for (const Stores stores : {Stores::cached, Stores::streaming}) {
+          std::vector<T> target = operands.target;
+          transpose_scale_add_runs(runs, columns, alpha, source, source_ld, conjugate, beta, target.data(), target_ld,
+                                   isa, stores);
+          ASSERT_EQ(first_difference(target, operands.expected), -1) << columns << " columns, " << name(isa);
         }
       }
     });
@@ -123,8 +153,9 @@ TYPED_TEST(LargeScaledMatrix, IsStreamedTransposedToItsTargetOnEveryIsa) {
                                     operands.expected.data() + 1, target_ld);
       for (const Isa isa : supported_isas()) {
         std::vector<T> target = operands.target;
-        transpose_scale_add(rows, columns, alpha, operands.source.data(), source_ld, true, T(0), target.data() + 1,
-                            target_ld, isa);
+        const ElementRun all{0, 0, rows};
+        transpose_scale_add_runs({&all, 1}, columns, alpha, operands.source.data(), source_ld, true, T(0),
+                                 target.data() + 1, target_ld, isa);
         ASSERT_EQ(first_difference(target, operands.expected), -1)
             << name(isa) << ", leading dimensions " << source_ld << " and " << target_ld;
       }

@@ -6,9 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "plait/simd/cache_lines.hpp"
-#include "plait/simd/prefetch.hpp"
-
 namespace plait::redistribute {
 
 namespace {
@@ -143,51 +140,6 @@ void Mover::move_product(const Piece& piece, const Tile& source, End source_end,
   }
 }
 
-namespace {
-
-// Fetches the first `along` elements of `across` columns (rows) of a tile.
-void fetch(const std::byte* first, Index along, Index across, Index stride) {
-  for (Index c = 0; c < across; ++c) {
-    const std::byte* const column = first + c * stride;
-    for (Index at = -simd::bytes_past_line(column); at < along; at += simd::line_bytes) simd::prefetch(column + at);
-  }
-}
-
-// As simd::transpose_runs: along bands of columns of the source, through all runs of its rows. Runs are short where
-// blocks are, so while one is transposed the next one is fetched.
-void transform_transposed(const Tile& source, const Tile& target, const Transform& transform,
-                          std::span<const simd::ElementRun> rows, std::span<const simd::ElementRun> columns) {
-  constexpr Index short_run = 16;     // takes no longer for many columns
-  constexpr Index most_fetched = 32;  // rows
-  if (rows.empty()) return;
-  const Index bytes = transform.element_bytes();
-  const Index source_stride = source.leading_dimension * bytes;
-  const Index target_stride = target.leading_dimension * bytes;
-  for (const simd::ElementRun& along : columns) {
-    const Index width = rows.front().length < short_run ? along.length : std::max(Index{32}, 128 / bytes);
-    for (Index c = 0; c < along.length; c += width) {
-      const Index band = std::min(width, along.length - c);
-      const auto source_of = [&](const simd::ElementRun& run) {
-        return source.data + (along.source + c) * source_stride + run.source * bytes;
-      };
-      const auto target_of = [&](const simd::ElementRun& run) {
-        return target.data + run.target * target_stride + (along.target + c) * bytes;
-      };
-      for (std::size_t k = 0; k < rows.size(); ++k) {
-        if (k + 1 < rows.size()) {
-          const Index fetched = std::min(rows[k + 1].length, most_fetched);
-          fetch(source_of(rows[k + 1]), fetched * bytes, band, source_stride);
-          fetch(target_of(rows[k + 1]), band * bytes, fetched, target_stride);
-        }
-        transform.transposed(rows[k].length, band, source_of(rows[k]), source.leading_dimension, target_of(rows[k]),
-                             target.leading_dimension);
-      }
-    }
-  }
-}
-
-}  // namespace
-
 /// Each thread its rows of the source, which are columns of the target.
 void Mover::transpose_product(const Tile& source, const Tile& target, const Transform& transform,
                               std::span<const Stretch> rows, std::span<const Stretch> columns, int threads) {
@@ -195,9 +147,15 @@ void Mover::transpose_product(const Tile& source, const Tile& target, const Tran
     const std::size_t begin = rows.size() * thread / of;
     const std::size_t end = rows.size() * (thread + 1) / of;
     const auto share = rows.subspan(begin, end - begin);
-    if (!transform.copies()) return transform_transposed(source, target, transform, share, columns);
-    simd::transpose_runs(share, columns, source.data, source.leading_dimension, target.data, target.leading_dimension,
-                         transform.element_bytes(), transform.isa(), transform.stores());
+    const Index bytes = transform.element_bytes();
+    if (transform.copies()) {
+      return simd::transpose_runs(share, columns, source.data, source.leading_dimension, target.data,
+                                  target.leading_dimension, bytes, transform.isa(), transform.stores());
+    }
+    for (const simd::ElementRun& along : columns) {
+      transform.transposed(share, along.length, source.data + along.source * source.leading_dimension * bytes,
+                           source.leading_dimension, target.data + along.target * bytes, target.leading_dimension);
+    }
   };
   if (threads == 1) return transpose_share(0, 1);
 #pragma omp parallel num_threads(threads)

@@ -21,11 +21,11 @@ struct Transform::Typed {
     simd::scale_add_runs<T>(runs, major, value(t.alpha_), reinterpret_cast<const T*>(source), source_ld, t.conjugate_,
                             value(t.beta_), reinterpret_cast<T*>(target), target_ld, t.isa_, t.stores_);
   }
-  static void transposed(const Transform& t, Index rows, Index columns, const std::byte* source, Index source_ld,
-                         std::byte* target, Index target_ld) {
-    simd::transpose_scale_add<T>(rows, columns, value(t.alpha_), reinterpret_cast<const T*>(source), source_ld,
-                                 t.conjugate_, value(t.beta_), reinterpret_cast<T*>(target), target_ld, t.isa_,
-                                 t.stores_);
+  static void transposed(const Transform& t, std::span<const simd::ElementRun> rows, Index columns,
+                         const std::byte* source, Index source_ld, std::byte* target, Index target_ld) {
+    simd::transpose_scale_add_runs<T>(rows, columns, value(t.alpha_), reinterpret_cast<const T*>(source), source_ld,
+                                      t.conjugate_, value(t.beta_), reinterpret_cast<T*>(target), target_ld, t.isa_,
+                                      t.stores_);
   }
 };
 

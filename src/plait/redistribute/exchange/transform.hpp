@@ -57,10 +57,10 @@ class Transform {
     runs({&all, 1}, 1, nullptr, 0, target, 0);
   }
 
-  /// target(c, r) ← … source(r, c); both column-major, source rows × columns, leading dimensions in elements.
+  /// target(c, r) ← … source(r, c) of runs of r; both column-major, leading dimensions in elements.
   /// \pre  not copies()
-  void transposed(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target,
-                  Index target_ld) const {
+  void transposed(std::span<const simd::ElementRun> rows, Index columns, const std::byte* source, Index source_ld,
+                  std::byte* target, Index target_ld) const {
     transposed_(*this, rows, columns, source, source_ld, target, target_ld);
   }
 
@@ -71,11 +71,10 @@ class Transform {
   using Runs = void (*)(const Transform&, std::span<const simd::ElementRun>, Index, const std::byte*, Index, std::byte*,
                         Index);
   using Rectangle = std::function<void(Index, Index, const Tile&, const Tile&, Index, Index)>;
-  using Transposed = void (*)(const Transform&, Index, Index, const std::byte*, Index, std::byte*, Index);
 
   Index element_bytes_ = 0;
   Runs runs_ = nullptr;
-  Transposed transposed_ = nullptr;
+  Runs transposed_ = nullptr;
   Rectangle rectangle_;
   bool copies_ = false;
   bool conjugate_ = false;

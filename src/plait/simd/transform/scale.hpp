@@ -48,15 +48,16 @@ void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index
 
 /// target(c, r) = alpha * op(source(r, c)) + beta * target(c, r), element by element as `scale_add`.
 ///
-/// `source` is column-major, rows × columns; `target` is column-major, columns × rows. Where beta is not 0 the target
-/// is read, and `stores` changes nothing.
+/// `source` is column-major, of which runs of rows are read, and `target` column-major, of which these are columns.
+/// Where beta is not 0 the target is read, and `stores` changes nothing.
 ///
-/// \pre  rows >= 0 and columns >= 0
-/// \pre  target_ld >= max(1, columns), and source_ld >= max(1, rows) unless alpha = 0
+/// \pre  runs are >= 0 long, and those of the target do not overlap; columns >= 0
+/// \pre  target_ld >= max(1, columns), and the runs lie within source_ld unless alpha = 0
 /// \pre  source and target do not overlap
 /// \pre  is_supported(isa)
 template <Number T>
-void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
-                         T* target, Index target_ld, Isa isa = selected_isa(), Stores stores = Stores::automatic);
+void transpose_scale_add_runs(std::span<const ElementRun> rows, Index columns, T alpha, const T* source,
+                              Index source_ld, bool conjugate, T beta, T* target, Index target_ld,
+                              Isa isa = selected_isa(), Stores stores = Stores::automatic);
 
 }  // namespace plait::simd

@@ -47,8 +47,8 @@ void fetch(Index rows, Index columns, const T* elements, Index ld) {
 
 /// beta = 0 and a target beyond the caches: scaled on the way to it.
 template <class T>
-void stream_scaled(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld, T* target,
-                   Index target_ld, Isa isa) {
+void stream_scaled(std::span<const ElementRun> runs, Index columns, const Scaling<T>& scaling, const T* source,
+                   Index source_ld, T* target, Index target_ld, Isa isa) {
   struct Context {
     ScaleKernel<T>* scale;
     const Scaling<T>* scaling;
@@ -60,43 +60,53 @@ void stream_scaled(Index rows, Index columns, const Scaling<T>& scaling, const T
     scale(*how, count, values, values, false);
   };
   const ElementTransform transform{scale_in_place, &context};
-  transpose_transformed(rows, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa,
+  transpose_transformed(runs, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa,
                         Stores::streaming, &transform);
 }
 
-/// Transposes into the scratch, whose columns are then added to the target's. Along bands of columns of the source;
-/// what comes next of either side is fetched, which the processor does not do by itself for so many columns.
+/// Transposes into the scratch, whose columns are then added to the target's: along bands of columns of the source,
+/// through all runs of its rows. What comes next of either side is fetched meanwhile, which the processor does not do
+/// by itself for so many columns.
 template <class T>
-void transpose_then_add(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
-                        T* target, Index target_ld, Isa isa) {
+void transpose_then_add(std::span<const ElementRun> runs, Index columns, const Scaling<T>& scaling, const T* source,
+                        Index source_ld, T* target, Index target_ld, Isa isa) {
   using Tile = ScratchTile<T>;
-  constexpr Index tiles_ahead = 2;
+  constexpr int tiles_ahead = 2;
   auto& scale = scale_kernel<T>(isa);
   Tile scratch;
   struct Place {
-    Index r = 0, c = 0;
+    Index column = 0;
+    std::size_t run = 0;
+    Index row = 0;
   };
-  const auto next = [rows](Place at) {
-    return at.r + Tile::rows < rows ? Place{at.r + Tile::rows, at.c} : Place{0, at.c + Tile::columns};
+  const auto next = [&](Place at) {
+    if (at.row + Tile::rows < runs[at.run].length) return Place{at.column, at.run, at.row + Tile::rows};
+    if (at.run + 1 < runs.size()) return Place{at.column, at.run + 1, 0};
+    return Place{at.column + Tile::columns, 0, 0};
   };
-  const auto fetch_tile = [&](Place at) {
-    if (at.c >= columns) return;
-    const Index tile_columns = std::min(Tile::columns, columns - at.c);
-    fetch(1, tile_columns, source + at.r + at.c * source_ld, source_ld);
-    fetch(tile_columns, std::min(Tile::rows, rows - at.r), target + at.c + at.r * target_ld, target_ld);
+  const auto with_tile_at = [&](Place at, auto function) {
+    if (at.column >= columns) return;
+    const ElementRun& run = runs[at.run];
+    function(std::min(Tile::rows, run.length - at.row), std::min(Tile::columns, columns - at.column),
+             source + run.source + at.row + at.column * source_ld,
+             target + at.column + (run.target + at.row) * target_ld);
   };
+  const auto fetch_tile = [&](Index tile_rows, Index tile_columns, const T* from, const T* to) {
+    fetch(tile_rows, tile_columns, from, source_ld);
+    fetch(tile_columns, tile_rows, to, target_ld);
+  };
+  if (runs.empty()) return;
   Place ahead;
-  if (rows == 0) return;
-  for (Index tile = 0; tile < tiles_ahead; ++tile, ahead = next(ahead)) fetch_tile(ahead);
-  for (Place at; at.c < columns; at = next(at), ahead = next(ahead)) {
-    fetch_tile(ahead);
-    const Index tile_rows = std::min(Tile::rows, rows - at.r);
-    const Index tile_columns = std::min(Tile::columns, columns - at.c);
-    transpose(tile_rows, tile_columns, bytes(source + at.r + at.c * source_ld), source_ld, bytes(scratch.elements),
-              Tile::columns, Index{sizeof(T)}, isa, Stores::cached);
-    for (Index j = 0; j < tile_rows; ++j) {
-      scale(scaling, tile_columns, scratch.elements + j * Tile::columns, target + at.c + (at.r + j) * target_ld, false);
-    }
+  for (int tile = 0; tile < tiles_ahead; ++tile, ahead = next(ahead)) with_tile_at(ahead, fetch_tile);
+  for (Place at; at.column < columns; at = next(at), ahead = next(ahead)) {
+    with_tile_at(ahead, fetch_tile);
+    with_tile_at(at, [&](Index tile_rows, Index tile_columns, const T* from, T* to) {
+      transpose(tile_rows, tile_columns, bytes(from), source_ld, bytes(scratch.elements), Tile::columns,
+                Index{sizeof(T)}, isa, Stores::cached);
+      for (Index j = 0; j < tile_rows; ++j) {
+        scale(scaling, tile_columns, scratch.elements + j * Tile::columns, to + j * target_ld, false);
+      }
+    });
   }
 }
 
@@ -145,20 +155,19 @@ void matrix_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling, c
 }
 
 template <class T>
-void transpose_scale_add_of(Index rows, Index columns, const Scaling<T>& scaling, const T* source, Index source_ld,
-                            T* target, Index target_ld, Isa isa, Stores stores) {
+void transpose_scale_add_runs_of(std::span<const ElementRun> runs, Index columns, const Scaling<T>& scaling,
+                                 const T* source, Index source_ld, T* target, Index target_ld, Isa isa, Stores stores) {
   if (scaling.by_alpha == Factor::zero) {
-    return matrix_scale_add_of<T>(columns, rows, scaling, nullptr, 0, target, target_ld, isa);
-  }
-  PLAIT_ASSERT(rows >= 0 && columns >= 0, "a matrix has no negative extent");
-  PLAIT_ASSERT(source_ld >= std::max(Index{1}, rows), "the source's leading dimension spans a column");
-  PLAIT_ASSERT(target_ld >= std::max(Index{1}, columns), "the target's leading dimension spans a column");
-  if (scaling.is_copy()) {
-    transpose(rows, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa, stores);
-  } else if (scaling.by_beta == Factor::zero && streams(stores, rows * columns * Index{sizeof(T)})) {
-    stream_scaled(rows, columns, scaling, source, source_ld, target, target_ld, isa);
+    for (const ElementRun& run : runs) {
+      matrix_scale_add_of<T>(columns, run.length, scaling, nullptr, 0, target + run.target * target_ld, target_ld, isa);
+    }
+  } else if (scaling.is_copy()) {
+    transpose_transformed(runs, columns, bytes(source), source_ld, bytes(target), target_ld, Index{sizeof(T)}, isa,
+                          stores, nullptr);
+  } else if (scaling.by_beta == Factor::zero && streams(stores, rows_of(runs) * columns * Index{sizeof(T)})) {
+    stream_scaled(runs, columns, scaling, source, source_ld, target, target_ld, isa);
   } else {
-    transpose_then_add(rows, columns, scaling, source, source_ld, target, target_ld, isa);
+    transpose_then_add(runs, columns, scaling, source, source_ld, target, target_ld, isa);
   }
 }
 
@@ -203,17 +212,18 @@ void matrix_scale_add(Index rows, Index columns, T alpha, const T* source, Index
 }
 
 template <Number T>
-void transpose_scale_add(Index rows, Index columns, T alpha, const T* source, Index source_ld, bool conjugate, T beta,
-                         T* target, Index target_ld, Isa isa, Stores stores) {
-  transpose_scale_add_of(rows, columns, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld,
-                         as_kernel(target), target_ld, isa, stores);
+void transpose_scale_add_runs(std::span<const ElementRun> rows, Index columns, T alpha, const T* source,
+                              Index source_ld, bool conjugate, T beta, T* target, Index target_ld, Isa isa,
+                              Stores stores) {
+  transpose_scale_add_runs_of(rows, columns, scaling_of(alpha, conjugate, beta), as_kernel(source), source_ld,
+                              as_kernel(target), target_ld, isa, stores);
 }
 
 #define PLAIT_INSTANTIATE(T)                                  \
   template decltype(scale_add<T>) scale_add<T>;               \
   template decltype(scale_add_runs<T>) scale_add_runs<T>;     \
   template decltype(matrix_scale_add<T>) matrix_scale_add<T>; \
-  template decltype(transpose_scale_add<T>) transpose_scale_add<T>;
+  template decltype(transpose_scale_add_runs<T>) transpose_scale_add_runs<T>;
 PLAIT_FOR_EACH_DTYPE(PLAIT_INSTANTIATE)
 #undef PLAIT_INSTANTIATE
 

@@ -345,24 +345,26 @@ void transpose_runs(std::span<const ElementRun> rows, std::span<const ElementRun
   if (streaming) hwy::FlushStream();
 }
 
-void transpose_transformed(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target,
-                           Index target_ld, Index element_bytes, Isa isa, Stores stores,
+void transpose_transformed(std::span<const ElementRun> runs, Index columns, const std::byte* source, Index source_ld,
+                           std::byte* target, Index target_ld, Index element_bytes, Isa isa, Stores stores,
                            const ElementTransform* transform) {
-  PLAIT_ASSERT(rows >= 0 && columns >= 0, "a matrix has no negative extent");
-  PLAIT_ASSERT(source_ld >= std::max(Index{1}, rows), "the source's leading dimension spans a column");
+  PLAIT_ASSERT(columns >= 0, "a matrix has no negative extent");
   PLAIT_ASSERT(target_ld >= std::max(Index{1}, columns), "the target's leading dimension spans a column");
   PLAIT_ASSERT(is_size_of_element(element_bytes), "elements are as large as some number or pair of numbers");
+  const Index rows = rows_of(runs);
   if (rows == 0 || columns == 0) return;
-  const Transposition all{rows, columns, source, source_ld * element_bytes, target, target_ld * element_bytes};
-  const ElementRun run{0, 0, rows};
+  const Transposition all{0, columns, source, source_ld * element_bytes, target, target_ld * element_bytes};
   const bool streaming = streams(stores, rows * columns * element_bytes);
-  transpose_kernels[isa](all, {&run, 1}, element_bytes, streaming, transform);
+  transpose_kernels[isa](all, runs, element_bytes, streaming, transform);
   if (streaming) hwy::FlushStream();
 }
 
 void transpose(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target, Index target_ld,
                Index element_bytes, Isa isa, Stores stores) {
-  transpose_transformed(rows, columns, source, source_ld, target, target_ld, element_bytes, isa, stores, nullptr);
+  PLAIT_ASSERT(rows >= 0, "a matrix has no negative extent");
+  PLAIT_ASSERT(source_ld >= std::max(Index{1}, rows), "the source's leading dimension spans a column");
+  const ElementRun run{0, 0, rows};
+  transpose_transformed({&run, 1}, columns, source, source_ld, target, target_ld, element_bytes, isa, stores, nullptr);
 }
 
 }  // namespace plait::simd

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "plait/base/index.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/stores.hpp"
+#include "plait/simd/transform/element_run.hpp"
 
 namespace plait::simd {
 
@@ -16,9 +18,16 @@ struct ElementTransform {
   const void* context;
 };
 
-/// `transpose`, then `transform`, if there is one, in a single pass where it streams.
-void transpose_transformed(Index rows, Index columns, const std::byte* source, Index source_ld, std::byte* target,
-                           Index target_ld, Index element_bytes, Isa isa, Stores stores,
+/// All rows of runs.
+[[nodiscard]] inline Index rows_of(std::span<const ElementRun> runs) {
+  Index rows = 0;
+  for (const ElementRun& run : runs) rows += run.length;
+  return rows;
+}
+
+/// `transpose` of runs of rows, then `transform`, if there is one, in a single pass where it streams.
+void transpose_transformed(std::span<const ElementRun> runs, Index columns, const std::byte* source, Index source_ld,
+                           std::byte* target, Index target_ld, Index element_bytes, Isa isa, Stores stores,
                            const ElementTransform* transform);
 
 }  // namespace plait::simd
