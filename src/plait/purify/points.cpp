@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
-#include "plait/dense/blas/blas_threads.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/purify/allocate.hpp"
