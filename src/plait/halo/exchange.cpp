@@ -250,7 +250,7 @@ void Exchange::build() {
   for (Index turn = 0; turn < layout::axes; ++turn) {
     for (const Package& package : outgoing_) {
       if (package.turn != turn) continue;
-      const auto place = [this, buffer, &package](const Run& run) {
+      const auto place = [buffer, &package](const Run& run) {
         return package.shared != nullptr ? package.shared : run.address(buffer, package.offset);
       };
       const OperationId packed = graph.compute(

@@ -1,5 +1,6 @@
 #include "plait/simd/reduce/reduce_reference.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -106,13 +107,29 @@ T reduced(T a, T b) {
 template <ReduceOperation operation, class T>
 bool takes_first(const T& a, const T& b) {
   static_assert(operation == maxloc || operation == minloc);
-  if (a.value == b.value) return a.index < b.index;
-  return operation == maxloc ? a.value > b.value : a.value < b.value;
+  if constexpr (std::is_integral_v<decltype(a.index)>) {
+    const bool is_before = operation == maxloc ? a.value > b.value : a.value < b.value;
+    return static_cast<bool>(int{is_before} | (int{a.value == b.value} & int{a.index < b.index}));
+  } else {  // an index may be a NaN, for which programs have traps
+    if (a.value == b.value) return a.index < b.index;
+    return operation == maxloc ? a.value > b.value : a.value < b.value;
+  }
 }
 
+/// Without a branch, which nothing could predict.
+const std::byte* chosen(bool is_first, const std::byte* first, const std::byte* second) {
+  const std::byte* const both[]{second, first};
+  return both[is_first ? 1 : 0];
+}
+
+/// Both may be the same.
 template <std::size_t begin, std::size_t end>
 void copy_bytes(const std::byte* from, std::byte* to) {
-  if (from != to) std::memcpy(to + begin, from + begin, end - begin);
+  if constexpr (begin < end) {
+    std::array<std::byte, end - begin> bytes;
+    std::memcpy(bytes.data(), from + begin, end - begin);
+    std::memcpy(to + begin, bytes.data(), end - begin);
+  }
 }
 
 /// A pair with the padding of another one; the result's place may be that of either.
@@ -147,10 +164,9 @@ void combine(Index n, const void* a, const void* b, void* out) noexcept {
       std::memcpy(&x, first, sizeof(T));  // any alignment will do
       std::memcpy(&y, second, sizeof(T));
       if constexpr (has_padding<T>) {
-        take<T>(takes_first<operation>(x, y) ? first : second, second, result);
+        take<T>(chosen(takes_first<operation>(x, y), first, second), second, result);
       } else if constexpr (is_pair<T>) {
-        const std::byte* taken = takes_first<operation>(x, y) ? first : second;
-        if (taken != result) std::memcpy(result, taken, sizeof(T));
+        copy_bytes<0, sizeof(T)>(chosen(takes_first<operation>(x, y), first, second), result);
       } else {
         const T value = reduced<operation>(x, y);
         std::memcpy(result, &value, bytes_of_value<T>);
