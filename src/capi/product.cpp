@@ -22,17 +22,23 @@ using plait::layout::TileExtent;
 struct plait_product : OnContext<plait_product> {
   static constexpr const char* name = "a product";
   std::array<std::vector<TileExtent>, 3> tiles;  // of A, B and C
-  plait::AnyFieldKernel<Multiplication> kernel;
+  plait::AnyKernel<plait::FieldDTypes, Multiplication<float>, Multiplication<double>,
+                   Multiplication<std::complex<float>>, Multiplication<std::complex<double>>>
+      kernel;
 };
 
 struct plait_symm : OnContext<plait_symm> {
   static constexpr const char* name = "a plait_symm";
-  plait::AnyFieldKernel<SymmSquareCube> kernel;
+  plait::AnyKernel<plait::FieldDTypes, SymmSquareCube<float>, SymmSquareCube<double>,
+                   SymmSquareCube<std::complex<float>>, SymmSquareCube<std::complex<double>>>
+      kernel;
 };
 
 struct plait_matrix_vector : OnContext<plait_matrix_vector> {
   static constexpr const char* name = "a plait_matrix_vector";
-  plait::AnyFieldKernel<MatrixVector> kernel;
+  plait::AnyKernel<plait::FieldDTypes, MatrixVector<float>, MatrixVector<double>, MatrixVector<std::complex<float>>,
+                   MatrixVector<std::complex<double>>>
+      kernel;
 };
 
 namespace {
@@ -134,10 +140,11 @@ int plait_product_create(plait_context* context, plait_type type, const plait_fa
       [&](plait_product& made, plait::mpi::Alike& arguments) {
         static_cast<void>(dtype<plait::FieldDTypes>(type));
         its = options_of(options, arguments);
-        for (const auto& [given, what] : {std::pair(a, "a"), std::pair(b, "b")}) {
-          named(what, [&] { expect_handle(expect_input(given, "factor", "a plait_factor").layout, "layout"); });
+        for (const auto& factor : {std::pair(a, "a"), std::pair(b, "b")}) {
+          named(factor.second,
+                [&] { expect_handle(expect_input(factor.first, "factor", "a plait_factor").layout, "layout"); });
         }
-        factors.emplace(a->layout->layout, b->layout->layout, op(a->op), op(b->op));
+        factors = plait::dense::Factors{a->layout->layout, b->layout->layout, op(a->op), op(b->op)};
         const int rank = made.context->rank();
         made.tiles = {factors->a.tiles_of(rank), factors->b.tiles_of(rank),
                       expect_handle(c, "c").layout.tiles_of(rank)};

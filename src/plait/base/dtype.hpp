@@ -170,8 +170,4 @@ class AnyKernel {
   std::optional<std::variant<Kernels...>> its_;
 };
 
-template <template <Field> class Kernel>
-using AnyFieldKernel =
-    AnyKernel<FieldDTypes, Kernel<float>, Kernel<double>, Kernel<std::complex<float>>, Kernel<std::complex<double>>>;
-
 }  // namespace plait

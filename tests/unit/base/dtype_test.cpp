@@ -72,7 +72,7 @@ struct Named {
 };
 
 TEST(DTypes, ChooseTheTypeOfAKernel) {
-  AnyFieldKernel<Named> any;
+  AnyKernel<FieldDTypes, Named<float>, Named<double>, Named<std::complex<float>>, Named<std::complex<double>>> any;
   for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::c128}) {
     any.emplace(dtype, 7);
     EXPECT_EQ(any.visit([]<class T>(Named<T>& kernel) { return std::pair(dtype_of<T>(), kernel.number); }),
