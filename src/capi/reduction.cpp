@@ -20,7 +20,7 @@ Combine Reduction::combine_of(const plait_reduction& given) {
     }
     expect_at_least("reduction: element_bytes", given.element_bytes, 0);
     const Index bytes = given.element_bytes > 0 ? given.element_bytes : simd::size_in_bytes(element(given.type));
-    own_ = std::make_unique<Own>(given.function, given.data);
+    own_ = std::make_unique<Own>(Own{given.function, given.data});
     const auto call = [](const void* state, Index n, const void* a, const void* b, void* out) {
       const Own& own = *static_cast<const Own*>(state);
       expect_returned_zero(own.function(n, a, b, out, own.data), std::to_string(n) + " elements to be combined");
