@@ -22,6 +22,7 @@ namespace plait::purify {
 namespace {
 
 constexpr Index widest_block = 64;
+constexpr Index least_that_matters = 500;  // states; fewer take no time whoever finds them
 
 template <class T>
 Matrix<T> moved(mpi::Context& context, const Matrix<T>& from, const layout::Layout& to) {
@@ -40,7 +41,8 @@ Workspace workspace(const layout::Layout& layout, int rank) {
 
 layout::Layout eigenstates_layout(Index n, int ranks) {
   constexpr Index most_of_one_rank = 8192;
-  const Index most = ranks < 4 && n <= most_of_one_rank ? 1 : std::max(n, Index{1});
+  const bool is_one_faster = ranks < 4 || (ranks <= 8 && n >= least_that_matters);
+  const Index most = is_one_faster && n <= most_of_one_rank ? 1 : std::max(n, Index{1});
   const Index rows = std::min(static_cast<Index>(std::sqrt(static_cast<double>(ranks))), most);
   const Index columns = std::min(ranks / rows, most);
   const Index block = std::clamp(n / columns, Index{1}, widest_block);
@@ -48,9 +50,8 @@ layout::Layout eigenstates_layout(Index n, int ranks) {
 }
 
 bool are_eigenstates_cheaper(const mpi::Context& context, Index n) {
-  constexpr Index least = 500;
   const auto layout = eigenstates_layout(n, context.size());
-  if (n < least || layout.ranks() > 1) return false;
+  if (n < least_that_matters || layout.ranks() > 1) return false;
   Index has_library = 1;
   try {
     expect_eigensolver(layout);

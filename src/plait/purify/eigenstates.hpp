@@ -11,9 +11,9 @@
 namespace plait::purify {
 
 /// The process grid and the blocks in which the eigenstates of n × n matrices are found on so many ranks: nearly
-/// square, with the fewest ranks left over, and never more rows or columns than there are blocks. Two or three ranks
-/// would wait for each other longer than one takes alone, which does it with all cores where it has room (n up to 8192)
-/// while the others sleep.
+/// square, with the fewest ranks left over, and never more rows or columns than there are blocks. Up to eight ranks
+/// (three, below 500 states) would wait for each other longer than one takes alone, which does it with all cores of its
+/// node where it has room (n up to 8192) while the others sleep.
 [[nodiscard]] layout::Layout eigenstates_layout(Index n, int ranks);
 
 /// Whether eigenstates take less time than any iteration does, as far as that is sure: where one rank finds them, of so
