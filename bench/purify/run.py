@@ -2,7 +2,7 @@
 
 ./dev bench purify prints a line for each case: sizes, gaps of the half-filled spectrum [-1, 1], numbers of ranks, and, with
 --rate, one rank on each of four emulated nodes. Times are those of finding D and checking it, without files, the least of some
-runs; `auto / best` is to be at most 1.2. --numpy puts NumPy's eigh and product, with a thread for each core, beside `auto`.
+runs; `auto / best`, where runs of `auto` count as more of the method that it took, is of the choice alone, and to be at most 1.2. --numpy puts NumPy's eigh and product, with a thread for each core, beside `auto`.
 """
 
 import argparse
