@@ -86,8 +86,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
           task_.tolerance = text == "truncation" ? std::optional<double>() : parse_positive_number(text);
         },
         "NUMBER",
-        "Of ||b - A u|| / ||b||, 1e-8 by default; or truncation: until less is left than a quarter of the error of "
-        "the discretisation")
+        "Of ||b - A u|| / ||b||, 1e-8 by default, each row over its diagonal where k spans more than a factor of 10; "
+        "or "
+        "truncation: until less is left than a quarter of the error of the discretisation")
         ->group(group::iteration);
     add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
               "100000 by default; then u is written as it is")
@@ -98,6 +99,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
   }
 
   void check() override {
+    if (task_.points == poisson::Points::nodes && task_.sides.has_flux()) {
+      throw UsageError("--boundary has a flux, which nodes can't have: expected --at cells, or value or periodic");
+    }
     if (task_.outside != poisson::Side::flux && task_.mask.empty()) {
       throw UsageError("--outside is given, but --mask is not");
     }
@@ -134,6 +138,8 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     if (!its.why.empty()) method += ", as " + its.why;
     if (its.method == Method::jacobi || its.method == Method::sor) method += fmt::format(", omega {:.6g}", its.omega);
     if (its.steps_per_exchange > 1) method += fmt::format(", {} steps an exchange", its.steps_per_exchange);
+    if (its.hidden_reductions) method += fmt::format(", {:.0f} % of reductions hidden", 100 * *its.hidden_reductions);
+    report.fact("hidden_reductions", its.hidden_reductions);
     report.fact("omega", its.omega);
     report.fact("steps_per_exchange", its.steps_per_exchange);
     report.line("method", method);
@@ -155,7 +161,14 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact("tolerance", task_.tolerance);
     const std::string residual =
         report.fact_in_row("residual", "‖b - A u‖/‖b‖, computed again", its.residual, "{:.2e}");
-    report.line("check", residual + " = ||b - A u||/||b||, computed again");
+    report.fact("weighted_residual", its.weighted_residual);
+    std::string check = residual + " = ||b - A u||/||b||";
+    if (its.weighted_residual != its.residual) {
+      const std::string weighted = fmt::format("{:.2e}", its.weighted_residual);
+      report.row(its.norm + ", by which it ends", weighted);
+      check += fmt::format(", {} = ||(b - A u)/D||/||b/D||, D the diagonal, by which it ends", weighted);
+    }
+    report.line("check", check + ", computed again");
     double inflow = 0;
     std::vector<std::array<double, 2>> sides;
     std::string by_side;

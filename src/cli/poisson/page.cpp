@@ -21,7 +21,7 @@ std::string convergence_of(const PoissonTask& task, const PoissonOutcome& outcom
   if (task.tolerance) numbers.push_back(*task.tolerance);
   const bool has_zeros = std::ranges::find(numbers, 0.0) != numbers.end();
   AxisPlot plot({"iteration", Scale::counts, 1, std::max(2.0, static_cast<double>(curve.size()))},
-                logarithmic_axis("‖b - A u‖/‖b‖", numbers, has_zeros), 320,
+                logarithmic_axis(outcome.norm, numbers, has_zeros), 320,
                 fmt::format("The residual after each of {} iterations, on a logarithmic scale", curve.size()));
   if (task.tolerance) plot.level(*task.tolerance, fmt::format("tolerance {:.2g}", *task.tolerance));
   plot.curve("compute", "residual", curve);

@@ -107,15 +107,42 @@ double least_eigenvalue(mpi::Context& context, const poisson::Axes& axes, const 
   return (std::isinf(least) ? 1 : least) * (given > 0 ? given : step);
 }
 
+/// Of the transforms, for each point and axis; empty where a rank has no FFTW.
+std::optional<double> transform_operations(mpi::Context& context, const poisson::Axes& axes) {
+  double operations = INFINITY;
+  try {
+    operations = poisson::FourierSolver::operations(axes);
+  } catch (const Error&) {  // the other methods are as good
+  }
+  operations = mpi::all_reduce(context.comm(), operations, mpi::Operation::maximum());
+  const auto used = std::ranges::count_if(axes, [](const poisson::Axis& axis) { return axis.is_used(); });
+  return std::isinf(operations) ? std::nullopt : std::optional(operations / static_cast<double>(used));
+}
+
+/// Cycles or transforms, for a k that is the same everywhere. Transforms take half the time of cycles in space and as
+/// much in a plane, unless extents have large prime factors; ranks exchange all values several times.
+std::pair<Method, std::string> quickest(mpi::Context& context, const PoissonTask& task, const poisson::Axes& axes) {
+  std::string why = task.k.empty() ? "k is 1" : "k is the same everywhere";
+  if (task.grid.extents.size() < 3) return {Method::v_cycles, why};
+  if (context.placement().nodes() > 1) return {Method::v_cycles, why + ", and nodes would exchange all values for fft"};
+  const std::optional<double> operations = transform_operations(context, axes);
+  constexpr double many = 50;
+  if (!operations) return {Method::v_cycles, why + "; with FFTW (libfftw3-double3) fft would take half the time"};
+  if (*operations > many) return {Method::v_cycles, why + ", and extents have large prime factors for fft"};
+  return {Method::fft, why + "; v would take about twice as long"};
+}
+
 /// The method, and why where it was not chosen by the user.
-std::pair<Method, std::string> method_of(const PoissonTask& task, double jump) {
+std::pair<Method, std::string> method_of(mpi::Context& context, const PoissonTask& task, const poisson::Axes& axes,
+                                         double jump) {
   if (task.method) return {*task.method, ""};
   if (!task.mask.empty()) return {Method::multigrid_conjugate_gradients, "points are outside"};
   if (jump > much) {
     return {Method::multigrid_conjugate_gradients, fmt::format("k jumps by {:.3g} between neighbours", jump)};
   }
   if (!task.tolerance) return {Method::full_multigrid, "it reaches the error of the discretisation first"};
-  return {Method::v_cycles, jump > 1 ? fmt::format("k changes by {:.3g} at most between neighbours", jump) : "k is 1"};
+  if (jump > 1) return {Method::v_cycles, fmt::format("k changes by {:.3g} at most between neighbours", jump)};
+  return quickest(context, task, axes);
 }
 
 /// Of a box's point by its number, as arrays have it.
@@ -244,7 +271,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   outcome.outside_points = mpi::all_reduce(context.comm(), outcome.outside_points, mpi::Operation::sum());
   in_words(work, task, [&] {
     outcome.jump = poisson::largest_jump<double>(context, axes, boxes, k);
-    std::tie(outcome.method, outcome.why) = method_of(task, outcome.jump);
+    std::tie(outcome.method, outcome.why) = method_of(context, task, axes, outcome.jump);
     poisson::Options options{.method = outcome.method,
                              .limits = {task.tolerance.value_or(0), task.most_iterations},
                              .omega = task.omega,
@@ -257,6 +284,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     poisson::Solver<double> solver(context, axes, boxes, k, f, start, options);
     outcome.omega = solver.omega();
     outcome.parts = solver.parts();
+    outcome.norm = solver.norm();
     outcome.has_black_box = solver.black_box().has_value();
     outcome.steps_per_exchange = solver.steps_per_exchange();
     if (outcome.jump > much) options.method = Method::multigrid_conjugate_gradients;
@@ -283,7 +311,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     outcome.resumed_at = checkpoints.resumed_at();
     outcome.iterate_seconds = work.timed([&] {
       work.iterate(iteration, checkpoints, [&] {
-        return fmt::format("iteration {}, ‖b - A u‖/‖b‖ {:.2e}", iteration.state().step, iteration.state().error);
+        return fmt::format("iteration {}, {} {:.2e}", iteration.state().step, outcome.norm, iteration.state().error);
       });
     });
     outcome.state = iteration.state();
@@ -296,6 +324,8 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
     solver.copy_solution(u);
     outcome.residual = solver.residual();
+    outcome.weighted_residual = solver.weighted_residual();
+    outcome.hidden_reductions = solver.hidden_reductions();
     outcome.right_side = solver.right_side();
     outcome.subtracted = solver.subtracted();
     outcome.balance = solver.balance();

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "plait/base/error.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
 
 namespace plait::krylov {
 
@@ -16,7 +18,7 @@ namespace {
 
 template <class T>
 iterate::Limits agreed_limits(mpi::Context& context, std::span<const T> b, std::span<const T> x,
-                              const Options& options) {
+                              std::span<const T> weights, bool weighs, const Options& options) {
   return mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     arguments.add("sums", options.sums);
@@ -24,6 +26,9 @@ iterate::Limits agreed_limits(mpi::Context& context, std::span<const T> b, std::
     iterate::expect_valid(options.limits);
     if (b.size() != x.size()) {
       throw ArgumentError(fmt::format("x: has {} elements, expected {}, as b has", x.size(), b.size()));
+    }
+    if (weighs && weights.size() != b.size()) {
+      throw ArgumentError(fmt::format("weights: has {} elements, expected {}, as b has", weights.size(), b.size()));
     }
     return options.limits;
   });
@@ -52,15 +57,32 @@ void add_scaled(double s, const std::vector<T>& x, std::span<T> y) {
 
 template <class T>
 ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b,
-                                                std::span<T> x, const Options& options)
+                                                std::span<T> x, const Options& options, std::span<const T> weights)
     : context_(context),
       a_(std::move(a)),
       b_(b),
       x_(x),
-      limits_(agreed_limits<T>(context, b, x, options)),
+      weights_(weights),
+      weighs_(mpi::all_reduce(context.comm(), Index{weights.empty() ? 0 : 1}, mpi::Operation::maximum()) > 0),
+      limits_(agreed_limits<T>(context, b, x, weights, weighs_, options)),
       course_(limits_, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
       r_(agreed_vector<T>(context, b.size())),
-      dots_(context, options.sums) {}
+      dots_(context, options.sums),
+      weighted_(agreed_vector<T>(context, weights.size())) {}
+
+template <class T>
+void ConjugateGradientBase<T>::add_square(std::size_t sum, std::span<const T> values) {
+  if (weighs_) {
+    std::ranges::transform(weights_, values, weighted_.begin(), std::multiplies<>());
+    values = weighted_;
+  }
+  dots_.add<T>(sum, values, values);
+}
+
+template <class T>
+std::string_view ConjugateGradientBase<T>::norm() const noexcept {
+  return weighs_ ? "‖D⁻¹ (b - A·x)‖/‖D⁻¹ b‖" : "‖b - A·x‖/‖b‖";
+}
 
 template <class T>
 double ConjugateGradientBase<T>::relative(double residual_squared) const {
@@ -71,8 +93,8 @@ template <class T>
 double ConjugateGradientBase<T>::true_error() {
   a_(x_, r_);
   for (std::size_t i = 0; i < r_.size(); ++i) r_[i] = b_[i] - r_[i];
-  dots_.add<T>(0, r_, r_);
-  dots_.add<T>(1, b_, b_);
+  add_square(0, r_);
+  add_square(1, b_);
   dots_.begin();
   dots_.finish();
   norm_squared_ = dots_[1];
@@ -95,7 +117,7 @@ auto ConjugateGradientBase<T>::begin() -> Verdict {
     return Verdict::is_over;
   }
   course_.end(iterate::End::converged,
-              fmt::format("‖b - A·x‖/‖b‖ is {:.3g} at the start, the tolerance {:.3g}", error, limits_.tolerance));
+              fmt::format("{} is {:.3g} at the start, the tolerance {:.3g}", norm(), error, limits_.tolerance));
   return Verdict::is_over;
 }
 
@@ -113,15 +135,15 @@ template <class T>
 auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
   if (error <= limits_.tolerance) {
     course_.end(iterate::End::converged,
-                fmt::format("‖b - A·x‖/‖b‖ is {:.3g}, the tolerance {:.3g}", error, limits_.tolerance));
+                fmt::format("{} is {:.3g}, the tolerance {:.3g}", norm(), error, limits_.tolerance));
   } else if (course_.is_at_limit()) {
     course_.end_at_limit();
   } else if (last_true_error_ < 0 || error < 0.5 * last_true_error_) {
     last_true_error_ = error;
     return Verdict::begins_again;
   } else {
-    return fail(fmt::format("‖b - A·x‖/‖b‖ stays at {:.3g}, which is what rounding leaves; the tolerance is {:.3g}",
-                            error, limits_.tolerance));
+    return fail(fmt::format("{} stays at {:.3g}, which is what rounding leaves; the tolerance is {:.3g}", norm(), error,
+                            limits_.tolerance));
   }
   return Verdict::is_over;
 }
@@ -168,8 +190,8 @@ void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std
 
 template <class T>
 ConjugateGradient<T>::ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                                        const Options& options, Operator<T> preconditioner)
-    : Base(context, std::move(a), b, x, options),
+                                        const Options& options, Operator<T> preconditioner, std::span<const T> weights)
+    : Base(context, std::move(a), b, x, options, weights),
       preconditioner_(std::move(preconditioner)),
       p_(agreed_vector<T>(context, b.size())),
       q_(agreed_vector<T>(context, b.size())),
@@ -213,15 +235,14 @@ bool ConjugateGradient<T>::advance() {
   add_scaled<T>(alpha, p_, this->x_);
   add_scaled<T>(-alpha, q_, this->r_);
   const std::span<const T> z = preconditioned();
-  this->dots_.template add<T>(0, this->r_, this->r_);
-  if (preconditioner_) {
-    this->dots_.template add<T>(1, this->r_, z);
-    this->dots_.template add<T>(2, q_, z);
-  }
+  this->add_square(0, this->r_);
+  const bool has_rz = preconditioner_ || this->weighs_;
+  if (has_rz) this->dots_.template add<T>(1, this->r_, z);
+  if (preconditioner_) this->dots_.template add<T>(2, q_, z);
   this->dots_.begin();
   this->dots_.finish();
   const double rr = this->dots_[0];
-  const double rz = preconditioner_ ? this->dots_[1] : rr;
+  const double rz = has_rz ? this->dots_[1] : rr;
   // r' - r = -α·q
   const double beta = preconditioner_ ? -alpha * this->dots_[2] / rz_ : rz / rz_;
   rz_ = rz;
@@ -248,8 +269,9 @@ void ConjugateGradient<T>::resume(const iterate::Checkpoint& checkpoint) {
 
 template <class T>
 PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b,
-                                                          std::span<T> x, const Options& options)
-    : Base(context, std::move(a), b, x, options) {
+                                                          std::span<T> x, const Options& options,
+                                                          std::span<const T> weights)
+    : Base(context, std::move(a), b, x, options, weights) {
   for (std::vector<T>* vector : {&w_, &n_, &z_, &s_, &p_}) *vector = agreed_vector<T>(context, b.size());
 }
 
@@ -271,14 +293,16 @@ bool PipelinedConjugateGradient<T>::advance() {
   // γ = r·r, δ = w·r and meanwhile n = A·w
   this->dots_.template add<T>(0, this->r_, this->r_);
   this->dots_.template add<T>(1, w_, this->r_);
+  if (this->weighs_) this->add_square(2, this->r_);
   this->dots_.begin();
   this->a_(w_, n_);
+  ++reductions_;
   hidden_ += this->dots_.progress() ? 1 : 0;
   this->dots_.finish();
   const double gamma = this->dots_[0], delta = this->dots_[1];
   const bool has_direction = alpha_ != 0;
   if (has_direction) {
-    const Verdict verdict = this->took(gamma);
+    const Verdict verdict = this->took(this->weighs_ ? this->dots_[2] : gamma);
     if (verdict == Verdict::begins_again) return begin_again();
     if (verdict == Verdict::is_over) return false;
   }

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -20,7 +21,7 @@ template <class T>
 using Operator = std::function<void(std::span<const T> in, std::span<T> out)>;
 
 struct Options {
-  iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};  ///< of ‖b - A·x‖ / ‖b‖
+  iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 10'000};  ///< of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖
   Sums sums = Sums::fast;
 };
 
@@ -36,17 +37,19 @@ class ConjugateGradientBase {
   enum class Verdict : unsigned char { goes_on, begins_again, is_over };
 
   ConjugateGradientBase(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                        const Options& options);
+                        const Options& options, std::span<const T> weights);
 
   /// r ← b - A·x; over where that is small enough already.
   [[nodiscard]] Verdict begin();
-  /// After an iteration whose recurrence has this r·r.
+  /// After an iteration whose recurrence has this ‖D⁻¹ r‖².
   [[nodiscard]] Verdict took(double residual_squared);
-  /// Of ‖b - A·x‖ / ‖b‖: whether that is the end.
+  /// Of ‖D⁻¹ (b - A·x)‖ / ‖D⁻¹ b‖: whether that is the end.
   [[nodiscard]] Verdict judge(double error);
   /// That, and r ← b - A·x.
   [[nodiscard]] double true_error();
   [[nodiscard]] Verdict fail(std::string reason);
+  /// Adds ‖D⁻¹ values‖² to a sum.
+  void add_square(std::size_t sum, std::span<const T> values);
   /// Puts vectors into a checkpoint, or takes them and numbers from one.
   template <class Value>
   struct Named {
@@ -63,16 +66,21 @@ class ConjugateGradientBase {
   Operator<T> a_;
   std::span<const T> b_;
   std::span<T> x_;
+  std::span<const T> weights_;
+  bool weighs_;  // as a rank without elements has none
   iterate::Limits limits_;
   iterate::Course course_;
   std::vector<T> r_;
   Dots dots_;
-  double norm_squared_ = 0;  // of b
+  double norm_squared_ = 0;  // of D⁻¹ b
   bool has_begun_ = false;
 
  private:
   [[nodiscard]] double relative(double residual_squared) const;
 
+  [[nodiscard]] std::string_view norm() const noexcept;
+
+  std::vector<T> weighted_;
   double last_true_error_ = -1;
 };
 
@@ -82,7 +90,8 @@ class ConjugateGradientBase {
 ///
 /// with two reductions an iteration. M is a preconditioner, the identity where there is none; it need not be symmetric
 /// nor the same in all iterations, which is what this β is for. An A that is not positive definite ends the iteration
-/// as `iterate::End::numbers`.
+/// as `iterate::End::numbers`. D, which is diagonal, has a part in errors
+/// alone.
 ///
 /// Everything is collective over the context, which outlives this, as do b and x.
 ///
@@ -91,10 +100,12 @@ class ConjugateGradientBase {
 template <class T>
 class ConjugateGradient : public ConjugateGradientBase<T> {
  public:
-  /// \throws ArgumentError  on all ranks: b and x of different lengths, limits below 0, ranks that differ in options
+  /// \param weights  the diagonal of D⁻¹; 1 where it is empty
+  /// \throws ArgumentError  on all ranks: b, x and weights of different lengths, limits below 0, ranks that differ in
+  ///                        options
   /// \throws OutOfMemory    on all ranks, where one has too little
   ConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                    const Options& options = {}, Operator<T> preconditioner = {});
+                    const Options& options = {}, Operator<T> preconditioner = {}, std::span<const T> weights = {});
 
   /// False: there is nothing to do any more, and state() tells why.
   bool advance();
@@ -132,13 +143,14 @@ class PipelinedConjugateGradient : public ConjugateGradientBase<T> {
  public:
   /// \throws ArgumentError, OutOfMemory  as above
   PipelinedConjugateGradient(mpi::Context& context, Operator<T> a, std::span<const T> b, std::span<T> x,
-                             const Options& options = {});
+                             const Options& options = {}, std::span<const T> weights = {});
 
   bool advance();
   void save(iterate::Checkpoint& checkpoint) const;
   void resume(const iterate::Checkpoint& checkpoint);
 
-  /// How many reductions were over on this rank by the time that A was applied.
+  /// How many reductions there were, and how many of them were over on this rank by the time that A was applied.
+  [[nodiscard]] Index reductions() const noexcept { return reductions_; }
   [[nodiscard]] Index hidden_reductions() const noexcept { return hidden_; }
 
  private:
@@ -154,7 +166,7 @@ class PipelinedConjugateGradient : public ConjugateGradientBase<T> {
   std::vector<T> w_, n_, z_, s_, p_;
   double gamma_ = 0;
   double alpha_ = 0;  // before the first direction
-  Index hidden_ = 0;
+  Index reductions_ = 0, hidden_ = 0;
 };
 
 }  // namespace plait::krylov

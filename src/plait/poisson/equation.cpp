@@ -82,6 +82,8 @@ void Equation<T>::set_coefficient(std::span<const T> k, const Outside& outside) 
     return result;
   };
   level_.set_coefficient(to_level(values), has_outside ? to_level(inside) : Values<T>(), is_given);
+  constexpr double much = 10;
+  if (extremes_[1] > much * extremes_[0]) level_.weigh_residuals();
 }
 
 template <class T>
@@ -248,22 +250,27 @@ double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
   return largest;
 }
 
-// Their sums, of b - A·u and of b.
 template <class T>
-std::array<double, 2> Equation<T>::squares(Values<T>& u) {
+std::array<double, 4> Equation<T>::squares(Values<T>& u) {
   level_.exchange(u);
   const Index n = level_.row_length();
   std::vector<T> r = mpi::agreed(context_, [&] { return std::vector<T>(at(n + most_lanes)); });
-  std::array<simd::ExactSum, 2> squares;
+  std::array<simd::ExactSum, 4> squares;
+  const auto add = [](simd::ExactSum& sum, std::span<const T> values) {
+    for (const T value : values) sum.add(static_cast<double>(value) * static_cast<double>(value));
+  };
   level_.for_each_row([&](Index offset, Index i, Index j) {
     level_.residual(u, b_, {i, j, level_.own().low[2]}, n, r.data());
-    for (Index x = 0; x < n; ++x) {
-      squares[0].add(static_cast<double>(r[at(x)]) * static_cast<double>(r[at(x)]));
-      squares[1].add(static_cast<double>(b_[at(offset + x)]) * static_cast<double>(b_[at(offset + x)]));
-    }
+    const T* const b = b_.data() + offset;
+    add(squares[0], {r.data(), at(n)});
+    add(squares[1], {b, at(n)});
+    add(squares[2], level_.weighted(r.data(), offset));
+    add(squares[3], level_.weighted(b, offset));
   });
   collective::merge(context_, squares);
-  return {squares[0].rounded<double>(), squares[1].rounded<double>()};
+  std::array<double, 4> sums{};
+  std::ranges::transform(squares, sums.begin(), [](const simd::ExactSum& sum) { return sum.rounded<double>(); });
+  return sums;
 }
 
 template <class T>

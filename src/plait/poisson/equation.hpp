@@ -63,8 +63,8 @@ class Equation {
 
   /// Subtracts the mean of values on each part with a free constant, and returns the largest one.
   double remove_means(Values<T>& values) { return remove_means(values, false); }
-  /// The sums of squares of b - A u and of b; fills ghost layers of u.
-  [[nodiscard]] std::array<double, 2> squares(Values<T>& u);
+  /// The sums of squares of b - A u and of b, and of both as the level weighs them; fills ghost layers of u.
+  [[nodiscard]] std::array<double, 4> squares(Values<T>& u);
   /// Fills ghost layers of u where u is given outside.
   [[nodiscard]] Balance balance(Values<T>& u);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <utility>
 
@@ -157,6 +158,15 @@ const Values<T>& Level<T>::inverse_diagonal() {
     }
   });
   return inverse_diagonal_;
+}
+
+template <class T>
+std::span<const T> Level<T>::weighted(const T* row, Index offset) {
+  const auto length = at(row_length());
+  if (!weighs_) return {row, length};
+  weighted_.resize(length);
+  std::transform(row, row + length, inverse_diagonal().begin() + offset, weighted_.begin(), std::multiplies<>());
+  return weighted_;
 }
 
 template <class T>

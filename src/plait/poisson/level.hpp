@@ -64,6 +64,16 @@ class Level {
   /// \param is_given  u is given at the points outside, so that A takes it for 0, but not the flow there
   void set_coefficient(Values<T> k, Values<T> inside = {}, bool is_given = false);
   [[nodiscard]] const std::optional<Values<T>>& coefficient() const noexcept { return k_; }
+  /// 1 / diagonal, or 0; in this rank's points and as many layers as are computed.
+  /// \pre  k is given
+  [[nodiscard]] const Values<T>& inverse_diagonal();
+  /// From now on the size of residuals is that of D⁻¹ (b - A u), D the diagonal: how far u is off from what neighbours
+  /// say.
+  /// \pre  k is given
+  void weigh_residuals() noexcept { weighs_ = true; }
+  [[nodiscard]] bool weighs() const noexcept { return weighs_; }
+  /// What a row of this rank, as a residual, counts with in its size; until the next call.
+  [[nodiscard]] std::span<const T> weighted(const T* row, Index offset);
   [[nodiscard]] bool has_outside() const noexcept { return !inside_.empty(); }
   [[nodiscard]] bool is_outside_given() const noexcept { return is_outside_given_; }
   /// \pre  a point of this rank or one next to it
@@ -131,7 +141,6 @@ class Level {
   [[nodiscard]] std::size_t place(std::size_t a, Index i) const { return at(i - own_.low[a] + width_ - 1); }
   [[nodiscard]] T others(Index i, Index j) const;
   [[nodiscard]] const ScaledRow& scaled_row(T others, T omega);
-  [[nodiscard]] const Values<T>& inverse_diagonal();
 
   Axes axes_;
   layout::BoxPartition partition_;
@@ -143,10 +152,10 @@ class Level {
   std::array<std::vector<T>, layout::axes> inverse_widths_;
   std::optional<Values<T>> k_;
   Values<T> inside_;
-  bool is_outside_given_ = false;
+  bool is_outside_given_ = false, weighs_ = false;
   std::array<Values<T>, layout::axes> conductances_;  // below points, where k varies
   Values<T> inverse_diagonal_;                        // likewise; or 0; empty until it is wanted
-  std::vector<T> added_;                              // to a row
+  std::vector<T> added_, weighted_;                   // to a row; of one
   std::array<std::vector<T>, 2> masks_;               // 1 and 0 in turn
   std::vector<ScaledRow> scaled_rows_;
   halo::Exchange faces_, corners_;

@@ -261,8 +261,10 @@ class HierarchyOf final : public Multigrid<T>::Hierarchy {
       if (i - 1 < grid.own().low[0] || i - 1 >= grid.own().high[0]) continue;
       for (Index j = grid.own().low[1]; j < grid.own().high[1]; ++j) {
         finest_.residual(u, b, place(i - 1, j), n, wide_.data());
-        const std::span<const T> r(wide_.data(), at(n));
-        if (dots != nullptr) dots->add<T>(0, r, r);
+        if (dots != nullptr) {
+          const std::span<const T> r = finest_.weighted(wide_.data(), offset(i - 1, j));
+          dots->add<T>(0, r, r);
+        }
         if (e == nullptr) look_at(wide_.data());
         load_row(wide_.data(), scale_, stage.b, i - 1, j);
       }

@@ -61,7 +61,7 @@ class Multigrid {
   Multigrid& operator=(Multigrid&&) noexcept;
   ~Multigrid();
 
-  /// Keeps the residual of u, and adds its square to `dots[0]`. Fills the ghosts of u.
+  /// Keeps the residual of u, and adds its square, as the level weighs it, to `dots[0]`. Fills the ghosts of u.
   void begin(Values<T>& u, const Values<T>& b, krylov::Dots& dots);
   /// Improves u by as many cycles as an iteration has, or one of full multigrid, and keeps the residual likewise.
   /// \pre  `begin` came before, or this, with the same u, whose ghosts it filled

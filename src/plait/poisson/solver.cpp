@@ -169,12 +169,14 @@ void Solver<T>::make_conjugate_gradients() {
   const bool is_pipelined = options_.method == Method::pipelined_conjugate_gradients;
   const bool has_preconditioner = options_.method == Method::multigrid_conjugate_gradients;
   if (!is_pipelined && !has_preconditioner && options_.method != Method::conjugate_gradients) return;
-  const Level<T>& level = equation_.level();
+  Level<T>& level = equation_.level();
   mpi::agreed(context_, [&] {
     none_ = level.zeros();
     right_side_.resize(at(level.own().points()));
     solution_.resize(right_side_.size());
+    if (level.weighs()) weights_.resize(right_side_.size());
   });
+  if (level.weighs()) level.copy_out(level.inverse_diagonal(), weights_);
   level.copy_out(equation_.right_side(), right_side_);
   level.copy_out(u_, solution_);
   const krylov::Operator<T> a = [this](std::span<const T> in, std::span<T> out) {
@@ -192,10 +194,11 @@ void Solver<T>::make_conjugate_gradients() {
   };
   const krylov::Options options{options_.limits, options_.sums};
   if (is_pipelined) {
-    pipelined_ = std::make_unique<krylov::PipelinedConjugateGradient<T>>(context_, a, right_side_, solution_, options);
+    pipelined_ =
+        std::make_unique<krylov::PipelinedConjugateGradient<T>>(context_, a, right_side_, solution_, options, weights_);
   } else {
     conjugate_gradient_ = std::make_unique<krylov::ConjugateGradient<T>>(
-        context_, a, right_side_, solution_, options, has_preconditioner ? m : krylov::Operator<T>{});
+        context_, a, right_side_, solution_, options, has_preconditioner ? m : krylov::Operator<T>{}, weights_);
   }
 }
 
@@ -227,7 +230,7 @@ double Solver<T>::error() {
   }
   level.for_each_row([&](Index offset, Index, Index) {
     const auto add = [&](std::size_t i, const Values<T>& values) {
-      const std::span<const T> row(values.data() + offset, at(level.row_length()));
+      const std::span<const T> row = level.weighted(values.data() + offset, offset);
       dots_.add(i, row, row);
     };
     if (!has_cycles()) add(0, r_);
@@ -266,7 +269,7 @@ bool Solver<T>::advance() {
     const double first = error();
     if (right_side_squared_ == 0) std::ranges::fill(u_, T{});
     if (course_.errors().empty() && first <= options_.limits.tolerance) {
-      course_.end(iterate::End::converged, fmt::format("‖b - A·u‖/‖b‖ is {:.3g} at the start", first));
+      course_.end(iterate::End::converged, fmt::format("{} is {:.3g} at the start", norm(), first));
       return false;
     }
     if (course_.is_at_limit()) {
@@ -338,20 +341,39 @@ void Solver<T>::copy_solution(std::span<T> u) {
 }
 
 template <class T>
-std::array<double, 2> Solver<T>::squares() {
+std::array<double, 4> Solver<T>::squares() {
   if (!solution_.empty()) equation_.level().copy_in(solution_, u_);
   return equation_.squares(u_);
 }
 
 template <class T>
 double Solver<T>::residual() {
-  const auto [left, all] = squares();
-  return all == 0 ? 0 : std::sqrt(left / all);
+  const std::array<double, 4> sums = squares();
+  return sums[1] == 0 ? 0 : std::sqrt(sums[0] / sums[1]);
+}
+
+template <class T>
+double Solver<T>::weighted_residual() {
+  const std::array<double, 4> sums = squares();
+  return sums[3] == 0 ? 0 : std::sqrt(sums[2] / sums[3]);
+}
+
+template <class T>
+std::string_view Solver<T>::norm() const noexcept {
+  return equation_.level().weighs() ? "‖D⁻¹ (b - A u)‖/‖D⁻¹ b‖" : "‖b - A u‖/‖b‖";
 }
 
 template <class T>
 double Solver<T>::right_side() {
   return std::sqrt(squares()[1] / static_cast<double>(partition_.whole().points()));
+}
+
+template <class T>
+std::optional<double> Solver<T>::hidden_reductions() const {
+  if (!pipelined_) return std::nullopt;
+  std::array<Index, 2> counts{pipelined_->hidden_reductions(), pipelined_->reductions()};
+  mpi::all_reduce(context_.comm(), std::span<Index>(counts), mpi::Operation::sum());
+  return counts[1] == 0 ? 0 : static_cast<double>(counts[0]) / static_cast<double>(counts[1]);
 }
 
 template <class T>

@@ -44,7 +44,7 @@ enum class Method : unsigned char {
 
 struct Options {
   Method method = Method::v_cycles;
-  iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 100'000};  ///< of ‖b - A·u‖ / ‖b‖
+  iterate::Limits limits{.tolerance = 1e-8, .most_iterations = 100'000};  ///< of `Solver::errors`
   std::optional<double> omega = {};  ///< of Jacobi and over-relaxation; empty: 1, and `best_omega`
   /// Of Jacobi's and Chebyshev's iterations, whose ghost layers are as wide; 0: for which a step takes least time, by
   /// the model of the machine.
@@ -89,7 +89,8 @@ class Solver {
 
   bool advance();
   [[nodiscard]] const iterate::State& state() const noexcept;
-  /// ‖b - A·u‖ / ‖b‖ after each iteration.
+  /// ‖b - A·u‖ / ‖b‖ after each iteration; where k spans more than a factor of 10, ‖D⁻¹ (b - A·u)‖ / ‖D⁻¹ b‖, D the
+  /// diagonal of A, as else points of small k would count for nothing.
   [[nodiscard]] const std::vector<double>& errors() const noexcept;
   void save(iterate::Checkpoint& checkpoint) const;
   /// \throws ArgumentError  on all ranks: the state is of another problem, or has as many iterations as are allowed
@@ -97,8 +98,11 @@ class Solver {
 
   /// u at this rank's points, in their order.
   void copy_solution(std::span<T> u);
+  [[nodiscard]] std::string_view norm() const noexcept;  ///< its formula
   /// ‖b - A·u‖ / ‖b‖, computed again from u. Collective.
   [[nodiscard]] double residual();
+  /// The same in the norm of `errors`.
+  [[nodiscard]] double weighted_residual();
   /// √(mean of squares) of b, which is f with what is given on sides. Collective.
   [[nodiscard]] double right_side();
   /// The mean of f, with what flows in, that b is without, the largest one of the parts; empty where u is given on all.
@@ -110,6 +114,9 @@ class Solver {
   /// Of this, with all it was made of.
   [[nodiscard]] double omega() const noexcept { return omega_; }
   [[nodiscard]] Index steps_per_exchange() const noexcept { return options_.steps_per_exchange; }
+  /// Which part of the reductions of pipelined conjugate gradients was over by the time that A was applied, in the mean
+  /// of ranks; empty for others. Collective.
+  [[nodiscard]] std::optional<double> hidden_reductions() const;
   /// Empty for methods without.
   [[nodiscard]] const std::optional<Multigrid<T>>& multigrid() const noexcept { return multigrid_; }
   /// The other preconditioner of conjugate gradients, where k jumps.
@@ -122,7 +129,7 @@ class Solver {
   void correct();
   [[nodiscard]] double error();
   void iterate_once();
-  [[nodiscard]] std::array<double, 2> squares();
+  [[nodiscard]] std::array<double, 4> squares();
   [[nodiscard]] bool has_cycles() const noexcept {
     return multigrid_ && options_.method != Method::multigrid_conjugate_gradients;
   }
@@ -144,7 +151,7 @@ class Solver {
   std::optional<BlackBox<T>> black_box_;
   // Of conjugate gradients.
   Values<T> none_;
-  std::vector<T> right_side_, solution_;
+  std::vector<T> right_side_, solution_, weights_;
   std::unique_ptr<krylov::ConjugateGradient<T>> conjugate_gradient_;
   std::unique_ptr<krylov::PipelinedConjugateGradient<T>> pipelined_;
 };

@@ -1,7 +1,10 @@
 #include "plait/krylov/conjugate_gradient.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -12,6 +15,7 @@
 #include "plait/collective/calls.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/krylov/lanczos.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "support/ranks.hpp"
@@ -258,6 +262,42 @@ void expect_ends() {
   EXPECT_EQ(ended<Solver>(-1, 1e-9).end, End::numbers);
   EXPECT_THAT(ended<Solver>(-1, 1e-9).reason, HasSubstr("A is not positive definite"));
   EXPECT_THAT(ended<Solver>(1, 1e-9, std::nan("")).reason, HasSubstr("is not finite"));
+}
+
+// A row of weight 1e6 for all: the rest is of no importance.
+template <class Solver>
+void expect_end_by_weights() {
+  mpi::Context context(test_comm());
+  const Slices slices{30, ranks(), rank()};
+  const Tridiagonal<double> a{context, slices, 1};
+  const std::vector<double> b = slices.part(random_vector<double>(30, 1));
+  std::vector<double> whole(30, 1.);
+  whole[11] = 1e6;
+  const std::vector<double> weights = slices.part(whole);
+  std::vector<double> x(b.size()), r(b.size());
+  std::unique_ptr<Solver> solver;
+  const Options options{.limits = {.tolerance = 1e-5}, .sums = Sums::reproducible};
+  if constexpr (std::is_same_v<Solver, ConjugateGradient<double>>) {
+    solver = std::make_unique<Solver>(context, a, b, x, options, Operator<double>{}, weights);
+  } else {
+    solver = std::make_unique<Solver>(context, a, b, x, options, weights);
+  }
+  iterate::run(*solver);
+  EXPECT_THAT(solver->state().reason, HasSubstr("‖D⁻¹ (b - A·x)‖/‖D⁻¹ b‖"));
+  a(x, r);
+  std::array<double, 2> squares{};
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    squares[0] += std::pow(weights[i] * (b[i] - r[i]), 2);
+    squares[1] += std::pow(weights[i] * b[i], 2);
+  }
+  mpi::all_reduce(context.comm(), std::span<double>(squares), mpi::Operation::sum());
+  EXPECT_NEAR(solver->state().error, std::sqrt(squares[0] / squares[1]), 1e-9);
+  EXPECT_LE(solver->state().error, 1e-5);
+}
+
+TEST(ConjugateGradients, EndByWeightedResiduals) {
+  expect_end_by_weights<ConjugateGradient<double>>();
+  expect_end_by_weights<PipelinedConjugateGradient<double>>();
 }
 
 TEST(ConjugateGradients, EndWithTheReason) {

@@ -169,6 +169,41 @@ TEST(Poisson, IsSolvedByConjugateGradientsWithMultigridWhereKJumps) {
   RecordProperty("iterations", static_cast<int>(solved.state.step));
 }
 
+// Squares of k = 1 and 1e6 in turn, between sides of u = 1 and 0, and with sources: ‖b‖ is that of large k alone, or
+// the residual of small k is nothing beside what rounding leaves of large k.
+TEST(Poisson, EndsWhereUIsOffByNoMuchMoreThanTheToleranceWhereKJumps) {
+  mpi::Context context(test_comm());
+  constexpr double tolerance = 1e-6;
+  for (const bool has_flow : {true, false}) {
+    Case problem;
+    problem.grid = {.extents = {12, 15}, .spacing = {1, 1}};
+    if (has_flow) {
+      problem.grid.sides = {given, flux};
+      problem.given[0] = {1, 0};
+    }
+    for (Index i = 0; i < 12; ++i) {
+      for (Index j = 0; j < 15; ++j) {
+        problem.k.push_back((i / 3 + j / 3) % 2 == 0 ? 1 : 1e6);
+        problem.f.push_back(has_flow ? 0 : 1);
+      }
+    }
+    const std::vector<double> expected = reference(problem);
+    double size = 0;
+    for (const double value : expected) size = std::max(size, std::abs(value));
+    std::vector<Method> methods{Method::conjugate_gradients, Method::pipelined_conjugate_gradients,
+                                Method::multigrid_conjugate_gradients};
+    if (has_lapack()) methods.push_back(Method::lu);
+    for (const Method method : methods) {
+      const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
+                                  {.method = method, .limits = {.tolerance = tolerance}});
+      EXPECT_EQ(solved.state.end, iterate::End::converged) << name(method) << ": " << solved.state.reason;
+      double off = 0;
+      for (std::size_t p = 0; p < expected.size(); ++p) off = std::max(off, std::abs(solved.u[p] - expected[p]));
+      EXPECT_LE(off, 10 * tolerance * size) << name(method) << ", flow " << has_flow;
+    }
+  }
+}
+
 // Wide enough for parts of several ranks, and coarse levels on fewer.
 TEST(Poisson, CyclesHaveTheSameBitsOnAnyNumberOfRanksAndOnAnyPartition) {
   mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
