@@ -160,11 +160,11 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact("errors", its.errors);
     report.fact("tolerance", task_.tolerance);
     const std::string residual =
-        report.fact_in_row("residual", "‖b - A u‖/‖b‖, computed again", its.residual, "{:.2e}");
-    report.fact("weighted_residual", its.weighted_residual);
+        report.fact_in_row("residual", "‖b - A u‖/‖b‖, computed again", its.check.residual, "{:.2e}");
+    report.fact("weighted_residual", its.check.weighted_residual);
     std::string check = residual + " = ||b - A u||/||b||";
-    if (its.weighted_residual != its.residual) {
-      const std::string weighted = fmt::format("{:.2e}", its.weighted_residual);
+    if (its.check.weighted_residual != its.check.residual) {
+      const std::string weighted = fmt::format("{:.2e}", its.check.weighted_residual);
       report.row(its.norm + ", by which it ends", weighted);
       check += fmt::format(", {} = ||(b - A u)/D||/||b/D||, D the diagonal, by which it ends", weighted);
     }
@@ -211,7 +211,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.line(
         "u", fmt::format("{:.8g} to {:.8g}", report.fact("lowest", its.lowest), report.fact("highest", its.highest)));
     work.report_end(report, "");
-    report.tile(fmt::format("{:.1e}", its.residual), "‖b - A u‖/‖b‖");
+    report.tile(fmt::format("{:.1e}", its.check.residual), "‖b - A u‖/‖b‖");
     report.tile(level ? fmt::format("{:.1e}", level->mean_square) : "-", "error of the discretisation");
     report.tile(seconds_text(work.seconds), "in all");
     if (its.state.end != iterate::End::converged) {
@@ -223,7 +223,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     }
     constexpr double small = 1e-3, roundoff = 1e-12;
     if (off > std::max(task_.tolerance.value_or(0), small) &&
-        std::abs(its.balance.source + inflow) > roundoff * volume * its.right_side) {
+        std::abs(its.balance.source + inflow) > roundoff * volume * its.check.right_side) {
       print_warning(
           fmt::format("what f makes and what flows in are off by {:.2g} % of all: for flows give a{} --tolerance",
                       100 * off, task_.tolerance ? " smaller" : " number as"));

@@ -42,7 +42,7 @@ class Iteration {
         boxes_(boxes),
         slices_(slices),
         until_(until),
-        most_per_residual_(until == nullptr ? 0 : solver.right_side() / eigenvalue) {
+        most_per_residual_(until == nullptr ? 0 : solver.check().right_side / eigenvalue) {
     mpi::agreed(context, [&] { u_.resize(static_cast<std::size_t>(boxes.box(context.rank()).points())); });
   }
 
@@ -323,10 +323,8 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
 
     std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
     solver.copy_solution(u);
-    outcome.residual = solver.residual();
-    outcome.weighted_residual = solver.weighted_residual();
+    outcome.check = solver.check();
     outcome.hidden_reductions = solver.hidden_reductions();
-    outcome.right_side = solver.right_side();
     outcome.subtracted = solver.subtracted();
     outcome.balance = solver.balance();
     outcome.discretisation = levels.error(u);

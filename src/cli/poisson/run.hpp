@@ -48,11 +48,9 @@ struct PoissonOutcome {
   iterate::State state;
   std::vector<double> errors;
   Index resumed_at = 0;
-  double residual = 0;           // computed again
-  double weighted_residual = 0;  // likewise, in the norm of `errors`
-  std::string norm;              // of these
+  poisson::Solver<double>::Check check{};
+  std::string norm;  // of `errors`
   std::optional<double> hidden_reductions;
-  double right_side = 0;             // √(mean of squares) of b
   std::optional<double> subtracted;  // from f, the mean that has to be 0
   poisson::Balance balance;
   std::optional<poisson::Discretisation> discretisation;

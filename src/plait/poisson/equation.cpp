@@ -13,6 +13,7 @@
 #include "plait/iterate/stagnation.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
+#include "plait/simd/exact/reproducible_sum.hpp"
 
 namespace plait::poisson {
 
@@ -255,21 +256,26 @@ std::array<double, 4> Equation<T>::squares(Values<T>& u) {
   level_.exchange(u);
   const Index n = level_.row_length();
   std::vector<T> r = mpi::agreed(context_, [&] { return std::vector<T>(at(n + most_lanes)); });
+  std::vector<double> products = mpi::agreed(context_, [&] { return std::vector<double>(at(n)); });
   std::array<simd::ExactSum, 4> squares;
-  const auto add = [](simd::ExactSum& sum, std::span<const T> values) {
-    for (const T value : values) sum.add(static_cast<double>(value) * static_cast<double>(value));
+  const auto add = [&](simd::ExactSum& sum, std::span<const T> values) {
+    std::ranges::transform(values, products.begin(),
+                           [](T value) { return static_cast<double>(value) * static_cast<double>(value); });
+    simd::add_to(sum, std::span<const double>(products));
   };
   level_.for_each_row([&](Index offset, Index i, Index j) {
     level_.residual(u, b_, {i, j, level_.own().low[2]}, n, r.data());
     const T* const b = b_.data() + offset;
     add(squares[0], {r.data(), at(n)});
     add(squares[1], {b, at(n)});
+    if (!level_.weighs()) return;
     add(squares[2], level_.weighted(r.data(), offset));
     add(squares[3], level_.weighted(b, offset));
   });
   collective::merge(context_, squares);
   std::array<double, 4> sums{};
   std::ranges::transform(squares, sums.begin(), [](const simd::ExactSum& sum) { return sum.rounded<double>(); });
+  if (!level_.weighs()) std::copy_n(sums.begin(), 2, sums.begin() + 2);
   return sums;
 }
 

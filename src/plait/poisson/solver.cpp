@@ -341,31 +341,16 @@ void Solver<T>::copy_solution(std::span<T> u) {
 }
 
 template <class T>
-std::array<double, 4> Solver<T>::squares() {
+auto Solver<T>::check() -> Check {
   if (!solution_.empty()) equation_.level().copy_in(solution_, u_);
-  return equation_.squares(u_);
-}
-
-template <class T>
-double Solver<T>::residual() {
-  const std::array<double, 4> sums = squares();
-  return sums[1] == 0 ? 0 : std::sqrt(sums[0] / sums[1]);
-}
-
-template <class T>
-double Solver<T>::weighted_residual() {
-  const std::array<double, 4> sums = squares();
-  return sums[3] == 0 ? 0 : std::sqrt(sums[2] / sums[3]);
+  const auto [left, all, weighted_left, weighted_all] = equation_.squares(u_);
+  return {all == 0 ? 0 : std::sqrt(left / all), weighted_all == 0 ? 0 : std::sqrt(weighted_left / weighted_all),
+          std::sqrt(all / static_cast<double>(partition_.whole().points()))};
 }
 
 template <class T>
 std::string_view Solver<T>::norm() const noexcept {
   return equation_.level().weighs() ? "‖D⁻¹ (b - A u)‖/‖D⁻¹ b‖" : "‖b - A u‖/‖b‖";
-}
-
-template <class T>
-double Solver<T>::right_side() {
-  return std::sqrt(squares()[1] / static_cast<double>(partition_.whole().points()));
 }
 
 template <class T>

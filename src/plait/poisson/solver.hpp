@@ -99,12 +99,14 @@ class Solver {
   /// u at this rank's points, in their order.
   void copy_solution(std::span<T> u);
   [[nodiscard]] std::string_view norm() const noexcept;  ///< its formula
-  /// ‖b - A·u‖ / ‖b‖, computed again from u. Collective.
-  [[nodiscard]] double residual();
-  /// The same in the norm of `errors`.
-  [[nodiscard]] double weighted_residual();
-  /// √(mean of squares) of b, which is f with what is given on sides. Collective.
-  [[nodiscard]] double right_side();
+  struct Check {
+    double residual;           ///< ‖b - A·u‖ / ‖b‖
+    double weighted_residual;  ///< the same in the norm of `errors`
+    double right_side;         ///< √(mean of squares) of b, which is f with what is given on sides
+  };
+  /// Computed again from u. Collective.
+  [[nodiscard]] Check check();
+  [[nodiscard]] double residual() { return check().residual; }
   /// The mean of f, with what flows in, that b is without, the largest one of the parts; empty where u is given on all.
   [[nodiscard]] const std::optional<double>& subtracted() const noexcept { return equation_.subtracted(); }
   /// By the u of now; the same bits on any number of ranks. Collective.
@@ -129,7 +131,6 @@ class Solver {
   void correct();
   [[nodiscard]] double error();
   void iterate_once();
-  [[nodiscard]] std::array<double, 4> squares();
   [[nodiscard]] bool has_cycles() const noexcept {
     return multigrid_ && options_.method != Method::multigrid_conjugate_gradients;
   }

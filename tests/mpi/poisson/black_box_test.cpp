@@ -69,7 +69,7 @@ iterate::State solved(mpi::Context& context, const Grid& grid, const std::vector
                          .multigrid = {.most_jump = 0}});
   iterate::run(solver);
   EXPECT_TRUE(solver.black_box() && !solver.multigrid());
-  EXPECT_LE(solver.weighted_residual(), 1.01e-8);
+  EXPECT_LE(solver.check().weighted_residual, 1.01e-8);
   return solver.state();
 }
 
