@@ -18,6 +18,7 @@ namespace plait::cli {
   JOB(poisson)          \
   JOB(kmeans)           \
   JOB(fit)              \
+  JOB(train)            \
   JOB(partition)        \
   JOB(repartition)      \
   JOB(order)            \

@@ -178,6 +178,7 @@ class Help(CommandTest):
             self.succeed(0, "divergence", "S.npy", "--epsilon", "1", "--json"),
             self.succeed(0, "kmeans", "S.npy", "-k", "2", "-o", "l.npy", "--json"),
             self.succeed(0, "fit", "S.npy", "--labels", "y.npy", "--model", "svm", "--held-out", "0.3", "-o", "w.npy", "--json"),
+            self.succeed(0, "train", "S.npy", "--labels", "y.npy", "--net", "dense 2 softmax", "--held-out", "0.3", "--predict", "S.npy", "--predictions", "p.npy", "--json"),
             self.succeed(0, "poisson", "B.npy", "-o", "u.npy", "--json"),
             self.succeed(0, "partition", "g.graph", "-k", "2", "-o", "p.npy", "--json"),
             self.succeed(0, "repartition", "g.graph", "--from", "p.npy", "-o", "q.npy", "--json"),

@@ -79,7 +79,7 @@ Layer layer_of(const std::vector<std::string_view>& words, const Volume& in) {
   if (!is_dense && (layer.height > in.height || layer.width > in.width)) {
     refuse(fmt::format("it looks at {}x{} places of an image of {}, expected at most as many as there are{}",
                        layer.height, layer.width, to_string(in),
-                       in.height * in.width == 1 ? "; --shape says what images samples are" : ""));
+                       in.height * in.width == 1 ? "; samples may be images of another size" : ""));
   }
   const std::size_t most_words = layer.kind == Layer::Kind::pool ? 2 : 3;
   if (words.size() > most_words) refuse(fmt::format("'{}' is too much", words[most_words]));

@@ -128,6 +128,7 @@ Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, cons
     bounds_.resize(static_cast<Index>(layers_.size()));
     means_ = samples.means();
     scales_ = samples.deviations();
+    share_scaling_of_channels();
     for (double& each : scales_) each = each > 0 ? each : 1;
     if (layers_.back().activation != Activation::identity) means_.back() = 0, scales_.back() = 1;
   });
@@ -146,6 +147,24 @@ Training<T>::Training(const Samples<T>& samples, std::vector<Layer> layers, cons
       return;
     }
   };
+}
+
+/// Numbers of a channel of an image have one unit: they get the mean and the deviation that all of them have.
+template <class T>
+void Training<T>::share_scaling_of_channels() {
+  const Volume image = layers_.front().in;
+  const auto places = static_cast<double>(image.height * image.width);
+  for (Index c = 0; places > 1 && c < image.channels; ++c) {
+    const auto for_each_column = [&](const auto& f) {
+      for (Index i = c; i < image.size(); i += image.channels) f(means_[at(i)], scales_[at(i)]);
+    };
+    double mean = 0, variance = 0;
+    for_each_column([&](double its, double) { mean += its / places; });
+    for_each_column([&](double its, double deviation) {
+      variance += (deviation * deviation + (its - mean) * (its - mean)) / places;
+    });
+    for_each_column([&](double& its, double& deviation) { its = mean, deviation = std::sqrt(variance); });
+  }
 }
 
 template <class T>
@@ -332,7 +351,7 @@ void Training<T>::predict(RowBlock<const T> samples, std::span<const Index> rows
 
 template <class T>
 Quality Training<T>::quality() const {
-  Pass pass = mpi::agreed(context_, [&] { return Pass(layers_, predicted_at_once, false); });
+  Pass pass = mpi::agreed(context_, [&] { return pass_to_predict(); });
   return quality_of<T>(samples_, [&](std::span<const Index> rows, std::vector<double>& said) {
     predict(samples_.own(), rows, pass, said);
   });
@@ -345,7 +364,7 @@ void Training<T>::save(iterate::Checkpoint& checkpoint) const {
     checkpoint.shared[fmt::format("first moments {}", l)] = first_[l];
     checkpoint.shared[fmt::format("second moments {}", l)] = second_[l];
   }
-  checkpoint.shared["losses"] = losses_;
+  checkpoint.shared["errors"] = losses_;
   checkpoint.numbers["steps"] = static_cast<double>(steps_);
 }
 
@@ -365,7 +384,7 @@ void Training<T>::resume(const iterate::Checkpoint& checkpoint) {
     take_all(parameters_, "parameters");
     take_all(first_, "first moments");
     take_all(second_, "second moments");
-    losses_ = iterate::vector_of(checkpoint.shared, "losses");
+    losses_ = iterate::vector_of(checkpoint.shared, "errors");
     steps_ = static_cast<Index>(checkpoint.numbers.at("steps"));
     state_ = {static_cast<Index>(losses_.size()), losses_.empty() ? 0 : losses_.back()};
     if (state_.step < options_.epochs) return;

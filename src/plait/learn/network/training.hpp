@@ -47,8 +47,8 @@ struct TrainingOptions {
 /// grains of a batch, 16 samples each, whose gradients are rounded to multiples of such a power of two that sums over
 /// all have no rounding at all; then they have the same bits on any number of ranks.
 ///
-/// Columns of samples are taken less their mean, over their deviation; so are targets of a network that tells numbers
-/// and ends in the identity.
+/// Columns of samples are taken less their mean, over their deviation, those of a channel of an image by that of all of
+/// them; so are targets of a network that tells numbers and ends in the identity.
 ///
 /// Sources: Kingma, Ba, "Adam: a method for stochastic optimization", ICLR 2015; You, Gitman, Ginsburg, "Large batch
 /// training of convolutional networks", arXiv:1708.03888; Lee et al., "Parallel deep convolutional neural network
@@ -75,7 +75,8 @@ class Training {
 
   /// The mean of the loss over the samples of each epoch, each as it was when its batch came.
   [[nodiscard]] const std::vector<double>& losses() const noexcept { return losses_; }
-  [[nodiscard]] const std::vector<Layer>& layers() const noexcept { return layers_; }
+  /// With what was left to choose.
+  [[nodiscard]] const TrainingOptions& options() const noexcept { return options_; }
   /// Of each layer; the same on all ranks.
   [[nodiscard]] const std::vector<Parameters>& parameters() const noexcept { return parameters_; }
   /// What samples are taken less, and divided by; those of targets last.
@@ -84,8 +85,8 @@ class Training {
 
   /// What the network says of some of these or other samples: numbers, or labels of classes. Local.
   void predict(RowBlock<const T> samples, std::span<const Index> rows, Pass& pass, std::vector<double>& said) const;
-  /// As many as are predicted at a time at most.
-  static constexpr Index predicted_at_once = 64;
+  /// Of 64 samples, as many as are predicted at a time at most.
+  [[nodiscard]] Pass pass_to_predict() const { return Pass(layers_, predicted_at_once, false); }
   /// Collective.
   [[nodiscard]] Quality quality() const;
 
@@ -93,7 +94,10 @@ class Training {
                                    const TrainingOptions& options);
 
  private:
+  static constexpr Index predicted_at_once = 64;
+
   [[nodiscard]] bool tells_classes() const { return layers_.back().activation == Activation::softmax; }
+  void share_scaling_of_channels();
   void take(RowBlock<const T> rows, Index row, double* to) const;
   void step(Index batch);
   void begin_sum(Index l, Index samples);

@@ -1,0 +1,248 @@
+// plait train: networks of layers, trained on samples by all ranks.
+#include <array>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "plait/base/error.hpp"
+#include "plait/io/hdf5/hdf5.hpp"
+#include "plait/learn/network/training.hpp"
+
+#include "cli/learn/labelled_samples.hpp"
+#include "cli/pictures/axis_plot.hpp"
+#include "cli/pictures/svg.hpp"
+
+namespace plait::cli {
+
+namespace {
+
+learn::Volume parse_volume(const std::string& text) {
+  learn::Volume volume;
+  const std::array extents{&volume.height, &volume.width, &volume.channels};
+  std::size_t from = 0;
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    const auto end = text.find('x', from);
+    const auto number = number_in<Index>(std::string_view(text).substr(from, end - from));
+    if (!number || *number < 1 || *number > Index{1} << 24) break;
+    *extents[axis] = *number;
+    if (end == std::string::npos && axis > 0) return volume;
+    if (end == std::string::npos) break;
+    from = end + 1;
+  }
+  throw ArgumentError(fmt::format("'{}' is no size of an image, expected one such as 28x28 or 32x32x3", text));
+}
+
+class Train : public Job {
+  using Optimizer = learn::Optimizer;
+
+ public:
+  void options(Options& options) override {
+    options.describe(
+        "Train a neural network on samples, of numbers or classes",
+        R"(Samples are the rows of IN, each with a label. NETWORK is what is made of one, layer by layer, separated by commas:
+
+    dense UNITS [ACTIVATION]                     all numbers of the layer before, weighted
+    conv HEIGHTxWIDTHxCHANNELS [ACTIVATION]      those around each place of an image, zeros beyond its sides
+    pool SIZE                                    the largest of SIZE x SIZE places
+
+ACTIVATION is relu, tanh, sigmoid or identity (default). A softmax at the end tells classes, which are whole numbers from
+0 on; a last layer of one unit tells numbers. Each rank takes its part of a batch, and gradients of a layer are added up
+over the ranks while those of others are computed.
+
+Example:
+  mpirun -n 4 plait train X.npy --labels y.npy --net "dense 128 relu, dense 10 softmax" --held-out 0.2 -o model.h5)");
+    samples_.options(options);
+    add_value(
+        options, "--net", net_, [](const std::string& text) { return text; }, "NETWORK", "Its layers, as below")
+        ->required();
+    static constexpr std::array<std::string_view, 2> hdf5{".h5", ".hdf5"};
+    options
+        .writes(
+            "-o,--output", output_, hdf5,
+            "The network: an HDF5 file with a data set of each layer, /network/1 and so on, which has a row of each "
+            "unit, its bias last; and /network/scaling, what columns and labels are taken less and divided by")
+        ->group(group::one_of);
+    samples_.prediction_options(options);
+    add_value(options, "--image", image_, parse_volume, "HEIGHTxWIDTH[xCHANNELS]",
+              "What image the columns of a sample are; channels lie side by side, then places of a row");
+    add_choice(options, "--method", options_.optimizer,
+               named({Optimizer::adam, Optimizer::sgd, Optimizer::momentum, Optimizer::lars}), "METHOD", "{}")
+        ->group(group::iteration);
+    add_value(options, "--step", options_.step, parse_positive_number, "NUMBER",
+              "Of a step; 0.001 with adam, 0.1 with sgd, 0.01 with momentum and 1 with lars by default")
+        ->group(group::iteration);
+    add_value(options, "--batch", options_.batch, parse_positive_count, "COUNT", "Samples of a step; 64 by default")
+        ->group(group::iteration);
+    add_value(options, "--epochs", options_.epochs, parse_positive_count, "COUNT",
+              "How often to go through all samples; 10 by default")
+        ->group(group::iteration);
+    add_value(options, "--l2", options_.l2, parse_not_negative, "LAMBDA",
+              "The weight of the squares of weights, |W|^2 / 2, in the loss; 1e-4 by default")
+        ->group(group::iteration);
+    add_flag(options, "--reproducible", options_.reproducible,
+             "The same bits on any number of ranks, by gradients of 16 samples each and sums without rounding")
+        ->group(group::iteration);
+    options.host({.checkpoint_every = 10, .page = "the loss over epochs", .trace = true});
+  }
+
+  void check() override {
+    samples_.check();
+    if (!io::parse_hdf5_name(output_).data_set.empty()) {
+      throw UsageError(fmt::format("--output: {} names a data set, expected a file", output_));
+    }
+  }
+
+  std::vector<Index> prepare(Work& work) override {
+    phases_ = samples_.prepare(work);
+    options_.seed = samples_.seed();
+    mpi::agreed(work.context, [&] {
+      const Index columns = samples_.file().shape.columns;
+      const learn::Volume input = image_.value_or(learn::Volume{1, 1, columns});
+      if (input.size() != columns) {
+        throw ArgumentError(fmt::format("--image: {} has {} numbers, expected {}, as {} has so many columns",
+                                        to_string(input), input.size(), columns, samples_.input()));
+      }
+      try {
+        layers_ = learn::parse_layers(net_, input);
+      } catch (const ArgumentError& error) {
+        throw ArgumentError(fmt::format("--net: {}", error.what()));
+      }
+      if (!output_.empty() && work.context.rank() == 0) io::expect_replaceable_hdf5({output_, group_ + "/"});
+    });
+    return phases_;
+  }
+
+  void run(Work& work) override {
+    const auto model = tells_numbers() ? learn::Model::linear : learn::Model::logistic;
+    samples_.read(work, model, [&](const auto& samples) { train(work, samples); });
+  }
+
+  void report(Report& report, Work& work) override {
+    const io::MatrixFile& file = samples_.file();
+    report.fact("input", input_json(samples_.input(), file));
+    report.fact("labels", samples_.labels());
+    report.head(fmt::format("network for {}: {} of {}", samples_.input(),
+                            counted(report.fact("samples", file.shape.rows), "sample"),
+                            counted(report.fact("columns", file.shape.columns), "column")));
+    Index parameters = 0;
+    for (const learn::Layer& layer : layers_) parameters += layer.parameters();
+    report.fact("parameters", parameters);
+    report.line("network", fmt::format("{}; {}", report.fact_in_row("network", "network", to_string(layers_)),
+                                       counted(parameters, "parameter")));
+    report.line("method", fmt::format("{}, step {}, batches of {}, lambda {}{}",
+                                      report.fact_in_row("method", "method", name(options_.optimizer)),
+                                      report.fact_in_row("step", "step", options_.step, "{:g}"),
+                                      counted(report.fact("batch", options_.batch), "sample"),
+                                      report.fact_in_row("l2", "lambda", options_.l2, "{:g}"),
+                                      report.fact("reproducible", options_.reproducible) ? ", reproducible" : ""));
+    report.fact("seed", samples_.seed());
+    report.iterations(state_, iterate_seconds_, resumed_at_);
+    report.fact("losses", losses_);
+    report.line("loss", report.fact_in_row("loss", "loss of the last epoch", losses_.back(), "{:.6g}"));
+    samples_.report(report, quality_, tells_numbers());
+    report.fact("output", output_json(output_));
+    report.fact_or_null("report", settings.page);
+    work.report_end(report, "");
+  }
+
+  void draw(Report& report, Work& work) override {
+    report.page_head(samples_.input(),
+                     fmt::format("{} on {}", svg::escaped(to_string(layers_)), counted(work.context.size(), "rank")));
+    samples_.draw(report, quality_, tells_numbers());
+    report.figure(objective_figure("loss", losses_, "The mean loss of the samples in each epoch."));
+  }
+
+ private:
+  [[nodiscard]] bool tells_numbers() const { return layers_.back().activation != learn::Activation::softmax; }
+
+  template <class T>
+  void train(Work& work, const learn::Samples<T>& samples) {
+    for (Index& phase : phases_) phase += learn::Training<T>::bytes(samples, layers_, options_);
+    work.expect_memory(phases_);
+    Checkpoints checkpoints(work.context, settings, options_.epochs,
+                            {{samples_.input(), samples_.labels()},
+                             {{"network", to_string(layers_)},
+                              {"image", to_string(layers_.front().in)},
+                              {"method", name(options_.optimizer)},
+                              {"step", options_.step},
+                              {"batch", options_.batch},
+                              {"l2", options_.l2},
+                              {"reproducible", options_.reproducible},
+                              {"held out", samples_.share_held_out()},
+                              {"seed", samples_.seed()}}});
+    resumed_at_ = checkpoints.resumed_at();
+    learn::Training<T> training(samples, layers_, options_);
+    options_ = training.options();
+    iterate_seconds_ = work.timed([&] {
+      work.iterate(training, checkpoints, [&] {
+        return fmt::format("epoch {}, loss {:.6g}", training.state().step, training.losses().back());
+      });
+    });
+    state_ = training.state();
+    losses_ = training.losses();
+    quality_ = training.quality();
+    if (!output_.empty()) write(work, training);
+    auto pass = mpi::agreed(work.context, [&] { return training.pass_to_predict(); });
+    samples_.predict<T>(work, samples, [&](auto others, std::span<const Index> rows, std::vector<double>& said) {
+      training.predict(others, rows, pass, said);
+    });
+  }
+
+  template <class T>
+  void write(Work& work, const learn::Training<T>& training) const {
+    std::vector<io::Hdf5Array> arrays;
+    std::vector<double> scaling = training.means();
+    scaling.insert(scaling.end(), training.scales().begin(), training.scales().end());
+    const auto columns = static_cast<Index>(training.means().size());
+    arrays.push_back({"scaling", {2, {2, columns}}, scaling});
+    std::vector<Vector<double>> with_biases;
+    Index bytes = 0;
+    mpi::agreed(work.context, [&] {
+      for (std::size_t l = 0; l < layers_.size(); ++l) {
+        const Index rows = layers_[l].outputs(), inputs = layers_[l].inputs();
+        const auto& parameters = training.parameters()[l];
+        auto& matrix = with_biases.emplace_back();
+        bytes += parameters.count() * Index{sizeof(double)};
+        for (Index i = 0; i < rows && !parameters.empty(); ++i) {
+          matrix.insert(matrix.end(), parameters.begin() + i * inputs, parameters.begin() + (i + 1) * inputs);
+          matrix.push_back(parameters[layers_[l].weights() + i]);
+        }
+      }
+      for (std::size_t l = 0; l < layers_.size(); ++l) {
+        if (with_biases[l].empty()) continue;
+        arrays.push_back(
+            {fmt::format("{}", l + 1), {2, {layers_[l].outputs(), layers_[l].inputs() + 1}}, with_biases[l]});
+      }
+    });
+    bytes += Index{sizeof(double)} * 2 * columns;
+    work.meter.stage("writing " + output_, bytes, bytes);
+    const JointStopwatch watch(work.context);
+    io::write_hdf5_group(work.context, output_, group_, arrays,
+                         {{"layers", to_string(layers_)}, {"input", to_string(layers_.front().in)}});
+    work.written.emplace_back(output_, Moved{bytes, watch.seconds()});
+  }
+
+  LabelledSamples samples_;
+  std::string net_, output_;
+  std::optional<learn::Volume> image_;
+  const std::string group_ = "/network";
+  learn::TrainingOptions options_;
+  std::vector<learn::Layer> layers_;
+  std::vector<Index> phases_;  // of memory
+  // What was found.
+  iterate::State state_;
+  double iterate_seconds_ = 0;
+  std::vector<double> losses_;
+  learn::Quality quality_;
+  Index resumed_at_ = 0;
+};
+
+}  // namespace
+
+PLAIT_JOB(train, Train)
+
+}  // namespace plait::cli
