@@ -5,12 +5,11 @@
 namespace plait::sinkhorn {
 
 template <class A>
-Slab<A> Slabs<A>::slab_of(Index k, std::size_t problems) {
-  const auto thread = static_cast<std::size_t>(omp_get_thread_num());
-  const Index first = k * rows_of_slab_;
-  return {first, std::min(rows_of_slab_, rows_ - first), thread,
-          std::span(memory_).subspan(thread * stride_, problems * columns_),
-          std::span(swept_).subspan(thread * (swept_.size() / static_cast<std::size_t>(threads_)), problems)};
+Slab<A> Slabs<A>::slab_of(const SlabTurns::Turn& turn, std::size_t problems) {
+  const Index first = turn.slab * rows_of_slab_;
+  return {first, std::min(rows_of_slab_, rows_ - first), static_cast<std::size_t>(omp_get_thread_num()),
+          std::span(memory_).subspan(turn.buffer * stride_, problems * columns_),
+          std::span(swept_).subspan(turn.buffer * (swept_.size() / buffers_), problems)};
 }
 
 template <class A>

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <condition_variable>
 #include <cstddef>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -37,6 +40,55 @@ struct SumsOfSlabs {
   RowsSwept& swept;
 };
 
+/// Who works on which slab, in which of some buffers: what is found in slabs is added up in their order, and a thread
+/// whose turn it is not goes on with the next slab, if there is a buffer for it. Nobody spins: a thread may have lost
+/// its core to another process.
+class SlabTurns {
+ public:
+  static constexpr Index most_slabs = 32;
+
+  struct Turn {
+    Index slab;  // as many as there are: none is left
+    std::size_t buffer;
+  };
+
+  /// \pre  0 < buffers, and there are no more slabs than `most_slabs`
+  SlabTurns(Index slabs, std::size_t buffers) : slabs_(slabs) {
+    for (std::size_t k = 0; k < std::min(buffers, free_.size()); ++k) free_[free_count_++] = k;
+  }
+
+  /// A slab for the calling thread.
+  [[nodiscard]] Turn take() {
+    std::unique_lock lock(mutex_);
+    is_free_.wait(lock, [this] { return free_count_ > 0 || taken_ == slabs_; });
+    if (taken_ == slabs_) return {slabs_, 0};
+    return {taken_++, free_[--free_count_]};
+  }
+
+  /// The slab was worked on. Calls add(buffer) for all whose turn it is now.
+  template <class Add>
+  void finish(const Turn& turn, const Add& add) {
+    const std::lock_guard lock(mutex_);
+    waiting_[static_cast<std::size_t>(turn.slab)] = turn.buffer + 1;
+    for (; added_ < slabs_ && waiting_[static_cast<std::size_t>(added_)] > 0; ++added_) {
+      const std::size_t buffer = waiting_[static_cast<std::size_t>(added_)] - 1;
+      add(buffer);
+      free_[free_count_++] = buffer;
+    }
+    is_free_.notify_all();
+  }
+
+ private:
+  Index slabs_;
+  Index taken_ = 0;
+  Index added_ = 0;
+  std::array<std::size_t, most_slabs> free_{};  // buffers
+  std::size_t free_count_ = 0;
+  std::array<std::size_t, most_slabs> waiting_{};  // the buffer of each slab that is done, and 1; 0: it is not
+  std::mutex mutex_;
+  std::condition_variable is_free_;
+};
+
 /// A rank's rows in slabs, which threads take in turns. Where rows are cut depends on the matrix alone, and what is
 /// found in one slab is added to that of those before it: the same bits for any number of threads.
 template <class A>
@@ -49,50 +101,55 @@ class Slabs {
   Slabs(Index rows, Index columns, Index entries, Index problems, int threads)
       : rows_(rows), columns_(static_cast<std::size_t>(columns)) {
     // Adding sums up takes less than a twentieth of the time of what is added.
-    constexpr Index most = 32;
+    constexpr Index most = SlabTurns::most_slabs;
     const Index wanted = std::clamp(entries / (most * std::max(Index{1}, columns)), Index{1}, most);
     const Index groups = (rows + rows_at_a_time - 1) / rows_at_a_time;
     rows_of_slab_ = std::max(Index{1}, (groups + wanted - 1) / wanted) * rows_at_a_time;
     // Less takes no longer than it does to wake a thread.
     constexpr Index least_parallel = Index{1} << 15;
-    if (entries >= least_parallel) threads_ = static_cast<int>(std::clamp(count(), Index{1}, Index{threads}));
+    if (entries >= least_parallel) threads_ = static_cast<int>(std::clamp(Index{threads}, Index{1}, count()));
+    buffers_ = threads_ == 1 ? 1 : std::min(2 * static_cast<std::size_t>(threads_), static_cast<std::size_t>(count()));
     stride_ = static_cast<std::size_t>(problems) * columns_ + apart;
-    memory_.resize(static_cast<std::size_t>(threads_) * stride_);
-    swept_.resize(static_cast<std::size_t>(threads_) * static_cast<std::size_t>(problems));
+    memory_.resize(buffers_ * stride_);
+    swept_.resize(buffers_ * static_cast<std::size_t>(problems));
   }
 
   /// How many threads have something to do.
   [[nodiscard]] int threads() const noexcept { return threads_; }
 
-  /// Calls work(slab) on some thread for each slab, with sums of 0, and adds these to `into` (a `SumsOfSlabs` of each
-  /// problem). Rows of different slabs are worked on at the same time. `work` throws nothing.
+  /// Calls work(slab) on some thread for each slab, with sums of 0, and adds these to into(k), the `SumsOfSlabs` of
+  /// problem k. Rows of different slabs are worked on at the same time. `work` throws nothing.
   template <class Work, class Into>
   void sweep(std::size_t problems, const Work& work, const Into& into) {
-    if (problems == 0) return;
-#pragma omp parallel for ordered schedule(dynamic, 1) num_threads(threads_) if (threads_ > 1)
-    for (Index k = 0; k < count(); ++k) {
-      const Slab<A> slab = slab_of(k, problems);
+    if (problems == 0 || rows_ == 0) return;
+    SlabTurns turns(count(), buffers_);
+#pragma omp parallel num_threads(threads_) if (threads_ > 1)
+    for (auto turn = turns.take(); turn.slab < count(); turn = turns.take()) {
+      const Slab<A> slab = slab_of(turn, problems);
       std::ranges::fill(slab.memory, A{0});
       std::ranges::fill(slab.swept, RowsSwept{});
       work(slab);
-#pragma omp ordered
-      for (std::size_t n = 0; n < problems; ++n) add(slab, n, into(n));
+      turns.finish(turn, [&](std::size_t buffer) {
+        const Slab<A> done = slab_of({turn.slab, buffer}, problems);
+        for (std::size_t n = 0; n < problems; ++n) add(done, n, into(n));
+      });
     }
   }
 
  private:
-  static constexpr std::size_t apart = 128;  // sums of different threads lie on different pages or lines
+  static constexpr std::size_t apart = 128;  // sums of different threads lie on different lines
 
   [[nodiscard]] Index count() const noexcept { return (rows_ + rows_of_slab_ - 1) / rows_of_slab_; }
-  [[nodiscard]] Slab<A> slab_of(Index k, std::size_t problems);
+  [[nodiscard]] Slab<A> slab_of(const SlabTurns::Turn& turn, std::size_t problems);
   static void add(const Slab<A>& slab, std::size_t problem, const SumsOfSlabs<A>& into);
 
   Index rows_;
   std::size_t columns_;
   Index rows_of_slab_;
   int threads_ = 1;
+  std::size_t buffers_;
   std::size_t stride_;
-  std::vector<A> memory_;  // of each thread
+  std::vector<A> memory_;  // of each buffer
   std::vector<RowsSwept> swept_;
 };
 
