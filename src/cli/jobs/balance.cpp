@@ -120,6 +120,8 @@ class Balance final : public ScalingJob {
     write_row_vectors(context(), options_.of_rows, {own});
   }
 
+  [[nodiscard]] int threads() const override { return 1; }
+
   [[nodiscard]] std::string headline() const override {
     const auto* header = sparse_header(file_);
     return fmt::format("B = diag(x) A diag(x)   A is {}{}, {}; rows of B sum up to {}", layout::to_string(file_.shape),

@@ -335,6 +335,10 @@ class Sinkhorn final : public ScalingJob {
 
   [[nodiscard]] std::string grid_text() const { return fmt::format("{} x {}", grid_->rows, grid_->columns); }
 
+  [[nodiscard]] int threads() const override {
+    return how_.method == ScalingMethod::scaling && !how_.grid.is_given() ? ScalingJob::threads() : 1;
+  }
+
   [[nodiscard]] std::string headline() const override {
     const std::size_t count = problems_.size();
     std::string text =

@@ -201,7 +201,9 @@ class TransportJob final : public CostJob {
     const Index rows = x_.shape.rows / context().size() + 1;
     const Index columns = file_.shape.columns;
     const Index vectors = 6 * files_.problems() * (rows + columns) * Index{sizeof(double)};
-    const Index blocks = 20 * columns * element_bytes(precision_);
+    // Each thread has exponentials of eight rows, and sums of columns that it has or has yet to add.
+    const Index of_thread = (8 + 2 * files_.problems()) * columns * element_bytes(precision_);
+    const Index blocks = context().topology().threads() * of_thread;
     return {(2 * rows + 3 * columns) * x_.shape.columns * Index{sizeof(double)} + vectors + blocks};
   }
 

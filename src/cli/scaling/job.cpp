@@ -251,8 +251,10 @@ void ScalingJob::report(Report& report, Work& work) {
                                     report.fact("reason", outcome.reason)));
   report.fact_in_row("iterations", "iterations", iterations);
   const double each = iterations > 0 ? iterate_seconds_ / static_cast<double>(iterations) : 0;
-  report.line("iterated", fmt::format("{} in {}, {} each", counted(iterations, "iteration"),
-                                      seconds_text(iterate_seconds_), seconds_text(each)));
+  const int count = report.fact("threads_per_rank", threads());
+  report.line("iterated",
+              fmt::format("{} in {}, {} each{}", counted(iterations, "iteration"), seconds_text(iterate_seconds_),
+                          seconds_text(each), count > 1 ? fmt::format(", by {} threads of a rank", count) : ""));
   const Index resumed_at = report.fact("resumed_at", checkpoints_ ? checkpoints_->resumed_at() : 0);
   if (resumed_at > 0) {
     report.row("iterations that a checkpoint had", fmt::format("{}", resumed_at));

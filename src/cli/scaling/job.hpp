@@ -45,6 +45,8 @@ class ScalingJob : public Job {
   [[nodiscard]] virtual nlohmann::ordered_json input_facts() const { return input_json(input(), file_); }
   /// The files that were read, with the shapes of what is in them.
   [[nodiscard]] virtual std::string read_text() const;
+  /// How many threads of a rank iterate.
+  [[nodiscard]] virtual int threads() const { return context().topology().threads(); }
   /// States what the job has beside what all have. On rank 0.
   virtual void report_own(Report& report, PageFacts& page) const = 0;
   /// What errors are about, those that are told from others by more words first.
