@@ -47,8 +47,8 @@ eigen, which finds all eigenstates by LAPACK or ScaLAPACK. auto takes eigen for 
 ranks for 500 to 8192 states, as long as nothing is said of iterations; mcweeny where --chemical-potential is given;
 otherwise canonical near half filling and tc2 elsewhere.
 
-Several Hamiltonians, of k-points or both spins, share the electrons and one chemical potential: IN is an array of points x n x n, or
---points names more files. Each has ranks of its own, or with fewer ranks its turn. D is such an array then.
+Several Hamiltonians, of k-points or both spins, share the electrons and one chemical potential: IN is an array of points x
+n x n, or --points names more files. Each has ranks of its own, or with fewer ranks its turn. D is such an array then.
 
 Without a gap there is no D: --smearing occupies the states around the chemical potential in part.
 
@@ -80,7 +80,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
         },
         "FILE,FILE", "H of more points, all with as many states as IN");
     add_value(
-        options, "--weights",
+        options, "--point-weights",
         [this](const std::string& text) {
           parts_of(text, [&](auto part) { task_.weights.push_back(parse_positive_energy(part)); });
         },
@@ -265,7 +265,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     if (task_.has_points()) look_at_points();
     if (!task_.has_points() && (task_.spins == 2 || !task_.weights.empty())) {
       throw ArgumentError(fmt::format("{} is given, but {} is one Hamiltonian, expected several",
-                                      task_.spins == 2 ? "--spins 2" : "--weights", task_.input));
+                                      task_.spins == 2 ? "--spins 2" : "--point-weights", task_.input));
     }
     if (!task_.has_points() && task_.overlap && task_.overlap->extents.dimensions == 3)
       throw ShapeMismatch(
@@ -300,7 +300,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     if (weights.empty()) weights.assign(static_cast<std::size_t>(of_spin), 1);
     if (std::ssize(weights) != of_spin) {
       throw ArgumentError(
-          fmt::format("--weights: has {} numbers, expected {}, one for each k-point", weights.size(), of_spin));
+          fmt::format("--point-weights: has {} numbers, expected {}, one for each k-point", weights.size(), of_spin));
     }
     double sum = 0;
     for (const double weight : weights) sum += weight;

@@ -306,14 +306,15 @@ class Purify(CommandTest):
         job = ["purify", "H.npy", "--electrons", "500", "--json"]
         results = []
         for ranks, options, method in (
-            (2, [], "eigen"), (4, [], "canonical"), (2, ["--bounds", "lanczos"], "canonical"), (2, ["--method", "tc2"], "tc2"),
+            (2, [], "eigen"), (4, [], "eigen"), (9, [], "canonical"), (2, ["--bounds", "lanczos"], "canonical"),
+            (2, ["--method", "tc2"], "tc2"),
         ):  # fmt: skip
             with self.subTest(ranks=ranks, options=options):
                 report = json.loads(self.succeed(ranks, *job, *options))
                 self.assertEqual(report["method"], method)
                 results.append(report["energy"])
         self.succeed(0, *job[:-1], "-o", "D0.npy")
-        for ranks, method, line in ((2, "eigen", "D0.npy: not looked at, as eigenstates take less time"), (4, "tc2", "D0.npy: the states at the gap")):
+        for ranks, method, line in ((2, "eigen", "D0.npy: not looked at, as eigenstates take less time"), (9, "tc2", "D0.npy: the states at the gap")):
             with self.subTest("a former density", ranks=ranks):
                 text = self.succeed(ranks, *job[:-1], "--start", "D0.npy")
                 self.assertIn(f"method {method}\n", text)
@@ -483,7 +484,7 @@ class Points(CommandTest):
             (0, "H.npy", [], 0), (2, "F.npy", ["--smearing", "fermi-dirac", "--width", "0.4"], 0.4), (7, "H.npy", [], 0),
         ]:  # fmt: skip
             with self.subTest(ranks=ranks):
-                job = ["purify", name, "--electrons", "2", "--weights", "1,2,4,2,1", *more]
+                job = ["purify", name, "--electrons", "2", "--point-weights", "1,2,4,2,1", *more]
                 report = json.loads(self.succeed(ranks, *job, "-o", "D.npy", "--eigenvalues", "e.npy", "--json"))
                 self.expect(report, "D.npy", h, weights / 10, 2, width)
                 np.testing.assert_allclose(self.load("e.npy"), np.linalg.eigvalsh(h), atol=1e-12)
@@ -505,10 +506,10 @@ class Points(CommandTest):
         self.save("one.npy", np.diag([-1.0, 1.0]))
         self.save("two.npy", np.diag([-1.0, 1.0, 2.0]))
         for options, text in [
-            (["H.npy", "--weights", "1,2"], "--weights: has 2 numbers, expected 3"),
+            (["H.npy", "--point-weights", "1,2"], "--point-weights: has 2 numbers, expected 3"),
             (["H.npy", "--spins", "2"], "there are 3 Hamiltonians, expected an even number"),
             (["H.npy", "--method", "tc2"], "has several matrices, takes eigenstates, but --method is tc2"),
-            (["one.npy", "--weights", "1"], "--weights is given, but one.npy is one Hamiltonian"),
+            (["one.npy", "--point-weights", "1"], "--point-weights is given, but one.npy is one Hamiltonian"),
             (["one.npy", "--points", "two.npy"], "two.npy is 3 x 3, expected 2 x 2"),
             (["H.npy", "--per-state", "2", "--spins", "2"], "--per-state is 2, but --spins is 2"),
             (["H.npy", "--electrons", "1"], "would be occupied in part"),

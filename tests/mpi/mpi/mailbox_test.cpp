@@ -74,17 +74,19 @@ TEST_F(Slot, never_gives_parts_of_records_that_threads_write_meanwhile) {
     });
   }
   std::vector<double> last(2);
-  for (int taken = 0, tried = 0; taken < 3'000 && tried < 20'000'000; ++tried) {
-    if (slot.take(seen, record) != MailboxSlot::Outcome::taken) continue;
+  for (int taken = 0; taken < 1'000;) {
+    if (slot.take(seen, record) != MailboxSlot::Outcome::taken) {
+      std::this_thread::yield();  // a writer may wait for a core
+      continue;
+    }
     ++taken;
-    ASSERT_TRUE(is_whole(record));
+    EXPECT_TRUE(is_whole(record));
     double& of_writer = last[static_cast<std::size_t>(record[0]) % 2];
-    ASSERT_GT(record[0], of_writer);  // each record once, the newer ones later
+    EXPECT_GT(record[0], of_writer);  // each record once, the newer ones later
     of_writer = record[0];
   }
   is_over = true;
   for (std::thread& each : writers) each.join();
-  EXPECT_GT(last[0] + last[1], 0);
 }
 
 /// All ranks on a node, each on one of its own, and two on the first one.
