@@ -230,10 +230,9 @@ void Checkpoints::read(const json& checkpoint) {
       resumed_at_ = std::ssize(state.shared.at("errors"));
       if (resumed_at_ >= most_iterations_) {
         throw ArgumentError(
-            fmt::format("--max-iterations: the limit of {} is reached already, as {} goes on after iteration {}; "
-                        "expected a larger one to "
-                        "go on",
-                        most_iterations_, path, resumed_at_));
+            fmt::format("{}: the limit of {} is reached already, as {} goes on after iteration {}; expected a larger "
+                        "one to go on",
+                        identity_.limit, most_iterations_, path, resumed_at_));
       }
       is_of_other_ranks_ = checkpoint.at("ranks") != context_.size();
       from_ = std::move(state);
@@ -302,7 +301,7 @@ bool Checkpoints::is_due(Index iterations) {
 void Checkpoints::end(iterate::End end, std::string& reason) {
   if (end == iterate::End::converged) return remove();
   if (end != iterate::End::limit || contents_.empty()) return;
-  reason += fmt::format("; --resume with a larger --max-iterations goes on from {}", settings_.checkpoint);
+  reason += fmt::format("; --resume with a larger {} goes on from {}", identity_.limit, settings_.checkpoint);
 }
 
 void Checkpoints::remove() {

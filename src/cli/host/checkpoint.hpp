@@ -35,6 +35,7 @@ class Checkpoints {
     std::vector<std::string> inputs;  // the files that it reads, empty names for none
     nlohmann::json settings;
     Index own_rows = 0;  // of this rank, in each vector of `by_rank`
+    std::string limit = "--max-iterations";
   };
 
   /// An old checkpoint that is not gone on from is removed.

@@ -5,6 +5,8 @@
 
 #include "plait/base/contract.hpp"
 
+#include "cli/host/node.hpp"
+
 namespace plait::cli {
 
 namespace {
@@ -234,6 +236,7 @@ Parsed parse_command_line(std::span<const JobRow> jobs, int argc, const char* co
 }
 
 int run_program(std::span<const JobRow> jobs, int argc, char** argv) {
+  let_threads_sleep(argv);
   make_standard_streams_safe();
   const Start start{argc, argv, launch_from_environment()};
   const Launch& launch = start.launch;

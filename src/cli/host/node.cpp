@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -75,6 +76,22 @@ NodeProcessors node_processors() {
   }
   processors.numa_nodes = std::max(1, processors.numa_nodes);
   return processors;
+}
+
+void let_threads_sleep(char** arguments) {
+  constexpr const char* variable = "GOMP_SPINCOUNT";
+  constexpr const char* some_microseconds = "1009";
+  if (const char* const count = std::getenv(variable)) {
+    if (std::string_view(count) == some_microseconds)
+      unsetenv(variable);  // programs that this one starts decide for themselves
+    return;
+  }
+  std::error_code failure;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", failure).string();
+  if (failure || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv(variable, some_microseconds, 1);
+  execv(program.c_str(), arguments);
+  unsetenv(variable);  // it goes on as it is
 }
 
 void share_cores(const mpi::Context& context) { omp_set_num_threads(context.topology().threads()); }

@@ -16,9 +16,10 @@ namespace plait::cli {
 namespace {
 
 // All that users set and plait reads. What launchers tell their ranks is not among them.
-constexpr std::array variables{"PLAIT_ISA",        "PLAIT_LOG",          "PLAIT_MACHINE",   "PLAIT_REPRODUCIBLE",
-                               "PLAIT_GEMM_FROM",  "PLAIT_CLUSTER_RATE", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                               "BLIS_NUM_THREADS", "MKL_NUM_THREADS"};
+constexpr std::array variables{
+    "PLAIT_ISA",          "PLAIT_LOG",       "PLAIT_MACHINE",   "PLAIT_REPRODUCIBLE", "PLAIT_GEMM_FROM",
+    "PLAIT_CLUSTER_RATE", "OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT",     "OPENBLAS_NUM_THREADS",
+    "BLIS_NUM_THREADS",   "MKL_NUM_THREADS"};
 
 /// What rank 0 finds of itself and of its node.
 class Info : public Job {

@@ -29,10 +29,10 @@ class KMeans : public Job {
 the mean of its points, until none moves. Means are made from exact sums, random numbers depend on the seed and the row:
 labels and centres have the same bits on any number of ranks.
 
-Methods: exact, as above; minibatch, where centres go towards a few points at a time, and come near the result in few
-epochs of all points; sgd, the same with one point at a time; asgd, where each rank does so with its own points, and
-ranks send each other their centres without waiting, so that those depend on the clock. Labels then belong to the
-centres as they are at the end.
+Methods: exact, as above; minibatch, where centres go towards a few points at a time, and come near a local minimum in
+few epochs of all points; sgd, the same with one point at a time; asgd, where each rank does so with its own points, and
+ranks send each other their centres without waiting, so that those depend on the clock. Labels then belong to the centres
+as they are at the end.
 
 Example:
   mpirun -n 4 plait kmeans X.npy -k 100 -o labels.npy --centres C.npy --report clusters.html)");

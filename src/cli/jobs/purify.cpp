@@ -302,8 +302,9 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
       throw ArgumentError(
           fmt::format("--point-weights: has {} numbers, expected {}, one for each k-point", weights.size(), of_spin));
     }
+    const double largest = std::ranges::max(weights);  // so that their sum does not overflow
     double sum = 0;
-    for (const double weight : weights) sum += weight;
+    for (double& weight : weights) sum += weight /= largest;
     for (double& weight : weights) weight /= sum;
     weights.resize(static_cast<std::size_t>(points));
     if (task_.spins == 2) std::copy_n(weights.begin(), of_spin, weights.begin() + of_spin);

@@ -173,7 +173,9 @@ Example:
                               {"l2", options_.l2},
                               {"reproducible", options_.reproducible},
                               {"held out", samples_.share_held_out()},
-                              {"seed", samples_.seed()}}});
+                              {"seed", samples_.seed()}},
+                             0,
+                             "--epochs"});
     resumed_at_ = checkpoints.resumed_at();
     learn::Training<T> training(samples, layers_, options_);
     options_ = training.options();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -9,6 +11,7 @@
 #include "plait/base/index.hpp"
 #include "plait/learn/quality.hpp"
 #include "plait/learn/samples.hpp"
+#include "plait/mpi/collectives.hpp"
 
 #include "cli/host/job.hpp"
 
@@ -84,11 +87,18 @@ void LabelledSamples::predict_as(Work& work, const learn::Samples<T>& samples, c
   auto result = work.allocated<Label>(
       mpi::agreed(work.context, [&] { return io::slab_layout(shape, StorageOrder::row_major, work.context.size()); }),
       predictions_);
+  const auto all = block(matrix);
+  const Index first = mpi::sum_below(work.context.comm(), all.rows);
   mpi::agreed(work.context, [&] {
-    const auto all = block(matrix);
     std::vector<double> said;
     Vector<Index> rows;
     for (Index i = 0; i < all.rows; ++i) {
+      const std::span<const T> row(all.data + i * all.leading_dimension, at(all.columns));
+      const auto wrong = std::ranges::find_if_not(row, [](T each) { return std::isfinite(each); });
+      if (wrong != row.end()) {
+        throw ArgumentError(fmt::format("{} has {} in row {}, column {} (counted from 0), expected finite numbers",
+                                        others_, *wrong, first + i, wrong - row.begin()));
+      }
       rows.push_back(i);
       if (rows.count() < samples.rows_at_once() && i + 1 < all.rows) continue;
       predict(all, rows, said);

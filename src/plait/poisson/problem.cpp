@@ -157,6 +157,11 @@ void expect_values(const mpi::Context& context, const Axes& axes, const BoxParti
   expect_all(
       "k", k, axes, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); },
       outside.side == Side::flux ? outside.points : std::vector<bool>());
+  constexpr double most = 1e100;  // of which products have squares
+  expect_all(
+      "k", k, axes, own, "a number from 1e-100 to 1e100",
+      [](T value) { return double{value} <= most && double{value} >= 1 / most; },
+      outside.side == Side::flux ? outside.points : std::vector<bool>());
   expect_all("f", f, axes, own, "a finite number", is_finite, outside.points);
   expect_all("start", start, axes, own, "a finite number", is_finite);
 }

@@ -398,6 +398,7 @@ class Poisson(CommandTest):
         g = f.copy()
         g[2, 5] = np.inf
         self.save("inf.npy", g)
+        self.save("huge.npy", np.full((4, 6), 1e170))
         self.save("wide.npy", np.ones((4, 7)))
         self.save("complex.npy", np.ones((4, 6), "c16"))
         self.save("empty.npy", np.ones((0, 6)))
@@ -410,6 +411,7 @@ class Poisson(CommandTest):
         for ranks, words, message in [
             (3, ("f.npy", "--coefficient", "negative.npy"), r"negative.npy: is -2 at \(3, 1\), expected a finite number above 0"),
             (5, ("f.npy", "--coefficient", "nan.npy"), r"nan.npy: is -?nan at \(3, 1\), expected a finite number above 0"),
+            (2, ("f.npy", "--coefficient", "huge.npy"), r"huge.npy: is 1e\+170 at \(0, 0\), expected a number from 1e-100 to 1e100"),
             (2, ("inf.npy",), r"inf.npy: is inf at \(2, 5\), expected a finite number"),
             (0, ("f.npy", "--coefficient", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (0, ("f.npy", "--start", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),

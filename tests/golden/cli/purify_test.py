@@ -489,6 +489,8 @@ class Points(CommandTest):
                 self.expect(report, "D.npy", h, weights / 10, 2, width)
                 np.testing.assert_allclose(self.load("e.npy"), np.linalg.eigvalsh(h), atol=1e-12)
         self.assertIn("5 Hamiltonians", self.succeed(3, *job, "--report", "R.html"))
+        huge = ["purify", "H.npy", "--electrons", "2", "--point-weights", "4e307,8e307,1.6e308,8e307,4e307"]  # their sum overflows
+        self.expect(json.loads(self.succeed(0, *huge, "-o", "D.npy", "--json")), "D.npy", h, weights / 10, 2, 0)
 
     def test_spins_in_several_files_fill_up_to_one_potential(self):
         up, down = prescribed(np.arange(7) - 3.0, 1), prescribed(np.arange(7) - 1.4, 2)

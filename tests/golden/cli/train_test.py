@@ -128,6 +128,10 @@ class Train(CommandTest):
         self.fail_with("the number of units of the last layer is 2, expected 1, which tells a number, or a softmax", *data, "dense 2")
         self.fail_with("the loss is no finite number in step ", *data, "dense 3 relu, dense 3 relu, dense 1", "--step", "1e60", "--method", "sgd")
         self.fail_with("--output: m.npy would be a file of another kind, expected a name that ends in .h5 or .hdf5", *data, "dense 3 softmax", "-o", "m.npy", status=2)
+        x[7, 1] = np.nan
+        self.save("nan.npy", x)
+        wrong = self.run_plait(2, "train", *data, "dense 3 softmax", "--epochs", "1", "--predict", "nan.npy", "--predictions", "p.npy")
+        self.assertIn("nan.npy has nan in row 7, column 1 (counted from 0), expected finite numbers", wrong.stderr)
         few = self.run_plait(3, "train", *data, "dense 3 softmax", "--batch", "2", "--predict", "X.npy", "--predictions", "p.npy")
         self.assertIn("the number of samples of a batch is 2, expected at least one for each of the 3 ranks", few.stderr)
         self.save("y.npy", labels - 1)
@@ -142,7 +146,7 @@ class Train(CommandTest):
         for words in (
             "network for X.npy: 60 samples of 2 columns\n  network   dense 6 relu, dense 3 softmax; 39 parameters\n",
             "\n  method    adam, step 0.001, batches of 60 samples, lambda 0.0001\n",
-            "\n  status    iteration limit: all of 10 epochs are over\n",
+            "\n  status    iteration limit: as wanted, all of 10 epochs are done\n",
             "\n  accuracy  ",
         ):
             self.assertIn(words, text)

@@ -203,6 +203,7 @@ std::vector<Index> lay_out(const std::string& path, hid_t made, const std::vecto
     H5Pset_layout(properties.id(), H5D_CONTIGUOUS);
     H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY);
     H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER);  // every element is about to be written
+    H5Pset_obj_track_times(properties.id(), 0);              // so that files of the same numbers have the same bytes
     const auto type = hdf5_written_type(dtype);
     auto matrix =
         opened(H5Dcreate2(made, data_set.c_str(), type.id(), space.id(), links.id(), properties.id(), H5P_DEFAULT),
