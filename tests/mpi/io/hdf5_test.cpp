@@ -126,7 +126,8 @@ TEST(Hdf5, AGroupOfArraysIsWrittenAndReplacedWhole) {
   EXPECT_EQ(header, (Hdf5Header{"/some/group/0", DType::f64, {3, 2}, {2, {3, 2}}}));
   const auto found = read_hdf5<double>(context, scratch / "M.h5", header);
   found.for_each_element([&](Index i, Index j, double each) { EXPECT_EQ(each, 2 * i + j + 1); });
-  EXPECT_EQ(read_hdf5_header(context, {scratch / "M.h5", "/some/group/list"}, io::columns).shape, (layout::Shape{6, 1}));
+  EXPECT_EQ(read_hdf5_header(context, {scratch / "M.h5", "/some/group/list"}, io::columns).shape,
+            (layout::Shape{6, 1}));
   const auto lost = text_thrown_alike<FileError>(
       context, [&] { write_hdf5_group(context, scratch / "M.h5", "/other", {{"list", {1, {6}}, numbers}}); });
   EXPECT_THAT(lost, StartsWith((scratch / "M.h5") + ": holds /some, which would be lost"));

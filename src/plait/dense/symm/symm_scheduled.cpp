@@ -49,10 +49,10 @@ void SymmScheduled::prepare(Powers powers) { schedules_[index_of(powers)]->prepa
 void SymmScheduled::run(const SymmOperands& operands, Powers powers) {
   const layout::Shape home = home_shape(context_->rank());
   const auto size = static_cast<std::size_t>(bytes(home.rows * home.columns));
-  const std::array bindings{
-      schedule::Binding::input({operands.d, size}), schedule::Binding::output({operands.d2, size}),
-      schedule::Binding::output({operands.d3, powers == Powers::square_and_cube ? size : 0}),
-      schedule::Binding::output(workspace_.bytes())};
+  const std::array bindings{schedule::Binding::input({operands.d, size}),
+                            schedule::Binding::output({operands.d2, size}),
+                            schedule::Binding::output({operands.d3, powers == Powers::square_and_cube ? size : 0}),
+                            schedule::Binding::output(workspace_.bytes())};
   schedule::Schedule& its_schedule = *schedules_[index_of(powers)];
   its_schedule.start(bindings);
   its_schedule.wait();
