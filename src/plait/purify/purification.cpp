@@ -339,7 +339,7 @@ void Purification<T>::take(const Polynomial& step, bool has_cube) {
   // have for symmetry; where c4 is small, that would magnify rounding errors.
   PLAIT_ASSERT(step[0] == 0 && step[1] == 0, "a polynomial of order 4 begins with x²");
   if (std::abs(fourth) < 0.5) {
-    blend<T>(step[2], {{step[3], &x_}, {fourth, &x2_}}, *x3_);
+    mpi::agreed(products_.context(), [&] { blend<T>(step[2], {{step[3], &x_}, {fourth, &x2_}}, *x3_); });
     products_.multiply(x2_, *x3_, x_);
     // It is Hermitian to rounding only, and products that rely on it would magnify that in each step of a small gap.
     take_adjoint(products_.context(), x_, *x3_);
