@@ -10,7 +10,7 @@
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/purify/allocate.hpp"
-#include "plait/purify/lines.hpp"
+#include "plait/purify/diagonal.hpp"
 #include "plait/simd/exact/exact_sum.hpp"
 
 namespace plait::purify {
@@ -127,12 +127,10 @@ Measures measure(mpi::Context& context, const Matrix<T>& x, const Matrix<T>& x2,
     sums[4].add(fourth);
     sums[5].add(energy);
   });
-  mpi::agreed(context, [&] {
-    for_each_diagonal(x.layout(), x.rank(), [&](std::size_t t, Index row, Index column, Index) {
-      const double value = std::real(x.const_tiles()[t](row, column));
-      sums[0].add(value);
-      sums[1].add(value - std::real(x2.const_tiles()[t](row, column)));
-    });
+  for_each_diagonal(x.layout(), x.rank(), [&](std::size_t t, Index row, Index column, Index) {
+    const double value = std::real(x.const_tiles()[t](row, column));
+    sums[0].add(value);
+    sums[1].add(value - std::real(x2.const_tiles()[t](row, column)));
   });
   const auto all = summed(context, sums);
   return {all[0], all[1], std::sqrt(all[2]), all[3], all[4], all[5]};
@@ -154,10 +152,8 @@ double inner_product(mpi::Context& context, const Matrix<T>& a, const Matrix<T>&
 template <class T>
 double trace(mpi::Context& context, const Matrix<T>& a) {
   std::array<ExactSum, 1> sum;
-  mpi::agreed(context, [&] {
-    for_each_diagonal(a.layout(), a.rank(), [&](std::size_t t, Index row, Index column, Index) {
-      sum[0].add(std::real(a.const_tiles()[t](row, column)));
-    });
+  for_each_diagonal(a.layout(), a.rank(), [&](std::size_t t, Index row, Index column, Index) {
+    sum[0].add(std::real(a.const_tiles()[t](row, column)));
   });
   return summed(context, sum)[0];
 }

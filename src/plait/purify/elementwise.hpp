@@ -17,7 +17,7 @@ struct Term {
   const Matrix<T>* matrix = nullptr;
 };
 
-/// out ← identity·I + Σ terms. `out` may be one of the terms. Local; without an identity it takes no memory.
+/// out ← identity·I + Σ terms. `out` may be one of the terms. Local; takes no memory.
 /// \pre  all matrices have the same layout
 template <class T>
 void blend(double identity, std::span<const Term<T>> terms, Matrix<T>& out);

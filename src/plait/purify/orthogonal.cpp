@@ -23,7 +23,7 @@ constexpr double most_error = 1e-5;
 
 template <class T>
 double distance_from_identity(mpi::Context& context, const Matrix<T>& a, Matrix<T>& scratch) {
-  mpi::agreed(context, [&] { blend<T>(-1, {{1, &a}}, scratch); });
+  blend<T>(-1, {{1, &a}}, scratch);
   return std::sqrt(inner_product(context, scratch, scratch));
 }
 
@@ -46,7 +46,7 @@ InverseRoot inverse_root(Products<T>& products, Matrix<T>& s, Matrix<T>& z) {
   const double bound = std::min(ends.high + ends.coupling, gershgorin(context, s).high) * (1 + 1e-12);
   if (ends.low < least_eigenvalue * bound) throw refused("is singular to rounding");
   blend<T>(0, {{1 / bound, &s}}, s);  // Y
-  mpi::agreed(context, [&] { blend<T>(1, {}, z); });
+  blend<T>(1, {}, z);
   auto t = allocate<T>(context, products.layout());
   auto scratch = allocate<T>(context, products.layout());
   InverseRoot result;
@@ -62,7 +62,7 @@ InverseRoot inverse_root(Products<T>& products, Matrix<T>& s, Matrix<T>& z) {
       throw refused("has no inverse square root that the iteration finds");
     }
     before = result.error;
-    mpi::agreed(context, [&] { blend<T>(1.5, {{-0.5, &t}}, t); });
+    blend<T>(1.5, {{-0.5, &t}}, t);
     products.multiply(s, t, scratch);
     std::swap(s, scratch);
     products.multiply(t, z, scratch);

@@ -94,7 +94,7 @@ void Purification<T>::begin() {
   const Index states = h_.layout().shape().rows;
   const Problem& problem = state_.problem;
   if (problem.occupied == 0 || problem.occupied == states) {  // nothing to find out
-    mpi::agreed(products_.context(), [&] { blend<T>(problem.occupied == 0 ? 0 : 1, {}, x_); });
+    blend<T>(problem.occupied == 0 ? 0 : 1, {}, x_);
     state_.shift = problem.occupied == 0 ? 0 : 1;
     return;
   }
@@ -108,7 +108,7 @@ void Purification<T>::begin() {
                                               problem.chemical_potential.value_or(0));
   state_.shift = start.shift;
   state_.slope = start.slope;
-  mpi::agreed(products_.context(), [&] { blend<T>(start.shift, {{start.slope, &h_}}, x_); });
+  blend<T>(start.shift, {{start.slope, &h_}}, x_);
 }
 
 // In the iterate, of the states in `frontier_bounds`; all others are closer to 0 and 1.
@@ -332,14 +332,14 @@ void Purification<T>::take(const Polynomial& step, bool has_cube) {
   if (fourth == 0) {
     if (step[3] != 0 && !has_cube) products_.multiply(x_, x2_, *x3_);
     const std::array<Term<T>, 3> terms{{{step[1], &x_}, {step[2], &x2_}, {step[3], x3_ ? &*x3_ : nullptr}}};
-    mpi::agreed(products_.context(), [&] { blend<T>(step[0], std::span(terms).first(x3_ ? 3 : 2), x_); });
+    blend<T>(step[0], std::span(terms).first(x3_ ? 3 : 2), x_);
     return;
   }
   // c2 X² + c3 X³ + c4 X⁴ is one product beyond X². As a square, c4 (X² + kX)² + (c2 - c4 k²) X², it takes what squares
   // have for symmetry; where c4 is small, that would magnify rounding errors.
   PLAIT_ASSERT(step[0] == 0 && step[1] == 0, "a polynomial of order 4 begins with x²");
   if (std::abs(fourth) < 0.5) {
-    mpi::agreed(products_.context(), [&] { blend<T>(step[2], {{step[3], &x_}, {fourth, &x2_}}, *x3_); });
+    blend<T>(step[2], {{step[3], &x_}, {fourth, &x2_}}, *x3_);
     products_.multiply(x2_, *x3_, x_);
     // It is Hermitian to rounding only, and products that rely on it would magnify that in each step of a small gap.
     take_adjoint(products_.context(), x_, *x3_);
