@@ -142,8 +142,8 @@ auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
     last_true_error_ = error;
     return Verdict::begins_again;
   } else {
-    return fail(fmt::format("{} stays at {:.3g}, which is what rounding leaves; the tolerance is {:.3g}", norm(), error,
-                            limits_.tolerance));
+    return fail(fmt::format("{} stays at {:.3g}, which is what rounding leaves{}; the tolerance is {:.3g}", norm(),
+                            error, more_about_rounding_, limits_.tolerance));
   }
   return Verdict::is_over;
 }
@@ -272,6 +272,8 @@ PipelinedConjugateGradient<T>::PipelinedConjugateGradient(mpi::Context& context,
                                                           std::span<T> x, const Options& options,
                                                           std::span<const T> weights)
     : Base(context, std::move(a), b, x, options, weights) {
+  this->more_about_rounding_ =
+      " of recurrences over an iteration, where conjugate gradients that are not pipelined go on";
   for (std::vector<T>* vector : {&w_, &n_, &z_, &s_, &p_}) *vector = agreed_vector<T>(context, b.size());
 }
 

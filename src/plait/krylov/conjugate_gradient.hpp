@@ -74,6 +74,7 @@ class ConjugateGradientBase {
   Dots dots_;
   double norm_squared_ = 0;  // of D⁻¹ b
   bool has_begun_ = false;
+  std::string_view more_about_rounding_ = "";  // for the reason of an end by it
 
  private:
   [[nodiscard]] double relative(double residual_squared) const;

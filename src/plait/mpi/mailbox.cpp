@@ -110,7 +110,9 @@ bool Mailbox::put(int to, Index slot, std::span<const double> record) {
 bool Mailbox::take(Index slot, std::span<double> record) {
   PLAIT_ASSERT(static_cast<Index>(record.size()) == numbers_, "a record has its length");
   constexpr int most = 64;  // of what there is to do, which others may add to all the time
-  for (int i = 0; has_messages_ && i < most && receive();) ++i;
+  for (int i = 0; has_messages_ && i < most; ++i) {
+    if (!receive()) break;
+  }
   const auto outcome = slot_of(context_.rank(), slot).take(seen_[slot], record);
   counts_.taken += outcome == MailboxSlot::Outcome::taken ? 1 : 0;
   counts_.torn += outcome == MailboxSlot::Outcome::torn ? 1 : 0;

@@ -84,7 +84,7 @@ void Equation<T>::set_coefficient(std::span<const T> k, const Outside& outside) 
   };
   level_.set_coefficient(to_level(values), has_outside ? to_level(inside) : Values<T>(), is_given);
   constexpr double much = 10;
-  if (extremes_[1] > much * extremes_[0]) level_.weigh_residuals();
+  if (extremes_[1] > much * extremes_[0]) mpi::agreed(context_, [&] { level_.weigh_residuals(); });
 }
 
 template <class T>
@@ -255,8 +255,12 @@ template <class T>
 std::array<double, 4> Equation<T>::squares(Values<T>& u) {
   level_.exchange(u);
   const Index n = level_.row_length();
-  std::vector<T> r = mpi::agreed(context_, [&] { return std::vector<T>(at(n + most_lanes)); });
-  std::vector<double> products = mpi::agreed(context_, [&] { return std::vector<double>(at(n)); });
+  std::vector<T> r;
+  std::vector<double> products;
+  mpi::agreed(context_, [&] {
+    r.resize(at(n + most_lanes));
+    products.resize(at(n));
+  });
   std::array<simd::ExactSum, 4> squares;
   const auto add = [&](simd::ExactSum& sum, std::span<const T> values) {
     std::ranges::transform(values, products.begin(),

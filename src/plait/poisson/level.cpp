@@ -161,11 +161,17 @@ const Values<T>& Level<T>::inverse_diagonal() {
 }
 
 template <class T>
+void Level<T>::weigh_residuals() {
+  static_cast<void>(inverse_diagonal());
+  weighted_.resize(at(row_length()));
+  weighs_ = true;
+}
+
+template <class T>
 std::span<const T> Level<T>::weighted(const T* row, Index offset) {
   const auto length = at(row_length());
   if (!weighs_) return {row, length};
-  weighted_.resize(length);
-  std::transform(row, row + length, inverse_diagonal().begin() + offset, weighted_.begin(), std::multiplies<>());
+  std::transform(row, row + length, inverse_diagonal_.begin() + offset, weighted_.begin(), std::multiplies<>());
   return weighted_;
 }
 

@@ -70,7 +70,7 @@ class Level {
   /// From now on the size of residuals is that of D⁻¹ (b - A u), D the diagonal: how far u is off from what neighbours
   /// say.
   /// \pre  k is given
-  void weigh_residuals() noexcept { weighs_ = true; }
+  void weigh_residuals();
   [[nodiscard]] bool weighs() const noexcept { return weighs_; }
   /// What a row of this rank, as a residual, counts with in its size; until the next call.
   [[nodiscard]] std::span<const T> weighted(const T* row, Index offset);

@@ -254,6 +254,8 @@ class Partition(CommandTest):
             self.save("w.npy", np.where(np.arange(96) < 20, 3, 1))
             self.succeed(ranks, "repartition", "m.msh", "--from", "p.npy", "--weights", "w.npy", "-o", "q.npy", "--vtu", "q.vtu")
             np.testing.assert_array_equal(read_vtu(self.folder / "q.vtu")["part"], np.load(self.folder / "q.npy"))
+        (self.folder / "m.msh").write_text("garbage")
+        self.assertIn('m.msh:1: expected $MeshFormat, found "garbage"', self.run_plait(2, "partition", "m.msh", "-k", "2", "-o", "p.npy").stderr)
 
     def test_without_a_mesh_points_have_the_parts_in_a_vtk_file(self):
         self.write("g.graph", grid(4, 4))

@@ -16,6 +16,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
+#include "mpi/learn/samples.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -33,11 +34,6 @@ using ::testing::ThrowsMessage;
 
 static_assert(iterate::Solver<Solver<double>> && iterate::Solver<Solver<float>>);
 
-struct Data {
-  Index rows, columns;
-  std::vector<double> x, y;
-};
-
 /// Numbers with all their digits, whose columns differ in mean and unit; targets from 0 to classes - 1.
 Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
   Data data{rows, columns, {}, {}};
@@ -53,24 +49,6 @@ Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
   }
   for (Index k = 0; k < classes; ++k) data.y[static_cast<std::size_t>(k)] = static_cast<double>(k);
   return data;
-}
-
-/// This rank's rows, evenly, raggedly or all on the last rank.
-enum class Split { even, ragged, last };
-struct Part {
-  simd::RowBlock<const double> rows;
-  std::span<const double> targets;
-};
-Part part(const Data& data, Split split) {
-  const auto begin_of = [&](int of) {
-    if (of == ranks()) return data.rows;
-    if (split == Split::last) return Index{0};
-    return split == Split::even ? data.rows * of / ranks() : data.rows * of * of / (ranks() * ranks()) / 2;
-  };
-  const Index begin = begin_of(rank());
-  const Index count = begin_of(rank() + 1) - begin;
-  return {{data.x.data() + begin * data.columns, count, data.columns, data.columns},
-          std::span(data.y).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count))};
 }
 
 struct Case {

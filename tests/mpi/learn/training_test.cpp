@@ -16,6 +16,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
+#include "mpi/learn/samples.hpp"
 #include "support/ranks.hpp"
 
 namespace plait::test {
@@ -216,10 +217,6 @@ TEST(Shuffle, is_an_order_of_all_with_its_inverse) {
   }
 }
 
-struct Data {
-  Index rows, columns;
-  std::vector<double> x, y;
-};
 Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
   Data data{rows, columns, {}, {}};
   for (Index i = 0; i < rows; ++i) {
@@ -233,28 +230,9 @@ Data data_of(Index rows, Index columns, Index classes, std::uint64_t seed = 3) {
   return data;
 }
 
-struct Own {
-  simd::RowBlock<const double> rows;
-  std::span<const double> targets;
-};
-Own whole(const Data& data) { return {{data.x.data(), data.rows, data.columns, data.columns}, data.y}; }
-/// Evenly, raggedly or all on the last rank.
-enum class Share { even, ragged, last };
-Own share_of(const Data& data, Share share) {
-  const auto begin_of = [&](int of) {
-    if (of == ranks()) return data.rows;
-    if (share == Share::last) return Index{0};
-    return share == Share::even ? data.rows * of / ranks() : data.rows * of * of / (ranks() * ranks()) / 2;
-  };
-  const Index begin = begin_of(rank());
-  const Index count = begin_of(rank() + 1) - begin;
-  return {{data.x.data() + begin * data.columns, count, data.columns, data.columns},
-          std::span(data.y).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count))};
-}
-
 class LearnNetwork : public ::testing::Test {
  protected:
-  std::vector<Parameters> train(mpi::Context& context, const Own& own, const Case& its,
+  std::vector<Parameters> train(mpi::Context& context, const Part& own, const Case& its,
                                 const TrainingOptions& options) {
     const auto layers = parse_layers(its.layers, its.input);
     const Model model = layers.back().activation == Activation::softmax ? Model::logistic : Model::linear;
@@ -272,7 +250,7 @@ class LearnNetwork : public ::testing::Test {
 
 TEST_F(LearnNetwork, batches_are_the_same_whoever_has_which_sample) {
   const Data data = data_of(61, 3, 2);
-  const auto all_of = [&](mpi::Context& context, const Own& own, Index grain) {
+  const auto all_of = [&](mpi::Context& context, const Part& own, Index grain) {
     const Samples<double> samples(context, own.rows, own.targets, Model::logistic, {0.1, 4});
     learn::Batches<double> batches(samples, 14, grain, 9);
     std::vector<std::vector<double>> found;
@@ -299,8 +277,8 @@ TEST_F(LearnNetwork, batches_are_the_same_whoever_has_which_sample) {
     return found;
   };
   const auto expected = all_of(alone_, whole(data), 1);
-  for (const Share share : {Share::even, Share::ragged, Share::last}) {
-    for (const Index grain : {1, 4, 100}) EXPECT_EQ(all_of(context_, share_of(data, share), grain), expected);
+  for (const Split split : {Split::even, Split::ragged, Split::last}) {
+    for (const Index grain : {1, 4, 100}) EXPECT_EQ(all_of(context_, part(data, split), grain), expected);
   }
 }
 
@@ -315,8 +293,8 @@ TEST_F(LearnNetwork,
             .optimizer = optimizer, .batch = 37, .epochs = 2, .seed = 5, .reproducible = reproducible};
         const auto expected = train(alone_, whole(data), its, options);
         const auto losses = losses_;
-        for (const Share share : {Share::even, Share::ragged, Share::last}) {
-          const auto found = train(context_, share_of(data, share), its, options);
+        for (const Split split : {Split::even, Split::ragged, Split::last}) {
+          const auto found = train(context_, part(data, split), its, options);
           if (reproducible) {
             EXPECT_EQ(found, expected) << its.layers << ", " << name(optimizer);
             EXPECT_EQ(losses_, losses);
@@ -364,7 +342,7 @@ TEST_F(LearnNetwork, goes_on_from_a_checkpoint_with_the_same_bits) {
   const Case its{"dense 5 relu, dense 3 softmax", {1, 1, 4}};
   const Data data = data_of(200, 4, 3);
   const auto layers = parse_layers(its.layers, its.input);
-  const auto own = share_of(data, Share::even);
+  const auto own = part(data, Split::even);
   const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
   for (const Optimizer optimizer : {Optimizer::sgd, Optimizer::momentum, Optimizer::adam, Optimizer::lars}) {
     const TrainingOptions options{.optimizer = optimizer, .batch = 32, .epochs = 5};
@@ -400,7 +378,7 @@ TEST_F(LearnNetwork, finds_classes_that_no_line_parts_and_a_curve) {
   for (const auto& [data, text] :
        {std::pair{rings, "dense 16 tanh, dense 2 softmax"}, std::pair{curve, "dense 24 tanh, dense 1"}}) {
     const auto layers = parse_layers(text, {1, 1, data.columns});
-    const auto own = share_of(data, Share::ragged);
+    const auto own = part(data, Split::ragged);
     const Samples<double> samples(context_, own.rows, own.targets, data.columns == 2 ? Model::logistic : Model::linear,
                                   {0.25, 1});
     Training<double> training(samples, layers, {.step = 0.05, .l2 = 0, .batch = 64, .epochs = 40});
@@ -413,7 +391,7 @@ TEST_F(LearnNetwork, finds_classes_that_no_line_parts_and_a_curve) {
 
 TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
   const Data data = data_of(40, 4, 3);
-  const auto own = share_of(data, Share::even);
+  const auto own = part(data, Split::even);
   const Samples<double> samples(context_, own.rows, own.targets, Model::logistic);
   const auto expect = [&](const char* text, const TrainingOptions& options, const std::string& words,
                           Index columns = 4) {
@@ -439,7 +417,7 @@ TEST_F(LearnNetwork, refuses_what_does_not_fit_together_on_all_ranks) {
 
 TEST_F(LearnNetwork, tells_the_layer_and_the_step_where_numbers_leave_their_range) {
   const Data data = data_of(80, 4, 3);
-  const auto own = share_of(data, Share::even);
+  const auto own = part(data, Split::even);
   const Samples<double> samples(context_, own.rows, own.targets, Model::linear);
   for (const bool reproducible : {false, true}) {
     Training<double> training(samples, parse_layers("dense 8 relu, dense 8 relu, dense 1", {1, 1, 4}),

@@ -15,6 +15,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/io/byte_order.hpp"
+#include "plait/io/byte_reader.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/text/text_number.hpp"
 
@@ -28,10 +29,9 @@ using graph::Vertex;
 /// Words of a text with binary numbers between them, in turn.
 class GmshWords {
  public:
-  explicit GmshWords(const std::string& path)
-      : file_(File::open_to_read(path)), path_(path), buffer_(static_cast<std::size_t>(Index{1} << 16)) {}
+  explicit GmshWords(const std::string& path) : bytes_(path), path_(path) {}
 
-  [[nodiscard]] Index bytes() const { return file_.size(); }
+  [[nodiscard]] Index bytes() const { return bytes_.file().size(); }
   void be_binary(Index bytes_of_count) {
     is_binary_ = true;
     bytes_of_count_ = bytes_of_count;
@@ -93,30 +93,22 @@ class GmshWords {
   [[nodiscard]] std::int32_t one() { return binary<std::int32_t>("the number 1"); }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw FileError(is_binary_ ? fmt::format("{}: in byte {}: {}", path_, offset_ + at_, what)
+    throw FileError(is_binary_ ? fmt::format("{}: in byte {}: {}", path_, bytes_.position(), what)
                                : fmt::format("{}:{}: {}", path_, line_, what));
   }
   [[noreturn]] void fail_whole(const std::string& what) const { throw FileError(fmt::format("{}: {}", path_, what)); }
 
  private:
-  static constexpr int end_of_file = -1;
+  static constexpr int end_of_file = ByteReader::end_of_file;
   static constexpr std::size_t longest_word = 400;
 
   [[nodiscard]] static bool is_space(int c) { return c == '\n' || is_blank(static_cast<char>(c)); }
 
-  [[nodiscard]] int peek() {
-    if (at_ == filled_) {
-      offset_ += filled_;
-      at_ = 0;
-      filled_ = file_.read_at(offset_, std::as_writable_bytes(std::span(buffer_)));
-      if (filled_ == 0) return end_of_file;
-    }
-    return static_cast<unsigned char>(buffer_[at(at_)]);
-  }
+  [[nodiscard]] int peek() { return bytes_.peek(); }
   int get() {
     const int c = peek();
     if (c == end_of_file) return c;
-    ++at_;
+    bytes_.take();
     line_ += c == '\n' ? 1 : 0;
     return c;
   }
@@ -146,12 +138,8 @@ class GmshWords {
     return number;
   }
 
-  File file_;
+  ByteReader bytes_;
   std::string path_;
-  std::vector<char> buffer_;
-  Index offset_ = 0;
-  Index at_ = 0;
-  Index filled_ = 0;
   Index line_ = 1;
   bool is_binary_ = false;
   bool swaps_ = false;
@@ -333,7 +321,7 @@ class GmshReader {
 
 bool is_gmsh_file(const std::string& path) {
   std::array<std::byte, 1> first{};
-  return File::open_to_read(path).read_at(0, first) == 1 && first[0] == std::byte{'$'};
+  return path.ends_with(".msh") || (File::open_to_read(path).read_at(0, first) == 1 && first[0] == std::byte{'$'});
 }
 
 graph::Mesh read_gmsh(const std::string& path) { return GmshReader(path).read(); }

@@ -6,7 +6,7 @@
 
 namespace plait::io {
 
-/// Whether a file begins as gmsh's do: with "$".
+/// Whether a file is one of gmsh's by its name, which ends in .msh, or begins as these do: with "$".
 /// \throws FileError  it can't be read
 [[nodiscard]] bool is_gmsh_file(const std::string& path);
 

@@ -11,6 +11,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/matrix_view.hpp"
+#include "plait/io/byte_reader.hpp"
 #include "plait/io/file.hpp"
 #include "plait/io/hdf5/hdf5.hpp"
 #include "plait/io/matrix_market/matrix_market.hpp"
@@ -26,14 +27,12 @@ namespace {
 class Numbers {
  public:
   /// \throws FileError  it is no text
-  Numbers(const std::string& path, std::string_view expected)
-      : file_(File::open_to_read(path)), path_(path), buffer_(static_cast<std::size_t>(Index{1} << 20)) {
-    static_cast<void>(peek());
-    const std::string_view start(buffer_.data(), static_cast<std::size_t>(std::min<Index>(filled_, 64)));
+  Numbers(const std::string& path, std::string_view expected) : bytes_(path), path_(path) {
+    const std::string_view start = bytes_.fetched().substr(0, 64);
     const auto refuse = [&](std::string_view kind) { fail_whole(fmt::format("is {}; expected {}", kind, expected)); };
     if (start.starts_with(npy_magic)) refuse("a NumPy .npy file");
     if (start.starts_with("PK\x03\x04")) refuse("an archive, as NumPy's .npz are");
-    if (find_hdf5(file_)) refuse("an HDF5 file");
+    if (find_hdf5(bytes_.file())) refuse("an HDF5 file");
     const auto is_text = [](char c) { return static_cast<unsigned char>(c) >= ' ' || is_blank(c) || c == '\n'; };
     const auto bad = std::ranges::find_if_not(start, is_text);
     if (bad != start.end()) {
@@ -47,8 +46,8 @@ class Numbers {
   [[nodiscard]] bool next_line() {
     for (;;) {
       if (line_ > 0) {  // the rest of the last one
-        while (peek() != '\n' && peek() != end_of_file) ++at_;
-        if (peek() == '\n') ++at_;
+        while (peek() != '\n' && peek() != end_of_file) bytes_.take();
+        if (peek() == '\n') bytes_.take();
       }
       ++line_;
       if (peek() == end_of_file) return false;
@@ -64,11 +63,11 @@ class Numbers {
     if (c == '\n' || c == end_of_file) return std::nullopt;
     std::string word;
     const bool is_negative = c == '-';
-    if (is_negative || c == '+') word += static_cast<char>(std::exchange(c, (++at_, peek())));
+    if (is_negative || c == '+') word += static_cast<char>(std::exchange(c, (bytes_.take(), peek())));
     Index number = 0;
     bool fits = true;
     const std::size_t sign = word.size();
-    for (; c != '\n' && c != end_of_file && !is_blank(static_cast<char>(c)); ++at_, c = peek()) {
+    for (; c != '\n' && c != end_of_file && !is_blank(static_cast<char>(c)); bytes_.take(), c = peek()) {
       if (word.size() < 40) word += static_cast<char>(c);
       if (c < '0' || c > '9') fail_on(word, sign);
       fits = fits && number <= (std::numeric_limits<Index>::max() - (c - '0')) / 10;
@@ -92,34 +91,22 @@ class Numbers {
   [[noreturn]] void fail_whole(const std::string& what) const { throw FileError(fmt::format("{}: {}", path_, what)); }
 
  private:
-  static constexpr int end_of_file = -1;
+  static constexpr int end_of_file = ByteReader::end_of_file;
 
   [[nodiscard]] static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-  [[nodiscard]] int peek() {
-    if (at_ == filled_) {
-      offset_ += filled_;
-      at_ = 0;
-      filled_ = file_.read_at(offset_, std::as_writable_bytes(std::span(buffer_)));
-      if (filled_ == 0) return end_of_file;
-    }
-    return static_cast<unsigned char>(buffer_[static_cast<std::size_t>(at_)]);
-  }
+  [[nodiscard]] int peek() { return bytes_.peek(); }
 
   void skip_blanks() {
-    while (peek() == ' ' || peek() == '\t' || peek() == '\r') ++at_;
+    while (peek() == ' ' || peek() == '\t' || peek() == '\r') bytes_.take();
   }
 
   [[noreturn]] void fail_on(const std::string& word, std::size_t sign) const {
     fail(fmt::format("expected a whole number, found \"{}{}\"", word, word.size() == sign ? "" : "..."));
   }
 
-  File file_;
+  ByteReader bytes_;
   std::string path_;
-  std::vector<char> buffer_;
-  Index offset_ = 0;
-  Index at_ = 0;
-  Index filled_ = 0;
   Index line_ = 0;
 };
 
