@@ -99,6 +99,7 @@ Example:
   std::vector<Index> prepare(Work& work) override {
     phases_ = samples_.prepare(work);
     options_.seed = samples_.seed();
+    std::string fault;  // the same on all ranks
     mpi::agreed(work.context, [&] {
       const Index columns = samples_.file().shape.columns;
       const learn::Volume input = image_.value_or(learn::Volume{1, 1, columns});
@@ -109,10 +110,11 @@ Example:
       try {
         layers_ = learn::parse_layers(net_, input);
       } catch (const ArgumentError& error) {
-        throw ArgumentError(fmt::format("--net: {}", error.what()));
+        fault = fmt::format("--net: {}", error.what());
       }
       if (!output_.empty() && work.context.rank() == 0) io::expect_replaceable_hdf5({output_, group_ + "/"});
     });
+    if (!fault.empty()) throw UsageError(fault);
     return phases_;
   }
 
@@ -142,7 +144,8 @@ Example:
     report.fact("seed", samples_.seed());
     report.iterations(state_, iterate_seconds_, resumed_at_);
     report.fact("losses", losses_);
-    report.line("loss", report.fact_in_row("loss", "loss of the last epoch", losses_.back(), "{:.6g}"));
+    report.line("loss", report.fact_in_row("loss", "loss of the last epoch, without the term of lambda", losses_.back(),
+                                           "{:.6g}"));
     samples_.report(report, quality_, tells_numbers());
     report.fact("output", output_json(output_));
     report.fact_or_null("report", settings.page);
@@ -153,7 +156,8 @@ Example:
     report.page_head(samples_.input(),
                      fmt::format("{} on {}", svg::escaped(to_string(layers_)), counted(work.context.size(), "rank")));
     samples_.draw(report, quality_, tells_numbers());
-    report.figure(objective_figure("loss", losses_, "The mean loss of the samples in each epoch."));
+    report.figure(
+        objective_figure("loss", losses_, "The mean loss of the samples in each epoch, without the term of lambda."));
   }
 
  private:

@@ -120,8 +120,8 @@ class Train(CommandTest):
         self.save("X.npy", x)
         self.save("y.npy", labels)
         data = ("X.npy", "--labels", "y.npy", "--net")
-        self.fail_with("--net: layer 2, 'dense x': 'x' is no size, expected whole numbers above 0", *data, "dense 3, dense x")
-        self.fail_with("--net: layer 1, 'conv 3x3x4': it looks at 3x3 places of an image of 1x1x2", *data, "conv 3x3x4, dense 3 softmax")
+        self.fail_with("--net: layer 2, 'dense x': 'x' is no size, expected whole numbers above 0", *data, "dense 3, dense x", status=2)
+        self.fail_with("--net: layer 1, 'conv 3x3x4': it looks at 3x3 places of an image of 1x1x2", *data, "conv 3x3x4, dense 3 softmax", status=2)
         self.fail_with("--image: 3x3x1 has 9 numbers, expected 2, as X.npy has so many columns", *data, "dense 3 softmax", "--image", "3x3")
         self.fail_with("--image: '3' is no size of an image, expected one such as 28x28 or 32x32x3", *data, "dense 3 softmax", "--image", "3", status=2)
         self.fail_with("the labels have 2 in row ", *data, "dense 2 softmax")
@@ -134,6 +134,8 @@ class Train(CommandTest):
         self.assertIn("nan.npy has nan in row 7, column 1 (counted from 0), expected finite numbers", wrong.stderr)
         few = self.run_plait(3, "train", *data, "dense 3 softmax", "--batch", "2", "--predict", "X.npy", "--predictions", "p.npy")
         self.assertIn("the number of samples of a batch is 2, expected at least one for each of the 3 ranks", few.stderr)
+        self.save("y.npy", labels * 1e300)
+        self.fail_with("the labels have 2e+300 in row 0 (counted from 0), expected whole numbers", *data, "dense 3 softmax")
         self.save("y.npy", labels - 1)
         self.fail_with("the labels have -1 in row ", *data, "dense 3 softmax")
         self.fail_with("(counted from 0), expected classes from 0 to 2, one for each unit of the last layer", *data, "dense 3 softmax")
@@ -146,12 +148,12 @@ class Train(CommandTest):
         for words in (
             "network for X.npy: 60 samples of 2 columns\n  network   dense 6 relu, dense 3 softmax; 39 parameters\n",
             "\n  method    adam, step 0.001, batches of 60 samples, lambda 0.0001\n",
-            "\n  status    iteration limit: as wanted, all of 10 epochs are done\n",
+            "\n  status    iteration limit: all 10 epochs are done\n",
             "\n  accuracy  ",
         ):
             self.assertIn(words, text)
         page = (self.folder / "r.html").read_text()
-        self.assertIn("The mean loss of the samples in each epoch.", page)
+        self.assertIn("The mean loss of the samples in each epoch, without", page)
         self.assertIn("dense 6 relu, dense 3 softmax", page)
 
     @unittest.skipIf(datasets is None, "scikit-learn is not installed")

@@ -185,7 +185,8 @@ template <class T>
 bool Training<T>::advance() {
   if (state_.step >= options_.epochs) {
     state_.end = iterate::End::limit;
-    state_.reason = fmt::format("as wanted, all of {} epochs are done", options_.epochs);
+    state_.reason =
+        options_.epochs == 1 ? "the one epoch is done" : fmt::format("all {} epochs are done", options_.epochs);
     return false;
   }
   batches_.begin(state_.step);
