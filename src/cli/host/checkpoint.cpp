@@ -123,7 +123,9 @@ std::optional<json> read_checkpoint_file(mpi::Context& context, const std::strin
     const auto fail = [&](const std::string& why) {
       throw FileError(fmt::format("{}: is no checkpoint of {}: {}", path, job, why));
     };
-    json parsed = io::parse_strictly(text, fail);
+    json parsed = io::parse_strictly(text, [&](const std::string&) {
+      fail("it was cut off or changed; without --resume the job begins again, and writes another one");
+    });
     if (!parsed.is_object() || !parsed.contains(key_of(job))) fail("it is something else");
     if (parsed[key_of(job)] != format_number) fail("it is of another version");
     const std::string found = take_checksum(text);
@@ -236,8 +238,8 @@ void Checkpoints::read(const json& checkpoint) {
       }
       is_of_other_ranks_ = checkpoint.at("ranks") != context_.size();
       from_ = std::move(state);
-    } catch (const json::exception& error) {
-      fail(error.what());
+    } catch (const json::exception&) {
+      fail("it lacks a part");
     }
   });
 }

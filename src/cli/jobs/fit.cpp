@@ -66,7 +66,7 @@ Example:
                 {"asgd", Method::asgd}},
                "METHOD", "{}")
         ->group(group::iteration);
-    add_value(options, "--batch", options_.batch, parse_positive_count, "COUNT",
+    add_value(options, "--batch", batch_, parse_positive_count, "COUNT",
               "Samples of a minibatch, also of asgd; 64 by default")
         ->group(group::iteration);
     add_value(options, "--step", options_.step, parse_positive_number, "NUMBER",
@@ -84,9 +84,12 @@ Example:
   void check() override {
     model_ = *chosen_;
     samples_.check();
-    if (options_.step > 0 && options_.method == Method::lbfgs) {
-      throw UsageError("--step is given, but --method is lbfgs");
-    }
+    const auto refuse = [&](const char* option) {
+      throw UsageError(fmt::format("{} is given, but --method is {}", option, name(options_.method)));
+    };
+    if (options_.step > 0 && options_.method == Method::lbfgs) refuse("--step");
+    if (batch_ && options_.method != Method::minibatch && options_.method != Method::asgd) refuse("--batch");
+    options_.batch = batch_.value_or(options_.batch);
   }
 
   std::vector<Index> prepare(Work& work) override { return phases_ = samples_.prepare(work); }
@@ -198,6 +201,7 @@ Example:
   std::optional<Model> chosen_;
   Model model_ = Model::linear;
   learn::Options options_;
+  std::optional<Index> batch_;
   bool no_intercept_ = false;
   std::vector<Index> phases_;  // of memory
   // What was found.

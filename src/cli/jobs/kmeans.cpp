@@ -73,6 +73,9 @@ Example:
   void check() override {
     if (!is_drawn(start_)) files.reads.push_back({"--start", &start_});
     limits_.most_iterations = most_iterations_.value_or(draw_ ? 10 : 300);
+    if (batch_ && draw_ != kmeans::Draw::batches && draw_ != kmeans::Draw::own_batches) {
+      throw UsageError(fmt::format("--batch is given, but --method is {}", method()));
+    }
   }
 
   std::vector<Index> prepare(Work& work) override {
@@ -157,6 +160,7 @@ Example:
   [[nodiscard]] const char* method() const {
     return draw_ ? std::array{"minibatch", "sgd", "asgd"}[static_cast<std::size_t>(*draw_)] : "exact";
   }
+  [[nodiscard]] Index batch() const { return batch_.value_or(kmeans::DescentOptions{}.batch); }
   [[nodiscard]] bool is_float() const { return file_.dtype == io::DType::f32; }
 
   template <class T>
@@ -199,13 +203,13 @@ Example:
                               {"seed", seed_},
                               {"start", is_drawn(start_) ? start_ : "FILE"},
                               {"method", method()},
-                              {"batch", batch_}}});
+                              {"batch", batch()}}});
     resumed_at_ = checkpoints.resumed_at();
     work.meter.stage("first centres", 0, 0);
     std::vector<T> centres = first_centres(work, points);
     if (draw_) {
       const kmeans::DescentOptions options{
-          .limits = limits_, .draw = *draw_, .batch = batch_, .seed = static_cast<std::uint64_t>(seed_)};
+          .limits = limits_, .draw = *draw_, .batch = batch(), .seed = static_cast<std::uint64_t>(seed_)};
       kmeans::Descent<T> descent(points, centres, options);
       go_through(work, checkpoints, descent);
       centres = descent.centres();
@@ -255,7 +259,7 @@ Example:
   std::string start_ = "++";
   Index clusters_ = 0;
   Index seed_ = 0;
-  Index batch_ = kmeans::DescentOptions{}.batch;
+  std::optional<Index> batch_;
   std::optional<kmeans::Draw> draw_;  // none: exact
   std::optional<Index> most_iterations_;
   iterate::Limits limits_ = kmeans::Options{}.limits;

@@ -102,7 +102,8 @@ class Fit(CommandTest):
             self.save("y.npy", labels)
             found = []
             for method in ("lbfgs", "batch", "minibatch", "sgd"):
-                self.fit(0, "X.npy", "--labels", "y.npy", "--model", model, "--l2", "0.1", "--method", method, "--batch", "8", "-o", "W.npy")
+                batch = ("--batch", "8") if method == "minibatch" else ()
+                self.fit(0, "X.npy", "--labels", "y.npy", "--model", model, "--l2", "0.1", "--method", method, *batch, "-o", "W.npy")
                 found.append(self.load("W.npy"))
                 np.testing.assert_allclose(found[-1], found[0], rtol=1e-6, atol=1e-6 * abs(found[0]).max())
 
@@ -208,6 +209,8 @@ class Fit(CommandTest):
         self.fail_with("--held-out: '100%' leaves no sample to learn from; expected a share below 1", "X.npy", *model, "--held-out", "100%", status=2)
         self.fail_with("--held-out: '1.1' is no share; expected 0 to 1, or 0% to 100%", "X.npy", *model, "--held-out", "1.1", status=2)
         self.fail_with("--predict and --predictions belong together", "X.npy", *model, "--predict", "X.npy", status=2)
+        for method in ("lbfgs", "batch", "sgd", "parallel-sgd"):
+            self.fail_with(f"--batch is given, but --method is {method}", "X.npy", *model, "--method", method, "--batch", "8", status=2)
         self.save("y.npy", classes[:29])
         self.fail_with("y.npy is 29 x 1, expected 30 x 1: a label for each row of X.npy", "X.npy", *model)
         self.save("y.npy", classes + 0.5 * (np.arange(30) == 17))

@@ -57,7 +57,8 @@ class KMeans(CommandTest):
         exact = self.find(0, "X.npy", "-k", "6", "-o", "labels.npy")["objective"]
         found = {}
         for method, ranks in (("minibatch", 0), ("minibatch", 3), ("sgd", 0), ("sgd", 2), ("asgd", 0), ("asgd", 3)):
-            report = self.find(ranks, "X.npy", "-k", "6", "--method", method, "--batch", "100", "--max-iterations", "4", "-o", "labels.npy", "--centres", "C.npy")
+            batch = () if method == "sgd" else ("--batch", "100")
+            report = self.find(ranks, "X.npy", "-k", "6", "--method", method, *batch, "--max-iterations", "4", "-o", "labels.npy", "--centres", "C.npy")
             self.assertEqual((report["method"], report["iterations"], report["status"]), (method, 4, "iteration limit"))
             labels, centres = self.load("labels.npy"), self.load("C.npy")
             squared = ((points[:, None] - centres[None]) ** 2).sum(axis=2)
@@ -136,6 +137,12 @@ class KMeans(CommandTest):
         self.save("E.npy", np.zeros((0, 3)))
         self.fail_with("0 x 3, expected points with coordinates", "E.npy", "-k", "1", "-o", "l.npy")
         self.assertFalse({"l.npy"} & self.files())
+
+    def test_a_batch_is_refused_by_methods_without_batches(self):
+        for method in ("exact", "sgd"):
+            result = self.run_plait(2, "kmeans", "X.npy", "-k", "2", "--method", method, "--batch", "100", "-o", "l.npy")
+            self.assertEqual(result.status, 2)
+            self.assertIn(f"--batch is given, but --method is {method}", result.stderr)
 
     def test_the_page_shows_points_and_the_objective(self):
         self.save("X.npy", blobs(500, 4))

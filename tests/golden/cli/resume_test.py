@@ -111,6 +111,12 @@ class Resume(CommandTest):
             self.assertIn(f"state: is a checkpoint of another job: {why}", errors[0])
         self.assertIn("state: is no checkpoint of plait barycentre",
                       self.run_plait(0, *self.jobs["factors"], "-o", "a.npy", "--checkpoint", "state", "--resume").errors[0])  # fmt: skip
+        whole = (self.folder / "state").read_bytes()
+        for part in (whole[: len(whole) // 2], b"", whole.replace(b":", b";"), b'{"plait_balance_checkpoint": 5'):
+            (self.folder / "state").write_bytes(part)
+            for ranks in (0, 2):
+                self.assertIn("state: is no checkpoint of plait balance: it was cut off or changed; without --resume the job begins again",
+                              self.run_plait(ranks, *job, "--resume").errors[0])  # fmt: skip
         for name in ("balance", "factors"):
             for words, why in (
                 (("--resume",), "--resume is given, but --checkpoint is missing"),
