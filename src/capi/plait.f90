@@ -227,6 +227,20 @@ module plait
     real(c_double) :: entropy = 0
   end type
 
+  type, bind(C) :: plait_points_problem
+    real(c_double) :: electrons = 0
+    integer(c_int) :: electrons_per_state = 0, spins = 0
+    type(c_ptr) :: weights = c_null_ptr ! c_loc of an array of real(c_double)
+    integer(c_int) :: smearing = PLAIT_SMEARING_NONE
+    real(c_double) :: width = 0
+  end type
+
+  type, bind(C) :: plait_points_result
+    real(c_double) :: energy = 0, entropy = 0, trace_error = 0, idempotency_error = 0, commutator_error = 0
+    real(c_double) :: lowest_potential = 0, highest_potential = 0, highest_occupied = 0, lowest_empty = 0, direct_gap = 0
+    integer(c_int64_t) :: frontier_points(2) = 0
+  end type
+
   ! Of an array (columns, rows).
   type, bind(C) :: plait_rows
     integer(c_int) :: type = PLAIT_DOUBLE
@@ -740,6 +754,45 @@ module plait
       type(plait_tile), intent(in) :: d(*)
       integer(c_int64_t), value :: d_count
       type(plait_purification_result), intent(out), optional :: result
+    end function
+
+    integer(c_int) function plait_points_create(context, type, triangle, states, count, points) bind(C)
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: context
+      integer(c_int), value :: type, triangle
+      integer(c_int64_t), intent(in) :: states(*)
+      integer(c_int64_t), value :: count
+      type(c_ptr), intent(out) :: points
+    end function
+    integer(c_int) function plait_points_free(points) bind(C)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: points
+    end function
+    ! Points count from 0. s_layout is c_null_ptr where the basis is orthonormal, and s is left out then.
+    integer(c_int) function plait_points_set(points, point, h_layout, h, h_count, s_layout, s, s_count) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_tile
+      type(c_ptr), value :: points, h_layout, s_layout
+      integer(c_int64_t), value :: point, h_count, s_count
+      type(plait_tile), intent(in) :: h(*)
+      type(plait_tile), intent(in), optional :: s(*)
+    end function
+    integer(c_int) function plait_points_fill(points, problem, result) bind(C)
+      import :: c_int, c_ptr, plait_points_problem, plait_points_result
+      type(c_ptr), value :: points
+      type(plait_points_problem), intent(in) :: problem
+      type(plait_points_result), intent(out), optional :: result
+    end function
+    integer(c_int) function plait_points_take(points, point, d_layout, d, d_count) bind(C)
+      import :: c_int, c_int64_t, c_ptr, plait_tile
+      type(c_ptr), value :: points, d_layout
+      integer(c_int64_t), value :: point, d_count
+      type(plait_tile), intent(in) :: d(*)
+    end function
+    integer(c_int) function plait_points_states(points, point, energies, occupations) bind(C)
+      import :: c_double, c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: points
+      integer(c_int64_t), value :: point
+      real(c_double), intent(out), optional :: energies(*), occupations(*)
     end function
 
     ! Factors and potentials are of the type of the matrix.

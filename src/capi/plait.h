@@ -760,6 +760,63 @@ int plait_purification_advance(plait_purification* purification, int* done, plai
 int plait_purification_end(plait_purification* purification, const plait_target_tile* d, plait_index d_count,
                            plait_purification_result* result);
 
+/// Several Hamiltonians that share their electrons, such as those of k-points and of both spins, "points" 0, 1, …: all
+/// eigenstates of each, found by ranks of its own at the same time as those of others, and filled up to one chemical
+/// potential. Set H of every point, `fill`, take D of every point. PLAIT_DOUBLE or PLAIT_COMPLEX_DOUBLE.
+typedef struct plait_points plait_points;
+
+/// Collective.
+/// \param triangle  of all H and S
+/// \param states    how many each point has, `count` numbers
+int plait_points_create(plait_context* context, plait_type type, plait_triangle triangle, const plait_index* states,
+                        plait_index count, plait_points** points);
+int plait_points_free(plait_points** points);
+
+/// Takes H of a point, and the overlap S of its basis, which stay until it is called again for this point. Collective.
+/// \param s_layout  NULL: the basis is orthonormal, and `s` and `s_count` are not looked at
+int plait_points_set(plait_points* points, plait_index point, const plait_layout* h_layout, const plait_source_tile* h,
+                     plait_index h_count, const plait_layout* s_layout, const plait_source_tile* s,
+                     plait_index s_count);
+
+/// The same on all ranks. Energies are in the units of H.
+typedef struct plait_points_problem {
+  double electrons;         ///< Σ weight · electrons of the point
+  int electrons_per_state;  ///< 1 or 2; 0: 2, or 1 with two spins
+  int spins;                ///< 1 or 2; 0: 1. With 2 the first half of the points has one spin, the other the other one
+  const double* weights;    ///< of the points of one spin, in any unit: they are 1 together; NULL: all alike
+  plait_smearing smearing;
+  double width;  ///< of the smearing
+} plait_points_problem;
+
+typedef struct plait_points_result {
+  double energy;       ///< Σ weight · electrons_per_state · tr(D H)
+  double entropy;      ///< likewise, in units of k
+  double trace_error;  ///< the largest of all points, and so the next two: see plait_purification_result
+  double idempotency_error;
+  double commutator_error;
+  double lowest_potential, highest_potential;  ///< any in there is right: the gap, or one with smearing
+  double highest_occupied, lowest_empty;  ///< of all points, without smearing; infinite where there is no such state
+  double direct_gap;                      ///< the least between two states of one point
+  plait_index frontier_points[2];         ///< at which the highest occupied and the lowest empty state are
+} plait_points_result;
+
+/// Finds the eigenstates, if any H was set since, and fills those of all points. Collective.
+///
+/// Returns PLAIT_ERROR_NO_GAP on all ranks where, without smearing, whole states do not hold the electrons, or the next
+/// one has the energy of the last one.
+///
+/// \param result  may be NULL
+int plait_points_fill(plait_points* points, const plait_points_problem* problem, plait_points_result* result);
+
+/// D of a point ← what `fill` made. Collective.
+int plait_points_take(plait_points* points, plait_index point, const plait_layout* d_layout, const plait_target_tile* d,
+                      plait_index d_count);
+
+/// The energies of a point, rising, and which share of each state is occupied: as many as the point has states, on each
+/// rank that asks. Local.
+/// \param energies, occupations  may be NULL
+int plait_points_states(plait_points* points, plait_index point, double* energies, double* occupations);
+
 // ---- Scaling and optimal transport ----
 
 /// This rank's rows of a matrix whose rows are dealt to the ranks, rank 0 has the first ones, and the sums that they

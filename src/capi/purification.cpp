@@ -6,17 +6,15 @@
 #include <vector>
 
 #include "plait/layout/fingerprint.hpp"
-#include "plait/purify/allocate.hpp"
 #include "plait/purify/dense_products.hpp"
 #include "plait/purify/eigenstates.hpp"
 #include "plait/purify/elementwise.hpp"
 #include "plait/purify/filling.hpp"
-#include "plait/purify/hamiltonian.hpp"
 #include "plait/purify/orthogonal.hpp"
 #include "plait/purify/sequence.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
-#include "capi/handle.hpp"
+#include "capi/hermitian.hpp"
 
 using namespace plait::capi;
 using plait::Index;
@@ -25,8 +23,6 @@ using plait::purify::Matrix;
 using plait::redistribute::Redistribution;
 
 namespace {
-
-using PurifiableDTypes = plait::DTypes<double, std::complex<double>>;
 
 struct PurificationLayouts {
   std::optional<Layout> h, s, d;  // s: where there is an overlap
@@ -47,7 +43,10 @@ class Purifier {
 
   void set_overlap(const plait_source_tile* s, Index count) {
     s_.reset(), z_.reset(), stop();
-    s_.emplace(read(layouts_.s, s, count, "s"));
+    if (!layouts_.s) {
+      throw plait::ArgumentError("s: was planned to be NULL, expected a layout of it in that case");
+    }
+    s_.emplace(read(*layouts_.s, s, count, "s"));
   }
 
   void begin(const plait_purification_problem* given, const plait_source_tile* h, Index count) {
@@ -73,7 +72,7 @@ class Purifier {
       arguments.add("width", given->width);
     });
     products_before_ = counted_.count();
-    Matrix<T> hamiltonian = read(layouts_.h, h, count, "h");
+    Matrix<T> hamiltonian = read(*layouts_.h, h, count, "h");
     if (by_eigenstates || (is_free_to_choose(*given) && plait::purify::are_eigenstates_cheaper(context_, n_))) {
       find_states(*given, h_.emplace(std::move(hamiltonian)));
       return;
@@ -109,8 +108,7 @@ class Purifier {
   }
 
   void end(const plait_target_tile* d, Index count, plait_purification_result* result) {
-    std::vector<plait::matrix_view<T>> target;
-    checked(context_, [&](auto&) { target = views<T>(layouts_.d, d, count, "d"); });
+    const auto target = checked(context_, [&](auto&) { return views_in<T>(context_, *layouts_.d, d, count, "d"); });
     while (advance(nullptr)) continue;
     plait_purification_result found;
     plait::purify::DensityErrors errors;
@@ -168,24 +166,19 @@ class Purifier {
   }
 
   void expect_eigenstates(const plait_purification_problem& given) {
-    static_cast<void>(smearing_of(given));
+    static_cast<void>(smearing_of(given.smearing));
     if (given.chemical_potential != nullptr) {
       throw plait::ArgumentError("chemical_potential: is given, but eigenstates tell it; expected NULL");
     }
     set_electrons(given);
   }
 
-  [[nodiscard]] static plait::purify::Smearing smearing_of(const plait_purification_problem& given) {
-    using plait::purify::Smearing;
-    return enumerator<Smearing>("smearing", given.smearing, PLAIT_SMEARING_NONE, PLAIT_SMEARING_METHFESSEL_PAXTON);
-  }
-
   void find_states(const plait_purification_problem& given, const Matrix<T>& h) {
     states_.emplace(context_, h, s_ ? &*s_ : nullptr);
     try {
-      filling_ = plait::mpi::agreed(context_, [&] {
-        const double filled = static_cast<double>(given.electrons) / per_state_;
-        return plait::purify::fill(states_->values(), filled, smearing_of(given), given.width);
+      filling_ = filled(context_, [&] {
+        const double states = static_cast<double>(given.electrons) / per_state_;
+        return plait::purify::fill(states_->values(), states, smearing_of(given.smearing), given.width);
       });
     } catch (...) {
       stop();
@@ -206,39 +199,14 @@ class Purifier {
 
   [[nodiscard]] Matrix<T> allocate() { return plait::purify::allocate<T>(context_, products_.layout()); }
 
-  template <class U, class GivenTile>
-  [[nodiscard]] std::vector<plait::matrix_view<U>> views(const std::optional<Layout>& layout, const GivenTile* tiles,
-                                                         Index count, const char* what) const {
-    if (!layout) {
-      throw plait::ArgumentError(std::string(what) + ": was planned to be NULL, expected a layout of it in that case");
-    }
-    return plait::redistribute::views_of<U>(
-        tile_list(tiles, count, layout->tiles_of(context_.rank()), what, Index{sizeof(T)}));
-  }
-
-  /// A matrix of the caller's, Hermitian to the last bit, in the layout of the products.
-  [[nodiscard]] Matrix<T> read(const std::optional<Layout>& layout, const plait_source_tile* tiles, Index count,
-                               const char* what) {
-    std::vector<plait::matrix_view<const T>> given;
-    checked(context_, [&](auto&) { given = views<const T>(layout, tiles, count, what); });
-    Matrix<T> result = allocate();
-    Redistribution(context_, *layout, result.layout()).template execute<T>(T{1}, given, T{0}, result.tiles());
-    if (layouts_.triangle) {
-      plait::purify::expect_triangle(context_, result, *layouts_.triangle, what);
-      plait::purify::fill_from_triangle(context_, result, *layouts_.triangle);
-    }
-    plait::purify::expect_finite(context_, result, what);
-    plait::purify::make_hermitian(context_, result, what);
-    return result;
+  /// In the layout of the products.
+  [[nodiscard]] Matrix<T> read(const Layout& from, const plait_source_tile* tiles, Index count, const char* what) {
+    return hermitian_from<T>(context_, from, tiles, count, layouts_.triangle, products_.layout(), what);
   }
 
   /// How many states they occupy, the last of them in part where they don't fill it.
   Index set_electrons(const plait_purification_problem& given) {
-    if (given.electrons_per_state < 0 || given.electrons_per_state > 2) {
-      throw plait::ArgumentError("electrons_per_state: is " + std::to_string(given.electrons_per_state) +
-                                 ", expected 1 or 2, or 0 for 2");
-    }
-    per_state_ = given.electrons_per_state == 0 ? 2 : given.electrons_per_state;
+    per_state_ = electrons_per_state(given.electrons_per_state);
     const auto occupied_by =
         given.smearing == PLAIT_SMEARING_NONE ? plait::purify::occupied_states : plait::purify::partly_occupied_states;
     return occupied_by(given.electrons, per_state_, n_);
@@ -338,9 +306,7 @@ int plait_purification_create(plait_context* context, plait_type type, const pla
         static_cast<void>(dtype<PurifiableDTypes>(type));
         arguments.add("type", type);
         arguments.add("triangle", triangle);
-        if (triangle != PLAIT_WHOLE) {
-          layouts.triangle = enumerator<plait::purify::Triangle>("triangle", triangle, PLAIT_LOWER, PLAIT_UPPER);
-        }
+        layouts.triangle = triangle_of(triangle);
         layouts.h = expect_handle(h, "h").layout;
         layouts.d = expect_handle(d, "d").layout;
         arguments.add("s is given", s != nullptr);
@@ -348,14 +314,7 @@ int plait_purification_create(plait_context* context, plait_type type, const pla
         const Index n = layouts.h->shape().rows;
         for (const auto& [layout, what] : {std::pair(&layouts.h, "h"), {&layouts.s, "s"}, {&layouts.d, "d"}}) {
           if (!*layout) continue;
-          if ((*layout)->shape() != plait::layout::Shape{n, n}) {
-            throw plait::ShapeMismatch(std::string(what) + ": is " + plait::layout::to_string((*layout)->shape()) +
-                                       ", expected " + plait::layout::to_string({n, n}));
-          }
-          if ((*layout)->ranks() > made.context->size()) {
-            throw plait::LayoutError(std::string(what) + ": needs " + std::to_string((*layout)->ranks()) +
-                                     " ranks, there are " + std::to_string(made.context->size()));
-          }
+          expect_square(**layout, n, *made.context, what);
           arguments.add(what, plait::layout::fingerprint(**layout));
         }
       },

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "plait/purify/eigenstates.hpp"
+#include "plait/purify/points.hpp"
 
 #include "cli/host/job.hpp"
 #include "cli/purify/purify_run.hpp"
@@ -172,7 +173,8 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     if (!task_.inverse_root_path.empty()) {
       task_.inverse_root = io::describe_matrix_file(context, task_.inverse_root_path);
     }
-    mpi::agreed(context, [&] { look_at_headers(); });
+    work.in_words({{"weights", "--point-weights"}, {"spins", "--spins"}},
+                  [&] { mpi::agreed(context, [&] { look_at_headers(); }); });
     task_.method = task_.way.method ? *task_.way.method
                    : task_.chemical_potential
                        ? purify::Method::mcweeny
@@ -292,22 +294,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     const Index points = task_.points();
     if (points == 0)
       throw ShapeMismatch(fmt::format("{} is an array of 0 matrices, expected one at least", task_.input));
-    if (points % task_.spins != 0) {
-      throw ArgumentError(fmt::format("--spins: is 2, but there are {} Hamiltonians, expected an even number", points));
-    }
-    const Index of_spin = points / task_.spins;
-    std::vector<double>& weights = task_.weights;
-    if (weights.empty()) weights.assign(static_cast<std::size_t>(of_spin), 1);
-    if (std::ssize(weights) != of_spin) {
-      throw ArgumentError(
-          fmt::format("--point-weights: has {} numbers, expected {}, one for each k-point", weights.size(), of_spin));
-    }
-    const double largest = std::ranges::max(weights);  // so that their sum does not overflow
-    double sum = 0;
-    for (double& weight : weights) sum += weight /= largest;
-    for (double& weight : weights) weight /= sum;
-    weights.resize(static_cast<std::size_t>(points));
-    if (task_.spins == 2) std::copy_n(weights.begin(), of_spin, weights.begin() + of_spin);
+    task_.weights = purify::weights_of_points(task_.weights, points, task_.spins);
     if (task_.overlap && task_.overlap->extents.dimensions == 3 && matrices_in(*task_.overlap) != points) {
       throw ShapeMismatch(
           fmt::format("--overlap {} has {} matrices, expected {}, one for each Hamiltonian, or one for all",

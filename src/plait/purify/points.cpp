@@ -96,6 +96,32 @@ std::vector<std::vector<int>> ranks_of_points(std::span<const double> costs, int
   return result;
 }
 
+std::vector<double> weights_of_points(std::span<const double> given, Index points, int spins) {
+  if (points % spins != 0) {
+    throw ArgumentError(fmt::format("spins: is 2, but there are {} Hamiltonians, expected an even number", points));
+  }
+  const Index of_spin = points / spins;
+  std::vector<double> weights(given.begin(), given.end());
+  if (weights.empty()) weights.assign(static_cast<std::size_t>(of_spin), 1);
+  if (std::ssize(weights) != of_spin) {
+    throw ArgumentError(
+        fmt::format("weights: has {} numbers, expected {}, one for each k-point", weights.size(), of_spin));
+  }
+  if (of_spin == 0) return weights;
+  const double largest = std::ranges::max(weights);  // so that their sum does not overflow
+  double sum = 0;
+  for (double& weight : weights) {
+    if (!(weight > 0) || !std::isfinite(weight)) {
+      throw ArgumentError(fmt::format("weights: has {}, expected positive numbers", weight));
+    }
+    sum += weight /= largest;
+  }
+  for (double& weight : weights) weight /= sum;
+  weights.resize(static_cast<std::size_t>(points));
+  if (spins == 2) std::copy_n(weights.begin(), of_spin, weights.begin() + of_spin);
+  return weights;
+}
+
 PointsFilling fill_points(std::span<const std::vector<double>> energies, std::span<const double> weights, double filled,
                           Smearing smearing, double width) {
   std::vector<PointState> states;

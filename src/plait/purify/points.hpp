@@ -28,6 +28,14 @@ namespace plait::purify {
 /// \pre  ranks >= 1, costs >= 0
 [[nodiscard]] std::vector<std::vector<int>> ranks_of_points(std::span<const double> costs, int ranks);
 
+/// What a state of each point counts, so that those of one spin are 1 together. With two spins the first half of the
+/// points is of one of them, the other half of the other one.
+///
+/// \param given  of the points of one spin, in any unit; none: all alike
+/// \throws ArgumentError  an odd number of points of two spins; more or fewer weights than points of one spin, or one
+///                        that is not positive
+[[nodiscard]] std::vector<double> weights_of_points(std::span<const double> given, Index points, int spins);
+
 /// States of several points, filled up to one chemical potential.
 struct PointsFilling {
   std::vector<Filling> of_points;  ///< entropies and energies without weights

@@ -65,6 +65,8 @@ void hamiltonians_near_the_former_one_take_fewer_products(void);
 void eigenstates_are_occupied_in_part(void);
 void density_matrices_go_step_by_step(void);
 void wrong_purifications_fail_on_all_ranks(void);
+void points_share_their_electrons(void);
+void wrong_points_fail_on_all_ranks(void);
 void matrices_are_scaled_to_sums(void);
 void plans_of_transport_have_their_masses(void);
 void wrong_scalings_fail_on_all_ranks(void);

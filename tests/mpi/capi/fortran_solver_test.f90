@@ -15,6 +15,7 @@ program fortran_solver_test
   call symmetric_products()
   call products_with_vectors()
   call density_matrices()
+  call points()
   call scaling()
   call finish()
 
@@ -297,6 +298,49 @@ contains
     call succeeds(plait_purification_free(purification), 'free')
     call succeeds(plait_layout_free(by_rows), 'free')
     call succeeds(plait_layout_free(by_columns), 'free')
+  end subroutine
+
+  ! Two points of such pairs, those of the second one higher by a half, which counts three times as much.
+  subroutine points()
+    type(c_ptr) :: both, layout
+    type(plait_tile_extent) :: extent
+    real(c_double), allocatable, target :: a(:, :)
+    real(c_double), target :: weights(2) = [1, 3]
+    real(c_double) :: energies(n), occupations(n)
+    type(plait_tile) :: tile(1)
+    type(plait_points_result) :: result
+    integer(c_int64_t) :: first(2), i, k
+    call lay_out(rows_text, layout, extent)
+    allocate (a(extent%rows, extent%columns))
+    first = corner(layout, extent)
+    tile = plait_tile(c_loc(a), max(extent%rows, one))
+    call succeeds(plait_points_create(context, PLAIT_DOUBLE, PLAIT_WHOLE, [n, n], 2 * one, both), 'points')
+    do k = 0, 1
+      a = 0
+      do i = 1, extent%rows
+        a(i, partner(i + first(1))) = -1
+        a(i, i + first(1)) = 0.5_c_double * k
+      end do
+      call succeeds(plait_points_set(both, k, layout, tile, one, c_null_ptr, s_count=0 * one), 'set')
+    end do
+    call succeeds(plait_points_fill(both, plait_points_problem(electrons=real(n, c_double), weights=c_loc(weights)), result), &
+      'fill')
+    call expect(abs(result%energy + 0.625_c_double * n) < 1e-9_c_double, 'all electrons are in the lower states')
+    call expect(abs(result%highest_occupied + 0.5_c_double) < 1e-9_c_double .and. abs(result%lowest_empty - 1) < 1e-9_c_double &
+      .and. abs(result%direct_gap - 2) < 1e-9_c_double .and. all(result%frontier_points == [1, 0]), 'the gap')
+    call succeeds(plait_points_states(both, one, energies, occupations), 'states')
+    call expect(maxval(abs(energies(:n / 2) + 0.5_c_double)) < 1e-9_c_double .and. all(occupations(:n / 2) > 0.5_c_double) &
+      .and. all(occupations(n / 2 + 1:) < 0.5_c_double), 'the states of the second point')
+    do k = 0, 1
+      call succeeds(plait_points_take(both, k, layout, tile, one), 'take')
+      do i = 1, extent%rows
+        call expect(abs(a(i, i + first(1)) - 0.5_c_double) < 1e-9_c_double .and. &
+          abs(a(i, partner(i + first(1))) - 0.5_c_double) < 1e-9_c_double, 'the density of a pair')
+      end do
+    end do
+    call fails(plait_points_fill(both, plait_points_problem(electrons=-1.0_c_double), result), PLAIT_ERROR_ARGUMENT, 'electrons')
+    call succeeds(plait_points_free(both), 'free')
+    call succeeds(plait_layout_free(layout), 'free')
   end subroutine
 
   integer(c_int64_t) function partner(site)

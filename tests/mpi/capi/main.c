@@ -123,6 +123,8 @@ int main(int argc, char** argv) {
   eigenstates_are_occupied_in_part();
   density_matrices_go_step_by_step();
   wrong_purifications_fail_on_all_ranks();
+  points_share_their_electrons();
+  wrong_points_fail_on_all_ranks();
   matrices_are_scaled_to_sums();
   plans_of_transport_have_their_masses();
   wrong_scalings_fail_on_all_ranks();

@@ -47,13 +47,14 @@ static double complex identity(plait_index i, plait_index j) { return i == j; }
 static double complex overlap(plait_index i, plait_index j) { return in_basis(identity, i, j); }
 static double complex mixed_chain(plait_index i, plait_index j) { return in_basis(chain, i, j); }
 /// D is L⁻ᵀ D L⁻¹ then.
-static double complex mixed_density(plait_index i, plait_index j) {
-  double complex sum = density(i, j);
-  if (i % 2 == 1) sum -= mixing * density(i - 1, j);
-  if (j % 2 == 1) sum -= mixing * density(i, j - 1);
-  if (i % 2 == 1 && j % 2 == 1) sum += mixing * mixing * density(i - 1, j - 1);
+static double complex in_dual_basis(Element of, plait_index i, plait_index j) {
+  double complex sum = of(i, j);
+  if (i % 2 == 1) sum -= mixing * of(i - 1, j);
+  if (j % 2 == 1) sum -= mixing * of(i, j - 1);
+  if (i % 2 == 1 && j % 2 == 1) sum += mixing * mixing * of(i - 1, j - 1);
   return sum;
 }
+static double complex mixed_density(plait_index i, plait_index j) { return in_dual_basis(density, i, j); }
 
 /// One triangle alone, and what is no number in the other one.
 static Element whole;
@@ -77,6 +78,37 @@ static void check_result(const plait_purification_result* result, int per_state)
   CHECK(fabs(result->highest_occupied - below) < 1e-6 && fabs(result->lowest_empty - above) < 1e-6);
 }
 
+/// A purification of what `now` says in three layouts, with S set where there is an overlap; H is not filled.
+typedef struct Planned {
+  int with_overlap;
+  Matrix h, s, d;
+  plait_purification* purification;
+} Planned;
+
+static Planned planned(int with_overlap) {
+  Planned its = {with_overlap, matrix_in(next_layout(n, n), now.type), matrix_in(next_layout(n, n), now.type),
+                 matrix_in(next_layout(n, n), now.type), NULL};
+  SUCCEEDS(plait_purification_create(context, now.type, its.h.layout, with_overlap ? its.s.layout : NULL, its.d.layout,
+                                     now.triangle, &its.purification));
+  if (!with_overlap) return its;
+  fill_triangle(&its.s, overlap);
+  SUCCEEDS(plait_purification_set_overlap(its.purification, its.s.sources, its.s.count));
+  return its;
+}
+static int executed(Planned* its, const plait_purification_problem* problem, plait_purification_result* result) {
+  return plait_purification_execute(its->purification, problem, its->h.sources, its->h.count, its->d.targets,
+                                    its->d.count, result);
+}
+static int is_wrong(const Planned* its) {
+  return wrong_elements(&its->d, its->with_overlap ? mixed_density : density, 1e-9) != 0;
+}
+static void free_planned(Planned* its) {
+  SUCCEEDS(plait_purification_free(&its->purification));
+  free_matrix(&its->h);
+  free_matrix(&its->s);
+  free_matrix(&its->d);
+}
+
 void density_matrices_are_projectors_onto_the_lowest_states(void) {
   const double between = (level(7) + level(8)) / 2;
   for (int round = 0; round < 12; ++round) {
@@ -84,36 +116,24 @@ void density_matrices_are_projectors_onto_the_lowest_states(void) {
     now.type = round % 4 < 2 ? PLAIT_DOUBLE : PLAIT_COMPLEX_DOUBLE;
     now.triangle = round % 3;
     now.occupied = round % 6 == PLAIT_PURIFICATION_MCWEENY ? 7 : 2 + next_below(n - 3);
-    Matrix h = matrix_in(next_layout(n, n), now.type);
-    Matrix s = matrix_in(next_layout(n, n), now.type);
-    Matrix d = matrix_in(next_layout(n, n), now.type);
-    plait_purification* purification = NULL;
+    Planned its = planned(with_overlap);
     plait_purification_problem problem = {.electrons = 2 * now.occupied,
                                           .method = round % 6,
                                           .gershgorin = round == 1,
                                           .most_iterations = round == 3 ? 100 : 0};
     if (problem.method == PLAIT_PURIFICATION_MCWEENY) problem.chemical_potential = &between;
-    SUCCEEDS(plait_purification_create(context, now.type, h.layout, with_overlap ? s.layout : NULL, d.layout,
-                                       now.triangle, &purification));
-    fill_triangle(&h, with_overlap ? mixed_chain : chain);
-    if (with_overlap) {
-      fill_triangle(&s, overlap);
-      SUCCEEDS(plait_purification_set_overlap(purification, s.sources, s.count));
-    }
+    fill_triangle(&its.h, with_overlap ? mixed_chain : chain);
     plait_purification_result result;
-    SUCCEEDS(plait_purification_execute(purification, &problem, h.sources, h.count, d.targets, d.count, &result));
-    CHECK(wrong_elements(&d, with_overlap ? mixed_density : density, 1e-9) == 0);
+    SUCCEEDS(executed(&its, &problem, &result));
+    CHECK(!is_wrong(&its));
     check_result(&result, 2);
 
     // Another number of electrons of the same H and S.
     now.occupied = 1 + next_below(n - 2);
     problem = (plait_purification_problem){.electrons = now.occupied, .electrons_per_state = 1};
-    SUCCEEDS(plait_purification_execute(purification, &problem, h.sources, h.count, d.targets, d.count, NULL));
-    CHECK(wrong_elements(&d, with_overlap ? mixed_density : density, 1e-9) == 0);
-    SUCCEEDS(plait_purification_free(&purification));
-    free_matrix(&h);
-    free_matrix(&s);
-    free_matrix(&d);
+    SUCCEEDS(executed(&its, &problem, NULL));
+    CHECK(!is_wrong(&its));
+    free_planned(&its);
   }
 }
 
@@ -127,33 +147,21 @@ void hamiltonians_near_the_former_one_take_fewer_products(void) {
     now.type = round < 2 ? PLAIT_DOUBLE : PLAIT_COMPLEX_DOUBLE;
     now.triangle = PLAIT_WHOLE;
     now.occupied = 11;
-    Matrix h = matrix_in(next_layout(n, n), now.type);
-    Matrix s = matrix_in(next_layout(n, n), now.type);
-    Matrix d = matrix_in(next_layout(n, n), now.type);
-    plait_purification* purification = NULL;
-    SUCCEEDS(plait_purification_create(context, now.type, h.layout, with_overlap ? s.layout : NULL, d.layout,
-                                       now.triangle, &purification));
-    if (with_overlap) {
-      fill_matrix(&s, overlap);
-      SUCCEEDS(plait_purification_set_overlap(purification, s.sources, s.count));
-    }
+    Planned its = planned(with_overlap);
     plait_purification_problem problem = {.electrons = 2 * now.occupied, .method = PLAIT_PURIFICATION_TC2};
     plait_index iterations[4];
     for (int step = 0; step < 4; ++step) {
       if (step == 3) problem.method = PLAIT_PURIFICATION_AUTO;
       stretched = 1 + 1e-3 * step;
-      fill_matrix(&h, with_overlap ? stretched_mixed_chain : stretched_chain);
+      fill_matrix(&its.h, with_overlap ? stretched_mixed_chain : stretched_chain);
       plait_purification_result result;
-      SUCCEEDS(plait_purification_execute(purification, &problem, h.sources, h.count, d.targets, d.count, &result));
-      CHECK(wrong_elements(&d, with_overlap ? mixed_density : density, 1e-9) == 0);
+      SUCCEEDS(executed(&its, &problem, &result));
+      CHECK(!is_wrong(&its));
       CHECK(fabs(result.highest_occupied - stretched * level(11)) < 1e-6);
       iterations[step] = result.iterations;
       CHECK(step == 0 || 5 * iterations[step] < 4 * iterations[0]);
     }
-    SUCCEEDS(plait_purification_free(&purification));
-    free_matrix(&h);
-    free_matrix(&s);
-    free_matrix(&d);
+    free_planned(&its);
   }
 }
 
@@ -164,25 +172,15 @@ void eigenstates_are_occupied_in_part(void) {
     now.type = round % 4 < 2 ? PLAIT_DOUBLE : PLAIT_COMPLEX_DOUBLE;
     now.triangle = round % 3;
     now.occupied = 6;
-    Matrix h = matrix_in(next_layout(n, n), now.type);
-    Matrix s = matrix_in(next_layout(n, n), now.type);
-    Matrix d = matrix_in(next_layout(n, n), now.type);
-    plait_purification* purification = NULL;
-    SUCCEEDS(plait_purification_create(context, now.type, h.layout, with_overlap ? s.layout : NULL, d.layout,
-                                       now.triangle, &purification));
-    fill_triangle(&h, with_overlap ? mixed_chain : chain);
-    if (with_overlap) {
-      fill_triangle(&s, overlap);
-      SUCCEEDS(plait_purification_set_overlap(purification, s.sources, s.count));
-    }
+    Planned its = planned(with_overlap);
+    fill_triangle(&its.h, with_overlap ? mixed_chain : chain);
     double values[n];
     const plait_purification_problem problem = {.electrons = is_smeared ? 13 : 12,
                                                 .smearing = is_smeared ? PLAIT_SMEARING_FERMI_DIRAC : 0,
                                                 .width = is_smeared ? 0.3 : 0,
                                                 .eigenvalues = values};
     plait_purification_result result;
-    const int code =
-        plait_purification_execute(purification, &problem, h.sources, h.count, d.targets, d.count, &result);
+    const int code = executed(&its, &problem, &result);
     if (code == PLAIT_ERROR_OTHER && strstr(plait_last_error(), "there is no libscalapack") != NULL) {
       round = 8;  // an optional package
     } else {
@@ -202,13 +200,10 @@ void eigenstates_are_occupied_in_part(void) {
       CHECK(is_smeared
                 ? result.highest_potential == result.lowest_potential
                 : fabs(result.highest_occupied - level(6)) < 1e-9 && fabs(result.lowest_empty - level(7)) < 1e-9);
-      CHECK(wrong_elements(&d, with_overlap ? mixed_density : density, 1e-9) == 0);
+      CHECK(!is_wrong(&its));
       now.width = 0;
     }
-    SUCCEEDS(plait_purification_free(&purification));
-    free_matrix(&h);
-    free_matrix(&s);
-    free_matrix(&d);
+    free_planned(&its);
   }
 }
 
@@ -252,6 +247,153 @@ void density_matrices_go_step_by_step(void) {
   free_matrix(&nothing);
   free_matrix(&h);
   free_matrix(&d);
+}
+
+/// Chains of several lengths at several energies, each with a wave's phases, share their electrons.
+enum { points = 4 };
+static const plait_index sites[points] = {8, 14, 6, 22};
+static int point;
+static double filling[points][n];  // which share of each state is occupied
+
+static double hopping(int k) { return 1 + 0.2 * k; }
+static double level_at(int k, int state) {
+  return 0.1 * k - 2 * hopping(k) * cos((state + 1) * pi / ((double)sites[k] + 1));
+}
+static double complex point_chain(plait_index i, plait_index j) {
+  return turned(i == j ? 0.1 * point : i - j == 1 || j - i == 1 ? -hopping(point) : 0, i, j);
+}
+static double complex point_density(plait_index i, plait_index j) {
+  const double angle = pi / ((double)sites[point] + 1);
+  double sum = 0;
+  for (int k = 0; k < sites[point]; ++k) {
+    sum += filling[point][k] * 2 * angle / pi * sin(angle * (k + 1) * (double)(i + 1)) *
+           sin(angle * (k + 1) * (double)(j + 1));
+  }
+  return turned(sum, i, j);
+}
+static double complex mixed_point_chain(plait_index i, plait_index j) { return in_basis(point_chain, i, j); }
+static double complex mixed_point_density(plait_index i, plait_index j) { return in_dual_basis(point_density, i, j); }
+
+/// Fills all states up to a chemical potential; returns how many they are worth.
+static double fill_up_to(double potential, double width, const double* weights) {
+  double sum = 0;
+  for (int k = 0; k < points; ++k) {
+    for (int i = 0; i < sites[k]; ++i) {
+      const double x = level_at(k, i) - potential;
+      filling[k][i] = width == 0 ? x < 0 : 1 / (1 + exp(x / width));
+      sum += weights[k] * filling[k][i];
+    }
+  }
+  return sum;
+}
+
+void points_share_their_electrons(void) {
+  const double unequal[points] = {1, 3, 2, 2};
+  for (int round = 0; round < 8; ++round) {
+    const int with_overlap = round % 2;
+    const int spins = 1 + round / 2 % 2;
+    const int is_smeared = round < 4;
+    now.type = round % 4 < 2 ? PLAIT_DOUBLE : PLAIT_COMPLEX_DOUBLE;
+    now.triangle = round % 3;
+    double weights[points];
+    for (int k = 0; k < points; ++k) weights[k] = is_smeared && spins == 1 ? unequal[k] / 8 : spins / 4.0;
+    const plait_points_problem problem = {.electrons = is_smeared ? 9 : 7,
+                                          .electrons_per_state = is_smeared || spins == 2 ? 0 : 1,
+                                          .spins = spins,
+                                          .weights = is_smeared && spins == 1 ? unequal : NULL,
+                                          .smearing = is_smeared ? PLAIT_SMEARING_FERMI_DIRAC : 0,
+                                          .width = is_smeared ? 0.3 : 0};
+    const int per_state = is_smeared && spins == 1 ? 2 : 1;
+    plait_points* all = NULL;
+    SUCCEEDS(plait_points_create(context, now.type, now.triangle, sites, points, &all));
+    for (point = points; point-- > 0;) {
+      Matrix h = matrix_in(next_layout(sites[point], sites[point]), now.type);
+      Matrix s = matrix_in(next_layout(sites[point], sites[point]), now.type);
+      fill_triangle(&h, with_overlap ? mixed_point_chain : point_chain);
+      fill_triangle(&s, overlap);
+      SUCCEEDS(plait_points_set(all, point, h.layout, h.sources, h.count, with_overlap ? s.layout : NULL, s.sources,
+                                s.count));
+      free_matrix(&h);
+      free_matrix(&s);
+    }
+    plait_points_result result;
+    SUCCEEDS(plait_points_fill(all, &problem, &result));
+
+    double low = -10, high = 10;
+    for (int halvings = 0; halvings < 60; ++halvings) {
+      const double middle = (low + high) / 2;
+      *(fill_up_to(middle, problem.width, weights) < problem.electrons / per_state ? &low : &high) = middle;
+    }
+    const double electrons = per_state * fill_up_to(high + 1e-9, problem.width, weights);
+    CHECK(fabs(electrons - problem.electrons) < 1e-6);
+    CHECK(result.lowest_potential < high + 1e-8 && result.highest_potential > high - 1e-8);
+    double energy = 0, entropy = 0, highest = -10, lowest = 10;
+    for (int k = 0; k < points; ++k) {
+      double energies[n], occupations[n];
+      SUCCEEDS(plait_points_states(all, k, energies, occupations));
+      for (int i = 0; i < sites[k]; ++i) {
+        const double f = filling[k][i];
+        CHECK(fabs(energies[i] - level_at(k, i)) < 1e-9 && fabs(occupations[i] - f) < 1e-7);
+        energy += per_state * weights[k] * f * energies[i];
+        if (is_smeared) entropy -= per_state * weights[k] * (f * log(f) + (1 - f) * log(1 - f));
+        if (f > 0.5 && energies[i] > highest) highest = energies[i];
+        if (f < 0.5 && energies[i] < lowest) lowest = energies[i];
+      }
+    }
+    CHECK(fabs(result.energy - energy) < 1e-6 && fabs(result.entropy - entropy) < 1e-6);
+    CHECK(is_smeared || (fabs(result.highest_occupied - highest) < 1e-9 && fabs(result.lowest_empty - lowest) < 1e-9 &&
+                         result.direct_gap >= lowest - highest - 1e-9));
+    for (point = 0; point < points; ++point) {
+      Matrix d = matrix_in(next_layout(sites[point], sites[point]), now.type);
+      SUCCEEDS(plait_points_take(all, point, d.layout, d.targets, d.count));
+      CHECK(wrong_elements(&d, with_overlap ? mixed_point_density : point_density, 1e-7) == 0);
+      free_matrix(&d);
+    }
+    SUCCEEDS(plait_points_free(&all));
+  }
+}
+
+void wrong_points_fail_on_all_ranks(void) {
+  const int last = this_rank == all_ranks - 1;
+  const plait_index negative[2] = {3, -1};
+  now.type = PLAIT_DOUBLE, now.triangle = PLAIT_WHOLE, point = 0;
+  plait_points* all = NULL;
+  FAILS(plait_points_create(context, now.type, 0, last ? negative : sites, 2, &all), PLAIT_ERROR_ARGUMENT,
+        "states[1]: is -1, expected at least 1");
+  FAILS(plait_points_create(context, now.type, 0, sites, 0, &all), PLAIT_ERROR_ARGUMENT, "count: is 0");
+  FAILS(plait_points_create(context, PLAIT_FLOAT, 0, sites, 1, &all), PLAIT_ERROR_ARGUMENT, "type: is 8");
+  SUCCEEDS(plait_points_create(context, now.type, 0, sites, 2, &all));
+  Matrix h = matrix_in(layout_of("rows@{P}", 8, 8), now.type);
+  fill_matrix(&h, point_chain);
+  FAILS(plait_points_set(all, last ? 2 : 0, h.layout, h.sources, h.count, NULL, NULL, 0), PLAIT_ERROR_ARGUMENT,
+        "point: is 2, expected at least 0 and less than 2");
+  FAILS(plait_points_set(all, 1, h.layout, h.sources, h.count, NULL, NULL, 0), PLAIT_ERROR_SHAPE,
+        "h: is 8 x 8, expected 14 x 14");
+  SUCCEEDS(plait_points_set(all, 0, h.layout, h.sources, h.count, NULL, NULL, 0));
+  plait_points_problem problem = {.electrons = 6};
+  FAILS(plait_points_fill(all, &problem, NULL), PLAIT_ERROR_ARGUMENT, "point 1 has no Hamiltonian yet");
+  Matrix second = matrix_in(layout_of("cols@{P}", 14, 14), now.type);
+  fill_matrix(&second, point_chain);
+  SUCCEEDS(plait_points_set(all, 1, second.layout, second.sources, second.count, NULL, NULL, 0));
+  FAILS(plait_points_take(all, 0, h.layout, h.targets, h.count), PLAIT_ERROR_ARGUMENT, "have no density matrices");
+  FAILS(plait_points_fill(all, last ? NULL : &problem, NULL), PLAIT_ERROR_ARGUMENT, "problem: is NULL");
+  problem.electrons = last ? 23 : 6;
+  FAILS(plait_points_fill(all, &problem, NULL), PLAIT_ERROR_ARGUMENT, "electrons: is 23");
+  const double weights[2] = {1, -1};
+  problem = (plait_points_problem){.electrons = 6, .weights = last ? weights : NULL};
+  FAILS(plait_points_fill(all, &problem, NULL), PLAIT_ERROR_ARGUMENT, "weights: has -1");
+  problem = (plait_points_problem){.electrons = 6, .spins = 3};
+  FAILS(plait_points_fill(all, &problem, NULL), PLAIT_ERROR_ARGUMENT, "spins: is 3");
+  problem = (plait_points_problem){.electrons = 6.25};
+  FAILS(plait_points_fill(all, &problem, NULL), PLAIT_ERROR_NO_GAP, "would be occupied in part");
+  problem.electrons = 6;
+  SUCCEEDS(plait_points_fill(all, &problem, NULL));
+  FAILS(plait_points_take(all, 0, second.layout, second.targets, second.count), PLAIT_ERROR_SHAPE, "d: is 14 x 14");
+  FAILS(plait_points_states(all, -1, NULL, NULL), PLAIT_ERROR_ARGUMENT, "point: is -1");
+  SUCCEEDS(plait_points_take(all, 0, h.layout, h.targets, h.count));
+  SUCCEEDS(plait_points_free(&all));
+  free_matrix(&h);
+  free_matrix(&second);
 }
 
 static double complex nothing(plait_index i, plait_index j) { return 0 * (double)(i + j); }
@@ -302,6 +444,11 @@ void wrong_purifications_fail_on_all_ranks(void) {
         "h: is not symmetric: element (");
   fill_matrix(&h, nothing);
   FAILS(plait_purification_begin(purification, &problem, h.sources, h.count), PLAIT_ERROR_NO_GAP, "no gap");
+  if (all_ranks < 4) {  // on more, ScaLAPACK may be missing
+    problem.method = PLAIT_PURIFICATION_EIGEN;
+    FAILS(plait_purification_begin(purification, &problem, h.sources, h.count), PLAIT_ERROR_NO_GAP, "no gap");
+    problem.method = PLAIT_PURIFICATION_AUTO;
+  }
   CHECK(strcmp(plait_error_name(PLAIT_ERROR_NO_GAP), "PLAIT_ERROR_NO_GAP") == 0);
   fill_matrix(&h, chain);
   problem.electrons = 11;
