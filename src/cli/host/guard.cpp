@@ -1,7 +1,10 @@
 #include "cli/host/guard.hpp"
 
+#include <unistd.h>
+
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -11,6 +14,8 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -148,6 +153,44 @@ constexpr std::array<Launcher, 3> launchers{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM
                                              {"PMI_RANK", "PMI_SIZE", !is_open_mpi},
                                              {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", true}}};
 
+/// Open MPI's start of a process that no launcher started: without the daemon that would start more of them, and
+/// without the libraries of networks, which together take most of half a second. What users set counts.
+class StartAlone {
+ public:
+  StartAlone() {
+    if (!is_open_mpi || has_launcher()) return;
+    for (const auto& [name, value] : settings) {
+      if (std::getenv(name) == nullptr && setenv(name, value, 0) == 0) set_.push_back(name);
+    }
+  }
+  StartAlone(const StartAlone&) = delete;
+  StartAlone& operator=(const StartAlone&) = delete;
+  /// Programs that this one starts decide for themselves.
+  ~StartAlone() {
+    for (const char* const name : set_) unsetenv(name);
+  }
+
+ private:
+  static constexpr std::array<std::pair<const char*, const char*>, 3> settings{
+      {{"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self"}}};
+
+  [[nodiscard]] static bool has_launcher() {
+    constexpr std::array<std::string_view, 3> prefixes{"OMPI_COMM_WORLD_", "PMIX_", "PMI_"};
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      const std::string_view text(*variable);
+      if (std::ranges::any_of(prefixes, [&](std::string_view prefix) { return text.starts_with(prefix); })) return true;
+    }
+    return false;
+  }
+
+  std::vector<const char*> set_;
+};
+
+mpi::Environment started(int& argc, char**& argv) {
+  const StartAlone settings;
+  return {argc, argv, MPI_COMM_WORLD};
+}
+
 }  // namespace
 
 void print_failures_as_json(const std::string& first) {
@@ -190,7 +233,7 @@ int run_guarded(const std::function<void(mpi::Context&)>& job) {
 int run_under_mpi(const Start& start, const std::exception_ptr& misuse, const std::function<void(mpi::Context&)>& job) {
   try {
     auto [argc, argv, launch] = start;
-    const mpi::Environment environment(argc, argv, MPI_COMM_WORLD);
+    const mpi::Environment environment = started(argc, argv);
     catch_stop_signals(launch.rank == 0);  // MPI may have put handlers of its own in place
     return run_guarded([&, argc = argc, argv = argv](mpi::Context& context) {
       expect_same_arguments(context, argc, argv, misuse);

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 from harness import CommandTest
 
 
@@ -37,3 +38,19 @@ class Guard(CommandTest):
         told = json.loads(result.stdout)
         self.assertEqual((told["command"], told["exit_status"]), ("job", 1))
         self.assertIn("rank 2: nobody else knows", told["error"])
+
+    def test_a_process_without_a_launcher_starts_no_other_one(self):
+        self.save("K.npy", np.random.default_rng(7).random((200, 200)) + 0.1)
+        endless = ("--tolerance", "0", "--checkpoint", "C.json", "--checkpoint-every", "1", "-o", "P.npy")
+        process = self.start_session(0, "sinkhorn", "K.npy", *endless)
+        self.addCleanup(self.kill_session, process)
+        self.assertTrue(self.wait_until((self.folder / "C.json").exists, process), "it ended before a checkpoint")
+        children = []
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                parent = path.read_text().rpartition(")")[2].split()[1]
+            except OSError:  # it has ended
+                continue
+            if int(parent) == process.pid:
+                children.append(path.parent.joinpath("cmdline").read_text())
+        self.assertEqual(children, [])
