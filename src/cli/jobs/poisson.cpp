@@ -21,14 +21,16 @@ namespace {
 using nlohmann::ordered_json;
 using poisson::Method;
 
-std::vector<double> parse_spacing(const std::string& text) {
-  std::vector<double> spacing;
+// What stands between commas.
+template <class Parse>
+auto parse_list(const std::string& text, const Parse& parse) {
+  std::vector<decltype(parse(text))> list;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    spacing.push_back(parse_positive_number(std::string_view(text).substr(begin, end - begin)));
+    list.push_back(parse(text.substr(begin, end - begin)));
     begin = end + 1;
   }
-  return spacing;
+  return list;
 }
 
 class Poisson : public Job {
@@ -43,6 +45,9 @@ given nowhere, f and what flows in have to cancel, and the u of mean 0 is found.
 SIDES is a list with commas: value, flux or periodic, with :NUMBER or :FILE for what is given, by default 0; after
 0=, 0-= or 0+= for both sides of axis 0, or one of them, else for all sides that are not named.
 
+k at faces is an array for each axis, in their order, with one value more along its own: those below points, and at the
+upper side. Round a periodic axis that is the first one and left out. On nodes a face is what lies between two of them.
+
 The domain can be a part of the box: points where --mask is not 0 are outside. Nothing flows there (--outside flux), or u
 there is that of --start (value), as where a region of a picture is filled in. u of such points is written as --start has it.
 
@@ -55,12 +60,16 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     options.reads("IN", task_.input, "f: a NumPy .npy or HDF5 file of real numbers, in C or Fortran order")->required();
     options.writes("-o,--output", task_.output, kind::field, "u: a .npy or HDF5 file, or VTK's .vti for ParaView")
         ->required();
-    options.reads("--coefficient", task_.k, "k > 0 at the same points; 1 by default");
+    add_value(
+        options, "--coefficient", task_.k, [](const std::string& text) { return parse_list(text, parse_path); },
+        "FILE[,FILE,...]", "k > 0 at the same points; or by face, a file for each axis; 1 by default");
     options.reads("--mask", task_.mask, "Other than 0 at the points that are outside the domain; none by default");
     add_choice(options, "--outside", task_.outside, {{"flux", poisson::Side::flux}, {"value", poisson::Side::value}},
                "flux|value", "What holds next to these: {}");
-    add_value(options, "--spacing", task_.spacing, parse_spacing, "NUMBER[,NUMBER,...]",
-              "Distance of points, on all axes or on each; 1 by default");
+    add_value(
+        options, "--spacing", task_.spacing,
+        [](const std::string& text) { return parse_list(text, parse_positive_number); }, "NUMBER[,NUMBER,...]",
+        "Distance of points, on all axes or on each; 1 by default");
     add_value(
         options, "--boundary", task_.sides, [](const std::string& text) { return Sides(text); }, "SIDES",
         "What is given on the sides; value:0 by default");
@@ -99,15 +108,13 @@ Example: flow through a medium of permeability k from side 0- to side 0+
   }
 
   void check() override {
-    if (task_.points == poisson::Points::nodes && task_.sides.has_flux()) {
-      throw UsageError("--boundary has a flux, which nodes can't have: expected --at cells, or value or periodic");
-    }
     if (task_.outside != poisson::Side::flux && task_.mask.empty()) {
       throw UsageError("--outside is given, but --mask is not");
     }
     if (task_.omega && task_.method != Method::jacobi && task_.method != Method::sor) {
       throw UsageError("--omega is given, but --method is neither jacobi nor sor");
     }
+    for (const std::string& path : task_.k) files.also_read.push_back({path, "a file of --coefficient"});
     for (const std::string& path : task_.sides.files()) files.also_read.push_back({path, "a file of --boundary"});
     if (task_.steps_per_exchange != 1 && task_.method != Method::jacobi && task_.method != Method::chebyshev) {
       throw UsageError("--steps-per-exchange is given, but --method is neither jacobi nor chebyshev");
@@ -125,7 +132,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.fact("extents", task_.grid.extents);
     report.fact("spacing", task_.spacing);
     report.fact("boundary", task_.sides.text());
-    report.fact_or_null("coefficient", task_.k);
+    const std::string coefficient = fmt::format("{}", fmt::join(task_.k, ","));
+    report.fact_or_null("coefficient", coefficient);
+    report.fact("coefficient_by_face", task_.is_by_face);
     report.fact_or_null("start", task_.start);
     report.fact_or_null("mask", task_.mask);
     report.fact("output", output_json(task_.output));

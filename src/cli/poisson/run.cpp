@@ -137,6 +137,7 @@ std::pair<Method, std::string> method_of(mpi::Context& context, const PoissonTas
                                          double jump) {
   if (task.method) return {*task.method, ""};
   if (!task.mask.empty()) return {Method::multigrid_conjugate_gradients, "points are outside"};
+  if (task.is_by_face) return {Method::multigrid_conjugate_gradients, "k is given by face"};
   if (jump > much) {
     return {Method::multigrid_conjugate_gradients, fmt::format("k jumps by {:.3g} between neighbours", jump)};
   }
@@ -173,12 +174,50 @@ MatrixPicture picture_of(Work& work, const BoxPartition& boxes, int dimensions, 
   return picture;
 }
 
+void expect_extents(const std::string& path, const io::MatrixFile& file, const io::Extents& extents,
+                    const std::string& why) {
+  expect_real(path, file);
+  if (file.extents == extents) return;
+  throw ShapeMismatch(
+      fmt::format("{} is {}, expected {}{}", path, io::to_string(file.extents), io::to_string(extents), why));
+}
+
+/// Of one file for an array of one axis, the length tells whether it is k at points or at faces.
+void expect_coefficient(PoissonTask& task) {
+  const io::Extents& extents = task.input_file.extents;
+  const std::size_t dimensions = extents.list().size();
+  const auto of_faces = [&](std::size_t axis) {
+    io::Extents faces = extents;
+    const bool is_periodic = task.sides.of(extents.dimensions)[axis][0] == poisson::Side::periodic;
+    faces.values[axis] += is_periodic ? 0 : 1;
+    return faces;
+  };
+  if (task.k.empty()) return;
+  const bool fits_faces = dimensions == 1 && task.k_files[0].extents == of_faces(0);
+  task.is_by_face = task.k.size() > 1 || (fits_faces && task.k_files[0].extents != extents);
+  if (!task.is_by_face) {
+    return expect_extents(task.k[0], task.k_files[0], extents, fmt::format(", as {} is", task.input));
+  }
+  if (task.k.size() != dimensions) {
+    throw ArgumentError(
+        fmt::format("--coefficient: {} files are given, expected 1, or {} for the faces across each axis",
+                    task.k.size(), dimensions));
+  }
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    expect_extents(task.k[d], task.k_files[d], of_faces(d), fmt::format(", the faces across axis {}", d));
+  }
+}
+
 /// Errors of the library in the words of the command.
 template <class F>
 auto in_words(const Work& work, const PoissonTask& task, F&& f) {
+  const auto file_of = [&](std::size_t axis) { return axis < task.k.size() ? task.k[axis] : std::string(); };
   try {
     return work.in_words({{"f", task.input},
-                          {"k", "--coefficient"},
+                          {"k", task.is_by_face || task.k.empty() ? "--coefficient" : task.k[0]},
+                          {"k[0]", file_of(0)},
+                          {"k[1]", file_of(1)},
+                          {"k[2]", file_of(2)},
                           {"start", "--start"},
                           {"outside", "--mask"},
                           {"omega", "--omega"},
@@ -204,23 +243,20 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
     return path.empty() ? io::MatrixFile() : io::describe_file(context, path, io::arrays);
   };
   task.input_file = described(task.input);
-  task.k_file = described(task.k);
+  for (const std::string& path : task.k) task.k_files.push_back(described(path));
   task.start_file = described(task.start);
   task.mask_file = described(task.mask);
   const io::Extents& extents = task.input_file.extents;
   std::vector<Index> phases = mpi::agreed(context, [&] {
-    for (const auto& [path, file] : {std::pair(task.input, task.input_file), std::pair(task.k, task.k_file),
-                                     std::pair(task.start, task.start_file), std::pair(task.mask, task.mask_file)}) {
-      if (path.empty()) continue;
-      expect_real(path, file);
-      if (file.extents == extents) continue;
-      throw ShapeMismatch(fmt::format("{} is {}, expected {}, as {} is", path, io::to_string(file.extents),
-                                      io::to_string(extents), task.input));
+    for (const auto& [path, file] : {std::pair(task.input, task.input_file), std::pair(task.start, task.start_file),
+                                     std::pair(task.mask, task.mask_file)}) {
+      if (!path.empty()) expect_extents(path, file, extents, fmt::format(", as {} is", task.input));
     }
     if (layout::elements(task.input_file.shape) == 0) {
       throw ArgumentError(fmt::format("{} is {}, expected points", task.input, io::to_string(extents)));
     }
     const auto dimensions = extents.list().size();
+    expect_coefficient(task);
     if (task.spacing.size() != 1 && task.spacing.size() != dimensions) {
       throw ArgumentError(fmt::format("--spacing: {} numbers are given, expected 1 or {}, as {} is {}",
                                       task.spacing.size(), dimensions, task.input, io::to_string(extents)));
@@ -233,9 +269,16 @@ std::vector<Index> prepare_poisson(Work& work, PoissonTask& task) {
     const Index own = boxes.box(context.rank()).points() * Index{sizeof(double)};
     const Index slab = slices.box(context.rank()).points() * Index{sizeof(double)};
     const bool varies = !task.k.empty() || !task.mask.empty();
-    const Index inputs = own * (varies ? 3 : 2);
+    const Index inputs = own * (2 + std::max<Index>(std::ssize(task.k), varies ? 1 : 0));
     return std::vector{inputs + 3 * slab, inputs + own * (varies ? 32 : 16), inputs + 2 * slab};
   });
+  // What a side without a name is depends on how many there are.
+  const auto has_flux = [](const poisson::Axis::Sides& sides) {
+    return sides[0] == poisson::Side::flux || sides[1] == poisson::Side::flux;
+  };
+  if (task.points == poisson::Points::nodes && std::ranges::any_of(task.grid.sides, has_flux)) {
+    throw UsageError("--boundary has a flux, which nodes can't have: expected --at cells, or value or periodic");
+  }
   task.sides.describe(context, extents);
   return phases;
 }
@@ -251,7 +294,15 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   const auto read = [&](const std::string& path, const io::MatrixFile& file) {
     return path.empty() ? std::vector<double>() : read_box(work, path, file, boxes);
   };
-  std::vector<double> f = read(task.input, task.input_file), k = read(task.k, task.k_file);
+  std::vector<double> f = read(task.input, task.input_file);
+  std::vector<double> k = task.k.empty() || task.is_by_face ? std::vector<double>() : read(task.k[0], task.k_files[0]);
+  std::vector<std::vector<double>> faces;
+  for (std::size_t d = 0; task.is_by_face && d < task.k.size(); ++d) {
+    faces.push_back(
+        read_box(work, task.k[d], task.k_files[d], poisson::faces_of(axes, boxes, poisson::first_axis(axes) + d)));
+  }
+  const poisson::Coefficient<double> coefficient =
+      task.is_by_face ? poisson::Coefficient<double>({faces.begin(), faces.end()}) : k;
   std::vector<double> start = read(task.start, task.start_file);
   PoissonOutcome outcome;
   poisson::Outside outside{.side = task.outside};
@@ -270,7 +321,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
   }
   outcome.outside_points = mpi::all_reduce(context.comm(), outcome.outside_points, mpi::Operation::sum());
   in_words(work, task, [&] {
-    outcome.jump = poisson::largest_jump<double>(context, axes, boxes, k);
+    outcome.jump = poisson::largest_jump<double>(context, axes, boxes, coefficient);
     std::tie(outcome.method, outcome.why) = method_of(context, task, axes, outcome.jump);
     poisson::Options options{.method = outcome.method,
                              .limits = {task.tolerance.value_or(0), task.most_iterations},
@@ -281,21 +332,22 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
                              .boundary = task.sides.values(work, axes),
                              .outside = outside};
     work.meter.stage("preparing", 0, 0);
-    poisson::Solver<double> solver(context, axes, boxes, k, f, start, options);
+    poisson::Solver<double> solver(context, axes, boxes, coefficient, f, start, options);
     outcome.omega = solver.omega();
     outcome.parts = solver.parts();
     outcome.norm = solver.norm();
     outcome.has_black_box = solver.black_box().has_value();
     outcome.steps_per_exchange = solver.steps_per_exchange();
     if (outcome.jump > much) options.method = Method::multigrid_conjugate_gradients;
-    poisson::TwoLevels<double> levels(context, axes, boxes, k, f, options);
+    poisson::TwoLevels<double> levels(context, axes, boxes, coefficient, f, options);
     if (!task.tolerance && !levels.is_known()) {
       throw ArgumentError("--tolerance: there is no second grid to tell truncation by, expected a number");
     }
     Iteration iteration(context, solver, boxes, slices, task.tolerance ? nullptr : &levels,
                         least_eigenvalue(context, axes, k));
 
-    std::vector<std::string> inputs{task.input, task.k, task.start, task.mask};
+    std::vector<std::string> inputs{task.input, task.start, task.mask};
+    inputs.insert(inputs.begin() + 1, task.k.begin(), task.k.end());
     std::ranges::copy(task.sides.files(), std::back_inserter(inputs));
     Checkpoints checkpoints(context, work.settings, task.most_iterations,
                             {inputs,

@@ -20,7 +20,8 @@ namespace plait::cli {
 
 /// What the command line of plait poisson says, and what the headers of its files tell.
 struct PoissonTask {
-  std::string input, k, start, mask, output;
+  std::string input, start, mask, output;
+  std::vector<std::string> k;  // none: 1; one: at points, or across the only axis; several: across each
   Sides sides;
   std::vector<double> spacing{1};  // of all axes, or of each
   poisson::Points points = poisson::Points::cells;
@@ -32,7 +33,9 @@ struct PoissonTask {
   Index most_iterations = 100'000;
   bool project = false;
 
-  io::MatrixFile input_file, k_file, start_file, mask_file;
+  io::MatrixFile input_file, start_file, mask_file;
+  std::vector<io::MatrixFile> k_files;
+  bool is_by_face = false;  // k
   poisson::Grid grid;
 };
 

@@ -95,16 +95,6 @@ std::vector<poisson::Axis::Sides> Sides::of(int dimensions) const {
   return sides;
 }
 
-bool Sides::has_flux() const {
-  for (std::size_t axis = 0; axis < layout::axes; ++axis) {
-    for (const std::size_t side : {0U, 1U}) {
-      const bool is_there = axis == 0 || by_side_[axis][side];
-      if (is_there && given(axis, side).side == Side::flux) return true;
-    }
-  }
-  return false;
-}
-
 void Sides::describe(mpi::Context& context, const io::Extents& extents) {
   const auto look_at = [&](Given& one, std::size_t axis) {
     if (one.path.empty()) return;

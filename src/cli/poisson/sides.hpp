@@ -31,9 +31,6 @@ class Sides {
   /// \throws ArgumentError  it names another axis
   [[nodiscard]] std::vector<poisson::Axis::Sides> of(int dimensions) const;
 
-  /// Whether a side of an array of any dimension has a flux: one of axis 0, or one that is named.
-  [[nodiscard]] bool has_flux() const;
-
   /// Looks at the files. Collective.
   /// \throws Error  on every rank: a file can't be read, or does not have one value for each point of its side
   void describe(mpi::Context& context, const io::Extents& extents);

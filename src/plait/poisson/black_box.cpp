@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "plait/mpi/collectives.hpp"
+#include "plait/poisson/problem.hpp"
 
 namespace plait::poisson {
 
@@ -71,10 +72,12 @@ template <class T>
 void BlackBox<T>::set_finest() {
   if (finest_.has_outside() && !finest_.is_outside_given()) {
     double least = INFINITY;
-    finest_.for_each_row([&](Index offset, Index i, Index j) {
+    finest_.for_each_row([&](Index, Index i, Index j) {
       for (Index x = 0; x < finest_.row_length(); ++x) {
-        if (finest_.is_inside({i, j, x})) {
-          least = std::min(least, static_cast<double>((*finest_.coefficient())[at(offset + x)]));
+        for (std::size_t a = 0; a < layout::axes; ++a) {
+          const Point point{i, j, x};
+          const double k = finest_.conductance(static_cast<int>(a), point) * finest_.axes()[a].distance_below(point[a]);
+          if (k > 0) least = std::min(least, k);
         }
       }
     });
@@ -205,13 +208,14 @@ void BlackBox<T>::factorize() {
       }
     }
   });
-  // A pivot that is nothing but rounding belongs to a constant, which is left out.
+  // A pivot that is nothing but rounding belongs to a constant, which is left out; that of all points is the last one.
+  const bool is_free = is_singular(finest_.axes()) && !finest_.is_outside_given();
   constexpr double nothing = 512 * static_cast<double>(std::numeric_limits<T>::epsilon());
   for (std::size_t k = 0; k < n; ++k) {
     const double whole = a[k * n + k];
     for (std::size_t c = 0; c < k; ++c) a[k * n + k] -= a[k * n + c] * a[k * n + c] * a[c * n + c];
     double& pivot = a[k * n + k];
-    if (!(pivot > nothing * whole)) pivot = 0;
+    if (!(pivot > nothing * whole) || (is_free && k + 1 == n)) pivot = 0;
     for (std::size_t i = k + 1; i < n; ++i) {
       for (std::size_t c = 0; c < k; ++c) a[i * n + k] -= a[i * n + c] * a[k * n + c] * a[c * n + c];
       a[i * n + k] = pivot > 0 ? a[i * n + k] / pivot : 0;

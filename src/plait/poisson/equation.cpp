@@ -22,7 +22,7 @@ using layout::BoxPartition;
 
 template <class T>
 Equation<T>::Equation(mpi::Context& context, const Axes& axes, const BoxPartition& given, const BoxPartition& partition,
-                      Index width, std::span<const T> k, std::span<const T> f, std::span<const T> start,
+                      Index width, const Coefficient<T>& k, std::span<const T> f, std::span<const T> start,
                       const Boundary& boundary, const Outside& outside, bool project)
     : context_(context),
       given_(given),
@@ -56,35 +56,91 @@ Equation<T>::Equation(mpi::Context& context, const Axes& axes, const BoxPartitio
 }
 
 template <class T>
-void Equation<T>::set_coefficient(std::span<const T> k, const Outside& outside) {
+void Equation<T>::set_coefficient(const Coefficient<T>& k, const Outside& outside) {
   const bool is_given = outside.side == Side::value;
   std::vector<T> inside(at(given_.box(context_.rank()).points()), T{1}), values(inside);
   for (std::size_t i = 0; i < outside.points.size(); ++i) inside[i] = outside.points[i] ? T{} : T{1};
   // Whether some rank has a k, and points outside; the least k, and of -k.
-  std::array<double, 4> extremes{k.empty() ? 1. : 0., outside.points.empty() ? 1. : 0., INFINITY, INFINITY};
-  for (std::size_t i = 0; i < k.size(); ++i) {
-    values[i] = inside[i] > 0 || is_given ? k[i] : T{};
+  std::array<double, 4> extremes{k.points.empty() ? 1. : 0., outside.points.empty() ? 1. : 0., INFINITY, INFINITY};
+  for (std::size_t i = 0; i < k.points.size(); ++i) {
+    values[i] = inside[i] > 0 || is_given ? k.points[i] : T{};
     if (inside[i] == 0) continue;
-    extremes[2] = std::min(extremes[2], static_cast<double>(k[i]));
-    extremes[3] = std::min(extremes[3], -static_cast<double>(k[i]));
+    extremes[2] = std::min(extremes[2], static_cast<double>(k.points[i]));
+    extremes[3] = std::min(extremes[3], -static_cast<double>(k.points[i]));
   }
   mpi::all_reduce(context_.comm(), std::span<double>(extremes), mpi::Operation::minimum());
   const bool varies = extremes[0] == 0, has_outside = extremes[1] == 0;
   mpi::agreed(context_, [&] {
-    if (varies && k.empty() && !given_.box(context_.rank()).is_empty()) {
+    if (varies && k.points.empty() && !given_.box(context_.rank()).is_empty()) {
       throw ArgumentError("k: is missing on this rank, expected on all or none");
     }
   });
   if (varies) extremes_ = {extremes[2], -extremes[3]};
-  if (!varies && !has_outside) return;
+  if (!varies && !has_outside && k.faces.empty()) return;
   const auto to_level = [&](std::span<const T> compact) {
     Values<T> result = mpi::agreed(context_, [&] { return level_.zeros(); });
     level_.copy_in(moved(compact, given_, level_.partition()), result);
     return result;
   };
-  level_.set_coefficient(to_level(values), has_outside ? to_level(inside) : Values<T>(), is_given);
+  Values<T> on_level = has_outside ? to_level(inside) : Values<T>();
+  if (k.faces.empty()) {
+    level_.set_coefficient(to_level(values), std::move(on_level), is_given);
+  } else {
+    set_faces(k, std::move(on_level), is_given);
+  }
   constexpr double much = 10;
   if (extremes_[1] > much * extremes_[0]) mpi::agreed(context_, [&] { level_.weigh_residuals(); });
+}
+
+template <class T>
+void Equation<T>::set_faces(const Coefficient<T>& k, Values<T> inside, bool is_given) {
+  const Axes& axes = level_.axes();
+  const Box& own = level_.own();
+  const std::size_t first = first_axis(axes);
+  std::array<Values<T>, layout::axes> faces;
+  for (std::size_t a = first; a < layout::axes; ++a) {
+    const BoxPartition from = faces_of(axes, given_, a), to = faces_of(axes, level_.partition(), a);
+    halo::Filling filling{.from = from, .to = to, .to_layers = level_.layers(), .width = level_.layers()};
+    for (std::size_t b = first; b < layout::axes; ++b) filling.periodic[b] = axes[b].is_periodic();
+    const Box there = to.box(context_.rank()).grown(level_.layers());
+    Values<T> moved = mpi::agreed(context_, [&] {
+      faces[a] = level_.zeros();
+      return Values<T>(at(there.points()));
+    });
+    halo::Exchange move(context_, filling, Index{sizeof(T)}, 1, "faces");
+    const halo::Field field{k.faces[a - first].data(), moved.data()};
+    move(std::span(&field, 1));
+    const Box both = there.intersection(own.grown(level_.layers()));
+    for (Index i = both.low[0]; i < both.high[0]; ++i) {
+      for (Index j = both.low[1]; j < both.high[1]; ++j) {
+        const layout::Point row{i, j, both.low[2]};
+        std::copy_n(moved.begin() + there.offset_of(row), both.extent(2), faces[a].begin() + level_.offset_of(row));
+      }
+    }
+  }
+  level_.set_coefficient(faces, std::move(inside), is_given);
+  std::array<double, 2> extremes{INFINITY, INFINITY};  // the least k, and of -k
+  mpi::agreed(context_, [&] {
+    for (std::size_t a = first; a < layout::axes; ++a) {
+      Box box = own;
+      if (!own.is_empty()) ++box.high[a];
+      for (Index i = box.low[0]; i < box.high[0]; ++i) {
+        for (Index j = box.low[1]; j < box.high[1]; ++j) {
+          for (Index x = box.low[2]; x < box.high[2]; ++x) {
+            const layout::Point point{i, j, x};
+            if (!level_.flows(a, point)) continue;
+            const auto value = static_cast<double>(faces[a][at(level_.offset_of(point))]);
+            extremes = {std::min(extremes[0], value), std::min(extremes[1], -value)};
+            if (is_in_range(value)) continue;
+            throw ArgumentError(fmt::format("k[{}]: is {} at face ({}), expected a number from 1e-100 to 1e100",
+                                            a - first, value, fmt::join(std::span(point).subspan(first), ", ")));
+          }
+        }
+      }
+    }
+  });
+  mpi::all_reduce(context_.comm(), std::span<double>(extremes), mpi::Operation::minimum());
+  extremes_ = {extremes[0], -extremes[1]};
 }
 
 template <class T>

@@ -36,7 +36,7 @@ class Equation {
   /// \throws ArgumentError  on all ranks: k is missing on one, what is given on a side is not finite, f of another mean
   ///                        than 0 where it has to be, or so large or small that its squares leave the range of numbers
   Equation(mpi::Context& context, const Axes& axes, const layout::BoxPartition& given,
-           const layout::BoxPartition& partition, Index width, std::span<const T> k, std::span<const T> f,
+           const layout::BoxPartition& partition, Index width, const Coefficient<T>& k, std::span<const T> f,
            std::span<const T> start, const Boundary& boundary, const Outside& outside, bool project);
 
   [[nodiscard]] Level<T>& level() noexcept { return level_; }
@@ -71,7 +71,8 @@ class Equation {
  private:
   [[nodiscard]] std::vector<T> moved(std::span<const T> values, const layout::BoxPartition& from,
                                      const layout::BoxPartition& to);
-  void set_coefficient(std::span<const T> k, const Outside& outside);
+  void set_coefficient(const Coefficient<T>& k, const Outside& outside);
+  void set_faces(const Coefficient<T>& k, Values<T> inside, bool is_given);
   void set_right_side(std::span<const T> f);
   void expect_range() const;
   template <class F>

@@ -96,19 +96,48 @@ layout::Box Level<T>::reach(Index margin) const {
   return box;
 }
 
-// Rows ascend, so that what a kernel writes beyond one is written again.
 template <class T>
-void Level<T>::set_coefficient(Values<T> k, Values<T> inside, bool is_given) {
-  const halo::Reach reach = width_ > 1 ? halo::Reach::corners : halo::Reach::faces;
-  exchange(k, reach);
-  if (!inside.empty()) {
-    exchange(inside, reach);
-    if (!is_given) std::ranges::transform(k, inside, k.begin(), [](T a, T b) { return b > 0 ? a : T{}; });
-  }
-  k_ = std::move(k);
+void Level<T>::set_domain(Values<T> inside, bool is_given) {
+  if (!inside.empty()) exchange(inside, width_ > 1 ? halo::Reach::corners : halo::Reach::faces);
   inside_ = std::move(inside);
   is_outside_given_ = is_given;
+}
+
+template <class T>
+void Level<T>::set_coefficient(Values<T> k, Values<T> inside, bool is_given) {
+  exchange(k, width_ > 1 ? halo::Reach::corners : halo::Reach::faces);
+  set_domain(std::move(inside), is_given);
+  if (!inside_.empty() && !is_given) {
+    std::ranges::transform(k, inside_, k.begin(), [](T a, T b) { return b > 0 ? a : T{}; });
+  }
+  k_ = std::move(k);
   const auto kernel = transfer_kernels<T>().conductance;
+  set_conductances([&](std::size_t, Index offset, Index step, const std::array<const T*, 2>& shares,
+                       const std::array<T, 2>& factors, Index count,
+                       T* c) { kernel(k_->data() + offset - step, k_->data() + offset, shares, factors, count, c); });
+}
+
+template <class T>
+void Level<T>::set_coefficient(const std::array<Values<T>, layout::axes>& k, Values<T> inside, bool is_given) {
+  set_domain(std::move(inside), is_given);
+  set_conductances([&](std::size_t a, Index offset, Index step, const std::array<const T*, 2>& shares,
+                       const std::array<T, 2>& factors, Index count, T* c) {
+    for (Index x = 0; x < count; ++x) {
+      const T below = shares[0][x] * factors[0], above = shares[1][x] * factors[1];
+      const auto is_open = [&](T share, Index p) {
+        return share == 0 || inside_.empty() || is_given || inside_[at(p)] > 0;
+      };
+      const bool flows = below + above > 0 && is_open(below, offset + x - step) && is_open(above, offset + x);
+      c[x] = flows ? k[a][at(offset + x)] / (below + above) : T{};
+    }
+  });
+}
+
+// Rows ascend, so that what a kernel writes beyond one is written again.
+template <class T>
+template <class F>
+void Level<T>::set_conductances(const F& f) {
+  k_varies_ = true;
   for (std::size_t a = 0; a < layout::axes; ++a) {
     if (!axes_[a].is_used() && a == 0) continue;
     conductances_[a] = zeros();
@@ -132,8 +161,8 @@ void Level<T>::set_coefficient(Values<T> k, Values<T> inside, bool is_given) {
       for (Index j = faces.low[1]; j < faces.high[1]; ++j) {
         const auto [below, above] = a == 2 ? std::array{1., 1.} : shares_below(a == 0 ? i : j);
         const Index offset = offset_of({i, j, faces.low[2]});
-        kernel(k_->data() + offset - step, k_->data() + offset, {shares[0].data(), shares[1].data()},
-               {static_cast<T>(below), static_cast<T>(above)}, count, conductances_[a].data() + offset);
+        f(a, offset, step, std::array<const T*, 2>{shares[0].data(), shares[1].data()},
+          std::array{static_cast<T>(below), static_cast<T>(above)}, count, conductances_[a].data() + offset);
       }
     }
   }
@@ -176,17 +205,24 @@ std::span<const T> Level<T>::weighted(const T* row, Index offset) {
 }
 
 template <class T>
+bool Level<T>::flows(std::size_t axis, const layout::Point& point) const {
+  const Axis& along = axes_[axis];
+  if (!along.is_used() || along.distance_below(point[axis]) == 0) return false;
+  layout::Point below = point;
+  --below[axis];
+  const bool has_below = along.is_periodic() || point[axis] > 0;
+  const bool has_above = along.is_periodic() || point[axis] < along.extent();
+  const bool from = has_below && is_inside(below), to = has_above && is_inside(point);
+  return is_outside_given_ ? from || to : (from || !has_below) && (to || !has_above);
+}
+
+template <class T>
 double Level<T>::conductance(int axis, const layout::Point& point) const {
   const Axis& along = axes_[at(axis)];
-  const auto [below, above] = along.shares_below(point[at(axis)]);
-  if (!along.is_used() || below + above == 0) return 0;
-  if (!k_) return 1 / (below + above);
-  const Index step = axis == 0 ? plane_ : axis == 1 ? pitch_ : 1;
-  const Index offset = offset_of(point);
-  const auto resistance = [&](double share, Index from) {
-    return share == 0 ? 0 : share / static_cast<double>((*k_)[at(from)]);
-  };
-  return 1 / (resistance(below, offset - step) + resistance(above, offset));
+  if (!along.is_used()) return 0;
+  if (k_varies_) return static_cast<double>(conductances_[at(axis)][at(offset_of(point))]);
+  const double distance = along.distance_below(point[at(axis)]);
+  return distance > 0 ? 1 / distance : 0;
 }
 
 template <class T>
@@ -218,12 +254,12 @@ auto Level<T>::scaled_row(T others, T omega) -> const ScaledRow& {
 template <class T>
 void Level<T>::relax(Colour colour, T omega, Values<T>& u, const Values<T>& b) {
   const Index length = row_length();
-  const T* const inverses = k_ ? inverse_diagonal().data() : nullptr;
+  const T* const inverses = k_varies_ ? inverse_diagonal().data() : nullptr;
   for_each_row([&](Index offset, Index i, Index j) {
     const auto first = static_cast<std::size_t>((i + j + own_.low[2] + (colour == Colour::black ? 1 : 0)) % 2);
     residual(u, b, {i, j, own_.low[2]}, length, added_.data());
     T* const out = u.data() + offset;
-    if (k_) {
+    if (k_varies_) {
       const T *const mask = masks_[first].data(), *const inverse = inverses + offset;
 #pragma omp simd
       for (Index x = 0; x < length; ++x) out[x] += mask[x] * (omega * inverse[x]) * added_[at(x)];
@@ -265,7 +301,7 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
   row.right = own + 1;
   row.below = {own - pitch_, own - plane_};
   row.above = {own + pitch_, own + plane_};
-  if (k_) {
+  if (k_varies_) {
     const auto& [c0, c1, c2] = conductances_;
     row.c_left = c2.data() + offset;
     row.c_right = row.c_left + 1;
@@ -288,14 +324,14 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
 template <class T>
 template <class F>
 void Level<T>::for_each_scaled(const Values<T>& r, Index margin, const F& f) {
-  const T* const inverses = k_ ? inverse_diagonal().data() : nullptr;
+  const T* const inverses = k_varies_ ? inverse_diagonal().data() : nullptr;
   const layout::Box box = reach(margin);
   const T* const both = weights_[2].both.data() + place(2, box.low[2]);
   for_each_row_of(box, [&](Index offset, Index i, Index j) {
     const T others = this->others(i, j);
     for (Index x = 0; x < box.extent(2); ++x) {
       const T diagonal = both[x] + others;
-      const T inverse = k_ ? inverses[offset + x] : diagonal > 0 ? 1 / diagonal : T{};
+      const T inverse = k_varies_ ? inverses[offset + x] : diagonal > 0 ? 1 / diagonal : T{};
       f(offset + x, inverse * r[at(offset + x)]);
     }
   });

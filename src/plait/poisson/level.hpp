@@ -63,7 +63,12 @@ class Level {
   ///                  inside where it is empty
   /// \param is_given  u is given at the points outside, so that A takes it for 0, but not the flow there
   void set_coefficient(Values<T> k, Values<T> inside = {}, bool is_given = false);
+  /// k at the faces below points; what is no face, or is one next to a point outside where nothing flows, counts for
+  /// nothing. Likewise, but for the ghosts of k, which are filled already.
+  void set_coefficient(const std::array<Values<T>, layout::axes>& k, Values<T> inside = {}, bool is_given = false);
+  /// Of the points; empty where it is given by face.
   [[nodiscard]] const std::optional<Values<T>>& coefficient() const noexcept { return k_; }
+  [[nodiscard]] bool k_varies() const noexcept { return k_varies_; }
   /// 1 / diagonal, or 0; in this rank's points and as many layers as are computed.
   /// \pre  k is given
   [[nodiscard]] const Values<T>& inverse_diagonal();
@@ -80,6 +85,9 @@ class Level {
   [[nodiscard]] bool is_inside(const layout::Point& point) const {
     return inside_.empty() || inside_[at(offset_of(point))] > 0;
   }
+  /// Whether there is a face below a point, or above the last one, across which u flows for some k.
+  /// \pre  as `conductance`
+  [[nodiscard]] bool flows(std::size_t axis, const layout::Point& point) const;
   /// c between a point of this rank and the one below it, or the side, on an axis; `point` may be one above the box.
   [[nodiscard]] double conductance(int axis, const layout::Point& point) const;
 
@@ -132,6 +140,11 @@ class Level {
       for (Index j = box.low[1]; j < box.high[1]; ++j) f(memory_.offset_of({i, j, box.low[2]}), i, j);
     }
   }
+  void set_domain(Values<T> inside, bool is_given);
+  /// By `f`(axis, offset of the first face of a row, from a point to the one above, shares of distances below and above
+  /// by face, and by row, count, c).
+  template <class F>
+  void set_conductances(const F& f);
   /// This rank's points, and so many layers of what is beyond, but for what is beyond sides.
   [[nodiscard]] layout::Box reach(Index margin) const;
   /// Calls f(offset of a point, r / diagonal there).
@@ -152,7 +165,7 @@ class Level {
   std::array<std::vector<T>, layout::axes> inverse_widths_;
   std::optional<Values<T>> k_;
   Values<T> inside_;
-  bool is_outside_given_ = false, weighs_ = false;
+  bool k_varies_ = false, is_outside_given_ = false, weighs_ = false;
   std::array<Values<T>, layout::axes> conductances_;  // below points, where k varies
   Values<T> inverse_diagonal_;                        // likewise; or 0; empty until it is wanted
   std::vector<T> added_, weighted_;                   // to a row; of one

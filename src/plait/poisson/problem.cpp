@@ -99,25 +99,44 @@ Axes axes_of(mpi::Context& context, const Grid& grid) {
   });
 }
 
+BoxPartition faces_of(const Axes& axes, const BoxPartition& partition, std::size_t axis) {
+  BoxPartition::Splits splits = partition.splits();
+  if (!axes[axis].is_periodic()) {
+    for (Index& split : splits[axis]) split += split == axes[axis].extent() ? 1 : 0;
+  }
+  return {splits, partition.ranks()};
+}
+
 template <class T>
-double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k) {
+double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient<T>& k) {
   Level<T> level(context, axes, partition);
   Values<T> values = mpi::agreed(context, [&] { return level.zeros(); });
-  if (!k.empty()) level.copy_in(k, values);
+  if (!k.points.empty()) level.copy_in(k.points, values);
   level.exchange(values);
   double largest = 1;
+  const auto compare = [&](double here, double there) {
+    if (here > 0 && there > 0) largest = std::max({largest, here / there, there / here});
+  };
   const Box& own = level.own();
-  for (std::size_t a = k.empty() ? layout::axes : 0; a < layout::axes; ++a) {
+  for (std::size_t d = 0; d < k.faces.size(); ++d) {
+    const std::size_t a = first_axis(axes) + d;
+    const Box faces = faces_of(axes, partition, a).box(context.rank());
+    Index step = 1;  // to the next face across the axis
+    for (std::size_t b = a + 1; b < layout::axes; ++b) step *= faces.extent(static_cast<int>(b));
+    for (Index p = 0; p < faces.points(); ++p) {
+      if (p / step % faces.extent(static_cast<int>(a)) == 0) continue;
+      compare(static_cast<double>(k.faces[d][at(p)]), static_cast<double>(k.faces[d][at(p - step)]));
+    }
+  }
+  for (std::size_t a = k.points.empty() ? layout::axes : 0; a < layout::axes; ++a) {
     for (Index i = own.low[0]; i < own.high[0]; ++i) {
       for (Index j = own.low[1]; j < own.high[1]; ++j) {
         for (Index x = own.low[2]; x < own.high[2]; ++x) {
           const layout::Point point{i, j, x};
           layout::Point below = point;
           if (--below[a] < 0 && !axes[a].is_periodic()) continue;
-          const auto here = static_cast<double>(values[at(level.offset_of(point))]);
-          const auto there = static_cast<double>(values[at(level.offset_of(below))]);
-          if (!(here > 0 && there > 0)) continue;
-          largest = std::max({largest, here / there, there / here});
+          compare(static_cast<double>(values[at(level.offset_of(point))]),
+                  static_cast<double>(values[at(level.offset_of(below))]));
         }
       }
     }
@@ -126,8 +145,9 @@ double largest_jump(mpi::Context& context, const Axes& axes, const BoxPartition&
 }
 
 template <class T>
-void expect_values(const mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k,
-                   std::span<const T> f, std::span<const T> start, const Outside& outside, mpi::Alike& arguments) {
+void expect_values(const mpi::Context& context, const Axes& axes, const BoxPartition& partition,
+                   const Coefficient<T>& k, std::span<const T> f, std::span<const T> start, const Outside& outside,
+                   mpi::Alike& arguments) {
   arguments.add_type<T>();
   for (const Axis& axis : axes) {
     arguments.add("extent", axis.extent());
@@ -141,13 +161,23 @@ void expect_values(const mpi::Context& context, const Axes& axes, const BoxParti
                                     context.size()));
   }
   const Box own = partition.box(context.rank());
-  const auto expect_length = [&](std::string_view name, std::span<const T> values, bool may_be_empty) {
-    if (std::ssize(values) == own.points() || (may_be_empty && values.empty())) return;
-    throw ArgumentError(fmt::format("{}: has {} values, expected {}", name, values.size(), own.points()));
+  const auto expect_length = [&](std::string_view name, std::span<const T> values, Index wanted) {
+    if (std::ssize(values) == wanted) return;
+    throw ArgumentError(fmt::format("{}: has {} values, expected {}", name, values.size(), wanted));
   };
-  expect_length("k", k, true);
-  expect_length("f", f, false);
-  expect_length("start", start, true);
+  if (!k.points.empty()) expect_length("k", k.points, own.points());
+  expect_length("f", f, own.points());
+  if (!start.empty()) expect_length("start", start, own.points());
+  const std::size_t dimensions = layout::axes - first_axis(axes);
+  arguments.add("faces", static_cast<Index>(k.faces.size()));
+  if (!k.faces.empty() && k.faces.size() != dimensions) {
+    throw ArgumentError(
+        fmt::format("k: has faces across {} axes, expected {}, as the grid has", k.faces.size(), dimensions));
+  }
+  for (std::size_t d = 0; d < k.faces.size(); ++d) {
+    const Box faces = faces_of(axes, partition, first_axis(axes) + d).box(context.rank());
+    expect_length(fmt::format("k[{}]", d), k.faces[d], faces.points());
+  }
   const auto is_finite = [](T value) { return std::isfinite(value); };
   arguments.add("outside", outside.side);
   if (!outside.points.empty() && std::ssize(outside.points) != own.points()) {
@@ -155,22 +185,20 @@ void expect_values(const mpi::Context& context, const Axes& axes, const BoxParti
   }
   if (outside.side == Side::periodic) throw ArgumentError("outside: is periodic, expected flux or value");
   expect_all(
-      "k", k, axes, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); },
+      "k", k.points, axes, own, "a finite number above 0", [](T value) { return value > 0 && std::isfinite(value); },
       outside.side == Side::flux ? outside.points : std::vector<bool>());
-  constexpr double most = 1e100;  // of which products have squares
   expect_all(
-      "k", k, axes, own, "a number from 1e-100 to 1e100",
-      [](T value) { return double{value} <= most && double{value} >= 1 / most; },
+      "k", k.points, axes, own, "a number from 1e-100 to 1e100", [](T value) { return is_in_range(value); },
       outside.side == Side::flux ? outside.points : std::vector<bool>());
   expect_all("f", f, axes, own, "a finite number", is_finite, outside.points);
   expect_all("start", start, axes, own, "a finite number", is_finite);
 }
 
-template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, std::span<const float>);
-template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, std::span<const double>);
-template void expect_values(const mpi::Context&, const Axes&, const BoxPartition&, std::span<const float>,
+template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, const Coefficient<float>&);
+template double largest_jump(mpi::Context&, const Axes&, const BoxPartition&, const Coefficient<double>&);
+template void expect_values(const mpi::Context&, const Axes&, const BoxPartition&, const Coefficient<float>&,
                             std::span<const float>, std::span<const float>, const Outside&, mpi::Alike&);
-template void expect_values(const mpi::Context&, const Axes&, const BoxPartition&, std::span<const double>,
+template void expect_values(const mpi::Context&, const Axes&, const BoxPartition&, const Coefficient<double>&,
                             std::span<const double>, std::span<const double>, const Outside&, mpi::Alike&);
 
 }  // namespace plait::poisson

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "plait/base/index.hpp"
@@ -26,6 +29,29 @@ struct Grid {
 /// What is given on a side, below (0) or above (1) on an axis of the grid, at a place: u, or k ∂u/∂n out of the domain.
 using Boundary = std::function<double(int axis, int side, std::span<const double> place)>;
 
+/// k of a rank, by its points in their order; or by its faces, one list for each dimension of the grid, of the faces
+/// that `faces_of` gives it. Empty: k is 1.
+template <class T>
+class Coefficient {
+ public:
+  Coefficient() = default;
+  template <class Values>
+    requires std::convertible_to<const Values&, std::span<const T>>
+  Coefficient(const Values& values) : points(values) {}  // NOLINT(google-explicit-constructor)
+  explicit Coefficient(std::vector<std::span<const T>> values) : faces(std::move(values)) {}
+
+  std::span<const T> points{};
+  std::vector<std::span<const T>> faces{};
+};
+
+/// Whether a k has products of which there are squares.
+[[nodiscard]] inline bool is_in_range(double k) { return k >= 1e-100 && k <= 1e100; }
+
+/// Who has which faces across an axis: each is that below a point, and whoever has the last points has also that above
+/// them. Round a periodic axis this is the first one, so that there are as many as points. On nodes a face is what lies
+/// between two of them, or between one and a side.
+[[nodiscard]] layout::BoxPartition faces_of(const Axes& axes, const layout::BoxPartition& partition, std::size_t axis);
+
 /// Points of the grid that are no part of the domain.
 struct Outside {
   std::vector<bool> points = {};  ///< by this rank's points, as k is; empty: none
@@ -37,11 +63,11 @@ struct Outside {
 /// \throws ArgumentError  on all ranks: a grid that there can't be
 [[nodiscard]] Axes axes_of(mpi::Context& context, const Grid& grid);
 
-/// The largest ratio of k at two neighbouring points, but for those where it is 0; 1 where k is empty. The same on all
-/// ranks. Collective.
+/// The largest ratio of k at two neighbouring points, but for those where it is 0, or at two faces of a rank that are
+/// opposite each other at a point; 1 where k is empty. The same on all ranks. Collective.
 template <class T>
 [[nodiscard]] double largest_jump(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
-                                  std::span<const T> k);
+                                  const Coefficient<T>& k);
 
 /// Whether constants change nothing, as u is given on no side.
 [[nodiscard]] bool is_singular(const Axes& axes);
@@ -56,7 +82,7 @@ template <class T>
 /// \throws ArgumentError  lengths that do not fit the partition, k that is not above 0, numbers that are not finite
 template <class T>
 void expect_values(const mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
-                   std::span<const T> k, std::span<const T> f, std::span<const T> start, const Outside& outside,
+                   const Coefficient<T>& k, std::span<const T> f, std::span<const T> start, const Outside& outside,
                    mpi::Alike& arguments);
 
 }  // namespace plait::poisson

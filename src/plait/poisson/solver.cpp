@@ -58,7 +58,7 @@ bool takes_outside(Method method) {
 }
 
 template <class T>
-Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k,
+Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient<T>& k,
                std::span<const T> f, std::span<const T> start, Options options) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add("method", options.method);
@@ -75,6 +75,14 @@ Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& part
     constexpr Index most = 1024;
     if (options.steps_per_exchange < 0 || options.steps_per_exchange > most) {
       throw ArgumentError(fmt::format("steps_per_exchange: is {}, expected 0 to {}", options.steps_per_exchange, most));
+    }
+    const bool takes_faces =
+        takes_outside(options.method) || options.method == Method::lu || options.method == Method::fft;
+    if (!k.faces.empty() && !takes_faces) {
+      throw ArgumentError(
+          fmt::format("k: is given by face, which {} can't have, expected jacobi, chebyshev, sor, cg, pipelined-cg, "
+                      "mg-cg or lu",
+                      name(options.method)));
     }
     if (!options.outside.points.empty() && !takes_outside(options.method)) {
       throw ArgumentError(
@@ -110,7 +118,7 @@ std::string_view name(Method method) {
 }
 
 template <class T>
-Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& partition, std::span<const T> k,
+Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& partition, const Coefficient<T>& k,
                   std::span<const T> f, std::span<const T> start, const Options& options)
     : context_(context),
       options_(agreed(context, axes, partition, k, f, start, options)),
@@ -127,7 +135,8 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
   });
   make_method();
   if (options.method == Method::multigrid_conjugate_gradients &&
-      (level.has_outside() || largest_jump(context, axes, partition, k) > options.multigrid.most_jump)) {
+      (level.has_outside() || !k.faces.empty() ||
+       largest_jump(context, axes, partition, k) > options.multigrid.most_jump)) {
     black_box_.emplace(context, level, options.multigrid.least_points_per_rank);
   } else if (options.method >= Method::v_cycles) {
     multigrid_.emplace(context, level, options.multigrid);
@@ -285,7 +294,7 @@ bool Solver<T>::advance() {
     course_.end(iterate::End::numbers,
                 fmt::format("the error has grown from {:.3g} to {:.3g}: the method does not converge here{}",
                             errors.front(), errors.back(),
-                            equation_.level().coefficient() ? ", as k jumps; use multigrid as a preconditioner" : ""));
+                            equation_.level().k_varies() ? ", as k jumps; use multigrid as a preconditioner" : ""));
     return false;
   }
   if (course_.is_over()) return false;

@@ -74,17 +74,18 @@ struct Options {
 template <class T>
 class Solver {
  public:
-  /// \param k, f, start  of this rank's points, the last axis contiguous; an empty k is 1, an empty start 0
+  /// \param k, f, start  of this rank's points, the last axis contiguous; an empty k is 1, an empty start 0; k may be
+  ///                     given by face, but for cycles
   /// \throws ArgumentError  on all ranks: a grid that there can't be, spans of other lengths, k that is not above 0,
   ///                        f or k that is not finite (each names the first index on the lowest rank), 0 < omega < 2
   ///                        not so, a method that this problem can't have, f of another mean than 0 where it has to be,
   ///                        or so large or small that its squares leave the range of numbers
   /// \throws OutOfMemory    on all ranks, where one has too little
-  Solver(mpi::Context& context, const Grid& grid, const layout::BoxPartition& partition, std::span<const T> k,
+  Solver(mpi::Context& context, const Grid& grid, const layout::BoxPartition& partition, const Coefficient<T>& k,
          std::span<const T> f, std::span<const T> start, const Options& options)
       : Solver(context, axes_of(context, grid), partition, k, f, start, options) {}
   /// The same on axes of which stretches may differ, the first ones unused where there are fewer than three.
-  Solver(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, std::span<const T> k,
+  Solver(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, const Coefficient<T>& k,
          std::span<const T> f, std::span<const T> start, const Options& options);
 
   bool advance();

@@ -35,7 +35,7 @@ Axes halved(const Axes& axes, const layout::Coarsening& how) {
 
 template <class T>
 TwoLevels<T>::TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition,
-                        std::span<const T> k, std::span<const T> f, Options options)
+                        const Coefficient<T>& k, std::span<const T> f, Options options)
     : context_(context),
       level_(context, axes, partition),
       how_(coarsening_of(axes)),
@@ -43,15 +43,17 @@ TwoLevels<T>::TwoLevels(mpi::Context& context, const Axes& axes, const layout::B
       coarse_partition_(partition.coarsened(how_)) {
   const Index has_outside =
       mpi::all_reduce(context.comm(), Index{options.outside.points.empty() ? 0 : 1}, mpi::Operation::maximum());
-  if (has_outside == 1 || std::ranges::none_of(how_.halves, [](bool is_halved) { return is_halved; })) return;
+  if (has_outside == 1 || !k.faces.empty() ||
+      std::ranges::none_of(how_.halves, [](bool is_halved) { return is_halved; }))
+    return;
   constexpr Index enough = 100;  // of cycles
   options.limits.most_iterations = enough;
   options.limits.tolerance = std::max(options.limits.tolerance, 1e-8);
   if (options.method != Method::multigrid_conjugate_gradients) options.method = Method::v_cycles;
   options.omega = {};
   options.project = true;  // what the means of cells have lost of their sum by rounding
-  const bool varies = mpi::all_reduce(context.comm(), Index{k.empty() ? 0 : 1}, mpi::Operation::maximum()) == 1;
-  const std::vector<T> coarse_k = varies ? on_coarse(k) : std::vector<T>();
+  const bool varies = mpi::all_reduce(context.comm(), Index{k.points.empty() ? 0 : 1}, mpi::Operation::maximum()) == 1;
+  const std::vector<T> coarse_k = varies ? on_coarse(k.points) : std::vector<T>();
   const std::vector<T> coarse_f = on_coarse(f);
   Solver<T> solver(context, coarse_axes_, coarse_partition_, coarse_k, coarse_f, {}, options);
   iterate::run(solver);

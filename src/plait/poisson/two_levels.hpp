@@ -25,8 +25,8 @@ struct Discretisation {
 ///     ‖R u - u_2h‖ / 3
 ///
 /// R averages over the cells of the second grid, as u are means over cells, and takes the values of nodes. f and k come
-/// to the second grid in the same way. There is none where points are outside the domain. Everything is collective over
-/// the context, which outlives this.
+/// to the second grid in the same way. There is none where points are outside the domain or k is given by
+/// face. Everything is collective over the context, which outlives this.
 ///
 /// Source: Richardson, "The approximate arithmetical solution by finite differences…", 1911.
 template <class T>
@@ -34,7 +34,7 @@ class TwoLevels {
  public:
   /// Solves on the second grid.
   /// \param options  those of the solver; multigrid is taken with or without conjugate gradients, as they say
-  TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, std::span<const T> k,
+  TwoLevels(mpi::Context& context, const Axes& axes, const layout::BoxPartition& partition, const Coefficient<T>& k,
             std::span<const T> f, Options options);
 
   /// Whether there is a second grid and a solution on it.

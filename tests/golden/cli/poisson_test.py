@@ -1,6 +1,7 @@
 """`plait poisson` against the equation itself, known solutions and SciPy's sparse solver."""
 
 import ctypes
+import itertools
 import json
 import re
 import unittest
@@ -20,10 +21,21 @@ except OSError:
     fftw = None
 
 
-def operator(k: np.ndarray, spacing, kinds, nodes: bool):
-    """A as a dense matrix and the right side of unit sides, written from the definition: kinds[axis][side] is "value",
-    "flux" or "periodic"; returns (A, weight of what is given on [axis][side] at each point)."""
-    shape, size = k.shape, k.size
+def operator(k, spacing, kinds, nodes: bool):
+    """A as a dense matrix and the right side of unit sides, written from the definition: k is of points, or a list of
+    faces across each axis; kinds[axis][side] is "value", "flux" or "periodic"; returns (A, weight of what is given on
+    [axis][side] at each point)."""
+    faces = k if isinstance(k, list) else None
+    shape = tuple(n - (kinds[0][0] != "periodic" and a == 0) for a, n in enumerate(k[0].shape)) if faces else k.shape
+    size = int(np.prod(shape))
+
+    def between(axis, index, side, otherwise):
+        if not faces:
+            return otherwise
+        face = list(index)
+        face[axis] = (face[axis] + side) % faces[axis].shape[axis]
+        return faces[axis][tuple(face)]
+
     number = np.arange(size).reshape(shape)
     a = np.zeros((size, size))
     given = [[np.zeros(shape) for _ in range(2)] for _ in shape]
@@ -36,7 +48,7 @@ def operator(k: np.ndarray, spacing, kinds, nodes: bool):
                 kind = kinds[axis][side]
                 if not 0 <= beyond < shape[axis] and kind != "periodic":
                     distance = h if nodes else h / 2
-                    c = k[index] / distance
+                    c = between(axis, index, side, None if faces else k[index]) / distance
                     if kind == "value":
                         a[here, here] += c / h
                         given[axis][side][index] += c / h
@@ -46,7 +58,7 @@ def operator(k: np.ndarray, spacing, kinds, nodes: bool):
                 other = list(index)
                 other[axis] = beyond % shape[axis]
                 other = tuple(other)
-                c = 2 / (1 / k[index] + 1 / k[other]) / h
+                c = between(axis, index, side, None if faces else 2 / (1 / k[index] + 1 / k[other])) / h
                 a[here, here] += c / h
                 a[here, number[other]] -= c / h
     return a, given
@@ -65,19 +77,24 @@ class Poisson(CommandTest):
         random = np.random.default_rng(7)
         cases = [
             (1, (13,), "value:2,0+=flux:-1", [["value", "flux"]], [[2.0, -1.0]], False),
+            (2, (11,), "value:2", [["value"] * 2], [[2.0, 2.0]], True),
             (0, (1,), "value:1", [["value", "value"]], [[1.0, 1.0]], False),
             (3, (6, 7), "0=periodic,1-=value:3,1+=flux:.5", [["periodic"] * 2, ["value", "flux"]], [[0, 0], [3, 0.5]], False),
             (2, (5, 9), "value", [["value"] * 2] * 2, [[0, 0], [0, 0]], True),
             (5, (3, 4, 5), "flux:1,2-=value:-1", [["flux"] * 2, ["flux"] * 2, ["value", "flux"]], [[1, 1], [1, 1], [-1, 1]], False),
             (7, (2, 5, 4), "value:1,1=periodic", [["value"] * 2, ["periodic"] * 2, ["value"] * 2], [[1, 1], [0, 0], [1, 1]], True),
         ]  # fmt: skip
-        for ranks, shape, boundary, kinds, values, nodes in cases:
-            with self.subTest(shape=shape, ranks=ranks):
+        for (ranks, shape, boundary, kinds, values, nodes), by_face in itertools.product(cases, (False, True)):
+            with self.subTest(shape=shape, ranks=ranks, by_face=by_face):
                 spacing = [0.5, 0.25, 0.4][: len(shape)]
                 f = self.save("f.npy", random.random(shape) - 0.3)
-                k = self.save("k.npy", random.random(shape) + 0.5)
+                k, names = self.save("k.npy", random.random(shape) + 0.5), ["k.npy"]
+                if by_face:
+                    names = [f"k{axis}.npy" for axis in range(len(shape))]
+                    extents = [tuple(n + (a == axis and kinds[a][0] != "periodic") for a, n in enumerate(shape)) for axis in range(len(shape))]
+                    k = [self.save(name, random.random(extent) + 0.5) for name, extent in zip(names, extents)]
                 report = self.solve(
-                    ranks, "f.npy", "--coefficient", "k.npy", "--boundary", boundary, "--spacing", ",".join(map(str, spacing)),
+                    ranks, "f.npy", "--coefficient", ",".join(names), "--boundary", boundary, "--spacing", ",".join(map(str, spacing)),
                     "--at", "nodes" if nodes else "cells", "--tolerance", "1e-12", "-o", "u.npy",
                 )  # fmt: skip
                 a, given = operator(k, spacing, kinds, nodes)
@@ -90,6 +107,7 @@ class Poisson(CommandTest):
                 self.assertEqual((u.shape, u.dtype), (shape, np.dtype("f8")))
                 np.testing.assert_allclose(u, expected, rtol=1e-9, atol=1e-10)
                 self.assertEqual((report["status"], report["extents"]), ("converged", list(shape)))
+                self.assertEqual((report["coefficient"], report["coefficient_by_face"]), (",".join(names), by_face))
                 self.assertLess(report["residual"], 2e-12)
                 self.assertLess(report["imbalance"], 1e-9)
                 self.assertAlmostEqual(report["source"], f.sum() * np.prod(spacing), 9)
@@ -98,7 +116,7 @@ class Poisson(CommandTest):
                         area = np.prod(spacing) / spacing[axis]
                         face = np.take(given[axis][side] > 0, 0 if side == 0 else -1, axis)
                         at = np.take(expected, 0 if side == 0 else -1, axis)
-                        near = np.take(k, 0 if side == 0 else -1, axis) / (spacing[axis] * (1 if nodes else 0.5))
+                        near = np.take(k[axis] if by_face else k, 0 if side == 0 else -1, axis) / (spacing[axis] * (1 if nodes else 0.5))
                         flow = {"value": near * (values[axis][side] - at), "flux": values[axis][side] * face, "periodic": 0 * at}[kind]
                         self.assertAlmostEqual(report["inflow"][axis][side], flow.sum() * area, 8)
 
@@ -399,7 +417,10 @@ class Poisson(CommandTest):
         g[2, 5] = np.inf
         self.save("inf.npy", g)
         self.save("huge.npy", np.full((4, 6), 1e170))
-        self.save("wide.npy", np.ones((4, 7)))
+        wide = np.ones((4, 7))
+        wide[2, 6] = 0
+        self.save("wide.npy", wide)
+        self.save("faces.npy", np.ones((5, 6)))
         self.save("complex.npy", np.ones((4, 6), "c16"))
         self.save("empty.npy", np.ones((0, 6)))
         mask = np.zeros((4, 6))
@@ -414,6 +435,10 @@ class Poisson(CommandTest):
             (2, ("f.npy", "--coefficient", "huge.npy"), r"huge.npy: is 1e\+170 at \(0, 0\), expected a number from 1e-100 to 1e100"),
             (2, ("inf.npy",), r"inf.npy: is inf at \(2, 5\), expected a finite number"),
             (0, ("f.npy", "--coefficient", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
+            (2, ("f.npy", "--coefficient", "faces.npy,wide.npy"), r"wide.npy: is 0 at face \(2, 6\), expected a number from 1e-100 to 1e100"),
+            (2, ("f.npy", "--coefficient", "wide.npy,faces.npy"), "wide.npy is 4 x 7, expected 5 x 6, the faces across axis 0"),
+            (0, ("f.npy", "--coefficient", "faces.npy,wide.npy,f.npy"), "--coefficient: 3 files are given, expected 1, or 2 for the faces across each axis"),
+            (0, ("f.npy", "--coefficient", "faces.npy,wide.npy", "--method", "v"), "--coefficient: is given by face, which v can't have, expected jacobi"),
             (0, ("f.npy", "--start", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (0, ("f.npy", "--mask", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (0, ("f.npy", "--mask", "f.npy", "--method", "v"), "f.npy: there are such points, which v can't have, expected jacobi"),
@@ -442,6 +467,7 @@ class Poisson(CommandTest):
             (("--boundary", "0=periodic:3"), "--boundary: '0=periodic:3' gives periodic sides '3', expected nothing"),
             (("--boundary", "0-=periodic"), "--boundary: one of axis 0 is periodic, expected both or none"),
             (("--boundary", "periodic,1+=flux"), "--boundary: one of axis 1 is periodic, expected both or none"),
+            (("--boundary", "flux,0=value", "--at", "nodes"), "--boundary has a flux, which nodes can't have: expected --at cells, or value"),
             (("--boundary", "1+=flux", "--at", "nodes"), "--boundary has a flux, which nodes can't have: expected --at cells, or value or periodic"),
             (("--omega", "2", "--method", "sor"), "--omega: 2 is not between 0 and 2"),
             (("--spacing", "1,0"), "--spacing: 0 is not positive"),

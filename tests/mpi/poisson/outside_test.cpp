@@ -50,6 +50,7 @@ struct Case {
   std::vector<double> k{}, f{}, start{};
   std::vector<bool> outside{};
   Side side = Side::flux;
+  std::vector<std::vector<double>> faces{};  // k by face, across each axis; empty: by point
 
   [[nodiscard]] Box box() const { return grid.box(); }
 };
@@ -65,6 +66,22 @@ Case random_case(std::uint64_t seed, std::vector<Index> extents, std::vector<Axi
     problem.f.push_back(draw() - 0.5);
     problem.start.push_back(draw());
     problem.outside.push_back(draw() < share);
+  }
+  return problem;
+}
+
+// All faces of a box across an axis.
+Box faces_of(const Case& problem, std::size_t axis) {
+  Box faces = problem.box();
+  if (problem.grid.sides[axis + problem.grid.extents.size() - 3][0] != Side::periodic) ++faces.high[axis];
+  return faces;
+}
+
+Case by_face(Case problem, std::uint64_t seed) {
+  std::uint64_t draws = 0;
+  for (std::size_t axis = 3 - problem.grid.extents.size(); axis < 3; ++axis) {
+    auto& faces = problem.faces.emplace_back(at(faces_of(problem, axis).points()));
+    for (double& k : faces) k = std::exp(3 * random_uniform(seed, draws++));
   }
   return problem;
 }
@@ -85,12 +102,19 @@ std::vector<Neighbour> neighbours(const Case& problem, const Point& p) {
       Point next = p;
       next[axis] += step;
       const Side kind = problem.grid.sides[d][step < 0 ? 0 : 1];
-      if (!box.contains(next) && kind == Side::value) found.push_back({-1, 2 * own / h2});
+      const auto k_between = [&](double otherwise) {
+        if (problem.faces.empty()) return otherwise;
+        Point face = p;
+        face[axis] += step < 0 ? 0 : 1;
+        if (kind == Side::periodic) face[axis] %= box.high[axis];
+        return problem.faces[d][at(faces_of(problem, axis).offset_of(face))];
+      };
+      if (!box.contains(next) && kind == Side::value) found.push_back({-1, 2 * k_between(own) / h2});
       if (!box.contains(next) && kind != Side::periodic) continue;
       next[axis] = (next[axis] + box.high[axis]) % box.high[axis];
       const Index other = box.offset_of(next);
       if (problem.outside[at(other)] && problem.side == Side::flux) continue;
-      found.push_back({other, 2 / (1 / own + 1 / problem.k[at(other)]) / h2});
+      found.push_back({other, k_between(2 / (1 / own + 1 / problem.k[at(other)])) / h2});
     }
   }
   return found;
@@ -164,7 +188,17 @@ Solved solve(mpi::Context& context, const Case& problem, Options options) {
     options.outside.points.push_back(problem.outside[place]);
   });
   options.outside.side = problem.side;
-  Solver<double> solver(context, problem.grid, partition, k, f, start, options);
+  std::vector<std::vector<double>> faces;
+  for (std::size_t d = 0; d < problem.faces.size(); ++d) {
+    const std::size_t axis = 3 - problem.grid.extents.size() + d;
+    const Box whole = faces_of(problem, axis);
+    std::vector<double>& own_faces = faces.emplace_back();
+    for_each_point(poisson::faces_of(poisson::axes_of(context, problem.grid), partition, axis).box(context.rank()),
+                   [&](const Point& p) { own_faces.push_back(problem.faces[d][at(whole.offset_of(p))]); });
+  }
+  const poisson::Coefficient<double> coefficient =
+      faces.empty() ? k : poisson::Coefficient<double>({faces.begin(), faces.end()});
+  Solver<double> solver(context, problem.grid, partition, coefficient, f, start, options);
   iterate::run(solver);
   std::vector<double> u(f.size()), whole(at(box.points()));
   solver.copy_solution(u);
@@ -174,9 +208,8 @@ Solved solve(mpi::Context& context, const Case& problem, Options options) {
   return {whole, solver.errors(), solver.state(), solver.balance(), solver.parts()};
 }
 
-TEST(PoissonOutside, IsSolvedAlikeByAllMethodsAndByElimination) {
+void expect_agreement(std::uint64_t seed, bool is_by_face) {
   mpi::Context context(test_comm());
-  std::uint64_t seed = 40;
   for (const Side side : {Side::flux, Side::value}) {
     for (const auto& [extents, sides] :
          std::vector<std::pair<std::vector<Index>, std::vector<Axis::Sides>>>{{{17}, {given}},
@@ -185,7 +218,9 @@ TEST(PoissonOutside, IsSolvedAlikeByAllMethodsAndByElimination) {
                                                                               {{7, 9}, {around, around}},
                                                                               {{4, 5, 4}, {flux, given, flux}},
                                                                               {{1, 20}, {given, flux}}}) {
-      const Case problem = random_case(seed++, extents, sides, side);
+      Case problem = random_case(seed, extents, sides, side, is_by_face && seed % 3 == 0 ? 0 : 0.3);
+      if (is_by_face) problem = by_face(problem, seed);
+      ++seed;
       const std::vector<double> expected = reference(problem);
       for (const Method method : methods) {
         constexpr std::size_t many = 30;  // which take Jacobi thousands of iterations
@@ -205,6 +240,50 @@ TEST(PoissonOutside, IsSolvedAlikeByAllMethodsAndByElimination) {
       }
     }
   }
+}
+
+TEST(PoissonOutside, IsSolvedAlikeByAllMethodsAndByElimination) { expect_agreement(40, false); }
+
+TEST(PoissonFaces, AreSolvedAlikeByAllMethodsAndByElimination) { expect_agreement(60, true); }
+
+TEST(PoissonFaces, HaveTheSameBitsOnAnyNumberOfRanksAndWithSeveralStepsAnExchange) {
+  mpi::Context context(test_comm()), alone(MPI_COMM_SELF);
+  for (const Side side : {Side::flux, Side::value}) {
+    for (const bool is_flat : {true, false}) {
+      const std::vector<Index> extents = is_flat ? std::vector<Index>{31, 26} : std::vector<Index>{9, 10, 11};
+      std::vector<Axis::Sides> sides(extents.size(), given);
+      if (side == Side::flux) sides.back() = around;
+      const Case problem = by_face(random_case(7, extents, sides, side, 0.1), 8);
+      for (const Method method : methods) {
+        Options options{.method = method, .limits = {.tolerance = 0, .most_iterations = 6}, .project = true};
+        options.sums = krylov::Sums::reproducible;
+        options.multigrid.least_points_per_rank = 30;
+        const Solved whole = solve(alone, problem, options), parts = solve(context, problem, options);
+        EXPECT_EQ(parts.u, whole.u) << name(method);
+        EXPECT_EQ(parts.errors, whole.errors) << name(method);
+        if (method != Method::jacobi && method != Method::chebyshev) continue;
+        options.steps_per_exchange = 3;
+        options.limits.most_iterations = 2;
+        EXPECT_EQ(solve(context, problem, options).u, whole.u) << name(method);
+      }
+    }
+  }
+}
+
+TEST(PoissonFaces, OfWhichNoneIsAboveZeroWhereUFlowsAreNamed) {
+  mpi::Context context(test_comm());
+  Case problem = by_face(random_case(1, {6, 8}, {flux, given}, Side::flux, 0), 2);
+  std::fill_n(problem.faces[0].begin(), 8, NAN);  // at a side of flux
+  EXPECT_EQ(solve(context, problem, {.method = Method::sor}).state.end, iterate::End::converged);
+  problem.faces[1][at(5 * 9 + 8)] = 0;
+  EXPECT_THAT(
+      [&] { (void)solve(context, problem, {.method = Method::sor}); },
+      ThrowsMessage<ArgumentError>(HasSubstr("k[1]: is 0 at face (5, 8), expected a number from 1e-100 to 1e1")));
+  EXPECT_THAT([&] { (void)solve(context, problem, {.method = Method::f_cycles}); },
+              ThrowsMessage<ArgumentError>(HasSubstr("k: is given by face, which f can't have, expected jacobi")));
+  problem.faces.pop_back();
+  EXPECT_THAT([&] { (void)solve(context, problem, {.method = Method::sor}); },
+              ThrowsMessage<ArgumentError>(HasSubstr("k: has faces across 1 axes, expected 2, as the grid has")));
 }
 
 TEST(PoissonOutside, HasTheSameBitsOnAnyNumberOfRanks) {
