@@ -15,6 +15,8 @@ using graph::Vertex;
 namespace {
 
 constexpr std::size_t fruitless_together = 1000;
+constexpr double least_gain = 3e-4;   // of the cost: a round that gains less is the last one of its kind
+constexpr double most_loss = 1. / 3;  // by the first move of a search from one vertex, of what ties it to all parts
 constexpr Index no_bid = std::numeric_limits<Index>::min();
 
 }  // namespace
@@ -190,10 +192,22 @@ Index Refinement::search(std::span<const Vertex> seeds, std::size_t fruitless) {
   return most;
 }
 
+bool Refinement::is_promising(Vertex v) {
+  const Move best = best_move(v);
+  if (best.to < 0) return false;
+  double all = 0;
+  for (const Tie& tie : ties_of(v)) all += static_cast<double>(tie.strength);
+  return static_cast<double>(-best.gain) <= most_loss * all;
+}
+
 Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
   std::vector<Vertex> starts;
+  double cost = 0;
   for (std::size_t v = 0; v < part_.size(); ++v) {
-    if (is_at_border(static_cast<Vertex>(v))) starts.push_back(static_cast<Vertex>(v));
+    if (!is_at_border(static_cast<Vertex>(v))) continue;
+    starts.push_back(static_cast<Vertex>(v));
+    for (const auto& [part, strength] : ties_of(starts.back()))
+      cost += part == part_[v] ? 0 : static_cast<double>(strength) / 2;
   }
   Index total = 0;
   for (int round = 0; round < effort.together + effort.alone && !starts.empty(); ++round) {
@@ -212,13 +226,13 @@ Index Refinement::refine(const Effort& effort, std::uint64_t seed) {
       gained = search(starts, std::max(fruitless_together, starts.size() / 10));
     } else {
       for (const Vertex& v : starts) {
-        if (moved_in_[at(v)] != round_ && is_at_border(v)) gained += search({&v, 1}, effort.fruitless);
+        if (moved_in_[at(v)] != round_ && is_promising(v)) gained += search({&v, 1}, effort.fruitless);
       }
     }
     total += gained;
     starts.clear();
     std::ranges::copy_if(near_, std::back_inserter(starts), [&](Vertex v) { return is_at_border(v); });
-    if (gained > 0) continue;
+    if (static_cast<double>(gained) > least_gain * cost) continue;
     if (round >= effort.together) break;
     round = effort.together - 1;
   }

@@ -88,6 +88,8 @@ class Refinement {
   void move(graph::Vertex v, int to);
   void push(graph::Vertex v);
   [[nodiscard]] bool is_at_border(graph::Vertex v) const;
+  /// Whether a search from v alone may gain: its first move loses little.
+  [[nodiscard]] bool is_promising(graph::Vertex v);
   [[nodiscard]] bool has_room(int part, Index weight) const {
     return weight_[at(part)] + weight <= bounds_.most_weight[part];
   }
