@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plait/mpi/agreed.hpp"
+#include "plait/mpi/collectives.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
@@ -213,6 +215,59 @@ void CostOperand<A>::fill(matrix_view<A> kernel, std::span<A> f, std::span<const
   for (Index i = 0; i < rows_; ++i) {
     f[static_cast<std::size_t>(i)] = fill_row(i, g, kernel.data() + i * kernel.leading_dimension());
   }
+}
+
+template <class A>
+PlanTotals CostOperand<A>::sum_up(std::span<const A> f, std::span<const A> g, std::span<double> rows,
+                                  std::span<double> columns) {
+  // The totals of a slab stand behind its sums of columns.
+  const std::size_t n = columns.size();
+  auto slabs = this->slabs(static_cast<Index>(n + 3));
+  std::vector<A> plans(static_cast<std::size_t>(slabs.threads()) * g.size());
+  std::vector<double> all(n + 3);
+  const auto work = [&](const Slab<double>& slab) {
+    const auto row = std::span(plans).subspan(slab.thread * g.size(), g.size());
+    const auto totals = slab.memory.subspan(n);
+    for (Index i = slab.first; i < slab.first + slab.count; ++i) {
+      plan_row(i, f, g, row);
+      const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
+      double mass = 0;
+      for (std::size_t j = 0; j < row.size(); ++j) {
+        const auto entry = static_cast<double>(row[j]);
+        if (entry == 0) continue;
+        mass += entry;
+        totals[2] += (of_row + static_cast<double>(g[j])) * entry;
+        if (n > 0) slab.memory[j] += entry;
+      }
+      rows[static_cast<std::size_t>(i)] = mass;
+      totals[0] += cost_of(i, row);
+      totals[1] += mass;
+    }
+  };
+  RowsSwept none;
+  slabs.sweep(1, work, [&](std::size_t) { return SumsOfSlabs<double>{all, none}; });
+  for (std::size_t j = 0; j < n; ++j) columns[j] += all[j];
+  return {all[n], all[n + 1], all[n + 2]};
+}
+
+template <class A>
+std::vector<CheckedMarginals> CostOperand<A>::reachable(mpi::Context& context,
+                                                        std::span<const CheckedMarginals> problems) {
+  const auto has_mass = [](const std::vector<double>& masses) {
+    return std::ranges::any_of(masses, [](double mass) { return mass > 0; });
+  };
+  std::vector<CheckedMarginals> reached;
+  std::vector<int> rows_have;
+  mpi::agreed(context, [&] {
+    reached.assign(problems.begin(), problems.end());
+    for (const CheckedMarginals& marginals : problems) rows_have.push_back(has_mass(marginals.rows) ? 1 : 0);
+  });
+  mpi::all_reduce(context.comm(), std::span<int>(rows_have), mpi::Operation::maximum());
+  for (std::size_t k = 0; k < problems.size(); ++k) {
+    if (!has_mass(problems[k].columns)) std::ranges::fill(reached[k].rows, 0.0);
+    if (rows_have[k] == 0) std::ranges::fill(reached[k].columns, 0.0);
+  }
+  return reached;
 }
 
 template class CostOperand<double>;

@@ -32,6 +32,13 @@ struct LogVectors {
 template <class A>
 inline constexpr A lowest_sum = std::numeric_limits<A>::min() / std::numeric_limits<A>::epsilon();
 
+/// Sums over a rank's rows of a plan: Σ C P, Σ P, Σ (f + g) P.
+struct PlanTotals {
+  double cost = 0;
+  double mass = 0;
+  double potentials = 0;
+};
+
 /// A rank's rows of costs in the logarithmic domain: stored, or made when they are needed. Potentials are in units of
 /// the epsilon that was set last. Sweeps run on several threads. Local, but for `reachable` and `feasibility`.
 template <class A>
@@ -47,7 +54,7 @@ class CostOperand {
   /// To be called before all others.
   /// \param problems   the most that are swept at once
   /// \param in_common  the most of which rows are to have sums in common
-  void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common = 1);
+  virtual void set_epsilon(double epsilon, std::size_t problems, std::size_t in_common = 1);
 
   /// Gives the rows of each problem their sums, and adds what they then have to those of the columns:
   ///
@@ -55,12 +62,12 @@ class CostOperand {
   ///
   /// or, with an update that is not balanced, what that makes of f. One read of the costs, and one exponential an
   /// entry for each problem. What came of each is added to `swept`.
-  void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept);
+  virtual void sweep(std::span<const LogVectors<A>> problems, const LogUpdate& update, std::span<RowsSwept> swept);
 
   /// The same, but the rows of all problems get the weighted geometric mean of their sums, the logarithms of which are
   /// `log_sums`. Rows that are out of reach of one problem get nothing.
-  void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
-                       std::span<double> log_sums);
+  virtual void sweep_in_common(std::span<const LogVectors<A>> problems, std::span<const double> weights,
+                               std::span<double> log_sums);
 
   /// maxima[k] ← max(maxima[k], max_i f[i] - C(i, columns[k]) / epsilon)
   void column_maxima(std::span<const std::size_t> columns, std::span<const A> f, std::span<double> maxima) const;
@@ -73,6 +80,9 @@ class CostOperand {
   /// Calls visit(i, plan) for each row, one after the other.
   void for_each_row(std::span<const A> f, std::span<const A> g,
                     const std::function<void(Index, std::span<const A>)>& visit) const;
+  /// Adds the plan up, on several threads: rows[i] ← Σ_j P(i, j), and columns[j] += Σ_i P(i, j) unless that is empty.
+  [[nodiscard]] virtual PlanTotals sum_up(std::span<const A> f, std::span<const A> g, std::span<double> rows,
+                                          std::span<double> columns);
   /// Σ_j C P of row i of a plan. Threads may call it at the same time.
   [[nodiscard]] virtual double cost_of(Index i, std::span<const A> plan) const = 0;
 
@@ -85,15 +95,20 @@ class CostOperand {
   /// Slabs of the rows for a sweep of the caller's, which finds so many sums.
   [[nodiscard]] Slabs<double> slabs(Index sums) const { return {rows_, sums, rows_ * columns_, 1, threads_}; }
 
-  /// See `sinkhorn::reachable`; where sums must not be missed, too. Collective.
+  /// See `sinkhorn::reachable`; where sums must not be missed, too. Everything is, unless costs may be infinite.
+  /// Collective.
   [[nodiscard]] virtual std::vector<CheckedMarginals> reachable(mpi::Context& context,
-                                                                std::span<const CheckedMarginals> problems) = 0;
+                                                                std::span<const CheckedMarginals> problems);
 
   /// See `sinkhorn::feasibility`. Collective.
-  [[nodiscard]] virtual std::vector<Feasibility> feasibility(mpi::Context& context,
-                                                             std::span<const RowHeights> problems) = 0;
+  [[nodiscard]] virtual std::vector<Feasibility> feasibility(mpi::Context& /*context*/,
+                                                             std::span<const RowHeights> problems) {
+    return std::vector<Feasibility>(problems.size());
+  }
 
  protected:
+  [[nodiscard]] int threads() const noexcept { return threads_; }
+  [[nodiscard]] A factor() const noexcept { return factor_; }  // -1 / epsilon
   /// e(i, j) = exp(f[i] + g[j] + factor C(first + i, j)) and the sums of its rows, as `simd::ExponentialKernels` has
   /// it.
   virtual void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const = 0;

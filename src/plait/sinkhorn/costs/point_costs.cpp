@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plait/mpi/agreed.hpp"
-#include "plait/mpi/collectives.hpp"
+#include "plait/sinkhorn/costs/grid_costs.hpp"
 
 namespace plait::sinkhorn {
 
@@ -105,26 +104,6 @@ double PointCosts<A>::cost_of(Index i, std::span<const A> plan) const {
 }
 
 template <class A>
-std::vector<CheckedMarginals> PointCosts<A>::reachable(mpi::Context& context,
-                                                       std::span<const CheckedMarginals> problems) {
-  const auto has_mass = [](const std::vector<double>& masses) {
-    return std::ranges::any_of(masses, [](double mass) { return mass > 0; });
-  };
-  std::vector<CheckedMarginals> reached;
-  std::vector<int> rows_have;
-  mpi::agreed(context, [&] {
-    reached.assign(problems.begin(), problems.end());
-    for (const CheckedMarginals& marginals : problems) rows_have.push_back(has_mass(marginals.rows) ? 1 : 0);
-  });
-  mpi::all_reduce(context.comm(), std::span<int>(rows_have), mpi::Operation::maximum());
-  for (std::size_t k = 0; k < problems.size(); ++k) {
-    if (!has_mass(problems[k].columns)) std::ranges::fill(reached[k].rows, 0.0);
-    if (rows_have[k] == 0) std::ranges::fill(reached[k].columns, 0.0);
-  }
-  return reached;
-}
-
-template <class A>
 double PointCosts<A>::cost(Index i, std::size_t j) const {
   const A* x = clouds_.x.data() + i * clouds_.x.leading_dimension();
   const A* y = clouds_.y.data() + static_cast<Index>(j) * clouds_.y.leading_dimension();
@@ -137,6 +116,14 @@ double PointCosts<A>::cost(Index i, std::size_t j) const {
   return clouds_.metric == Metric::euclidean ? std::sqrt(sum) : sum;
 }
 
+template <class A>
+std::unique_ptr<CostOperand<A>> point_costs(const PointClouds<A>& clouds, int threads) {
+  if (clouds.grid) return std::make_unique<GridCosts<A>>(clouds, threads);
+  return std::make_unique<PointCosts<A>>(clouds, threads);
+}
+
+template std::unique_ptr<CostOperand<double>> point_costs(const PointClouds<double>&, int);
+template std::unique_ptr<CostOperand<float>> point_costs(const PointClouds<float>&, int);
 template class PointCosts<double>;
 template class PointCosts<float>;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "plait/base/memory.hpp"
 #include "plait/simd/sweep/distance_kernels.hpp"
 #include "plait/simd/sweep/exponential_kernels.hpp"
@@ -13,14 +15,6 @@ template <class A>
 class PointCosts final : public CostOperand<A> {
  public:
   PointCosts(const PointClouds<A>& clouds, int threads);
-
-  /// Every point may go to every other.
-  [[nodiscard]] std::vector<CheckedMarginals> reachable(mpi::Context& context,
-                                                        std::span<const CheckedMarginals> problems) override;
-  [[nodiscard]] std::vector<Feasibility> feasibility(mpi::Context& /*context*/,
-                                                     std::span<const RowHeights> problems) override {
-    return std::vector<Feasibility>(problems.size());
-  }
 
   [[nodiscard]] double cost_of(Index i, std::span<const A> plan) const override;
 
@@ -38,5 +32,9 @@ class PointCosts final : public CostOperand<A> {
   simd::DistanceKernels<A> distances_ = simd::distance_kernels<A>();
   simd::ExponentialKernels<A, A> exponential_ = simd::exponential_kernels<A, A>();
 };
+
+/// The costs between points: of a grid's nodes by its axes.
+template <class A>
+[[nodiscard]] std::unique_ptr<CostOperand<A>> point_costs(const PointClouds<A>& clouds, int threads);
 
 }  // namespace plait::sinkhorn

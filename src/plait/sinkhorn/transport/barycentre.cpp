@@ -138,15 +138,13 @@ Outcome beyond_factors(double highest, double epsilon) {
 void evaluate(mpi::Context& context, CostOperand<double>& costs, BarycentrePlans& plans, double total,
               Barycentre& result) {
   mpi::agreed(context, [&] {
+    result.masses.resize(plans.barycentre.size());
+    for (std::size_t k = 0; k < plans.masses.size(); ++k) {
+      result.costs.push_back(total * costs.sum_up(plans.f[k], plans.g_of(k), result.masses, {}).cost);
+    }
     result.masses = plans.barycentre;
-    result.costs.assign(plans.masses.size(), 0.0);
   });
   for (double& mass : result.masses) mass *= total;
-  for (std::size_t k = 0; k < plans.masses.size(); ++k) {
-    costs.for_each_row(plans.f[k], plans.g_of(k), [&](Index i, std::span<const double> plan) {
-      result.costs[k] += total * costs.cost_of(i, plan);
-    });
-  }
   mpi::all_reduce(context.comm(), std::span<double>(result.costs), mpi::Operation::sum());
 }
 
@@ -255,10 +253,10 @@ Barycentre barycentre(mpi::Context& context, const PointClouds<double>& clouds, 
     if (rows > 0 || mass_of(histograms.masses.front()) == 0) return;
     throw ArgumentError("there are no points of X, expected some for the mass of the barycentre");
   });
-  auto costs = mpi::agreed(context, [&] { return PointCosts<double>(clouds, context.topology().threads()); });
+  const auto costs = mpi::agreed(context, [&] { return point_costs<double>(clouds, context.topology().threads()); });
   BarycentreOptions how = options;
   how.domain = Domain::logarithmic;
-  return barycentre_of(context, costs, histograms, highest, how);
+  return barycentre_of(context, *costs, histograms, highest, how);
 }
 
 template Barycentre barycentre(mpi::Context&, matrix_view<const double>, const Histograms&, const BarycentreOptions&);

@@ -107,6 +107,14 @@ void widen_box(std::vector<double>& box, matrix_view<const A> points) {
 /// No cost between two points of the boxes is larger.
 template <class A>
 double highest_cost(mpi::Context& context, const PointClouds<A>& clouds) {
+  const auto cost_of = [&](double way) { return clouds.metric == Metric::squared_euclidean ? way * way : way; };
+  if (clouds.grid) {
+    double sum = 0;
+    for (std::size_t a = 0; a < clouds.grid->extents.size(); ++a) {
+      sum += cost_of(clouds.grid->spacing[a] * static_cast<double>(clouds.grid->extents[a] - 1));
+    }
+    return sum;
+  }
   const auto coordinates = static_cast<std::size_t>(clouds.y.columns());
   constexpr double lowest = -std::numeric_limits<double>::infinity();
   std::vector<double> x;
@@ -123,13 +131,37 @@ double highest_cost(mpi::Context& context, const PointClouds<A>& clouds) {
   double largest = 0;
   for (std::size_t k = 0; k < coordinates; ++k) {
     const double farthest = std::max(x[coordinates + k] + y[k], y[coordinates + k] + x[k]);
-    const bool is_squared = clouds.metric == Metric::squared_euclidean || clouds.metric == Metric::euclidean;
-    sum += is_squared ? farthest * farthest : farthest;
+    sum += clouds.metric == Metric::euclidean ? farthest * farthest : cost_of(farthest);
     largest = std::max(largest, farthest);
   }
   if (clouds.metric == Metric::squared_euclidean) return sum;
   // A square that leaves the range leaves no distance either; the p-norm is the sum of absolute values at most.
   return clouds.metric == Metric::euclidean ? std::sqrt(sum) : sum;
+}
+
+template <class A>
+void expect_nodes(const PointClouds<A>& clouds) {
+  if (clouds.metric != Metric::squared_euclidean && clouds.metric != Metric::cityblock) {
+    throw ArgumentError(
+        fmt::format("the metric between nodes of a grid is {}, expected one that is a sum over axes: "
+                    "sqeuclidean or cityblock",
+                    name(clouds.metric)));
+  }
+  const auto& [dimensions, extents, spacing] = *clouds.grid;
+  for (std::size_t a = 0; a < extents.size(); ++a) {
+    const bool is_axis = static_cast<int>(a) < dimensions;
+    if (is_axis ? extents[a] >= 0 : extents[a] == 1) continue;
+    throw ArgumentError(fmt::format("the grid has {} nodes on axis {}, expected {}", extents[a], a,
+                                    is_axis ? "a number >= 0" : "one beyond its dimensions"));
+  }
+  for (const double each : spacing) {
+    if (each > 0 && std::isfinite(each)) continue;
+    throw ArgumentError(fmt::format("the spacing of the grid is {}, expected a finite number > 0", each));
+  }
+  if (clouds.y.rows() != clouds.grid->nodes()) {
+    throw ArgumentError(
+        fmt::format("Y has {} points, expected {}, the nodes of the grid", clouds.y.rows(), clouds.grid->nodes()));
+  }
 }
 
 template <class A>
@@ -150,6 +182,18 @@ void expect_clouds(mpi::Context& context, const PointClouds<A>& clouds, const Tr
     if (clouds.x.rows() > 0 && clouds.x.columns() != clouds.y.columns()) {
       throw ArgumentError(fmt::format("the points of X have {} coordinates, those of Y {}, expected as many",
                                       clouds.x.columns(), clouds.y.columns()));
+    }
+    arguments.add("whether there is a grid", clouds.grid.has_value());
+    if (clouds.grid) {
+      for (const Index extent : clouds.grid->extents) arguments.add("extent of the grid", extent);
+      for (const double spacing : clouds.grid->spacing) arguments.add("spacing of the grid", spacing);
+      expect_nodes(clouds);
+      if (clouds.x.rows() > 0 && clouds.first_node != first) {
+        throw ArgumentError(
+            fmt::format("the first node of this rank is {}, expected {}, as many as those of the ranks "
+                        "before it",
+                        clouds.first_node, first));
+      }
     }
     expect_coordinates(clouds.x, "X", first);
     expect_coordinates(clouds.y, "Y", 0);

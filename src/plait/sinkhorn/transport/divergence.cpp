@@ -311,6 +311,7 @@ Divergence<A> divergence(mpi::Context& context, const PointClouds<A>& clouds, co
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<A>();
     expect_one_rho(options, arguments);
+    if (clouds.grid) throw ArgumentError("the points are nodes of a grid, expected coordinates");
   });
   const CheckedMarginals checked =
       checked_marginals(context, clouds.x.rows(), clouds.y.rows(), marginals, totals_of(options.rho));

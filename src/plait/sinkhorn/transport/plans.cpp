@@ -12,6 +12,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/sweep/scaling_kernels.hpp"
+#include "plait/sinkhorn/costs/grid_costs.hpp"
 #include "plait/sinkhorn/costs/point_costs.hpp"
 #include "plait/sinkhorn/costs/stored_costs.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
@@ -41,43 +42,17 @@ constexpr std::size_t sums_of_a_plan = 5;
 ///
 /// \param columns  where their sums are added up, unless it is empty
 template <class A>
-std::array<double, sums_of_a_plan> sums_of_plan(const CostOperand<A>& costs, const PlanToEvaluate<A>& plan,
-                                                const Rho& rho, std::span<double> columns) {
+std::array<double, sums_of_a_plan> sums_of_plan(CostOperand<A>& costs, const PlanToEvaluate<A>& plan, const Rho& rho,
+                                                std::span<double> columns) {
   const std::vector<A>& f = plan.result->f;
-  const std::vector<A>& g = plan.result->g;
-  // The sums of a slab stand behind those of its columns.
-  const std::size_t n = columns.size();
-  auto slabs = costs.slabs(static_cast<Index>(n + sums_of_a_plan));
-  std::vector<A> rows(static_cast<std::size_t>(slabs.threads()) * g.size());
-  std::vector<double> all(n + sums_of_a_plan);
-  const auto work = [&](const Slab<double>& slab) {
-    const auto row = std::span(rows).subspan(slab.thread * g.size(), g.size());
-    const auto sums = slab.memory.subspan(n);
-    for (Index i = slab.first; i < slab.first + slab.count; ++i) {
-      costs.plan_row(i, f, g, row);
-      const auto of_row = static_cast<double>(f[static_cast<std::size_t>(i)]);
-      const double given = plan.masses->rows[static_cast<std::size_t>(i)];
-      double mass = 0;
-      double potentials = 0;
-      for (std::size_t j = 0; j < row.size(); ++j) {
-        const auto entry = static_cast<double>(row[j]);
-        if (entry == 0) continue;
-        mass += entry;
-        potentials += (of_row + static_cast<double>(g[j])) * entry;
-        if (n > 0) slab.memory[j] += entry;
-      }
-      sums[0] += costs.cost_of(i, row);
-      sums[1] += mass;
-      sums[2] += potentials;
-      sums[3] += dual_term(of_row, given, rho.rows);
-      sums[4] += rho.rows == infinity ? 0 : divergence(mass, given);
-    }
-  };
-  RowsSwept none;
-  slabs.sweep(1, work, [&](std::size_t) { return SumsOfSlabs<double>{all, none}; });
-  for (std::size_t j = 0; j < n; ++j) columns[j] += all[j];
-  std::array<double, sums_of_a_plan> sums{};
-  std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(n), sums.size(), sums.begin());
+  std::vector<double> rows(f.size());
+  const auto [cost, mass, potentials] = costs.sum_up(f, plan.result->g, rows, columns);
+  std::array<double, sums_of_a_plan> sums{cost, mass, potentials};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double given = plan.masses->rows[i];
+    sums[3] += dual_term(static_cast<double>(f[i]), given, rho.rows);
+    sums[4] += rho.rows == infinity ? 0 : divergence(rows[i], given);
+  }
   return sums;
 }
 
@@ -227,9 +202,17 @@ void transport_plan_in_place(matrix_view<T> costs, double epsilon, std::span<con
 template <class A>
 void for_each_plan_row(const PointClouds<A>& clouds, double epsilon, std::span<const A> f, std::span<const A> g,
                        const std::function<void(Index, std::span<const A>)>& visit) {
-  PointCosts<A> costs(clouds, 1);
-  costs.set_epsilon(epsilon, 1);
-  costs.for_each_row(in_units_of(epsilon, f), in_units_of(epsilon, g), visit);
+  const auto costs = point_costs<A>(clouds, 1);
+  costs->set_epsilon(epsilon, 1);
+  costs->for_each_row(in_units_of(epsilon, f), in_units_of(epsilon, g), visit);
+}
+
+template <class A>
+void plan_sums(mpi::Context& context, const PointClouds<A>& clouds, double epsilon, std::span<const A> f,
+               std::span<const A> g, std::span<double> rows, std::span<double> columns) {
+  const auto costs = point_costs<A>(clouds, context.topology().threads());
+  costs->set_epsilon(epsilon, 1);
+  static_cast<void>(costs->sum_up(in_units_of(epsilon, f), in_units_of(epsilon, g), rows, columns));
 }
 
 template <class A>
@@ -237,6 +220,12 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   const Index coordinates = clouds.y.columns();
   const Index points = clouds.y.rows();
   PLAIT_ASSERT(static_cast<Index>(g.size()) == points, "there is a potential for each point of y");
+  const std::vector<A> g_units = in_units_of(epsilon, g);
+  if (clouds.grid) {
+    GridCosts<A> costs(clouds, 1);
+    costs.set_epsilon(epsilon, 1);
+    return costs.mean_places(g_units);
+  }
   std::vector<A> by_coordinate(static_cast<std::size_t>(coordinates * points));
   for (Index k = 0; k < coordinates; ++k) {
     for (Index j = 0; j < points; ++j) {
@@ -246,7 +235,6 @@ std::vector<A> barycentric_projection(const PointClouds<A>& clouds, double epsil
   const auto kernels = simd::scaling_kernels<A, A>();
   std::vector<A> map(static_cast<std::size_t>(clouds.x.rows() * coordinates));
   std::vector<A> weights(g.size());
-  const std::vector<A> g_units = in_units_of(epsilon, g);
   PointCosts<A> costs(clouds, 1);
   costs.set_epsilon(epsilon, 1);
   for (Index i = 0; i < clouds.x.rows(); ++i) {
@@ -270,14 +258,16 @@ PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
 #undef PLAIT_INSTANTIATE
 
-#define PLAIT_INSTANTIATE(A)                                                                                  \
-  template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const A>,    \
-                                          std::span<const A>);                                                \
-  template std::vector<CheckedMarginals> wanted_masses(mpi::Context&, std::span<const Marginals>, const Rho&, \
-                                                       std::span<const Transport<A>>);                        \
-  template void for_each_plan_row(const PointClouds<A>&, double, std::span<const A>, std::span<const A>,      \
-                                  const std::function<void(Index, std::span<const A>)>&);                     \
-  template std::vector<A> barycentric_projection(const PointClouds<A>&, double, std::span<const A>);          \
+#define PLAIT_INSTANTIATE(A)                                                                                    \
+  template CheckedMarginals wanted_masses(mpi::Context&, const Marginals&, const Rho&, std::span<const A>,      \
+                                          std::span<const A>);                                                  \
+  template std::vector<CheckedMarginals> wanted_masses(mpi::Context&, std::span<const Marginals>, const Rho&,   \
+                                                       std::span<const Transport<A>>);                          \
+  template void for_each_plan_row(const PointClouds<A>&, double, std::span<const A>, std::span<const A>,        \
+                                  const std::function<void(Index, std::span<const A>)>&);                       \
+  template void plan_sums(mpi::Context&, const PointClouds<A>&, double, std::span<const A>, std::span<const A>, \
+                          std::span<double>, std::span<double>);                                                \
+  template std::vector<A> barycentric_projection(const PointClouds<A>&, double, std::span<const A>);            \
   template void evaluate_plans(mpi::Context&, CostOperand<A>&, std::span<const PlanToEvaluate<A>>, double, const Rho&)
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);

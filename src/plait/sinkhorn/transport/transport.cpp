@@ -89,10 +89,10 @@ std::vector<Transport<A>> between_points(mpi::Context& context, const PointCloud
   const auto masses =
       checked_marginals_of_each(context, clouds.x.rows(), clouds.y.rows(), marginals, totals_of(options.rho));
   expect_points<A>(context, clouds, masses, options.rho);
-  auto costs = mpi::agreed(context, [&] { return PointCosts<A>(clouds, context.topology().threads()); });
+  const auto costs = mpi::agreed(context, [&] { return point_costs<A>(clouds, context.topology().threads()); });
   TransportOptions how = options;
   how.domain = Domain::logarithmic;
-  return transports_of<A>(context, costs, masses, highest, how, start);
+  return transports_of<A>(context, *costs, masses, highest, how, start);
 }
 
 }  // namespace

@@ -116,7 +116,8 @@ template <class T, class A>
 /// memory for eight rows of the plan. Costs are as exact as the differences of coordinates.
 ///
 /// The plan is P(i, j) = exp((f[i] + g[j] - C(i, j)) / epsilon). Where no first epsilon is given it is chosen by the
-/// boxes that the points lie in.
+/// boxes that the points lie in. Between nodes of a grid, whose costs are sums over its axes, an iteration takes two
+/// passes along each axis instead of one over all pairs of nodes: see `GridCosts`.
 ///
 /// Collective over `context`. For double and float.
 ///
@@ -179,6 +180,12 @@ void for_each_plan_row(matrix_view<const T> costs, double epsilon, std::span<con
 template <class A>
 void for_each_plan_row(const PointClouds<A>& clouds, double epsilon, std::span<const A> f, std::span<const A> g,
                        const std::function<void(Index, std::span<const A>)>& visit);
+
+/// Sums of a plan between points, on several threads: rows[i] ← Σ_j P(i, j) of this rank's rows, and columns[j] += Σ_i
+/// P(i, j) of these. Local.
+template <class A>
+void plan_sums(mpi::Context& context, const PointClouds<A>& clouds, double epsilon, std::span<const A> f,
+               std::span<const A> g, std::span<double> rows, std::span<double> columns);
 
 /// The barycentric projection: where each point of x goes on the average,
 ///
