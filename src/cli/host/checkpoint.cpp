@@ -295,8 +295,9 @@ void Checkpoints::keep(const iterate::Checkpoint& state) {
 
 bool Checkpoints::is_due(Index iterations) {
   signal_ = stop_->signal();
-  const bool is_last = iterations + 1 == most_iterations_;  // nobody asks after the last iteration
-  return signal_ != 0 || is_last ||
+  // Solvers whose last iteration differs from others, as it has to leave a result, don't ask after it.
+  const bool is_at_limit = iterations + 1 >= most_iterations_;
+  return signal_ != 0 || is_at_limit ||
          iterations % settings_.checkpoint_every.value_or(settings_.usual_checkpoint_every) == 0;
 }
 

@@ -36,6 +36,8 @@ class Course {
 
   /// Notes what is left of the error after one more iteration. Takes no memory while `has_room`.
   void took(double error);
+  /// What that error really is.
+  void correct(double error) { state_.error = errors_.back() = error; }
   [[nodiscard]] bool has_room() const noexcept { return errors_.size() < errors_.capacity(); }
   void make_room() { errors_.reserve(2 * errors_.size() + 64); }
 

@@ -124,7 +124,7 @@ auto ConjugateGradientBase<T>::begin() -> Verdict {
 template <class T>
 auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   double error = relative(residual_squared);
-  const bool is_checked = !(error > limits_.tolerance) || course_.is_last();
+  const bool is_checked = !(error > limits_.tolerance);
   if (is_checked) error = true_error();
   course_.took(error);
   if (!std::isfinite(error)) return fail("the residual is not finite");
@@ -146,6 +146,15 @@ auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
                             error, more_about_rounding_, limits_.tolerance));
   }
   return Verdict::is_over;
+}
+
+template <class T>
+bool ConjugateGradientBase<T>::is_over_at_limit() {
+  if (!course_.is_at_limit()) return false;
+  const double error = true_error();
+  course_.correct(error);
+  static_cast<void>(std::isfinite(error) ? judge(error) : fail("the residual is not finite"));
+  return true;
 }
 
 template <class T>
@@ -220,6 +229,7 @@ bool ConjugateGradient<T>::advance() {
     if (this->begin() == Verdict::is_over) return false;
     begin_again();
   }
+  if (this->is_over_at_limit()) return false;
   // q = A·p; α = r·z / p·q
   this->a_(p_, q_);
   const double pq = this->dots_.template dot<T>(p_, q_);
@@ -306,7 +316,7 @@ bool PipelinedConjugateGradient<T>::advance() {
   if (has_direction) {
     const Verdict verdict = this->took(this->weighs_ ? this->dots_[2] : gamma);
     if (verdict == Verdict::begins_again) return begin_again();
-    if (verdict == Verdict::is_over) return false;
+    if (verdict == Verdict::is_over || this->is_over_at_limit()) return false;
   }
   const double beta = has_direction ? gamma / gamma_ : 0;
   const double curvature = has_direction ? delta - beta * gamma / alpha_ : delta;

@@ -281,10 +281,10 @@ bool Solver<T>::advance() {
       course_.end(iterate::End::converged, fmt::format("{} is {:.3g} at the start", norm(), first));
       return false;
     }
-    if (course_.is_at_limit()) {
-      course_.end_at_limit();
-      return false;
-    }
+  }
+  if (course_.is_at_limit()) {
+    course_.end_at_limit();
+    return false;
   }
   iterate_once();
   course_.took(error());
@@ -297,10 +297,7 @@ bool Solver<T>::advance() {
                             equation_.level().k_varies() ? ", as k jumps; use multigrid as a preconditioner" : ""));
     return false;
   }
-  if (course_.is_over()) return false;
-  if (!course_.is_at_limit()) return true;
-  course_.end_at_limit();
-  return false;
+  return !course_.is_over();
 }
 
 template <class T>

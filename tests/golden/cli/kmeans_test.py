@@ -105,12 +105,12 @@ class KMeans(CommandTest):
         keep = ("--checkpoint", "k.json", "--checkpoint-every", "2")
         self.find(2, *arguments, "D.npy", *keep, "--max-iterations", "5")
         resumed = self.find(3, *arguments, "D.npy", *keep, "--resume")
-        self.assertEqual(resumed["resumed_at"], 4)
+        self.assertEqual(resumed["resumed_at"], 5)
         self.assertEqual(resumed["objectives"], whole["objectives"])
         np.testing.assert_array_equal(self.load("D.npy"), self.load("C.npy"))
         self.assertNotIn("k.json", self.files())
         self.find(2, *arguments, "D.npy", *keep, "--max-iterations", "5")
-        self.assertRegex(self.succeed(3, "kmeans", *arguments, "D.npy", *keep, "--resume"), r"\n  resumed +after iteration 4\n")
+        self.assertRegex(self.succeed(3, "kmeans", *arguments, "D.npy", *keep, "--resume"), r"\n  resumed +after iteration 5\n")
 
     def test_the_summary_tells_what_each_file_got_and_counts_in_words(self):
         self.save("X.npy", np.array([[1.0, 2.0]]))

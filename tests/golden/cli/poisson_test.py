@@ -501,7 +501,7 @@ class Poisson(CommandTest):
 class Resume(CommandTest):
     def test_killed_jobs_end_with_the_same_bits_on_another_number_of_ranks(self):
         self.save("f.npy", np.random.default_rng(1).random((31, 40)))
-        for method, iterations in (("sor", "400"), ("pipelined-cg", "60")):
+        for method, iterations, lost in (("sor", "400", 0), ("cg", "60", 0), ("mg-cg", "6", 0), ("pipelined-cg", "60", 1)):
             with self.subTest(method):
                 job = ("poisson", "f.npy", "--method", method, "--tolerance", "1e-14", "--max-iterations")
                 straight = json.loads(self.run_plait(0, *job, iterations, "-o", "expected.npy", "--json").stdout)
@@ -509,7 +509,7 @@ class Resume(CommandTest):
                 half = str(int(iterations) // 2)
                 self.assertRegex(self.run_plait(2, *job, half, *kept).stderr, "--resume with a larger --max-iterations goes on from state")
                 resumed = json.loads(self.run_plait(3, *job, iterations, *kept, "--resume").stdout)
-                self.assertEqual(resumed["resumed_at"], int(half) - 1)
+                self.assertEqual(resumed["resumed_at"], int(half) - lost)
                 self.assertEqual(resumed["errors"], straight["errors"])
                 np.testing.assert_array_equal(self.load("u.npy"), self.load("expected.npy"))
         other = self.run_plait(0, *job, iterations, *kept, "--resume", "--spacing", "2")

@@ -426,7 +426,7 @@ class Purify(CommandTest):
         other = ["purify", "H.npy", "--electrons", "58", "--method", "tc2", "--checkpoint", "C.json", "--resume"]
         self.assertIn("C.json: is a checkpoint of another job: its occupied was 30, now it is 29", self.run_plait(0, *other).errors[0])
         limited = self.run_plait(2, *job, "--resume", "--max-iterations", "6")
-        self.assertIn("--max-iterations: the limit of 6 is reached already, as C.json goes on after iteration 6", limited.errors[0])
+        self.assertIn("--max-iterations: the limit of 6 is reached already, as C.json goes on after iteration 7", limited.errors[0])
         order = np.random.default_rng(3).permutation(60)  # has the same trace and norm
         self.save("other.npy", c60()[np.ix_(order, order)])
         other = ["purify", "other.npy", *job[2:], "--resume", "-o", "D.npy"]
@@ -436,7 +436,7 @@ class Purify(CommandTest):
             for name, content in kept.items():
                 (self.folder / name).write_bytes(content)
             report = json.loads(self.succeed(ranks, *job, "--resume", "-o", "D.npy", "--json"))
-            self.assertEqual(report["resumed_at"], 6)
+            self.assertEqual(report["resumed_at"], 7)
             self.assert_density("D.npy", density(c60(), 30)[0])
 
 

@@ -67,7 +67,7 @@ class Train(CommandTest):
         keep = ("--checkpoint", "k.json", "--checkpoint-every", "2")
         self.train(2, *arguments, *keep, "--epochs", "5")
         resumed = self.train(3, *arguments, *keep, "--epochs", "9", "--resume")
-        self.assertEqual((resumed["resumed_at"], resumed["losses"]), (4, whole["losses"]))
+        self.assertEqual((resumed["resumed_at"], resumed["losses"]), (5, whole["losses"]))
         np.testing.assert_array_equal(self.load("p.npy"), said)
 
     def test_what_it_says_is_what_the_file_of_the_network_tells_with_hdf5(self):
