@@ -1,4 +1,4 @@
-// D² and D³ of a symmetric matrix by all algorithms of SymmSquareCube, each against Algorithm 4, the literature's
+// D² and D³ of a symmetric matrix by all algorithms of symm::SquareCube, each against Algorithm 4, the literature's
 // baseline, and against the least time in which its own messages pass the busiest link.
 //
 //   ./dev bench symm                                              on 8 nodes of the emulated cluster, links of 200 Mb/s
@@ -22,8 +22,8 @@
 #include <fmt/format.h>
 
 #include "plait/base/stopwatch.hpp"
-#include "plait/dense/symm/symm_plan.hpp"
-#include "plait/dense/symm/symm_square_cube.hpp"
+#include "plait/dense/symm/plan.hpp"
+#include "plait/dense/symm/square_cube.hpp"
 #include "plait/mpi/collectives.hpp"
 
 #include "bench/harness/benchmark.hpp"
@@ -34,22 +34,20 @@
 namespace {
 
 using namespace plait;
-using dense::SymmAlgorithm;
-using dense::SymmBackend;
-using dense::SymmOptions;
+namespace symm = dense::symm;
 using Matrix = layout::DistributedMatrix<double>;
 
 constexpr std::array<Index, 2> sizes{768, 1536};
 constexpr int most_strands = 6;
 
-std::string name(const SymmOptions& options) {
-  const auto backend = [&] { return options.backend == SymmBackend::mpi ? "mpi" : "chains"; };
+std::string name(const symm::Options& options) {
+  const auto backend = [&] { return options.backend == symm::Backend::mpi ? "mpi" : "chains"; };
   switch (*options.algorithm) {
-    case SymmAlgorithm::original: return "alg3";
-    case SymmAlgorithm::baseline: return "alg4";
-    case SymmAlgorithm::overlapped: return fmt::format("alg5 {}*{}", backend(), *options.strands);
-    case SymmAlgorithm::cannon: return fmt::format("alg6 {}*{}", backend(), *options.strands);
-    case SymmAlgorithm::mirrored: break;
+    case symm::Algorithm::original: return "alg3";
+    case symm::Algorithm::baseline: return "alg4";
+    case symm::Algorithm::overlapped: return fmt::format("alg5 {}*{}", backend(), *options.strands);
+    case symm::Algorithm::cannon: return fmt::format("alg6 {}*{}", backend(), *options.strands);
+    case symm::Algorithm::mirrored: break;
   }
   return "ours";
 }
@@ -57,7 +55,7 @@ std::string name(const SymmOptions& options) {
 /// A projector u·uᵀ, so that its square and its cube are itself.
 class Operands {
  public:
-  Operands(mpi::Context& context, Index n, const SymmOptions& options)
+  Operands(mpi::Context& context, Index n, const symm::Options& options)
       : context_(context),
         kernel_(context, n, options),
         d_(kernel_.layout(), context.rank()),
@@ -66,8 +64,8 @@ class Operands {
     double squares = 0;
     for (Index i = 0; i < n; ++i) squares += raw(i) * raw(i);
     scale_ = 1 / squares;
-    const bool sends_by_itself = options.algorithm == SymmAlgorithm::mirrored ||
-                                 (options.strands.has_value() && options.backend == SymmBackend::plait);
+    const bool sends_by_itself = options.algorithm == symm::Algorithm::mirrored ||
+                                 (options.strands.has_value() && options.backend == symm::Backend::plait);
     if (!sends_by_itself) return;
     expected_bytes_ = 0;
     const mpi::NodeTopology& topology = context.topology();
@@ -103,53 +101,53 @@ class Operands {
   }
 
   mpi::Context& context_;
-  dense::SymmSquareCube<double> kernel_;
+  dense::symm::SquareCube<double> kernel_;
   Matrix d_, d2_, d3_;
   double scale_ = 0;
   std::optional<Index> expected_bytes_;  // to other nodes, where plait itself sends
   Index bytes_before_ = 0;
 };
 
-std::vector<SymmOptions> of_algorithm_5() {
-  std::vector<SymmOptions> all;
-  for (const SymmBackend backend : {SymmBackend::mpi, SymmBackend::plait}) {
+std::vector<symm::Options> of_algorithm_5() {
+  std::vector<symm::Options> all;
+  for (const symm::Backend backend : {symm::Backend::mpi, symm::Backend::plait}) {
     for (int strands = 1; strands <= most_strands; ++strands)
-      all.push_back({.algorithm = SymmAlgorithm::overlapped, .backend = backend, .strands = strands});
+      all.push_back({.algorithm = symm::Algorithm::overlapped, .backend = backend, .strands = strands});
   }
   return all;
 }
 
-std::vector<SymmOptions> ways() {
-  std::vector<SymmOptions> all{{.algorithm = SymmAlgorithm::original}, {.algorithm = SymmAlgorithm::baseline}};
-  const std::vector<SymmOptions> overlapped = of_algorithm_5();
+std::vector<symm::Options> ways() {
+  std::vector<symm::Options> all{{.algorithm = symm::Algorithm::original}, {.algorithm = symm::Algorithm::baseline}};
+  const std::vector<symm::Options> overlapped = of_algorithm_5();
   all.insert(all.end(), overlapped.begin(), overlapped.end());
-  for (const SymmBackend backend : {SymmBackend::mpi, SymmBackend::plait}) {
+  for (const symm::Backend backend : {symm::Backend::mpi, symm::Backend::plait}) {
     for (const int strands : {1, 4})
-      all.push_back({.algorithm = SymmAlgorithm::cannon, .backend = backend, .strands = strands});
+      all.push_back({.algorithm = symm::Algorithm::cannon, .backend = backend, .strands = strands});
   }
-  all.push_back({.algorithm = SymmAlgorithm::mirrored});
+  all.push_back({.algorithm = symm::Algorithm::mirrored});
   return all;
 }
 
-std::vector<SymmOptions> few_ways() {
-  return {{.algorithm = SymmAlgorithm::original},
-          {.algorithm = SymmAlgorithm::overlapped, .backend = SymmBackend::mpi, .strands = 2},
-          {.algorithm = SymmAlgorithm::cannon, .strands = 2},
-          {.algorithm = SymmAlgorithm::mirrored}};
+std::vector<symm::Options> few_ways() {
+  return {{.algorithm = symm::Algorithm::original},
+          {.algorithm = symm::Algorithm::overlapped, .backend = symm::Backend::mpi, .strands = 2},
+          {.algorithm = symm::Algorithm::cannon, .strands = 2},
+          {.algorithm = symm::Algorithm::mirrored}};
 }
 
 /// What goes from node to node; from rank to rank, where there is but one node.
-bench::NodeVolume volume(const mpi::Context& context, Index n, const SymmOptions& options) {
-  const SymmOptions all = dense::complete(context.size(), n, options);
-  const auto transfers = bench::symm_transfers_of_square_cube(dense::symm_grid(n, all), all, Index{sizeof(double)});
+bench::NodeVolume volume(const mpi::Context& context, Index n, const symm::Options& options) {
+  const symm::Options all = dense::symm::complete(context.size(), n, options);
+  const auto transfers = bench::symm_transfers_of_square_cube(dense::symm::grid_of(n, all), all, Index{sizeof(double)});
   const bool is_one_node = context.topology().nodes() == 1;
   return bench::node_volume(is_one_node ? model::Placement{context.size(), 1} : context.placement(), transfers);
 }
 
 /// The one that takes least time, of two runs each.
-SymmOptions fastest(mpi::Context& context, Index n, const std::vector<SymmOptions>& all) {
-  std::pair<double, SymmOptions> best{1e300, all.front()};
-  for (const SymmOptions& options : all) {
+symm::Options fastest(mpi::Context& context, Index n, const std::vector<symm::Options>& all) {
+  std::pair<double, symm::Options> best{1e300, all.front()};
+  for (const symm::Options& options : all) {
     Operands operands(context, n, options);
     operands.rewrite();
     operands.run();
@@ -164,8 +162,8 @@ SymmOptions fastest(mpi::Context& context, Index n, const std::vector<SymmOption
 
 struct Setting {
   Index n;
-  SymmOptions options;
-  std::vector<SymmOptions> peers;  // of which the fastest counts
+  symm::Options options;
+  std::vector<symm::Options> peers;  // of which the fastest counts
 };
 
 bench::Job set_up(mpi::Context& context, const Setting& setting) {
@@ -173,7 +171,7 @@ bench::Job set_up(mpi::Context& context, const Setting& setting) {
   const Stopwatch watch;
   const auto operands = std::make_shared<Operands>(context, setting.n, setting.options);
   job.setup_seconds = watch.seconds();
-  const SymmOptions peer_options =
+  const symm::Options peer_options =
       setting.peers.size() > 1 ? fastest(context, setting.n, setting.peers) : setting.peers.front();
   const auto peer = std::make_shared<Operands>(context, setting.n, peer_options);
   const auto peer_was_last = std::make_shared<bool>(false);
@@ -203,7 +201,7 @@ bench::Case make_case(mpi::Context& context, const Setting& setting, const std::
   result.set_up = [&context, setting] { return set_up(context, setting); };
   result.repetitions = {5, 10, 2};
   const bool has_nodes = context.topology().nodes() == context.size();
-  if (!has_nodes || setting.options.algorithm != SymmAlgorithm::mirrored) return result;
+  if (!has_nodes || setting.options.algorithm != symm::Algorithm::mirrored) return result;
   if (is_last) {
     result.gate.speedup_over_peer = 1 / 1.03;
   } else if (context.size() == 27) {
@@ -221,11 +219,11 @@ std::vector<bench::Case> cases(mpi::Context& context, bool quick) {
       rate == nullptr ? "" : fmt::format(" rate={:g}mbit", std::strtod(rate, nullptr) / 1e6), bench::mpi_name());
   std::vector<bench::Case> result;
   for (const Index n : quick ? std::vector<Index>{50} : std::vector<Index>(sizes.begin(), sizes.end())) {
-    for (const SymmOptions& options : quick ? few_ways() : ways()) {
-      result.push_back(make_case(context, {n, options, {{.algorithm = SymmAlgorithm::baseline}}}, where));
+    for (const symm::Options& options : quick ? few_ways() : ways()) {
+      result.push_back(make_case(context, {n, options, {{.algorithm = symm::Algorithm::baseline}}}, where));
     }
     if (!quick)
-      result.push_back(make_case(context, {n, {.algorithm = SymmAlgorithm::mirrored}, of_algorithm_5()}, where));
+      result.push_back(make_case(context, {n, {.algorithm = symm::Algorithm::mirrored}, of_algorithm_5()}, where));
   }
   return result;
 }

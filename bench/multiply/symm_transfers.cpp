@@ -10,22 +10,14 @@
 #include "plait/base/contract.hpp"
 #include "plait/base/rounding.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/symm/symm_pairing.hpp"
-#include "plait/dense/symm/symm_panels.hpp"
-#include "plait/dense/symm/symm_segment.hpp"
+#include "plait/dense/symm/pairing.hpp"
+#include "plait/dense/symm/panels.hpp"
+#include "plait/dense/symm/plan.hpp"
 #include "plait/layout/process_grid.hpp"
 
 namespace plait::bench {
 
 namespace {
-
-using dense::Half;
-using dense::PanelCut;
-using dense::SymmAlgorithm;
-using dense::SymmBackend;
-using dense::SymmPairing;
-using dense::SymmPanel;
-using dense::SymmPanels;
 
 // How many elements in how many messages.
 struct Amount {
@@ -39,10 +31,10 @@ struct Amount {
 
 class Transfers {
  public:
-  Transfers(const SymmGrid& mesh, const SymmOptions& options, Index element_bytes)
+  Transfers(const symm::Grid& mesh, const symm::Options& options, Index element_bytes)
       : mesh_(mesh), options_(options), element_bytes_(element_bytes) {
-    by_mpi_ = options.algorithm == SymmAlgorithm::original || options.algorithm == SymmAlgorithm::baseline ||
-              (options.algorithm != SymmAlgorithm::mirrored && options.backend == SymmBackend::mpi);
+    by_mpi_ = options.algorithm == symm::Algorithm::original || options.algorithm == symm::Algorithm::baseline ||
+              (options.algorithm != symm::Algorithm::mirrored && options.backend == symm::Backend::mpi);
   }
 
   [[nodiscard]] std::vector<SymmTransfer> square() {
@@ -57,11 +49,11 @@ class Transfers {
  private:
   void append(bool cubes) {
     switch (*options_.algorithm) {
-      case SymmAlgorithm::original: original(cubes); break;
-      case SymmAlgorithm::baseline:
-      case SymmAlgorithm::overlapped: overlapped(cubes); break;
-      case SymmAlgorithm::cannon: cannon(cubes); break;
-      case SymmAlgorithm::mirrored: mirrored(cubes); break;
+      case symm::Algorithm::original: original(cubes); break;
+      case symm::Algorithm::baseline:
+      case symm::Algorithm::overlapped: overlapped(cubes); break;
+      case symm::Algorithm::cannon: cannon(cubes); break;
+      case symm::Algorithm::mirrored: mirrored(cubes); break;
     }
   }
 
@@ -69,7 +61,7 @@ class Transfers {
     if (from != to && amount.elements > 0)
       all_.push_back({from, to, {amount.messages, amount.elements * element_bytes_}});
   }
-  [[nodiscard]] Index segment() const { return dense::symm_segment_elements(mesh_, options_, element_bytes_); }
+  [[nodiscard]] Index segment() const { return dense::symm::segment_elements(mesh_, options_, element_bytes_); }
   [[nodiscard]] collective::Stream cut(Index elements) const {
     const Index most = by_mpi_ ? std::numeric_limits<Index>::max() : segment();
     return collective::Stream::cut(elements, element_bytes_, by_mpi_ ? 1 : options_.strands.value_or(1), most);
@@ -170,23 +162,23 @@ class Transfers {
   }
 
   void mirrored(bool cubes) {
-    const SymmPairing pairing(mesh_);
-    const PanelCut cut(mesh_, element_bytes_, segment());
+    const symm::Pairing pairing(mesh_);
+    const symm::PanelCut cut(mesh_, element_bytes_, segment());
     const int edge = mesh_.edge();
-    const auto amount = [](const SymmPanel& panel) {
+    const auto amount = [](const symm::Panel& panel) {
       return Amount{panel.end() - panel.begin(), std::ssize(panel.stream.segments())};
     };
-    const auto whole = [&](const SymmPanels& panels) {
+    const auto whole = [&](const symm::Panels& panels) {
       Amount sum;
-      for (const SymmPanel& panel : panels) sum += amount(panel);
+      for (const symm::Panel& panel : panels) sum += amount(panel);
       return sum;
     };
     // X(j, b) from `source` to those who want a half of it.
     const auto columns = [&](int source, int j, int b) {
-      for (const Half half : {Half::first, Half::last}) {
+      for (const symm::Half half : {symm::Half::first, symm::Half::last}) {
         std::vector<int> ranks{source};
         const auto others =
-            half == Half::first ? pairing.ranks_of_first_columns(j, b) : pairing.ranks_of_last_columns(j, b);
+            half == symm::Half::first ? pairing.ranks_of_first_columns(j, b) : pairing.ranks_of_last_columns(j, b);
         ranks.insert(ranks.end(), others.begin(), others.end());
         broadcast(ranks, 0, whole(cut.rectangle(mesh_.extent(j), cut.panels(mesh_.extent(b), half), 0)));
       }
@@ -199,9 +191,9 @@ class Transfers {
           reduce(ranks, a, whole(cut.triangle(mesh_.extent(a), cut.panels(mesh_.extent(a)), 0)));
           return;
         }
-        const Half half = i == a ? Half::first : Half::last;
-        int last = half == Half::first ? 0 : 1;
-        for (const SymmPanel& panel : cut.rectangle(mesh_.extent(a), cut.panels(mesh_.extent(b), half), 0)) {
+        const symm::Half half = i == a ? symm::Half::first : symm::Half::last;
+        int last = half == symm::Half::first ? 0 : 1;
+        for (const symm::Panel& panel : cut.rectangle(mesh_.extent(a), cut.panels(mesh_.extent(b), half), 0)) {
           reduce(ranks, last % edge, amount(panel));
           add(at(ranks, last), pairing.rank(b, a, b), amount(panel));
           add(at(ranks, last), pairing.rank(a, b, a), amount(panel));
@@ -220,8 +212,8 @@ class Transfers {
     sums();
   }
 
-  const SymmGrid& mesh_;
-  const SymmOptions& options_;
+  const symm::Grid& mesh_;
+  const symm::Options& options_;
   Index element_bytes_;
   bool by_mpi_ = false;
   std::vector<SymmTransfer> all_;
@@ -272,12 +264,12 @@ class EstimatedBlocks {
 
 }  // namespace
 
-std::vector<SymmTransfer> symm_transfers_of_square(const SymmGrid& mesh, const SymmOptions& options,
+std::vector<SymmTransfer> symm_transfers_of_square(const symm::Grid& mesh, const symm::Options& options,
                                                    Index element_bytes) {
   return Transfers(mesh, options, element_bytes).square();
 }
 
-std::vector<SymmTransfer> symm_transfers_of_square_cube(const SymmGrid& mesh, const SymmOptions& options,
+std::vector<SymmTransfer> symm_transfers_of_square_cube(const symm::Grid& mesh, const symm::Options& options,
                                                         Index element_bytes) {
   return Transfers(mesh, options, element_bytes).square_cube();
 }

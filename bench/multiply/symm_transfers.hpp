@@ -4,14 +4,12 @@
 
 #include "plait/base/counters.hpp"
 #include "plait/base/index.hpp"
-#include "plait/dense/symm/symm_grid.hpp"
-#include "plait/dense/symm/symm_options.hpp"
+#include "plait/dense/symm/options.hpp"
 #include "plait/model/placement.hpp"
 
 namespace plait::bench {
 
-using dense::SymmGrid;
-using dense::SymmOptions;
+namespace symm = dense::symm;
 
 /// What one rank sends to another one.
 struct SymmTransfer {
@@ -22,9 +20,10 @@ struct SymmTransfer {
 /// All that is sent for D² (and D³), worked out from the algorithm alone: exactly what plait's own back end sends.
 /// Where the MPI library's collectives are asked for, what they would send as chains: each rank but a root gets each
 /// block once, in one message.
-[[nodiscard]] std::vector<SymmTransfer> symm_transfers_of_square(const SymmGrid& mesh, const SymmOptions& options,
+[[nodiscard]] std::vector<SymmTransfer> symm_transfers_of_square(const symm::Grid& mesh, const symm::Options& options,
                                                                  Index element_bytes);
-[[nodiscard]] std::vector<SymmTransfer> symm_transfers_of_square_cube(const SymmGrid& mesh, const SymmOptions& options,
+[[nodiscard]] std::vector<SymmTransfer> symm_transfers_of_square_cube(const symm::Grid& mesh,
+                                                                      const symm::Options& options,
                                                                       Index element_bytes);
 
 /// Of one rank.

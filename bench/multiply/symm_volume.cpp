@@ -20,8 +20,8 @@
 
 #include <fmt/format.h>
 
-#include "plait/dense/symm/symm_plan.hpp"
-#include "plait/dense/symm/symm_square_cube.hpp"
+#include "plait/dense/symm/plan.hpp"
+#include "plait/dense/symm/square_cube.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -45,12 +45,11 @@ namespace {
 
 using namespace plait;
 using bench::NodeVolume;
-using dense::SymmAlgorithm;
-using dense::SymmOptions;
+namespace symm = dense::symm;
 
 constexpr Index element_bytes = sizeof(double);
 constexpr Index molecule = 7645;  // 1hsg_70's
-constexpr std::array algorithms{SymmAlgorithm::overlapped, SymmAlgorithm::mirrored};
+constexpr std::array algorithms{symm::Algorithm::overlapped, symm::Algorithm::mirrored};
 
 struct PublishedRow {
   int ranks_per_node;
@@ -60,9 +59,9 @@ struct PublishedRow {
 constexpr std::array<PublishedRow, 5> published{
     PublishedRow{1, 4, 265.0}, {2, 5, 311.5}, {4, 6, 405.1}, {6, 7, 429.7}, {8, 8, 390.5}};
 
-std::vector<bench::SymmTransfer> transfers(int ranks, Index n, SymmAlgorithm algorithm) {
-  const SymmOptions options = dense::complete(ranks, n, {.algorithm = algorithm});
-  return bench::symm_transfers_of_square_cube(dense::symm_grid(n, options), options, element_bytes);
+std::vector<bench::SymmTransfer> transfers(int ranks, Index n, symm::Algorithm algorithm) {
+  const symm::Options options = dense::symm::complete(ranks, n, {.algorithm = algorithm});
+  return bench::symm_transfers_of_square_cube(dense::symm::grid_of(n, options), options, element_bytes);
 }
 
 std::string megabytes(double bytes) { return fmt::format("{:.1f}", bytes / (1 << 20)); }
@@ -72,7 +71,7 @@ std::string predicted(int edge, int ranks_per_node) {
   const int ranks = edge * edge * edge;
   const model::Placement placement{ranks, ranks_per_node};
   std::string cells = fmt::format(" {} |", megabytes(bench::estimated_node_bytes(molecule, edge, ranks_per_node, 8)));
-  for (const SymmAlgorithm algorithm : algorithms) {
+  for (const symm::Algorithm algorithm : algorithms) {
     const NodeVolume volume = bench::node_volume(placement, transfers(ranks, molecule, algorithm));
     cells += fmt::format(" {} | {} |", megabytes(static_cast<double>(volume.busiest_bytes())),
                          megabytes(static_cast<double>(volume.total.bytes)));
@@ -99,8 +98,8 @@ void print_table(int own_edge, int own_ranks_per_node) {
 }
 
 /// What this run's ranks send to other nodes, counted and by the formulas. Whether they are the same on each rank.
-bool count(mpi::Context& context, Index n, SymmAlgorithm algorithm) {
-  dense::SymmSquareCube<double> kernel(context, n, {.algorithm = algorithm});
+bool count(mpi::Context& context, Index n, symm::Algorithm algorithm) {
+  dense::symm::SquareCube<double> kernel(context, n, {.algorithm = algorithm});
   layout::DistributedMatrix<double> d(kernel.layout(), context.rank()), d2(kernel.layout(), context.rank()),
       d3(kernel.layout(), context.rank());
   d.for_each_element([](Index i, Index j, double& element) { element = static_cast<double>((i + j) % 3); });
@@ -121,7 +120,7 @@ bool count(mpi::Context& context, Index n, SymmAlgorithm algorithm) {
   if (context.rank() == 0) {
     const Traffic total = bench::node_volume(context.placement(), all).total;
     std::puts(fmt::format("{}, n = {}: {} bytes in {} messages between {} nodes were counted, {} in {} predicted",
-                          algorithm == SymmAlgorithm::mirrored ? "plait's own" : "Algorithm 4 by chains", n, bytes,
+                          algorithm == symm::Algorithm::mirrored ? "plait's own" : "Algorithm 4 by chains", n, bytes,
                           messages, context.topology().nodes(), total.bytes, total.messages)
                   .c_str());
   }
@@ -150,11 +149,11 @@ int run(int argc, char** argv) {
   mpi::Context context(MPI_COMM_WORLD);
   if (context.rank() == 0) {
     std::puts(fmt::format("Between nodes, n = {}, megabytes of 2^20 bytes:\n", molecule).c_str());
-    print_table(dense::SymmGrid::largest_cube(context.size()), context.topology().ranks_per_node());
+    print_table(dense::symm::Grid::largest_cube(context.size()), context.topology().ranks_per_node());
     std::puts("");
   }
   bool is_right = true;
-  for (const SymmAlgorithm algorithm : algorithms) is_right = count(context, n, algorithm) && is_right;
+  for (const symm::Algorithm algorithm : algorithms) is_right = count(context, n, algorithm) && is_right;
   return is_right ? 0 : 1;
 }
 

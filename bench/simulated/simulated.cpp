@@ -121,7 +121,7 @@ void run_square_cube(Context& context, const Network& network, Words words) {
   const std::string algorithm = words.text();
   task.options.algorithm = plait::bench::parse_square_cube(algorithm);
   const std::string backend = words.text();
-  task.options.backend = backend == "mpi" ? plait::dense::SymmBackend::mpi : plait::dense::SymmBackend::plait;
+  task.options.backend = backend == "mpi" ? plait::dense::symm::Backend::mpi : plait::dense::symm::Backend::plait;
   task.n = words.whole();
   task.options.edge = words.unless_zero<int>();
   task.options.layers = words.unless_zero<int>();

@@ -12,7 +12,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/dense/symm/symm_plan.hpp"
+#include "plait/dense/symm/plan.hpp"
 
 #include "bench/multiply/symm_transfers.hpp"
 #include "bench/simulated/measure.hpp"
@@ -21,12 +21,12 @@ namespace plait::bench {
 
 namespace {
 
-using dense::Block;
-using dense::ConstBlock;
-using dense::SymmAlgorithm;
+using dense::symm::Block;
+using dense::symm::ConstBlock;
+using dense::symm::Op;
 
-void multiply(bool transposes_a, ConstBlock a, bool /*transposes_b*/, ConstBlock /*b*/, Block c) {
-  const Index terms = transposes_a ? a.rows : a.columns;
+void multiply(Op op_a, ConstBlock a, Op /*op_b*/, ConstBlock /*b*/, Block c) {
+  const Index terms = op_a == Op::identity ? a.columns : a.rows;
   compute(2.0 * static_cast<double>(terms) * static_cast<double>(c.rows) * static_cast<double>(c.columns));
 }
 
@@ -36,8 +36,8 @@ mpi::Reduction sum_of_nothing() {
   return {operation, MPI_DOUBLE, Index{sizeof(double)}};
 }
 
-const dense::SymmProducts& products() {
-  static const dense::SymmProducts all{
+const dense::symm::Products& products() {
+  static const dense::symm::Products all{
       .element_bytes = Index{sizeof(double)},
       .sum = sum_of_nothing(),
       .combine = schedule::Combine([](const void*, Index, const void*, const void*, void*) {}, nullptr,
@@ -58,13 +58,13 @@ struct Operands {
 
 }  // namespace
 
-SymmAlgorithm parse_square_cube(const std::string& algorithm) {
-  constexpr std::array<std::pair<std::string_view, SymmAlgorithm>, 5> all{{
-      {"algorithm-3", SymmAlgorithm::original},
-      {"algorithm-4", SymmAlgorithm::baseline},
-      {"algorithm-5", SymmAlgorithm::overlapped},
-      {"algorithm-6", SymmAlgorithm::cannon},
-      {"own", SymmAlgorithm::mirrored},
+symm::Algorithm parse_square_cube(const std::string& algorithm) {
+  constexpr std::array<std::pair<std::string_view, symm::Algorithm>, 5> all{{
+      {"algorithm-3", symm::Algorithm::original},
+      {"algorithm-4", symm::Algorithm::baseline},
+      {"algorithm-5", symm::Algorithm::overlapped},
+      {"algorithm-6", symm::Algorithm::cannon},
+      {"own", symm::Algorithm::mirrored},
   }};
   for (const auto& [name, value] : all) {
     if (name == algorithm) return value;
@@ -73,15 +73,16 @@ SymmAlgorithm parse_square_cube(const std::string& algorithm) {
 }
 
 PreparedSquareCube prepare(mpi::Context& context, const SimulatedSquareCube& task) {
-  const dense::SymmOptions options = dense::complete(context.size(), task.n, task.options);
-  const std::shared_ptr<dense::SymmPlan> plan = dense::make_symm_plan(context, task.n, products(), options);
-  plan->make(true);
-  plan->prepare(true);
+  const dense::symm::Options options = dense::symm::complete(context.size(), task.n, task.options);
+  const std::shared_ptr<dense::symm::Plan> plan = dense::symm::make_plan(context, task.n, products(), options);
+  const auto all = dense::symm::Powers::square_and_cube;
+  plan->make(all);
+  plan->prepare(all);
   const layout::Shape home = plan->home_shape(context.rank());
   const auto memory = std::make_shared<Operands>(home.rows * home.columns * Index{sizeof(double)});
 
   PreparedSquareCube prepared{
-      [plan, memory] { plan->run({memory->d.data(), memory->d2.data(), memory->d3.data()}, true); }, 0};
+      [plan, memory, all] { plan->run({memory->d.data(), memory->d2.data(), memory->d3.data()}, all); }, 0};
   if (context.rank() == 0) {
     const auto transfers = symm_transfers_of_square_cube(plan->mesh(), options, Index{sizeof(double)});
     prepared.busiest_bytes =

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "plait/base/index.hpp"
-#include "plait/dense/symm/symm_options.hpp"
+#include "plait/dense/symm/options.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::bench {
@@ -13,7 +13,7 @@ namespace plait::bench {
 /// products take the time of their operations, messages theirs, and nothing else takes any.
 struct SimulatedSquareCube {
   Index n;
-  dense::SymmOptions options;
+  dense::symm::Options options;
 };
 
 /// What a rank does once, and the bytes that the busiest rank sends or receives if its messages are plait's own.
@@ -24,7 +24,7 @@ struct PreparedSquareCube {
 
 /// \param algorithm  "algorithm-3", "algorithm-4", "algorithm-5", "algorithm-6", "own"
 /// \throws ArgumentError  there is no such algorithm
-[[nodiscard]] dense::SymmAlgorithm parse_square_cube(const std::string& algorithm);
+[[nodiscard]] dense::symm::Algorithm parse_square_cube(const std::string& algorithm);
 
 /// Collective over the context, which outlives what is returned.
 [[nodiscard]] PreparedSquareCube prepare(mpi::Context& context, const SimulatedSquareCube& task);

@@ -6,7 +6,7 @@
 
 #include "plait/dense/matrix_vector.hpp"
 #include "plait/dense/multiplication.hpp"
-#include "plait/dense/symm/symm_square_cube.hpp"
+#include "plait/dense/symm/square_cube.hpp"
 
 #include "capi/handle.hpp"
 
@@ -15,7 +15,7 @@ using plait::Index;
 using plait::matrix_view;
 using plait::dense::MatrixVector;
 using plait::dense::Multiplication;
-using plait::dense::SymmSquareCube;
+namespace symm = plait::dense::symm;
 using plait::layout::Layout;
 using plait::layout::TileExtent;
 
@@ -29,8 +29,8 @@ struct plait_product : OnContext<plait_product> {
 
 struct plait_symm : OnContext<plait_symm> {
   static constexpr const char* name = "a plait_symm";
-  plait::AnyKernel<plait::FieldDTypes, SymmSquareCube<float>, SymmSquareCube<double>,
-                   SymmSquareCube<std::complex<float>>, SymmSquareCube<std::complex<double>>>
+  plait::AnyKernel<plait::FieldDTypes, symm::SquareCube<float>, symm::SquareCube<double>,
+                   symm::SquareCube<std::complex<float>>, symm::SquareCube<std::complex<double>>>
       kernel;
 };
 
@@ -69,14 +69,14 @@ plait::dense::MultiplicationOptions options_of(const plait_product_options* give
   return options;
 }
 
-plait::dense::SymmOptions options_of(const plait_symm_options* given) {
-  plait::dense::SymmOptions options;
+plait::dense::symm::Options options_of(const plait_symm_options* given) {
+  plait::dense::symm::Options options;
   if (given == nullptr) return options;
   if (given->algorithm != PLAIT_SYMM_AUTO) {
-    options.algorithm = enumerator<plait::dense::SymmAlgorithm>("algorithm", given->algorithm, PLAIT_SYMM_ORIGINAL,
-                                                                PLAIT_SYMM_MIRRORED);
+    options.algorithm = enumerator<plait::dense::symm::Algorithm>("algorithm", given->algorithm, PLAIT_SYMM_ORIGINAL,
+                                                                  PLAIT_SYMM_MIRRORED);
   }
-  options.backend = given->mpi_collectives != 0 ? plait::dense::SymmBackend::mpi : plait::dense::SymmBackend::plait;
+  options.backend = given->mpi_collectives != 0 ? plait::dense::symm::Backend::mpi : plait::dense::symm::Backend::plait;
   options.strands = chosen<int>(given->strands);
   options.segment_bytes = chosen<Index>(given->segment_bytes);
   options.edge = chosen<int>(given->edge);
@@ -113,7 +113,7 @@ int execute(plait_symm* symm, const plait_source_tile* d, const plait_target_til
             bool cubes) {
   return guarded([&] {
     plait_symm& its = expect_handle(symm, "symm");
-    its.kernel.visit([&]<class T>(SymmSquareCube<T>& kernel) {
+    its.kernel.visit([&]<class T>(symm::SquareCube<T>& kernel) {
       std::vector<matrix_view<const T>> source;
       std::vector<matrix_view<T>> square, cube;
       checked(*its.context, [&](plait::mpi::Alike& arguments) {
@@ -181,7 +181,7 @@ int plait_product_choice_of(const plait_product* product, plait_product_choice* 
 
 int plait_symm_create(plait_context* context, plait_type type, plait_index n, const plait_symm_options* options,
                       plait_symm** symm) {
-  plait::dense::SymmOptions its;
+  plait::dense::symm::Options its;
   return create(
       context, symm, "symm",
       [&](plait_symm&, plait::mpi::Alike&) {

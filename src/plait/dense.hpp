@@ -5,4 +5,4 @@
 #include "plait/dense/check.hpp"
 #include "plait/dense/matrix_vector.hpp"
 #include "plait/dense/multiplication.hpp"
-#include "plait/dense/symm/symm_square_cube.hpp"
+#include "plait/dense/symm/square_cube.hpp"

@@ -7,12 +7,12 @@
 
 #include "plait/base/rounding.hpp"
 #include "plait/base/stopwatch.hpp"
-#include "plait/dense/symm/symm_grid.hpp"
+#include "plait/dense/symm/options.hpp"
 
 namespace plait::purify {
 
 Squares choose_squares(int ranks) noexcept {
-  const int edge = dense::SymmGrid::largest_cube(ranks);
+  const int edge = dense::symm::Grid::largest_cube(ranks);
   return 2 * edge * edge * edge > ranks ? Squares::cube : Squares::halves;
 }
 
@@ -81,7 +81,7 @@ template <class T>
 std::string DenseProducts<T>::describe() const {
   if (halves_)
     return fmt::format("squares and cubes in halves on {} rank{}", context_.size(), context_.size() == 1 ? "" : "s");
-  const dense::SymmGrid& mesh = cube_->mesh();
+  const dense::symm::Grid& mesh = cube_->mesh();
   return fmt::format("squares and cubes on {} x {} x {} ranks", mesh.edge(), mesh.edge(), mesh.layers);
 }
 

@@ -6,14 +6,14 @@
 #include "plait/base/index.hpp"
 #include "plait/dense/hermitian_product.hpp"
 #include "plait/dense/multiplication.hpp"
-#include "plait/dense/symm/symm_square_cube.hpp"
+#include "plait/dense/symm/square_cube.hpp"
 #include "plait/purify/products.hpp"
 
 namespace plait::purify {
 
 /// Who computes squares and cubes.
 enum class Squares : unsigned char {
-  cube,   ///< `dense::SymmSquareCube`, on the largest cube of ranks that there is
+  cube,   ///< `dense::symm::SquareCube`, on the largest cube of ranks that there is
   halves  ///< `dense::HermitianProduct`, on all ranks
 };
 
@@ -47,7 +47,7 @@ class DenseProducts final : public Products<T> {
   [[nodiscard]] dense::Multiplication<T>& multiplication();
 
   mpi::Context& context_;
-  std::optional<dense::SymmSquareCube<T>> cube_;
+  std::optional<dense::symm::SquareCube<T>> cube_;
   std::optional<dense::HermitianProduct<T>> halves_;
   layout::Layout layout_;
   std::optional<dense::Multiplication<T>> general_;  // planned when it is first used

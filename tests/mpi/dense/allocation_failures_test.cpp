@@ -8,7 +8,7 @@
 
 #include "plait/dense/matrix_vector.hpp"
 #include "plait/dense/multiplication.hpp"
-#include "plait/dense/symm/symm_square_cube.hpp"
+#include "plait/dense/symm/square_cube.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -53,13 +53,13 @@ TEST(ProductAllocationFailures, end_planning_and_executing_a_product_with_vector
 
 TEST(ProductAllocationFailures, end_the_planning_of_squares_and_cubes_on_all_ranks) {
   mpi::Context context(test_comm());
-  std::vector<dense::SymmOptions> ways(3);
+  std::vector<dense::symm::Options> ways(3);
   ways[1].ranks_per_node = 1;
-  ways[2].algorithm = dense::SymmAlgorithm::overlapped;
-  for (const dense::SymmOptions& options : ways) {
-    expect_one_end_on_all_ranks([&] { static_cast<void>(dense::SymmSquareCube<double>(context, 12, options)); },
+  ways[2].algorithm = dense::symm::Algorithm::overlapped;
+  for (const dense::symm::Options& options : ways) {
+    expect_one_end_on_all_ranks([&] { static_cast<void>(dense::symm::SquareCube<double>(context, 12, options)); },
                                 skipped);
-    dense::SymmSquareCube<double> plan(context, 12, options);
+    dense::symm::SquareCube<double> plan(context, 12, options);
     DistributedMatrix<double> d(plan.layout(), rank()), d2(plan.layout(), rank());
     d.for_each_element([](Index i, Index j, double& value) { value = i == j ? 2 : 0; });
     expect_one_end_on_all_ranks([&] { plan.square(d, d2); }, skipped);

@@ -1,5 +1,3 @@
-#include "plait/dense/symm/symm_square_cube.hpp"
-
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -10,6 +8,7 @@
 
 #include "plait/base/complex.hpp"
 #include "plait/base/error.hpp"
+#include "plait/dense/symm/square_cube.hpp"
 #include "plait/mpi/collectives.hpp"
 
 #include "bench/multiply/symm_transfers.hpp"
@@ -18,10 +17,7 @@
 namespace plait::test {
 namespace {
 
-using dense::SymmAlgorithm;
-using dense::SymmBackend;
-using dense::SymmOptions;
-using dense::SymmSquareCube;
+namespace symm = dense::symm;
 using layout::DistributedMatrix;
 
 /// An n × n matrix that every rank has, by rows; its products by the textbook.
@@ -79,7 +75,7 @@ using PartOf = decltype(std::abs(T{}));
 
 template <class T>
 struct SquareCubes {
-  SquareCubes(mpi::Context& context, Index n, const SymmOptions& options)
+  SquareCubes(mpi::Context& context, Index n, const symm::Options& options)
       : kernel(context, n, options),
         whole(Whole<T>::hermitian(n)),
         d(kernel.layout(), context.rank()),
@@ -103,13 +99,13 @@ struct SquareCubes {
     return count;
   }
 
-  SymmSquareCube<T> kernel;
+  symm::SquareCube<T> kernel;
   Whole<T> whole;
   DistributedMatrix<T> d, d2, d3;
 };
 
 template <class T>
-void expect_products(mpi::Context& context, Index n, const SymmOptions& options) {
+void expect_products(mpi::Context& context, Index n, const symm::Options& options) {
   SquareCubes<T> run(context, n, options);
   const Whole<T> square = run.whole * run.whole;
   const Whole<T> cube = square * run.whole;
@@ -127,22 +123,22 @@ void expect_products(mpi::Context& context, Index n, const SymmOptions& options)
 
 struct NamedOptions {
   const char* name;
-  SymmOptions options;
+  symm::Options options;
 };
 
 const std::vector<NamedOptions>& ways() {
   static const std::vector<NamedOptions> all{
-      {"original", {.algorithm = SymmAlgorithm::original}},
-      {"baseline", {.algorithm = SymmAlgorithm::baseline}},
-      {"overlapped", {.algorithm = SymmAlgorithm::overlapped, .segment_bytes = 64}},
-      {"overlapped, 3 strands", {.algorithm = SymmAlgorithm::overlapped, .strands = 3, .segment_bytes = 40}},
-      {"overlapped, MPI's", {.algorithm = SymmAlgorithm::overlapped, .backend = SymmBackend::mpi, .strands = 2}},
-      {"cannon", {.algorithm = SymmAlgorithm::cannon, .segment_bytes = 48}},
-      {"cannon, one layer", {.algorithm = SymmAlgorithm::cannon, .strands = 2, .layers = 1}},
-      {"cannon, MPI's", {.algorithm = SymmAlgorithm::cannon, .backend = SymmBackend::mpi, .strands = 2}},
+      {"original", {.algorithm = symm::Algorithm::original}},
+      {"baseline", {.algorithm = symm::Algorithm::baseline}},
+      {"overlapped", {.algorithm = symm::Algorithm::overlapped, .segment_bytes = 64}},
+      {"overlapped, 3 strands", {.algorithm = symm::Algorithm::overlapped, .strands = 3, .segment_bytes = 40}},
+      {"overlapped, MPI's", {.algorithm = symm::Algorithm::overlapped, .backend = symm::Backend::mpi, .strands = 2}},
+      {"cannon", {.algorithm = symm::Algorithm::cannon, .segment_bytes = 48}},
+      {"cannon, one layer", {.algorithm = symm::Algorithm::cannon, .strands = 2, .layers = 1}},
+      {"cannon, MPI's", {.algorithm = symm::Algorithm::cannon, .backend = symm::Backend::mpi, .strands = 2}},
       {"chosen", {}},
-      {"mirrored", {.algorithm = SymmAlgorithm::mirrored}},
-      {"mirrored, short segments", {.algorithm = SymmAlgorithm::mirrored, .segment_bytes = 40}},
+      {"mirrored", {.algorithm = symm::Algorithm::mirrored}},
+      {"mirrored, short segments", {.algorithm = symm::Algorithm::mirrored, .segment_bytes = 40}},
   };
   return all;
 }
@@ -163,13 +159,13 @@ TEST_F(SymmSquareCubes, are_what_the_textbook_says_whatever_the_size) {
 
 TEST_F(SymmSquareCubes, are_right_of_blocks_that_have_several_panels) {
   const Index n = ranks() < 8 ? 131 : 150;  // 66 (33 of each half) or 75 columns of panels of 32
-  expect_products<double>(context, n, {.algorithm = SymmAlgorithm::mirrored, .segment_bytes = 1000});
+  expect_products<double>(context, n, {.algorithm = symm::Algorithm::mirrored, .segment_bytes = 1000});
 }
 
 TEST_F(SymmSquareCubes, are_the_same_on_a_smaller_mesh) {
   for (const NamedOptions& way : ways()) {
     SCOPED_TRACE(way.name);
-    SymmOptions options = way.options;
+    symm::Options options = way.options;
     options.edge = 1;
     expect_products<double>(context, 9, options);
   }
@@ -178,21 +174,21 @@ TEST_F(SymmSquareCubes, are_the_same_on_a_smaller_mesh) {
 TEST_F(SymmSquareCubes, are_made_by_some_ranks_of_a_node_while_the_others_sleep) {
   for (const NamedOptions& way : ways()) {
     SCOPED_TRACE(way.name);
-    SymmOptions options = way.options;
+    symm::Options options = way.options;
     options.ranks_per_node = 1;
     expect_products<double>(context, 7, options);
   }
-  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.ranks_per_node = 0}), ArgumentError);
+  EXPECT_THROW(symm::SquareCube<double>(context, 5, {.ranks_per_node = 0}), ArgumentError);
 }
 
 TEST_F(SymmSquareCubes, send_exactly_what_their_formulas_say) {
   constexpr Index n = 75;  // several panels, and blocks that differ
   for (const NamedOptions& way : ways()) {
     const bool is_blocking =
-        way.options.algorithm == SymmAlgorithm::original || way.options.algorithm == SymmAlgorithm::baseline;
-    if (is_blocking || way.options.backend == SymmBackend::mpi) continue;
+        way.options.algorithm == symm::Algorithm::original || way.options.algorithm == symm::Algorithm::baseline;
+    if (is_blocking || way.options.backend == symm::Backend::mpi) continue;
     SCOPED_TRACE(way.name);
-    SymmOptions options = way.options;
+    symm::Options options = way.options;
     options.segment_bytes = 1000;
     SquareCubes<double> run(context, n, options);
     const auto expect = [&](const char* label, const std::vector<bench::SymmTransfer>& transfers) {
@@ -214,7 +210,7 @@ TEST_F(SymmSquareCubes, send_exactly_what_their_formulas_say) {
 
 TEST_F(SymmSquareCubes, of_the_mirrored_algorithm_are_exactly_hermitian) {
   using Complex = std::complex<double>;
-  SquareCubes<Complex> run(context, 37, {.algorithm = SymmAlgorithm::mirrored});
+  SquareCubes<Complex> run(context, 37, {.algorithm = symm::Algorithm::mirrored});
   run.kernel.square_cube(run.d, run.d2, run.d3);
   for (const DistributedMatrix<Complex>* product : {&run.d2, &run.d3}) {
     std::vector<Complex> all(37 * 37);
@@ -232,7 +228,7 @@ TEST_F(SymmSquareCubes, of_the_mirrored_algorithm_are_exactly_hermitian) {
 
 TEST_F(SymmSquareCubes, come_into_tiles_that_lie_anyhow) {
   constexpr Index n = 19;
-  SquareCubes<double> run(context, n, {.algorithm = SymmAlgorithm::mirrored});
+  SquareCubes<double> run(context, n, {.algorithm = symm::Algorithm::mirrored});
   const layout::TileExtent tile = context.rank() < run.kernel.layout().ranks()
                                       ? run.kernel.layout().tiles_of(context.rank()).at(0)
                                       : layout::TileExtent{};
@@ -243,7 +239,7 @@ TEST_F(SymmSquareCubes, come_into_tiles_that_lie_anyhow) {
   const std::size_t tiles = run.d.tiles().size();
   const std::span<const matrix_view<double>> squares(&d2, tiles);
   const std::span<const matrix_view<double>> cubes(&d3, tiles);
-  const SymmSquareCube<double>::ConstTiles source = run.d.const_tiles();
+  const symm::SquareCube<double>::ConstTiles source = run.d.const_tiles();
   run.kernel.square_cube(source, squares, cubes);
   run.kernel.square_cube(run.d, run.d2, run.d3);
   for (Index row = 0; row < tile.rows; ++row) {
@@ -279,14 +275,14 @@ TEST_F(SymmSquareCubes, come_into_tiles_that_lie_one_above_the_other_in_one_arra
 }
 
 TEST_F(SymmSquareCubes, are_refused_alike_on_all_ranks_where_arguments_are_wrong) {
-  EXPECT_THROW(SymmSquareCube<double>(context, -1), ArgumentError);
-  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.strands = 0}), ArgumentError);
-  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.segment_bytes = 0}), ArgumentError);
-  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.edge = ranks() + 1}), ArgumentError);
-  EXPECT_THROW(SymmSquareCube<double>(context, 5, {.algorithm = SymmAlgorithm::cannon, .layers = ranks() + 1}),
+  EXPECT_THROW(symm::SquareCube<double>(context, -1), ArgumentError);
+  EXPECT_THROW(symm::SquareCube<double>(context, 5, {.strands = 0}), ArgumentError);
+  EXPECT_THROW(symm::SquareCube<double>(context, 5, {.segment_bytes = 0}), ArgumentError);
+  EXPECT_THROW(symm::SquareCube<double>(context, 5, {.edge = ranks() + 1}), ArgumentError);
+  EXPECT_THROW(symm::SquareCube<double>(context, 5, {.algorithm = symm::Algorithm::cannon, .layers = ranks() + 1}),
                ArgumentError);
-  EXPECT_THROW(SymmSquareCube<double>(context, rank() == 0 ? -1 : 5), ArgumentError);
-  EXPECT_THROW(SymmSquareCube<double>(context, Index{1} << 40), LayoutError);
+  EXPECT_THROW(symm::SquareCube<double>(context, rank() == 0 ? -1 : 5), ArgumentError);
+  EXPECT_THROW(symm::SquareCube<double>(context, Index{1} << 40), LayoutError);
   SquareCubes<double> run(context, 5, {});
   DistributedMatrix<double> other(layout::Layout::rows({5, 5}, ranks()), rank());
   EXPECT_THROW(run.kernel.square(run.d, other), LayoutError);
@@ -296,7 +292,7 @@ TEST_F(SymmSquareCubes, are_refused_alike_on_all_ranks_where_arguments_are_wrong
 
 TEST_F(SymmSquareCubes, are_of_all_types) {
   for (const NamedOptions& way : ways()) {
-    if (way.options.backend == SymmBackend::mpi || way.options.segment_bytes.value_or(40) != 40) continue;
+    if (way.options.backend == symm::Backend::mpi || way.options.segment_bytes.value_or(40) != 40) continue;
     SCOPED_TRACE(way.name);
     expect_products<float>(context, 13, way.options);
     expect_products<std::complex<float>>(context, 13, way.options);

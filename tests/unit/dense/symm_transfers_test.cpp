@@ -5,17 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/dense/symm/symm_pairing.hpp"
+#include "plait/dense/symm/pairing.hpp"
 
 namespace plait::test {
 namespace {
 
 using bench::SymmTransfer;
-using dense::SymmAlgorithm;
-using dense::SymmBackend;
-using dense::SymmGrid;
-using dense::SymmOptions;
-using dense::SymmPairing;
+namespace symm = dense::symm;
 
 Index total_bytes(const std::vector<SymmTransfer>& transfers) {
   Index sum = 0;
@@ -24,15 +20,16 @@ Index total_bytes(const std::vector<SymmTransfer>& transfers) {
 }
 
 // Blocks of 8 x 8, of elements of one byte.
-SymmGrid mesh_of(int edge, int layers) { return {Index{8} * edge, edge, layers}; }
+symm::Grid mesh_of(int edge, int layers) { return {Index{8} * edge, edge, layers}; }
 constexpr Index block = 64;
 
 TEST(SymmTransfers, of_algorithm_4_are_five_collectives_of_blocks_and_two_ways_home) {
   for (const Index p : {1, 2, 3, 4, 5, 8}) {
-    const SymmGrid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
-    for (const SymmOptions& options :
-         {SymmOptions{.algorithm = SymmAlgorithm::baseline}, SymmOptions{.algorithm = SymmAlgorithm::overlapped},
-          SymmOptions{.algorithm = SymmAlgorithm::overlapped, .backend = SymmBackend::mpi, .strands = 3}}) {
+    const symm::Grid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
+    for (const symm::Options& options :
+         {symm::Options{.algorithm = symm::Algorithm::baseline},
+          symm::Options{.algorithm = symm::Algorithm::overlapped},
+          symm::Options{.algorithm = symm::Algorithm::overlapped, .backend = symm::Backend::mpi, .strands = 3}}) {
       const Index collective = p * p * (p - 1) * block;
       EXPECT_EQ(total_bytes(bench::symm_transfers_of_square(mesh, options, 1)), 3 * collective + (p * p - 1) * block);
       EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, options, 1)),
@@ -43,19 +40,19 @@ TEST(SymmTransfers, of_algorithm_4_are_five_collectives_of_blocks_and_two_ways_h
 
 TEST(SymmTransfers, of_algorithm_3_transpose_blocks_besides) {
   for (const Index p : {1, 2, 3, 5}) {
-    const SymmGrid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
-    EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::original}, 1)),
+    const symm::Grid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
+    EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, {.algorithm = symm::Algorithm::original}, 1)),
               (5 * p * p * (p - 1) + 3 * (p * p - p)) * block);
   }
 }
 
 TEST(SymmTransfers, of_algorithm_6_are_those_of_cannon_in_each_layer) {
   for (const auto& [q, c] : {std::pair<Index, Index>{1, 1}, {4, 1}, {4, 2}, {4, 4}, {6, 3}}) {
-    const SymmGrid mesh = mesh_of(static_cast<int>(q), static_cast<int>(c));
+    const symm::Grid mesh = mesh_of(static_cast<int>(q), static_cast<int>(c));
     // Getting into place: all but one of q rows (columns) move in each layer; then both operands by one q/c - 1 times.
     const Index product = c * (2 * q * (q - 1) + 2 * q * q * (q / c - 1));
     const Index allreduce = 2 * q * q * (c - 1);
-    EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::cannon}, 1)),
+    EXPECT_EQ(total_bytes(bench::symm_transfers_of_square_cube(mesh, {.algorithm = symm::Algorithm::cannon}, 1)),
               (2 * q * q * (c - 1) + allreduce + 2 * product) * block)
         << q << " " << c;
   }
@@ -63,8 +60,8 @@ TEST(SymmTransfers, of_algorithm_6_are_those_of_cannon_in_each_layer) {
 
 TEST(SymmTransfers, of_the_mirrored_algorithm_are_of_whole_blocks_once_and_of_halves_then) {
   for (const Index p : {1, 2, 3, 4, 5, 8}) {
-    const SymmGrid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
-    const SymmOptions options{.algorithm = SymmAlgorithm::mirrored};
+    const symm::Grid mesh = mesh_of(static_cast<int>(p), static_cast<int>(p));
+    const symm::Options options{.algorithm = symm::Algorithm::mirrored};
     // Panels of 4 columns: 32 + 16 elements of a triangle.
     const Index triangle = 48, half = block / 2;
     const Index rows = p * p * (p - 1) * block;
@@ -77,8 +74,8 @@ TEST(SymmTransfers, of_the_mirrored_algorithm_are_of_whole_blocks_once_and_of_ha
 
 TEST(SymmTransfers, of_the_mirrored_algorithm_load_no_rank_with_more_than_four_blocks) {
   for (const int p : {2, 3, 4, 5, 7}) {
-    const SymmGrid mesh(Index{400} * p, p, p);
-    const auto transfers = bench::symm_transfers_of_square_cube(mesh, {.algorithm = SymmAlgorithm::mirrored}, 1);
+    const symm::Grid mesh(Index{400} * p, p, p);
+    const auto transfers = bench::symm_transfers_of_square_cube(mesh, {.algorithm = symm::Algorithm::mirrored}, 1);
     for (int rank = 0; rank < mesh.ranks(); ++rank) {
       const Exchanged own = bench::traffic_of(rank, transfers);
       EXPECT_LE(std::max(own.sent.bytes, own.received.bytes), Index{400} * 400 * 4) << p << " " << rank;
@@ -88,8 +85,8 @@ TEST(SymmTransfers, of_the_mirrored_algorithm_load_no_rank_with_more_than_four_b
 
 TEST(SymmPairings, let_one_of_two_lead_and_number_every_rank_once) {
   for (const int p : {1, 2, 3, 4, 7}) {
-    const SymmGrid mesh(10, p, p);
-    const SymmPairing pairing(mesh);
+    const symm::Grid mesh(10, p, p);
+    const symm::Pairing pairing(mesh);
     std::set<int> ranks;
     for (int i = 0; i < p; ++i) {
       for (int k = 0; k < p; ++k) {

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/dense/symm/symm_grid.hpp"
+#include "plait/dense/symm/options.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 /// Who computes what on a cube of ranks when only one of X(a, b) and X(b, a) is computed, X being D² or D³.
 ///
@@ -15,11 +15,11 @@ namespace plait::dense {
 /// of the columns of D(j, b) or D²(j, b), its *column*; and it computes half a block.
 ///
 /// Rank ((k - i) mod p)·p² + i·p + j is at (i, j, k): P(i, j, i), which are first, are the homes of the blocks (j, i).
-class SymmPairing {
+class Pairing {
  public:
-  explicit SymmPairing(const SymmGrid& mesh) : mesh_(mesh) {}
+  explicit Pairing(const Grid& mesh) : mesh_(mesh) {}
 
-  [[nodiscard]] const SymmGrid& mesh() const noexcept { return mesh_; }
+  [[nodiscard]] const Grid& mesh() const noexcept { return mesh_; }
   [[nodiscard]] int rank(int i, int j, int k) const noexcept;
   [[nodiscard]] layout::GridPlace place(int rank) const noexcept;
 
@@ -43,7 +43,7 @@ class SymmPairing {
  private:
   [[nodiscard]] layout::ProcessGrid by_rows() const noexcept { return {mesh_.edge(), mesh_.edge(), mesh_.edge()}; }
 
-  SymmGrid mesh_;
+  Grid mesh_;
 };
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

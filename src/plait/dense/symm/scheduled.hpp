@@ -5,26 +5,26 @@
 
 #include "plait/base/memory.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/symm/symm_plan.hpp"
+#include "plait/dense/symm/plan.hpp"
 #include "plait/schedule/graph.hpp"
 #include "plait/schedule/schedule.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 /// An algorithm that is one graph: one for D² alone, one for both products, each made when it is first wanted.
-class SymmScheduled : public SymmPlan {
+class Scheduled : public Plan {
  public:
   void make(Powers powers) final;
   void prepare(Powers powers) final;
-  void run(const SymmOperands& operands, Powers powers) final;
+  void run(const Operands& operands, Powers powers) final;
   [[nodiscard]] Index workspace_bytes() const noexcept final { return workspace_.size(); }
 
  protected:
   using Graph = schedule::Graph;
   using Place = collective::Place;
 
-  SymmScheduled(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products, const SymmOptions& options)
-      : SymmPlan(mesh, options), context_(&context), products_(&products) {}
+  Scheduled(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options)
+      : Plan(mesh, options), context_(&context), products_(&products) {}
 
   /// Where the operands lie.
   struct Slots {
@@ -32,7 +32,7 @@ class SymmScheduled : public SymmPlan {
   };
 
   [[nodiscard]] mpi::Context& context() const noexcept { return *context_; }
-  [[nodiscard]] const SymmProducts& products() const noexcept { return *products_; }
+  [[nodiscard]] const Products& products() const noexcept { return *products_; }
   [[nodiscard]] Index bytes(Index elements) const noexcept { return elements * products_->element_bytes; }
   /// Elements in one message; at least one.
   [[nodiscard]] Index segment_elements() const noexcept;
@@ -48,26 +48,26 @@ class SymmScheduled : public SymmPlan {
   [[nodiscard]] schedule::Schedule schedule(Powers powers);
 
   mpi::Context* context_;
-  const SymmProducts* products_;
+  const Products* products_;
   Buffer workspace_;
   std::array<std::optional<schedule::Schedule>, 2> schedules_;  // by powers
 };
 
 /// C ← op(A)·op(B), or C ← C + op(A)·op(B), some columns in each step, so that messages are looked after in between.
 struct SteppedProduct {
-  bool transposes_a, transposes_b;
+  Op op_a = Op::identity, op_b = Op::identity;
   schedule::Range a, b, c;  ///< blocks without gaps
   Index rows, inner, columns;
   bool adds = false;
 
   /// \param products  outlives the graph
-  schedule::OperationId append(schedule::Graph& graph, schedule::Position position, const SymmProducts& products,
+  schedule::OperationId append(schedule::Graph& graph, schedule::Position position, const Products& products,
                                schedule::Dependencies after) const;
 
  private:
   [[nodiscard]] Index columns_of_step() const noexcept;
   [[nodiscard]] Index steps() const noexcept;
-  void make_step(const SymmProducts& products, const schedule::Run& run, Index step) const;
+  void make_step(const Products& products, const schedule::Run& run, Index step) const;
 };
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

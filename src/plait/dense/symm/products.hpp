@@ -5,9 +5,12 @@
 #include "plait/base/index.hpp"
 #include "plait/dense/element.hpp"
 #include "plait/mpi/reduction.hpp"
+#include "plait/redistribute/op.hpp"
 #include "plait/schedule/combine.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
+
+using redistribute::Op;
 
 /// A block as it lies in memory: column-major, columns `leading_dimension` elements apart.
 struct Block {
@@ -34,15 +37,15 @@ struct ConstBlock {
 }
 
 /// What is done to blocks of one type of elements, for graphs that need not know it.
-struct SymmProducts {
+struct Products {
   Index element_bytes;
   mpi::Reduction sum;         ///< by the MPI library
   schedule::Combine combine;  ///< the same by plait
 
   /// C ← op(A)·op(B), where an op is the identity or the conjugate transpose.
-  void (*multiply)(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c);
+  void (*multiply)(Op op_a, ConstBlock a, Op op_b, ConstBlock b, Block c);
   /// C ← C + op(A)·op(B).
-  void (*multiply_and_add)(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c);
+  void (*multiply_and_add)(Op op_a, ConstBlock a, Op op_b, ConstBlock b, Block c);
   /// to ← the conjugate transpose of `from`.
   void (*mirror)(ConstBlock from, Block to);
   /// Of a Hermitian matrix some columns from `first` on: `panel` has what is on the diagonal and below, and above it
@@ -51,6 +54,6 @@ struct SymmProducts {
 };
 
 template <Element T>
-[[nodiscard]] const SymmProducts& symm_products();
+[[nodiscard]] const Products& products_of();
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

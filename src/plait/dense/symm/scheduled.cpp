@@ -1,4 +1,4 @@
-#include "plait/dense/symm/symm_scheduled.hpp"
+#include "plait/dense/symm/scheduled.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "plait/base/rounding.hpp"
-#include "plait/dense/symm/symm_segment.hpp"
+#include "plait/dense/symm/plan.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 namespace {
 
@@ -17,15 +17,15 @@ constexpr Index multiplications_of_step = Index{1} << 24;
 
 }  // namespace
 
-Index SymmScheduled::segment_elements() const noexcept {
-  return symm_segment_elements(mesh(), options(), products_->element_bytes);
+Index Scheduled::segment_elements() const noexcept {
+  return symm::segment_elements(mesh(), options(), products_->element_bytes);
 }
 
-Index SymmScheduled::needed_workspace_bytes() const {
+Index Scheduled::needed_workspace_bytes() const {
   return mesh().contains(context_->rank()) ? bytes(workspace_elements()) : 0;
 }
 
-schedule::Schedule SymmScheduled::schedule(Powers powers) {
+schedule::Schedule Scheduled::schedule(Powers powers) {
   Graph graph(strands());
   const layout::Shape home = home_shape(context_->rank());
   const Index home_bytes = bytes(home.rows * home.columns);
@@ -39,14 +39,14 @@ schedule::Schedule SymmScheduled::schedule(Powers powers) {
       *context_, std::move(graph), powers == Powers::square_and_cube ? "symm square cube" : "symm square", {32, 32, 8}};
 }
 
-void SymmScheduled::make(Powers powers) {
+void Scheduled::make(Powers powers) {
   if (workspace_.size() < needed_workspace_bytes()) workspace_ = Buffer(needed_workspace_bytes());
   schedules_[index_of(powers)].emplace(schedule(powers));
 }
 
-void SymmScheduled::prepare(Powers powers) { schedules_[index_of(powers)]->prepare(); }
+void Scheduled::prepare(Powers powers) { schedules_[index_of(powers)]->prepare(); }
 
-void SymmScheduled::run(const SymmOperands& operands, Powers powers) {
+void Scheduled::run(const Operands& operands, Powers powers) {
   const layout::Shape home = home_shape(context_->rank());
   const auto size = static_cast<std::size_t>(bytes(home.rows * home.columns));
   const std::array bindings{schedule::Binding::input({operands.d, size}),
@@ -65,26 +65,26 @@ Index SteppedProduct::columns_of_step() const noexcept {
 
 Index SteppedProduct::steps() const noexcept { return rows == 0 ? 0 : quotient_up(columns, columns_of_step()); }
 
-void SteppedProduct::make_step(const SymmProducts& products, const schedule::Run& run, Index step) const {
+void SteppedProduct::make_step(const Products& products, const schedule::Run& run, Index step) const {
   const Index first = step * columns_of_step();
   const Index count = std::min(columns_of_step(), columns - first);
   const auto at = [&](const schedule::Range& range, Index elements) {
     return run.address(range.slot, range.offset + elements * products.element_bytes);
   };
-  const ConstBlock left = transposes_a ? packed(at(a, 0), inner, rows) : packed(at(a, 0), rows, inner);
+  const ConstBlock left = op_a == Op::identity ? packed(at(a, 0), rows, inner) : packed(at(a, 0), inner, rows);
   // Columns of op(B) are rows of B where it is transposed.
-  const ConstBlock right = transposes_b ? ConstBlock(at(b, first), count, inner, std::max<Index>(1, columns))
-                                        : packed(at(b, first * inner), inner, count);
+  const ConstBlock right = op_b == Op::identity ? packed(at(b, first * inner), inner, count)
+                                                : ConstBlock(at(b, first), count, inner, std::max<Index>(1, columns));
   const auto multiply = adds ? products.multiply_and_add : products.multiply;
-  multiply(transposes_a, left, transposes_b, right, packed(at(c, first * rows), rows, count));
+  multiply(op_a, left, op_b, right, packed(at(c, first * rows), rows, count));
 }
 
 schedule::OperationId SteppedProduct::append(schedule::Graph& graph, schedule::Position position,
-                                             const SymmProducts& products, schedule::Dependencies after) const {
+                                             const Products& products, schedule::Dependencies after) const {
   const auto f = [product = *this, &products](const schedule::Run& run, Index step) {
     product.make_step(products, run, step);
   };
   return graph.compute(position, steps(), f, {a.slot, b.slot, c.slot}, std::move(after));
 }
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

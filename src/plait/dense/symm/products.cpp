@@ -1,4 +1,4 @@
-#include "plait/dense/symm/symm_products.hpp"
+#include "plait/dense/symm/products.hpp"
 
 #include <algorithm>
 #include <complex>
@@ -8,7 +8,7 @@
 #include "plait/dense/blas/blas.hpp"
 #include "plait/simd/transform/transpose.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 namespace {
 
@@ -21,11 +21,9 @@ matrix_view<T> view(Block block) {
   return {reinterpret_cast<T*>(block.data), block.rows, block.columns, block.leading_dimension};
 }
 
-Op op(bool transposes) { return transposes ? Op::conjugate_transpose : Op::identity; }
-
 template <class T, int beta>
-void multiply(bool transposes_a, ConstBlock a, bool transposes_b, ConstBlock b, Block c) {
-  gemm<T>(op(transposes_a), op(transposes_b), T{1}, view<T>(a), view<T>(b), T{beta}, view<T>(c));
+void multiply(Op op_a, ConstBlock a, Op op_b, ConstBlock b, Block c) {
+  gemm<T>(op_a, op_b, T{1}, view<T>(a), view<T>(b), T{beta}, view<T>(c));
 }
 
 template <class T>
@@ -65,7 +63,7 @@ void mirror_lower(ConstBlock panel, Index first, Block whole) {
 }
 
 template <Element T>
-SymmProducts make_products(mpi::Reduction sum) {
+Products make_products(mpi::Reduction sum) {
   return {
       .element_bytes = Index{sizeof(T)},
       .sum = sum,
@@ -80,14 +78,14 @@ SymmProducts make_products(mpi::Reduction sum) {
 }  // namespace
 
 template <Element T>
-const SymmProducts& symm_products() {
-  static const SymmProducts products = make_products<T>(mpi::reduction<T>(mpi::Operation::sum()));
+const Products& products_of() {
+  static const Products products = make_products<T>(mpi::reduction<T>(mpi::Operation::sum()));
   return products;
 }
 
-template const SymmProducts& symm_products<float>();
-template const SymmProducts& symm_products<double>();
-template const SymmProducts& symm_products<std::complex<float>>();
-template const SymmProducts& symm_products<std::complex<double>>();
+template const Products& products_of<float>();
+template const Products& products_of<double>();
+template const Products& products_of<std::complex<float>>();
+template const Products& products_of<std::complex<double>>();
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

@@ -1,15 +1,54 @@
-#include "plait/dense/symm/symm_blocking.hpp"
-
+#include <cstddef>
 #include <cstring>
+#include <optional>
+#include <span>
 
+#include "plait/base/memory.hpp"
+#include "plait/dense/symm/plan.hpp"
+#include "plait/mpi/communicator.hpp"
 #include "plait/mpi/message.hpp"
 #include "plait/mpi/mpi_collectives.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
-SymmBlocking::SymmBlocking(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products,
-                           const SymmOptions& options)
-    : SymmPlan(mesh, options),
+namespace {
+
+/// Algorithms 3 and 4, phase by phase, each by the MPI library's blocking collectives.
+class Blocking final : public Plan {
+ public:
+  /// Collective over the context.
+  Blocking(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options);
+
+  void make(Powers powers) override;
+  void prepare(Powers /*powers*/) override {}
+  void run(const Operands& operands, Powers powers) override;
+  [[nodiscard]] Index workspace_bytes() const noexcept override;
+
+ private:
+  void square(const Operands& operands);
+  void broadcast_square();
+  void multiply(Op op_b);
+  void reduce(int root, std::byte* out);
+  using Reducer = int (*)(int i, int k);  // at which j block (i, k) was reduced
+  void send_home(Reducer reducer, const std::byte* block, std::byte* home);
+
+  [[nodiscard]] bool is_original() const noexcept { return options().algorithm == Algorithm::original; }
+  [[nodiscard]] std::span<std::byte> bytes(std::byte* data, Index elements) const {
+    return {data, static_cast<std::size_t>(elements * products_->element_bytes)};
+  }
+
+  mpi::Context* context_;
+  const Products* products_;
+  layout::GridPlace me_;
+  bool takes_part_;
+  Index rows_ = 0, inner_ = 0, columns_ = 0;  // C is rows × columns, a sum of `inner` terms
+  std::optional<mpi::Communicator> along_i_, along_j_, along_k_;
+  mpi::Tags tags_;
+  Buffer a_, b_, c_, d2_, d3_;
+};
+
+Blocking::Blocking(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options)
+    : Plan(mesh, options),
       context_(&context),
       products_(&products),
       takes_part_(mesh.contains(context.rank())),
@@ -22,7 +61,7 @@ SymmBlocking::SymmBlocking(mpi::Context& context, const SymmGrid& mesh, const Sy
   along_i_ = context.comm().subset(mesh.ranks_of_column(me_.column, me_.layer), 0);
 }
 
-void SymmBlocking::make(Powers powers) {
+void Blocking::make(Powers powers) {
   if (!takes_part_) return;
   const auto need = [&](Buffer& buffer, Index elements) {
     if (buffer.size() < elements * products_->element_bytes) buffer = Buffer(elements * products_->element_bytes);
@@ -34,22 +73,20 @@ void SymmBlocking::make(Powers powers) {
   if (powers == Powers::square_and_cube) need(d3_, rows_ * columns_);
 }
 
-Index SymmBlocking::workspace_bytes() const noexcept {
-  return a_.size() + b_.size() + c_.size() + d2_.size() + d3_.size();
+Index Blocking::workspace_bytes() const noexcept { return a_.size() + b_.size() + c_.size() + d2_.size() + d3_.size(); }
+
+void Blocking::multiply(Op op_b) {
+  const ConstBlock b = op_b == Op::identity ? packed(b_.data(), inner_, columns_) : packed(b_.data(), columns_, inner_);
+  products_->multiply(Op::identity, packed(a_.data(), rows_, inner_), op_b, b, packed(c_.data(), rows_, columns_));
 }
 
-void SymmBlocking::multiply(bool transposes_b) {
-  const ConstBlock b = transposes_b ? packed(b_.data(), columns_, inner_) : packed(b_.data(), inner_, columns_);
-  products_->multiply(false, packed(a_.data(), rows_, inner_), transposes_b, b, packed(c_.data(), rows_, columns_));
-}
-
-void SymmBlocking::reduce(int root, std::byte* out) {
+void Blocking::reduce(int root, std::byte* out) {
   const auto c = bytes(c_.data(), rows_ * columns_);
   mpi::blocking_reduce(*along_j_, c, bytes(out, rows_ * columns_), products_->sum, root);
 }
 
 // Block (i, k) from P(i, reducer(i, k), k) to P(i, k, 0).
-void SymmBlocking::send_home(Reducer reducer, const std::byte* block, std::byte* home) {
+void Blocking::send_home(Reducer reducer, const std::byte* block, std::byte* home) {
   const mpi::Communicator& comm = context_->comm();
   const bool is_home = me_.layer == 0;
   const int from = mesh().rank(me_.row, reducer(me_.row, me_.column), me_.column);
@@ -66,7 +103,7 @@ void SymmBlocking::send_home(Reducer reducer, const std::byte* block, std::byte*
   received.wait();
 }
 
-void SymmBlocking::square(const SymmOperands& operands) {
+void Blocking::square(const Operands& operands) {
   if (me_.layer == 0 && rows_ * inner_ > 0) std::memcpy(a_.data(), operands.d, bytes(a_.data(), rows_ * inner_).size());
   const auto broadcast = [&](const mpi::Communicator& comm, std::byte* data, Index elements, int root) {
     mpi::blocking_broadcast(comm, bytes(data, elements), products_->element_bytes, root);
@@ -76,12 +113,12 @@ void SymmBlocking::square(const SymmOperands& operands) {
   if (me_.row == me_.layer && rows_ * inner_ > 0)
     std::memcpy(b_.data(), a_.data(), bytes(a_.data(), rows_ * inner_).size());
   broadcast(*along_i_, b_.data(), columns_ * inner_, me_.layer);
-  multiply(true);
+  multiply(Op::conjugate_transpose);
   reduce(is_original() ? me_.layer : me_.row, d2_.data());
 }
 
 // D²(j, k) becomes B(j, k) on P(:, j, k).
-void SymmBlocking::broadcast_square() {
+void Blocking::broadcast_square() {
   const Index elements = inner_ * columns_;
   if (is_original()) {
     // P(i, k, k) has D²(i, k), and P(k, i, k) needs it.
@@ -106,7 +143,7 @@ void SymmBlocking::broadcast_square() {
   mpi::blocking_broadcast(*along_i_, bytes(b_.data(), elements), products_->element_bytes, me_.column);
 }
 
-void SymmBlocking::run(const SymmOperands& operands, Powers powers) {
+void Blocking::run(const Operands& operands, Powers powers) {
   if (!takes_part_) return;
   const Reducer of_column = [](int, int k) { return k; };
   const Reducer of_row = [](int i, int) { return i; };
@@ -114,11 +151,18 @@ void SymmBlocking::run(const SymmOperands& operands, Powers powers) {
   if (is_original()) send_home(of_column, d2_.data(), operands.d2);
   if (powers == Powers::square_and_cube) {
     broadcast_square();
-    multiply(false);
+    multiply(Op::identity);
     reduce(me_.layer, d3_.data());
   }
   if (!is_original()) send_home(of_row, d2_.data(), operands.d2);
   if (powers == Powers::square_and_cube) send_home(of_column, d3_.data(), operands.d3);
 }
 
-}  // namespace plait::dense
+}  // namespace
+
+std::unique_ptr<Plan> make_blocking(mpi::Context& context, const Grid& mesh, const Products& products,
+                                    const Options& options) {
+  return std::make_unique<Blocking>(context, mesh, products, options);
+}
+
+}  // namespace plait::dense::symm

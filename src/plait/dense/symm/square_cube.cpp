@@ -1,4 +1,4 @@
-#include "plait/dense/symm/symm_square_cube.hpp"
+#include "plait/dense/symm/square_cube.hpp"
 
 #include <complex>
 #include <cstddef>
@@ -12,12 +12,12 @@
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 #include "plait/dense/blas/blas_threads.hpp"
-#include "plait/dense/symm/symm_plan.hpp"
+#include "plait/dense/symm/plan.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/redistribute/overlap.hpp"
 #include "plait/redistribute/tile.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 namespace {
 
@@ -88,7 +88,7 @@ void expect_layout(const layout::Layout& expected, int rank, std::initializer_li
 }  // namespace
 
 template <Element T>
-SymmSquareCube<T>::SymmSquareCube(mpi::Context& context, Index n, const SymmOptions& options)
+SquareCube<T>::SquareCube(mpi::Context& context, Index n, const Options& options)
     : context_(&context), options_(options), mesh_(0, 1, 1), layout_(mesh_.layout()) {
   context.expect_all_ranks();
   active_ = mpi::agreed(context, [&](mpi::Alike& arguments) {
@@ -107,29 +107,29 @@ SymmSquareCube<T>::SymmSquareCube(mpi::Context& context, Index n, const SymmOpti
   mpi::agreed(context, [&] {
     const int ranks = active_ ? static_cast<int>((*active_)->ranks().size()) : context.size();
     options_ = complete(ranks, n, options);
-    mesh_ = symm_grid(n, options_);
+    mesh_ = grid_of(n, options_);
     layout_ = active_ ? mesh_.layout().relabeled((*active_)->ranks()) : mesh_.layout();
   });
   const auto plan = [&](mpi::Context& own) {
-    plan_ = mpi::agreed(own, [&] { return make_symm_plan(own, n, symm_products<T>(), options_); });
+    plan_ = mpi::agreed(own, [&] { return make_plan(own, n, products_of<T>(), options_); });
     blas_threads_ = own.topology().share_of_cores();
   };
   active_ ? (*active_)->run(std::ref(plan)) : plan(context);
 }
 template <Element T>
-SymmSquareCube<T>::SymmSquareCube(SymmSquareCube&&) noexcept = default;
+SquareCube<T>::SquareCube(SquareCube&&) noexcept = default;
 template <Element T>
-SymmSquareCube<T>& SymmSquareCube<T>::operator=(SymmSquareCube&&) noexcept = default;
+SquareCube<T>& SquareCube<T>::operator=(SquareCube&&) noexcept = default;
 template <Element T>
-SymmSquareCube<T>::~SymmSquareCube() = default;
+SquareCube<T>::~SquareCube() = default;
 
 template <Element T>
-Index SymmSquareCube<T>::workspace_bytes() const noexcept {
+Index SquareCube<T>::workspace_bytes() const noexcept {
   return plan_ ? plan_->workspace_bytes() : 0;
 }
 
 template <Element T>
-void SymmSquareCube<T>::make(Powers powers) {
+void SquareCube<T>::make(Powers powers) {
   bool& is_made = is_made_[index_of(powers)];
   if (is_made) return;
   const auto made = [&](mpi::Context& own) { mpi::agreed(own, [&] { plan_->make(powers); }); };
@@ -138,7 +138,7 @@ void SymmSquareCube<T>::make(Powers powers) {
 }
 
 template <Element T>
-void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Tiles d2, const Tiles* d3) {
+void SquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Tiles d2, const Tiles* d3) {
   const Powers powers = d3 == nullptr ? Powers::square : Powers::square_and_cube;
   std::optional<PackedTile<const T>> source;
   std::optional<PackedTile<T>> square, cube;
@@ -162,8 +162,8 @@ void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Ti
   });
   source->read();
   const auto bytes = [](auto* elements) { return reinterpret_cast<std::byte*>(elements); };
-  const SymmOperands operands{reinterpret_cast<const std::byte*>(source->data()), bytes(square->data()),
-                              bytes(cube->data())};
+  const Operands operands{reinterpret_cast<const std::byte*>(source->data()), bytes(square->data()),
+                          bytes(cube->data())};
   const auto kernel = [&](mpi::Context&) {
     const BlasThreads threads(blas_threads_);
     plan_->run(operands, powers);
@@ -173,29 +173,29 @@ void SymmSquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Ti
 }
 
 template <Element T>
-void SymmSquareCube<T>::square(const Matrix& d, Matrix& d2) {
+void SquareCube<T>::square(const Matrix& d, Matrix& d2) {
   const auto check = [&] { expect_layout(layout(), context_->rank(), {{"d", d}, {"d2", d2}}); };
   run(std::cref(check), d.tiles(), d2.tiles(), nullptr);
 }
 template <Element T>
-void SymmSquareCube<T>::square_cube(const Matrix& d, Matrix& d2, Matrix& d3) {
+void SquareCube<T>::square_cube(const Matrix& d, Matrix& d2, Matrix& d3) {
   const auto check = [&] { expect_layout(layout(), context_->rank(), {{"d", d}, {"d2", d2}, {"d3", d3}}); };
   const Tiles cube = d3.tiles();
   run(std::cref(check), d.tiles(), d2.tiles(), &cube);
 }
 
 template <Element T>
-void SymmSquareCube<T>::square(ConstTiles d, Tiles d2) {
+void SquareCube<T>::square(ConstTiles d, Tiles d2) {
   run([] {}, d, d2, nullptr);
 }
 template <Element T>
-void SymmSquareCube<T>::square_cube(ConstTiles d, Tiles d2, Tiles d3) {
+void SquareCube<T>::square_cube(ConstTiles d, Tiles d2, Tiles d3) {
   run([] {}, d, d2, &d3);
 }
 
-template class SymmSquareCube<float>;
-template class SymmSquareCube<double>;
-template class SymmSquareCube<std::complex<float>>;
-template class SymmSquareCube<std::complex<double>>;
+template class SquareCube<float>;
+template class SquareCube<double>;
+template class SquareCube<std::complex<float>>;
+template class SquareCube<std::complex<double>>;
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

@@ -8,26 +8,25 @@
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/dense/element.hpp"
-#include "plait/dense/symm/symm_grid.hpp"
-#include "plait/dense/symm/symm_options.hpp"
+#include "plait/dense/symm/options.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/node/active_ranks.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
-class SymmPlan;
+class Plan;
 enum class Powers : unsigned char;
 
 /// D² and D³ of a symmetric (complex: Hermitian) n × n matrix D, which lies in a layout of the algorithm's own.
 ///
-///     SymmSquareCube<double> kernel(context, n);
+///     SquareCube<double> kernel(context, n);
 ///     DistributedMatrix<double> d(kernel.layout(), context.rank()), d2(…), d3(…);
 ///     kernel.square_cube(d, d2, d3);
 ///
 /// Planned once, then executed any number of times. The first ranks of the context form a mesh, a cube of them unless
-/// another algorithm keeps more busy (see `SymmOptions`); the others hold and do nothing, and sleep in what they call
+/// another algorithm keeps more busy (see `Options`); the others hold and do nothing, and sleep in what they call
 /// next. Blocks may be ragged: n need be no multiple of the mesh's edge, and may be smaller. Everything is collective
 /// over the context, on which all ranks call. Each execution agrees on its arguments, by one all-reduce, before
 /// anything else is sent.
@@ -45,23 +44,23 @@ enum class Powers : unsigned char;
 /// Source: Huang, Chow: "Overlapping communications with other communications and its application to distributed dense
 /// matrix computations", sections IV and V.
 template <Element T>
-class SymmSquareCube {
+class SquareCube {
  public:
   using Matrix = layout::DistributedMatrix<T>;
   using Tiles = std::span<const matrix_view<T>>;
   using ConstTiles = std::span<const matrix_view<const T>>;
 
-  SymmSquareCube(mpi::Context& context, Index n, const SymmOptions& options = {});
-  SymmSquareCube(SymmSquareCube&&) noexcept;
-  SymmSquareCube& operator=(SymmSquareCube&&) noexcept;
-  ~SymmSquareCube();
+  SquareCube(mpi::Context& context, Index n, const Options& options = {});
+  SquareCube(SquareCube&&) noexcept;
+  SquareCube& operator=(SquareCube&&) noexcept;
+  ~SquareCube();
 
   /// In which D is expected and D², D³ come.
   [[nodiscard]] const layout::Layout& layout() const noexcept { return layout_; }
   /// With what was chosen.
-  [[nodiscard]] const SymmOptions& options() const noexcept { return options_; }
-  /// The ranks that take part: of the context, or of those that are active (see `SymmOptions::ranks_per_node`).
-  [[nodiscard]] const SymmGrid& mesh() const noexcept { return mesh_; }
+  [[nodiscard]] const Options& options() const noexcept { return options_; }
+  /// The ranks that take part: of the context, or of those that are active (see `Options::ranks_per_node`).
+  [[nodiscard]] const Grid& mesh() const noexcept { return mesh_; }
 
   /// d2 ← D².
   void square(const Matrix& d, Matrix& d2);
@@ -84,13 +83,13 @@ class SymmSquareCube {
   void run(const std::function<void()>& check, ConstTiles d, Tiles d2, const Tiles* d3);
 
   mpi::Context* context_;
-  SymmOptions options_;
+  Options options_;
   std::unique_ptr<std::optional<mpi::ActiveRanks>> active_;  // where not all ranks take part
-  SymmGrid mesh_;
+  Grid mesh_;
   layout::Layout layout_;
-  std::unique_ptr<SymmPlan> plan_;  // none on ranks that sleep
-  std::array<bool, 2> is_made_{};   // for D² alone, and with D³
+  std::unique_ptr<Plan> plan_;     // none on ranks that sleep
+  std::array<bool, 2> is_made_{};  // for D² alone, and with D³
   int blas_threads_ = 1;
 };
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

@@ -1,10 +1,10 @@
-#include "plait/dense/symm/symm_panels.hpp"
+#include "plait/dense/symm/panels.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 namespace {
 
@@ -17,39 +17,39 @@ Index width_of_panels(Index extent, Index segment_elements) {
   return std::max({least, segment_elements / std::max<Index>(1, extent), std::min(most, extent / 8)});
 }
 
-Index segments_of(const SymmPanels& panels) {
+Index segments_of(const Panels& panels) {
   Index count = 0;
-  for (const SymmPanel& panel : panels) count += std::ssize(panel.stream.segments());
+  for (const Panel& panel : panels) count += std::ssize(panel.stream.segments());
   return count;
 }
 
 }  // namespace
 
-Dependencies SymmPanel::finals() const {
+Dependencies Panel::finals() const {
   Dependencies all;
   for (const Segment& segment : stream.segments()) collective::append(all, segment.final);
   return all;
 }
 
-Dependencies SymmPanel::finals_and_readers() const {
+Dependencies Panel::finals_and_readers() const {
   Dependencies all;
   for (const Segment& segment : stream.segments()) collective::append(all, segment.final_and_read());
   return all;
 }
 
-void SymmPanel::becomes(schedule::OperationId operation) {
+void Panel::becomes(schedule::OperationId operation) {
   for_each_segment([&](Segment& segment) { segment.final = {operation}, segment.readers = {}; });
 }
 
-void SymmPanel::overwrites(const Dependencies& others) {
+void Panel::overwrites(const Dependencies& others) {
   for_each_segment([&](Segment& segment) { segment.final = others, segment.readers = {}; });
 }
 
-void SymmPanel::is_read_by(schedule::OperationId operation) {
+void Panel::is_read_by(schedule::OperationId operation) {
   for_each_segment([&](Segment& segment) { segment.readers.push_back(operation); });
 }
 
-PanelCut::PanelCut(const SymmGrid& mesh, Index element_bytes, Index segment_elements)
+PanelCut::PanelCut(const Grid& mesh, Index element_bytes, Index segment_elements)
     : element_bytes_(element_bytes),
       segment_elements_(segment_elements),
       width_(width_of_panels(mesh.extent(0), segment_elements)) {}
@@ -70,7 +70,7 @@ std::vector<PanelCut::Columns> PanelCut::panels(Index columns) const {
   return result;
 }
 
-SymmPanel PanelCut::panel(Columns columns, Index begin, Index end, Index first_stage, Index& number) const {
+Panel PanelCut::panel(Columns columns, Index begin, Index end, Index first_stage, Index& number) const {
   std::vector<Segment> segments;
   while (begin < end) {
     const Index next = std::min(begin + segment_elements_, end);
@@ -80,8 +80,8 @@ SymmPanel PanelCut::panel(Columns columns, Index begin, Index end, Index first_s
   return {columns.first, columns.last, {element_bytes_, std::move(segments)}};
 }
 
-SymmPanels PanelCut::rectangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const {
-  SymmPanels result;
+Panels PanelCut::rectangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const {
+  Panels result;
   result.reserve(panels.size());
   Index number = 0;
   for (const Columns& columns : panels)
@@ -89,8 +89,8 @@ SymmPanels PanelCut::rectangle(Index rows, const std::vector<Columns>& panels, I
   return result;
 }
 
-SymmPanels PanelCut::triangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const {
-  SymmPanels result;
+Panels PanelCut::triangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const {
+  Panels result;
   result.reserve(panels.size());
   Index number = 0;
   Index begin = 0;
@@ -102,15 +102,15 @@ SymmPanels PanelCut::triangle(Index rows, const std::vector<Columns>& panels, In
   return result;
 }
 
-SymmPanels PanelCut::halves(Index rows, Index columns, Index first_stage) const {
-  SymmPanels result = rectangle(rows, panels(columns, Half::first), first_stage);
-  SymmPanels others = rectangle(rows, panels(columns, Half::last), first_stage);
+Panels PanelCut::halves(Index rows, Index columns, Index first_stage) const {
+  Panels result = rectangle(rows, panels(columns, Half::first), first_stage);
+  Panels others = rectangle(rows, panels(columns, Half::last), first_stage);
   std::move(others.begin(), others.end(), std::back_inserter(result));
   return result;
 }
 
 // Blocks of a mesh have at most two extents.
-PanelCut::Most PanelCut::most(const SymmGrid& mesh) const {
+PanelCut::Most PanelCut::most(const Grid& mesh) const {
   Most most{};
   for (const Index rows : {mesh.extent(0), mesh.extent(mesh.edge() - 1)}) {
     for (const Index columns : {mesh.extent(0), mesh.extent(mesh.edge() - 1)}) {
@@ -124,4 +124,4 @@ PanelCut::Most PanelCut::most(const SymmGrid& mesh) const {
   return most;
 }
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

@@ -1,5 +1,3 @@
-#include "plait/dense/symm/symm_mirrored.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,9 +6,12 @@
 #include "plait/collective/algorithm/chain.hpp"
 #include "plait/collective/group.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/symm/symm_panels.hpp"
+#include "plait/dense/symm/pairing.hpp"
+#include "plait/dense/symm/panels.hpp"
+#include "plait/dense/symm/plan.hpp"
+#include "plait/dense/symm/scheduled.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 namespace {
 
@@ -25,15 +26,15 @@ using schedule::Range;
 
 constexpr std::array halves{Half::first, Half::last};
 
-Index elements_of(const SymmPanels& panels) { return panels.empty() ? 0 : panels.back().end(); }
+Index elements_of(const Panels& panels) { return panels.empty() ? 0 : panels.back().end(); }
 
 /// What one rank appends. It is at (i, j, k), and has terms of X(a, b): of its own columns, a leading b; or a == b.
 class MirroredGraph {
  public:
-  MirroredGraph(const mpi::Context& context, const SymmPairing& pairing, const SymmProducts& products,
-                const PanelCut& cut, Graph& graph)
+  MirroredGraph(const mpi::Context& context, const Pairing& pairing, const Products& products, const PanelCut& cut,
+                Graph& graph)
       : context_(context), pairing_(pairing), products_(products), cut_(cut), graph_(graph) {
-    const SymmGrid& mesh = pairing.mesh();
+    const Grid& mesh = pairing.mesh();
     const layout::GridPlace me = pairing.place(context.rank());
     j_ = me.column, a_ = pairing.row(me.row, me.layer), b_ = pairing.column(me.row, me.layer);
     half_ = me.row == a_ ? Half::first : Half::last;
@@ -50,29 +51,29 @@ class MirroredGraph {
 
   void build(Place d, Place d2, Place d3, Place workspace, Powers powers) {
     place_operands(d, workspace);
-    const SymmPanels row = broadcast_row();
-    for (const SymmPanel& panel : row) collective::append(row_final_, panel.finals());
+    const Panels row = broadcast_row();
+    for (const Panel& panel : row) collective::append(row_final_, panel.finals());
     const std::vector<int> row_ranks = pairing_.ranks_of_row(a_, j_);
     if (row_ranks.back() == context_.rank()) send_columns(row, row_place_);
-    SymmPanels columns = row;
+    Panels columns = row;
     if (!is_home_) {
       const int source = pairing_.ranks_of_row(b_, j_).back();
       columns = receive_columns(source, of_half(cut_.rectangle(inner_, cut_.panels(columns_), first_columns_)));
     }
-    SymmPanels sums = term(first_sums_);
+    Panels sums = term(first_sums_);
     sum_up(columns, is_home_ ? row_place_ : column_place_, sums);
-    const SymmPanels home = bring_home(sums, first_sums_, d2);
+    const Panels home = bring_home(sums, first_sums_, d2);
     if (powers == Powers::square) return;
 
     if (is_home_) {
       send_columns(home, d2);
     } else {
       const Index stage = pairing_.leads(j_, b_) ? direct_columns_ : other_columns_;
-      SymmPanels coming = cut_.rectangle(inner_, cut_.panels(columns_, half_), stage);
+      Panels coming = cut_.rectangle(inner_, cut_.panels(columns_, half_), stage);
       for (std::size_t q = 0; q < coming.size(); ++q) coming[q].overwrites(columns_read_[q]);
       columns = receive_columns(pairing_.rank(b_, j_, b_), std::move(coming));
     }
-    SymmPanels second = term(second_sums_);
+    Panels second = term(second_sums_);
     for (std::size_t q = 0; q < second.size(); ++q) second[q].overwrites(sums[q].finals_and_readers());
     sum_up(is_home_ ? home : columns, is_home_ ? d2 : column_place_, second);
     static_cast<void>(bring_home(second, second_sums_, d3));
@@ -111,9 +112,9 @@ class MirroredGraph {
       column_place_ = take(inner_ * middle, inner_ * skipped);
       sum_place_ = take(rows_ * middle, rows_ * skipped);
     }
-    const SymmPanels sums = term(0);
+    const Panels sums = term(0);
     std::vector<Segment> segments;
-    for (const SymmPanel& panel : sums) {
+    for (const Panel& panel : sums) {
       const auto& own = panel.stream.segments();
       segments.insert(segments.end(), own.begin(), own.end());
     }
@@ -123,20 +124,20 @@ class MirroredGraph {
   }
 
   // What this rank computes.
-  [[nodiscard]] SymmPanels term(Index stage) const {
+  [[nodiscard]] Panels term(Index stage) const {
     return is_home_ ? cut_.triangle(rows_, cut_.panels(rows_), stage)
                     : cut_.rectangle(rows_, cut_.panels(columns_, half_), stage);
   }
-  [[nodiscard]] SymmPanels of_half(SymmPanels panels) const {
+  [[nodiscard]] Panels of_half(Panels panels) const {
     std::erase_if(panels,
-                  [&](const SymmPanel& panel) { return (panel.first < (columns_ + 1) / 2) != (half_ == Half::first); });
+                  [&](const Panel& panel) { return (panel.first < (columns_ + 1) / 2) != (half_ == Half::first); });
     return panels;
   }
 
-  [[nodiscard]] SymmPanels broadcast_row() {
+  [[nodiscard]] Panels broadcast_row() {
     const Group group(context_, pairing_.ranks_of_row(a_, j_), pairing_.most_ranks_of_row());
-    SymmPanels row = cut_.rectangle(inner_, cut_.panels(rows_), 0);
-    for (SymmPanel& panel : row) panel.stream = collective::broadcast_chain(graph_, group, 0, panel.stream, row_place_);
+    Panels row = cut_.rectangle(inner_, cut_.panels(rows_), 0);
+    for (Panel& panel : row) panel.stream = collective::broadcast_chain(graph_, group, 0, panel.stream, row_place_);
     return row;
   }
 
@@ -149,20 +150,20 @@ class MirroredGraph {
   }
 
   // X(j, a), which is here.
-  void send_columns(const SymmPanels& panels, Place block) {
+  void send_columns(const Panels& panels, Place block) {
     const Index middle = (rows_ + 1) / 2;
     for (const Half half : halves) {
       const Group group = column_group(context_.rank(), a_, half);
-      for (const SymmPanel& panel : panels) {
+      for (const Panel& panel : panels) {
         if ((panel.first < middle) == (half == Half::first))
           static_cast<void>(collective::broadcast_chain(graph_, group, 0, panel.stream, block));
       }
     }
   }
 
-  [[nodiscard]] SymmPanels receive_columns(int source, SymmPanels panels) {
+  [[nodiscard]] Panels receive_columns(int source, Panels panels) {
     const Group group = column_group(source, b_, half_);
-    for (SymmPanel& panel : panels)
+    for (Panel& panel : panels)
       panel.stream = collective::broadcast_chain(graph_, group, 0, panel.stream, column_place_);
     return panels;
   }
@@ -177,16 +178,15 @@ class MirroredGraph {
   }
 
   // sums ← D(j, a)ᴴ·X(j, b), all terms of it; complete on one of the ranks.
-  void sum_up(const SymmPanels& columns, Place column_place, SymmPanels& sums) {
+  void sum_up(const Panels& columns, Place column_place, Panels& sums) {
     const Group group(context_, sum_ranks_);
     columns_read_.assign(sums.size(), {});
     for (std::size_t q = 0; q < sums.size(); ++q) {
-      SymmPanel& sum = sums[q];
+      Panel& sum = sums[q];
       if (sum.is_empty()) continue;
       const Index skipped = is_home_ ? sum.first : 0;  // rows above the diagonal
       const SteppedProduct product{
-          .transposes_a = true,
-          .transposes_b = false,
+          .op_a = Op::conjugate_transpose,
           .a = range(row_place_, skipped * inner_, rows_ * inner_),
           .b = range(column_place, sum.first * inner_, sum.last * inner_),
           .c = range(sum_place_, sum.begin(), sum.end()),
@@ -209,7 +209,7 @@ class MirroredGraph {
     }
   }
 
-  void send_home(SymmPanel& sum) {
+  void send_home(Panel& sum) {
     sum.for_each_segment([&](Segment& segment) {
       const Range own = sum.stream.range(sum_place_, segment);
       for (const int to : {pairing_.rank(b_, a_, b_), pairing_.rank(a_, b_, a_)})
@@ -218,19 +218,19 @@ class MirroredGraph {
   }
 
   // X(j, a) at its home, panel by panel, with the stages at which they move on.
-  [[nodiscard]] SymmPanels bring_home(SymmPanels& sums, Index stage, Place home) {
+  [[nodiscard]] Panels bring_home(Panels& sums, Index stage, Place home) {
     if (!is_home_) return {};
     const Index arrival = stage + edge() - 1;
     if (a_ == j_) return mirror_triangle(sums, home);
     return is_mirrored_home() ? receive_mirrored(arrival, home) : receive_direct(arrival, home);
   }
 
-  [[nodiscard]] SymmPanels mirror_triangle(SymmPanels& sums, Place home) {
+  [[nodiscard]] Panels mirror_triangle(Panels& sums, Place home) {
     const Block whole = packed(static_cast<std::byte*>(nullptr), rows_, rows_);
-    SymmPanels result = cut_.halves(rows_, rows_, other_columns_);
+    Panels result = cut_.halves(rows_, rows_, other_columns_);
     Dependencies before;
     for (std::size_t q = 0; q < sums.size(); ++q) {
-      SymmPanel& sum = sums[q];
+      Panel& sum = sums[q];
       if (sum.is_empty()) continue;
       const auto mirror = [&products = products_, whole, home, panel = range(sum_place_, sum.begin(), sum.end()),
                            first = sum.first, last = sum.last](const schedule::Run& run, Index) {
@@ -249,10 +249,10 @@ class MirroredGraph {
     return result;
   }
 
-  [[nodiscard]] SymmPanels receive_direct(Index arrival, Place home) {
-    SymmPanels result;
+  [[nodiscard]] Panels receive_direct(Index arrival, Place home) {
+    Panels result;
     for (const Half half : halves) {
-      SymmPanels panels = cut_.rectangle(inner_, cut_.panels(rows_, half), arrival);
+      Panels panels = cut_.rectangle(inner_, cut_.panels(rows_, half), arrival);
       for (std::size_t q = 0; q < panels.size(); ++q) {
         const int last = last_of_sum(q, half);
         const int from = half == Half::first ? pairing_.rank(j_, last, a_) : pairing_.rank(a_, last, j_);
@@ -264,12 +264,12 @@ class MirroredGraph {
     return result;
   }
 
-  [[nodiscard]] SymmPanels receive_mirrored(Index arrival, Place home) {
+  [[nodiscard]] Panels receive_mirrored(Index arrival, Place home) {
     Dependencies all;
     for (const Half half : halves) {
-      SymmPanels panels = cut_.rectangle(rows_, cut_.panels(inner_, half), arrival);
+      Panels panels = cut_.rectangle(rows_, cut_.panels(inner_, half), arrival);
       for (std::size_t q = 0; q < panels.size(); ++q) {
-        SymmPanel& panel = panels[q];
+        Panel& panel = panels[q];
         if (panel.is_empty()) continue;
         const int last = last_of_sum(q, half);
         const int from = half == Half::first ? pairing_.rank(a_, last, j_) : pairing_.rank(j_, last, a_);
@@ -285,22 +285,22 @@ class MirroredGraph {
       }
     }
     mirrored_read_ = all;
-    SymmPanels result = cut_.halves(inner_, rows_, other_columns_);
+    Panels result = cut_.halves(inner_, rows_, other_columns_);
     const OperationId complete = graph_.compute({arrival + most_of_sum(), 0, 0}, 0, {}, {}, std::move(all));
-    for (SymmPanel& panel : result) panel.becomes(complete);
+    for (Panel& panel : result) panel.becomes(complete);
     return result;
   }
   [[nodiscard]] Index most_of_sum() const { return cut_.most(pairing_.mesh()).of_sum; }
 
-  void receive(SymmPanel& panel, int from, Place place, const Dependencies& after) {
+  void receive(Panel& panel, int from, Place place, const Dependencies& after) {
     panel.for_each_segment([&](Segment& segment) {
       segment.final = {graph_.receive(segment.position(), from, panel.stream.range(place, segment), after)};
     });
   }
 
   const mpi::Context& context_;
-  const SymmPairing& pairing_;
-  const SymmProducts& products_;
+  const Pairing& pairing_;
+  const Products& products_;
   const PanelCut& cut_;
   Graph& graph_;
 
@@ -316,22 +316,53 @@ class MirroredGraph {
   std::vector<Dependencies> columns_read_;
 };
 
-}  // namespace
+/// plait's own algorithm: one graph in which half of each product is computed, as its other half mirrors it.
+///
+/// On p³ ranks, with blocks of U = (n/p)² elements (`Pairing` tells who needs what):
+/// 1. D(j, a) goes along the chain of its row's ranks from its home. The last of them passes each half of its columns
+///    on to those who need it, segment by segment as they come.
+/// 2. Each rank multiplies panel by panel as columns come: n³/p³ multiplications and additions, half of those of a
+///    general product. Panels are summed up along chains of p ranks, which end on another rank for each panel.
+/// 3. The last hop of a sum goes straight home, and to the home of the mirrored block, which transposes it. So D² is
+///    at home, from where the halves of its columns set out: 2. and 3. again, for D³.
+///
+/// A rank sends and receives 3 to 4 U, all of it under way together as far as it can be; with Algorithm 4 it is up to 7
+/// U, one after the other. (GTFock, too, sums up lower triangles only, but on the ranks and with the operands of
+/// Algorithm 4.)
+///
+/// D² and D³ are exactly Hermitian.
+class Mirrored final : public Scheduled {
+ public:
+  Mirrored(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options);
 
-SymmMirrored::SymmMirrored(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products,
-                           const SymmOptions& options)
-    : SymmScheduled(context, mesh, products, options), pairing_(mesh) {}
+ private:
+  void build(Graph& graph, const Slots& slots, Powers powers) override;
+  [[nodiscard]] int strands() const noexcept override { return 1; }
+  [[nodiscard]] Index workspace_elements() const override;
 
-Index SymmMirrored::workspace_elements() const {
+  Pairing pairing_;
+};
+
+Mirrored::Mirrored(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options)
+    : Scheduled(context, mesh, products, options), pairing_(mesh) {}
+
+Index Mirrored::workspace_elements() const {
   Graph none;
   const PanelCut cut(mesh(), products().element_bytes, segment_elements());
   return MirroredGraph(context(), pairing_, products(), cut, none).workspace_elements();
 }
 
-void SymmMirrored::build(Graph& graph, const Slots& slots, Powers powers) {
+void Mirrored::build(Graph& graph, const Slots& slots, Powers powers) {
   const PanelCut cut(mesh(), products().element_bytes, segment_elements());
   MirroredGraph(context(), pairing_, products(), cut, graph)
       .build({slots.d}, {slots.d2}, {slots.d3}, {slots.workspace}, powers);
 }
 
-}  // namespace plait::dense
+}  // namespace
+
+std::unique_ptr<Plan> make_mirrored(mpi::Context& context, const Grid& mesh, const Products& products,
+                                    const Options& options) {
+  return std::make_unique<Mirrored>(context, mesh, products, options);
+}
+
+}  // namespace plait::dense::symm

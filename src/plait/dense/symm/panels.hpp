@@ -5,16 +5,16 @@
 
 #include "plait/base/index.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/symm/symm_grid.hpp"
+#include "plait/dense/symm/options.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 /// The first and the last columns of a block.
 enum class Half : unsigned char { first, last };
 
 /// The columns [first, last) of a block: what is multiplied at a time and then moves on, in segments. These count the
 /// block's elements, column-major.
-struct SymmPanel {
+struct Panel {
   Index first, last;
   collective::Stream stream;
 
@@ -38,12 +38,12 @@ struct SymmPanel {
     stream = collective::Stream(stream.element_bytes(), std::move(segments));
   }
 };
-using SymmPanels = std::vector<SymmPanel>;
+using Panels = std::vector<Panel>;
 
 /// How blocks are cut into panels and these into segments: alike on all ranks.
 class PanelCut {
  public:
-  PanelCut(const SymmGrid& mesh, Index element_bytes, Index segment_elements);
+  PanelCut(const Grid& mesh, Index element_bytes, Index segment_elements);
 
   struct Columns {
     Index first, last;
@@ -53,24 +53,24 @@ class PanelCut {
   [[nodiscard]] std::vector<Columns> panels(Index columns, Half half) const;
 
   /// Segments are numbered from 0 on, and set out one stage after the other.
-  [[nodiscard]] SymmPanels rectangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const;
+  [[nodiscard]] Panels rectangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const;
   /// What is not above the diagonal, but for the panels' own triangles: panels one behind the other.
-  [[nodiscard]] SymmPanels triangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const;
+  [[nodiscard]] Panels triangle(Index rows, const std::vector<Columns>& panels, Index first_stage) const;
   /// All panels, each half numbered for itself.
-  [[nodiscard]] SymmPanels halves(Index rows, Index columns, Index first_stage) const;
+  [[nodiscard]] Panels halves(Index rows, Index columns, Index first_stage) const;
 
   /// Segments of any block, of its halves, and of what is summed up: halves or triangles.
   struct Most {
     Index of_block, of_half, of_sum;
   };
-  [[nodiscard]] Most most(const SymmGrid& mesh) const;
+  [[nodiscard]] Most most(const Grid& mesh) const;
 
  private:
-  [[nodiscard]] SymmPanel panel(Columns columns, Index begin, Index end, Index first_stage, Index& number) const;
+  [[nodiscard]] Panel panel(Columns columns, Index begin, Index end, Index first_stage, Index& number) const;
 
   Index element_bytes_;
   Index segment_elements_;
   Index width_;
 };
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

@@ -6,21 +6,21 @@
 #include "plait/collective/group.hpp"
 #include "plait/collective/mpi_strands.hpp"
 #include "plait/collective/stream.hpp"
-#include "plait/dense/symm/symm_options.hpp"
-#include "plait/dense/symm/symm_products.hpp"
+#include "plait/dense/symm/options.hpp"
+#include "plait/dense/symm/products.hpp"
 #include "plait/mpi/context.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
 
 /// The collectives of overlapped algorithms along the lines of a mesh, by plait's chains and rings or by the MPI
 /// library's non-blocking ones. Of each block all strands set out at once.
-class SymmLines {
+class Lines {
  public:
   using Graph = schedule::Graph;
   using Place = collective::Place;
   using Stream = collective::Stream;
 
-  SymmLines(mpi::Context& context, const SymmProducts& products, const SymmOptions& options, Index segment_elements);
+  Lines(mpi::Context& context, const Products& products, const Options& options, Index segment_elements);
 
   [[nodiscard]] int strands() const noexcept { return strands_; }
 
@@ -46,7 +46,7 @@ class SymmLines {
 
  private:
   mpi::Context* context_;
-  const SymmProducts* products_;
+  const Products* products_;
   bool by_mpi_;
   int strands_;
   Index segment_elements_;
@@ -55,4 +55,4 @@ class SymmLines {
 /// The same segments, at the same stages, once `operation` is done.
 [[nodiscard]] collective::Stream after(const collective::Stream& stream, schedule::OperationId operation);
 
-}  // namespace plait::dense
+}  // namespace plait::dense::symm

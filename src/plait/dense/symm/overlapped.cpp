@@ -1,16 +1,44 @@
-#include "plait/dense/symm/symm_overlapped.hpp"
+#include <optional>
 
 #include "plait/collective/stream.hpp"
+#include "plait/dense/symm/lines.hpp"
+#include "plait/dense/symm/plan.hpp"
+#include "plait/dense/symm/scheduled.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
+
+namespace {
 
 using collective::Segment;
 using schedule::Dependencies;
 using schedule::Position;
 
-SymmOverlapped::SymmOverlapped(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products,
-                               const SymmOptions& options)
-    : SymmScheduled(context, mesh, products, options), lines_(context, products, options, segment_elements()) {
+/// Algorithm 5: Algorithm 4 with each block in strands that follow each other, by plait's pipelined chains or the MPI
+/// library's non-blocking collectives.
+class Overlapped final : public Scheduled {
+ public:
+  /// Collective over the context.
+  Overlapped(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options);
+
+ private:
+  using Stream = collective::Stream;
+  using Reducer = int (*)(int i, int k);  // at which j block (i, k) is reduced
+
+  void build(Graph& graph, const Slots& slots, Powers powers) override;
+  [[nodiscard]] int strands() const noexcept override { return lines_.strands(); }
+  [[nodiscard]] Index workspace_elements() const override;
+
+  void send_home(Graph& graph, Reducer reducer, const Stream& reduced, Place block, Place home,
+                 Index first_stage) const;
+
+  Lines lines_;
+  layout::GridPlace me_;
+  Index rows_ = 0, inner_ = 0, columns_ = 0;  // C is rows × columns, a sum of `inner` terms
+  std::optional<Lines::Line> along_i_, along_j_, along_k_;
+};
+
+Overlapped::Overlapped(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options)
+    : Scheduled(context, mesh, products, options), lines_(context, products, options, segment_elements()) {
   if (!mesh.contains(context.rank())) return;
   me_ = mesh.place(context.rank());
   rows_ = mesh.extent(me_.row), inner_ = mesh.extent(me_.column), columns_ = mesh.extent(me_.layer);
@@ -20,11 +48,11 @@ SymmOverlapped::SymmOverlapped(mpi::Context& context, const SymmGrid& mesh, cons
 }
 
 // A, B, C and the block that is reduced here, of D² and of D³.
-Index SymmOverlapped::workspace_elements() const { return rows_ * inner_ + inner_ * columns_ + 3 * rows_ * columns_; }
+Index Overlapped::workspace_elements() const { return rows_ * inner_ + inner_ * columns_ + 3 * rows_ * columns_; }
 
 // Block (i, k) from P(i, reducer(i, k), k) to P(i, k, 0).
-void SymmOverlapped::send_home(Graph& graph, Reducer reducer, const Stream& reduced, Place block, Place home,
-                               Index first_stage) const {
+void Overlapped::send_home(Graph& graph, Reducer reducer, const Stream& reduced, Place block, Place home,
+                           Index first_stage) const {
   const int to = mesh().rank(me_.row, me_.layer, 0);
   const bool sends = me_.column == reducer(me_.row, me_.layer);
   const auto position = [&](const Segment& segment) {
@@ -47,7 +75,7 @@ void SymmOverlapped::send_home(Graph& graph, Reducer reducer, const Stream& redu
   for (const Segment& segment : coming.segments()) graph.receive(position(segment), from, coming.range(home, segment));
 }
 
-void SymmOverlapped::build(Graph& graph, const Slots& slots, Powers powers) {
+void Overlapped::build(Graph& graph, const Slots& slots, Powers powers) {
   const Index hops = lines_.stages_of_collective(mesh().edge());
   const Index phase = lines_.stages(mesh().most_elements()) + 2 * hops + 1;
   Index offset = 0;
@@ -72,8 +100,7 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, Powers powers) {
   const Stream bs =
       lines_.broadcast(graph, *along_i_, me_.layer, has_kj ? as : lines_.cut(columns_ * inner_, hops), kj);
   Dependencies operands{as.final(graph), bs.final(graph)};
-  const SteppedProduct first{.transposes_a = false,
-                             .transposes_b = true,
+  const SteppedProduct first{.op_b = Op::conjugate_transpose,
                              .a = range(a, rows_ * inner_),
                              .b = range(kj, columns_ * inner_),
                              .c = range(c, rows_ * columns_),
@@ -98,7 +125,7 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, Powers powers) {
   const Stream coming = after(lines_.cut(inner_ * columns_, phase + 1 + hops), multiplied);
   const Stream square_blocks = lines_.broadcast(graph, *along_i_, me_.column, has_jk ? squares : coming, jk);
   SteppedProduct second = first;
-  second.transposes_b = false;
+  second.op_b = Op::identity;
   second.b = range(jk, inner_ * columns_);
   const Index home = 2 * (phase + 1);
   const auto cubed = second.append(graph, {home, 0, 0}, products(),
@@ -111,4 +138,11 @@ void SymmOverlapped::build(Graph& graph, const Slots& slots, Powers powers) {
   send_home(graph, of_column, cube_blocks, d3, {slots.d3}, home + 1 + hops);
 }
 
-}  // namespace plait::dense
+}  // namespace
+
+std::unique_ptr<Plan> make_overlapped(mpi::Context& context, const Grid& mesh, const Products& products,
+                                      const Options& options) {
+  return std::make_unique<Overlapped>(context, mesh, products, options);
+}
+
+}  // namespace plait::dense::symm

@@ -1,20 +1,66 @@
-#include "plait/dense/symm/symm_cannon.hpp"
-
+#include <array>
+#include <optional>
 #include <utility>
 
 #include "plait/base/rounding.hpp"
 #include "plait/collective/stream.hpp"
+#include "plait/dense/symm/lines.hpp"
+#include "plait/dense/symm/plan.hpp"
+#include "plait/dense/symm/scheduled.hpp"
 
-namespace plait::dense {
+namespace plait::dense::symm {
+
+namespace {
 
 using collective::Segment;
 using schedule::Dependencies;
 using schedule::OperationId;
 using schedule::Range;
 
-SymmCannon::SymmCannon(mpi::Context& context, const SymmGrid& mesh, const SymmProducts& products,
-                       const SymmOptions& options)
-    : SymmScheduled(context, mesh, products, options), lines_(context, products, options, segment_elements()) {
+/// Algorithm 6: two 2.5D products on a mesh of q × q × c ranks. Each of the c layers has all blocks of D, and makes its
+/// share of the q steps of Cannon's algorithm: the k-th one those from qk/c on, rounded down. What comes for the next
+/// step does so while this one is multiplied.
+class Cannon final : public Scheduled {
+ public:
+  /// Collective over the context.
+  Cannon(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options);
+
+ private:
+  using Stream = collective::Stream;
+
+  void build(Graph& graph, const Slots& slots, Powers powers) override;
+  [[nodiscard]] int strands() const noexcept override { return lines_.strands(); }
+  [[nodiscard]] Index workspace_elements() const override;
+
+  // A block that is at (i, j), and when it is there.
+  struct At {
+    Place place;
+    Stream stream;
+  };
+  struct Buffers {
+    std::array<Place, 2> a, b;
+    Place c;
+  };
+  /// C ← this layer's part of A·B, whose blocks (i, j) are at (i, j). C is final after the operation.
+  /// \param in_use  after these the buffers may be written to; becomes what this leaves behind
+  [[nodiscard]] schedule::OperationId multiply(Graph& graph, const At& a, const At& b, const Buffers& buffers,
+                                               Index first_stage, schedule::Dependencies& in_use) const;
+  [[nodiscard]] Index stages_of_product() const;
+  [[nodiscard]] int wrapped(int index) const noexcept {
+    return (index % mesh().edge() + mesh().edge()) % mesh().edge();
+  }
+  [[nodiscard]] int first_step(int layer) const noexcept {
+    return static_cast<int>(Index{mesh().edge()} * layer / mesh().layers);
+  }
+
+  Lines lines_;
+  layout::GridPlace me_;
+  Index rows_ = 0, columns_ = 0;
+  std::optional<Lines::Line> along_k_;
+};
+
+Cannon::Cannon(mpi::Context& context, const Grid& mesh, const Products& products, const Options& options)
+    : Scheduled(context, mesh, products, options), lines_(context, products, options, segment_elements()) {
   if (!mesh.contains(context.rank())) return;
   me_ = mesh.place(context.rank());
   rows_ = mesh.extent(me_.row), columns_ = mesh.extent(me_.column);
@@ -22,19 +68,19 @@ SymmCannon::SymmCannon(mpi::Context& context, const SymmGrid& mesh, const SymmPr
 }
 
 // D(i, j), the sum of layers, C; two blocks of A and two of B, of which one is used while the other one comes.
-Index SymmCannon::workspace_elements() const {
+Index Cannon::workspace_elements() const {
   const Index longest = mesh().extent(0);
   return 3 * rows_ * columns_ + 2 * longest * (rows_ + columns_);
 }
 
 // The blocks get into place, then move by one for each further step.
-Index SymmCannon::stages_of_product() const {
+Index Cannon::stages_of_product() const {
   const Index steps = quotient_up(mesh().edge(), mesh().layers);
   return (steps + 1) * (lines_.stages(mesh().most_elements()) + 1);
 }
 
-OperationId SymmCannon::multiply(Graph& graph, const At& a, const At& b, const Buffers& buffers, Index first_stage,
-                                 Dependencies& in_use) const {
+OperationId Cannon::multiply(Graph& graph, const At& a, const At& b, const Buffers& buffers, Index first_stage,
+                             Dependencies& in_use) const {
   const auto& [i, j, k] = me_;
   const Index stages = lines_.stages(mesh().most_elements()) + 1;
   const int first = first_step(k);
@@ -103,9 +149,7 @@ OperationId SymmCannon::multiply(Graph& graph, const At& a, const At& b, const B
       for (const Segment& segment : stream->segments()) collective::append(operands, segment.final);
     }
     const auto range = [&](Place place, Index elements) { return Range{place.slot, place.offset, bytes(elements)}; };
-    const SteppedProduct product{.transposes_a = false,
-                                 .transposes_b = false,
-                                 .a = range(buffers.a[buffer], rows_ * extent),
+    const SteppedProduct product{.a = range(buffers.a[buffer], rows_ * extent),
                                  .b = range(buffers.b[buffer], extent * columns_),
                                  .c = range(buffers.c, rows_ * columns_),
                                  .rows = rows_,
@@ -120,7 +164,7 @@ OperationId SymmCannon::multiply(Graph& graph, const At& a, const At& b, const B
   return last;
 }
 
-void SymmCannon::build(Graph& graph, const Slots& slots, Powers powers) {
+void Cannon::build(Graph& graph, const Slots& slots, Powers powers) {
   Index offset = 0;
   const auto take = [&](Index elements) {
     const Place place{slots.workspace, offset};
@@ -155,4 +199,11 @@ void SymmCannon::build(Graph& graph, const Slots& slots, Powers powers) {
   static_cast<void>(lines_.reduce(graph, *along_k_, 0, cube_partial, buffers.c, {slots.d3}));
 }
 
-}  // namespace plait::dense
+}  // namespace
+
+std::unique_ptr<Plan> make_cannon(mpi::Context& context, const Grid& mesh, const Products& products,
+                                  const Options& options) {
+  return std::make_unique<Cannon>(context, mesh, products, options);
+}
+
+}  // namespace plait::dense::symm
