@@ -2,7 +2,7 @@
 
 #include <mpi.h>
 
-#include "shim/summary.hpp"
+#include "shim/settings.hpp"
 
 namespace plait::shim {
 

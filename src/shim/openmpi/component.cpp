@@ -18,9 +18,7 @@
 #include "shim/openmpi/internals.hpp"
 #include "shim/openmpi/module.hpp"
 #include "shim/openmpi/tables.hpp"
-#include "shim/program_isa.hpp"
-#include "shim/reproducible_setting.hpp"
-#include "shim/summary.hpp"
+#include "shim/settings.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "shim/own_rank.hpp"
-#include "shim/program_isa.hpp"
 #include "shim/reduce/reproducible.hpp"
+#include "shim/settings.hpp"
 
 namespace plait::shim::reduce {
 

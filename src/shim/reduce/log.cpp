@@ -7,7 +7,7 @@
 
 #include "plait/base/log_setting.hpp"
 
-#include "shim/summary.hpp"
+#include "shim/settings.hpp"
 
 namespace plait::shim::reduce {
 

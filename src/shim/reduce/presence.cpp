@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "shim/summary.hpp"
+#include "shim/settings.hpp"
 
 namespace plait::shim::reduce {
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "shim/own_rank.hpp"
-#include "shim/reproducible_setting.hpp"
+#include "shim/settings.hpp"
 
 namespace plait::shim::reduce {
 

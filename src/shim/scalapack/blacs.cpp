@@ -1,6 +1,6 @@
 #include "shim/scalapack/blacs.hpp"
 
-#include "shim/scalapack/real_scalapack.hpp"
+#include "shim/scalapack/program.hpp"
 
 namespace plait::shim::scalapack {
 

@@ -9,8 +9,7 @@
 #include "shim/scalapack/copy.hpp"
 #include "shim/scalapack/multiply.hpp"
 #include "shim/scalapack/pblas.hpp"
-#include "shim/scalapack/program_mpi.hpp"
-#include "shim/scalapack/real_scalapack.hpp"
+#include "shim/scalapack/program.hpp"
 #include "shim/scalapack/serve.hpp"
 
 namespace {

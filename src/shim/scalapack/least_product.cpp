@@ -10,7 +10,7 @@
 #include "plait/mpi/collectives.hpp"
 
 #include "shim/own_rank.hpp"
-#include "shim/summary.hpp"
+#include "shim/settings.hpp"
 
 namespace plait::shim::scalapack {
 
