@@ -183,6 +183,13 @@ class Exec(CommandTest):
                 self.assertRegex(result.stderr, rf"program is a program of .* \(it needs {other[:-1].decode()}\)")
         self.assertEqual(self.run_words([self.plait, "exec", "--", launcher, "./program"]).stdout, "launched\n")
 
+    def test_it_starts_again_for_threads_that_sleep_unless_somebody_has_decided(self):
+        for ranks in (0, 2):
+            for setting, told in ((["-u", "GOMP_SPINCOUNT"], None), (["GOMP_SPINCOUNT=7"], "7")):
+                result = self.run_words(["env", *setting, *self.words(ranks, "info", "--json")])
+                self.assertEqual((result.status, result.stderr), (0, ""))
+                self.assertEqual(json.loads(result.stdout)["environment"]["GOMP_SPINCOUNT"], told)
+
     def test_the_reductions_are_in_use_in_what_it_runs(self):
         for words in ([self.plait, "exec", "--", *self.words(2, "info", "--json")],
                       self.words(2, "exec", "--", self.plait, "info", "--json")):  # fmt: skip
