@@ -61,7 +61,7 @@ class Fit(CommandTest):
             self.save("y.npy", labels.astype(float))
             for method in ("lbfgs", "batch", "minibatch", "sgd"):
                 found = []
-                for ranks in (0, 2, 3, 7) if method == "lbfgs" else (0, 3):
+                for ranks in (0, 2, 5) if method == "lbfgs" else (0, 3):
                     limit = ("--max-iterations", "4", "--held-out", "0.1", "--seed", "7")
                     report = self.fit(ranks, "X.npy", "--labels", "y.npy", "--model", model, "--method", method, *limit, "-o", "W.npy", status="iteration limit")  # fmt: skip
                     found.append((self.load("W.npy").tobytes(), report["objectives"]))
@@ -176,10 +176,10 @@ class Fit(CommandTest):
             self.fit(ranks, *files, *flags, files[0])
             np.testing.assert_array_equal(self.load("W.npy"), expected)
             np.testing.assert_array_equal(self.load("p.npy"), said)
-        self.fit(2, "x.svm", *flags, "few.svm")
+        self.fit(0, "x.svm", *flags, "few.svm")
         z = np.array([[0, 1, 0, 0], [0, 0, 0, 0]]) @ expected[:, :4].T + expected[:, 4]
         np.testing.assert_array_equal(self.load("p.npy"), z.argmax(axis=1))
-        report = json.loads(self.succeed(2, "kmeans", "x.csv", "-k", "3", "-o", "l.npy", "--json"))
+        report = json.loads(self.succeed(0, "kmeans", "x.csv", "-k", "3", "-o", "l.npy", "--json"))
         self.assertEqual(report["objective"], json.loads(self.succeed(0, "kmeans", "X.npy", "-k", "3", "-o", "l.npy", "--json"))["objective"])
         (self.folder / "W.npy").unlink()
         (self.folder / "zero.svm").write_text("0 0:1 3:1\n1 1:2\n")
@@ -252,8 +252,8 @@ class Fit(CommandTest):
         wide[:, 3], wide[:, 5], wide[:, 7] = 1e9, 0, wide[:, 6]
         self.save("X.npy", wide)
         self.save("y.npy", np.array([0, 1, 1, 0, 2, 2]))
-        for l2 in ("0.1", "0"):
-            report = self.fit(7, "X.npy", "--labels", "y.npy", "--model", "svm", "--l2", l2, "-o", "W.npy")
+        for ranks, l2 in ((7, "0.1"), (0, "0")):
+            report = self.fit(ranks, "X.npy", "--labels", "y.npy", "--model", "svm", "--l2", l2, "-o", "W.npy")
             self.assertEqual(report["accuracy"]["training"], 1)
         self.assertFalse(self.load("W.npy")[:, [3, 5]].any())
 

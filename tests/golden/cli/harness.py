@@ -79,23 +79,28 @@ class CommandTest(unittest.TestCase):
         return result.stdout
 
     def finish_despite_kills(self, ranks: int, checkpoint: str, *arguments: str) -> int:
-        """Kills the command again and again, at random moments, until it comes to its end; returns how many times."""
-        kills = 0
+        """Kills the command three times at most, at random moments after it has written a checkpoint, and lets it come
+        to its end; returns how many times, at least once."""
+        path = self.folder / checkpoint
         random = np.random.default_rng()
+
+        def written() -> int:
+            return path.stat().st_mtime_ns if path.exists() else 0
+
+        kills = 0
         while True:
+            before = written()
             process = self.start_session(ranks, *arguments)
-            if kills == 0:  # at least this once there is a checkpoint to go on from
-                self.wait_until((self.folder / checkpoint).exists, process)
-            else:  # longer each time, so that it ends some time
+            if kills < 3 and self.wait_until(lambda: written() not in (0, before), process):
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(random.uniform(0, 0.2 + 0.25 * kills))
-            if process.poll() is None:
-                self.kill_session(process)
-                kills += 1
-            else:
-                self.assertEqual(process.returncode, 0)
-                if kills > 0:
-                    return kills
+                    process.wait(random.uniform(0, 0.05))
+                if process.poll() is None:
+                    self.kill_session(process)
+                    kills += 1
+                    continue
+            self.assertEqual(process.wait(), 0)
+            if kills > 0:
+                return kills
 
     def take_checkpoint(self, name: str) -> bool:
         """Removes a checkpoint, and whether it was whole."""

@@ -127,7 +127,7 @@ class Poisson(CommandTest):
         self.save("f.npy", f.astype("f8"))
         self.save("k.npy", k)
         self.save("kF.npy", np.asfortranarray(k))
-        for method, ranks, dtype, order in [("v", 2, "<i4", "F"), ("mg-cg", 7, "i1", "F"), ("pipelined-cg", 5, ">f8", "C"), ("sor", 3, "<i4", "C")]:
+        for method, ranks, dtype, order in [("v", 2, "<i4", "F"), ("mg-cg", 7, "i1", "F"), ("pipelined-cg", 3, ">f8", "C"), ("sor", 2, "<i4", "C")]:
             with self.subTest(method):
                 rest = ("--method", method, "--max-iterations", "20", "--quiet")
                 self.save("g.npy", np.array(f, dtype=dtype, order=order))
@@ -148,7 +148,7 @@ class Poisson(CommandTest):
         np.testing.assert_allclose(self.load("v.npy"), expected, rtol=1e-6)
         # The file of a solution as the right side of another problem.
         self.save("g.npy", self.load("v.npy"))
-        self.succeed(2, "poisson", "g.npy", "-o", "a.npy")
+        self.succeed(0, "poisson", "g.npy", "-o", "a.npy")
         self.succeed(3, "poisson", "u.h5:/a/u", "-o", "b.npy")
         np.testing.assert_allclose(self.load("b.npy"), self.load("a.npy"), rtol=1e-6)
         self.assertEqual(f.shape, expected.shape)
@@ -164,7 +164,7 @@ class Poisson(CommandTest):
             a, given = operator(k, [1, 1, 1], kinds, nodes)
             right = f + given[0][0] * low[None] + given[1][1] * high[:, None]
             expected = np.linalg.solve(a, right.ravel()).reshape(f.shape)
-            for ranks in (3,) if nodes else (0, 8):
+            for ranks in (3,) if nodes else (0, 5):
                 with self.subTest(nodes=nodes, ranks=ranks):
                     kind = "value" if nodes else "flux"
                     self.solve(ranks, "f.npy", "--boundary", f"0-=value:low.npy,1+={kind}:high.npy,2=periodic", "--tolerance", "1e-12",
@@ -202,7 +202,7 @@ class Poisson(CommandTest):
         x, h = points(32, False)
         exact = np.multiply.outer(np.sin(np.pi * x), np.sin(np.pi * x))
         self.save("f.npy", 2 * np.pi**2 * exact)
-        for ranks, method in (0, "auto"), (2, "jacobi"), (0, "chebyshev"), (0, "sor"), (0, "cg"), (2, "pipelined-cg"), (0, "w"), (2, "mg-cg"):
+        for ranks, method in (0, "auto"), (0, "jacobi"), (0, "chebyshev"), (0, "sor"), (0, "cg"), (2, "pipelined-cg"), (0, "w"), (0, "mg-cg"):
             with self.subTest(method):
                 report = self.solve(ranks, "f.npy", "--spacing", repr(h), "--method", method, "--tolerance", "truncation", "-o", "u.npy")
                 error = np.sqrt(np.mean((self.load("u.npy") - exact) ** 2))
@@ -253,7 +253,7 @@ class Poisson(CommandTest):
 
     def test_several_steps_of_an_exchange_give_the_bits_of_one_and_their_number_is_told(self):
         self.save("f.npy", np.random.default_rng(4).standard_normal((14, 17)))
-        for method, others in ("jacobi", ((5, "8", "3"), (3, "auto", None))), ("chebyshev", ((2, "3", "8"),)):
+        for method, others in ("jacobi", ((4, "8", "3"), (3, "auto", None))), ("chebyshev", ((2, "3", "8"),)):
             for ranks, steps, iterations in ((0, "1", "24"), *others):
                 limit = ("--max-iterations", iterations) if iterations else ()
                 job = ("f.npy", "--method", method, "--steps-per-exchange", steps, *limit, "-o", f"{ranks}.npy", "--json")
@@ -379,7 +379,7 @@ class Poisson(CommandTest):
                     inner += np.outer(part == p, part == p)
                 expected = start.ravel().copy()
                 expected[~out] = np.linalg.solve(inner, values)
-                for ranks, method in (3, "auto"), (0, "sor" if outside == "flux" else "pipelined-cg"):
+                for ranks, method in (3 if outside == "flux" else 0, "auto"), (0, "sor" if outside == "flux" else "pipelined-cg"):
                     with self.subTest(shape=shape, outside=outside, method=method, ranks=ranks):
                         report = self.solve(
                             ranks, "f.npy", "--coefficient", "k.npy", "--mask", "mask.npy", "--outside", outside, "--start", "start.npy",
@@ -431,9 +431,9 @@ class Poisson(CommandTest):
         before = self.files()
         for ranks, words, message in [
             (3, ("f.npy", "--coefficient", "negative.npy"), r"negative.npy: is -2 at \(3, 1\), expected a finite number above 0"),
-            (5, ("f.npy", "--coefficient", "nan.npy"), r"nan.npy: is -?nan at \(3, 1\), expected a finite number above 0"),
-            (2, ("f.npy", "--coefficient", "huge.npy"), r"huge.npy: is 1e\+170 at \(0, 0\), expected a number from 1e-100 to 1e100"),
-            (2, ("inf.npy",), r"inf.npy: is inf at \(2, 5\), expected a finite number"),
+            (0, ("f.npy", "--coefficient", "nan.npy"), r"nan.npy: is -?nan at \(3, 1\), expected a finite number above 0"),
+            (0, ("f.npy", "--coefficient", "huge.npy"), r"huge.npy: is 1e\+170 at \(0, 0\), expected a number from 1e-100 to 1e100"),
+            (0, ("inf.npy",), r"inf.npy: is inf at \(2, 5\), expected a finite number"),
             (0, ("f.npy", "--coefficient", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (2, ("f.npy", "--coefficient", "faces.npy,wide.npy"), r"wide.npy: is 0 at face \(2, 6\), expected a number from 1e-100 to 1e100"),
             (2, ("f.npy", "--coefficient", "wide.npy,faces.npy"), "wide.npy is 4 x 7, expected 5 x 6, the faces across axis 0"),
@@ -443,12 +443,12 @@ class Poisson(CommandTest):
             (0, ("f.npy", "--mask", "wide.npy"), "wide.npy is 4 x 7, expected 4 x 6, as f.npy is"),
             (0, ("f.npy", "--mask", "f.npy", "--method", "v"), "f.npy: there are such points, which v can't have, expected jacobi"),
             (3, ("f.npy", "--mask", "f.npy"), "f.npy: has all points of the box, expected some to be inside"),
-            (3, ("f.npy", "--mask", "f.npy", "--outside", "value", "--method", "cg"), "f.npy: has all points of the box"),
-            (3, ("f.npy", "--mask", "mask.npy"), r"mask.npy: is nan at \(1, 4\), expected a number"),
+            (0, ("f.npy", "--mask", "f.npy", "--outside", "value", "--method", "cg"), "f.npy: has all points of the box"),
+            (0, ("f.npy", "--mask", "mask.npy"), r"mask.npy: is nan at \(1, 4\), expected a number"),
             (0, ("complex.npy",), "complex.npy has elements of c128, expected real ones"),
             (0, ("empty.npy",), "empty.npy is 0 x 6, expected points"),
             (0, ("four.npy",), "four.npy: has 4 dimensions; expected one to three"),
-            (2, ("f.npy", "--boundary", "0-=value:side.npy"), "side.npy is 5, expected 6, as side 0 of the box is"),
+            (0, ("f.npy", "--boundary", "0-=value:side.npy"), "side.npy is 5, expected 6, as side 0 of the box is"),
             (0, ("f.npy", "--boundary", "2=periodic"), "--boundary: names axis 2, expected one below 2"),
             (0, ("f.npy", "--spacing", "1,2,3"), "--spacing: 3 numbers are given, expected 1 or 2"),
             (0, ("f.npy", "--steps-per-exchange", "9999", "--method", "jacobi"), "--steps-per-exchange: is 9999, expected 0 to 1024"),
@@ -501,14 +501,14 @@ class Poisson(CommandTest):
 class Resume(CommandTest):
     def test_killed_jobs_end_with_the_same_bits_on_another_number_of_ranks(self):
         self.save("f.npy", np.random.default_rng(1).random((31, 40)))
-        for method, iterations, lost in (("sor", "400", 0), ("cg", "60", 0), ("mg-cg", "6", 0), ("pipelined-cg", "60", 1)):
+        for method, iterations, lost, ranks, others in (("sor", "400", 0, 2, 3), ("cg", "60", 0, 0, 2), ("mg-cg", "6", 0, 3, 0), ("pipelined-cg", "60", 1, 2, 0)):
             with self.subTest(method):
                 job = ("poisson", "f.npy", "--method", method, "--tolerance", "1e-14", "--max-iterations")
                 straight = json.loads(self.run_plait(0, *job, iterations, "-o", "expected.npy", "--json").stdout)
                 kept = ("--checkpoint", "state", "--json", "-o", "u.npy")
                 half = str(int(iterations) // 2)
-                self.assertRegex(self.run_plait(2, *job, half, *kept).stderr, "--resume with a larger --max-iterations goes on from state")
-                resumed = json.loads(self.run_plait(3, *job, iterations, *kept, "--resume").stdout)
+                self.assertRegex(self.run_plait(ranks, *job, half, *kept).stderr, "--resume with a larger --max-iterations goes on from state")
+                resumed = json.loads(self.run_plait(others, *job, iterations, *kept, "--resume").stdout)
                 self.assertEqual(resumed["resumed_at"], int(half) - lost)
                 self.assertEqual(resumed["errors"], straight["errors"])
                 np.testing.assert_array_equal(self.load("u.npy"), self.load("expected.npy"))
@@ -530,7 +530,7 @@ class Fftw(CommandTest):
         f = self.save("f.npy", random.standard_normal((9, 12, 10)))
         self.save("k.npy", np.full(f.shape, 3, "f4"))
         sides = "0=periodic,1-=value:2,1+=flux:-1,2=value"
-        for ranks in (0, 2, 12):
+        for ranks in (0, 2, 5):
             text = self.succeed(ranks, "poisson", "f.npy", "--coefficient", "k.npy", "--boundary", sides, "--method", "fft", "-o", f"{ranks}.npy")
             self.assertRegex(text, "iterated  1 iteration in")
             np.testing.assert_array_equal(self.load(f"{ranks}.npy"), self.load("0.npy"))

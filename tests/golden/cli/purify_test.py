@@ -70,12 +70,11 @@ class Purify(CommandTest):
     def test_a_small_gap_costs_no_more_digits_than_rounding_takes(self):
         values = np.concatenate([np.linspace(-1, -1e-7, 30), np.linspace(1e-7, 1, 10)])
         h = self.save("H.npy", prescribed(values, 6))
-        for method in ("tc2", "trs4", "canonical"):
-            for ranks in (0, 2):
-                with self.subTest(method=method, ranks=ranks):
-                    job = ["purify", "H.npy", "--electrons", "30", "--per-state", "1", "--method", method]
-                    self.succeed(ranks, *job, "-o", "D.npy")
-                    self.assert_density("D.npy", density(h, 30)[0], 2e-8)
+        for method, ranks in (("tc2", 0), ("trs4", 2), ("canonical", 0)):
+            with self.subTest(method=method, ranks=ranks):
+                job = ["purify", "H.npy", "--electrons", "30", "--per-state", "1", "--method", method]
+                self.succeed(ranks, *job, "-o", "D.npy")
+                self.assert_density("D.npy", density(h, 30)[0], 2e-8)
 
     def test_the_gap_is_right_or_bounded_in_wide_spectra(self):
         wide = np.concatenate([np.linspace(-750, -0.25, 150), np.linspace(0.25, 750, 150)])
@@ -97,19 +96,20 @@ class Purify(CommandTest):
                 low, high = report["gap_bounds"]
                 self.assertLessEqual(low, gap + rounding)
                 self.assertGreaterEqual(high, gap - rounding)
-                self.assertIn(f"gap       {report['gap']:.8g}: highest occupied ", self.succeed(2, *job))
+                if i == 0:
+                    self.assertIn(f"gap       {report['gap']:.8g}: highest occupied ", self.succeed(0, *job))
         # Next to the highest occupied state, so that the lowest empty one never stands out.
         band = 1 + 5000 * np.linspace(0, 1, 400) ** 2
         self.save("H.npy", prescribed(np.concatenate([np.linspace(-1, 0, 20), band]), 3))
         job = ["purify", "H.npy", "--electrons", "40", "--chemical-potential", "1e-5"]
-        report = json.loads(self.succeed(1, *job, "--json"))
+        report = json.loads(self.succeed(0, *job, "--json"))
         self.assertEqual([report[key] for key in ("gap", "highest_occupied", "lowest_empty")], 3 * [None])
         low, high = report["gap_bounds"]
         self.assertLessEqual(low, 1)
         self.assertLessEqual(1 - 1e-9, high)
         mu = report["chemical_potential"]
         self.assertLessEqual(mu[1] - mu[0], high)
-        self.assertRegex(self.succeed(1, *job), r"(?m)^  gap       \S+ to \S+: .*; bounds only, Lanczos did not resolve")
+        self.assertRegex(self.succeed(0, *job), r"(?m)^  gap       \S+ to \S+: .*; bounds only, Lanczos did not resolve")
 
     def test_one_triangle_is_enough_if_that_is_said(self):
         for kind in (float, complex):
@@ -121,14 +121,14 @@ class Purify(CommandTest):
                     self.save("H.npy", part(h))
                     self.save("S.npy", part(s))
                     job = ["purify", "H.npy", "--overlap", "S.npy", "--electrons", "10", "-o", "D.npy"]
-                    refused = self.run_plait(2, *job)
+                    refused = self.run_plait(0, *job)
                     self.assertIn(f"H.npy: is not {'symmetric' if kind is float else 'Hermitian'}", refused.errors[0])
                     self.assertIn(f"; --symmetric {name} takes them for both triangles", refused.errors[0])
-                    self.succeed(3, *job, "--symmetric", name)
+                    self.succeed(3 if name == "lower" else 0, *job, "--symmetric", name)
                     self.assert_density("D.npy", expected, 1e-8)
                     other = {"lower": "upper", "upper": "lower"}[name]
                     empty = f"H.npy: all elements of the {other} triangle are 0, but not those of the {name} one; expected --symmetric {name}"
-                    self.assertIn(empty, self.run_plait(2, *job, "--symmetric", other).errors[0])
+                    self.assertIn(empty, self.run_plait(2 if kind is float else 0, *job, "--symmetric", other).errors[0])
             self.save("H.npy", np.tril(h) + np.triu(np.full((25, 25), np.nan), 1))
             self.save("S.npy", np.tril(s))
             self.succeed(2, *job, "--symmetric", "lower")
@@ -204,7 +204,7 @@ class Purify(CommandTest):
             (["--start", "D0.npy", "--method", "eigen"], "--start is given, but --method is eigen"),
         ):
             with self.subTest(options=options):
-                self.assertIn(error, self.run_plait(2, *job[:4], *options).errors[0])
+                self.assertIn(error, self.run_plait(0, *job[:4], *options).errors[0])
 
     def test_an_overlap_that_is_nearly_singular(self):
         h = self.save("H.npy", prescribed(np.linspace(-2, 2, 12), 3))
@@ -260,11 +260,12 @@ class Purify(CommandTest):
             "gaussian": lambda x: erfc(x) / 2,
             "methfessel-paxton": lambda x: erfc(x) / 2 - x * np.exp(-(x**2)) / (2 * math.sqrt(math.pi)),
         }
-        for name, f in kinds.items():
+        for n, (name, f) in enumerate(kinds.items()):
             # The entropy is the integral of x df from where all is full.
             middle = (x[1:] + x[:-1]) / 2
             integral = np.concatenate([[0], np.cumsum(middle * np.diff(f(x)))])
-            for electrons, width, ranks in ((62, 0.05, 0), (31, 0.2, 2), (93, 1e-6, 3)):
+            for case, (electrons, width) in enumerate(((62, 0.05), (31, 0.2), (93, 1e-6))):
+                ranks = 2 + n % 2 if case == n else 0
                 with self.subTest(kind=name, electrons=electrons, width=width):
                     report = json.loads(self.succeed(
                         ranks, "purify", "H.npy", "--electrons", str(electrons), "--smearing", name,
@@ -306,19 +307,20 @@ class Purify(CommandTest):
         job = ["purify", "H.npy", "--electrons", "500", "--json"]
         results = []
         for ranks, options, method in (
-            (2, [], "eigen"), (4, [], "eigen"), (9, [], "canonical"), (2, ["--bounds", "lanczos"], "canonical"),
-            (2, ["--method", "tc2"], "tc2"),
+            (2, [], "eigen"), (4, [], "eigen"), (9, [], "canonical"), (0, ["--bounds", "lanczos"], "canonical"),
+            (0, ["--method", "tc2"], "tc2"),
         ):  # fmt: skip
             with self.subTest(ranks=ranks, options=options):
                 report = json.loads(self.succeed(ranks, *job, *options))
                 self.assertEqual(report["method"], method)
                 results.append(report["energy"])
         self.succeed(0, *job[:-1], "-o", "D0.npy")
-        for ranks, method, line in ((2, "eigen", "D0.npy: not looked at, as eigenstates take less time"), (9, "tc2", "D0.npy: the states at the gap")):
-            with self.subTest("a former density", ranks=ranks):
-                text = self.succeed(ranks, *job[:-1], "--start", "D0.npy")
-                self.assertIn(f"method {method}\n", text)
-                self.assertRegex(text, f"(?m)^  start     {line}")
+        for method, options, line in (
+            ("eigen", [], "not looked at, as eigenstates take less time"), ("tc2", ["--method", "tc2"], "the states at the gap are within"),
+        ):  # fmt: skip
+            text = self.succeed(0, *job[:-1], "--start", "D0.npy", *options)
+            self.assertIn(f"method {method}\n", text)
+            self.assertRegex(text, f"(?m)^  start     D0.npy: {line}")
         np.testing.assert_allclose(results, results[0], rtol=1e-10)
 
     def test_what_is_wrong_with_eigenstates_is_said(self):
@@ -411,11 +413,10 @@ class Purify(CommandTest):
         self.save("H.npy", prescribed(values, 5))
         job = ["purify", "H.npy", "--electrons", "120", "--method", "tc2", "--quiet"]
         checkpoint = ["--checkpoint", "C.json", "--checkpoint-every", "1", "--resume"]
-        for ranks in (0, 2):
-            self.succeed(ranks, *job, "-o", "expected.npy")
-            kills = self.finish_despite_kills(ranks, "C.json", *job, *checkpoint, "-o", "D.npy")
-            np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"), f"after {kills} kills")
-            self.assertFalse({"C.json", "C.json.a.npy", "C.json.b.npy"} & self.files())
+        self.succeed(2, *job, "-o", "expected.npy")
+        kills = self.finish_despite_kills(2, "C.json", *job, *checkpoint, "-o", "D.npy")
+        np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"), f"after {kills} kills")
+        self.assertFalse({"C.json", "C.json.a.npy", "C.json.b.npy"} & self.files())
 
     def test_a_checkpoint_of_another_job_is_refused_and_a_stopped_one_is_used(self):
         self.save("H.npy", c60())
@@ -488,7 +489,7 @@ class Points(CommandTest):
                 report = json.loads(self.succeed(ranks, *job, "-o", "D.npy", "--eigenvalues", "e.npy", "--json"))
                 self.expect(report, "D.npy", h, weights / 10, 2, width)
                 np.testing.assert_allclose(self.load("e.npy"), np.linalg.eigvalsh(h), atol=1e-12)
-        self.assertIn("5 Hamiltonians", self.succeed(3, *job, "--report", "R.html"))
+        self.assertIn("5 Hamiltonians", self.succeed(0, *job, "--report", "R.html"))
         huge = ["purify", "H.npy", "--electrons", "2", "--point-weights", "4e307,8e307,1.6e308,8e307,4e307"]  # their sum overflows
         self.expect(json.loads(self.succeed(0, *huge, "-o", "D.npy", "--json")), "D.npy", h, weights / 10, 2, 0)
 
@@ -507,18 +508,18 @@ class Points(CommandTest):
         self.save("H.npy", np.array([np.diag([-1.0, 1.0])] * 3))
         self.save("one.npy", np.diag([-1.0, 1.0]))
         self.save("two.npy", np.diag([-1.0, 1.0, 2.0]))
-        for options, text in [
-            (["H.npy", "--point-weights", "1,2"], "--point-weights: has 2 numbers, expected 3"),
-            (["H.npy", "--spins", "2"], "there are 3 Hamiltonians, expected an even number"),
-            (["H.npy", "--method", "tc2"], "has several matrices, takes eigenstates, but --method is tc2"),
-            (["one.npy", "--point-weights", "1"], "--point-weights is given, but one.npy is one Hamiltonian"),
-            (["one.npy", "--points", "two.npy"], "two.npy is 3 x 3, expected 2 x 2"),
-            (["H.npy", "--per-state", "2", "--spins", "2"], "--per-state is 2, but --spins is 2"),
-            (["H.npy", "--electrons", "1"], "would be occupied in part"),
-            (["H.npy", "--points", "one.npy", "-o", "one.npy"], "expected different files"),
+        for ranks, options, text in [
+            (2, ["H.npy", "--point-weights", "1,2"], "--point-weights: has 2 numbers, expected 3"),
+            (0, ["H.npy", "--spins", "2"], "there are 3 Hamiltonians, expected an even number"),
+            (0, ["H.npy", "--method", "tc2"], "has several matrices, takes eigenstates, but --method is tc2"),
+            (0, ["one.npy", "--point-weights", "1"], "--point-weights is given, but one.npy is one Hamiltonian"),
+            (2, ["one.npy", "--points", "two.npy"], "two.npy is 3 x 3, expected 2 x 2"),
+            (0, ["H.npy", "--per-state", "2", "--spins", "2"], "--per-state is 2, but --spins is 2"),
+            (0, ["H.npy", "--electrons", "1"], "would be occupied in part"),
+            (0, ["H.npy", "--points", "one.npy", "-o", "one.npy"], "expected different files"),
         ]:
             with self.subTest(text):
                 given = options if "--electrons" in options else [*options, "--electrons", "2"]
-                result = self.run_plait(2, "purify", *given)
+                result = self.run_plait(ranks, "purify", *given)
                 self.assertIn(text, result.stderr)
                 self.assertNotEqual(result.status, 0)

@@ -23,10 +23,10 @@ class Resume(CommandTest):
         long = ("--acceleration", "none", "--tolerance", "1e-15", "--max-iterations")
         histograms = ("--histograms", "B.npy", *long)
         self.jobs = {
-            "balance": ("balance", "A.npy", *long, "6000"),
-            "factors": ("barycentre", "C.npy", "--epsilon", "0.01", *histograms, "4000"),
-            "logarithms": ("barycentre", "C.npy", "--epsilon", "0.0005", "--method", "logarithms", *histograms, "300"),
-            "points": ("barycentre", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", *histograms, "300"),
+            "balance": ("balance", "A.npy", *long, "900"),
+            "factors": ("barycentre", "C.npy", "--epsilon", "0.01", *histograms, "700"),
+            "logarithms": ("barycentre", "C.npy", "--epsilon", "0.0005", "--method", "logarithms", *histograms, "120"),
+            "points": ("barycentre", "--points", "X.npy", "X.npy", "--epsilon", "0.0005", *histograms, "120"),
         }  # fmt: skip
 
     def test_killed_jobs_end_with_the_same_bits(self):
@@ -82,9 +82,10 @@ class Resume(CommandTest):
                 self.assertEqual(json.loads(ended.stdout)["status"], "iteration limit")
                 again = json.loads(self.run_plait(ranks, *job, *limited, "30", "--resume").stdout)
                 self.assertEqual((again["resumed_at"], again["errors"]), (29, json.loads(ended.stdout)["errors"]))
-                refused = self.run_plait(ranks, *job, *limited, "20", "--resume")
-                self.assertEqual(refused.status, 1)
-                self.assertIn("--max-iterations: the limit of 20 is reached already, as state goes on after iteration 29", refused.errors[0])
+                if n == 0:
+                    refused = self.run_plait(ranks, *job, *limited, "20", "--resume")
+                    self.assertEqual(refused.status, 1)
+                    self.assertIn("--max-iterations: the limit of 20 is reached already, as state goes on after iteration 29", refused.errors[0])
                 longer = json.loads(self.run_plait(ranks, *job, *limited, "47", "--resume").stdout)
                 self.assertEqual(longer["resumed_at"], 29)
                 plan = self.load("P.npy")

@@ -11,10 +11,10 @@ import re
 import subprocess
 import sys
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 EXACT_ROUTINE = "plait has no exact form of this routine, or not before a blocking sum"
-
 
 
 class Preload(unittest.TestCase):
@@ -53,7 +53,7 @@ class Preload(unittest.TestCase):
         return {name: int(number) for name, number in re.findall(r"^  (MPI_\w+) +(\d+) calls? .* MB$", log, re.M)}
 
     def test_results_are_those_of_loops(self):
-        for ranks in 1, 2, 3, 4:
+        for ranks in 1, 2, 4:
             with self.subTest(ranks=ranks):
                 served = self.calls(self.with_library(ranks, self.program, "results")[1])
                 self.assertGreater(served["MPI_Reduce_local"], 1000)
@@ -62,7 +62,7 @@ class Preload(unittest.TestCase):
 
     def test_reductions_that_are_waited_for_later_are_those_of_loops(self):
         self.run_program(2, self.program, "nonblocking")
-        for ranks in 1, 2, 3, 5:
+        for ranks in 1, 2, 5:
             with self.subTest(ranks=ranks):
                 served = self.calls(self.with_library(ranks, self.program, "nonblocking")[1])
                 for routine in "allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan":
@@ -71,7 +71,7 @@ class Preload(unittest.TestCase):
     def test_persistent_reductions_are_those_of_loops(self):
         self.run_program(2, self.program, "persistent")
         makes_requests = self.makes_requests()
-        for ranks in 1, 2, 3:
+        for ranks in 1, 3:
             with self.subTest(ranks=ranks):
                 log = self.with_library(ranks, self.program, "persistent")[1]
                 for routine in "Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan":
@@ -88,8 +88,7 @@ class Preload(unittest.TestCase):
             self.assertGreater(served["MPI_Iallreduce"], 1)
 
     def test_ranks_that_begin_different_reductions_are_told(self):
-        for ranks in 2, 3:
-            self.calls(self.with_library(ranks, self.program, "different-counts")[1])
+        self.calls(self.with_library(3, self.program, "different-counts")[1])
 
     def test_a_first_call_with_much_data_is_served(self):
         for ranks in 2, 3:
@@ -136,7 +135,7 @@ class Preload(unittest.TestCase):
         self.assertGreater(self.calls(self.with_library(2, self.program, "integers")[1])["MPI_Allreduce"], 3)
 
     def test_sums_are_exact_if_they_are_to_be_reproducible(self):
-        for ranks in 2, 3, 4:
+        for ranks in 2, 4:
             with self.subTest(ranks=ranks):
                 log = self.with_library(ranks, self.program, "reproducible", PLAIT_REPRODUCIBLE="1")[1]
                 self.assertEqual(self.calls(log)["MPI_Allreduce"], 4 * 4 * 2)
@@ -192,11 +191,13 @@ class Preload(unittest.TestCase):
     def test_a_rank_that_comes_too_late_decides_as_the_others_do(self):
         several_nodes = ["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE", "-u", "MPI_LOCALNRANKS", self.program, "few-sums"]
         late = {"PROFILER_SECONDS": "12", "LD_PRELOAD": f"{self.library}:{self.profiler}", "PLAIT_REPRODUCIBLE": "1"}
-        for words, complaint in (
+        jobs = (
             ([self.program, "few-sums"], "ranks lack libplait_reduce.so, or began 10 s later than others"),
             (several_nodes, "was not on all ranks in 10 s"),
-        ):
-            log = self.with_library(2, *words, **late)[1]
+        )
+        with ThreadPoolExecutor() as waiting:  # at the same time
+            logs = list(waiting.map(lambda job: self.with_library(2, *job[0], **late)[1], jobs))
+        for log, (_, complaint) in zip(logs, jobs, strict=True):
             self.assertEqual(self.calls(log), {})
             self.assertEqual(log.count(complaint), 1, log)
 
