@@ -102,7 +102,7 @@ class Work {
   /// \param news      what to print of the last step
   /// \throws Stopped  a signal came; a checkpoint was written
   template <iterate::Solver S>
-  void iterate(S& solver, Checkpoints& checkpoints, const std::function<std::string()>& news);
+  Iterated iterate(S& solver, Checkpoints& checkpoints, const std::function<std::string()>& news);
   /// Refuses a job that no node has the memory for, and warns where it is short. For jobs that do not know it in
   /// `prepare` yet.
   void expect_memory(const std::vector<Index>& phases);
@@ -225,7 +225,8 @@ layout::DistributedMatrix<T> Work::allocated(const layout::Layout& layout, const
 }
 
 template <iterate::Solver S>
-void Work::iterate(S& solver, Checkpoints& checkpoints, const std::function<std::string()>& news) {
+Iterated Work::iterate(S& solver, Checkpoints& checkpoints, const std::function<std::string()>& news) {
+  const JointStopwatch watch(context);
   if (const auto* const from = checkpoints.from()) solver.resume(*from);
   checkpoints.forget();
   iterate::Observers observers{.listener = [&](Index /*iteration*/, double /*error*/) { meter.say(news); }};
@@ -233,6 +234,7 @@ void Work::iterate(S& solver, Checkpoints& checkpoints, const std::function<std:
   meter.stage("iteration 1", 0, 0);
   iterate::run(solver, observers);
   checkpoints.end_iteration();
+  return {solver.state(), watch.seconds(), checkpoints.resumed_at()};
 }
 
 template <io::FileElement T>

@@ -203,6 +203,9 @@ class Options {
   CLI::Option* writes_named(const std::string& name, std::string& path, const std::string& help,
                             const std::string& kind, const std::string& ending);
 
+  /// In which group of the help those are that follow.
+  void group(const std::string& title) { command_->option_defaults()->group(title); }
+
   /// Those of the host, after the job's own.
   void host(const HostOptions& which);
 

@@ -72,7 +72,8 @@ void Report::line(std::string_view what, std::string_view words) {
   summary_ += fmt::format("{:{}}{:<{}}{}\n", "", indent_, what, label_width_, words);
 }
 
-void Report::iterations(const iterate::State& state, double seconds, Index resumed_at, std::string_view more) {
+void Report::iterations(const Iterated& iterated, std::string_view more) {
+  const auto& [state, seconds, resumed_at] = iterated;
   line("status", fmt::format("{}: {}", fact("status", status_of(state.end)), fact("reason", state.reason)));
   line("iterated", fmt::format("{} in {}{}", counted(fact("iterations", state.step), "iteration"),
                                seconds_text(fact("iterate_seconds", seconds)), more));

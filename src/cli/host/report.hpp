@@ -62,6 +62,13 @@ struct Moved {
 /// [rows, columns]
 [[nodiscard]] inline nlohmann::ordered_json json_of(const layout::Shape& shape) { return {shape.rows, shape.columns}; }
 
+/// How iterations went.
+struct Iterated {
+  iterate::State state = {};
+  double seconds = 0;    // of all ranks together
+  Index resumed_at = 0;  // iterations that a checkpoint had
+};
+
 /// The result of a job, as facts. Each is stated once: its key and value go to --json, and `fact` returns the value for
 /// the words about it in the summary and on the page:
 ///
@@ -98,9 +105,8 @@ class Report {
     row(std::move(what), words);
     return words;
   }
-  /// How iterations ended, how many there were, how long they took, and `more` words about that; and after how many a
-  /// checkpoint was gone on from.
-  void iterations(const iterate::State& state, double seconds, Index resumed_at, std::string_view more = {});
+  /// How iterations ended, how many there were, how long they took, and `more` words about that.
+  void iterations(const Iterated& iterated, std::string_view more = {});
 
   /// A line of the summary, as it is; and lines that have their ends.
   void head(const std::string& words) { summary_ += words + "\n"; }

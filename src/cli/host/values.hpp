@@ -83,6 +83,7 @@ template <class T>
 }
 
 [[nodiscard]] inline Index parse_positive_count(std::string_view text) { return parse_count(text, 1); }
+[[nodiscard]] inline Index parse_count_from_0(std::string_view text) { return parse_count(text, 0); }
 
 /// A number of bytes, as "4096" or with a binary unit: "64K", "64M", "1G", "2T", also "64MiB"; or a decimal one:
 /// "64MB".

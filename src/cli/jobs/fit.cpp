@@ -57,6 +57,7 @@ Example:
     add_value(options, "--l2", options_.l2, parse_not_negative, "LAMBDA",
               "The weight of |W|^2 / 2; 1e-4 by default. scikit-learn's C is 1/(n LAMBDA), its alpha n LAMBDA");
     add_flag(options, "--no-intercept", no_intercept_, "Without b");
+    options.group(group::iteration);
     add_choice(options, "--method", options_.method,
                {{"lbfgs", Method::lbfgs},
                 {"batch", Method::batch},
@@ -64,20 +65,15 @@ Example:
                 {"sgd", Method::sgd},
                 {"parallel-sgd", Method::parallel_sgd},
                 {"asgd", Method::asgd}},
-               "METHOD", "{}")
-        ->group(group::iteration);
+               "METHOD", "{}");
     add_value(options, "--batch", batch_, parse_positive_count, "COUNT",
-              "Samples of a minibatch, also of asgd; 64 by default")
-        ->group(group::iteration);
+              "Samples of a minibatch, also of asgd; 64 by default");
     add_value(options, "--step", options_.step, parse_positive_number, "NUMBER",
-              "Steps along the gradient, for columns of variance 1; as it turns out to be best by default")
-        ->group(group::iteration);
+              "Steps along the gradient, for columns of variance 1; as it turns out to be best by default");
     add_value(options, "--tolerance", options_.limits.tolerance, parse_positive_number, "NUMBER",
-              "Of the gradient, for columns of variance 1; 1e-8 by default")
-        ->group(group::iteration);
+              "Of the gradient, for columns of variance 1; 1e-8 by default");
     add_value(options, "--max-iterations", options_.limits.most_iterations, parse_positive_count, "COUNT",
-              "Steps, or epochs of minibatches; 10000 by default")
-        ->group(group::iteration);
+              "Steps, or epochs of minibatches; 10000 by default");
     options.host({.checkpoint_every = 100, .page = "the objective over iterations", .trace = true});
   }
 
@@ -111,24 +107,24 @@ Example:
     report.line("method",
                 fmt::format("{}, lambda {}", method, report.fact_in_row("l2", "lambda", options_.l2, "{:g}")));
     report.fact("seed", samples_.seed());
-    report.iterations(state_, iterate_seconds_, resumed_at_);
+    report.iterations(iterated_);
     if (options_.method == Method::asgd) {
       report.line("exchange", fmt::format("{} of other ranks taken into account",
                                           counted(report.fact("states_taken", mixed_), "state")));
     }
     report.fact("objectives", objectives_);
-    report.row("status", fmt::format("{}: {}", status_of(state_.end), svg::escaped(state_.reason)));
+    report.row("status", fmt::format("{}: {}", status_of(iterated_.state.end), svg::escaped(iterated_.state.reason)));
     const std::string objective = report.fact_in_row("objective", "objective", objectives_.back(), "{:.10g}");
-    const std::string gradient =
-        fmt::format("{:.2e}, tolerance {:g}", report.fact("gradient", state_.error), options_.limits.tolerance);
+    const std::string gradient = fmt::format("{:.2e}, tolerance {:g}", report.fact("gradient", iterated_.state.error),
+                                             options_.limits.tolerance);
     report.row("gradient", gradient);
     report.line("objective", fmt::format("{}; gradient {}", objective, gradient));
     samples_.report(report, quality_, is_linear);
     report.fact("output", output_json(output_));
     report.fact_or_null("report", settings.page);
     work.report_end(report, "");
-    if (state_.end != iterate::End::converged) {
-      print_warning(fmt::format("{}: {}", status_of(state_.end), state_.reason));
+    if (iterated_.state.end != iterate::End::converged) {
+      print_warning(fmt::format("{}: {}", status_of(iterated_.state.end), iterated_.state.reason));
     }
   }
 
@@ -162,15 +158,11 @@ Example:
                               {"step", options_.step},
                               {"held out", samples_.share_held_out()},
                               {"seed", samples_.seed()}}});
-    resumed_at_ = checkpoints.resumed_at();
     learn::Solver<T> solver(samples, options_);
-    iterate_seconds_ = work.timed([&] {
-      work.iterate(solver, checkpoints, [&] {
-        return fmt::format("iteration {}, objective {:.10g}, gradient {:.2e}", solver.state().step + 1,
-                           solver.objectives().back(), solver.state().error);
-      });
+    iterated_ = work.iterate(solver, checkpoints, [&] {
+      return fmt::format("iteration {}, objective {:.10g}, gradient {:.2e}", solver.state().step + 1,
+                         solver.objectives().back(), solver.state().error);
     });
-    state_ = solver.state();
     objectives_ = solver.objectives();
     classes_ = samples.classes();
     quality_ = solver.quality();
@@ -193,7 +185,7 @@ Example:
         said.push_back(learn::prediction(model_, samples.classes(), std::span(z).subspan(i * outputs, outputs)));
       }
     });
-    checkpoints.end(state_.end, state_.reason);
+    checkpoints.end(iterated_.state.end, iterated_.state.reason);
   }
 
   LabelledSamples samples_;
@@ -205,11 +197,10 @@ Example:
   bool no_intercept_ = false;
   std::vector<Index> phases_;  // of memory
   // What was found.
-  iterate::State state_;
-  double iterate_seconds_ = 0;
+  Iterated iterated_;
   std::vector<double> objectives_, classes_;
   learn::Quality quality_;
-  Index resumed_at_ = 0, mixed_ = 0;
+  Index mixed_ = 0;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "cli/host/job.hpp"
 #include "cli/kmeans/clusters.hpp"
+#include "cli/pictures/axis_plot.hpp"
 #include "cli/pictures/svg.hpp"
 
 namespace plait::cli {
@@ -48,25 +49,20 @@ Example:
         options, "--start", [this](const std::string& text) { start_ = is_drawn(text) ? text : parse_path(text); },
         "++|random|FILE",
         "The first centres: points far from each other (++, the default), any points, or the rows of a matrix");
-    add_value(
-        options, "--seed", seed_, [](const std::string& text) { return parse_count(text, 0); }, "NUMBER",
-        "Of random numbers; 0 by default");
+    add_value(options, "--seed", seed_, parse_count_from_0, "NUMBER", "Of random numbers; 0 by default");
+    options.group(group::iteration);
     add_choice(options, "--method", draw_,
                {{"exact", {}},
                 {"minibatch", {kmeans::Draw::batches}},
                 {"sgd", {kmeans::Draw::points}},
                 {"asgd", {kmeans::Draw::own_batches}}},
-               "METHOD", "{}")
-        ->group(group::iteration);
+               "METHOD", "{}");
     add_value(options, "--batch", batch_, parse_positive_count, "COUNT",
-              "Points of a minibatch, also of asgd; 1024 by default")
-        ->group(group::iteration);
+              "Points of a minibatch, also of asgd; 1024 by default");
     add_value(options, "--tolerance", limits_.tolerance, parse_positive_number, "NUMBER",
-              "End where centres go less than this part of the points' spread; without it where none moves")
-        ->group(group::iteration);
+              "End where centres go less than this part of the points' spread; without it where none moves");
     add_value(options, "--max-iterations", most_iterations_, parse_positive_count, "COUNT",
-              "300 by default, with minibatches 10 epochs")
-        ->group(group::iteration);
+              "300 by default, with minibatches 10 epochs");
     options.host({.checkpoint_every = 10, .page = "the clusters and the objective", .trace = true});
   }
 
@@ -116,9 +112,8 @@ Example:
     report.line("start", report.fact("start", start_));
     report.line("method", report.fact("method", method()));
     const std::string share = fmt::format("{:.3g}", 100 * report.fact("computed_share", computed_share_));
-    report.iterations(
-        state_, iterate_seconds_, resumed_at_,
-        fmt::format("; {} % of distances computed{}", share, share == "100" ? "" : ", bounds told the others"));
+    report.iterations(iterated_, fmt::format("; {} % of distances computed{}", share,
+                                             share == "100" ? "" : ", bounds told the others"));
     report.fact("objectives", objectives_);
     report.line("objective",
                 fmt::format("{:.10g}, the sum of squared distances", report.fact("objective", objective_)));
@@ -140,7 +135,7 @@ Example:
   void draw(Report& report, Work& work) override {
     report.page_head(
         input_, fmt::format("{} of {} on {}; {}", counted(clusters_, "cluster"), counted(file_.shape.rows, "point"),
-                            counted(work.context.size(), "rank"), svg::escaped(state_.reason)));
+                            counted(work.context.size(), "rank"), svg::escaped(iterated_.state.reason)));
     report.tile(fmt::format("{:.4g}", objective_), "sum of squared distances");
     report.tile(fmt::format("{:.3g} %", 100 * computed_share_), "of distances computed");
     report.figure(clusters_figure(sample_, file_.shape));
@@ -183,12 +178,9 @@ Example:
 
   template <class Solver>
   void go_through(Work& work, Checkpoints& checkpoints, Solver& solver) {
-    iterate_seconds_ = work.timed([&] {
-      work.iterate(solver, checkpoints, [&] {
-        return fmt::format("iteration {}, objective {:.10g}", solver.state().step + 1, solver.objectives().back());
-      });
+    iterated_ = work.iterate(solver, checkpoints, [&] {
+      return fmt::format("iteration {}, objective {:.10g}", solver.state().step + 1, solver.objectives().back());
     });
-    state_ = solver.state();
     objectives_ = solver.objectives();
   }
 
@@ -204,7 +196,6 @@ Example:
                               {"start", is_drawn(start_) ? start_ : "FILE"},
                               {"method", method()},
                               {"batch", batch()}}});
-    resumed_at_ = checkpoints.resumed_at();
     work.meter.stage("first centres", 0, 0);
     std::vector<T> centres = first_centres(work, points);
     if (draw_) {
@@ -231,7 +222,7 @@ Example:
                               sample_.wrong, sample_.labels.size()));
     }
     write(work, points, solver);
-    checkpoints.end(state_.end, state_.reason);
+    checkpoints.end(iterated_.state.end, iterated_.state.reason);
   }
 
   template <class T>
@@ -265,11 +256,11 @@ Example:
   iterate::Limits limits_ = kmeans::Options{}.limits;
   io::MatrixFile file_, start_file_;
   // What was found.
-  iterate::State state_;
-  double objective_ = 0, computed_share_ = 0, iterate_seconds_ = 0;
+  Iterated iterated_;
+  double objective_ = 0, computed_share_ = 0;
   std::vector<double> objectives_;
   std::vector<Index> sizes_;
-  Index refilled_ = 0, resumed_at_ = 0;
+  Index refilled_ = 0;
   ClusterSample sample_;
 };
 

@@ -80,15 +80,16 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       methods.push_back({name(static_cast<Method>(m)), static_cast<Method>(m)});
     }
     add_choice(options, "--method", task_.method, methods, "METHOD", "{}");
+    add_flag(options, "--project", task_.project, "Where u is given nowhere: subtract the mean of f that has to be 0");
+    options.group(group::iteration);
     add_value(options, "--omega", task_.omega, parse_relaxation, "NUMBER",
-              "Relaxation of jacobi and sor, below 2; 1 for jacobi by default, the best one for sor")
-        ->group(group::iteration);
+              "Relaxation of jacobi and sor, below 2; 1 for jacobi by default, the best one for sor");
     add_value(
         options, "--steps-per-exchange",
         [this](const std::string& text) { task_.steps_per_exchange = text == "auto" ? 0 : parse_positive_count(text); },
         "COUNT|auto",
-        "Steps of jacobi or chebyshev for each exchange, and in an iteration; 1 by default; auto: by the machine model")
-        ->group(group::iteration);
+        "Steps of jacobi or chebyshev for each exchange, and in an iteration; 1 by default; auto: by the machine "
+        "model");
     add_value(
         options, "--tolerance",
         [this](const std::string& text) {
@@ -97,13 +98,10 @@ Example: flow through a medium of permeability k from side 0- to side 0+
         "NUMBER",
         "Of ||b - A u|| / ||b||, 1e-8 by default, each row over its diagonal where k spans more than a factor of 10; "
         "or "
-        "truncation: until less is left than a quarter of the error of the discretisation")
-        ->group(group::iteration);
+        "truncation: until less is left than a quarter of the error of the discretisation");
     add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
-              "100000 by default; then u is written as it is")
-        ->group(group::iteration);
-    options.reads("--start", task_.start, "Where the iteration begins; 0 by default")->group(group::iteration);
-    add_flag(options, "--project", task_.project, "Where u is given nowhere: subtract the mean of f that has to be 0");
+              "100000 by default; then u is written as it is");
+    options.reads("--start", task_.start, "Where the iteration begins; 0 by default");
     options.host({.checkpoint_every = 100, .page = "the convergence, a picture of u and the checks", .trace = true});
   }
 
@@ -165,7 +163,7 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       report.line("domain", domain);
       report.row("points inside", domain);
     }
-    report.iterations(its.state, its.iterate_seconds, its.resumed_at);
+    report.iterations(its.iterated);
     report.fact("errors", its.errors);
     report.fact("tolerance", task_.tolerance);
     const std::string residual =
@@ -223,8 +221,8 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     report.tile(fmt::format("{:.1e}", its.check.residual), "‖b - A u‖/‖b‖");
     report.tile(level ? fmt::format("{:.1e}", level->mean_square) : "-", "error of the discretisation");
     report.tile(seconds_text(work.seconds), "in all");
-    if (its.state.end != iterate::End::converged) {
-      print_warning(fmt::format("{}: {}", status_of(its.state.end), its.state.reason));
+    if (its.iterated.state.end != iterate::End::converged) {
+      print_warning(fmt::format("{}: {}", status_of(its.iterated.state.end), its.iterated.state.reason));
     }
     double volume = 1;
     for (std::size_t a = 0; a < task_.spacing.size(); ++a) {

@@ -61,8 +61,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     options
         .reads("IN", task_.input, fmt::format("H: {}; FILE.h5:/path/in/it names one of several matrices", matrix_file))
         ->required();
-    const auto parse_electrons = [](std::string_view text) { return parse_count(text, 0); };
-    add_value(options, "--electrons", task_.electrons, parse_electrons, "COUNT", "Electrons in the lowest states")
+    add_value(options, "--electrons", task_.electrons, parse_count_from_0, "COUNT", "Electrons in the lowest states")
         ->required();
     per_state_ = add_choice(options, "--per-state", task_.per_state, {{"1", 1}, {"2", 2}}, "1|2",
                             "Electrons in each occupied state: {}; 1 with --spins 2");

@@ -69,23 +69,18 @@ Example:
     samples_.prediction_options(options);
     add_value(options, "--image", image_, parse_volume, "HEIGHTxWIDTH[xCHANNELS]",
               "What image the columns of a sample are; channels lie side by side, then places of a row");
+    options.group(group::iteration);
     add_choice(options, "--method", options_.optimizer,
-               named({Optimizer::adam, Optimizer::sgd, Optimizer::momentum, Optimizer::lars}), "METHOD", "{}")
-        ->group(group::iteration);
+               named({Optimizer::adam, Optimizer::sgd, Optimizer::momentum, Optimizer::lars}), "METHOD", "{}");
     add_value(options, "--step", options_.step, parse_positive_number, "NUMBER",
-              "Of a step; 0.001 with adam, 0.1 with sgd, 0.01 with momentum and 1 with lars by default")
-        ->group(group::iteration);
-    add_value(options, "--batch", options_.batch, parse_positive_count, "COUNT", "Samples of a step; 64 by default")
-        ->group(group::iteration);
+              "Of a step; 0.001 with adam, 0.1 with sgd, 0.01 with momentum and 1 with lars by default");
+    add_value(options, "--batch", options_.batch, parse_positive_count, "COUNT", "Samples of a step; 64 by default");
     add_value(options, "--epochs", options_.epochs, parse_positive_count, "COUNT",
-              "How often to go through all samples; 10 by default")
-        ->group(group::iteration);
+              "How often to go through all samples; 10 by default");
     add_value(options, "--l2", options_.l2, parse_not_negative, "LAMBDA",
-              "The weight of the squares of weights, |W|^2 / 2, in the loss; 1e-4 by default")
-        ->group(group::iteration);
+              "The weight of the squares of weights, |W|^2 / 2, in the loss; 1e-4 by default");
     add_flag(options, "--reproducible", options_.reproducible,
-             "The same bits on any number of ranks, by gradients of 16 samples each and sums without rounding")
-        ->group(group::iteration);
+             "The same bits on any number of ranks, by gradients of 16 samples each and sums without rounding");
     options.host({.checkpoint_every = 10, .page = "the loss over epochs", .trace = true});
   }
 
@@ -142,7 +137,7 @@ Example:
                                       report.fact_in_row("l2", "lambda", options_.l2, "{:g}"),
                                       report.fact("reproducible", options_.reproducible) ? ", reproducible" : ""));
     report.fact("seed", samples_.seed());
-    report.iterations(state_, iterate_seconds_, resumed_at_);
+    report.iterations(iterated_);
     report.fact("losses", losses_);
     report.line("loss", report.fact_in_row("loss", "loss of the last epoch, without the term of lambda", losses_.back(),
                                            "{:.6g}"));
@@ -180,15 +175,11 @@ Example:
                               {"seed", samples_.seed()}},
                              0,
                              "--epochs"});
-    resumed_at_ = checkpoints.resumed_at();
     learn::Training<T> training(samples, layers_, options_);
     options_ = training.options();
-    iterate_seconds_ = work.timed([&] {
-      work.iterate(training, checkpoints, [&] {
-        return fmt::format("epoch {}, loss {:.6g}", training.state().step, training.losses().back());
-      });
+    iterated_ = work.iterate(training, checkpoints, [&] {
+      return fmt::format("epoch {}, loss {:.6g}", training.state().step, training.losses().back());
     });
-    state_ = training.state();
     losses_ = training.losses();
     quality_ = training.quality();
     if (!output_.empty()) write(work, training);
@@ -240,11 +231,9 @@ Example:
   std::vector<learn::Layer> layers_;
   std::vector<Index> phases_;  // of memory
   // What was found.
-  iterate::State state_;
-  double iterate_seconds_ = 0;
+  Iterated iterated_;
   std::vector<double> losses_;
   learn::Quality quality_;
-  Index resumed_at_ = 0;
 };
 
 }  // namespace

@@ -31,9 +31,7 @@ void LabelledSamples::prediction_options(Options& options) {
   options.reads("--predict", others_, "Other samples, as many columns, to say the labels of");
   add_value(options, "--held-out", held_out_, parse_held_out, "SHARE",
             "Samples to look at afterwards, and not to learn from, as 20% or 0.2, drawn at random; 0 by default");
-  add_value(
-      options, "--seed", seed_, [](const std::string& text) { return parse_count(text, 0); }, "NUMBER",
-      "Of random numbers; 0 by default");
+  add_value(options, "--seed", seed_, parse_count_from_0, "NUMBER", "Of random numbers; 0 by default");
 }
 
 void LabelledSamples::check() const {

@@ -47,11 +47,11 @@ std::string curve_of(const MatrixPicture& picture) {
 
 void draw_poisson(Report& report, Work& work, const PoissonTask& task, const PoissonOutcome& outcome) {
   const std::size_t dimensions = task.grid.extents.size();
-  const std::string_view status = status_of(outcome.state.end);
-  report.page_head(task.input,
-                   fmt::format("{} {}; {}</p>\n<p>{}: {}.", io::to_string(task.input_file.extents),
-                               task.points == poisson::Points::cells ? "cells" : "nodes",
-                               counted(work.context.size(), "rank"), status, svg::escaped(outcome.state.reason)));
+  const std::string_view status = status_of(outcome.iterated.state.end);
+  report.page_head(task.input, fmt::format("{} {}; {}</p>\n<p>{}: {}.", io::to_string(task.input_file.extents),
+                                           task.points == poisson::Points::cells ? "cells" : "nodes",
+                                           counted(work.context.size(), "rank"), status,
+                                           svg::escaped(outcome.iterated.state.reason)));
   report.tile(status, "status");
   report.figure(convergence_of(task, outcome));
   const std::string title =

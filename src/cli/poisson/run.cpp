@@ -360,17 +360,13 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
                               {"steps per exchange", outcome.steps_per_exchange},
                               {"project", task.project}},
                              slices.box(context.rank()).points()});
-    outcome.resumed_at = checkpoints.resumed_at();
-    outcome.iterate_seconds = work.timed([&] {
-      work.iterate(iteration, checkpoints, [&] {
-        return fmt::format("iteration {}, {} {:.2e}", iteration.state().step, outcome.norm, iteration.state().error);
-      });
+    outcome.iterated = work.iterate(iteration, checkpoints, [&] {
+      return fmt::format("iteration {}, {} {:.2e}", iteration.state().step, outcome.norm, iteration.state().error);
     });
-    outcome.state = iteration.state();
     outcome.errors = solver.errors();
-    const bool is_hopeless = outcome.state.end == iterate::End::numbers && !(outcome.state.error < 1);
+    const bool is_hopeless = outcome.iterated.state.end == iterate::End::numbers && !(outcome.iterated.state.error < 1);
     if (is_hopeless) {
-      throw NoResult("numerical limit", outcome.state.reason + "; nothing was written");
+      throw NoResult("numerical limit", outcome.iterated.state.reason + "; nothing was written");
     }
 
     std::vector<double> u = mpi::agreed(context, [&] { return std::vector<double>(f.size()); });
@@ -391,7 +387,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     write_box(work, task.output,
               {task.input_file.extents, task.grid.spacing, origin, task.points == poisson::Points::cells}, "u", boxes,
               u);
-    checkpoints.end(outcome.state.end, outcome.state.reason);
+    checkpoints.end(outcome.iterated.state.end, outcome.iterated.state.reason);
   });
   return outcome;
 }

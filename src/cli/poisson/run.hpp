@@ -48,9 +48,8 @@ struct PoissonOutcome {
   Index outside_points = 0, parts = 1;
   double omega = 1;
   Index steps_per_exchange = 1;
-  iterate::State state;
+  Iterated iterated;
   std::vector<double> errors;
-  Index resumed_at = 0;
   poisson::Solver<double>::Check check{};
   std::string norm;  // of `errors`
   std::optional<double> hidden_reductions;
@@ -58,8 +57,7 @@ struct PoissonOutcome {
   poisson::Balance balance;
   std::optional<poisson::Discretisation> discretisation;
   double lowest = 0, highest = 0;  // of u
-  double iterate_seconds = 0;
-  MatrixPicture picture;  // of u, or of its middle slice
+  MatrixPicture picture;           // of u, or of its middle slice
 };
 
 /// Looks at the headers of the files; returns what this rank needs in each phase. Collective.
