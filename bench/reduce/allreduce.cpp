@@ -17,7 +17,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/collective/reproducible_sum.hpp"
 
 #include "bench/harness/benchmark.hpp"

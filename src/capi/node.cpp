@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/mpi/agreed.hpp"
 #include "plait/mpi/node/shared_memory.hpp"
 

@@ -17,7 +17,6 @@
 #include "plait/collective/algorithm/algorithms.hpp"
 #include "plait/collective/choose.hpp"
 #include "plait/collective/mpi_strands.hpp"
-#include "plait/collective/mpi_verdict.hpp"
 #include "plait/collective/stream.hpp"
 #include "plait/mpi/agreed.hpp"
 

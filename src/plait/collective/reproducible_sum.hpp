@@ -5,7 +5,7 @@
 
 #include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/collective/node/sliced_messages.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/exact/exact_sum.hpp"

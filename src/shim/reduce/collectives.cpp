@@ -22,11 +22,11 @@ namespace plait::shim::reduce {
 
 namespace {
 
-using collective::Deliver;
 using collective::NodeReducer;
-using collective::NodeReduction;
-using collective::PostedReductions;
 using collective::SlicedMessages;
+using collective::node::Deliver;
+using collective::node::PostedReductions;
+using collective::node::Reduction;
 using schedule::Combine;
 
 // Shorter operands MPI reduces in about the time that it takes to leave them for others.
@@ -195,14 +195,14 @@ Index take_counts(NodeGroup& group, const Count* counts) noexcept {
 /// A reduction that is posted, once or whenever a request is started.
 struct Posting {
   std::shared_ptr<PostedReductions> posted;
-  NodeReduction reduction;
+  Reduction reduction;
   std::optional<simd::Element> padded;
   Index results;
   std::vector<Index> begins;  // of a persistent one, whose slices the reduction refers to
 
   [[nodiscard]] std::unique_ptr<PostedReductions::Running> post(PostedReductions::Series* series) {
     Landing landed(padded, results, reduction.out);
-    NodeReduction landing_first = reduction;
+    Reduction landing_first = reduction;
     landing_first.out = static_cast<std::byte*>(landed.place());
     auto running = series == nullptr ? posted->post(landing_first) : posted->post(landing_first, *series);
     return padded ? landing(std::move(running), std::move(landed)) : std::move(running);
@@ -221,7 +221,7 @@ int make_repeated_request(Routine routine, Posting posting, MPI_Request* request
   repeated->posting.reduction.begins = repeated->posting.begins;
   return make_persistent_request(
       [=] {
-        const NodeReduction& reduction = repeated->posting.reduction;
+        const Reduction& reduction = repeated->posting.reduction;
         Log::of_program().count(routine, Outcome::served, reduction.n * reduction.combine->element_bytes());
         return repeated->posting.post(&repeated->series);
       },
@@ -258,13 +258,13 @@ std::optional<int> start(Routine routine, Begin when, MPI_Comm comm, const Call&
                          MPI_Request* request) noexcept {
   const Index bytes = n * call.combine->element_bytes();
   if (bytes == 0 || !buffers.are_fine || request == nullptr) return pass_on(routine, Outcome::arguments);
-  const NodeReduction reduction{call.combine,
-                                static_cast<const std::byte*>(buffers.operand()),
-                                static_cast<std::byte*>(buffers.receive),
-                                n,
-                                deliver,
-                                root,
-                                begins};
+  const Reduction reduction{call.combine,
+                            static_cast<const std::byte*>(buffers.operand()),
+                            static_cast<std::byte*>(buffers.receive),
+                            n,
+                            deliver,
+                            root,
+                            begins};
   auto posted = posted_reductions(routine, when, call, bytes, reduction.is_prefix());
   if (posted == nullptr) return std::nullopt;
   int code = MPI_ERR_NO_MEM;
@@ -300,7 +300,7 @@ std::optional<int> start_scattered(Routine routine, Begin when, const void* send
   NodeGroup& group = *call.group;
   try {
     std::vector<Index> begins(group.counts().size() + 1);
-    collective::divide_by_counts(group.counts(), begins);
+    collective::node::divide_by_counts(group.counts(), begins);
     const Index own = group.counts()[static_cast<std::size_t>(group.rank())];
     const Buffers buffers = buffers_of(routine, send, receive, begins.back(), own);
     return start(routine, when, comm, call, begins.back(), Deliver::to_owners, 0, begins, buffers, request);

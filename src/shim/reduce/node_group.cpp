@@ -139,12 +139,12 @@ collective::NodeReducer* NodeGroup::reducer(Index bytes, bool all_meet) noexcept
   return reducer_.get();
 }
 
-std::shared_ptr<collective::PostedReductions> NodeGroup::posted(Index bytes) noexcept {
+std::shared_ptr<collective::node::PostedReductions> NodeGroup::posted(Index bytes) noexcept {
   if (!is_decided_) reduced_bytes_ += bytes + bytes_of_call;
   return posted_;
 }
 
-std::shared_ptr<collective::PostedReductions> NodeGroup::posted_again(bool is_exact) noexcept {
+std::shared_ptr<collective::node::PostedReductions> NodeGroup::posted_again(bool is_exact) noexcept {
   if (is_exact) begin_reproducible();
   if (!is_decided_) {
     reduced_bytes_ = std::max(reduced_bytes_, bytes_to_begin);
@@ -271,7 +271,8 @@ void NodeGroup::make_reducer() {
   if (context_->topology().nodes() == 1) {
     reducer_ = std::make_unique<collective::NodeReducer>(*context_, isa_of_program());
     if (!reducer_->shares_memory()) reducer_.reset();
-    if (reducer_ && agree(can_make_requests())) posted_ = std::make_shared<collective::PostedReductions>(*context_);
+    if (reducer_ && agree(can_make_requests()))
+      posted_ = std::make_shared<collective::node::PostedReductions>(*context_);
     if (posted_ && !posted_->shares_memory()) posted_.reset();
   } else {
     why_not_ = Outcome::communicator;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "plait/base/index.hpp"
-#include "plait/collective/node/node_reducer.hpp"
 #include "plait/collective/node/posted_reductions.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/collective/node/sliced_messages.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -60,11 +60,11 @@ class NodeGroup {
 
   /// How to begin a reduction of `bytes` bytes of operands that is waited for later. Collective over the communicator.
   /// \return  null as above: what it takes is made with what `reducer` gives, for a rank that posts waits for none
-  [[nodiscard]] std::shared_ptr<collective::PostedReductions> posted(Index bytes) noexcept;
+  [[nodiscard]] std::shared_ptr<collective::node::PostedReductions> posted(Index bytes) noexcept;
 
   /// How to begin a reduction again and again. The call is where all ranks may wait for each other, so that what it
   /// takes is made, however little was reduced before.
-  [[nodiscard]] std::shared_ptr<collective::PostedReductions> posted_again(bool is_exact) noexcept;
+  [[nodiscard]] std::shared_ptr<collective::node::PostedReductions> posted_again(bool is_exact) noexcept;
 
   /// All ranks have come out of a barrier of the communicator, in which `reducer` might have made what reducing needs,
   /// too. Does nothing for communicators that nothing was reduced on.
@@ -116,7 +116,7 @@ class NodeGroup {
   // After the context, which they use; one of the first two at most, and the third with the first.
   std::unique_ptr<collective::NodeReducer> reducer_;
   std::unique_ptr<collective::SlicedMessages> messages_;
-  std::shared_ptr<collective::PostedReductions> posted_;  // persistent requests hold it, too
+  std::shared_ptr<collective::node::PostedReductions> posted_;  // persistent requests hold it, too
 };
 
 }  // namespace plait::shim::reduce

@@ -11,8 +11,8 @@ namespace plait::shim::reduce {
 
 namespace {
 
-using Running = collective::PostedReductions::Running;
-using Progress = collective::PostedReductions::Progress;
+using Running = collective::node::PostedReductions::Running;
+using Progress = collective::node::PostedReductions::Progress;
 
 class LandingRunning final : public Running {
  public:

@@ -44,7 +44,7 @@ class Landing {
 };
 
 /// `running`, and the delivery of what has landed.
-[[nodiscard]] std::unique_ptr<collective::PostedReductions::Running> landing(
-    std::unique_ptr<collective::PostedReductions::Running> running, Landing results);
+[[nodiscard]] std::unique_ptr<collective::node::PostedReductions::Running> landing(
+    std::unique_ptr<collective::node::PostedReductions::Running> running, Landing results);
 
 }  // namespace plait::shim::reduce

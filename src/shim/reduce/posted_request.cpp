@@ -19,8 +19,8 @@ namespace plait::shim::reduce {
 
 namespace {
 
-using Progress = collective::PostedReductions::Progress;
-using Running = collective::PostedReductions::Running;
+using Progress = collective::node::PostedReductions::Progress;
+using Running = collective::node::PostedReductions::Running;
 
 /// Belongs to the request, and goes with it.
 class PostedRequest {
@@ -217,7 +217,7 @@ int advance_posted() noexcept {
   return events;
 }
 
-int make_request(std::unique_ptr<collective::PostedReductions::Running> running, MPI_Request* request) {
+int make_request(std::unique_ptr<collective::node::PostedReductions::Running> running, MPI_Request* request) {
   auto posted = std::make_unique<SingleRequest>();
   posted->running = std::move(running);
   const std::scoped_lock lock(under_way_mutex);

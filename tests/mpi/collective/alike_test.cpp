@@ -12,7 +12,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/collective/calls.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/context.hpp"
 

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/collective/calls.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/collective/reproducible_sum.hpp"
 #include "plait/mpi/agreed.hpp"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "mpi/collective/operands.hpp"

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/mpi/context.hpp"
 
 #include "support/ranks.hpp"

@@ -12,16 +12,16 @@
 namespace plait::test {
 namespace {
 
-using collective::Deliver;
-using collective::NodeMessages;
-using collective::NodeReduction;
-using collective::NodeWait;
+using collective::node::Deliver;
+using collective::node::Messages;
+using collective::node::Reduction;
+using collective::node::Wait;
 using schedule::Combine;
 
 struct MessagesOfANode : ::testing::Test {
   mpi::Context context{test_comm()};
-  NodeWait wait{context};
-  NodeMessages messages{context, wait};
+  Wait wait{context};
+  Messages messages{context, wait};
   Mix mix;
   Combine mixing = Combine::elementwise<std::uint64_t>(mix);
   std::vector<Index> begins = std::vector<Index>(static_cast<std::size_t>(ranks()) + 1);
@@ -31,7 +31,7 @@ struct MessagesOfANode : ::testing::Test {
     Words in = operands(seed, rank(), n);
     Words out = in_place ? Words() : Words(in.size());
     Words& result = in_place ? in : out;
-    collective::divide_equally(n, 8, begins);
+    collective::node::divide_equally(n, 8, begins);
     messages.run({&combine, reinterpret_cast<const std::byte*>(in.data()), reinterpret_cast<std::byte*>(result.data()),
                   n, deliver, 0, begins});
     return result;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/mpi/message.hpp"
 

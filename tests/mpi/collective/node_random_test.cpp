@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/random.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/simd/reduce/reduce.hpp"
 

@@ -1,5 +1,3 @@
-#include "plait/collective/node/node_reducer.hpp"
-
 #include <complex>
 #include <numeric>
 #include <vector>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "plait/base/error.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "plait/base/error.hpp"
 #include "plait/base/random.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/collective/node/sliced_messages.hpp"
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/context.hpp"

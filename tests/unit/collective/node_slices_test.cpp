@@ -10,12 +10,12 @@
 namespace {
 
 using plait::Index;
-using plait::collective::divide_by_counts;
-using plait::collective::divide_equally;
-using plait::collective::divide_for_root;
-using plait::collective::longest_slice;
-using plait::collective::Piece;
-using plait::collective::piece_of;
+using plait::collective::node::divide_by_counts;
+using plait::collective::node::divide_equally;
+using plait::collective::node::divide_for_root;
+using plait::collective::node::longest_slice;
+using plait::collective::node::Piece;
+using plait::collective::node::piece_of;
 
 using Begins = std::vector<Index>;
 

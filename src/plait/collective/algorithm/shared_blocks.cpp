@@ -158,7 +158,7 @@ struct SharedReduceScatter {
       operands[at(me)] = run.address(piece.range.slot, piece.range.offset + done);
       std::byte* const to = run.address(result.slot, result.offset + done);
       std::byte* const made = beside != nullptr ? beside + done : to;
-      fold(operation, bytes / operation.element_bytes(), operands, made);
+      node::fold(operation, bytes / operation.element_bytes(), operands, made);
       if (made != to) copy_bytes(to, made, bytes);
     };
     const Index steps = quotient_up(piece.range.bytes, step_bytes);

@@ -5,7 +5,7 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 namespace {
 
@@ -20,13 +20,12 @@ constexpr Index all_pieces = Index{256} << 10;
 constexpr Index least_board_piece = Index{4} << 10;
 
 constexpr Index slot_data_bytes(Index ranks) {
-  return ranks == 2 ? longest_slot_of_two
-                    : std::clamp(all_slots / ranks, Index{NodeBoard::apart}, NodeBoard::few_bytes);
+  return ranks == 2 ? longest_slot_of_two : std::clamp(all_slots / ranks, Index{Board::apart}, Board::few_bytes);
 }
 
 }  // namespace
 
-NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
+Board::Board(mpi::Context& context, Index slot_bytes, Index piece_bytes)
     : rank_(context.topology().node().rank()),
       slot_bytes_(slot_bytes),
       piece_bytes_(piece_bytes),
@@ -43,13 +42,13 @@ NodeBoard::NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes)
   for (int rank = 0; rank < ranks; ++rank) segments_.push_back(memory_.segment(rank).data());
 }
 
-std::optional<NodeBoard> NodeBoard::make(mpi::Context& context) {
+std::optional<Board> Board::make(mpi::Context& context) {
   const Index ranks = context.topology().node().size();
   const Index slot = PieceRing::rounded_up(slot_data_bytes(ranks) + 1);
   for (Index piece = PieceRing::rounded_up(std::clamp(all_pieces / ranks, least_board_piece, longest_piece));
        piece >= least_board_piece; piece = PieceRing::rounded_up(piece / 2)) {
     try {
-      return NodeBoard(context, slot, piece);
+      return Board(context, slot, piece);
     } catch (const OutOfMemory&) {
       continue;  // on all ranks of the node; the next is half as long
     }
@@ -57,4 +56,4 @@ std::optional<NodeBoard> NodeBoard::make(mpi::Context& context) {
   return std::nullopt;
 }
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

@@ -11,12 +11,12 @@
 #include "plait/mpi/node/shared_memory.hpp"
 #include "plait/mpi/node/shared_pool.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 /// The memory through which the ranks of a node reduce: each has a segment that it alone writes and all read. Ranks are
 /// those of the node, numbers of calls and rounds count from 1 and never begin anew, and all of them are read and
 /// written as atomics.
-class NodeBoard {
+class Board {
  public:
   /// Apart from each other by what processors fetch at once.
   static constexpr std::size_t apart = PieceRing::apart;
@@ -54,14 +54,14 @@ class NodeBoard {
   };
 
   /// Nothing where the node has too little shared memory. Collective over the ranks of each node; all get the same.
-  [[nodiscard]] static std::optional<NodeBoard> make(mpi::Context& context);
+  [[nodiscard]] static std::optional<Board> make(mpi::Context& context);
 
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(segments_.size()); }
   [[nodiscard]] int rank() const noexcept { return rank_; }
 
   [[nodiscard]] Control& control(int rank) const noexcept { return *reinterpret_cast<Control*>(segment(rank)); }
 
-  /// What a rank tells of each call, `NodeArguments`, and contributes to one in one hop: up to `slot_capacity()` bytes.
+  /// What a rank tells of each call, `Arguments`, and contributes to one in one hop: up to `slot_capacity()` bytes.
   /// Few of them lie beside the number of the call, so that a reader of little data waits for a single cache line; many
   /// on lines of their own.
   [[nodiscard]] std::uint64_t& slot_call(int rank, std::uint64_t call) const noexcept {
@@ -92,7 +92,7 @@ class NodeBoard {
   static constexpr Index few_at = alignof(std::max_align_t);
   static constexpr Index many_at = 64;
 
-  NodeBoard(mpi::Context& context, Index slot_bytes, Index piece_bytes);
+  Board(mpi::Context& context, Index slot_bytes, Index piece_bytes);
   [[nodiscard]] std::byte* segment(int rank) const noexcept { return segments_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::byte* slot(int rank, std::uint64_t call) const noexcept {
     return segment(rank) + slots_at + static_cast<Index>(call % slots) * slot_bytes_;
@@ -107,4 +107,4 @@ class NodeBoard {
   std::vector<std::byte*> segments_;  // by rank
 };
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

@@ -7,15 +7,15 @@
 #include "plait/base/error.hpp"
 #include "plait/mpi/collectives.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
-NodeMessages::NodeMessages(mpi::Context& context, const NodeWait& wait)
+Messages::Messages(mpi::Context& context, const Wait& wait)
     : node_(&context.topology().node()),
       wait_(&wait),
       gathered_(piece_bytes * node_->size()),
       operands_(static_cast<std::size_t>(node_->size())) {}
 
-void NodeMessages::run(const NodeReduction& reduction) {
+void Messages::run(const Reduction& reduction) {
   const Index length = piece_bytes / reduction.combine->element_bytes();
   std::exception_ptr failure;
   for (Index begin = 0; begin < reduction.n; begin += length) {
@@ -34,7 +34,7 @@ void NodeMessages::run(const NodeReduction& reduction) {
   throw PeerFailed(failed, "rank " + std::to_string(failed) + " of the node failed to combine elements of a reduction");
 }
 
-void NodeMessages::gather(const NodeReduction& reduction, const Piece& piece) {
+void Messages::gather(const Reduction& reduction, const Piece& piece) {
   const Index element = reduction.combine->element_bytes();
   const auto bytes = static_cast<std::size_t>(piece.size() * element);
   mpi::Request request =
@@ -44,7 +44,7 @@ void NodeMessages::gather(const NodeReduction& reduction, const Piece& piece) {
 }
 
 // What a scatter in place writes lies no further than what was gathered already.
-void NodeMessages::deliver(const NodeReduction& reduction, const Piece& gathered) {
+void Messages::deliver(const Reduction& reduction, const Piece& gathered) {
   const Index element = reduction.combine->element_bytes();
   Piece wanted = gathered;
   std::byte* out = reduction.out;
@@ -65,4 +65,4 @@ void NodeMessages::deliver(const NodeReduction& reduction, const Piece& gathered
        out + wanted.begin * element);
 }
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

@@ -23,7 +23,7 @@
 #include "plait/mpi/node/shared_file.hpp"
 #include "plait/mpi/node/shared_mapping.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 namespace {
 
@@ -38,7 +38,7 @@ struct Agreed {
   Deliver deliver;
   int root;
 
-  explicit Agreed(const NodeReduction& reduction)
+  explicit Agreed(const Reduction& reduction)
       : bytes(reduction.n * reduction.combine->element_bytes()),
         element_bytes(reduction.combine->element_bytes()),
         deliver(reduction.deliver),
@@ -179,12 +179,12 @@ void PostedReductions::Memory::leave(std::uint64_t call, const std::byte* operan
 namespace {
 
 /// The part that a rank gets of the operands of the first ranks, all ranks' or fewer.
-class Reduction final : public PostedReductions::Running {
+class Progressing final : public PostedReductions::Running {
  public:
   using Progress = PostedReductions::Progress;
 
-  Reduction(std::shared_ptr<PostedReductions::Memory> memory, std::uint64_t call, const NodeReduction& reduction,
-            int operands, Index first, Index n)
+  Progressing(std::shared_ptr<PostedReductions::Memory> memory, std::uint64_t call, const Reduction& reduction,
+              int operands, Index first, Index n)
       : memory_(std::move(memory)),
         call_(call),
         agreed_(reduction),
@@ -289,7 +289,7 @@ class Reduction final : public PostedReductions::Running {
 };
 
 /// Who reads the operand of a rank.
-int readers_of(int rank, int ranks, const NodeReduction& reduction) {
+int readers_of(int rank, int ranks, const Reduction& reduction) {
   switch (reduction.deliver) {
     case Deliver::to_all: return ranks;
     case Deliver::to_root: return 1;
@@ -305,7 +305,7 @@ int readers_of(int rank, int ranks, const NodeReduction& reduction) {
 }
 
 /// Of how many ranks, from the first on, a rank reads the operands.
-int operands_of(int rank, int ranks, const NodeReduction& reduction) {
+int operands_of(int rank, int ranks, const Reduction& reduction) {
   if (reduction.is_prefix()) return reduction.ranks_up_to(rank);
   if (reduction.deliver == Deliver::to_owners) return reduction.slice_size(rank) > 0 ? ranks : 0;
   return reduction.delivers_to(rank) ? ranks : 0;
@@ -357,7 +357,7 @@ PostedReductions::Series PostedReductions::new_series() noexcept {
   return series;
 }
 
-std::unique_ptr<PostedReductions::Running> PostedReductions::post(const NodeReduction& reduction, Series& series) {
+std::unique_ptr<PostedReductions::Running> PostedReductions::post(const Reduction& reduction, Series& series) {
   PLAIT_ASSERT(shares_memory(), "reductions are posted in memory that the ranks share");
   PLAIT_ASSERT(!reduction.combine->may_throw(), "a posted reduction can't fail while it combines");
   Memory& memory = *memory_;
@@ -367,13 +367,13 @@ std::unique_ptr<PostedReductions::Running> PostedReductions::post(const NodeRedu
   const bool is_scattered = reduction.deliver == Deliver::to_owners;
   const auto self = static_cast<std::size_t>(memory.rank);
   const int readers = readers_of(memory.rank, ranks, reduction);
-  const Index piece = Reduction::piece_length(*reduction.combine);
+  const Index piece = Progressing::piece_length(*reduction.combine);
   const bool is_home = reduction.deliver == Deliver::to_all && memory.rank == 0;
-  std::unique_ptr<Reduction> running;
+  std::unique_ptr<Progressing> running;
   try {
-    running = std::make_unique<Reduction>(memory_, call, reduction, operands_of(memory.rank, ranks, reduction),
-                                          is_scattered ? reduction.begins[self] : 0,
-                                          is_scattered ? reduction.slice_size(memory.rank) : reduction.n);
+    running = std::make_unique<Progressing>(memory_, call, reduction, operands_of(memory.rank, ranks, reduction),
+                                            is_scattered ? reduction.begins[self] : 0,
+                                            is_scattered ? reduction.slice_size(memory.rank) : reduction.n);
     if (readers > 0) {
       memory.leave(call, reduction.in, Agreed(reduction), is_home ? (reduction.n + piece - 1) / piece : 0, readers);
     }
@@ -384,4 +384,4 @@ std::unique_ptr<PostedReductions::Running> PostedReductions::post(const NodeRedu
   return running;
 }
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

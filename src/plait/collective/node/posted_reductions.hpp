@@ -8,7 +8,7 @@
 #include "plait/collective/node/reduction.hpp"
 #include "plait/mpi/context.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 /// Non-blocking reductions among the ranks of one node, in the order of ranks as by `NodeReducer`. A rank leaves its
 /// operand in memory that the node shares, and goes on; who wants the result combines what the others have left. So a
@@ -62,9 +62,9 @@ class PostedReductions {
   /// copy of `in`. Different threads may call in turn.
   /// \pre  shares_memory(), n * element_bytes <= longest_operand(), and the combination does not throw
   /// \throws std::bad_alloc
-  [[nodiscard]] std::unique_ptr<Running> post(const NodeReduction& reduction, Series& series);
+  [[nodiscard]] std::unique_ptr<Running> post(const Reduction& reduction, Series& series);
   /// The same with the series of all that have no other.
-  [[nodiscard]] std::unique_ptr<Running> post(const NodeReduction& reduction) { return post(reduction, common_); }
+  [[nodiscard]] std::unique_ptr<Running> post(const Reduction& reduction) { return post(reduction, common_); }
 
   struct Memory;
 
@@ -74,4 +74,4 @@ class PostedReductions {
   std::uint64_t series_ = 0;  // made
 };
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

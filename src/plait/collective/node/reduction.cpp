@@ -12,7 +12,7 @@
 #include "plait/base/error.hpp"
 #include "plait/base/memory.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 namespace {
 
@@ -39,11 +39,11 @@ struct Field {
 };
 
 constexpr std::array<Field, 5> fields{{
-    {"reduction", 0, NodeArguments::element_at, reduction_name},
-    {"element type", NodeArguments::element_at, NodeArguments::operation_at, element_name},
-    {"operation", NodeArguments::operation_at, NodeArguments::n_at, operation_name},
-    {"n", NodeArguments::n_at, NodeArguments::root_at, number},
-    {"root", NodeArguments::root_at, 64, number},
+    {"reduction", 0, Arguments::element_at, reduction_name},
+    {"element type", Arguments::element_at, Arguments::operation_at, element_name},
+    {"operation", Arguments::operation_at, Arguments::n_at, operation_name},
+    {"n", Arguments::n_at, Arguments::root_at, number},
+    {"root", Arguments::root_at, 64, number},
 }};
 
 constexpr Index block_bytes = Index{8} << 10;
@@ -85,8 +85,8 @@ Piece piece_of(std::span<const Index> begins, int owner, Index round, Index leng
   return {begin + done, begin + done + std::min(length, end - begin - done)};
 }
 
-void NodeArguments::throw_difference(int rank, NodeArguments of_first) const {
-  for (const NodeArguments one : {of_first, *this}) {
+void Arguments::throw_difference(int rank, Arguments of_first) const {
+  for (const Arguments one : {of_first, *this}) {
     if (one != refused()) continue;
     throw ArgumentError(
         fmt::format("rank {}: its arguments of a reduction were refused, expected valid ones on all "
@@ -119,4 +119,4 @@ void fold(const Combine& combine, Index n, std::span<const std::byte* const> ope
   }
 }
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

@@ -7,7 +7,7 @@
 #include "plait/base/index.hpp"
 #include "plait/schedule/combine.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 /// Who gets the result of a reduction.
 enum class Deliver : unsigned char {
@@ -46,7 +46,7 @@ using schedule::Combine;
 
 /// A reduction among the ranks of a node, checked, as the ways to do it take it. All but the two addresses is the same
 /// on all ranks.
-struct NodeReduction {
+struct Reduction {
   const Combine* combine;
   const std::byte* in;  ///< n elements
   std::byte* out;       ///< where this rank gets a result; it is `in`, or they do not overlap
@@ -72,17 +72,17 @@ struct NodeReduction {
 /// What has to be the same on all ranks of a reduction, in a word that travels beside its data: which reduction it is,
 /// of how many elements of what kind, by what operation, to which root. Of callers' own operations and elements, it
 /// tells that they are such.
-class NodeArguments {
+class Arguments {
  public:
-  explicit NodeArguments(const NodeReduction& reduction) noexcept
+  explicit Arguments(const Reduction& reduction) noexcept
       : word_(static_cast<std::uint64_t>(reduction.deliver) |
               static_cast<std::uint64_t>(reduction.combine->name().element) << element_at |
               static_cast<std::uint64_t>(reduction.combine->name().operation) << operation_at |
               (static_cast<std::uint64_t>(reduction.n) << n_at & ~(~std::uint64_t{0} << root_at)) |
               static_cast<std::uint64_t>(reduction.root) << root_at) {}
   /// Of a rank whose arguments are wrong, so that it can't take part.
-  [[nodiscard]] static NodeArguments refused() noexcept { return NodeArguments(~std::uint64_t{0}); }
-  explicit NodeArguments(std::uint64_t word) noexcept : word_(word) {}
+  [[nodiscard]] static Arguments refused() noexcept { return Arguments(~std::uint64_t{0}); }
+  explicit Arguments(std::uint64_t word) noexcept : word_(word) {}
 
   /// The first bits of what the word consists of; of n and of roots it has as many as fit.
   static constexpr int element_at = 3;
@@ -91,10 +91,10 @@ class NodeArguments {
   static constexpr int root_at = 55;
 
   [[nodiscard]] std::uint64_t word() const noexcept { return word_; }
-  friend bool operator==(NodeArguments, NodeArguments) = default;
+  friend bool operator==(Arguments, Arguments) = default;
 
   /// \throws ArgumentError  naming what differs between this rank's and rank 0's, and both values
-  [[noreturn]] void throw_difference(int rank, NodeArguments of_first) const;
+  [[noreturn]] void throw_difference(int rank, Arguments of_first) const;
 
  private:
   std::uint64_t word_;
@@ -106,4 +106,4 @@ class NodeArguments {
 /// \pre  `out` overlaps none of the operands, or is one of the first two
 void fold(const Combine& combine, Index n, std::span<const std::byte* const> operands, std::byte* out);
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

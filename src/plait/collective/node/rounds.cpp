@@ -11,7 +11,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/simd/transform/copy.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::span<const std::byte> bytes_of(const std::byte* data, Index n, Index elemen
   return {data, static_cast<std::size_t>(n * element_bytes)};
 }
 
-void await(const NodeWait& wait, std::uint64_t& published, std::uint64_t& seen, std::uint64_t count) {
+void await(const Wait& wait, std::uint64_t& published, std::uint64_t& seen, std::uint64_t count) {
   if (seen >= count) return;
   const Counter counter(published);
   wait.until([&] {
@@ -44,8 +44,7 @@ constexpr Index pieces_of_whole = 8;
 
 }  // namespace
 
-NodeRounds::NodeRounds(mpi::Context& context, const NodeBoard& board, NodeSlots& slots, const NodeWait& wait,
-                       simd::Isa isa)
+Rounds::Rounds(mpi::Context& context, const Board& board, Slots& slots, const Wait& wait, simd::Isa isa)
     : context_(&context),
       board_(&board),
       slots_(&slots),
@@ -65,23 +64,23 @@ NodeRounds::NodeRounds(mpi::Context& context, const NodeBoard& board, NodeSlots&
   }
 }
 
-void NodeRounds::await_staged(int rank, std::uint64_t rounds) {
+void Rounds::await_staged(int rank, std::uint64_t rounds) {
   await(*wait_, call_of(rank).staged, peer(rank).staged, rounds);
 }
 
-void NodeRounds::await_reduced(int rank, std::uint64_t rounds) {
+void Rounds::await_reduced(int rank, std::uint64_t rounds) {
   await(*wait_, board_->control(rank).reduced.rounds, peer(rank).reduced, rounds);
 }
 
-void NodeRounds::await_copied(int rank, std::uint64_t rounds) {
+void Rounds::await_copied(int rank, std::uint64_t rounds) {
   await(*wait_, board_->control(rank).copied.rounds, peer(rank).copied, rounds);
 }
 
-void NodeRounds::publish_staged(std::uint64_t rounds) {
+void Rounds::publish_staged(std::uint64_t rounds) {
   Counter(call_of(board_->rank()).staged).store(rounds, std::memory_order_release);
 }
 
-void NodeRounds::move(std::byte* to, const std::byte* from, Index bytes) const {
+void Rounds::move(std::byte* to, const std::byte* from, Index bytes) const {
   if (bytes == 0) return;
   if (streams_) {
     simd::stream_copy(to, from, bytes, isa_, simd::Stores::streaming);
@@ -90,14 +89,14 @@ void NodeRounds::move(std::byte* to, const std::byte* from, Index bytes) const {
   }
 }
 
-void NodeRounds::run(const NodeReduction& reduction) {
+void Rounds::run(const Reduction& reduction) {
   if (reduction.is_prefix()) {
-    slots_->announce(NodeArguments(reduction));
+    slots_->announce(Arguments(reduction));
     slots_->meet();
     return run_chain(reduction);
   }
   begin(reduction);
-  slots_->announce(NodeArguments(reduction));
+  slots_->announce(Arguments(reduction));
   plan(reduction);
   const bool stages = peer(board_->rank()).in == nullptr;
   const bool copies = peer(board_->rank()).copies;
@@ -113,11 +112,11 @@ void NodeRounds::run(const NodeReduction& reduction) {
 }
 
 // Tells the others where the operands and results are, if they can be reached.
-void NodeRounds::begin(const NodeReduction& reduction) {
+void Rounds::begin(const Reduction& reduction) {
   const Index element = reduction.combine->element_bytes();
   ++call_;
   Peer& own = peer(board_->rank());
-  NodeBoard::Call& line = call_of(board_->rank());
+  Board::Call& line = call_of(board_->rank());
   // Results of a scatter in place would be written where others still read.
   const bool readable = reduction.in != reduction.out || reduction.deliver != Deliver::to_owners;
   const auto in = readable ? context_->find_shared(bytes_of(reduction.in, reduction.n, element)) : std::nullopt;
@@ -131,7 +130,7 @@ void NodeRounds::begin(const NodeReduction& reduction) {
 }
 
 // How the data is cut, and written.
-void NodeRounds::plan(const NodeReduction& reduction) {
+void Rounds::plan(const Reduction& reduction) {
   const Index element = reduction.combine->element_bytes();
   streams_ = reduction.n > streamed_bytes / element;
   const Index longest = longest_slice(reduction.begins);
@@ -143,13 +142,13 @@ void NodeRounds::plan(const NodeReduction& reduction) {
 }
 
 // Before others wait for them, two rounds.
-void NodeRounds::stage_first(const NodeReduction& reduction) {
+void Rounds::stage_first(const Reduction& reduction) {
   for (Index round = 0; round < std::min<Index>(rounds_, 2); ++round) stage(reduction, round);
 }
 
 // Waits until all have come, and sees how their operands and results are to be had. If their arguments differ, what was
 // staged is as if it had never been: nobody has looked at it.
-void NodeRounds::meet(const NodeReduction& reduction) {
+void Rounds::meet(const Reduction& reduction) {
   const int self = board_->rank();
   try {
     slots_->meet();
@@ -173,7 +172,7 @@ void NodeRounds::meet(const NodeReduction& reduction) {
 }
 
 // What is there but can't be seen gets an address that nobody uses any more: steps go on as the others expect them.
-void NodeRounds::see_places(int rank) {
+void Rounds::see_places(int rank) {
   const auto address = [&](const mpi::SharedPlace& place) -> std::byte* {
     if (place.memory < 0) return nullptr;
     try {
@@ -183,20 +182,20 @@ void NodeRounds::see_places(int rank) {
       return scratch_.data();
     }
   };
-  const NodeBoard::Call& line = call_of(rank);
+  const Board::Call& line = call_of(rank);
   Peer& other = peer(rank);
   other.in = address(line.in);
   other.out = address(line.out);
 }
 
-void NodeRounds::stage(const NodeReduction& reduction, Index round) {
+void Rounds::stage(const Reduction& reduction, Index round) {
   const int self = board_->rank();
   const Index element = reduction.combine->element_bytes();
   const std::uint64_t number = count(round);
   for (int step = 1; step < board_->ranks(); ++step) {
     const int owner = (self + step) % board_->ranks();
     const Piece part = piece(reduction, owner, round);
-    if (number > NodeBoard::rounds_ahead) await_reduced(owner, number - NodeBoard::rounds_ahead);
+    if (number > Board::rounds_ahead) await_reduced(owner, number - Board::rounds_ahead);
     if (part.size() == 0) continue;
     const Index bytes = part.size() * element;
     const Stopwatch watch;
@@ -207,7 +206,7 @@ void NodeRounds::stage(const NodeReduction& reduction, Index round) {
   publish_staged(number);
 }
 
-void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
+void Rounds::reduce(const Reduction& reduction, Index round) {
   const int self = board_->rank();
   const Index element = reduction.combine->element_bytes();
   const std::uint64_t number = count(round);
@@ -219,9 +218,9 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
       operands_[static_cast<std::size_t>(rank)] =
           whole != nullptr ? whole + part.begin * element : stage_of(rank, self, round);
     }
-    if (copied_by_others_ && number > NodeBoard::rounds_ahead) {
+    if (copied_by_others_ && number > Board::rounds_ahead) {
       for (int rank = 0; rank < board_->ranks(); ++rank) {
-        if (rank != self && peer(rank).copies) await_copied(rank, number - NodeBoard::rounds_ahead);
+        if (rank != self && peer(rank).copies) await_copied(rank, number - Board::rounds_ahead);
       }
     }
     std::byte* own = nullptr;
@@ -249,7 +248,7 @@ void NodeRounds::reduce(const NodeReduction& reduction, Index round) {
 
 // Where others copy it if that is given, or straight into this rank's own, but where that may still hold operands of
 // this or is to be written past the caches.
-std::byte* NodeRounds::place_of_result(const NodeReduction& reduction, std::byte* own, std::byte* for_others) const {
+std::byte* Rounds::place_of_result(const Reduction& reduction, std::byte* own, std::byte* for_others) const {
   if (for_others != nullptr) return for_others;
   const bool holds_operand = reduction.in == reduction.out;
   const bool is_of_first_two = board_->rank() < 2 && reduction.deliver != Deliver::to_owners;
@@ -257,7 +256,7 @@ std::byte* NodeRounds::place_of_result(const NodeReduction& reduction, std::byte
   return own;
 }
 
-void NodeRounds::hand_out(const NodeReduction& reduction, const Piece& part, const std::byte* result, std::byte* own) {
+void Rounds::hand_out(const Reduction& reduction, const Piece& part, const std::byte* result, std::byte* own) {
   if (failure_) return;
   const Index element = reduction.combine->element_bytes();
   if (own != nullptr && own != result) move(own, result, part.size() * element);
@@ -268,7 +267,7 @@ void NodeRounds::hand_out(const NodeReduction& reduction, const Piece& part, con
   }
 }
 
-void NodeRounds::copy(const NodeReduction& reduction, Index round) {
+void Rounds::copy(const Reduction& reduction, Index round) {
   const Index element = reduction.combine->element_bytes();
   for (int step = 1; step < board_->ranks(); ++step) {
     const int owner = (board_->rank() + step) % board_->ranks();
@@ -281,7 +280,7 @@ void NodeRounds::copy(const NodeReduction& reduction, Index round) {
 }
 
 // Nobody reads this rank's operands or writes its result any more, and all know who failed.
-void NodeRounds::finish(const NodeReduction& reduction) {
+void Rounds::finish(const Reduction& reduction) {
   const int self = board_->rank();
   const std::uint64_t last = count(rounds_ - 1);
   const bool may_fail = some_share_ || reduction.combine->may_throw();
@@ -302,7 +301,7 @@ void NodeRounds::finish(const NodeReduction& reduction) {
 // Prefixes are passed on from rank to rank. Nobody meets anybody: this is no call in which addresses are told, so that
 // the last such one still stands on the board for those who have not read it. Numbers of rounds go on, and with them
 // the rules by which memory is used again.
-void NodeRounds::run_chain(const NodeReduction& reduction) {
+void Rounds::run_chain(const Reduction& reduction) {
   const int self = board_->rank();
   const Index element = reduction.combine->element_bytes();
   const Index least = std::max<Index>(least_link_bytes / element, 1);
@@ -322,7 +321,7 @@ void NodeRounds::run_chain(const NodeReduction& reduction) {
   throw PeerFailed(failed, "rank " + std::to_string(failed) + " of the node failed to combine elements of a reduction");
 }
 
-void NodeRounds::pass_on(const NodeReduction& reduction, Index round) {
+void Rounds::pass_on(const Reduction& reduction, Index round) {
   const int self = board_->rank();
   const bool has_next = self + 1 < board_->ranks();
   const bool is_inclusive = reduction.deliver == Deliver::up_to_itself;
@@ -337,7 +336,7 @@ void NodeRounds::pass_on(const NodeReduction& reduction, Index round) {
 
   if (self > 0) await_staged(self - 1, number);
   const std::byte* const before = self > 0 ? stage_of(self - 1, self, round) : nullptr;
-  if (has_next && number > NodeBoard::rounds_ahead) await_reduced(self + 1, number - NodeBoard::rounds_ahead);
+  if (has_next && number > Board::rounds_ahead) await_reduced(self + 1, number - Board::rounds_ahead);
   const simd::Stores stores = into_stages_.next(bytes);
   const Stopwatch watch;
   // Where only the own result needs it, straight there.
@@ -362,4 +361,4 @@ void NodeRounds::pass_on(const NodeReduction& reduction, Index round) {
   std::atomic_ref(board_->control(self).copied.rounds).store(number, std::memory_order_release);
 }
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

@@ -6,13 +6,13 @@
 
 #include "plait/base/memory.hpp"
 #include "plait/collective/node/board.hpp"
-#include "plait/collective/node/node_wait.hpp"
 #include "plait/collective/node/reduction.hpp"
 #include "plait/collective/node/slots.hpp"
+#include "plait/collective/node/wait.hpp"
 #include "plait/simd/isa.hpp"
 #include "plait/simd/store_choice.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 /// Reductions of data of any length: every rank reduces its slice, piece by piece in rounds. In a round a rank stages
 /// what it has of the others' pieces, reduces its own piece from their stages and its own memory, and copies what the
@@ -22,17 +22,17 @@ namespace plait::collective {
 ///
 /// A stage is used again when all have reduced what was in it, a result when all have copied it; the order of steps is
 /// the same on all ranks, and no step waits for a later one of another rank.
-class NodeRounds {
+class Rounds {
  public:
   /// All outlive this.
-  NodeRounds(mpi::Context& context, const NodeBoard& board, NodeSlots& slots, const NodeWait& wait, simd::Isa isa);
+  Rounds(mpi::Context& context, const Board& board, Slots& slots, const Wait& wait, simd::Isa isa);
 
   /// Collective over the node.
   /// \pre  an element fits a piece
   /// \throws ArgumentError  on all ranks, these have different arguments
   /// \throws what combining threw on this rank, or PeerFailed where it threw on another
   /// \throws ArgumentError  this rank can't see any more where another's operand or result is; the others: PeerFailed
-  void run(const NodeReduction& reduction);
+  void run(const Reduction& reduction);
 
  private:
   // A rank in this call, and what is known of how far it is in all of them.
@@ -47,19 +47,19 @@ class NodeRounds {
   };
 
   // Prefixes go from rank to rank.
-  void run_chain(const NodeReduction& reduction);
-  void pass_on(const NodeReduction& reduction, Index round);
+  void run_chain(const Reduction& reduction);
+  void pass_on(const Reduction& reduction, Index round);
 
-  void begin(const NodeReduction& reduction);
-  void plan(const NodeReduction& reduction);
-  void meet(const NodeReduction& reduction);
+  void begin(const Reduction& reduction);
+  void plan(const Reduction& reduction);
+  void meet(const Reduction& reduction);
   void see_places(int rank);
-  void stage_first(const NodeReduction& reduction);
-  void stage(const NodeReduction& reduction, Index round);
-  void reduce(const NodeReduction& reduction, Index round);
-  void hand_out(const NodeReduction& reduction, const Piece& piece, const std::byte* result, std::byte* own);
-  void copy(const NodeReduction& reduction, Index round);
-  void finish(const NodeReduction& reduction);
+  void stage_first(const Reduction& reduction);
+  void stage(const Reduction& reduction, Index round);
+  void reduce(const Reduction& reduction, Index round);
+  void hand_out(const Reduction& reduction, const Piece& piece, const std::byte* result, std::byte* own);
+  void copy(const Reduction& reduction, Index round);
+  void finish(const Reduction& reduction);
 
   void await_staged(int rank, std::uint64_t rounds);
   void await_reduced(int rank, std::uint64_t rounds);
@@ -67,25 +67,25 @@ class NodeRounds {
   void publish_staged(std::uint64_t rounds);
 
   // What a rank is to reduce in a round.
-  [[nodiscard]] Piece piece(const NodeReduction& reduction, int owner, Index round) const {
+  [[nodiscard]] Piece piece(const Reduction& reduction, int owner, Index round) const {
     return piece_of(reduction.begins, owner, round, length_);
   }
   [[nodiscard]] std::byte* stage_of(int from, int owner, Index round) const {
     return board_->staged(from, owner, ring_.place(round));
   }
   [[nodiscard]] std::byte* result_of(int owner, Index round) const { return board_->result(owner, ring_.place(round)); }
-  [[nodiscard]] std::byte* place_of_result(const NodeReduction& reduction, std::byte* own, std::byte* for_others) const;
+  [[nodiscard]] std::byte* place_of_result(const Reduction& reduction, std::byte* own, std::byte* for_others) const;
 
   [[nodiscard]] Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] NodeBoard::Call& call_of(int rank) const { return board_->control(rank).calls[call_ % 2]; }
+  [[nodiscard]] Board::Call& call_of(int rank) const { return board_->control(rank).calls[call_ % 2]; }
   // Of all calls, with `round` of this one.
   [[nodiscard]] std::uint64_t count(Index round) const { return before_ + static_cast<std::uint64_t>(round) + 1; }
   void move(std::byte* to, const std::byte* from, Index bytes) const;
 
   mpi::Context* context_;
-  const NodeBoard* board_;
-  NodeSlots* slots_;
-  const NodeWait* wait_;
+  const Board* board_;
+  Slots* slots_;
+  const Wait* wait_;
   simd::Isa isa_;
   Buffer scratch_;  // a piece
   PieceRing ring_;  // all stages and results of a round have the same place in theirs
@@ -104,4 +104,4 @@ class NodeRounds {
   std::exception_ptr failure_;
 };
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

@@ -100,7 +100,7 @@ void SlicedMessages::fold_shares(std::byte* out, const Combine& combine) {
     if (own.empty()) continue;
     std::memcpy(received_[self].data(), own.data(), own.size());
     const auto bytes = static_cast<Index>(own.size());
-    fold(combine, bytes / element, gathered_operands(bytes), out);
+    node::fold(combine, bytes / element, gathered_operands(bytes), out);
     out += bytes;
   }
 }
@@ -122,7 +122,7 @@ void SlicedMessages::fold_whole(const std::byte* in, std::byte* out, Index n, in
   const Index bytes = n * combine.element_bytes();
   mpi::all_gather_bytes(context_->comm(), bytes_at(in, bytes),
                         gathered_.bytes().first(static_cast<std::size_t>(bytes * context_->size())));
-  if (gets_result(root)) fold(combine, n, gathered_operands(bytes), out);
+  if (gets_result(root)) node::fold(combine, n, gathered_operands(bytes), out);
 }
 
 void SlicedMessages::fold_slices(const std::byte* in, std::byte* out, Index n, Index slice, int root,
@@ -137,7 +137,7 @@ void SlicedMessages::fold_slices(const std::byte* in, std::byte* out, Index n, I
   for (Index rank = 0; rank < ranks; ++rank) send_bytes_[static_cast<std::size_t>(rank)] = slice_of(rank) * element;
   mpi::all_to_all_bytes(comm, bytes_at(in, n * element), send_bytes_, bytes_at(gathered_.data(), ranks * own * element),
                         receive_bytes_);
-  if (own > 0) fold(combine, own, gathered_operands(own * element), result_.data());
+  if (own > 0) node::fold(combine, own, gathered_operands(own * element), result_.data());
 
   if (root == all && n == ranks * slice) {
     mpi::all_gather_bytes(comm, bytes_at(result_.data(), slice * element), bytes_at(out, n * element));

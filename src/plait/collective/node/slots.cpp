@@ -6,20 +6,20 @@
 
 #include "plait/collective/node/reduction.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 namespace {
 
 // A word that tells of a call: its number above, below it some bits by which arguments differ.
 constexpr int digest_bits = 24;
 
-std::uint64_t word_of(std::uint64_t call, NodeArguments arguments) noexcept {
+std::uint64_t word_of(std::uint64_t call, Arguments arguments) noexcept {
   return call << digest_bits | arguments.word() * 0x9e3779b97f4a7c15U >> (64 - digest_bits);
 }
 
 }  // namespace
 
-NodeSlots::NodeSlots(const NodeBoard& board, const NodeWait& wait)
+Slots::Slots(const Board& board, const Wait& wait)
     : board_(&board),
       wait_(&wait),
       seen_(static_cast<std::size_t>(board.ranks()), 0),
@@ -27,19 +27,19 @@ NodeSlots::NodeSlots(const NodeBoard& board, const NodeWait& wait)
 
 // In one hop each rank combines everything: little of results that not all ranks get all of, and of exact sums, which
 // take longer than moving the operands.
-bool NodeSlots::serves(const NodeReduction& reduction) const noexcept {
+bool Slots::serves(const Reduction& reduction) const noexcept {
   const Combine& combine = *reduction.combine;
   const bool is_for_long = reduction.deliver == Deliver::to_all && combine.sum_of_all() == nullptr;
   const Index capacity = board_->slot_capacity();
-  const Index most = is_for_long ? capacity : std::min(capacity, NodeBoard::few_bytes);
+  const Index most = is_for_long ? capacity : std::min(capacity, Board::few_bytes);
   return !combine.may_throw() && reduction.n <= most / combine.element_bytes();
 }
 
-void NodeSlots::await(int rank, std::uint64_t call) {
+void Slots::await(int rank, std::uint64_t call) {
   if (seen_[static_cast<std::size_t>(rank)] < call) static_cast<void>(awaited_word(rank, call));
 }
 
-std::uint64_t NodeSlots::awaited_word(int rank, std::uint64_t call) {
+std::uint64_t Slots::awaited_word(int rank, std::uint64_t call) {
   const std::atomic_ref<std::uint64_t> published(board_->slot_call(rank, call));
   std::uint64_t word = 0;
   wait_->until([&] {
@@ -51,22 +51,22 @@ std::uint64_t NodeSlots::awaited_word(int rank, std::uint64_t call) {
   return word;
 }
 
-void NodeSlots::throw_difference(int ranks) const {
-  const NodeArguments first(board_->arguments(0, call_));
+void Slots::throw_difference(int ranks) const {
+  const Arguments first(board_->arguments(0, call_));
   for (int rank = 1; rank < ranks; ++rank) {
-    const NodeArguments own(board_->arguments(rank, call_));
+    const Arguments own(board_->arguments(rank, call_));
     if (own != first) own.throw_difference(rank, first);
   }
   first.throw_difference(0, first);
 }
 
-void NodeSlots::announce(NodeArguments arguments, std::span<const std::byte> operand) {
+void Slots::announce(Arguments arguments, std::span<const std::byte> operand) {
   const int self = board_->rank();
   ++call_;
   // Whoever has begun the call after the one that used this slot last has read it.
-  if (call_ > NodeBoard::slots) {
+  if (call_ > Board::slots) {
     for (int rank = 0; rank < board_->ranks(); ++rank) {
-      if (rank != self) await(rank, call_ - NodeBoard::slots + 1);
+      if (rank != self) await(rank, call_ - Board::slots + 1);
     }
   }
   board_->arguments(self, call_) = arguments.word();
@@ -77,7 +77,7 @@ void NodeSlots::announce(NodeArguments arguments, std::span<const std::byte> ope
   std::atomic_ref<std::uint64_t>(board_->slot_call(self, call_)).store(word_, std::memory_order_release);
 }
 
-void NodeSlots::meet() {
+void Slots::meet() {
   bool are_alike = true;
   for (int rank = 0; rank < board_->ranks(); ++rank) {
     if (rank != board_->rank()) are_alike = (awaited_word(rank, call_) == word_) && are_alike;
@@ -85,11 +85,11 @@ void NodeSlots::meet() {
   if (!are_alike) throw_difference(board_->ranks());
 }
 
-void NodeSlots::run(const NodeReduction& reduction) {
+void Slots::run(const Reduction& reduction) {
   const int self = board_->rank();
   const Index element = reduction.combine->element_bytes();
   const Index bytes = reduction.n * element;
-  announce(NodeArguments(reduction), {reduction.in, static_cast<std::size_t>(bytes)});
+  announce(Arguments(reduction), {reduction.in, static_cast<std::size_t>(bytes)});
 
   const bool scatters = reduction.deliver == Deliver::to_owners;
   if (!scatters && !reduction.is_prefix() && !reduction.delivers_to(self)) return;
@@ -107,4 +107,4 @@ void NodeSlots::run(const NodeReduction& reduction) {
        std::span(operands_).first(static_cast<std::size_t>(ranks)), reduction.out);
 }
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

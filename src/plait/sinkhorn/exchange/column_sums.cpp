@@ -1,7 +1,7 @@
 #include "plait/sinkhorn/exchange/column_sums.hpp"
 
 #include "plait/base/contract.hpp"
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 #include "plait/collective/pipeline.hpp"
 #include "plait/simd/reduce/element_of.hpp"
 

@@ -3,15 +3,15 @@
 #include "plait/base/backoff.hpp"
 #include "plait/mpi/context.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 /// How a rank of a node waits for the others in a blocking call: for some microseconds by looking at nothing else
 /// (giving its core away between two looks, where there are more ranks than cores), then as `Backoff` does, keeping MPI
 /// and the activities of the context going, since the rank that it waits for may itself wait for a message of this one.
-class NodeWait {
+class Wait {
  public:
   /// Collective over the ranks of each node, which find out whether there is a core for each of them.
-  explicit NodeWait(mpi::Context& context);
+  explicit Wait(mpi::Context& context);
 
   /// Returns when `ready()` does true.
   template <class Ready>
@@ -34,11 +34,11 @@ class NodeWait {
   int polls_;
 };
 
-inline void NodeWait::pause() const noexcept {
+inline void Wait::pause() const noexcept {
   if (crowded_) return give_core();
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
 }
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

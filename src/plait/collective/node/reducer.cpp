@@ -1,4 +1,4 @@
-#include "plait/collective/node/node_reducer.hpp"
+#include "plait/collective/node/reducer.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,9 +16,9 @@ namespace plait::collective {
 namespace {
 
 // Where everything is one rank's, nothing travels.
-void take_own(const NodeReduction& reduction) {
+void take_own(const node::Reduction& reduction) {
   const std::byte* const own = reduction.in;
-  fold(*reduction.combine, reduction.n, {&own, 1}, reduction.out);
+  node::fold(*reduction.combine, reduction.n, {&own, 1}, reduction.out);
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ NodeReducer::NodeReducer(mpi::Context& context, simd::Isa isa)
       ranks_(context.topology().node().size()),
       rank_(context.topology().node().rank()),
       wait_(context) {
-  if (ranks_ > 1) board_ = NodeBoard::make(context);
+  if (ranks_ > 1) board_ = node::Board::make(context);
   // Of all nodes, one with a single rank among them.
   mpi::agreed(context, [&] {
     begins_.resize(static_cast<std::size_t>(ranks_) + 1);
@@ -38,14 +38,15 @@ NodeReducer::NodeReducer(mpi::Context& context, simd::Isa isa)
       rounds_.emplace(context, *board_, *slots_, wait_, isa);
     } else {
       messages_.emplace(context, wait_);
-      arguments_.resize(static_cast<std::size_t>(ranks_), NodeArguments::refused());
+      arguments_.resize(static_cast<std::size_t>(ranks_), node::Arguments::refused());
     }
   });
 }
 
 void NodeReducer::allreduce(const void* in, void* out, Index n, const Combine& combine) {
   checked([&] { check(n, combine); });
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::to_all, 0, begins_});
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, node::Deliver::to_all, 0,
+       begins_});
 }
 
 void NodeReducer::reduce(const void* in, void* out, Index n, int root, const Combine& combine) {
@@ -55,7 +56,7 @@ void NodeReducer::reduce(const void* in, void* out, Index n, int root, const Com
     throw ArgumentError("root: " + std::to_string(root) + ", expected a rank of 0 to " + std::to_string(ranks_ - 1));
   });
   void* target = rank_ == root ? out : nullptr;
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(target), n, Deliver::to_root, root,
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(target), n, node::Deliver::to_root, root,
        begins_});
 }
 
@@ -67,29 +68,29 @@ void NodeReducer::reduce_scatter(const void* in, void* out, std::span<const Inde
     }
     for (const Index count : counts) check(count, combine);
   });
-  divide_by_counts(counts, begins_);
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(), Deliver::to_owners, 0,
-       begins_});
+  node::divide_by_counts(counts, begins_);
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(),
+       node::Deliver::to_owners, 0, begins_});
 }
 
 void NodeReducer::reduce_scatter_block(const void* in, void* out, Index n, const Combine& combine) {
   checked([&] { check(n, combine); });
   for (std::size_t rank = 0; rank < begins_.size(); ++rank) begins_[rank] = static_cast<Index>(rank) * n;
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(), Deliver::to_owners, 0,
-       begins_});
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), begins_.back(),
+       node::Deliver::to_owners, 0, begins_});
 }
 
 void NodeReducer::scan(const void* in, void* out, Index n, const Combine& combine) {
   checked([&] { check(n, combine); });
   PLAIT_ASSERT(combine.sum_of_all() == nullptr, "prefixes are combined one after the other");
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::up_to_itself, 0,
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, node::Deliver::up_to_itself, 0,
        begins_});
 }
 
 void NodeReducer::exscan(const void* in, void* out, Index n, const Combine& combine) {
   checked([&] { check(n, combine); });
   PLAIT_ASSERT(combine.sum_of_all() == nullptr, "prefixes are combined one after the other");
-  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, Deliver::up_to_the_last, 0,
+  run({&combine, static_cast<const std::byte*>(in), static_cast<std::byte*>(out), n, node::Deliver::up_to_the_last, 0,
        begins_});
 }
 
@@ -101,8 +102,8 @@ void NodeReducer::checked(const F& check) {
   } catch (...) {
     const std::exception_ptr own = std::current_exception();
     try {
-      if (slots_) slots_->announce(NodeArguments::refused());
-      if (messages_) expect_alike_by_message(NodeArguments::refused());
+      if (slots_) slots_->announce(node::Arguments::refused());
+      if (messages_) expect_alike_by_message(node::Arguments::refused());
     } catch (const ArgumentError&) {  // others' arguments are other ones
     }
     std::rethrow_exception(own);
@@ -116,31 +117,32 @@ void NodeReducer::check(Index n, const Combine& combine) const {
                       std::to_string(longest_element));
 }
 
-void NodeReducer::expect_alike_by_message(NodeArguments arguments) {
+void NodeReducer::expect_alike_by_message(node::Arguments arguments) {
   mpi::Request request =
       mpi::start_all_gather_bytes(context_->topology().node(), std::as_bytes(std::span(&arguments, 1)),
                                   std::as_writable_bytes(std::span(arguments_)));
   wait_.until([&] { return request.test(); });
   for (int rank = 1; rank < ranks_; ++rank) {
-    const NodeArguments its = arguments_[static_cast<std::size_t>(rank)];
+    const node::Arguments its = arguments_[static_cast<std::size_t>(rank)];
     if (its != arguments_.front()) its.throw_difference(rank, arguments_.front());
   }
 }
 
-void NodeReducer::run(const NodeReduction& reduction) {
+void NodeReducer::run(const node::Reduction& reduction) {
   if (ranks_ == 1) {
-    if (reduction.n > 0 && reduction.deliver != Deliver::up_to_the_last) take_own(reduction);
+    if (reduction.n > 0 && reduction.deliver != node::Deliver::up_to_the_last) take_own(reduction);
     return;
   }
   if (slots_ && slots_->serves(reduction)) return slots_->run(reduction);
-  if (messages_) expect_alike_by_message(NodeArguments(reduction));
+  if (messages_) expect_alike_by_message(node::Arguments(reduction));
   if (reduction.n == 0) {
-    if (slots_) slots_->announce(NodeArguments(reduction)), slots_->meet();
+    if (slots_) slots_->announce(node::Arguments(reduction)), slots_->meet();
     return;
   }
-  if (reduction.deliver == Deliver::to_all) divide_equally(reduction.n, reduction.combine->element_bytes(), begins_);
-  if (reduction.deliver == Deliver::to_root) {
-    divide_for_root(reduction.n, reduction.combine->element_bytes(), reduction.root, begins_);
+  if (reduction.deliver == node::Deliver::to_all)
+    node::divide_equally(reduction.n, reduction.combine->element_bytes(), begins_);
+  if (reduction.deliver == node::Deliver::to_root) {
+    node::divide_for_root(reduction.n, reduction.combine->element_bytes(), reduction.root, begins_);
   }
   if (rounds_) return rounds_->run(reduction);
   messages_->run(reduction);

@@ -1,4 +1,4 @@
-#include "plait/collective/node/node_wait.hpp"
+#include "plait/collective/node/wait.hpp"
 
 #include <sched.h>
 
@@ -7,7 +7,7 @@
 #include "plait/mpi/collectives.hpp"
 #include "plait/mpi/message.hpp"
 
-namespace plait::collective {
+namespace plait::collective::node {
 
 namespace {
 
@@ -28,18 +28,18 @@ int cores_of_node(const mpi::Communicator& node) {
 
 }  // namespace
 
-NodeWait::NodeWait(mpi::Context& context)
+Wait::Wait(mpi::Context& context)
     : context_(&context),
       crowded_(cores_of_node(context.topology().node()) < context.topology().node().size()),
       polls_(crowded_ ? polls_on_shared_core : polls_on_own_core) {}
 
-void NodeWait::give_core() noexcept { sched_yield(); }
+void Wait::give_core() noexcept { sched_yield(); }
 
-void NodeWait::idle(Backoff& backoff) const noexcept {
+void Wait::idle(Backoff& backoff) const noexcept {
   mpi::progress(context_->comm());
   if (context_->activities().advance()) backoff.reset();
   if (crowded_) give_core();
   backoff.idle();
 }
 
-}  // namespace plait::collective
+}  // namespace plait::collective::node

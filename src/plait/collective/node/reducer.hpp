@@ -7,10 +7,10 @@
 #include "plait/base/index.hpp"
 #include "plait/collective/node/board.hpp"
 #include "plait/collective/node/messages.hpp"
-#include "plait/collective/node/node_wait.hpp"
 #include "plait/collective/node/reduction.hpp"
 #include "plait/collective/node/rounds.hpp"
 #include "plait/collective/node/slots.hpp"
+#include "plait/collective/node/wait.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/schedule/combine.hpp"
 #include "plait/simd/reduce/element_of.hpp"
@@ -112,19 +112,19 @@ class NodeReducer {
   template <class F>
   void checked(const F& check);
   void check(Index n, const Combine& combine) const;
-  void expect_alike_by_message(NodeArguments arguments);
-  void run(const NodeReduction& reduction);
+  void expect_alike_by_message(node::Arguments arguments);
+  void run(const node::Reduction& reduction);
 
   mpi::Context* context_;
   int ranks_;
   int rank_;
-  NodeWait wait_;
-  std::optional<NodeBoard> board_;
-  std::optional<NodeSlots> slots_;
-  std::optional<NodeRounds> rounds_;
-  std::optional<NodeMessages> messages_;
-  std::vector<Index> begins_;             // of the slices
-  std::vector<NodeArguments> arguments_;  // of the ranks, where they share no memory
+  node::Wait wait_;
+  std::optional<node::Board> board_;
+  std::optional<node::Slots> slots_;
+  std::optional<node::Rounds> rounds_;
+  std::optional<node::Messages> messages_;
+  std::vector<Index> begins_;               // of the slices
+  std::vector<node::Arguments> arguments_;  // of the ranks, where they share no memory
 };
 
 }  // namespace plait::collective
