@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -17,6 +18,9 @@ constexpr Index chunk_rows = 512;
 constexpr Index panel_rows = simd::nearest_points;
 /// From so many clusters on, a point's distance to its own centre is looked at before all others.
 constexpr Index least_tightened = 4;
+/// From so many clusters on, single precision is tried before distances are computed.
+template <class T>
+constexpr Index least_narrow = sizeof(T) == sizeof(float) ? 24 : 4;
 
 }  // namespace
 
@@ -26,10 +30,10 @@ struct Assignment<T>::Chunk {
   Index begin = 0;
   Index rows = 0;
   RowBlock<const T> centres;
-  double computed = 0;
-  /// Those to look at.
+  /// Those to look at, and the centres that they get.
   Index count = 0;
   std::array<std::int32_t, chunk_rows + 16> doubtful;
+  std::array<std::int32_t, chunk_rows + panel_rows> found;
   /// Those that change.
   Index changes = 0;
   std::array<Index, chunk_rows + 1> changed;
@@ -44,6 +48,7 @@ Assignment<T>::Assignment(const Points<T>& points, Index clusters, Bounds bounds
       isa_(simd::selected_isa()),
       kernels_(simd::nearest_kernels<T>(isa_)),
       find_doubtful_(simd::doubtful_kernel(isa_)),
+      nearest_bounds_(simd::nearest_bounds_kernel(isa_)),
       squared_scale_(points.scale() * points.scale()),
       labels_(points.own().rows, -1),
       panel_(at(panel_rows * points.dimension())) {
@@ -51,6 +56,11 @@ Assignment<T>::Assignment(const Points<T>& points, Index clusters, Bounds bounds
   slack_ = static_cast<float>(0x1p-19 + 8 * (dimension + 4) * double{std::numeric_limits<T>::epsilon()});
   least_ = static_cast<float>(4 * std::sqrt(dimension * double{std::numeric_limits<T>::min()}) * points.scale());
   if (kind_ == Bounds::never) return;
+  narrow_panel_.resize(at(panel_rows * points.dimension()));
+  narrow_.resize(at(clusters * points.dimension()));
+  origin_.resize(at(points.dimension()));
+  half_.resize(clusters);
+  narrow_slack_.resize(clusters);
   upper_.resize(points.own().rows);
   lower_.resize(points.own().rows);
   moved_.resize(clusters);
@@ -60,8 +70,7 @@ Assignment<T>::Assignment(const Points<T>& points, Index clusters, Bounds bounds
 
 template <class T>
 float Assignment<T>::bound(T squared) const {
-  constexpr float most = 1e30F;  // instead of infinity, of which no share is less
-  return std::min(most, std::sqrt(static_cast<float>(static_cast<double>(squared) * squared_scale_)));
+  return std::sqrt(static_cast<float>(static_cast<double>(squared) * squared_scale_));
 }
 
 template <class T>
@@ -76,11 +85,12 @@ Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
   Index changes = 0;
   const Stopwatch watch;
   double bounded_seconds = 0;
+  narrowed_ = unsure_ = 0;
+  if (kind_ != Bounds::never) narrow(centres);
   Chunk chunk;
   chunk.centres = centres;
   for (chunk.begin = 0; chunk.begin < rows; chunk.begin += chunk_rows) {
     chunk.rows = std::min(chunk_rows, rows - chunk.begin);
-    chunk.computed = 0;
     chunk.changes = 0;
     const bool has_bounds = chunk.begin < has_bounds_;
     if (has_bounds) {
@@ -93,15 +103,12 @@ Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
                                      least_};
       chunk.count = find_doubtful_(bounds, chunk.rows, chunk.doubtful.data());
       if (chunk.count > 0 && clusters_ >= least_tightened) drop_sure(chunk);
-      assign_doubtful(chunk);
-    } else if (chunk.begin < to_have_) {
+    } else {
       chunk.count = chunk.rows;
       std::iota(chunk.doubtful.begin(), chunk.doubtful.begin() + chunk.rows, 0);
-      assign_doubtful(chunk);
-    } else {
-      assign_plainly(chunk);
     }
-    computed_ += chunk.computed;
+    find(chunk);
+    settle(chunk);
     changes += chunk.changes;
     if (has_bounds) bounded_seconds = watch.seconds();  // bounds are those of the first points
     const std::size_t changed = at(chunk.changes);
@@ -111,6 +118,30 @@ Index Assignment<T>::assign(RowBlock<const T> centres, ClusterSums<T>& sums) {
   without_bounds_ += static_cast<double>(rows) * static_cast<double>(clusters_);
   choose_extent(has_bounds_, bounded_seconds, watch.seconds() - bounded_seconds);
   return changes;
+}
+
+/// Less their mean, around which the points are.
+template <class T>
+void Assignment<T>::narrow(RowBlock<const T> centres) {
+  const Index d = centres.columns;
+  for (Index c = 0; c < d; ++c) {
+    double sum = 0;
+    for (Index j = 0; j < centres.rows; ++j) sum += double{centres.data[j * centres.leading_dimension + c]};
+    origin_[at(c)] = static_cast<T>(sum / static_cast<double>(centres.rows));
+  }
+  const float error = simd::NarrowCentres::error_of<T>(d);
+  for (Index j = 0; j < centres.rows; ++j) {
+    double square = 0;
+    for (Index c = 0; c < d; ++c) {
+      const double x =
+          (double{centres.data[j * centres.leading_dimension + c]} - double{origin_[at(c)]}) * points_.scale();
+      narrow_[at(j * d + c)] = static_cast<float>(x);
+      square += x * x;
+    }
+    half_[j] = static_cast<float>((0.5 - double{error}) * square);
+    narrow_slack_[j] = static_cast<float>(4 * double{error} * square);
+  }
+  narrow_centres_ = {{narrow_.data(), centres.rows, d, d}, half_.data(), narrow_slack_.data(), error};
 }
 
 /// \param rows  that had bounds, and what they took; the others took `seconds`
@@ -134,50 +165,102 @@ void Assignment<T>::choose_extent(Index rows, double bounded_seconds, double sec
   }
 }
 
+/// Gives the doubtful points of a chunk the labels that were found.
 template <class T>
-void Assignment<T>::settle(Chunk& chunk, std::int32_t i, std::int32_t label) {
-  std::int32_t& old = labels_[chunk.begin + i];
-  // Without a branch, which nothing could foretell.
-  chunk.changed[at(chunk.changes)] = chunk.begin + i;
-  chunk.from[at(chunk.changes)] = old;
-  chunk.to[at(chunk.changes)] = label;
-  chunk.changes += old == label ? 0 : 1;
-  old = label;
+void Assignment<T>::settle(Chunk& chunk) {
+  std::int32_t* labels = labels_.data() + chunk.begin;
+  std::array<std::int32_t, chunk_rows + 1> places;
+  Index changes = 0;
+  for (Index k = 0; k < chunk.count; ++k) {  // without a branch, which nothing could foretell
+    places[at(changes)] = static_cast<std::int32_t>(k);
+    changes += labels[chunk.doubtful[at(k)]] == chunk.found[at(k)] ? 0 : 1;
+  }
+  chunk.changes = changes;
+  for (Index n = 0; n < chunk.changes; ++n) {
+    const std::int32_t row = chunk.doubtful[at(places[at(n)])];
+    chunk.changed[at(n)] = chunk.begin + row;
+    chunk.from[at(n)] = labels[row];
+    chunk.to[at(n)] = chunk.found[at(places[at(n)])];
+    labels[row] = chunk.to[at(n)];
+  }
 }
 
+/// The rank's points from there on.
 template <class T>
-void Assignment<T>::fill_panel(const Chunk& chunk, const std::int32_t* rows, Index count, T* panel) const {
+RowBlock<const T> Assignment<T>::from(const Chunk& chunk) const {
   const RowBlock<const T> own = points_.own();
-  constexpr Index at_once = 4;  // whose numbers are stored together
-  for (Index p = 0; p < count; p += at_once) {
-    std::array<const T*, at_once> from;
-    for (Index q = 0; q < at_once; ++q) {
-      from[at(q)] = own.data + (chunk.begin + rows[std::min(p + q, count - 1)]) * own.leading_dimension;
+  return {own.data + chunk.begin * own.leading_dimension, own.rows - chunk.begin, own.columns, own.leading_dimension};
+}
+
+/// Finds the nearest centres of the doubtful points, and their bounds if they are to have them: in single precision
+/// where that is sure, and often enough.
+template <class T>
+void Assignment<T>::find(Chunk& chunk) {
+  const bool keeps_bounds = chunk.begin < to_have_;
+  constexpr Index room = 4 * chunk_rows;
+  if (kind_ == Bounds::never || clusters_ < least_narrow<T> || 4 * unsure_ > narrowed_ + room) {
+    for (Index begin = 0; begin < chunk.count; begin += panel_rows) {
+      find_exactly(chunk, std::span(chunk.doubtful).subspan(at(begin), at(std::min(panel_rows, chunk.count - begin))),
+                   chunk.found.data() + begin, keeps_bounds);
     }
-    const auto [first, second, third, fourth] = from;
-    T* to = panel + p;
-    for (Index c = 0; c < own.columns; ++c, to += panel_rows) {
-      to[0] = first[c];
-      to[1] = second[c];
-      to[2] = third[c];
-      to[3] = fourth[c];
+    return;
+  }
+  std::array<float, panel_rows> upper, lower;
+  std::array<std::int32_t, chunk_rows + 1> unsure, places;
+  Index left = 0;
+  for (Index begin = 0; begin < chunk.count; begin += panel_rows) {
+    const Index count = std::min(panel_rows, chunk.count - begin);
+    const auto rows = std::span(chunk.doubtful).subspan(at(begin), at(count));
+    kernels_.narrow(from(chunk), rows.data(), count, origin_.data(), static_cast<T>(points_.scale()),
+                    narrow_panel_.data());
+    std::uint32_t bits =
+        nearest_bounds_(narrow_panel_.data(), narrow_centres_, upper.data(), lower.data(), chunk.found.data() + begin);
+    for (; bits != 0; bits &= bits - 1) {
+      const Index p = std::countr_zero(bits);
+      if (p >= count) break;
+      unsure[at(left)] = rows[at(p)];
+      places[at(left++)] = static_cast<std::int32_t>(begin + p);
     }
+    if (!keeps_bounds) continue;
+    for (Index p = 0; p < count; ++p) {
+      keep_bounds(chunk.begin + rows[at(p)], chunk.found[at(begin + p)], std::sqrt(std::max(0.0F, upper[at(p)])),
+                  std::sqrt(std::max(0.0F, lower[at(p)])));
+    }
+  }
+  narrowed_ += chunk.count;
+  unsure_ += left;
+  computed_ += static_cast<double>(chunk.count) * static_cast<double>(clusters_);
+  std::array<std::int32_t, panel_rows> found;
+  for (Index begin = 0; begin < left; begin += panel_rows) {
+    const Index count = std::min(panel_rows, left - begin);
+    find_exactly(chunk, std::span(unsure).subspan(at(begin), at(count)), found.data(), keeps_bounds);
+    for (Index p = 0; p < count; ++p) chunk.found[at(places[at(begin + p)])] = found[at(p)];
   }
 }
 
+/// The same by distances, for a panel at most.
 template <class T>
-void Assignment<T>::assign_plainly(Chunk& chunk) {
-  std::array<std::int32_t, panel_rows> rows;
-  std::array<T, panel_rows> least;
-  std::array<T, panel_rows> place;
-  for (Index begin = 0; begin < chunk.rows; begin += panel_rows) {
-    const Index count = std::min(panel_rows, chunk.rows - begin);
-    std::iota(rows.begin(), rows.end(), static_cast<std::int32_t>(begin));
-    fill_panel(chunk, rows.data(), count, panel_.data());
+void Assignment<T>::find_exactly(const Chunk& chunk, std::span<const std::int32_t> places, std::int32_t* found,
+                                 bool keeps_bounds) {
+  std::array<T, panel_rows> least, place, second;
+  fill_panel(from(chunk), places, panel_.data());
+  if (keeps_bounds) {
+    kernels_.nearest_two(panel_.data(), chunk.centres, least.data(), place.data(), second.data());
+  } else {
     kernels_.nearest(panel_.data(), chunk.centres, least.data(), place.data());
-    for (Index p = 0; p < count; ++p) settle(chunk, rows[at(p)], static_cast<std::int32_t>(place[at(p)]));
   }
-  chunk.computed = static_cast<double>(chunk.rows) * static_cast<double>(clusters_);
+  for (std::size_t p = 0; p < places.size(); ++p) {
+    found[p] = static_cast<std::int32_t>(place[p]);
+    if (keeps_bounds) keep_bounds(chunk.begin + places[p], found[p], bound(least[p]), bound(second[p]));
+  }
+  computed_ += static_cast<double>(places.size()) * static_cast<double>(clusters_);
+}
+
+template <class T>
+void Assignment<T>::keep_bounds(Index row, std::int32_t label, float upper, float lower) {
+  constexpr float most = 1e30F;  // instead of infinity, of which no share is less
+  upper_[row] = upper - moved_rounded_[label];
+  lower_[row] = std::min(most, lower) + static_cast<float>(fall_);
 }
 
 /// Leaves out of the doubtful points those of which the distance to the own centre shows that they are as before.
@@ -191,7 +274,7 @@ void Assignment<T>::drop_sure(Chunk& chunk) {
     label[at(k)] = labels_[rows[at(k)]];
   }
   kernels_.own(points_.own(), rows.data(), chunk.count, chunk.centres, label.data(), squared.data());
-  chunk.computed += static_cast<double>(chunk.count);
+  computed_ += static_cast<double>(chunk.count);
   Index left = 0;
   for (Index k = 0; k < chunk.count; ++k) {
     const float upper = bound(squared[at(k)]);
@@ -200,28 +283,6 @@ void Assignment<T>::drop_sure(Chunk& chunk) {
     left += is_sure(upper, lower_[rows[at(k)]], static_cast<float>(fall_)) ? 0 : 1;
   }
   chunk.count = left;
-}
-
-/// Computes the distances of the doubtful points to all centres.
-template <class T>
-void Assignment<T>::assign_doubtful(Chunk& chunk) {
-  std::array<T, panel_rows> least;
-  std::array<T, panel_rows> place;
-  std::array<T, panel_rows> second;
-  for (Index begin = 0; begin < chunk.count; begin += panel_rows) {
-    const Index count = std::min(panel_rows, chunk.count - begin);
-    const std::int32_t* rows = chunk.doubtful.data() + begin;
-    fill_panel(chunk, rows, count, panel_.data());
-    kernels_.nearest_two(panel_.data(), chunk.centres, least.data(), place.data(), second.data());
-    for (Index p = 0; p < count; ++p) {
-      const Index row = chunk.begin + rows[p];
-      const auto label = static_cast<std::int32_t>(place[at(p)]);
-      upper_[row] = bound(least[at(p)]) - moved_rounded_[label];
-      lower_[row] = bound(second[at(p)]) + static_cast<float>(fall_);
-      settle(chunk, rows[p], label);
-    }
-  }
-  chunk.computed += static_cast<double>(chunk.count) * static_cast<double>(clusters_);
 }
 
 template <class T>

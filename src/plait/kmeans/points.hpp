@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include "plait/mpi/context.hpp"
 #include "plait/simd/exact/column_sums.hpp"
 #include "plait/simd/exact/exact_sum.hpp"
+#include "plait/simd/nearest/nearest_kernels.hpp"
 #include "plait/simd/row_block.hpp"
 
 namespace plait::kmeans {
@@ -58,6 +60,26 @@ class Points {
   double spread_ = 0;
   double scale_ = 1;
 };
+
+/// Puts some rows, simd::nearest_points at most, into a panel of `simd::NearestKernels`.
+template <class T, class Row>
+void fill_panel(RowBlock<const T> x, std::span<const Row> rows, T* panel) {
+  constexpr Index at_once = 4;  // whose numbers are stored together
+  const auto count = static_cast<Index>(rows.size());
+  for (Index p = 0; p < count; p += at_once) {
+    std::array<const T*, at_once> from;
+    for (Index q = 0; q < at_once; ++q)
+      from[at(q)] = x.data + rows[at(std::min(p + q, count - 1))] * x.leading_dimension;
+    const auto [first, second, third, fourth] = from;
+    T* to = panel + p;
+    for (Index c = 0; c < x.columns; ++c, to += simd::nearest_points) {
+      to[0] = first[c];
+      to[1] = second[c];
+      to[2] = third[c];
+      to[3] = fourth[c];
+    }
+  }
+}
 
 /// Adds a · b to a sum, without rounding but for what is below the range of doubles.
 inline void add_product(simd::ExactSum& sum, double a, double b) {

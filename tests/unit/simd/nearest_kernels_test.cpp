@@ -102,6 +102,77 @@ TYPED_TEST(Nearest, DistancesHaveTheSameBitsInEveryKernelAndPlace) {
   }
 }
 
+// Far from 0 beside their spread; the first few are centres. A quarter lies where two centres are.
+template <class T>
+std::vector<T> points_far_off(Index count, Index dimension) {
+  std::vector<T> x;
+  for (Index i = 0; i < count * dimension; ++i) {
+    const double size = i / dimension % 4 == 3 ? 0x1p-9 : 1;
+    x.push_back(static_cast<T>(1000 + size * random_uniform(4, static_cast<std::uint64_t>(i))));
+  }
+  return x;
+}
+
+TYPED_TEST(Nearest, BoundsInSinglePrecisionEncloseSquaredDistancesOnEveryIsa) {
+  using T = TypeParam;
+  constexpr Index points = nearest_points;
+  constexpr double scale = 0.125;
+  for (const Isa isa : supported_isas()) {
+    for (const Index dimension : {1, 2, 3, 4, 5, 8, 11, 40}) {
+      for (const Index count : {1, 2, 3, 5, 9, 24}) {
+        SCOPED_TRACE(std::string(name(isa)) + ", " + std::to_string(dimension) + " coordinates, " +
+                     std::to_string(count) + " centres");
+        const auto x = points_far_off<T>(points, dimension);
+        const std::vector<T> origin(at(dimension), T(1000.25));
+        std::vector<std::int32_t> rows;
+        for (Index p = 0; p < points; ++p) rows.push_back(static_cast<std::int32_t>((7 * p + 5) % points));
+        std::vector<float> panel(at(points * dimension));
+        nearest_kernels<T>(isa).narrow({x.data(), points, dimension, dimension}, rows.data(), points, origin.data(),
+                                       T(scale), panel.data());
+        const float error = NarrowCentres::error_of<T>(dimension);
+        std::vector<float> centres, half, slack;
+        for (Index j = 0; j < count; ++j) {
+          double square = 0;
+          for (Index c = 0; c < dimension; ++c) {
+            const double of_centre = (double{x[at(j * dimension + c)]} - 1000.25) * scale;
+            centres.push_back(static_cast<float>(of_centre));
+            square += of_centre * of_centre;
+          }
+          half.push_back(static_cast<float>((0.5 - double{error}) * square));
+          slack.push_back(static_cast<float>(4 * double{error} * square));
+        }
+        std::array<float, points> upper, lower;
+        std::array<std::int32_t, points> place;
+        const std::uint32_t unsure = nearest_bounds_kernel(isa)(
+            panel.data(), {{centres.data(), count, dimension, dimension}, half.data(), slack.data(), error},
+            upper.data(), lower.data(), place.data());
+        for (Index p = 0; p < points; ++p) {
+          std::vector<double> squared;
+          for (Index j = 0; j < count; ++j) {
+            double sum = 0;
+            for (Index c = 0; c < dimension; ++c) {
+              const double t = double{x[at(rows[at(p)] * dimension + c)]} - double{x[at(j * dimension + c)]};
+              sum += t * t * scale * scale;
+            }
+            squared.push_back(sum);
+          }
+          const double room = 20 * double{error} * scale * scale * static_cast<double>(dimension);
+          const Index own = place[at(p)];
+          ASSERT_LT(own, count);
+          ASSERT_LE(squared[at(own)], double{upper[at(p)]});
+          ASSERT_NEAR(squared[at(own)], double{upper[at(p)]}, room);
+          squared.erase(squared.begin() + own);
+          if (count > 1) {
+            ASSERT_GE(*std::ranges::min_element(squared), double{lower[at(p)]});
+            ASSERT_NEAR(*std::ranges::min_element(squared), double{lower[at(p)]}, room);
+          }
+          ASSERT_EQ((unsure >> p & 1U) != 0, !(upper[at(p)] < lower[at(p)]));
+        }
+      }
+    }
+  }
+}
+
 TEST(MovedBounds, AreSureOnlyWhereRealNumbersAreOnEveryIsa) {
   for (const Isa isa : supported_isas()) {
     for (Index count = 0; count <= 70; ++count) {

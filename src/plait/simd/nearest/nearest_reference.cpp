@@ -42,6 +42,43 @@ void own_reference(RowBlock<const T> x, const Index* rows, Index count, RowBlock
   }
 }
 
+template <class T>
+void narrow_reference(RowBlock<const T> x, const std::int32_t* rows, Index count, const T* origin, T scale,
+                      float* panel) {
+  for (Index p = 0; p < count; ++p) {
+    const T* from = x.data + rows[p] * x.leading_dimension;
+    for (Index c = 0; c < x.columns; ++c) {
+      panel[c * nearest_points + p] = static_cast<float>((from[c] - origin[c]) * scale);
+    }
+  }
+}
+
+std::uint32_t nearest_bounds_reference(const float* panel, const NarrowCentres& centres, float* upper, float* lower,
+                                       std::int32_t* place) {
+  std::uint32_t unsure = 0;
+  for (Index p = 0; p < nearest_points; ++p) {
+    float square = 0;
+    for (Index c = 0; c < centres.rows.columns; ++c)
+      square += panel[c * nearest_points + p] * panel[c * nearest_points + p];
+    float least = std::numeric_limits<float>::infinity(), second = least;
+    place[p] = 0;
+    for (Index j = 0; j < centres.rows.rows; ++j) {
+      float d = centres.half[j];
+      for (Index c = 0; c < centres.rows.columns; ++c) {
+        d -= panel[c * nearest_points + p] * centres.rows.data[j * centres.rows.leading_dimension + c];
+      }
+      second = std::min(second, std::max(least, d));
+      if (!(d < least)) continue;
+      least = d;
+      place[p] = static_cast<std::int32_t>(j);
+    }
+    upper[p] = square * (1 + 2 * centres.error) + (centres.slack[place[p]] + NarrowCentres::least) + 2 * least;
+    lower[p] = square * (1 - 2 * centres.error) - NarrowCentres::least + 2 * second;
+    if (!(upper[p] < lower[p])) unsure |= std::uint32_t{1} << p;
+  }
+  return unsure;
+}
+
 Index doubtful_reference(const MovedBounds& bounds, Index count, std::int32_t* doubtful) {
   Index found = 0;
   for (Index i = 0; i < count; ++i) {
@@ -55,6 +92,7 @@ Index doubtful_reference(const MovedBounds& bounds, Index count, std::int32_t* d
 #define PLAIT_INSTANTIATE(T)                                            \
   template decltype(nearest_two_reference<T>) nearest_two_reference<T>; \
   template decltype(nearest_reference<T>) nearest_reference<T>;         \
+  template decltype(narrow_reference<T>) narrow_reference<T>;           \
   template decltype(own_reference<T>) own_reference<T>
 PLAIT_INSTANTIATE(double);
 PLAIT_INSTANTIATE(float);
