@@ -104,10 +104,7 @@ void Descent<T>::find_nearest(RowBlock<const T> points, std::span<const Index> r
   const auto count = static_cast<Index>(rows.size());
   for (Index begin = 0; begin < count; begin += at_once) {
     const Index of_panel = std::min(at_once, count - begin);
-    for (Index p = 0; p < of_panel; ++p) {
-      const T* from = points.data + rows[at(begin + p)] * points.leading_dimension;
-      for (Index c = 0; c < points.columns; ++c) panel_[at(c * at_once + p)] = from[c];
-    }
+    fill_panel(points, rows.subspan(at(begin), at(of_panel)), panel_.data());
     kernels_.nearest(panel_.data(), block(), least.data(), place.data());
     for (Index p = 0; p < of_panel; ++p) {
       nearest_[begin + p] = static_cast<std::int32_t>(place[at(p)]);

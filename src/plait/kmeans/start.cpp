@@ -4,8 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <unordered_set>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,59 +24,88 @@ namespace plait::kmeans {
 
 namespace {
 
-/// The squared distance of each of a rank's points to the nearest of the centres so far.
+/// The squared distance of each of a rank's points to the nearest of the centres so far, and their exact sum.
 template <class T>
 class Distances {
  public:
   explicit Distances(const Points<T>& points)
-      : points_(points), squared_(points.own().rows, std::numeric_limits<T>::infinity()) {}
+      : points_(points),
+        squared_(points.own().rows, std::numeric_limits<T>::infinity()),
+        panel_(at(simd::nearest_points * points.dimension())) {}
 
-  void look_at(const std::vector<T>& centre) {
-    const RowBlock<const T> centres{centre.data(), 1, points_.dimension(), points_.dimension()};
-    const auto kernels = simd::nearest_kernels<T>();
-    constexpr Index block = 256;
-    std::array<Index, block> rows;
-    std::array<T, block> d;
-    const std::array<std::int32_t, block> first{};
-    for (Index begin = 0; begin < squared_.count(); begin += block) {
-      const Index count = std::min(block, squared_.count() - begin);
-      for (Index i = 0; i < count; ++i) rows[at(i)] = begin + i;
-      kernels.own(points_.own(), rows.data(), count, centres, first.data(), d.data());
-      for (Index i = 0; i < count; ++i) squared_[begin + i] = std::min(squared_[begin + i], d[at(i)]);
-    }
+  /// Takes that one of some centres, one after the other, with which the sum over all ranks is least; the first of
+  /// several. Collective.
+  /// \returns which
+  std::size_t take_best(const std::vector<T>& centres) {
+    const auto count = static_cast<std::size_t>(points_.dimension());
+    std::vector<simd::ExactSum> sums(centres.size() / count);
+    std::array<T, simd::nearest_points> nearer;
+    for_each_panel([&](Index begin, Index rows) {
+      for (std::size_t j = 0; j < sums.size(); ++j) {
+        look_at(centres.data() + j * count, begin, rows, nearer.data());
+        simd::add_to(sums[j], std::span<const T>(nearer).first(at(rows)));
+      }
+    });
+    std::vector<simd::ExactSum> all = sums;
+    collective::merge(points_.context(), std::span(all));
+    std::vector<double> rounded;
+    for (const simd::ExactSum& sum : all) rounded.push_back(sum.rounded<double>());
+    const auto best = static_cast<std::size_t>(std::ranges::min_element(rounded) - rounded.begin());
+    for_each_panel(
+        [&](Index begin, Index rows) { look_at(centres.data() + best * count, begin, rows, squared_.data() + begin); });
+    own_ = sums[best];
+    total_ = rounded[best];
+    return best;
   }
 
-  /// The first row, of those of all ranks, up to which the exact sum of squared distances is more than `share` of that
-  /// of all; -1 where all are 0. Collective.
-  [[nodiscard]] Index row_at(double share) const {
-    simd::ExactSum own;
-    simd::add_to(own, std::span<const T>(squared_));
-    simd::ExactSum all = own;
-    collective::merge(points_.context(), std::span(&all, 1));
-    const auto total = all.rounded<double>();
-    if (total == 0) return -1;
-    const double target = std::min(share * total, std::nextafter(total, 0.0));  // less than the exact sum
-    // Whether the target is in this rank's part is as all know the parts.
-    const auto states = mpi::all_gather(points_.context().comm(), own.state());
-    simd::ExactSum up_to;
-    up_to.add(-target);
-    int rank = 0;
-    for (; rank + 1 < points_.context().size(); ++rank) {
-      simd::ExactSum next = up_to;
-      next.merge(of(states[at(rank)]));
-      if (next.rounded<double>() > 0) break;
-      up_to = next;
+  /// For each share, the first row, of those of all ranks, up to which the exact sum of squared distances is more than
+  /// that of the sum of all; none where all are 0. Collective.
+  [[nodiscard]] std::vector<Index> rows_at(const std::vector<double>& shares) {
+    if (total_ == 0) return {};
+    std::vector<simd::ExactSum> below(1);  // what the ranks below each have together
+    for (const simd::ExactSum::State& state : mpi::all_gather(points_.context().comm(), own_.state())) {
+      simd::ExactSum its;
+      its.set_state(state);
+      below.push_back(below.back());
+      below.back().merge(its);
     }
-    Index row = 0;
-    if (rank == points_.context().rank()) row = points_.first() + place_at(up_to);
-    return mpi::all_reduce(points_.context().comm(), row, mpi::Operation::maximum());
+    std::vector<Index> rows(shares.size());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const double target = std::min(shares[i] * total_, std::nextafter(total_, 0.0));  // less than the exact sum
+      const auto less_target = [&](simd::ExactSum sum) {
+        sum.add(-target);
+        return sum;
+      };
+      // In whose part the target is, is as all know the parts.
+      int rank = 0;
+      while (rank + 1 < points_.context().size() &&
+             !(less_target(below[at(Index{rank} + 1)]).template rounded<double>() > 0)) {
+        ++rank;
+      }
+      if (rank == points_.context().rank()) rows[i] = points_.first() + place_at(less_target(below[at(Index{rank})]));
+    }
+    mpi::all_reduce(points_.context().comm(), std::span<Index>(rows), mpi::Operation::maximum());
+    return rows;
   }
 
  private:
-  [[nodiscard]] static simd::ExactSum of(const simd::ExactSum::State& state) {
-    simd::ExactSum sum;
-    sum.set_state(state);
-    return sum;
+  /// Calls f(begin, count) for some points at a time, of which the numbers are in the panel.
+  template <class F>
+  void for_each_panel(const F& f) {
+    std::array<Index, simd::nearest_points> rows;
+    for (Index begin = 0; begin < squared_.count(); begin += simd::nearest_points) {
+      const Index count = std::min(simd::nearest_points, squared_.count() - begin);
+      std::iota(rows.begin(), rows.end(), begin);
+      fill_panel(points_.own(), std::span<const Index>(rows).first(at(count)), panel_.data());
+      f(begin, count);
+    }
+  }
+
+  /// What the squared distances of the points in the panel become with another centre.
+  void look_at(const T* centre, Index begin, Index count, T* nearer) const {
+    std::array<T, simd::nearest_points> d, place;
+    kernels_.nearest(panel_.data(), {centre, 1, points_.dimension(), points_.dimension()}, d.data(), place.data());
+    for (Index p = 0; p < count; ++p) nearer[p] = std::min(squared_[begin + p], d[at(p)]);
   }
 
   /// The first place up to which `sum` and all squared distances are above 0.
@@ -98,7 +128,11 @@ class Distances {
   }
 
   const Points<T>& points_;
+  simd::NearestKernels<T> kernels_ = simd::nearest_kernels<T>();
   Vector<T> squared_;
+  std::vector<T> panel_;
+  simd::ExactSum own_;  // of this rank's
+  double total_ = 0;    // of all
 };
 
 }  // namespace
@@ -121,14 +155,19 @@ std::vector<T> spread_centres(const Points<T>& points, Index clusters, std::uint
     centres.reserve(at(clusters * points.dimension()));
     return Distances<T>(points);
   });
-  auto row = static_cast<Index>(random_uniform(seed, 0) * static_cast<double>(points.count()));
+  // As many candidates each time as scikit-learn has.
+  const auto candidates = static_cast<std::size_t>(2 + std::log(static_cast<double>(clusters)));
+  std::vector<Index> rows{static_cast<Index>(random_uniform(seed, 0) * static_cast<double>(points.count()))};
+  std::uint64_t counter = 1;
   for (Index j = 0; true;) {
-    const std::vector<T> centre = points.rows({{row}});
-    centres.insert(centres.end(), centre.begin(), centre.end());
+    const std::vector<T> drawn = points.rows(rows);
+    const auto best = static_cast<std::ptrdiff_t>(distances.take_best(drawn)) * points.dimension();
+    centres.insert(centres.end(), drawn.begin() + best, drawn.begin() + best + points.dimension());
     if (++j == clusters) return centres;
-    distances.look_at(centre);
-    row = distances.row_at(random_uniform(seed, static_cast<std::uint64_t>(j)));
-    if (row < 0) {
+    std::vector<double> shares(candidates);
+    for (double& share : shares) share = random_uniform(seed, counter++);
+    rows = distances.rows_at(shares);
+    if (rows.empty()) {
       throw ArgumentError(
           fmt::format("the number of clusters is {}, expected at most {}, the number of distinct points", clusters, j));
     }

@@ -10,8 +10,9 @@
 /// Centres to begin with. Numbers are drawn by counter, so that they depend on the points and the seed alone.
 namespace plait::kmeans {
 
-/// Points that are far from each other: each is drawn with a probability that is proportional to its squared distance
-/// to the nearest one so far. `clusters` rows; the same on all ranks. Collective.
+/// Points that are far from each other: 2 + log(clusters) candidates are drawn each time, with a probability that is
+/// proportional to the squared distance to the nearest one so far, and the one taken leaves the least sum of squared
+/// distances. `clusters` rows; the same on all ranks. Collective.
 ///
 /// \throws ArgumentError  on all ranks: fewer distinct points than clusters, or less than one cluster
 ///

@@ -189,3 +189,16 @@ class KMeans(CommandTest):
         np.testing.assert_array_equal(self.load("l.npy"), its.labels_)
         np.testing.assert_allclose(self.load("C.npy"), its.cluster_centers_, rtol=1e-12, atol=1e-12)
         self.assertAlmostEqual(report["objective"] / its.inertia_, 1, places=11)
+
+    @unittest.skipIf(Referee is None, "scikit-learn is not installed")
+    def test_drawn_centres_are_as_good_as_those_of_scikit_learn(self):
+        """By the sum of squares after one iteration, over 20 seeds; with one candidate for each centre it is a third more."""
+        random = np.random.default_rng(3)
+        points = self.save("X.npy", random.uniform(0, 60, size=(40, 3))[random.integers(40, size=2000)] + random.normal(size=(2000, 3)))
+        mine, theirs = [], []
+        for seed in range(20):
+            mine.append(self.find(0, "X.npy", "-k", "40", "--seed", str(seed), "--max-iterations", "1", "-o", "l.npy")["objective"])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                theirs.append(Referee(40, n_init=1, max_iter=1, tol=0, random_state=seed, algorithm="lloyd").fit(points).inertia_)
+        self.assertLess(np.mean(mine), 1.1 * np.mean(theirs))
