@@ -96,9 +96,9 @@ Example: flow through a medium of permeability k from side 0- to side 0+
           task_.tolerance = text == "truncation" ? std::optional<double>() : parse_positive_number(text);
         },
         "NUMBER",
-        "Of ||b - A u|| / ||b||, 1e-8 by default, each row over its diagonal where k spans more than a factor of 10; "
-        "or "
-        "truncation: until less is left than a quarter of the error of the discretisation");
+        "Of ||b - A u|| / ||b||, 1e-8 by default; where k spans more than a factor of 10, each row over its diagonal, "
+        "and "
+        "of what u is off by; or truncation: until less is left than a quarter of the error of the discretisation");
     add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
               "100000 by default; then u is written as it is");
     options.reads("--start", task_.start, "Where the iteration begins; 0 by default");
@@ -176,6 +176,14 @@ Example: flow through a medium of permeability k from side 0- to side 0+
       check += fmt::format(", {} = ||(b - A u)/D||/||b/D||, D the diagonal, by which it ends", weighted);
     }
     report.line("check", check + ", computed again");
+    const std::optional<double>& left = its.estimated_error;
+    const bool is_known = left && std::isfinite(*left);
+    report.fact("estimated_error", is_known ? left : std::nullopt);
+    if (left) {
+      const std::string off = is_known ? fmt::format("{:.1e} of its largest value, by estimate", *left) : "not known";
+      report.line("left", "of the iteration, u is off by: " + off);
+      report.row("what the iteration leaves u off by", off);
+    }
     double inflow = 0;
     std::vector<std::array<double, 2>> sides;
     std::string by_side;

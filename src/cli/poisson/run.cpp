@@ -373,6 +373,7 @@ PoissonOutcome run_poisson(Work& work, const PoissonTask& task) {
     solver.copy_solution(u);
     outcome.check = solver.check();
     outcome.hidden_reductions = solver.hidden_reductions();
+    outcome.estimated_error = solver.estimated_error();
     outcome.subtracted = solver.subtracted();
     outcome.balance = solver.balance();
     outcome.discretisation = levels.error(u);

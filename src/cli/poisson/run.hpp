@@ -53,7 +53,8 @@ struct PoissonOutcome {
   poisson::Solver<double>::Check check{};
   std::string norm;  // of `errors`
   std::optional<double> hidden_reductions;
-  std::optional<double> subtracted;  // from f, the mean that has to be 0
+  std::optional<double> estimated_error;  // of u by the iteration, as a part of its largest value
+  std::optional<double> subtracted;       // from f, the mean that has to be 0
   poisson::Balance balance;
   std::optional<poisson::Discretisation> discretisation;
   double lowest = 0, highest = 0;  // of u

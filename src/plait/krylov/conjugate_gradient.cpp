@@ -68,7 +68,9 @@ ConjugateGradientBase<T>::ConjugateGradientBase(mpi::Context& context, Operator<
       course_(limits_, {.roundoff = iterate::roundoff_of<T>(), .errors = iterate::Errors::fluctuate}),
       r_(agreed_vector<T>(context, b.size())),
       dots_(context, options.sums),
-      weighted_(agreed_vector<T>(context, weights.size())) {}
+      weighted_(agreed_vector<T>(context, weights.size())) {
+  if (weighs_) estimate_.emplace(context, b.size());
+}
 
 template <class T>
 void ConjugateGradientBase<T>::add_square(std::size_t sum, std::span<const T> values) {
@@ -102,6 +104,12 @@ double ConjugateGradientBase<T>::true_error() {
 }
 
 template <class T>
+bool ConjugateGradientBase<T>::is_near(double error) const {
+  if (!estimate_) return true;
+  return estimate_->value() <= limits_.tolerance || error <= iterate::roundoff_of<T>() * limits_.tolerance;
+}
+
+template <class T>
 auto ConjugateGradientBase<T>::begin() -> Verdict {
   has_begun_ = true;
   const double error = true_error();
@@ -111,7 +119,7 @@ auto ConjugateGradientBase<T>::begin() -> Verdict {
     return Verdict::is_over;
   }
   if (!std::isfinite(error)) return fail("b, x or A·x is not finite");
-  if (error > limits_.tolerance) {
+  if (error > limits_.tolerance || !is_near(error)) {
     if (!course_.is_at_limit()) return Verdict::begins_again;
     course_.end_at_limit();
     return Verdict::is_over;
@@ -124,7 +132,8 @@ auto ConjugateGradientBase<T>::begin() -> Verdict {
 template <class T>
 auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
   double error = relative(residual_squared);
-  const bool is_checked = !(error > limits_.tolerance);
+  if (estimate_) estimate_->look(course_.state().step + 1, x_);
+  const bool is_checked = !(error > limits_.tolerance) && is_near(error);
   if (is_checked) error = true_error();
   course_.took(error);
   if (!std::isfinite(error)) return fail("the residual is not finite");
@@ -133,7 +142,7 @@ auto ConjugateGradientBase<T>::took(double residual_squared) -> Verdict {
 
 template <class T>
 auto ConjugateGradientBase<T>::judge(double error) -> Verdict {
-  if (error <= limits_.tolerance) {
+  if (error <= limits_.tolerance && is_near(error)) {
     course_.end(iterate::End::converged,
                 fmt::format("{} is {:.3g}, the tolerance {:.3g}", norm(), error, limits_.tolerance));
   } else if (course_.is_at_limit()) {
@@ -168,6 +177,7 @@ void ConjugateGradientBase<T>::save(iterate::Checkpoint& checkpoint, std::span<c
   course_.save(checkpoint);
   checkpoint.numbers["‖b‖²"] = norm_squared_;
   checkpoint.numbers["last true error"] = last_true_error_;
+  if (estimate_) estimate_->save(checkpoint);
   for (const auto& [name, values] : vectors) checkpoint.by_rank[name].assign(values.begin(), values.end());
 }
 
@@ -193,6 +203,7 @@ void ConjugateGradientBase<T>::resume(const iterate::Checkpoint& checkpoint, std
     take({"‖b‖²", &norm_squared_});
     take({"last true error", &last_true_error_});
     for (const Named<double*>& number : numbers) take(number);
+    if (estimate_) estimate_->resume(checkpoint);
   });
   has_begun_ = true;
 }

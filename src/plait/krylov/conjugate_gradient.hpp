@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "plait/iterate/course.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/krylov/dots.hpp"
+#include "plait/krylov/error_estimate.hpp"
 #include "plait/mpi/context.hpp"
 
 namespace plait::krylov {
@@ -26,12 +28,17 @@ struct Options {
 };
 
 /// What methods of conjugate gradients share: the problem, and the end. What a recurrence takes for the end is checked
-/// by b - A·x, and where that is not within the tolerance, the iteration begins again from there.
+/// by b - A·x, and where that is not within the tolerance, the iteration begins again from there. Where D is given, x
+/// has to be within it, too, by its estimate.
 template <class T>
 class ConjugateGradientBase {
  public:
   [[nodiscard]] const iterate::State& state() const noexcept { return course_.state(); }
   [[nodiscard]] const std::vector<double>& errors() const noexcept { return course_.errors(); }
+  /// Where D is given: what x is off by, as a part of its largest element.
+  [[nodiscard]] std::optional<double> estimated_error() const {
+    return estimate_ ? std::optional(estimate_->value()) : std::nullopt;
+  }
 
  protected:
   enum class Verdict : unsigned char { goes_on, begins_again, is_over };
@@ -83,7 +90,11 @@ class ConjugateGradientBase {
 
   [[nodiscard]] std::string_view norm() const noexcept;
 
+  /// Whether x is within the tolerance, or can't come nearer.
+  [[nodiscard]] bool is_near(double error) const;
+
   std::vector<T> weighted_;
+  std::optional<ErrorEstimate<T>> estimate_;
   double last_true_error_ = -1;
 };
 

@@ -142,6 +142,7 @@ Solver<T>::Solver(mpi::Context& context, const Axes& axes, const BoxPartition& p
     multigrid_.emplace(context, level, options.multigrid);
   }
   make_conjugate_gradients();
+  if (has_relaxation() && level.weighs()) estimate_.emplace(context, at(level.own().points()));
 }
 
 template <class T>
@@ -277,7 +278,7 @@ bool Solver<T>::advance() {
     if (has_cycles()) multigrid_->begin(u_, equation_.right_side(), dots_);
     const double first = error();
     if (right_side_squared_ == 0) std::ranges::fill(u_, T{});
-    if (course_.errors().empty() && first <= options_.limits.tolerance) {
+    if (course_.errors().empty() && first <= options_.limits.tolerance && !estimate_) {
       course_.end(iterate::End::converged, fmt::format("{} is {:.3g} at the start", norm(), first));
       return false;
     }
@@ -297,7 +298,35 @@ bool Solver<T>::advance() {
                             equation_.level().k_varies() ? ", as k jumps; use multigrid as a preconditioner" : ""));
     return false;
   }
-  return !course_.is_over();
+  if (!goes_on_for_u() && course_.is_over()) return false;
+  return course_.state().end == iterate::End::none;
+}
+
+template <class T>
+bool Solver<T>::goes_on_for_u() {
+  if (!estimate_) return false;
+  if (const Index step = course_.state().step; estimate_->is_due(step)) {
+    std::vector<T> u = mpi::agreed(context_, [&] { return std::vector<T>(at(equation_.level().own().points())); });
+    equation_.level().copy_out(u_, u);
+    estimate_->look(step, u);
+  }
+  const double tolerance = options_.limits.tolerance, off = estimate_->value();
+  if (course_.state().error > tolerance || off <= tolerance) return false;
+  if (estimate_->is_at_rounding()) {
+    course_.end(iterate::End::numbers,
+                fmt::format("u changes by what rounding makes alone, and is off by {:.3g} of its largest value by "
+                            "estimate; the tolerance is {:.3g}",
+                            off, tolerance));
+  }
+  return true;
+}
+
+template <class T>
+std::optional<double> Solver<T>::estimated_error() const {
+  return conjugate_gradient_ ? conjugate_gradient_->estimated_error()
+         : pipelined_        ? pipelined_->estimated_error()
+         : estimate_         ? std::optional(estimate_->value())
+                             : std::nullopt;
 }
 
 template <class T>
@@ -319,6 +348,7 @@ void Solver<T>::save(iterate::Checkpoint& checkpoint) const {
   equation_.level().copy_out(u_, u);
   checkpoint.by_rank["u"].assign(u.begin(), u.end());
   if (steps_) steps_->save(checkpoint);
+  if (estimate_) estimate_->save(checkpoint);
 }
 
 template <class T>
@@ -337,6 +367,7 @@ void Solver<T>::resume(const iterate::Checkpoint& checkpoint) {
     for (Index i = 0; i < size; ++i) u.push_back(static_cast<T>(found->second[at(i)]));
     equation_.level().copy_in(u, u_);
     if (steps_) steps_->resume(checkpoint);
+    if (estimate_) estimate_->resume(checkpoint);
   });
 }
 

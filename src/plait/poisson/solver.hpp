@@ -11,6 +11,7 @@
 #include "plait/iterate/course.hpp"
 #include "plait/iterate/solver.hpp"
 #include "plait/krylov/conjugate_gradient.hpp"
+#include "plait/krylov/error_estimate.hpp"
 #include "plait/layout/box.hpp"
 #include "plait/mpi/context.hpp"
 #include "plait/poisson/axis.hpp"
@@ -105,6 +106,9 @@ class Solver {
     double weighted_residual;  ///< the same in the norm of `errors`
     double right_side;         ///< √(mean of squares) of b, which is f with what is given on sides
   };
+  /// What u is off by, as a part of its largest value, where k spans more than a factor of 10 and the method has no
+  /// cycles of its own: it ends when this is within the tolerance, too. Infinite where nothing is known.
+  [[nodiscard]] std::optional<double> estimated_error() const;
   /// Computed again from u. Collective.
   [[nodiscard]] Check check();
   [[nodiscard]] double residual() { return check().residual; }
@@ -131,6 +135,9 @@ class Solver {
   /// u ← u + A⁻¹ r
   void correct();
   [[nodiscard]] double error();
+  [[nodiscard]] bool has_relaxation() const noexcept { return steps_ || options_.method == Method::sor; }
+  /// Whether it goes on although the residual is small enough, as u is not.
+  [[nodiscard]] bool goes_on_for_u();
   void iterate_once();
   [[nodiscard]] bool has_cycles() const noexcept {
     return multigrid_ && options_.method != Method::multigrid_conjugate_gradients;
@@ -146,6 +153,7 @@ class Solver {
   krylov::Dots dots_;
   bool has_begun_ = false;
   double right_side_squared_ = 0;
+  std::optional<krylov::ErrorEstimate<T>> estimate_;  // of relaxation
   std::optional<StepIteration<T>> steps_;
   std::optional<FourierSolver> fourier_;
   std::optional<Elimination> elimination_;

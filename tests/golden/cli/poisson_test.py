@@ -555,6 +555,63 @@ class Fftw(CommandTest):
 
 @unittest.skipIf(sparse is None, "Debian's python3-scipy is not installed")
 class Scipy(CommandTest):
+    @staticmethod
+    def conductances(k: np.ndarray) -> list[np.ndarray]:
+        """Of the faces across each axis, u being given on all sides of cells of unit spacing."""
+        found = []
+        for axis in range(k.ndim):
+            cells = np.moveaxis(k, axis, 0)
+            between = 2 / (1 / cells[1:] + 1 / cells[:-1])
+            found.append(np.moveaxis(np.concatenate([2 * cells[:1], between, 2 * cells[-1:]]), 0, axis))
+        return found
+
+    @staticmethod
+    def solved(conductances: list[np.ndarray], f: np.ndarray) -> np.ndarray:
+        axes = []
+        for axis, c in enumerate(conductances):
+            d = sparse.identity(1)
+            for other, extent in enumerate(f.shape):
+                difference = sparse.diags([1, -1], [0, -1], shape=(extent + 1, extent))
+                d = sparse.kron(d, difference if other == axis else sparse.identity(extent))
+            axes.append(d.T @ sparse.diags(c.ravel()) @ d)
+        return spsolve(sparse.csc_matrix(sum(axes)), f.ravel()).reshape(f.shape)
+
+    def test_u_is_off_by_the_tolerance_at_most_where_k_jumps_and_the_estimate_tells_by_how_much(self):
+        random = np.random.default_rng(4)
+        squares = np.add.outer(np.arange(20) // 4, np.arange(24) // 4) % 2 == 0
+        for jumps, f in itertools.product((random.random((20, 24)) < 0.5, squares), (np.ones((20, 24)), random.random((20, 24)) - 0.5)):
+            self.save("f.npy", f)
+            k = self.save("k.npy", np.where(jumps, 1, 1e6))
+            expected = self.solved(self.conductances(k), f)
+            for method in ("mg-cg", "cg", "sor", "chebyshev"):
+                with self.subTest(method):
+                    tolerance = 1e-6
+                    report = json.loads(self.succeed(0, "poisson", "f.npy", "--coefficient", "k.npy", "--method", method, "--tolerance", str(tolerance), "-o", "u.npy", "--json"))  # fmt: skip
+                    off = np.abs(self.load("u.npy") - expected).max() / np.abs(expected).max()
+                    self.assertEqual(report["status"], "converged", report["reason"])
+                    self.assertLessEqual(report["estimated_error"], tolerance)
+                    self.assertLess(off, 2 * tolerance)
+                    self.assertLess(off, 2 * report["estimated_error"] + 1e-8)
+
+    def test_k_by_face_has_the_solution_of_a_sparse_direct_solver(self):
+        random = np.random.default_rng(12)
+        for shape in (50,), (37, 30), (11, 9, 12):
+            f, h = self.save("f.npy", random.standard_normal(shape)), np.ones(len(shape), dtype=int)
+            faces, names = [], [f"k{axis}.npy" for axis in range(len(shape))]
+            for axis, name in enumerate(names):
+                h[:] = 0
+                h[axis] = 1
+                faces.append(self.save(name, np.exp(random.normal(0, 2, np.array(shape) + h))))
+            conductances = [c.copy() for c in faces]
+            for axis, c in enumerate(conductances):  # sides are half as far away
+                for side in (0, -1):
+                    np.moveaxis(c, axis, 0)[side] *= 2
+            expected = self.solved(conductances, f)
+            for ranks, method in (3, "auto"), (0, "cg"), (0, "sor"):
+                with self.subTest(shape=shape, method=method):
+                    self.succeed(ranks, "poisson", "f.npy", "--coefficient", ",".join(names), "--tolerance", "1e-10", "--method", method, "-o", "u.npy", "--quiet")
+                    np.testing.assert_allclose(self.load("u.npy"), expected, atol=1e-8 * np.abs(expected).max())
+
     def test_random_problems_have_the_solution_of_a_sparse_direct_solver(self):
         random = np.random.default_rng(11)
         for n in range(6):
@@ -564,18 +621,6 @@ class Scipy(CommandTest):
             f = self.save("f.npy", random.standard_normal(shape))
             k = self.save("k.npy", contrast ** random.random(shape))
             with self.subTest(shape=shape, contrast=contrast):
-                axes = []
-                for axis, extent in enumerate(shape):
-                    faces = np.moveaxis(k, axis, 0)
-                    between = 2 / (1 / faces[1:] + 1 / faces[:-1]) if extent > 1 else np.zeros((0, *faces.shape[1:]))
-                    c = np.concatenate([2 * faces[:1], between, 2 * faces[-1:]])
-                    difference = sparse.diags([1, -1], [0, -1], shape=(extent + 1, extent))
-                    parts = [sparse.identity(m) for m in shape]
-                    parts[axis] = difference
-                    d = parts[0]
-                    for part in parts[1:]:
-                        d = sparse.kron(d, part)
-                    axes.append(d.T @ sparse.diags(np.moveaxis(c, 0, axis).ravel()) @ d)
-                expected = spsolve(sparse.csc_matrix(sum(axes)), f.ravel()).reshape(shape)
+                expected = self.solved(self.conductances(k), f)
                 self.succeed(3 if n % 4 == 0 else 0, "poisson", "f.npy", "--coefficient", "k.npy", "--tolerance", "1e-12", "-o", "u.npy", "--quiet")
                 np.testing.assert_allclose(self.load("u.npy"), expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())

@@ -193,13 +193,14 @@ TEST(Poisson, EndsWhereUIsOffByNoMuchMoreThanTheToleranceWhereKJumps) {
     std::vector<Method> methods{Method::conjugate_gradients, Method::pipelined_conjugate_gradients,
                                 Method::multigrid_conjugate_gradients};
     if (has_lapack()) methods.push_back(Method::lu);
+    if (ranks() == 1) methods.insert(methods.end(), {Method::chebyshev, Method::sor});  // ten thousands of iterations
     for (const Method method : methods) {
       const Solved solved = solve(context, problem, BoxPartition::for_ranks(problem.box(), ranks()),
-                                  {.method = method, .limits = {.tolerance = tolerance}});
+                                  {.method = method, .limits = {.tolerance = tolerance, .most_iterations = 200'000}});
       EXPECT_EQ(solved.state.end, iterate::End::converged) << name(method) << ": " << solved.state.reason;
       double off = 0;
       for (std::size_t p = 0; p < expected.size(); ++p) off = std::max(off, std::abs(solved.u[p] - expected[p]));
-      EXPECT_LE(off, 10 * tolerance * size) << name(method) << ", flow " << has_flow;
+      EXPECT_LE(off, 5 * tolerance * size) << name(method) << ", flow " << has_flow;
     }
   }
 }

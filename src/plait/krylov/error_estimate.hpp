@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "plait/base/index.hpp"
+#include "plait/iterate/solver.hpp"
+#include "plait/mpi/context.hpp"
+
+namespace plait::krylov {
+
+/// What an iteration's x is off by, told from how it changes, as residuals hardly show errors in directions that A
+/// makes little of: over windows of iterations x changes by d, then by d', and what is left is
+///
+///     ‖x - x*‖∞ ≈ d' ρ / (1 - ρ),   ρ = d' / d
+///
+/// as if errors fell by ρ from window to window; ρ is that of these or of the windows before, the larger one. Windows
+/// become twice as long where ρ is above a half, so that what falls slowest dominates d. A run that ends by this goes
+/// on for a window at most after x is good enough. The same on any number of ranks.
+template <class T>
+class ErrorEstimate {
+ public:
+  /// \param size  of this rank's part of x
+  /// \throws OutOfMemory  on all ranks
+  ErrorEstimate(mpi::Context& context, std::size_t size);
+
+  /// Whether a window ends after so many iterations.
+  [[nodiscard]] bool is_due(Index step) const noexcept { return step >= begin_ + length_; }
+  /// Looks at x after so many iterations, where that is due. Collective.
+  void look(Index step, std::span<const T> x);
+
+  /// ‖x - x*‖∞ / ‖x‖∞ at the last look; infinite where nothing is known.
+  [[nodiscard]] double value() const noexcept { return value_; }
+  /// Whether x changed in the last window by no more than what rounding makes.
+  [[nodiscard]] bool is_at_rounding() const noexcept { return is_at_rounding_; }
+
+  void save(iterate::Checkpoint& checkpoint) const;
+  /// \throws ArgumentError  the state is of another problem
+  void resume(const iterate::Checkpoint& checkpoint);
+
+ private:
+  mpi::Context& context_;
+  std::vector<T> before_;  // x at the beginning of the window
+  Index begin_ = 0, length_ = 1;
+  double change_ = -1;  // in the window before; below 0: unknown
+  double ratio_ = 0;    // of the last changes
+  double value_ = INFINITY;
+  bool is_at_rounding_ = false;
+};
+
+}  // namespace plait::krylov
