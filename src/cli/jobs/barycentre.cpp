@@ -15,7 +15,9 @@ constexpr const char* barycentre_footer =
 Example: the mean of histograms that are the columns of B
   mpirun -n 2 plait barycentre C.npy --histograms B.npy --epsilon 0.01 -o a.npy
 Example: of histograms over the points of Y, at those of X
-  mpirun -n 2 plait barycentre --points X.npy Y.npy --histograms B.npy --epsilon 0.01 -o a.npy)";
+  mpirun -n 2 plait barycentre --points X.npy Y.npy --histograms B.npy --epsilon 0.01 -o a.npy
+Example: of images, at squared distances in pixels
+  mpirun -n 2 plait barycentre --images A.npy B.npy C.npy --epsilon 4 -o mean.npy)";
 
 class Barycentre final : public CostJob {
  public:
@@ -24,13 +26,16 @@ class Barycentre final : public CostJob {
     command.reads("IN", options_.input,
                   "C, the costs, between the points of the barycentre (rows) and those of the histograms (columns)");
     add_points(command, options_);
-    command
-        .reads("--histograms", histograms_path_,
-               "B, with as many rows as C has columns: each column is a histogram, all of one sum; or a vector, which "
-               "is one")
-        ->required();
+    add_images(
+        command, options_, -1,
+        "Instead of IN and histograms: arrays of 1 to 3 dimensions and the same extents, each divided by its sum; "
+        "costs between elements are sums over axes, so that no pair is looked at");
+    command.reads("--histograms", histograms_path_,
+                  "B, with as many rows as C has columns: each column is a histogram, all of one sum; or a vector, "
+                  "which is one");
     add_epsilon(command, options_);
-    command.writes("-o,--output", options_.of_rows, kind::npy, "The masses, M x 1, as a .npy file")->required();
+    command.writes("-o,--output", options_.of_rows, kind::npy, "The masses, M x 1 or an image, as a .npy file")
+        ->required();
     command.reads("--weights", weights_path_, "Weights of the histograms, which add up to 1; all alike by default",
                   "FILE.npy");
     add_precision(command, options_, {Precision::f64, Precision::mixed});
@@ -41,6 +46,9 @@ class Barycentre final : public CostJob {
   void check() override {
     CostJob::check();
     expect_consistent_costs(options_, "f64");
+    if (has_images() == histograms_path_.empty()) return;
+    throw UsageError(has_images() ? "--histograms is given, but they are those of --images"
+                                  : "--histograms is missing, expected a file, or --images");
   }
 
  private:
@@ -54,6 +62,10 @@ class Barycentre final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
+    if (has_images()) {
+      const Index all = file_.shape.columns;
+      return {static_cast<Index>(images_.size()) * 24 * all * Index{sizeof(double)}};
+    }
     describe_histograms();
     if (!has_points()) return phases_of(file_, options_.method == sinkhorn::Domain::logarithmic ? 0 : 8);
     const Index rows = x_.shape.rows / context().size() + 1;
@@ -80,6 +92,16 @@ class Barycentre final : public CostJob {
 
   /// On every rank.
   [[nodiscard]] std::vector<std::vector<double>> read_histograms() {
+    if (has_images()) {
+      std::vector<std::vector<double>> masses;
+      for (std::size_t k = 0; k < images_.size(); ++k) {
+        masses.push_back(read_all_rows<double>(work(), options_.images[k], images_[k]));
+        const double sum = std::accumulate(masses[k].begin(), masses[k].end(), 0.0);
+        if (!(sum > 0) || !std::isfinite(sum)) continue;  // which is told where histograms are checked
+        for (double& mass : masses[k]) mass /= sum;
+      }
+      return masses;
+    }
     const auto rows = read_all_rows<double>(work(), histograms_path_, histograms_);
     return mpi::agreed(context(), [&] {
       if (histograms_.shape.rows != file_.shape.columns) return std::vector<std::vector<double>>{rows};
@@ -90,9 +112,9 @@ class Barycentre final : public CostJob {
   }
 
   void compute() override {
-    if (has_points()) {
+    if (makes_costs()) {
       const auto points = read_points<double>();
-      find(points.clouds(), points.x.const_tiles()[0].rows());
+      find(points.clouds, points.clouds.x.rows());
     } else {
       precision_ == Precision::mixed ? find_with_costs<float>() : find_with_costs<double>();
     }
@@ -123,7 +145,8 @@ class Barycentre final : public CostJob {
     const double mass = mpi::all_reduce(context().comm(), own, mpi::Operation::sum());
     conclude({{found.outcome, {0, found.outcome.error, mass}, iterations_of(found.stages), found.stages}});
     if (!settings.page.empty()) sketch_masses(found.masses);
-    write_row_vectors(context(), options_.of_rows, {found.masses});
+    has_images() ? write_array(context(), options_.of_rows, extents_, found.masses)
+                 : write_row_vectors(context(), options_.of_rows, {found.masses});
   }
 
   void sketch_masses(std::span<const double> own) {
@@ -146,7 +169,7 @@ class Barycentre final : public CostJob {
       report.row(fmt::format("cost to histogram {}", k), fmt::format("{}", histogram_costs_[k]));
     }
     if (count > most_rows) report.row("costs to further ones", "as --json tells");
-    report.fact("histograms", histograms_path_);
+    report.fact_or_null("histograms", histograms_path_);
     report.fact_or_null("weights", weights_path_);
     report.fact("output", output_json(options_.of_rows));
     report.fact("costs", histogram_costs_);

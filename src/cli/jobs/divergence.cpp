@@ -124,7 +124,7 @@ class DivergenceJob final : public CostJob {
       if (!has_points()) return find_with_costs<T, A>();
       if constexpr (std::is_same_v<T, A>) {
         const auto points = read_points<A>();
-        const auto clouds = points.clouds();
+        const auto& clouds = points.clouds;
         find<A>(clouds.x.rows(), [&](const sinkhorn::Marginals& masses, const sinkhorn::TransportOptions& how) {
           return sinkhorn::divergence<A>(context(), clouds, masses, how);
         });

@@ -33,6 +33,8 @@ Example: the plan between given masses
   mpirun -n 2 plait transport C.npy --epsilon 0.01 --rows a.npy --columns b.npy -o P.npy
 Example: what it costs to move one cloud of points to another, and where each point goes
   mpirun -n 2 plait transport --points X.npy Y.npy --epsilon 0.01 --map moved.npy
+Example: move the pixels of one image to those of another one, at squared distances in pixels
+  mpirun -n 2 plait transport --images a.npy b.npy --epsilon 4 --map moved.npy
 Example: leave where it is what costs too much to move
   mpirun -n 2 plait transport C.npy --epsilon 0.01 --unbalanced 0.5 --rows a.npy --columns b.npy -o P.npy)";
 
@@ -48,7 +50,10 @@ class TransportJob final : public CostJob {
     add_limits(command, options_, most_with_last_epsilon);
     add_start(command, options_, "potentials");
     add_points(command, options_);
-    command.writes("--map", map_, kind::npy, "With --points: where each point of X goes on average, M x d");
+    add_images(command, options_, 2,
+               "Instead of IN and masses: arrays of 1 to 3 dimensions and the same extents, each divided by its sum "
+               "unless with --unbalanced; costs between elements are sums over axes, so that no pair is looked at");
+    command.writes("--map", map_, kind::npy, "Where each point of X, or element of A, goes on average, M x d");
     add_epsilon(command, options_);
     add_value(
         command, "--unbalanced", options_.rho, parse_rho, "RHO[,RHO]",
@@ -60,8 +65,8 @@ class TransportJob final : public CostJob {
   void check() override {
     CostJob::check();
     expect_consistent_costs(options_, "f64 or f32");
-    if (!options_.points.empty() || map_.empty()) return;
-    throw UsageError("--map is given, but --points is missing: what is mapped?");
+    if (makes_costs() || map_.empty()) return;
+    throw UsageError("--map is given, but --points or --images is missing: what is mapped?");
   }
 
  private:
@@ -111,7 +116,7 @@ class TransportJob final : public CostJob {
   struct MadeCosts {
     TransportJob& job;
     PointsRead<A> points = job.read_points<A>();
-    sinkhorn::PointClouds<A> clouds = points.clouds();
+    const sinkhorn::PointClouds<A>& clouds = points.clouds;
     std::optional<io::NpyRows<A>> file = {};
 
     [[nodiscard]] Index own_rows() const { return clouds.x.rows(); }
@@ -140,11 +145,18 @@ class TransportJob final : public CostJob {
         job.work().meter.stage("writing " + path, 0, layout::elements(shape) * Index{sizeof(A)});
         file.emplace(job.context(), path, shape);
       }
+      const bool is_drawn = !job.settings.page.empty() && !clouds.grid;
       sinkhorn::MarginalSums sums(wanted);
       std::optional<PlanSketcher> plan;
       std::optional<LinkSketcher> links;
       mpi::agreed(job.context(), [&] {
-        if (!job.settings.page.empty()) {
+        if (!file && !is_drawn) {  // no row is looked at by itself
+          std::vector<double> rows(found.f.size());
+          std::vector<double> columns(found.g.size());
+          sinkhorn::plan_sums<A>(job.context(), clouds, job.options_.epsilon, found.f, found.g, rows, columns);
+          return sums.add_sums(rows, columns);
+        }
+        if (is_drawn) {
           plan.emplace(wanted);
           links.emplace(wanted, clouds.y.columns());
         }
@@ -175,7 +187,8 @@ class TransportJob final : public CostJob {
       if (path.empty()) return;
       const auto map = mpi::agreed(
           job.context(), [&] { return sinkhorn::barycentric_projection<A>(clouds, job.options_.epsilon, found.g); });
-      io::NpyRows<A> rows(job.context(), path, job.x_.shape);
+      const Index dimensions = clouds.grid ? clouds.grid->dimensions : clouds.x.columns();
+      io::NpyRows<A> rows(job.context(), path, {job.file_.shape.rows, dimensions});
       mpi::agreed(job.context(), [&] { rows.write(first_row, map); });
       rows.commit();
     }
@@ -192,12 +205,17 @@ class TransportJob final : public CostJob {
 
   std::vector<Index> look_at_files() override {
     describe_costs();
-    files_ = MarginalFiles(context(), options_, file_.shape);
+    files_ = has_images() ? MarginalFiles(options_, images_) : MarginalFiles(context(), options_, file_.shape);
     mpi::agreed(context(), [&] {
       files_.expect_one_for_all(options_, settings.checkpoint);
       if (!map_.empty()) files_.expect_one_for("--map", "vectors");
     });
-    if (!has_points()) return phases_of(file_, kernel_bytes());
+    if (!makes_costs()) return phases_of(file_, kernel_bytes());
+    if (has_images()) {
+      constexpr Index vectors = 12;  // and five pairs for the acceleration
+      const Index all = file_.shape.columns;
+      return {(vectors + 10) * all * Index{sizeof(double)} + 4 * all / context().size() * element_bytes(precision_)};
+    }
     const Index rows = x_.shape.rows / context().size() + 1;
     const Index columns = file_.shape.columns;
     const Index vectors = 6 * files_.problems() * (rows + columns) * Index{sizeof(double)};
@@ -209,7 +227,7 @@ class TransportJob final : public CostJob {
 
   void compute() override {
     with_numbers_of(precision_, [&]<class T, class A>() {
-      if (!has_points()) return transport<A>(StoredCosts<T, A>{*this});
+      if (!makes_costs()) return transport<A>(StoredCosts<T, A>{*this});
       if constexpr (std::is_same_v<T, A>) transport<A>(MadeCosts<A>{*this});
     });
   }
@@ -314,7 +332,7 @@ class TransportJob final : public CostJob {
                                       rows, values.row_divergence, columns, values.column_divergence));
     }
     report_stages(report);
-    if (!has_points()) return;
+    if (!makes_costs()) return;
     report.fact_or_null("map", map_);
     if (!map_.empty()) report.line("map", map_);
   }

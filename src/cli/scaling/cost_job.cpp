@@ -7,12 +7,57 @@ using sinkhorn::Domain;
 std::vector<ErrorWord> CostJob::error_words() const {
   auto words = ScalingJob::error_words();
   words.push_back({"rho of the ", "--unbalanced"});
+  if (extents_.dimensions > 0 && options_.images.size() == 2) {
+    words.insert(words.begin(), {{"the marginal of row ", options_.images[0]},
+                                 {"the marginal of column ", options_.images[1]},
+                                 {"the spacing of the grid ", "--spacing"}});
+  }
   if (has_points()) words.insert(words.end(), {{" of X has ", options_.points[0]}, {" of Y has ", options_.points[1]}});
   return words;
 }
 
+void CostJob::describe_images() {
+  for (const std::string& path : options_.images) {
+    images_.push_back(io::describe_file(context(), path, io::arrays));
+  }
+  mpi::agreed(context(), [&] {
+    extents_ = images_[0].extents;
+    for (std::size_t k = 0; k < images_.size(); ++k) {
+      const std::string& path = options_.images[k];
+      expect_real(path, images_[k]);
+      if (images_[k].extents != extents_) {
+        throw ArgumentError(fmt::format("--images: {} is {}, {} is {}, expected the same extents", options_.images[0],
+                                        io::to_string(extents_), path, io::to_string(images_[k].extents)));
+      }
+      if (extents_.dimensions == 3 && images_[k].order == StorageOrder::column_major) {
+        throw ArgumentError(
+            fmt::format("--images: {} is in Fortran order, expected C order: numpy.ascontiguousarray", path));
+      }
+    }
+    const auto given = options_.spacing.size();
+    if (given > 1 && given != at(extents_.dimensions)) {
+      throw ArgumentError(fmt::format("--spacing: {} numbers are given, expected 1 or {}, as {} is {}", given,
+                                      extents_.dimensions, options_.images[0], io::to_string(extents_)));
+    }
+    const Index nodes = grid().nodes();
+    file_ = images_[0];
+    file_.shape = {nodes, nodes};
+  });
+}
+
+sinkhorn::NodeGrid CostJob::grid() const {
+  sinkhorn::NodeGrid grid{extents_.dimensions};
+  for (std::size_t a = 0; a < at(extents_.dimensions); ++a) {
+    grid.extents[a] = extents_.values[a];
+    if (!options_.spacing.empty()) grid.spacing[a] = options_.spacing[options_.spacing.size() == 1 ? 0 : a];
+  }
+  return grid;
+}
+
 void CostJob::describe_costs() {
-  if (!has_points()) return describe_input();
+  if (!makes_costs()) return describe_input();
+  precision_ = options_.precision == Precision::automatic ? Precision::f64 : options_.precision;
+  if (has_images()) return describe_images();
   x_ = io::describe_file(context(), options_.points[0], io::columns);
   y_ = io::describe_file(context(), options_.points[1], io::columns);
   file_ = x_;
@@ -23,7 +68,6 @@ void CostJob::describe_costs() {
     throw ArgumentError(fmt::format("--points: the points of {} have {} coordinates, those of {} have {}",
                                     options_.points[0], x_.shape.columns, options_.points[1], y_.shape.columns));
   });
-  precision_ = options_.precision == Precision::automatic ? Precision::f64 : options_.precision;
 }
 
 Index CostJob::kernel_bytes() const noexcept {
@@ -40,8 +84,9 @@ sinkhorn::TransportOptions CostJob::transports() {
 }
 
 Checkpoints::Identity CostJob::identity(std::vector<std::string> before, const std::vector<std::string>& after) const {
-  if (has_points()) {
+  if (makes_costs()) {
     before.insert(before.end(), options_.points.begin(), options_.points.end());
+    before.insert(before.end(), options_.images.begin(), options_.images.end());
   } else {
     before.push_back(input());
   }
@@ -52,17 +97,23 @@ Checkpoints::Identity CostJob::identity(std::vector<std::string> before, const s
            {"first epsilon", options_.first_epsilon},
            {"method", name(options_.method)},
            {"metric", name(options_.metric)},
+           {"spacing", options_.spacing},
            {"p", options_.p.value_or(2)}}};
 }
 
 std::string CostJob::costs_text() const {
-  const std::string costs = has_points() ? fmt::format("C = {} of {} and {} points", name(options_.metric),
-                                                       file_.shape.rows, file_.shape.columns)
-                                         : fmt::format("C is {}", layout::to_string(file_.shape));
+  const std::string costs =
+      has_images() ? fmt::format("C = {} of the elements of {}", name(options_.metric), io::to_string(extents_))
+      : has_points()
+          ? fmt::format("C = {} of {} and {} points", name(options_.metric), file_.shape.rows, file_.shape.columns)
+          : fmt::format("C is {}", layout::to_string(file_.shape));
   return fmt::format("{}, {}, epsilon {}", costs, name(precision_), options_.epsilon);
 }
 
 nlohmann::ordered_json CostJob::input_facts() const {
+  if (has_images()) {
+    return {{"images", options_.images}, {"metric", name(options_.metric)}, {"spacing", options_.spacing}};
+  }
   if (!has_points()) return ScalingJob::input_facts();
   nlohmann::ordered_json facts{{"points", options_.points}, {"metric", name(options_.metric)}};
   if (options_.p) facts["p"] = *options_.p;
@@ -70,6 +121,7 @@ nlohmann::ordered_json CostJob::input_facts() const {
 }
 
 std::string CostJob::read_text() const {
+  if (has_images()) return fmt::format("{}: {} of {}", input(), io::to_string(extents_), io::name(file_.dtype));
   if (!has_points()) return ScalingJob::read_text();
   return fmt::format("{}: {} of {}, {}: {} of {}", options_.points[0], layout::to_string(x_.shape), io::name(x_.dtype),
                      options_.points[1], layout::to_string(y_.shape), io::name(y_.dtype));

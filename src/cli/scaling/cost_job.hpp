@@ -4,17 +4,12 @@
 
 namespace plait::cli {
 
-/// Two clouds in memory: a rank's share of X, and all of Y.
+/// Two clouds in memory: a rank's share of X, and all of Y; or elements of images.
 template <class A>
 struct PointsRead {
-  layout::DistributedMatrix<A> x;
-  std::vector<A> y;
-  matrix_view<const A> all_y;
-  const ScalingOptions& options;
-
-  [[nodiscard]] sinkhorn::PointClouds<A> clouds() const {
-    return {x.const_tiles()[0], all_y, options.metric, options.p.value_or(2)};
-  }
+  std::optional<layout::DistributedMatrix<A>> x = {};
+  std::vector<A> y = {};
+  sinkhorn::PointClouds<A> clouds = {};
 };
 
 /// A job of transport, with the costs of a file, or with points between which they are made.
@@ -22,13 +17,16 @@ class CostJob : public ScalingJob {
  public:
   void check() override {
     for (const std::string& path : options_.points) files.also_read.push_back({path, "a file of --points"});
+    for (const std::string& path : options_.images) files.also_read.push_back({path, "a file of --images"});
   }
 
  protected:
   [[nodiscard]] bool has_points() const noexcept { return !options_.points.empty(); }
+  [[nodiscard]] bool has_images() const noexcept { return !options_.images.empty(); }
+  [[nodiscard]] bool makes_costs() const noexcept { return has_points() || has_images(); }
   [[nodiscard]] std::vector<ErrorWord> error_words() const override;
 
-  /// Looks at IN, or at both files of points, which stand for one matrix of costs. Collective.
+  /// Looks at IN, or at the files of points or images, which stand for one matrix of costs. Collective.
   void describe_costs();
   /// Where a matrix has the exponentials of costs beside it: the bytes of one.
   [[nodiscard]] Index kernel_bytes() const noexcept;
@@ -48,6 +46,11 @@ class CostJob : public ScalingJob {
 
   io::MatrixFile x_ = {};
   io::MatrixFile y_ = {};
+  std::vector<io::MatrixFile> images_ = {};
+
+ private:
+  void describe_images();
+  [[nodiscard]] sinkhorn::NodeGrid grid() const;
 };
 
 /// Of all stages.
@@ -55,13 +58,24 @@ class CostJob : public ScalingJob {
 
 template <class A>
 PointsRead<A> CostJob::read_points() {
+  PointsRead<A> read;
+  read.clouds.metric = options_.metric;
+  read.clouds.p = options_.p.value_or(2);
+  if (has_images()) {
+    const auto [first, count] = own_elements(context(), extents_);
+    read.clouds.x = {nullptr, count, 0, 1, StorageOrder::row_major};
+    read.clouds.y = {nullptr, file_.shape.columns, 0, 1, StorageOrder::row_major};
+    read.clouds.grid = grid();
+    read.clouds.first_node = first;
+    return read;
+  }
   LostEntries ignored;  // a coordinate that is next to 0 may be it
-  auto x = read_rows<A>(work(), options_.points[0], x_, ignored);
-  auto y = read_all_rows<A>(work(), options_.points[1], y_);
+  read.x = read_rows<A>(work(), options_.points[0], x_, ignored);
+  read.y = read_all_rows<A>(work(), options_.points[1], y_);
   const auto [points, coordinates] = y_.shape;
-  const matrix_view<const A> all_y(y.data(), points, coordinates, std::max(Index{1}, coordinates),
-                                   StorageOrder::row_major);
-  return {std::move(x), std::move(y), all_y, options_};
+  read.clouds.x = read.x->const_tiles()[0];
+  read.clouds.y = {read.y.data(), points, coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
+  return read;
 }
 
 }  // namespace plait::cli

@@ -181,6 +181,11 @@ void ScalingJob::conclude(std::vector<Problem> problems) {
 
 void ScalingJob::write_vectors(const std::vector<std::vector<double>>& rows,
                                const std::vector<std::vector<double>>& columns) {
+  if (extents_.dimensions > 0) {
+    const auto [first, count] = own_elements(context(), extents_);
+    write_array(context(), options_.of_rows, extents_, rows[0]);
+    return write_array(context(), options_.of_columns, extents_, std::span(columns[0]).subspan(at(first), at(count)));
+  }
   write_row_vectors(context(), options_.of_rows, rows);
   write_column_vectors(context(), options_.of_columns, columns);
 }

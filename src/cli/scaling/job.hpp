@@ -56,7 +56,9 @@ class ScalingJob : public Job {
   [[nodiscard]] mpi::Context& context() const { return work_->context; }
   /// What is scaled, in words: a file, or two of points.
   [[nodiscard]] std::string input() const {
-    return options_.points.empty() ? options_.input : options_.points[0] + " and " + options_.points[1];
+    const auto& made_of = options_.points.empty() ? options_.images : options_.points;
+    if (made_of.empty()) return options_.input;
+    return made_of.size() == 2 ? made_of[0] + " and " + made_of[1] : fmt::format("{} images", made_of.size());
   }
 
   // To prepare. Collective.
@@ -110,6 +112,7 @@ class ScalingJob : public Job {
 
   ScalingOptions options_;
   io::MatrixFile file_ = {};
+  io::Extents extents_ = {};  // of images, where vectors are arrays; else of no dimensions
   Precision precision_ = Precision::automatic;
   std::optional<Checkpoints> checkpoints_;
   std::vector<Problem> problems_;
@@ -165,7 +168,10 @@ layout::SparseRows<T> ScalingJob::read_sparse_input() {
 template <class A>
 std::vector<A> ScalingJob::read_start() {
   if (options_.start.empty()) return {};
-  const auto start = io::read_npy_vector(context(), options_.start);
+  const auto start =
+      extents_.dimensions == 0
+          ? io::read_npy_vector(context(), options_.start)
+          : read_all_rows<double>(work(), options_.start, io::describe_file(context(), options_.start, io::arrays));
   return mpi::agreed(context(), [&] {
     std::vector<A> numbers;
     for (const double value : start) {

@@ -1,6 +1,8 @@
 #include "cli/scaling/marginals.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "plait/io/npy/npy.hpp"
 
@@ -21,7 +23,7 @@ std::vector<std::vector<double>> columns_in(const double* rows, Index count, Ind
 
 MarginalFiles::Side MarginalFiles::side(mpi::Context& context, const char* option, const std::string& path,
                                         Index length) {
-  Side side{option, path, length, {}};
+  Side side{option, path, length};
   if (path.empty()) return side;
   const layout::Shape shape = io::read_npy_header(context, path, io::columns).shape;
   if (shape.rows == length && shape.columns > 1) side.all = io::describe_matrix_file(context, path);
@@ -55,6 +57,21 @@ MarginalFiles::MarginalFiles(mpi::Context& context, const ScalingOptions& option
   });
 }
 
+MarginalFiles::MarginalFiles(const ScalingOptions& options, std::span<const io::MatrixFile> images)
+    : is_balanced_(options.rho.is_balanced()),
+      rows_{"--images", options.images[0], layout::elements(images[0].shape), {}, images[0]},
+      columns_{"--images", options.images[1], layout::elements(images[1].shape), {}, images[1]} {}
+
+std::vector<double> MarginalFiles::read_vector(Work& work, const Side& side) const {
+  if (!side.image) return io::read_npy_vector(work.context, side.path);
+  auto masses = read_all_rows<double>(work, side.path, *side.image);
+  const double sum = std::accumulate(masses.begin(), masses.end(), 0.0);
+  if (is_balanced_ && sum > 0 && std::isfinite(sum)) {
+    for (double& mass : masses) mass /= sum;
+  }
+  return masses;
+}
+
 void MarginalFiles::expect_one_for(const std::string& option, const std::string& expected) const {
   if (problems_ == 1) return;
   throw ArgumentError(fmt::format("{} is given, but the marginals have {} columns, each a problem; expected {}", option,
@@ -76,7 +93,7 @@ void MarginalFiles::read(Work& work, Index own_rows) {
     const auto& tile = own.const_tiles()[0];
     of_own_rows_ = mpi::agreed(context, [&] { return columns_in(tile.data(), tile.rows(), tile.columns()); });
   } else if (!rows_.path.empty()) {
-    of_all_rows_ = io::read_npy_vector(context, rows_.path);
+    of_all_rows_ = read_vector(work, rows_);
     const auto first = of_all_rows_.begin() + mpi::sum_below(context.comm(), own_rows);
     of_own_rows_.emplace_back(first, first + own_rows);
   }
@@ -84,7 +101,7 @@ void MarginalFiles::read(Work& work, Index own_rows) {
     const auto all = read_all_rows<double>(work, columns_.path, *columns_.all);
     of_columns_ = mpi::agreed(context, [&] { return columns_in(all.data(), columns_.length, problems_); });
   } else if (!columns_.path.empty()) {
-    of_columns_.push_back(io::read_npy_vector(context, columns_.path));
+    of_columns_.push_back(read_vector(work, columns_));
   }
 }
 

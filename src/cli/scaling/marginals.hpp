@@ -18,6 +18,9 @@ class MarginalFiles {
   /// \throws ArgumentError  on every rank: a file of another length, or both have several columns, and not as many
   MarginalFiles(mpi::Context& context, const ScalingOptions& options, layout::Shape matrix);
 
+  /// The masses of two images, which were looked at.
+  MarginalFiles(const ScalingOptions& options, std::span<const io::MatrixFile> images);
+
   [[nodiscard]] Index problems() const noexcept { return problems_; }
   /// \throws ArgumentError  there are several problems, and this option, which is of one, is given
   void expect_one_for(const std::string& option, const std::string& expected) const;
@@ -39,15 +42,20 @@ class MarginalFiles {
  private:
   using Vectors = std::vector<std::vector<double>>;  // of each problem, of all, or none
   struct Side {
-    const char* option = "";            // "--rows"
-    std::string path = {};              // empty: there is none
-    Index length = 0;                   // expected
-    std::optional<io::MatrixFile> all;  // of several problems
+    const char* option = "";                   // "--rows"
+    std::string path = {};                     // empty: there is none
+    Index length = 0;                          // expected
+    std::optional<io::MatrixFile> all = {};    // of several problems
+    std::optional<io::MatrixFile> image = {};  // of one
   };
 
   [[nodiscard]] static Side side(mpi::Context& context, const char* option, const std::string& path, Index length);
   [[nodiscard]] static Index problems_of(const Side& side) { return side.all ? side.all->shape.columns : 1; }
 
+  /// Those of the only problem, on every rank; images as shares of their sums, unless these may differ. Collective.
+  [[nodiscard]] std::vector<double> read_vector(Work& work, const Side& side) const;
+
+  bool is_balanced_ = true;
   Side rows_;
   Side columns_;
   Index problems_ = 1;

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "plait/io/matrix_market/matrix_market.hpp"
+#include "plait/io/matrix_output.hpp"
 #include "plait/io/npy/npy_rows.hpp"
 #include "plait/layout/axis.hpp"
 
@@ -99,6 +100,24 @@ void write_column_vectors(mpi::Context& context, const std::string& path, const 
   });
   slab.for_each_element([&](Index k, Index j, double& number) { number = all[at(k)][at(j)]; });
   io::write_npy(context, path, slab);
+}
+
+OwnElements own_elements(const mpi::Context& context, const io::Extents& extents) {
+  const auto layout =
+      io::slab_layout(extents.as_matrix(StorageOrder::row_major), StorageOrder::row_major, context.size());
+  return {io::elements_before(layout, context.rank()),
+          layout.rows().local_extent(context.rank()) * layout.columns().extent()};
+}
+
+void write_array(mpi::Context& context, const std::string& path, const io::Extents& extents,
+                 std::span<const double> own) {
+  if (path.empty()) return;
+  auto slab = mpi::agreed(context, [&] {
+    const auto shape = extents.as_matrix(StorageOrder::row_major);
+    return io::make_slab<double>(path, io::slab_layout(shape, StorageOrder::row_major, context.size()), context.rank());
+  });
+  std::ranges::copy(own, slab.tiles()[0].data());
+  io::write_matrix_file(context, path, extents, slab);
 }
 
 const io::MatrixMarketHeader* sparse_header(const io::MatrixFile& file) {

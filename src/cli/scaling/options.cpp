@@ -101,23 +101,51 @@ void add_epsilon(Options& command, ScalingOptions& options) {
              "Iterate on factors or on their logarithms: {}. factors are faster, but need a large epsilon");
 }
 
-void add_points(Options& command, ScalingOptions& options) {
+std::vector<double> parse_spacing(const std::string& text) {
+  std::vector<double> spacing;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    spacing.push_back(parse_positive_number(std::string_view(text).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return spacing;
+}
+
+namespace {
+
+/// An option with several files, one of those of which a command wants one.
+void add_files(Options& command, const std::string& name, std::vector<std::string>& paths, const std::string& text,
+               int count, const std::string& help) {
   CLI::App& app = command;
   app.add_option_function<std::vector<std::string>>(
-         "--points",
-         [&options](const std::vector<std::string>& paths) {
+         name,
+         [&paths, name](const std::vector<std::string>& given) {
            try {
-             for (const std::string& path : paths) options.points.push_back(parse_path(path));
+             for (const std::string& path : given) paths.push_back(parse_path(path));
            } catch (const Error& error) {
-             throw UsageError(fmt::format("--points: {}", error.what()));
+             throw UsageError(fmt::format("{}: {}", name, error.what()));
            }
          },
-         fmt::format(
-             "Instead of IN: M and N points, a point a row, each in {}; the costs between them are made, never stored",
-             matrix_file))
-      ->expected(2)
-      ->option_text("X Y")
+         help)
+      ->expected(count)
+      ->option_text(text)
       ->group(group::one_of);
+}
+
+}  // namespace
+
+void add_images(Options& command, ScalingOptions& options, int count, const std::string& help) {
+  add_files(command, "--images", options.images, count > 0 ? "A B" : "A ...", count, help);
+  add_value(command, "--spacing", options.spacing, parse_spacing, "NUMBER[,NUMBER,...]",
+            "With --images: distance of elements, on all axes or on each; 1 by default");
+}
+
+void add_points(Options& command, ScalingOptions& options) {
+  CLI::App& app = command;
+  add_files(command, "--points", options.points, "X Y", 2,
+            fmt::format("Instead of IN: M and N points, a point a row, each in {}; the costs between them are made, "
+                        "never stored",
+                        matrix_file));
   app.get_option("IN")->required(false)->group(group::one_of);
   add_choice(command, "--metric", options.metric,
              named({Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}), "METRIC",
@@ -130,22 +158,38 @@ void expect_consistent_costs(const ScalingOptions& options, const char* precisio
     throw UsageError(fmt::format("--first-epsilon is {}, expected {} at least, the value of --epsilon",
                                  options.first_epsilon, options.epsilon));
   }
-  if (options.points.empty()) {
+  if (options.images.empty() && !options.spacing.empty()) {
+    throw UsageError("--spacing is given, but --images is missing: it is the distance of their elements");
+  }
+  if (!options.images.empty()) {
+    if (!options.points.empty()) throw UsageError("--images is given, and so is --points, expected one of them");
+    for (const auto& [path, option] : {std::pair{options.rows, "--rows"}, {options.columns, "--columns"}}) {
+      if (!path.empty()) throw UsageError(fmt::format("{} is given, but masses are those of --images", option));
+    }
+    if (options.metric != Metric::squared_euclidean && options.metric != Metric::cityblock) {
+      throw UsageError(
+          fmt::format("--metric is {}, expected sqeuclidean or cityblock with --images, which are sums "
+                      "over axes",
+                      name(options.metric)));
+    }
+  } else if (options.points.empty()) {
     if (options.metric == Metric::squared_euclidean && !options.p) return;
     throw UsageError(fmt::format("{} is given, but --points is missing: IN has the costs",
                                  options.metric != Metric::squared_euclidean ? "--metric" : "--p"));
   }
+  const char* const given = options.images.empty() ? "--points" : "--images";
   if (!options.input.empty()) {
-    throw UsageError(fmt::format("--points is given, and so is IN ({}), expected one of them", options.input));
+    throw UsageError(fmt::format("{} is given, and so is IN ({}), expected one of them", given, options.input));
   }
   if ((options.metric == Metric::minkowski) != options.p.has_value()) {
     throw UsageError("--metric minkowski and --p need each other");
   }
   if (options.method == Domain::factors) {
-    throw UsageError("--method is factors, which are stored, expected logarithms or auto with --points");
+    throw UsageError(fmt::format("--method is factors, which are stored, expected logarithms or auto with {}", given));
   }
   if (options.precision == Precision::mixed) {
-    throw UsageError(fmt::format("--precision is mixed, expected {} with --points, which are few numbers", precisions));
+    throw UsageError(
+        fmt::format("--precision is mixed, expected {} with {}, which are few numbers", precisions, given));
   }
 }
 

@@ -30,7 +30,7 @@ enum class Precision : unsigned char { automatic, f64, f32, mixed, bf16 };
 [[nodiscard]] Index element_bytes(Precision precision);
 
 struct ScalingOptions {
-  std::string input;       // empty: points
+  std::string input;       // empty: points or images
   std::string output;      // of the plan
   std::string of_rows;     // of the factors, potentials, masses or gradients of the rows
   std::string of_columns;  // of the columns
@@ -47,6 +47,8 @@ struct ScalingOptions {
   double first_epsilon = 0;  // 0: chosen
   sinkhorn::Domain method = sinkhorn::Domain::automatic;
   std::vector<std::string> points;  // X and Y; empty: costs
+  std::vector<std::string> images;  // instead: arrays of masses, at whose elements points are
+  std::vector<double> spacing;      // of these; empty: 1
   sinkhorn::Metric metric = sinkhorn::Metric::squared_euclidean;
   std::optional<double> p;  // of minkowski
   sinkhorn::Rho rho;
@@ -81,6 +83,12 @@ void add_epsilon(Options& command, ScalingOptions& options);
 
 /// --points, --metric and --p, of a command that has IN: one of both is then required.
 void add_points(Options& command, ScalingOptions& options);
+
+/// --images, so many or any number of them, and --spacing.
+void add_images(Options& command, ScalingOptions& options, int count, const std::string& help);
+
+/// "NUMBER[,NUMBER,...]", all positive.
+[[nodiscard]] std::vector<double> parse_spacing(const std::string& text);
 
 /// \param precisions  that there are with points
 /// \throws UsageError  IN and points, an option of the one with the other, a first epsilon below the last one

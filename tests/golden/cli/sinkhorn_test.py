@@ -307,6 +307,75 @@ class Sinkhorn(CommandTest):
         self.assertIn("cost      ", self.succeed(0, *given))
         self.assertIn("expected different files", self.run_plait(0, *given, "-o", "P.npy", "--row-potentials", "P.npy").stderr)
 
+    def test_images_are_transported_by_their_axes(self):
+        random = np.random.default_rng(8)
+        for ranks, shape, options, spacing in [
+            (0, (7, 5), (), (1, 1)),
+            (3, (7, 5), ("--metric", "cityblock"), (1, 1)),
+            (2, (3, 4, 2), ("--spacing", "0.5,1,2"), (0.5, 1, 2)),
+            (5, (2, 11), ("--spacing", "0.5", "--precision", "f32"), (0.5, 0.5)),
+            (0, (13,), (), (1,)),
+        ]:
+            with self.subTest(shape):
+                a = self.save("A.npy", random.integers(0, 256, shape).astype("u1"))
+                b = self.save("B.npy", np.asfortranarray(random.random(shape)) if len(shape) < 3 else random.random(shape))
+                places = np.stack([axis.ravel() * step for axis, step in zip(np.indices(shape), spacing, strict=True)], axis=1)
+                ways = np.abs(places[:, None] - places)
+                cost = ways.sum(2) if "cityblock" in options else (ways**2).sum(2)
+                r, c = a.ravel() / a.sum(), b.ravel() / b.sum()
+                single = "f32" in options
+                given = ("transport", "--images", "A.npy", "B.npy", "--epsilon", "1", "--tolerance", "1e-5" if single else "1e-11", *options)
+                wanted = ("-o", "P.npy", "--map", "M.npy", "--row-potentials", "f.npy", "--column-potentials", "g.npy")
+                report = self.report(ranks, *given, *wanted)
+                expected = scaled(np.exp(-cost), r, c)
+                near = {"rtol": 1e-3, "atol": 1e-6} if single else {"rtol": 1e-5, "atol": 1e-13}
+                np.testing.assert_allclose(self.load("P.npy"), expected, **near)
+                np.testing.assert_allclose(self.load("M.npy")[r > 0], (expected @ places)[r > 0] / r[r > 0, None], **near)
+                self.assertAlmostEqual(report["cost"], (cost * expected).sum(), 4 if single else 6)
+                self.assertEqual((self.load("f.npy").shape, self.load("g.npy").shape), (shape, shape))
+                again = self.report(ranks, *given, "--start", "g.npy")
+                self.assertLess(again["check"]["columns"], 1e-4 if single else 1e-10)
+
+    def test_images_have_a_barycentre_that_is_one(self):
+        random = np.random.default_rng(9)
+        images = [self.save(f"{k}.npy", random.random((6, 4)) + 0.1) for k in range(3)]
+        places = np.argwhere(np.ones((6, 4)))
+        self.save("C.npy", ((places[:, None] - places) ** 2).sum(2).astype("f8"))
+        self.save("H.npy", np.stack([image.ravel() / image.sum() for image in images], axis=1))
+        rest = ("--epsilon", "2", "--tolerance", "1e-11")
+        self.succeed(0, "barycentre", "C.npy", "--histograms", "H.npy", "-o", "m.npy", *rest)
+        for ranks in (0, 4):
+            self.succeed(ranks, "barycentre", "--images", "0.npy", "1.npy", "2.npy", "-o", "n.npy", *rest)
+            np.testing.assert_allclose(self.load("n.npy"), self.load("m.npy").reshape(6, 4), rtol=1e-8)
+
+    def test_wrong_images_are_refused(self):
+        self.save("A.npy", np.ones((4, 3)))
+        self.save("B.npy", np.ones((3, 4)))
+        self.save("D.npy", -np.ones((4, 3)))
+        self.save("F.npy", np.asfortranarray(np.ones((4, 3, 2))))
+        images, rest = ("--images", "A.npy", "A.npy"), ("--epsilon", "1", "--map", "M.npy")
+        cases = [
+            (2, ("K.npy", *images, *rest), "--images is given, and so is IN (K.npy)"),
+            (2, (*images, *rest, "--points", "A.npy", "A.npy"), "expected one of them"),
+            (2, (*images, *rest, "--rows", "r.npy"), "--rows is given, but masses are those of --images"),
+            (2, (*images, *rest, "--metric", "euclidean"), "--metric is euclidean, expected sqeuclidean or cityblock"),
+            (2, (*images, *rest, "--method", "factors"), "expected logarithms or auto with --images"),
+            (2, ("K.npy", *rest[:2], "--spacing", "2"), "--spacing is given, but --images is missing"),
+            (2, (*images, *rest, "--spacing", "0"), "--spacing"),
+            (2, (*images, "--epsilon", "1", "--map", "A.npy"), "A.npy: is a file of --images and the file of --map"),
+            (1, (*images, *rest, "--spacing", "1,2,3"), "--spacing: 3 numbers are given, expected 1 or 2, as A.npy is 4 x 3"),
+            (1, ("--images", "A.npy", "B.npy", *rest), "A.npy is 4 x 3, B.npy is 3 x 4, expected the same extents"),
+            (1, ("--images", "F.npy", "F.npy", *rest), "F.npy is in Fortran order, expected C order"),
+            (1, ("--images", "A.npy", "D.npy", *rest), "D.npy"),
+        ]
+        before = self.files()
+        for status, words, message in cases:
+            with self.subTest(words):
+                result = self.run_plait(0, "transport", *words)
+                self.assertEqual(result.status, status, result.stderr)
+                self.assertIn(message, result.stderr)
+                self.assertEqual(self.files(), before)
+
     def test_wrong_points_are_refused(self):
         self.save("X.npy", np.ones((4, 3)))
         self.save("flat.npy", np.ones((4, 2)))
@@ -314,8 +383,8 @@ class Sinkhorn(CommandTest):
         points, rest = ("--points", "X.npy", "X.npy"), ("--epsilon", "1", "--map", "M.npy")
         cases = [
             (2, ("K.npy", *points, *rest), "--points is given, and so is IN (K.npy)"),
-            (2, (*rest,), "none of IN, --points X Y is given"),
-            (2, ("K.npy", *rest), "--map is given, but --points is missing"),
+            (2, (*rest,), "none of IN, --points X Y, --images A B is given"),
+            (2, ("K.npy", *rest), "--map is given, but --points or --images is missing"),
             (2, ("K.npy", "--epsilon", "1", "-o", "P.npy", "--metric", "cityblock"), "--metric is given, but --points is missing"),
             (2, ("K.npy", "--epsilon", "1", "-o", "P.npy", "--p", "3"), "--p is given, but --points is missing"),
             (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is unknown; expected sqeuclidean, euclidean, cityblock or minkowski"),

@@ -37,7 +37,7 @@ simd::RowBlock<A> row_of(const simd::RowBlock<A>& block, Index i) {
 
 template <class A>
 void CostOperand<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common) {
-  factor_ = static_cast<A>(-1 / epsilon);
+  set_factor(epsilon);
   in_common_ = in_common;
   rows_at_a_time_ = rows_in_cache(columns_, static_cast<Index>(in_common) * Index{sizeof(A)});
   slabs_.emplace(rows_, columns_, rows_ * columns_, static_cast<Index>(problems), threads_);

@@ -108,7 +108,7 @@ class CostOperand {
 
  protected:
   [[nodiscard]] int threads() const noexcept { return threads_; }
-  [[nodiscard]] A factor() const noexcept { return factor_; }  // -1 / epsilon
+  void set_factor(double epsilon) noexcept { factor_ = static_cast<A>(-1 / epsilon); }
   /// e(i, j) = exp(f[i] + g[j] + factor C(first + i, j)) and the sums of its rows, as `simd::ExponentialKernels` has
   /// it.
   virtual void exponentials(Index first, A factor, const A* f, const A* g, simd::RowBlock<A> e, A* sums) const = 0;

@@ -59,8 +59,8 @@ typename GridCosts<A>::Table GridCosts<A>::table(int axis, const Weight& weight)
 }
 
 template <class A>
-void GridCosts<A>::set_epsilon(double epsilon, std::size_t problems, std::size_t in_common) {
-  CostOperand<A>::set_epsilon(epsilon, problems, in_common);
+void GridCosts<A>::set_epsilon(double epsilon, std::size_t /*problems*/, std::size_t /*in_common*/) {
+  this->set_factor(epsilon);
   epsilon_ = epsilon;
   for (int axis = 0; axis < 3; ++axis) tables_[static_cast<std::size_t>(axis)] = table(axis);
   one_.resize(static_cast<std::size_t>(planes_.count * grid_.plane()));

@@ -49,6 +49,11 @@ void MarginalSums::add_entries(Index i, std::span<const std::uint32_t> columns, 
   end_row(i, sum);
 }
 
+void MarginalSums::add_sums(std::span<const double> rows, std::span<const double> columns) {
+  for (std::size_t i = 0; i < rows.size(); ++i) end_row(static_cast<Index>(i), rows[i]);
+  for (std::size_t j = 0; j < columns.size(); ++j) columns_[j] += columns[j];
+}
+
 void MarginalSums::end_row(Index i, double sum) {
   off_ += std::abs(sum - marginals_.rows[static_cast<std::size_t>(i)]);
   mass_ += sum;

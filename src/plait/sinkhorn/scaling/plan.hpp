@@ -36,6 +36,8 @@ class MarginalSums {
   /// The same of a row that is 0 but for some columns.
   template <class T>
   void add_entries(Index i, std::span<const std::uint32_t> columns, std::span<const T> entries);
+  /// All of this rank's rows at once, by their sums and by those of the columns.
+  void add_sums(std::span<const double> rows, std::span<const double> columns);
   /// Collective over `context`.
   [[nodiscard]] MarginalErrors errors(mpi::Context& context);
 
