@@ -278,7 +278,7 @@ class Sinkhorn final : public ScalingJob {
     return how_.method == ScalingMethod::scaling ? 1 : 0;
   }
 
-  sinkhorn::Grid chosen_grid(Index number_bytes) {
+  layout::ProcessGrid chosen_grid(Index number_bytes) {
     const auto& given = how_.grid.grid;
     mpi::agreed(context(), [&] {
       if (!given || given->rows * given->columns == context().size()) return;
@@ -298,7 +298,7 @@ class Sinkhorn final : public ScalingJob {
     if constexpr (std::is_same_v<T, simd::BFloat16>) {
       throw ArgumentError("blocks of a grid are of f64 or f32");  // refused before
     } else {
-      const sinkhorn::Grid grid = chosen_grid(Index{sizeof(A)});
+      const layout::ProcessGrid grid = chosen_grid(Index{sizeof(A)});
       grid_ = grid;
       const layout::Shape shape = file_.shape;
       auto blocks = mpi::agreed(context(), [&] {
@@ -336,7 +336,7 @@ class Sinkhorn final : public ScalingJob {
   [[nodiscard]] std::string grid_text() const { return fmt::format("{} x {}", grid_->rows, grid_->columns); }
 
   [[nodiscard]] int threads() const override {
-    return how_.method == ScalingMethod::scaling && !how_.grid.is_given() ? ScalingJob::threads() : 1;
+    return how_.method == ScalingMethod::scaling ? ScalingJob::threads() : 1;
   }
 
   [[nodiscard]] std::string headline() const override {
@@ -370,7 +370,7 @@ class Sinkhorn final : public ScalingJob {
   HowToScale how_;
   MarginalFiles files_;
   bool is_sparse_ = false;
-  std::optional<sinkhorn::Grid> grid_;
+  std::optional<layout::ProcessGrid> grid_;
 };
 
 }  // namespace

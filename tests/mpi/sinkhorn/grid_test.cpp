@@ -23,7 +23,7 @@ namespace {
 
 using layout::GridOrder;
 using sinkhorn::Acceleration;
-using sinkhorn::Grid;
+using Grid = layout::ProcessGrid;
 using sinkhorn::Limits;
 using sinkhorn::Scaling;
 using sinkhorn::Status;
@@ -33,7 +33,7 @@ using ::testing::ThrowsMessage;
 std::vector<Grid> grids(GridOrder order = GridOrder::row) {
   std::vector<Grid> all;
   for (int columns = 1; columns <= ranks(); ++columns) {
-    if (ranks() % columns == 0) all.push_back({ranks() / columns, columns, order});
+    if (ranks() % columns == 0) all.push_back({.rows = ranks() / columns, .columns = columns, .order = order});
   }
   return all;
 }

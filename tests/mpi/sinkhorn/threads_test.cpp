@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plait/sinkhorn/grid/grid_scale.hpp"
 #include "plait/sinkhorn/scaling/scale.hpp"
 #include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/transport/barycentre.hpp"
@@ -83,6 +84,33 @@ TEST_F(SlabsOfRows, GiveTheSameBitsWithAnyNumberOfThreadsByFactors) {
       own.elements[static_cast<std::size_t>(i * (own.columns + 2) + (j + 64 * (i / 8)) % 251)] = 0;
   }
   expect_one_result([&] { return scaled(own.const_view()); });
+}
+
+TEST_F(SlabsOfRows, GiveTheSameBitsWithAnyNumberOfThreadsOnAGrid) {
+  const layout::ProcessGrid grid{1, ranks()};
+  const auto place = sinkhorn::block_place(grid, {whole.rows, whole.columns}, rank());
+  const matrix_view<const double> block(whole.entries.data() + place.first_column, place.rows, place.columns,
+                                        whole.columns, StorageOrder::row_major);
+  expect_one_result([&] {
+    const auto found = sinkhorn::scale_on_grid<double, double>(context, grid, {whole.rows, whole.columns}, block,
+                                                               {whole.r, whole.c}, limits);
+    return std::pair{found.u, found.v};
+  });
+}
+
+TEST_F(SlabsOfRows, GiveTheSameBitsWithAnyNumberOfThreadsAlongAxes) {
+  const sinkhorn::NodeGrid nodes{2, {25, 28, 1}, {0.04, 0.04, 1}};
+  const sinkhorn::PointClouds<double> clouds{{nullptr, own.rows, 0, 1, StorageOrder::row_major},
+                                             {nullptr, 700, 0, 1, StorageOrder::row_major},
+                                             sinkhorn::Metric::squared_euclidean,
+                                             2,
+                                             nodes,
+                                             own.first};
+  for (const double epsilon : {0.1, 1e-4}) {
+    const TransportOptions options{.epsilon = epsilon, .first_epsilon = epsilon, .limits = limits};
+    expect_one_result(
+        [&] { return numbers_of(sinkhorn::transport<double>(context, clouds, {own.r, whole.r}, options)); });
+  }
 }
 
 TEST_F(SlabsOfRows, GiveTheSameBitsWithAnyNumberOfThreadsByLogarithms) {

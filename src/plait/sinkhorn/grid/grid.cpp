@@ -31,7 +31,7 @@ Index begin_of(const layout::Axis& axis, Index part) {
 }  // namespace
 
 void expect_grid_of(const Grid& grid, int ranks) {
-  if (grid.rows >= 1 && grid.columns >= 1 && Index{grid.rows} * grid.columns == ranks) return;
+  if (grid.rows >= 1 && grid.columns >= 1 && grid.layers == 1 && grid.ranks() == ranks) return;
   throw ArgumentError(
       fmt::format("a grid of {} x {} ranks, expected rows x columns = {}", grid.rows, grid.columns, ranks));
 }
@@ -54,13 +54,13 @@ double seconds_on(const Grid& grid, const model::Machine& machine, const model::
          allreduce_seconds(machine, grid.rows, of_column, of_row, columns * number_bytes);
 }
 
-Grid choose_grid(const model::Machine& machine, const model::Placement& placement, layout::Shape shape,
-                 Index element_bytes, Index number_bytes) {
-  Grid best{placement.ranks, 1};
+layout::ProcessGrid choose_grid(const model::Machine& machine, const model::Placement& placement, layout::Shape shape,
+                                Index element_bytes, Index number_bytes) {
+  layout::ProcessGrid best{placement.ranks, 1};
   double least = seconds_on(best, machine, placement, shape, element_bytes, number_bytes);
   for (int columns = 2; columns <= placement.ranks; ++columns) {
     if (placement.ranks % columns != 0) continue;
-    const Grid grid{placement.ranks / columns, columns};
+    const layout::ProcessGrid grid{placement.ranks / columns, columns};
     const double seconds = seconds_on(grid, machine, placement, shape, element_bytes, number_bytes);
     if (seconds >= 0.99 * least) continue;
     best = grid;

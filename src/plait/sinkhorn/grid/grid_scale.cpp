@@ -23,6 +23,7 @@
 #include "plait/sinkhorn/marginals/feasibility.hpp"
 #include "plait/sinkhorn/marginals/matrix_check.hpp"
 #include "plait/sinkhorn/scaling/scaling_method.hpp"
+#include "plait/sinkhorn/sweep/slabs.hpp"
 #include "plait/sinkhorn/sweep/sweep.hpp"
 
 namespace plait::sinkhorn {
@@ -126,15 +127,8 @@ void check_block(mpi::Context& context, GridContexts& parts, const BlockPlace& p
   });
 }
 
-/// Rows go through one kernel only, whose reads the processor foresees.
-template <class T, class F>
-void for_each_few_rows(matrix_view<const T> block, F&& f) {
-  for (Index first = 0; first < block.rows(); first += simd::most_rows_at_a_time) {
-    f(first, block_of(block, first, std::min(simd::most_rows_at_a_time, block.rows() - first)));
-  }
-}
-
-/// An iteration on a block of a grid.
+/// An iteration on a block of a grid, which is swept twice, by several threads. Rows go through one kernel at a time,
+/// whose reads the processor foresees.
 template <class T, class A>
 class GridScaling final : public Method {
  public:
@@ -159,15 +153,19 @@ class GridScaling final : public Method {
       next_ = factors_->v;
       row_sums_.resize(factors_->u.size());
       column_sums_.resize(columns + 1);
+      slabs_.emplace(place.rows, place.columns, place.rows * place.columns, 1, context.topology().threads());
       errors_.resize(static_cast<std::size_t>(exact_.size() + 1));
     });
   }
 
   void rows(std::span<const std::size_t> /*problems*/, std::span<Found> found) override {
     factors_->starved_rows = factors_->starved_columns = 0;
-    for_each_few_rows(block_, [&](Index first, const auto& rows) {
-      kernels_.row_sums(rows, factors_->v.data(), row_sums_.data() + first, {});
-    });
+    constexpr Index step = simd::most_rows_at_a_time;
+#pragma omp parallel for schedule(static) num_threads(slabs_->threads()) if (slabs_->threads() > 1)
+    for (Index first = 0; first < block_.rows(); first += step) {
+      kernels_.row_sums(block_of(block_, first, std::min(step, block_.rows() - first)), factors_->v.data(),
+                        row_sums_.data() + first, {});
+    }
     over_row_(row_sums_);
     found.front() = scale_rows() ? error_of(next_columns()) : Found{std::numeric_limits<double>::quiet_NaN(), true};
   }
@@ -196,9 +194,16 @@ class GridScaling final : public Method {
     std::vector<A>& u = factors_->u;
     for (std::size_t i = 0; i < u.size(); ++i) u[i] = factors_->of_row(static_cast<Index>(i), row_sums_[i]);
     std::ranges::fill(column_sums_, A{0});
-    for_each_few_rows(block_, [&](Index first, const auto& rows) {
-      kernels_.column_sums(rows, u.data() + first, column_sums_.data(), {});
-    });
+    const auto work = [&](const Slab<A>& slab) {
+      constexpr Index step = simd::most_rows_at_a_time;
+      for (Index first = slab.first; first < slab.first + slab.count; first += step) {
+        kernels_.column_sums(block_of(block_, first, std::min(step, slab.first + slab.count - first)), u.data() + first,
+                             slab.memory.data(), {});
+      }
+    };
+    RowsSwept none;
+    const auto sums = std::span(column_sums_).first(next_.size());
+    slabs_->sweep(1, work, [&](std::size_t) { return SumsOfSlabs<A>{sums, none}; });
     column_sums_.back() = factors_->starved_rows > 0 ? A{1} : A{0};
     over_column_(column_sums_);
     return column_sums_.back() == 0;
@@ -238,7 +243,8 @@ class GridScaling final : public Method {
   SumOverRanks<A> over_column_;
   SumOverRanks<A> errors_over_row_;
   std::optional<Factors<A>> factors_;  // of the block's rows and columns
-  std::vector<A> next_;                // those of the columns
+  std::optional<Slabs<A>> slabs_;
+  std::vector<A> next_;  // those of the columns
   std::vector<A> row_sums_;
   std::vector<A> column_sums_;  // then whether any row is starved
   std::vector<A> errors_;       // digits of what columns are off by, then whether any of them is starved
@@ -293,9 +299,9 @@ Scaling<A> scale_on_grid(mpi::Context& context, const Grid& grid, layout::Shape 
   return std::move(scaling).scaling(std::move(outcomes.front()));
 }
 
-#define PLAIT_INSTANTIATE(T, A)                                                                                        \
-  template Scaling<A> scale_on_grid(mpi::Context&, const Grid&, layout::Shape, matrix_view<const T>, const Marginals&, \
-                                    const Limits&, std::span<const A>)
+#define PLAIT_INSTANTIATE(T, A)                                                                                     \
+  template Scaling<A> scale_on_grid(mpi::Context&, const layout::ProcessGrid&, layout::Shape, matrix_view<const T>, \
+                                    const Marginals&, const Limits&, std::span<const A>)
 PLAIT_INSTANTIATE(double, double);
 PLAIT_INSTANTIATE(float, float);
 PLAIT_INSTANTIATE(float, double);
