@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <complex>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -54,6 +56,25 @@ template <class T>
   const double number = parse_number(text);
   if (number > 0) return number;
   throw ArgumentError(fmt::format("{} is not positive; expected a number > 0", text));
+}
+
+/// What stands between commas, each parsed by itself.
+/// \throws ArgumentError  as `parse`
+template <class Parse>
+[[nodiscard]] auto parse_list(const std::string& text, const Parse& parse) {
+  std::vector<decltype(parse(text))> list;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    list.push_back(parse(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return list;
+}
+
+/// "NUMBER[,NUMBER,...]", distances along axes.
+/// \throws ArgumentError  as parse_positive_number
+[[nodiscard]] inline std::vector<double> parse_spacing(const std::string& text) {
+  return parse_list(text, parse_positive_number);
 }
 
 /// \throws ArgumentError  no number, or one below 0

@@ -21,18 +21,6 @@ namespace {
 using nlohmann::ordered_json;
 using poisson::Method;
 
-// What stands between commas.
-template <class Parse>
-auto parse_list(const std::string& text, const Parse& parse) {
-  std::vector<decltype(parse(text))> list;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    list.push_back(parse(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return list;
-}
-
 class Poisson : public Job {
  public:
   void options(Options& options) override {
@@ -66,10 +54,8 @@ Example: flow through a medium of permeability k from side 0- to side 0+
     options.reads("--mask", task_.mask, "Other than 0 at the points that are outside the domain; none by default");
     add_choice(options, "--outside", task_.outside, {{"flux", poisson::Side::flux}, {"value", poisson::Side::value}},
                "flux|value", "What holds next to these: {}");
-    add_value(
-        options, "--spacing", task_.spacing,
-        [](const std::string& text) { return parse_list(text, parse_positive_number); }, "NUMBER[,NUMBER,...]",
-        "Distance of points, on all axes or on each; 1 by default");
+    add_value(options, "--spacing", task_.spacing, parse_spacing, "NUMBER[,NUMBER,...]",
+              "Distance of points, on all axes or on each; 1 by default");
     add_value(
         options, "--boundary", task_.sides, [](const std::string& text) { return Sides(text); }, "SIDES",
         "What is given on the sides; value:0 by default");

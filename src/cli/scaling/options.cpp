@@ -101,16 +101,6 @@ void add_epsilon(Options& command, ScalingOptions& options) {
              "Iterate on factors or on their logarithms: {}. factors are faster, but need a large epsilon");
 }
 
-std::vector<double> parse_spacing(const std::string& text) {
-  std::vector<double> spacing;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    spacing.push_back(parse_positive_number(std::string_view(text).substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return spacing;
-}
-
 namespace {
 
 /// An option with several files, one of those of which a command wants one.
@@ -147,9 +137,10 @@ void add_points(Options& command, ScalingOptions& options) {
                         "never stored",
                         matrix_file));
   app.get_option("IN")->required(false)->group(group::one_of);
-  add_choice(command, "--metric", options.metric,
-             named({Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski}), "METRIC",
-             "Cost of a way between two points: {}");
+  add_choice(
+      command, "--metric", options.metric,
+      named({Metric::squared_euclidean, Metric::euclidean, Metric::cityblock, Metric::minkowski, Metric::cosine}),
+      "METRIC", "Cost of a way between two points: {}");
   add_value(command, "--p", options.p, parse_power, "NUMBER", "Power of minkowski: (sum |x - y|^p)^(1/p)");
 }
 

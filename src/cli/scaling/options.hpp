@@ -87,9 +87,6 @@ void add_points(Options& command, ScalingOptions& options);
 /// --images, so many or any number of them, and --spacing.
 void add_images(Options& command, ScalingOptions& options, int count, const std::string& help);
 
-/// "NUMBER[,NUMBER,...]", all positive.
-[[nodiscard]] std::vector<double> parse_spacing(const std::string& text);
-
 /// \param precisions  that there are with points
 /// \throws UsageError  IN and points, an option of the one with the other, a first epsilon below the last one
 void expect_consistent_costs(const ScalingOptions& options, const char* precisions);

@@ -273,8 +273,9 @@ class Sinkhorn(CommandTest):
         wanted = ("-o", "P.npy", "--map", "M.npy", "--column-potentials", "g.npy")
         differences = np.abs(x[:, None, :] - y[None].astype("f8"))
         metrics = {"sqeuclidean": (differences**2).sum(2), "euclidean": np.sqrt((differences**2).sum(2)),
-                   "cityblock": differences.sum(2), "minkowski": (differences**3).sum(2) ** (1 / 3)}  # fmt: skip
-        for ranks, (metric, cost) in zip([3, 0, 2, 0], metrics.items(), strict=True):
+                   "cityblock": differences.sum(2), "minkowski": (differences**3).sum(2) ** (1 / 3),
+                   "cosine": 1 - (x @ y.T) / np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y.astype("f8"), axis=1))}  # fmt: skip
+        for ranks, (metric, cost) in zip([3, 0, 2, 0, 2], metrics.items(), strict=True):
             with self.subTest(metric):
                 power = ("--p", "3") if metric == "minkowski" else ()
                 report = self.report(ranks, "transport", *given, *wanted, "--metric", metric, *power)
@@ -387,7 +388,7 @@ class Sinkhorn(CommandTest):
             (2, ("K.npy", *rest), "--map is given, but --points or --images is missing"),
             (2, ("K.npy", "--epsilon", "1", "-o", "P.npy", "--metric", "cityblock"), "--metric is given, but --points is missing"),
             (2, ("K.npy", "--epsilon", "1", "-o", "P.npy", "--p", "3"), "--p is given, but --points is missing"),
-            (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is unknown; expected sqeuclidean, euclidean, cityblock or minkowski"),
+            (2, (*points, *rest, "--metric", "hamming"), "--metric: 'hamming' is unknown; expected sqeuclidean, euclidean, cityblock, minkowski or cosine"),
             (2, (*points, *rest, "--metric", "minkowski"), "--metric minkowski and --p need each other"),
             (2, (*points, *rest, "--method", "factors"), "--method is factors, which are stored"),
             (2, (*points, "--epsilon", "1", "--map", "X.npy"), "X.npy: is a file of --points and the file of --map"),

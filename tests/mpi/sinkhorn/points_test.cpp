@@ -42,6 +42,17 @@ struct Clouds {
   [[nodiscard]] long double cost(Index i, Index j) const {
     const long double power = metric == Metric::cityblock ? 1 : metric == Metric::minkowski ? p : 2;
     long double sum = 0;
+    if (metric == Metric::cosine) {
+      long double of_x = 0, of_y = 0;
+      for (Index k = 0; k < coordinates; ++k) {
+        const long double a = x[static_cast<std::size_t>(i * coordinates + k)];
+        const long double b = y[static_cast<std::size_t>(j * coordinates + k)];
+        sum += a * b;
+        of_x += a * a;
+        of_y += b * b;
+      }
+      return 1 - sum / std::sqrt(of_x * of_y);
+    }
     for (Index k = 0; k < coordinates; ++k) {
       sum += std::pow(std::abs(static_cast<long double>(x[static_cast<std::size_t>(i * coordinates + k)]) -
                                y[static_cast<std::size_t>(j * coordinates + k)]),
@@ -78,7 +89,8 @@ TEST_F(TransportOfPoints, IsThatOfTheStoredCosts) {
   for (const Case& c : {Case{1, 1, 1, Metric::squared_euclidean, 2}, Case{2, 40, 3, Metric::squared_euclidean, 2},
                         Case{37, 16, 3, Metric::squared_euclidean, 2}, Case{50, 33, 20, Metric::squared_euclidean, 2},
                         Case{26, 5, 2, Metric::euclidean, 2}, Case{19, 23, 4, Metric::cityblock, 1},
-                        Case{19, 23, 3, Metric::minkowski, 3.5}, Case{7, 6, 0, Metric::euclidean, 2}}) {
+                        Case{19, 23, 3, Metric::minkowski, 3.5}, Case{21, 18, 3, Metric::cosine, 2},
+                        Case{7, 6, 0, Metric::euclidean, 2}}) {
     SCOPED_TRACE(std::to_string(c.rows) + " x " + std::to_string(c.columns) + ", " + std::to_string(c.coordinates) +
                  " coordinates, " + std::string(name(c.metric)));
     const Clouds clouds(c.rows, c.columns, c.coordinates, c.metric, c.p, 31);
@@ -185,6 +197,11 @@ TEST_F(TransportOfPoints, RefusesWhatMakesNoSense) {
               ThrowsMessage<ArgumentError>(HasSubstr("point 4 of X has nan as coordinate 1")));
   EXPECT_THAT(attempt([](Clouds& c) { c.y[4] = std::numeric_limits<double>::infinity(); }),
               ThrowsMessage<ArgumentError>(HasSubstr("point 2 of Y has inf as coordinate 0")));
+  EXPECT_THAT(attempt([](Clouds& c) {
+                c.metric = Metric::cosine;
+                c.x[6] = c.x[7] = 0;
+              }),
+              ThrowsMessage<ArgumentError>(HasSubstr("point 3 of X has 0 as all coordinates, expected a direction")));
   EXPECT_THAT(attempt([](Clouds& c) { c.y[4] = 1e200; }),
               ThrowsMessage<ArgumentError>(HasSubstr("beyond the range of double")));
   EXPECT_THAT(attempt([](Clouds& c) {

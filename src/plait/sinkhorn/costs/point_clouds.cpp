@@ -8,6 +8,7 @@ std::string_view name(Metric metric) noexcept {
     case Metric::euclidean: return "euclidean";
     case Metric::cityblock: return "cityblock";
     case Metric::minkowski: return "minkowski";
+    case Metric::cosine: return "cosine";
   }
   return "";
 }

@@ -15,9 +15,10 @@ enum class Metric : unsigned char {
   euclidean,          ///< its root
   cityblock,          ///< Σ_k |x_k - y_k|
   minkowski,          ///< (Σ_k |x_k - y_k|^p)^(1/p); much slower than the others
+  cosine,             ///< 1 - x·y / (|x| |y|)
 };
 
-/// "sqeuclidean", "euclidean", "cityblock", "minkowski".
+/// "sqeuclidean", "euclidean", "cityblock", "minkowski", "cosine".
 [[nodiscard]] std::string_view name(Metric metric) noexcept;
 
 /// The nodes of a regular grid, those of the last axis one after the other; axes beyond its dimensions have one node.

@@ -31,13 +31,40 @@ PointCosts<A>::PointCosts(const PointClouds<A>& clouds, int threads)
     : CostOperand<A>(clouds.x.rows(), clouds.y.rows(), threads),
       clouds_(clouds),
       others_(simd::panels_of(clouds.y.rows()) * simd::panel_points * clouds.y.columns()) {
+  if (clouds_.metric == Metric::cosine) {
+    project(clouds_.x, directions_x_);
+    project(clouds_.y, directions_y_);
+    clouds_.metric = Metric::squared_euclidean;
+  }
   std::fill_n(others_.data(), others_.size(), A{0});
   const Index coordinates = clouds.y.columns();
   for (Index j = 0; j < clouds.y.rows(); ++j) {
-    const A* point = clouds.y.data() + j * clouds.y.leading_dimension();
+    const A* point = clouds_.y.data() + j * clouds_.y.leading_dimension();
     A* to = others_.data() + j / simd::panel_points * simd::panel_points * coordinates + j % simd::panel_points;
     for (Index k = 0; k < coordinates; ++k) to[k * simd::panel_points] = point[k];
   }
+}
+
+// |a - b|² = 2 - 2 a·b of directions, which loses nothing where they are near.
+template <class A>
+void PointCosts<A>::project(matrix_view<const A>& points, Array<A>& onto) {
+  const Index coordinates = points.columns();
+  onto = Array<A>(points.rows() * coordinates);
+  for (Index i = 0; i < points.rows(); ++i) {
+    const A* const point = points.data() + i * points.leading_dimension();
+    double largest = 0;
+    for (Index k = 0; k < coordinates; ++k) largest = std::max(largest, std::abs(static_cast<double>(point[k])));
+    double sum = 0;  // of squares that can't leave the range
+    for (Index k = 0; k < coordinates; ++k) {
+      const double share = static_cast<double>(point[k]) / largest;
+      sum += share * share;
+    }
+    const double length = std::sqrt(2 * sum);
+    for (Index k = 0; k < coordinates; ++k) {
+      onto[i * coordinates + k] = static_cast<A>(static_cast<double>(point[k]) / largest / length);
+    }
+  }
+  points = {onto.data(), points.rows(), coordinates, std::max(Index{1}, coordinates), StorageOrder::row_major};
 }
 
 template <class A>
@@ -55,6 +82,7 @@ void PointCosts<A>::for_each_tile(Index first, Index count, const F& f) const {
     const A* others = others_.data() + j * coordinates;
     const simd::RowBlock<A> tile{memory.data(), count, width, width};
     switch (clouds_.metric) {
+      case Metric::cosine:  // squared distances of directions
       case Metric::squared_euclidean: distances_.squared(points, others, panels, tile); break;
       case Metric::euclidean: distances_.euclidean(points, others, panels, tile); break;
       case Metric::cityblock: distances_.cityblock(points, others, panels, tile); break;

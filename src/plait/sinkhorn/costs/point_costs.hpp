@@ -27,8 +27,12 @@ class PointCosts final : public CostOperand<A> {
   template <class F>
   void for_each_tile(Index first, Index count, const F& f) const;
 
+  /// Takes the place of points by others on a sphere, whose squared distances are those of the cosine.
+  void project(matrix_view<const A>& points, Array<A>& onto);
+
   PointClouds<A> clouds_;
-  Array<A> others_;  // y in panels
+  Array<A> directions_x_, directions_y_;  // of the cosine's points
+  Array<A> others_;                       // y in panels
   simd::DistanceKernels<A> distances_ = simd::distance_kernels<A>();
   simd::ExponentialKernels<A, A> exponential_ = simd::exponential_kernels<A, A>();
 };

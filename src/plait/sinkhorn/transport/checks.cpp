@@ -77,17 +77,22 @@ template void expect_row_major(matrix_view<const float>);
 namespace {
 
 template <class A>
-void expect_coordinates(matrix_view<const A> points, std::string_view which, Index first) {
+void expect_coordinates(matrix_view<const A> points, std::string_view which, Index first, Metric metric) {
   if (!points.empty() && points.order() != StorageOrder::row_major) {
     throw ArgumentError(fmt::format("the points of {} are column-major, expected row-major, a point a row", which));
   }
   for (Index i = 0; i < points.rows(); ++i) {
+    bool has_direction = metric != Metric::cosine;
     for (Index k = 0; k < points.columns(); ++k) {
       const A coordinate = points.data()[i * points.leading_dimension() + k];
+      has_direction = has_direction || coordinate != 0;
       if (std::isfinite(coordinate)) continue;
       throw ArgumentError(fmt::format("point {} of {} has {} as coordinate {}, expected a finite number", first + i,
                                       which, coordinate, k));
     }
+    if (has_direction) continue;
+    throw ArgumentError(
+        fmt::format("point {} of {} has 0 as all coordinates, expected a direction for cosine", first + i, which));
   }
 }
 
@@ -115,6 +120,7 @@ double highest_cost(mpi::Context& context, const PointClouds<A>& clouds) {
     }
     return sum;
   }
+  if (clouds.metric == Metric::cosine) return 2;
   const auto coordinates = static_cast<std::size_t>(clouds.y.columns());
   constexpr double lowest = -std::numeric_limits<double>::infinity();
   std::vector<double> x;
@@ -195,8 +201,8 @@ void expect_clouds(mpi::Context& context, const PointClouds<A>& clouds, const Tr
                         clouds.first_node, first));
       }
     }
-    expect_coordinates(clouds.x, "X", first);
-    expect_coordinates(clouds.y, "Y", 0);
+    expect_coordinates(clouds.x, "X", first, clouds.metric);
+    expect_coordinates(clouds.y, "Y", 0, clouds.metric);
   });
 }
 
