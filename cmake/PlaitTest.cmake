@@ -17,8 +17,8 @@ set(PLAIT_TEST_RESULTS ${PROJECT_BINARY_DIR}/tests/results)
 set(PLAIT_TEST_ENVIRONMENT OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONUNBUFFERED=1 ASAN_OPTIONS=detect_leaks=0
   UBSAN_OPTIONS=print_stacktrace=1)
 # Most tests take less time than their programs take to start, so these start as fast as they can: without looking for
-# networks, a daemon for what they might spawn, or another look at GOMP_SPINCOUNT (cli/host/node.hpp).
-list(APPEND PLAIT_TEST_ENVIRONMENT OMPI_MCA_pml=ob1 OMPI_MCA_ess_singleton_isolated=1 GOMP_SPINCOUNT=1)
+# networks, and without a second start for GOMP_SPINCOUNT (cli/host/node.hpp).
+list(APPEND PLAIT_TEST_ENVIRONMENT OMPI_MCA_pml=ob1 GOMP_SPINCOUNT=1)
 set(PLAIT_TEST_LIMIT_SECONDS 1800) # for what has no watchdog of its own
 
 # GoogleTest's templates take a third less time to compile like this; what is tested is optimised as ever.
