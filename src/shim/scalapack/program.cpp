@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+
 #include <mpi.h>
 
 #include <algorithm>
