@@ -41,7 +41,7 @@ double norm_over_ranks(const mpi::Context& context, Squares squares) {
 
 }  // namespace
 
-template <Element T>
+template <Field T>
 Index ProductCheck<T>::memory_bytes(const ProductShape& shape) {
   constexpr Index countable = Index{1} << 50;  // far more than any memory, and little enough to be added up
   const Index rows = std::min(shape.rows, countable);
@@ -49,19 +49,19 @@ Index ProductCheck<T>::memory_bytes(const ProductShape& shape) {
   return (3 * rows + others) * Index{sizeof(Wide)};  // C x as it is, was and is expected to be; x; op(B) x
 }
 
-template <Element T>
+template <Field T>
 auto ProductCheck<T>::vector(Index count) const -> Vector {
   return mpi::agreed(context_, [count] { return Vector(static_cast<std::size_t>(count)); });
 }
 
-template <Element T>
+template <Field T>
 auto ProductCheck<T>::signs(Index count) const -> Vector {
   Vector x = vector(count);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = random_bits(seed, i) % 2 == 0 ? 1.0 : -1.0;
   return x;
 }
 
-template <Element T>
+template <Field T>
 auto ProductCheck<T>::applied(Op op, const layout::DistributedMatrix<T>& matrix, const Vector& x) const -> Applied {
   const layout::Shape shape = redistribute::apply(op, matrix.layout().shape());
   Applied result{vector(shape.rows), 0};
@@ -82,7 +82,7 @@ auto ProductCheck<T>::applied(Op op, const layout::DistributedMatrix<T>& matrix,
   return result;
 }
 
-template <Element T>
+template <Field T>
 void ProductCheck<T>::read_factors(const layout::DistributedMatrix<T>& a, const layout::DistributedMatrix<T>& b) {
   if (alpha_ == T{0}) return;
   const layout::Shape shape = redistribute::apply(op_b_, b.layout().shape());
@@ -94,7 +94,7 @@ void ProductCheck<T>::read_factors(const layout::DistributedMatrix<T>& a, const 
   size_ += static_cast<double>(Squares{std::abs(Wide(alpha_))} * both.norm * right.norm);
 }
 
-template <Element T>
+template <Field T>
 void ProductCheck<T>::read_before(const layout::DistributedMatrix<T>& c) {
   if (beta_ == T{0}) return;
   Applied old = applied(Op::identity, c, signs(c.layout().shape().columns));
@@ -103,7 +103,7 @@ void ProductCheck<T>::read_before(const layout::DistributedMatrix<T>& c) {
   size_ += std::abs(Wide(beta_)) * old.norm;
 }
 
-template <Element T>
+template <Field T>
 Residual ProductCheck<T>::residual(const layout::DistributedMatrix<T>& c) {
   const Applied now = applied(Op::identity, c, signs(c.layout().shape().columns));
   Squares squares = 0;

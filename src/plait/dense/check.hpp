@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "plait/base/complex.hpp"
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/dense/product.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/mpi/context.hpp"
@@ -34,7 +34,7 @@ struct Residual {
 /// \throws OutOfMemory  on all ranks: one has too little for `memory_bytes`
 ///
 /// Source: Freivalds, "Probabilistic machines can use less running time", 1977.
-template <Element T>
+template <Field T>
 class ProductCheck {
  public:
   ProductCheck(mpi::Context& context, Op op_a, Op op_b, T alpha, T beta)

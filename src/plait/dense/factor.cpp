@@ -13,7 +13,7 @@ namespace plait::dense {
 
 namespace {
 
-template <Element T>
+template <Field T>
 OwnTile<T> own_tile(StorageOrder order, const std::optional<layout::TileExtent>& extent, std::vector<Stretch> terms) {
   if (!extent) return {order, 0, 0};
   const bool by_columns = order == StorageOrder::column_major;
@@ -48,7 +48,7 @@ void ExpectedTiles::expect(std::span<const redistribute::TileMemory> tiles) cons
   }
 }
 
-template <Element T>
+template <Field T>
 Factor<T>::Factor(std::string name, layout::Layout given, Op op, layout::Layout own, Options options, int rank)
     : given_(std::move(given)),
       op_(op),
@@ -69,19 +69,19 @@ Factor<T>::Factor(std::string name, layout::Layout given, Op op, layout::Layout 
   if (is_there_) number_ = tile_with_elements(given_, rank);
 }
 
-template <Element T>
+template <Field T>
 void Factor<T>::take_memory() {
   if (!is_there_) static_cast<void>(tile_.memory());
 }
 
-template <Element T>
+template <Field T>
 std::span<const matrix_view<T>> Factor<T>::target() {
   if (!extent_) return {};
   target_ = packed_tile(*extent_, own_.storage(), tile_.memory());
   return {&*target_, 1};
 }
 
-template <Element T>
+template <Field T>
 LocalFactor Factor<T>::local(std::span<const redistribute::TileMemory> tiles, StorageOrder c_order) {
   if (!is_there_) return tile_.held();
   return number_ < 0 ? LocalFactor{} : tile_.from(tiles[static_cast<std::size_t>(number_)], op_, travels_, c_order);

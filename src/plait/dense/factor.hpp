@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/dense/local_product.hpp"
 #include "plait/dense/own_tile.hpp"
 #include "plait/dense/panels.hpp"
@@ -46,7 +46,7 @@ class ExpectedTiles {
 
 /// One of the factors of a product, as this rank has it: whether it is multiplied where it lies, or is brought to a
 /// tile of its own before. Local.
-template <Element T>
+template <Field T>
 class Factor {
  public:
   struct Options {

@@ -197,7 +197,7 @@ class HermitianGraph {
 
 }  // namespace
 
-template <Element T>
+template <Field T>
 HermitianProduct<T>::HermitianProduct(mpi::Context& context, Index n)
     : context_(context), layout_(mpi::agreed(context, [&](mpi::Alike& arguments) {
         arguments.add_type<T>();
@@ -212,7 +212,7 @@ HermitianProduct<T>::HermitianProduct(mpi::Context& context, Index n)
   });
 }
 
-template <Element T>
+template <Field T>
 void HermitianProduct<T>::execute(const Matrix& a, const Matrix& b, Matrix& c) {
   mpi::agreed(context_, [&] {
     for (const auto& [name, matrix] :

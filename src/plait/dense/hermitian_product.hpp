@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"
@@ -21,7 +21,7 @@ namespace plait::dense {
 ///
 /// The result is exactly Hermitian, and the same bits on the same ranks in every run. Planned once; everything is
 /// collective over the context, which outlives this. T is float, double, or std::complex of one.
-template <Element T>
+template <Field T>
 class HermitianProduct {
  public:
   using Matrix = layout::DistributedMatrix<T>;

@@ -57,7 +57,7 @@ void multiply(const LocalProduct& product) {
 
 }  // namespace
 
-template <Element T>
+template <Field T>
 ElementKind element_kind() {
   return {simd::element_of<T>(), Index{sizeof(T)}, multiply<T>, is_complex<T> ? 8.0 : 2.0};
 }

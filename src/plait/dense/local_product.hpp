@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/simd/reduce/element.hpp"
 
 namespace plait::dense {
@@ -44,7 +44,7 @@ struct ElementKind {
   double flops;  // of a multiplication and an addition
 };
 
-template <Element T>
+template <Field T>
 [[nodiscard]] ElementKind element_kind();
 
 }  // namespace plait::dense

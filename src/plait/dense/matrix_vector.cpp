@@ -50,7 +50,7 @@ Span span_of(const Axis& axis, Index part) {
 }  // namespace
 
 /// Slots of the graph, in this order: x, y, a vector for what is gathered or added up.
-template <Element T>
+template <Field T>
 struct MatrixVector<T>::Plan {
   Plan(mpi::Context& in, Shape given, VectorMethod how, VectorOptions wish)
       : context(in),
@@ -246,7 +246,7 @@ struct MatrixVector<T>::Plan {
   int threads = 1;
 };
 
-template <Element T>
+template <Field T>
 MatrixVector<T>::MatrixVector(mpi::Context& context, Shape shape, VectorMethod method, VectorOptions options) {
   plan_ = mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
@@ -270,30 +270,30 @@ MatrixVector<T>::MatrixVector(mpi::Context& context, Shape shape, VectorMethod m
   plan_->threads = context.topology().share_of_cores();
 }
 
-template <Element T>
+template <Field T>
 MatrixVector<T>::MatrixVector(MatrixVector&&) noexcept = default;
-template <Element T>
+template <Field T>
 MatrixVector<T>& MatrixVector<T>::operator=(MatrixVector&&) noexcept = default;
-template <Element T>
+template <Field T>
 MatrixVector<T>::~MatrixVector() = default;
 
-template <Element T>
+template <Field T>
 Layout MatrixVector<T>::matrix_layout() const {
   return plan_->layout;
 }
-template <Element T>
+template <Field T>
 Span MatrixVector<T>::x_part() const {
   return plan_->x_part();
 }
-template <Element T>
+template <Field T>
 Span MatrixVector<T>::y_part() const {
   return plan_->y_part();
 }
-template <Element T>
+template <Field T>
 void MatrixVector<T>::execute(matrix_view<const T> a, std::span<const T> x, std::span<T> y) {
   plan_->execute(a, x, y);
 }
-template <Element T>
+template <Field T>
 Exchanged MatrixVector<T>::traffic() const {
   return plan_->product.traffic();
 }

@@ -4,10 +4,10 @@
 #include <span>
 
 #include "plait/base/counters.hpp"
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/dense/arrangement/arrangement.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/layout/layout.hpp"
 #include "plait/mpi/context.hpp"
 
@@ -43,7 +43,7 @@ struct VectorOptions {
 ///
 /// Source: Huang, Chow, "Overlapping Communications with Other Communications and its Application to Distributed Dense
 /// Matrix Computations", section III.A, Algorithms 1 and 2; for the others the usual one-dimensional ones.
-template <Element T>
+template <Field T>
 class MatrixVector {
  public:
   /// \throws ArgumentError  strands < 1 or segment < 0, or arguments that differ between ranks; on every rank

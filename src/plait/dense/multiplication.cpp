@@ -126,7 +126,7 @@ Choice choose(const Factors& factors, const Layout& c, const model::Machine& mac
       in_place_arrangement(as_it_is_read(factors.a, factors.op_a), as_it_is_read(factors.b, factors.op_b), c));
 }
 
-template <Element T>
+template <Field T>
 struct Multiplication<T>::Plan {
   /// Local; `bring_about` does the rest.
   Plan(mpi::Context& in, const Factors& given, Layout given_c, const MultiplicationOptions& options)
@@ -290,7 +290,7 @@ struct Multiplication<T>::Plan {
   Array<T> c_memory;
 };
 
-template <Element T>
+template <Field T>
 Multiplication<T>::Multiplication(mpi::Context& context, const Factors& factors, Layout c,
                                   const MultiplicationOptions& options)
     : plan_(mpi::agreed(context, [&](mpi::Alike& arguments) {
@@ -301,14 +301,14 @@ Multiplication<T>::Multiplication(mpi::Context& context, const Factors& factors,
   plan_->bring_about();
 }
 
-template <Element T>
+template <Field T>
 Multiplication<T>::Multiplication(Multiplication&&) noexcept = default;
-template <Element T>
+template <Field T>
 Multiplication<T>& Multiplication<T>::operator=(Multiplication&&) noexcept = default;
-template <Element T>
+template <Field T>
 Multiplication<T>::~Multiplication() = default;
 
-template <Element T>
+template <Field T>
 void Multiplication<T>::execute(T alpha, redistribute::SourceTiles<T> a, redistribute::SourceTiles<T> b, T beta,
                                 std::span<const matrix_view<T>> c, Agreement agreement) {
   Plan& plan = *plan_;
@@ -331,7 +331,7 @@ void Multiplication<T>::execute(T alpha, redistribute::SourceTiles<T> a, redistr
   if (!operands.c.empty()) add(alpha, operands.c, beta, c[static_cast<std::size_t>(plan.c_number)]);
 }
 
-template <Element T>
+template <Field T>
 void Multiplication<T>::execute(T alpha, const layout::DistributedMatrix<T>& a, const layout::DistributedMatrix<T>& b,
                                 T beta, layout::DistributedMatrix<T>& c) {
   mpi::agreed(plan_->context, [&] {
@@ -351,24 +351,24 @@ void Multiplication<T>::execute(T alpha, const layout::DistributedMatrix<T>& a, 
   execute(alpha, a.const_tiles(), b.const_tiles(), beta, c.tiles());
 }
 
-template <Element T>
+template <Field T>
 void Multiplication<T>::release_memory() noexcept {
   plan_->a.release_memory();
   plan_->b.release_memory();
   plan_->c_memory = {};
 }
 
-template <Element T>
+template <Field T>
 const Choice& Multiplication<T>::choice() const noexcept {
   return plan_->choice;
 }
 
-template <Element T>
+template <Field T>
 Exchanged Multiplication<T>::product_traffic() const {
   return plan_->product ? plan_->product->traffic() : Exchanged{};
 }
 
-template <Element T>
+template <Field T>
 Index Multiplication<T>::redistributed_bytes() const {
   Index elements = 0;
   for (const auto& moves : {plan_->there.get(), plan_->back.get()}) {
@@ -378,7 +378,7 @@ Index Multiplication<T>::redistributed_bytes() const {
   return elements * Index{sizeof(T)};
 }
 
-template <Element T>
+template <Field T>
 typename Multiplication<T>::InPlace Multiplication<T>::in_place() const noexcept {
   return {plan_->a.is_there(), plan_->b.is_there(), plan_->c_is_there};
 }

@@ -4,10 +4,10 @@
 #include <span>
 #include <type_traits>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
 #include "plait/dense/arrangement/choice.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/dense/product.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
@@ -54,7 +54,7 @@ using redistribute::Agreement;
 ///
 /// \throws ShapeMismatch, LayoutError, ArgumentError  on every rank alike; nothing has been communicated then
 /// \throws OutOfMemory                                on every rank
-template <Element T>
+template <Field T>
 class Multiplication {
  public:
   Multiplication(mpi::Context& context, const Factors& factors, layout::Layout c,

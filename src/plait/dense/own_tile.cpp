@@ -62,18 +62,18 @@ Index tile_with_elements(const layout::Layout& layout, int rank) {
   return found == tiles.end() ? -1 : found - tiles.begin();
 }
 
-template <Element T>
+template <Field T>
 T* OwnTile<T>::memory() {
   if (memory_.size() == 0 && minor_ * major_ > 0) memory_ = Array<T>(minor_ * major_);
   return memory_.data();
 }
 
-template <Element T>
+template <Field T>
 LocalFactor OwnTile<T>::held() const noexcept {
   return {reinterpret_cast<const std::byte*>(memory_.data()), std::max(Index{1}, minor_), order_};
 }
 
-template <Element T>
+template <Field T>
 LocalFactor OwnTile<T>::from(const redistribute::TileMemory& tile, redistribute::Op op, bool travels,
                              StorageOrder c_order) {
   const auto& [data, leading_dimension, stored] = tile.tile;

@@ -27,7 +27,7 @@ namespace plait::dense {
 
 /// A rank's tile of a factor, as products take it: where the caller has it, if that will do, or in memory of its own,
 /// without gaps and in the order of the arrangement's layout. The memory stays from run to run.
-template <Element T>
+template <Field T>
 class OwnTile {
  public:
   /// \param order  of the arrangement's layout

@@ -2,11 +2,37 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstddef>
 
 #include "plait/base/complex.hpp"
 #include "plait/base/contract.hpp"
 #include "plait/base/memory.hpp"
-#include "plait/dense/blas/blas_routines.hpp"
+
+// BLAS' own routines, whose names differ from type to type. Transpositions are 'N', 'T' or 'C'; Fortran passes the
+// lengths of character arguments behind all others.
+#define PLAIT_BLAS(T, prefix)                                                                                        \
+  extern "C" void prefix##gemm_(const char*, const char*, const int* m, const int* n, const int* k, const T*,        \
+                                const T* a, const int* lda, const T* b, const int* ldb, const T*, T* c,              \
+                                const int* ldc, std::size_t, std::size_t);                                           \
+  extern "C" void prefix##gemv_(const char*, const int* m, const int* n, const T*, const T* a, const int* lda,       \
+                                const T* x, const int* incx, const T*, T* y, const int* incy, std::size_t);          \
+  namespace plait::dense {                                                                                           \
+  namespace {                                                                                                        \
+  void blas_gemm(char trans_a, char trans_b, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, \
+                 T beta, T* c, int ldc) {                                                                            \
+    prefix##gemm_(&trans_a, &trans_b, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc, 1, 1);                   \
+  }                                                                                                                  \
+  void blas_gemv(char trans, int m, int n, T alpha, const T* a, int lda, const T* x, T beta, T* y) {                 \
+    constexpr int one = 1;                                                                                           \
+    prefix##gemv_(&trans, &m, &n, &alpha, a, &lda, x, &one, &beta, y, &one, 1);                                      \
+  }                                                                                                                  \
+  }                                                                                                                  \
+  }
+PLAIT_BLAS(float, s)
+PLAIT_BLAS(double, d)
+PLAIT_BLAS(std::complex<float>, c)
+PLAIT_BLAS(std::complex<double>, z)
+#undef PLAIT_BLAS
 
 namespace plait::dense {
 
@@ -63,9 +89,9 @@ void gemm_in_terms(Op op_a, Op op_b, T alpha, const matrix_view<const T>& a, con
   in_pieces(shape_of(op_a, a).columns, longest, [&](Index first, Index count) {
     const matrix_view<const T> some_a = columns_of(op_a, a, first, count);
     const matrix_view<const T> some_b = rows_of(op_b, b, first, count);
-    BlasRoutines<T>::gemm(letter<T>(op_a), letter<T>(op_b), static_cast<int>(c.rows()), static_cast<int>(c.columns()),
-                          static_cast<int>(count), alpha, some_a.data(), leading_dimension_of(some_a), some_b.data(),
-                          leading_dimension_of(some_b), first == 0 ? beta : T{1}, c.data(), leading_dimension_of(c));
+    blas_gemm(letter<T>(op_a), letter<T>(op_b), static_cast<int>(c.rows()), static_cast<int>(c.columns()),
+              static_cast<int>(count), alpha, some_a.data(), leading_dimension_of(some_a), some_b.data(),
+              leading_dimension_of(some_b), first == 0 ? beta : T{1}, c.data(), leading_dimension_of(c));
   });
 }
 
@@ -110,7 +136,7 @@ void halved_triangle(Triangle triangle, Op op_a, Op op_b, T alpha, const matrix_
 
 }  // namespace
 
-template <Element T>
+template <Field T>
 void scale(std::type_identity_t<T> beta, matrix_view<T> c) {
   if (beta == T{1} || c.empty()) return;
   for (Index line = 0; line < c.major_extent(); ++line) {
@@ -123,7 +149,7 @@ void scale(std::type_identity_t<T> beta, matrix_view<T> c) {
   }
 }
 
-template <Element T>
+template <Field T>
 void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, std::type_identity_t<matrix_view<const T>> a,
           std::type_identity_t<matrix_view<const T>> b, std::type_identity_t<T> beta, matrix_view<T> c, Index most) {
   const Index terms = shape_of(op_a, a).columns;
@@ -154,7 +180,7 @@ void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, std::type_identity_t<
   });
 }
 
-template <Element T>
+template <Field T>
 void gemmt(Triangle triangle, Op op_a, Op op_b, std::type_identity_t<T> alpha,
            std::type_identity_t<matrix_view<const T>> a, std::type_identity_t<matrix_view<const T>> b,
            std::type_identity_t<T> beta, matrix_view<T> c) {
@@ -164,7 +190,7 @@ void gemmt(Triangle triangle, Op op_a, Op op_b, std::type_identity_t<T> alpha,
   halved_triangle<T>(triangle, op_a, op_b, alpha, a, b, beta, c, scratch);
 }
 
-template <Element T>
+template <Field T>
 void gemv(Op op_a, std::type_identity_t<T> alpha, std::type_identity_t<matrix_view<const T>> a, const T* x,
           std::type_identity_t<T> beta, T* y, Index most) {
   PLAIT_ASSERT(a.order() == StorageOrder::column_major, "BLAS takes columns");
@@ -176,9 +202,9 @@ void gemv(Op op_a, std::type_identity_t<T> alpha, std::type_identity_t<matrix_vi
   in_pieces(a.columns(), columns, [&](Index column, Index width) {
     in_pieces(a.rows(), most, [&](Index row, Index height) {
       const matrix_view<const T> part = a.part(row, column, height, width);
-      BlasRoutines<T>::gemv(letter<T>(op_a), static_cast<int>(height), static_cast<int>(width), alpha, part.data(),
-                            leading_dimension_of(part), x + (transposes(op_a) ? row : column), 1, T{1},
-                            y + (transposes(op_a) ? column : row), 1);
+      blas_gemv(letter<T>(op_a), static_cast<int>(height), static_cast<int>(width), alpha, part.data(),
+                leading_dimension_of(part), x + (transposes(op_a) ? row : column), T{1},
+                y + (transposes(op_a) ? column : row));
     });
   });
 }

@@ -3,9 +3,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/redistribute/op.hpp"
 
 /// Products of local matrices, by BLAS. Sizes and leading dimensions of any length: where BLAS, which counts with
@@ -24,7 +24,7 @@ inline constexpr Index most_blas_can_count = std::numeric_limits<int>::max();
 ///
 /// \pre  op(A) is C.rows() × k, op(B) is k × C.columns(); C overlaps neither; all three are column-major
 /// \pre  no op is Op::conjugate, which BLAS does not know, but for real T
-template <Element T>
+template <Field T>
 void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, std::type_identity_t<matrix_view<const T>> a,
           std::type_identity_t<matrix_view<const T>> b, std::type_identity_t<T> beta, matrix_view<T> c,
           Index most = most_blas_can_count);
@@ -36,18 +36,18 @@ enum class Triangle : unsigned char { lower, upper };
 ///
 /// \pre  as for `gemm`; C is square
 /// \throws std::bad_alloc
-template <Element T>
+template <Field T>
 void gemmt(Triangle triangle, Op op_a, Op op_b, std::type_identity_t<T> alpha,
            std::type_identity_t<matrix_view<const T>> a, std::type_identity_t<matrix_view<const T>> b,
            std::type_identity_t<T> beta, matrix_view<T> c);
 
 /// y ← alpha·op(A)·x + beta·y, for contiguous x and y: A column-major, op as for `gemm`.
-template <Element T>
+template <Field T>
 void gemv(Op op_a, std::type_identity_t<T> alpha, std::type_identity_t<matrix_view<const T>> a, const T* x,
           std::type_identity_t<T> beta, T* y, Index most = most_blas_can_count);
 
 /// C ← beta·C, with zeros for `beta == 0` whatever C held.
-template <Element T>
+template <Field T>
 void scale(std::type_identity_t<T> beta, matrix_view<T> c);
 
 }  // namespace plait::dense

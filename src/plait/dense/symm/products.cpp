@@ -62,7 +62,7 @@ void mirror_lower(ConstBlock panel, Index first, Block whole) {
             {reinterpret_cast<std::byte*>(right.data()), right.rows(), right.columns(), whole.leading_dimension});
 }
 
-template <Element T>
+template <Field T>
 Products make_products(mpi::Reduction sum) {
   return {
       .element_bytes = Index{sizeof(T)},
@@ -77,7 +77,7 @@ Products make_products(mpi::Reduction sum) {
 
 }  // namespace
 
-template <Element T>
+template <Field T>
 const Products& products_of() {
   static const Products products = make_products<T>(mpi::reduction<T>(mpi::Operation::sum()));
   return products;

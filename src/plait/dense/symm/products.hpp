@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/mpi/reduction.hpp"
 #include "plait/redistribute/op.hpp"
 #include "plait/schedule/combine.hpp"
@@ -53,7 +53,7 @@ struct Products {
   void (*mirror_lower)(ConstBlock panel, Index first, Block whole);
 };
 
-template <Element T>
+template <Field T>
 [[nodiscard]] const Products& products_of();
 
 }  // namespace plait::dense::symm

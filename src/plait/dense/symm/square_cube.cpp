@@ -87,7 +87,7 @@ void expect_layout(const layout::Layout& expected, int rank, std::initializer_li
 
 }  // namespace
 
-template <Element T>
+template <Field T>
 SquareCube<T>::SquareCube(mpi::Context& context, Index n, const Options& options)
     : context_(&context), options_(options), mesh_(0, 1, 1), layout_(mesh_.layout()) {
   context.expect_all_ranks();
@@ -116,19 +116,19 @@ SquareCube<T>::SquareCube(mpi::Context& context, Index n, const Options& options
   };
   active_ ? (*active_)->run(std::ref(plan)) : plan(context);
 }
-template <Element T>
+template <Field T>
 SquareCube<T>::SquareCube(SquareCube&&) noexcept = default;
-template <Element T>
+template <Field T>
 SquareCube<T>& SquareCube<T>::operator=(SquareCube&&) noexcept = default;
-template <Element T>
+template <Field T>
 SquareCube<T>::~SquareCube() = default;
 
-template <Element T>
+template <Field T>
 Index SquareCube<T>::workspace_bytes() const noexcept {
   return plan_ ? plan_->workspace_bytes() : 0;
 }
 
-template <Element T>
+template <Field T>
 void SquareCube<T>::make(Powers powers) {
   bool& is_made = is_made_[index_of(powers)];
   if (is_made) return;
@@ -137,7 +137,7 @@ void SquareCube<T>::make(Powers powers) {
   is_made = true;
 }
 
-template <Element T>
+template <Field T>
 void SquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Tiles d2, const Tiles* d3) {
   const Powers powers = d3 == nullptr ? Powers::square : Powers::square_and_cube;
   std::optional<PackedTile<const T>> source;
@@ -172,23 +172,23 @@ void SquareCube<T>::run(const std::function<void()>& check, ConstTiles d, Tiles 
   square->write(), cube->write();
 }
 
-template <Element T>
+template <Field T>
 void SquareCube<T>::square(const Matrix& d, Matrix& d2) {
   const auto check = [&] { expect_layout(layout(), context_->rank(), {{"d", d}, {"d2", d2}}); };
   run(std::cref(check), d.tiles(), d2.tiles(), nullptr);
 }
-template <Element T>
+template <Field T>
 void SquareCube<T>::square_cube(const Matrix& d, Matrix& d2, Matrix& d3) {
   const auto check = [&] { expect_layout(layout(), context_->rank(), {{"d", d}, {"d2", d2}, {"d3", d3}}); };
   const Tiles cube = d3.tiles();
   run(std::cref(check), d.tiles(), d2.tiles(), &cube);
 }
 
-template <Element T>
+template <Field T>
 void SquareCube<T>::square(ConstTiles d, Tiles d2) {
   run([] {}, d, d2, nullptr);
 }
-template <Element T>
+template <Field T>
 void SquareCube<T>::square_cube(ConstTiles d, Tiles d2, Tiles d3) {
   run([] {}, d, d2, &d3);
 }

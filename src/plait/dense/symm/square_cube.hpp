@@ -5,9 +5,9 @@
 #include <memory>
 #include <span>
 
+#include "plait/base/dtype.hpp"
 #include "plait/base/index.hpp"
 #include "plait/base/matrix_view.hpp"
-#include "plait/dense/element.hpp"
 #include "plait/dense/symm/options.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
@@ -43,7 +43,7 @@ enum class Powers : unsigned char;
 ///
 /// Source: Huang, Chow: "Overlapping communications with other communications and its application to distributed dense
 /// matrix computations", sections IV and V.
-template <Element T>
+template <Field T>
 class SquareCube {
  public:
   using Matrix = layout::DistributedMatrix<T>;
