@@ -16,6 +16,7 @@
 #include "plait/io/npy/npy.hpp"
 #include "plait/io/vtk.hpp"
 #include "plait/mpi/agreed.hpp"
+#include "plait/partition/partition.hpp"
 
 #include "cli/pictures/svg.hpp"
 
@@ -293,8 +294,13 @@ void GraphInput::report_quality(Report& report, const partition::Quality& qualit
   report.line("cut", fmt::format("{}, of {}", report.fact("cut", quality.cut),
                                  counted(report.fact("cut_edges", quality.cut_edges), "edge")));
   report.line("volume", fmt::format("{} to send to other parts", report.fact("communication_volume", quality.volume)));
-  report.line("imbalance", fmt::format("{:.4g} of {:g} allowed", report.fact("imbalance", quality.imbalance),
-                                       report.fact("allowed_imbalance", imbalance)));
+  // By weights, as a vertex more than the even share is allowed, however few a part has.
+  const Index total = std::reduce(quality.weights.begin(), quality.weights.end(), Index{0});
+  const Index heaviest = quality.weights.empty() ? 0 : std::ranges::max(quality.weights);
+  report.line("imbalance", fmt::format("{:.2f} %: the heaviest part weighs {} of {} allowed",
+                                       100 * report.fact("imbalance", quality.imbalance), heaviest,
+                                       partition::most_weight_of(total, quality.parts, imbalance)));
+  report.fact("allowed_imbalance", imbalance);
   report.line("boundary", fmt::format("{} vertices", report.fact("boundary_vertices", quality.boundary)));
   const Index components = std::reduce(quality.components.begin(), quality.components.end(), Index{0});
   report.fact("components", static_cast<const std::vector<Index>&>(quality.components));

@@ -98,6 +98,12 @@ class Partition(CommandTest):
         self.succeed(0, "partition", "g.graph", "-k", "1", "-o", "p.npy", "--report", "r.html")
         self.assertNotIn("<svg", (self.folder / "r.html").read_text())
 
+    def test_the_heaviest_part_is_told_beside_what_it_may_weigh(self):
+        # 576 vertices in 100 parts: some have 6, which is more than 3 % above 5.76.
+        self.write("g.graph", grid(24, 24))
+        text = self.succeed(0, "partition", "g.graph", "-k", "100", "-o", "p.npy")
+        self.assertIn("imbalance   4.17 %: the heaviest part weighs 6 of 6 allowed\n", text)
+
     def test_what_cannot_be_is_refused_on_all_ranks_with_the_reason(self):
         self.write("g.graph", grid(3, 1))
         (self.folder / "bad.graph").write_text("3 1\n2\n\n2\n")
