@@ -17,7 +17,9 @@ constexpr Index buffers = 4;  // of states of others
 
 AsynchronousDescent::AsynchronousDescent(mpi::Context& context, Index numbers, std::uint64_t seed, Exchange exchange)
     : context_(context), seed_(random_bits(seed, static_cast<std::uint64_t>(context.rank()))) {
-  mpi::agreed(context, [&] {
+  mpi::agreed(context, [&](mpi::Alike& arguments) {
+    arguments.add("numbers", numbers);
+    arguments.add("exchange", exchange);
     record_.resize(at(numbers + 1));
     sum_.resize(at(numbers));
     of_ranks_.resize(at(Index{context.size()}));

@@ -30,7 +30,7 @@ double largest(Index dimension) {
 
 template <class T>
 Points<T>::Points(mpi::Context& context, RowBlock<const T> own) : context_(context), own_(own) {
-  mpi::expect_alike(context, {{"number of coordinates", own.columns}});
+  mpi::expect_alike(context, {{"bytes of a coordinate", Index{sizeof(T)}}, {"number of coordinates", own.columns}});
   count_ = mpi::all_reduce(context.comm(), own.rows, mpi::Operation::sum());
   first_ = mpi::sum_below(context.comm(), own.rows);
   if (count_ == 0 || own.columns == 0) {

@@ -13,6 +13,14 @@ namespace plait::krylov {
 
 namespace {
 
+template <class T>
+void name_options(const LanczosOptions& options, mpi::Alike& arguments) {
+  arguments.add_type<T>();
+  arguments.add("tolerance", options.tolerance);
+  arguments.add("number of steps", options.most_steps);
+  arguments.add("sums", options.sums);
+}
+
 // How many eigenvalues lie below x, by the signs of a Sturm sequence.
 std::size_t count_below(std::span<const double> diagonal, std::span<const double> coupling, double x) {
   std::size_t count = 0;
@@ -90,10 +98,12 @@ std::vector<double> tridiagonal_eigenvector(std::span<const double> diagonal, st
 
 Eigenvalue lowest_eigenvector(mpi::Context& context, const Operator<double>& a, std::span<double> x,
                               const LanczosOptions& options, const std::function<void(std::span<double>)>& project) {
-  auto [first, v, before, w] = mpi::agreed(context, [&] {
+  auto memory = mpi::agreed(context, [&](mpi::Alike& arguments) {
+    name_options<double>(options, arguments);
     const std::vector<double> zeros(x.size());
     return std::array{std::vector<double>(x.begin(), x.end()), zeros, zeros, zeros};
   });
+  std::vector<double>&first = memory[0], &v = memory[1], &before = memory[2], &w = memory[3];
   Dots dots(context, options.sums);
   const auto add = [](std::span<double> to, double factor, std::span<const double> from) {
     for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * from[i];
@@ -158,7 +168,8 @@ Eigenvalue lowest_eigenvector(mpi::Context& context, const Operator<double>& a, 
 template <class T>
 Extremes lanczos(mpi::Context& context, const Operator<T>& a, std::span<const T> start, const LanczosOptions& options,
                  const std::function<void(std::span<T>)>& project) {
-  auto [v, before, w] = mpi::agreed(context, [&] {
+  auto [v, before, w] = mpi::agreed(context, [&](mpi::Alike& arguments) {
+    name_options<T>(options, arguments);
     std::vector<T> first(start.begin(), start.end());
     return std::array{std::move(first), std::vector<T>(start.size()), std::vector<T>(start.size())};
   });

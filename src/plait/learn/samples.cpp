@@ -26,6 +26,7 @@ Samples<T>::Samples(mpi::Context& context, RowBlock<const T> own, std::span<cons
                     HeldOut held_out)
     : context_(context), own_(own), model_(model), held_out_(held_out) {
   mpi::agreed(context, [&](mpi::Alike& alike) {
+    alike.add_type<T>();
     alike.add("number of columns", own.columns);
     alike.add("model", model);
     alike.add("share that is held out", held_out.share);

@@ -69,7 +69,9 @@ Mailbox::Mailbox(Context& context, Index numbers, Index slots)
       memory_(context.allocate_shared(slots * MailboxSlot::bytes(numbers))),
       tags_(context.reserve_tags(1)) {
   PLAIT_ASSERT(numbers >= 0 && slots >= 1, "a record has a slot");
-  agreed(context, [&] {
+  agreed(context, [&](Alike& arguments) {
+    arguments.add("numbers", numbers);
+    arguments.add("slots", slots);
     std::ranges::fill(memory_.bytes(), std::byte{});
     if (memory_.is_shared()) place_ = context.find_shared(memory_.bytes());
     seen_.resize(slots);
@@ -97,7 +99,7 @@ bool Mailbox::has_memory_of(int rank) const {
 MailboxSlot Mailbox::slot_of(int rank, Index slot) const {
   PLAIT_ASSERT(slot >= 0 && slot < slots(), "a rank has this slot");
   std::byte* memory = rank == context_.rank() ? memory_.bytes().data() : context_.shared_address(rank, *place_);
-  return {memory + slot * MailboxSlot::bytes(numbers_), numbers_};
+  return MailboxSlot(memory + slot * MailboxSlot::bytes(numbers_));
 }
 
 bool Mailbox::put(int to, Index slot, std::span<const double> record) {

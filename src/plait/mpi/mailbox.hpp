@@ -19,7 +19,7 @@ namespace plait::mpi {
 class MailboxSlot {
  public:
   [[nodiscard]] static Index bytes(Index numbers) noexcept;
-  MailboxSlot(std::byte* memory, Index numbers) noexcept : memory_(memory), numbers_(numbers) {}
+  explicit MailboxSlot(std::byte* memory) noexcept : memory_(memory) {}
 
   /// The right to write, unless another one has it: the sequence number to release it with, or nothing.
   [[nodiscard]] std::optional<std::uint64_t> claim() const noexcept;
@@ -38,7 +38,6 @@ class MailboxSlot {
   [[nodiscard]] double* numbers() const noexcept;
 
   std::byte* memory_;
-  Index numbers_;
 };
 
 /// Records of numbers that ranks put into each other's slots, for asynchronous methods: nobody waits for anybody, and
@@ -56,8 +55,9 @@ class Mailbox {
  public:
   /// \param numbers  of a record
   /// \param slots    of each rank, and how many messages of it may be under way
-  /// Collective. These are the same on all ranks.
+  /// Collective.
   /// \pre  numbers >= 0 and slots >= 1
+  /// \throws ArgumentError  on all ranks, where these differ
   /// \throws OutOfMemory  on all ranks, where one has too little
   Mailbox(Context& context, Index numbers, Index slots);
   Mailbox(const Mailbox&) = delete;

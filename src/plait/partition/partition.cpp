@@ -127,6 +127,8 @@ Partition partition(mpi::Context& context, const GraphView& graph, const Points&
   const auto starts = mpi::agreed(context, [&](mpi::Alike& alike) {
     alike.add("parts", options.parts);
     alike.add("vertices", graph.vertices());
+    alike.add("edges", graph.edges());
+    alike.add("dimensions of points", points.dimensions);
     alike.add("imbalance", options.imbalance);
     alike.add("method", options.method);
     alike.add("seed", options.seed);

@@ -160,8 +160,7 @@ void diffuse(const GraphView& graph, int parts, std::span<int> part) {
     }
     for (const Offer& offer : offers) next.push_back(offer.v);
     std::ranges::sort(next);
-    const auto repeated = std::ranges::unique(next);
-    next.erase(repeated.begin(), repeated.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
     near = std::move(next);
   }
 }
@@ -280,7 +279,12 @@ void relabel(const GraphView& graph, std::span<const int> old_part, int parts, s
 
 Repartition repartition(mpi::Context& context, const GraphView& graph, const Points& points,
                         std::span<const int> old_part, const RepartitionOptions& options) {
-  mpi::agreed(context, [&] {
+  mpi::agreed(context, [&](mpi::Alike& alike) {
+    alike.add("parts", options.parts);
+    alike.add("vertices", graph.vertices());
+    alike.add("imbalance", options.imbalance);
+    alike.add("share that may move", options.most_moved);
+    alike.add("seed", options.seed);
     if (static_cast<Index>(old_part.size()) != graph.vertices()) {
       throw ArgumentError(fmt::format("old parts of {} vertices; expected {}", old_part.size(), graph.vertices()));
     }

@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <tuple>
 #include <utility>
 
 #include "plait/base/random.hpp"
@@ -131,7 +130,8 @@ Line cut_line(mpi::Context& context, const GraphView& graph, Index wanted, std::
   std::ranges::sort(line);
   const std::size_t place = std::min(median(graph, line, wanted, least), line.size() - 1);
   const double middle = line[place].first;
-  const auto [begin, end] = std::ranges::equal_range(line, middle, {}, &std::pair<double, Vertex>::first);
+  const auto begin = std::ranges::lower_bound(line, middle, {}, &std::pair<double, Vertex>::first);
+  const auto end = std::ranges::upper_bound(line, middle, {}, &std::pair<double, Vertex>::first);
   const std::vector<std::pair<double, Vertex>> own(begin, end);
   if (own.size() < 2 || begin == line.begin() + static_cast<std::ptrdiff_t>(place)) return line;
   std::vector<Vertex> vertices;
@@ -191,10 +191,13 @@ Fiedler fiedler(mpi::Context& context, const GraphView& graph, std::uint64_t see
     std::ranges::copy(rows, own(whole).begin());
     mpi::all_reduce(context.comm(), whole, mpi::Operation::sum());  // each is 0 on all ranks but one
   };
-  auto [whole, ones, x] = mpi::agreed(context, [&] {
-    return std::tuple(std::vector<double>(at(n)), std::vector<double>(at(end - begin), 1),
-                      std::vector<double>(at(end - begin)));
+  auto memory = mpi::agreed(context, [&](mpi::Alike& alike) {
+    alike.add("vertices", n);
+    alike.add("seed", seed);
+    return std::array{std::vector<double>(at(n)), std::vector<double>(at(end - begin), 1),
+                      std::vector<double>(at(end - begin))};
   });
+  std::vector<double>&whole = memory[0], &ones = memory[1], &x = memory[2];
   const krylov::Operator<double> laplacian = [&](std::span<const double> in, std::span<double> out) {
     gather(in, whole);
     for (Index v = begin; v < end; ++v) {

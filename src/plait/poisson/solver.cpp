@@ -67,6 +67,10 @@ Options agreed(mpi::Context& context, const Axes& axes, const BoxPartition& part
     arguments.add("steps_per_exchange", options.steps_per_exchange);
     arguments.add("sums", options.sums);
     arguments.add("project", options.project);
+    arguments.add("sweeps_before", options.multigrid.sweeps_before);
+    arguments.add("sweeps_after", options.multigrid.sweeps_after);
+    arguments.add("cycles", options.multigrid.cycles);
+    arguments.add("least_points_per_rank", options.multigrid.least_points_per_rank);
     arguments.add("most_jump", options.multigrid.most_jump);
     iterate::expect_valid(options.limits);
     if (options.omega && !(*options.omega > 0 && *options.omega < 2)) {

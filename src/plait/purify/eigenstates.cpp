@@ -89,7 +89,10 @@ template <class T>
 Eigenstates<T>::Eigenstates(mpi::Context& context, const Matrix<T>& h, const Matrix<T>* s, int cores_of_rank)
     : context_(context),
       layout_(mpi::agreed(context,
-                          [&] {
+                          [&](mpi::Alike& arguments) {
+                            arguments.add_type<T>();
+                            arguments.add("states", h.layout().shape().rows);
+                            arguments.add("whether there is an overlap", s != nullptr);
                             auto layout = eigenstates_layout(h.layout().shape().rows, context.size());
                             expect_eigensolver(layout);
                             expect_countable<T>(layout);

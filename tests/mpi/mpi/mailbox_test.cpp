@@ -37,7 +37,7 @@ bool is_whole(const Record& record) {
 struct Slot : ::testing::Test {
   static constexpr Index numbers = 9;
   alignas(64) std::byte memory[64 + 128]{};
-  MailboxSlot slot{memory, numbers};
+  MailboxSlot slot{memory};
   std::uint64_t seen = 0;
   Record record = Record(numbers);
 };
