@@ -71,6 +71,37 @@ class Signals(CommandTest):
                     np.testing.assert_array_equal(self.load("D.npy"), self.load("expected.npy"))
                     (self.folder / "D.npy").unlink()
 
+    def test_every_other_job_that_iterates_stops_and_goes_on_alike(self):
+        random = np.random.default_rng(7)
+        self.save("X.npy", random.random((5000, 8)))
+        self.save("y.npy", random.integers(3, size=5000).astype(float))
+        self.save("f.npy", random.standard_normal((100, 100)))
+        half = random.random((200, 200)) ** 8
+        self.save("A.npy", half + half.T)
+        self.save("cost.npy", random.random((120, 120)))
+        histograms = random.random((120, 3))
+        self.save("histograms.npy", histograms / histograms.sum(axis=0))
+        for words, output in [
+            ("kmeans X.npy -k 80", "D.npy"),
+            ("fit X.npy --labels y.npy --model logistic --method batch --tolerance 1e-15 --max-iterations 400", "D.npy"),
+            ("train X.npy --labels y.npy --net NET --epochs 40", "D.h5"),
+            ("poisson f.npy --method jacobi --tolerance 1e-14 --max-iterations 1500", "D.npy"),
+            ("balance A.npy --tolerance 1e-15 --max-iterations 1500", "D.npy"),
+            ("barycentre cost.npy --histograms histograms.npy --epsilon 0.001 --tolerance 1e-14 --max-iterations 800", "D.npy"),
+        ]:  # fmt: skip
+            job = ["dense 8 relu, dense 3 softmax" if word == "NET" else word for word in words.split()]
+            stopping = ("--checkpoint", "C.json", "--checkpoint-every", "1", "-o", output, "--quiet")
+            with self.subTest(job=job[0]):
+                self.run_plait(0, *job, "-o", "expected" + output[1:], "--quiet")
+                status, said = self.signalled_when(lambda: self.has("C.json"), signal.SIGUSR1, 0, *job, *stopping)
+                self.assertEqual((status, self.has(output)), (75, False))
+                self.assertIn("stopped by SIGUSR1; --resume goes on from C.json", said)
+                self.assertEqual([name for name in self.files() if ".tmp-" in name], [])
+                self.run_plait(0, *job, *stopping, "--resume")
+                expected, found = ((self.folder / name).read_bytes() for name in ("expected" + output[1:], output))
+                self.assertTrue(expected == found, "other bits")
+                (self.folder / output).unlink()
+
     def test_a_signal_while_mpi_is_initialised_is_an_error_in_json(self):
         # Open MPI reads its settings then, and MPICH asks its launcher: neither gets an answer.
         settings = self.folder / "settings"
