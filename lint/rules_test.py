@@ -5,6 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from clang import check_clang
 from format import check_format
 from jobs import check_jobs
 from layers import LEVEL, PART_LEVEL, TOP, check_headers, check_layers
@@ -221,6 +222,27 @@ class Tools(Tree):
         self.compiled(a="static int n() { return 1; }\nint f() { return n(); }\n",
                       b="static int n() { return 2; }\nint g() { return n(); }\n")  # fmt: skip
         self.assertEqual(self.found(check_tidy, self.root / "build/x"), [])
+
+
+class Clang(Tree):
+    def lines_found(self, body: str) -> list[int]:
+        self.write("src/a.cpp", f"void f() {{\n{body}\n}}\n")
+        return [int(violation.split(":")[1]) for violation in self.found(check_clang)]
+
+    def test_names_of_bindings_are_not_used_in_lambdas(self):
+        self.assertEqual(self.lines_found("auto [a, b] = g();\nh([&] {\n  k(b);\n});"), [4])
+        self.assertEqual(self.lines_found("for (const auto& [a, b] : all) {\nh([&](int i) { return i + a; });\n}"), [3])
+        self.assertEqual(self.lines_found("for (auto [a, b] : all) h([&] { return a; });"), [2])
+
+    def test_what_only_looks_like_one_is_left_alone(self):
+        for body in (
+            "auto [a, b] = g();\nh([&, a = a] { return a; });",
+            "auto [a, b] = g();\nh([&](int a) { return a; });",
+            "auto [a, b] = g();\nh([&] { auto [a, c] = g(); return a + x.b; });",
+            "for (auto [a, b] : all) {\nk(a);\n}\nint a = 0;\nh([&] { return a; });",
+            "auto [a, b] = g();\nk(array[b]);",
+        ):
+            self.assertEqual(self.lines_found(body), [], body)
 
 
 class Groups(unittest.TestCase):

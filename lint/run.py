@@ -12,6 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
+from clang import check_clang
 from format import check_format
 from jobs import check_jobs
 from layers import check_headers, check_layers
@@ -69,6 +70,7 @@ def main() -> int:
         tidied = [path for path in tidied if changed & {path, *dependencies(ROOT, path)}]
 
     violations = check_layers(ROOT, files) + check_headers(ROOT, files) + check_picture(ROOT) + check_jobs(ROOT) + check_words(ROOT, files)
+    violations += check_clang(ROOT, files)
     violations += check_format(ROOT, formatted)
     violations += check_tidy(ROOT, ROOT / arguments.build, tidied)
     for violation in sorted(violations):

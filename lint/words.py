@@ -59,6 +59,11 @@ RULES = [
         LIBRARY,
     ),
     Rule(
+        re.compile(r"\bstd::ranges::(?:unique|rotate|remove(?:_if)?|(?:stable_)?partition|equal_range|search)\(|\bviews::reverse\b"),
+        "a range of g++ 12's library that clang 14 can't take: use iterators",
+        ("src/", "tests/", "bench/", "examples/"),
+    ),
+    Rule(
         re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b"),
         "a note to oneself: do it, or write down why it is so",
         ("src/", "tests/", "bench/", "examples/", "python/"),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <regex>
 #include <utility>
 #include <vector>
@@ -96,10 +95,10 @@ std::string extent_labels(const Panel& panel, const Axes& axes, double y) {
   constexpr double least_distance = 38;
   std::string drawn;
   double last = axes.x(panel.points.back().extent) + least_distance;
-  for (const Point& point : std::views::reverse(panel.points)) {
-    const double x = axes.x(point.extent);
+  for (auto point = panel.points.rbegin(); point != panel.points.rend(); ++point) {
+    const double x = axes.x(point->extent);
     if (last - x < least_distance) continue;
-    drawn += svg::text(x, y, fmt::format("{:.0f}", point.extent), "class=\"small\" text-anchor=\"middle\"");
+    drawn += svg::text(x, y, fmt::format("{:.0f}", point->extent), "class=\"small\" text-anchor=\"middle\"");
     last = x;
   }
   return drawn;

@@ -92,8 +92,7 @@ bench::Job plan_packages(const Setting& setting) {
 /// How many ranks are missing.
 Index missing_from(std::vector<int> permutation, Index ranks) {
   std::ranges::sort(permutation);
-  const auto [unique_end, end] = std::ranges::unique(permutation);
-  return ranks - (unique_end - permutation.begin());
+  return ranks - (std::unique(permutation.begin(), permutation.end()) - permutation.begin());
 }
 
 bench::Job relabel(const Setting& setting) {

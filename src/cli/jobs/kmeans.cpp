@@ -78,7 +78,7 @@ Example:
     file_ = io::describe_file(work.context, input_, io::columns);
     if (!is_drawn(start_)) start_file_ = io::describe_file(work.context, start_, io::columns);
     return mpi::agreed(work.context, [&] {
-      const auto [points, dimension] = file_.shape;
+      const Index points = file_.shape.rows, dimension = file_.shape.columns;
       expect_real(input_, file_);
       expect_real(start_, start_file_);
       if (points > 0 && dimension > 0) {

@@ -149,8 +149,8 @@ MemoryRates measure_memory(mpi::Context& context, const Effort& effort) {
   const Index bytes =
       std::clamp((effort.quick ? quick_bytes_of_node : bytes_of_node) / ranks, least_bytes_of_rank, most_bytes_of_rank);
   const Index elements = bytes / Index{sizeof(double)};
-  auto [source, target] =
-      mpi::agreed(context, [&] { return std::pair(Array<double>(elements), Array<double>(elements)); });
+  auto arrays = mpi::agreed(context, [&] { return std::pair(Array<double>(elements), Array<double>(elements)); });
+  Array<double>&source = arrays.first, &target = arrays.second;
   std::ranges::fill(source.span(), 0.0);
   std::ranges::fill(target.span(), 0.0);
   const auto of_node = static_cast<double>(ranks * bytes);

@@ -1,7 +1,6 @@
 #include "cli/scaling/points_sketch.hpp"
 
 #include <cmath>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -100,9 +99,9 @@ std::string drawn(const PointsSketch& sketch, std::span<const std::string> names
   if (is_line) up = axis_around("Y below, X above", Scale::unmarked, box[2], box[3], 0);
   AxisPlot plot(across, up, plane_height,
                 fmt::format("{} and {} points, and the strongest links", sketch.counts[0], sketch.counts[1]));
-  for (const PointsSketch::Link& link : std::views::reverse(sketch.links)) {
-    plot.link(placed(link.from, 0), placed(link.to, 1), link.mass / sketch.links.front().mass,
-              fmt::format("X {} \u2192 Y {}: {:.4g}", link.from.index, link.to.index, link.mass));
+  for (auto link = sketch.links.rbegin(); link != sketch.links.rend(); ++link) {
+    plot.link(placed(link->from, 0), placed(link->to, 1), link->mass / sketch.links.front().mass,
+              fmt::format("X {} \u2192 Y {}: {:.4g}", link->from.index, link->to.index, link->mass));
   }
   for (std::size_t cloud = 0; cloud < 2; ++cloud) {
     for (const Place& place : sketch.points[cloud]) {

@@ -26,7 +26,7 @@ CurvaturePairs::CurvaturePairs(std::size_t most, std::size_t length) : length_(l
 
 CurvaturePairs::Pair& CurvaturePairs::next() {
   if (count_ == pairs_.size()) {
-    std::ranges::rotate(pairs_, pairs_.begin() + 1);
+    std::rotate(pairs_.begin(), pairs_.begin() + 1, pairs_.end());
     --count_;
   }
   return pairs_[count_];

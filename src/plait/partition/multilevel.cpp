@@ -340,8 +340,7 @@ void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, 
     for (std::size_t v = 0; v < part.size(); ++v) pairs.emplace_back(part[v], homes.part[v]);
     auto known = pairs;
     std::ranges::sort(known);
-    const auto repeated = std::ranges::unique(known);
-    known.erase(repeated.begin(), repeated.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
     for (std::size_t v = 0; v < part.size(); ++v) {
       label[v] = static_cast<int>(std::ranges::lower_bound(known, pairs[v]) - known.begin());
     }

@@ -270,8 +270,10 @@ template <class T>
 double Equation<T>::remove_means(Values<T>& values, bool is_expected) {
   const std::vector<layout::Point>& free = parts_->free();
   const std::size_t count = free.size();
-  auto [sums, means] = mpi::agreed(
+  auto memory = mpi::agreed(
       context_, [&] { return std::pair(std::vector<simd::ExactSum>(3 * count), std::vector<double>(count)); });
+  auto& sums = memory.first;
+  auto& means = memory.second;
   const auto for_each_free = [&](const auto& f) {
     Index number = 0;
     level_.for_each_row([&](Index offset, Index i, Index j) {

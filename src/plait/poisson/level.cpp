@@ -174,7 +174,7 @@ template <class T>
 const Values<T>& Level<T>::inverse_diagonal() {
   if (!inverse_diagonal_.empty()) return inverse_diagonal_;
   inverse_diagonal_ = zeros();
-  const auto& [c0, c1, c2] = conductances_;
+  const Values<T>&c0 = conductances_[0], &c1 = conductances_[1], &c2 = conductances_[2];
   const layout::Box box = reach(width_ - 1);
   for_each_row_of(box, [&](Index offset, Index i, Index j) {
     const T inverse0 = inverse_widths_[0][place(0, i)], inverse1 = inverse_widths_[1][place(1, j)];
@@ -302,7 +302,7 @@ void Level<T>::residual(const Values<T>& u, const Values<T>& b, const layout::Po
   row.below = {own - pitch_, own - plane_};
   row.above = {own + pitch_, own + plane_};
   if (k_varies_) {
-    const auto& [c0, c1, c2] = conductances_;
+    const Values<T>&c0 = conductances_[0], &c1 = conductances_[1], &c2 = conductances_[2];
     row.c_left = c2.data() + offset;
     row.c_right = row.c_left + 1;
     row.c_below = {c1.data() + offset, c0.empty() ? c1.data() + offset : c0.data() + offset};

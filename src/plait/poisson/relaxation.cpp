@@ -34,7 +34,7 @@ krylov::Extremes scaled_spectrum(mpi::Context& context, Equation<T>& equation) {
     return Vectors{level.zeros(), level.zeros(), level.zeros(), level.zeros(),
                    std::vector<T>(at(level.own().points()))};
   });
-  auto& [scale, u, r, none, start] = memory;
+  Values<T>&scale = memory.scale, &u = memory.u, &r = memory.r, &none = memory.none;
   const auto scaled = [&](Values<T>& values) {
     level.for_each_row([&](Index offset, Index, Index) {
       for (Index p = offset; p < offset + level.row_length(); ++p) values[at(p)] *= scale[at(p)];
@@ -57,7 +57,7 @@ krylov::Extremes scaled_spectrum(mpi::Context& context, Equation<T>& equation) {
   });
   equation.remove_means(u);
   scaled(u);
-  level.copy_out(u, start);
+  level.copy_out(u, memory.start);
   const krylov::Operator<T> a = [&](std::span<const T> in, std::span<T> out) {
     level.copy_in(in, u);
     scaled(u);
@@ -79,7 +79,7 @@ krylov::Extremes scaled_spectrum(mpi::Context& context, Equation<T>& equation) {
     scaled(r);
     level.copy_out(r, values);
   };
-  return krylov::lanczos<T>(context, a, start, {.tolerance = ritz_tolerance, .sums = krylov::Sums::reproducible},
+  return krylov::lanczos<T>(context, a, memory.start, {.tolerance = ritz_tolerance, .sums = krylov::Sums::reproducible},
                             equation.has_free_parts() ? project : std::function<void(std::span<T>)>{});
 }
 

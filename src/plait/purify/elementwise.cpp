@@ -178,7 +178,7 @@ void apply(mpi::Context& context, const Matrix<T>& a, std::span<const T> x, std:
   for (std::size_t t = 0; t < extents.size(); ++t) {
     const auto& tile = a.const_tiles()[t];
     if (tile.empty()) continue;
-    const auto [row, column] = extents[t].position;
+    const Index row = extents[t].position.row, column = extents[t].position.column;
     const bool by_columns = tile.order() == StorageOrder::column_major;
     const layout::Axis& lines = by_columns ? a.layout().columns() : a.layout().rows();
     const layout::Axis& along = by_columns ? a.layout().rows() : a.layout().columns();

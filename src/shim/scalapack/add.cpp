@@ -33,8 +33,9 @@ void add(const AddCall<T>& call, Op named) {
   if (!grid.member() || desc_a.context != desc_c.context) throw PassOn{refused_arguments};
   const Submatrix a = submatrix(desc_a, call.ia, call.ja);
   const Submatrix c = submatrix(desc_c, call.ic, call.jc);
-  const auto [a_rows, a_columns] = redistribute::apply(op, {call.m, call.n});
-  expect_servable(desc_a, a, static_cast<int>(a_rows), static_cast<int>(a_columns), grid);
+  const layout::Shape shape_a = redistribute::apply(op, {call.m, call.n});
+  const int a_rows = static_cast<int>(shape_a.rows), a_columns = static_cast<int>(shape_a.columns);
+  expect_servable(desc_a, a, a_rows, a_columns, grid);
   expect_servable(desc_c, c, call.m, call.n, grid);
   if (call.m == 0 || call.n == 0 || (call.alpha == T{0} && call.beta == T{1})) return;
   if (call.alpha == T{0}) {
@@ -43,9 +44,8 @@ void add(const AddCall<T>& call, Op named) {
 
   Grid& processes = grid_of(desc_a.context, grid);
   CachedPlan& plan = planned(processes.team(), key_of(call, op, a, c, processes.map()), [&] {
-    return redistribute::MatrixPair{
-        layout_of(a, static_cast<int>(a_rows), static_cast<int>(a_columns), processes.map()),
-        layout_of(c, call.m, call.n, processes.map()), op, call.part};
+    return redistribute::MatrixPair{layout_of(a, a_rows, a_columns, processes.map()),
+                                    layout_of(c, call.m, call.n, processes.map()), op, call.part};
   });
   execute_on<T>(plan, processes.context().rank(), call.a, desc_a.leading_dimension, call.c, desc_c.leading_dimension,
                 [&](const Tiles<T>& tiles) {

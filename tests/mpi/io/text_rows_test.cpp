@@ -163,7 +163,7 @@ TEST(TextRows, ThatAreMalformedAreRefusedWithLineAndColumn) {
     scratch.write(name, text);
     EXPECT_THAT(text_thrown_alike<FileError>(
                     scratch.context(),
-                    [&] {
+                    [&, name = name] {
                       const auto file = describe_matrix_file(scratch.context(), scratch / name);
                       static_cast<void>(read_matrix_file<double>(scratch.context(), scratch / name, file));
                     }),

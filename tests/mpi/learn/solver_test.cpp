@@ -118,7 +118,7 @@ TEST_F(Learn, weights_have_the_same_bits_whoever_has_which_sample) {
       // What one rank that has all makes of it.
       std::vector<Weights> found;
       mpi::Context alone(MPI_COMM_SELF);
-      const auto fit = [&](mpi::Context& context, const Part& its) {
+      const auto fit = [&, model = model](mpi::Context& context, const Part& its) {
         const Samples<double> samples(context, its.rows, its.targets, model, {0.2, 1});
         Solver<double> solver(samples, {.limits = {1e-9, 3}, .method = method, .batch = 7, .seed = 5});
         iterate::run(solver);
@@ -343,7 +343,9 @@ TEST_F(Learn, a_run_ends_where_rounding_leaves_nothing_to_gain) {
 
 TEST_F(Learn, wrong_arguments_are_named_on_all_ranks) {
   const Data data = data_of(20, 3, 2);
-  const auto [rows, targets] = part(data, Split::even);
+  const Part own = part(data, Split::even);
+  const auto& rows = own.rows;
+  const auto& targets = own.targets;
   const auto makes = [&](const Options& options) {
     return [&, options] {
       const Samples<double> samples(context_, rows, targets, Model::svm);

@@ -81,7 +81,9 @@ TEST(PoissonTwoLevels, EstimatesTheErrorOfAKnownSolution) {
     const double h = 1 / static_cast<double>(points == Points::cells ? n : n + 1);
     const Grid grid{.extents = {n, n}, .spacing = {h, h}, .points = points};
     const auto partition = BoxPartition::for_ranks(grid.box(), context.size());
-    const auto at = [&](Index i) { return (static_cast<double>(i) + (points == Points::cells ? 0.5 : 1)) * h; };
+    const auto at = [h, points = points](Index i) {
+      return (static_cast<double>(i) + (points == Points::cells ? 0.5 : 1)) * h;
+    };
     const auto exact =
         values_of(partition, [&](Index, Index j, Index x) { return std::sin(pi * at(j)) * std::sin(2 * pi * at(x)); });
     std::vector<double> f = exact;

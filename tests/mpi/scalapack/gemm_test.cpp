@@ -98,7 +98,7 @@ class Products : public ::testing::Test {
              const Places& places) {
     const auto [m, n, k] = shape;
     const auto [trans_a, trans_b] = trans;
-    const auto& [a_place, b_place, c_place] = places;
+    const Place &a_place = places.a, &b_place = places.b, &c_place = places.c;
     if (!grid.inside()) return;
     SCOPED_TRACE(testing::Message() << trans_a << trans_b << " of " << sizeof(T) << " bytes, alpha " << alpha
                                     << ", beta " << beta << ", " << m << "x" << n << "x" << k << " from "

@@ -143,7 +143,7 @@ schedule::OperationId Instance::add(schedule::Graph& graph, const Own& own) {
       return first ? graph.send(step.position, step.parts[1].rank, reads[0], after)
                    : graph.receive(step.position, step.parts[0].rank, writes, after);
     case Step::Kind::compute: {
-      const auto work = [this, &step, step_index, reads, writes](const schedule::Run& run, Index sub_step) {
+      const auto work = [&step, step_index, reads, writes](const schedule::Run& run, Index sub_step) {
         const bool throws = run.arguments<std::vector<bool>>()[at(step_index)];
         if (throws && sub_step == static_cast<Index>(step.salt % static_cast<Word>(step.sub_steps))) {
           throw InjectedFailure(step_index);

@@ -99,7 +99,7 @@ TEST(CommandLine, every_misuse_is_told_in_plaits_own_words) {
             "--output is /dev/stdout, where --json prints its object; expected another name, or no --json"},
            {{"machine", "--json", "-o", "/dev/fd/1"}, "--output is /dev/fd/1, where --json prints its object"},
        }) {
-    EXPECT_THAT([&] { static_cast<void>(parsed(words)); },
+    EXPECT_THAT([words = words] { static_cast<void>(parsed(words)); },
                 testing::ThrowsMessage<UsageError>(testing::HasSubstr(complaint)))
         << testing::PrintToString(words);
   }

@@ -62,7 +62,7 @@ TEST(CustomLayout, every_mistake_is_told_with_the_name_of_the_file) {
            {R"({"row_splits": [0,7,5,10], "column_splits": [0,8], "owners": [[0],[0],[0]]})", "f.json: "},
            {R"({"row_splits": [1,10], "column_splits": [0,8], "owners": [[0]]})", "f.json: "},
        }) {
-    EXPECT_THAT([&] { static_cast<void>(parse_custom_layout(json, spec(), {10, 8})); },
+    EXPECT_THAT([json = json] { static_cast<void>(parse_custom_layout(json, spec(), {10, 8})); },
                 testing::ThrowsMessage<LayoutError>(
                     testing::AllOf(testing::StartsWith("f.json: "), testing::HasSubstr(complaint))))
         << json;

@@ -80,7 +80,7 @@ TEST(File, MustBeARegularOne) {
   const std::vector<std::array<std::string, 2>> others{
       {folder.path().string(), "a directory"}, {"/dev/null", "a device"}, {pipe, "a pipe"}};
   for (const auto& [path, kind] : others) {
-    EXPECT_THAT([&] { static_cast<void>(File::open_to_read(path)); },
+    EXPECT_THAT([path = path] { static_cast<void>(File::open_to_read(path)); },
                 ThrowsMessage<FileError>(path + ": is " + kind + "; expected a regular file"));
   }
 }

@@ -103,7 +103,7 @@ TEST(MatrixMarketHeader, RefusesWhatContradictsItselfWithTheLine) {
        "M.mtx:2: only a square matrix can be symmetric, and this one is 3 x 4"},
   };
   for (const auto& [text, expected] : texts) {
-    EXPECT_THAT([&] { static_cast<void>(parse_matrix_market_header(text, true, "M.mtx")); },
+    EXPECT_THAT([text = text] { static_cast<void>(parse_matrix_market_header(text, true, "M.mtx")); },
                 ThrowsMessage<FileError>(StartsWith(expected)))
         << text;
   }

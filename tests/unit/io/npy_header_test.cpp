@@ -132,7 +132,7 @@ TEST(NpyHeader, RefusesOtherElementTypesByName) {
       {"('<f8', (2,))", "('<f8', (2,)) (a structure)"},
   };
   for (const auto& [descr, found] : types) {
-    EXPECT_THAT([&] { static_cast<void>(parsed(with_descr(descr))); },
+    EXPECT_THAT([descr = descr] { static_cast<void>(parsed(with_descr(descr))); },
                 ThrowsMessage<FileError>(AllOf(StartsWith("M.npy: has the dtype " + found + "; supported are "),
                                                HasSubstr("f32, f64, c64 and c128"))))
         << descr;
@@ -151,7 +151,7 @@ TEST(NpyHeader, RefusesShapesThatAreNoMatrix) {
       {"(9223372036854775808, 1)", "9223372036854775808 is too large"},
   };
   for (const auto& [shape, found] : shapes) {
-    EXPECT_THAT([&] { static_cast<void>(parsed(with_shape(shape))); },
+    EXPECT_THAT([shape = shape] { static_cast<void>(parsed(with_shape(shape))); },
                 ThrowsMessage<FileError>(AllOf(StartsWith("M.npy: "), HasSubstr(found))))
         << shape;
   }
@@ -186,7 +186,7 @@ TEST(NpyHeader, RefusesMalformedText) {
       {with_shape("'3, 4'"), "'shape' is not a tuple of integers"},
   };
   for (const auto& [text, found] : texts) {
-    EXPECT_THAT([&] { static_cast<void>(parsed(text)); },
+    EXPECT_THAT([text = text] { static_cast<void>(parsed(text)); },
                 ThrowsMessage<FileError>(AllOf(StartsWith("M.npy: malformed .npy header: "), HasSubstr(found))))
         << text;
   }

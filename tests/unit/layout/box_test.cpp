@@ -85,7 +85,7 @@ TEST(BoxPartition, GivesEachPointToTheRankWhoseBoxHasIt) {
       const auto part = partition.part_of(rank);
       with_parts += part ? 1 : 0;
       EXPECT_EQ(part ? partition.rank_of(*part) : rank, rank);
-      for_each_point(partition.box(rank), [&](const Point& p) {
+      for_each_point(partition.box(rank), [&, extents = extents](const Point& p) {
         int& owner = owners[at(extents.offset_of(p))];
         EXPECT_EQ(owner, -1);
         owner = rank;

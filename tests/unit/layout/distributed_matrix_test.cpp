@@ -28,7 +28,7 @@ std::vector<Layout> some_layouts() {
 
 TEST(DistributedMatrix, HoldsEveryElementOnceAndOnItsOwner) {
   for (const Layout& layout : some_layouts()) {
-    const auto [rows, columns] = layout.shape();
+    const Index rows = layout.shape().rows, columns = layout.shape().columns;
     std::vector<int> held(static_cast<std::size_t>(rows * columns), 0);
     for (int rank = 0; rank < layout.ranks() + 1; ++rank) {
       DistributedMatrix<double> matrix(layout, rank);

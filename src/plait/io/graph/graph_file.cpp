@@ -269,8 +269,7 @@ graph::Graph read_matrix_graph(const std::string& path, Asymmetry asymmetry) {
   });
   if (header.symmetry == MatrixMarketSymmetry::general && asymmetry == Asymmetry::refuse) {
     std::ranges::sort(pairs);
-    const auto repeated = std::ranges::unique(pairs);
-    pairs.erase(repeated.begin(), repeated.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     for (const auto& [row, column] : pairs) {
       if (std::ranges::binary_search(pairs, std::pair(column, row))) continue;
       fail(fmt::format("has an entry in row {}, column {}, but none in row {}, column {}; --symmetrise adds that",

@@ -1,7 +1,6 @@
 #include "plait/io/hdf5/hdf5_fields.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -15,7 +14,7 @@ bool is_undefined(Address address, const Super& super) {
 
 std::uint64_t little_endian(Bytes bytes) {
   std::uint64_t result = 0;
-  for (const auto byte : std::views::reverse(bytes)) result = result << 8U | byte;
+  for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) result = result << 8U | *byte;
   return result;
 }
 
