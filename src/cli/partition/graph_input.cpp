@@ -135,7 +135,8 @@ std::string quotient_picture(const graph::GraphView& quotient, const std::vector
   const double margin = radius + 3;
   const auto placed = [&](double share) { return margin + share * (picture_side - 2 * margin); };
   Index heaviest = 1;
-  for (const Index weight : quotient.edge_weights) heaviest = std::max(heaviest, weight);
+  for (std::size_t e = 0; e < quotient.edge_weights.size(); ++e)
+    heaviest = std::max(heaviest, quotient.edge_weights[e]);
   std::string text = svg::opening("quotient", picture_side, picture_side,
                                   "the graph of the parts: the wider a line, the heavier the cut between two parts");
   for (Index p = 0; p < quotient.vertices(); ++p) {
@@ -247,8 +248,9 @@ void GraphInput::read(Work& work, const std::string& parts_file) {
   points_ = {copy_->piece<double>(5), dimensions[0]};
   old_parts_ = copy_->piece<int>(6);
   if (!vtu_path_.empty()) expect_points(work, "--vtu is given");
-  // The coarser graphs, which have weights, and some numbers for each vertex.
-  work.expect_memory({24 * static_cast<Index>(view_.neighbours.size()) + 80 * view_.vertices()});
+  // The coarser graphs, with weights of 16 bits or 64, and some numbers for each vertex.
+  work.expect_memory(
+      {(view_.edge_weights.empty() ? 8 : 18) * static_cast<Index>(view_.neighbours.size()) + 24 * view_.vertices()});
 }
 
 void GraphInput::expect_points(Work& work, const std::string& what_for) const {

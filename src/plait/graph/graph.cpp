@@ -66,7 +66,7 @@ std::optional<Flaw> flaw_at_one_end(const GraphView& graph) {
   return flaw;
 }
 
-void expect_weights(std::string_view what, std::span<const Index> weights, Index count, Index least) {
+void expect_weights(std::string_view what, const Weights& weights, Index count, Index least) {
   if (weights.empty()) return;
   if (static_cast<Index>(weights.size()) != count) {
     throw ArgumentError(fmt::format("{} {}; expected {}", weights.size(), what, count));

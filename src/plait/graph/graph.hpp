@@ -19,11 +19,32 @@ inline constexpr Index most_vertices = (Index{1} << 31) - 1;
 /// What all weights of one kind may add up to, so that no sum overflows.
 inline constexpr Index most_weight = Index{1} << 62;
 
+/// Weights in 64 bits or, where many are small, in 16.
+class Weights {
+ public:
+  Weights() = default;
+  Weights(std::span<const Index> wide) : wide_(wide) {}  // NOLINT(google-explicit-constructor): the same weights
+  Weights(std::span<const std::uint16_t> narrow) : narrow_(narrow) {}  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::size_t size() const noexcept { return wide_.size() + narrow_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] Index operator[](std::size_t e) const { return narrow_.empty() ? wide_[e] : narrow_[e]; }
+  /// Calls f with one of the two spans, the other one of which is empty.
+  template <class F>
+  auto with(F&& f) const {
+    return narrow_.empty() ? f(wide_) : f(narrow_);
+  }
+
+ private:
+  std::span<const Index> wide_;
+  std::span<const std::uint16_t> narrow_;
+};
+
 /// A graph in memory that somebody else owns.
 struct GraphView {
   std::span<const Index> offsets;         // vertex v has neighbours[offsets[v]] up to neighbours[offsets[v + 1] - 1]
   std::span<const Vertex> neighbours;     // of all vertices
-  std::span<const Index> edge_weights;    // > 0, one a neighbour; empty: all 1
+  Weights edge_weights;                   // > 0, one a neighbour; empty: all 1
   std::span<const Index> vertex_weights;  // >= 0; empty: all 1
   std::span<const Index> vertex_sizes;    // what the data of a vertex takes; >= 0; empty: all 1
 
@@ -43,7 +64,9 @@ struct GraphView {
     if (edge_weights.empty()) {
       for (Index e = begin; e < end; ++e) f(neighbours[at(e)], Index{1});
     } else {
-      for (Index e = begin; e < end; ++e) f(neighbours[at(e)], edge_weights[at(e)]);
+      edge_weights.with([&](auto weights) {
+        for (Index e = begin; e < end; ++e) f(neighbours[at(e)], Index{weights[at(e)]});
+      });
     }
   }
 };
@@ -57,7 +80,7 @@ struct Graph {
   Vector<Index> vertex_sizes;
 
   [[nodiscard]] GraphView view() const noexcept {
-    return {offsets, neighbours, edge_weights, vertex_weights, vertex_sizes};
+    return {offsets, neighbours, std::span<const Index>(edge_weights), vertex_weights, vertex_sizes};
   }
   friend bool operator==(const Graph&, const Graph&) = default;
 };

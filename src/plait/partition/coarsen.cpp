@@ -1,12 +1,12 @@
 #include "plait/partition/coarsen.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
 namespace plait::partition {
 
-using graph::Graph;
 using graph::GraphView;
 using graph::Vertex;
 
@@ -115,45 +115,85 @@ Vector<Vertex> mates_of(const GraphView& graph, Index most_weight, std::span<con
   return mates;
 }
 
-Coarse contracted(const GraphView& graph, std::span<const Vertex> mates) {
-  const Index n = graph.vertices();
-  Coarse coarse;
-  coarse.vertex_of = Vector<Vertex>(n);
+graph::GraphView Coarse::view() const noexcept {
+  graph::GraphView result{offsets, neighbours, {}, vertex_weights, {}};
+  if (wide_edge_weights.empty()) {
+    result.edge_weights = std::span<const std::uint16_t>(narrow_edge_weights);
+  } else {
+    result.edge_weights = std::span<const Index>(wide_edge_weights);
+  }
+  return result;
+}
+
+Vertex merge(std::span<Vertex> mates) {
   Vertex count = 0;
-  for (Vertex v = 0; v < n; ++v) coarse.vertex_of[v] = mates[at(v)] < v ? coarse.vertex_of[mates[at(v)]] : count++;
-  const std::span<const Vertex> vertex_of = coarse.vertex_of;
-  Graph& result = coarse.graph;
-  result.offsets.reserve(at(count) + 1);
-  result.vertex_weights.reserve(at(count));
-  result.neighbours.reserve(graph.neighbours.size() * 2 / 3);
-  result.edge_weights.reserve(graph.neighbours.size() * 2 / 3);
-  std::vector<Index> place(at(count), -1);  // of a neighbour in the row that is being made, if not before it
-  for (Vertex v = 0; v < n; ++v) {
-    const Vertex mate = mates[at(v)];
-    if (mate < v) continue;
-    const auto begin = static_cast<Index>(result.neighbours.size());
-    const Vertex own = vertex_of[at(v)];
-    const auto add = [&](Vertex u, Index weight) {
-      const Vertex to = vertex_of[at(u)];
-      if (to == own) return;
-      if (place[at(to)] >= begin) {
-        result.edge_weights[place[at(to)]] += weight;
-        return;
-      }
-      place[at(to)] = static_cast<Index>(result.neighbours.size());
-      result.neighbours.push_back(to);
-      result.edge_weights.push_back(weight);
-    };
+  for (std::size_t v = 0; v < mates.size(); ++v) {
+    const auto mate = at(mates[v]);
+    mates[v] = mate < v ? mates[mate] : count++;
+  }
+  return count;
+}
+
+Coarse contracted(const GraphView& graph, std::span<const Vertex> vertex_of, Vertex vertices) {
+  // The first of two mates is the one where a number appears first.
+  std::vector<Vertex> second(at(vertices), -1);
+  for (Vertex v = 0, next = 0; at(v) < vertex_of.size(); ++v) {
+    if (vertex_of[at(v)] == next) {
+      ++next;
+    } else {
+      second[at(vertex_of[at(v)])] = v;
+    }
+  }
+  Coarse result;
+  result.offsets.reserve(at(vertices) + 1);
+  result.vertex_weights.reserve(at(vertices));
+  // More than there will be: memory that is never written is never taken.
+  result.neighbours.reserve(graph.neighbours.size());
+  result.narrow_edge_weights.reserve(graph.neighbours.size());
+  bool is_narrow = true;
+  std::vector<Vertex> row;
+  std::vector<Index> weights;
+  std::vector<std::uint32_t> place(at(vertices));  // in the row; of a vertex that is not there yet, anything
+  Vertex own = 0;
+  const auto add = [&](Vertex u, Index weight) {
+    const Vertex to = vertex_of[at(u)];
+    if (to == own) return;
+    if (const std::size_t known = place[at(to)]; known < row.size() && row[known] == to) {
+      weights[known] += weight;
+      return;
+    }
+    place[at(to)] = static_cast<std::uint32_t>(row.size());
+    row.push_back(to);
+    weights.push_back(weight);
+  };
+  constexpr Index most_narrow = std::numeric_limits<std::uint16_t>::max();
+  for (Vertex v = 0; own < vertices; ++v) {
+    if (vertex_of[at(v)] != own) continue;
+    row.clear();
+    weights.clear();
     graph.for_each_neighbour(v, add);
     Index weight = graph.weight(v);
-    if (mate != v) {
+    if (const Vertex mate = second[at(own)]; mate >= 0) {
       graph.for_each_neighbour(mate, add);
       weight += graph.weight(mate);
     }
+    if (is_narrow && !weights.empty() && std::ranges::max(weights) > most_narrow) {
+      is_narrow = false;
+      result.wide_edge_weights.reserve(graph.neighbours.size());
+      result.wide_edge_weights.assign(result.narrow_edge_weights.begin(), result.narrow_edge_weights.end());
+      result.narrow_edge_weights = {};
+    }
+    result.neighbours.insert(result.neighbours.end(), row.begin(), row.end());
+    if (is_narrow) {
+      for (const Index one : weights) result.narrow_edge_weights.push_back(static_cast<std::uint16_t>(one));
+    } else {
+      result.wide_edge_weights.insert(result.wide_edge_weights.end(), weights.begin(), weights.end());
+    }
     result.vertex_weights.push_back(weight);
-    result.offsets.push_back(static_cast<Index>(result.neighbours.size()));
+    result.offsets.push_back(result.neighbours.count());
+    ++own;
   }
-  return coarse;
+  return result;
 }
 
 }  // namespace plait::partition

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "plait/base/index.hpp"
@@ -20,11 +21,21 @@ namespace plait::partition {
 [[nodiscard]] Vector<graph::Vertex> mates_of(const graph::GraphView& graph, Index most_weight,
                                              std::span<const int> labels = {});
 
-/// A graph in which mates are one vertex, and the vertex of it that each vertex is in. Weights add up.
+/// A graph in which mates are one vertex. Weights add up.
 struct Coarse {
-  graph::Graph graph;
-  Vector<graph::Vertex> vertex_of;
+  Vector<Index> offsets{0};
+  Vector<graph::Vertex> neighbours;
+  Vector<std::uint16_t> narrow_edge_weights;  // where all fit; else empty
+  Vector<Index> wide_edge_weights;
+  Vector<Index> vertex_weights;
+
+  [[nodiscard]] graph::GraphView view() const noexcept;
 };
-[[nodiscard]] Coarse contracted(const graph::GraphView& graph, std::span<const graph::Vertex> mates);
+/// The vertex of the coarse graph that each one is in. Of `mates`, which become them.
+/// \return how many there are
+graph::Vertex merge(std::span<graph::Vertex> mates);
+/// \param vertex_of  of the finer graph's vertices, as `merge` leaves them
+[[nodiscard]] Coarse contracted(const graph::GraphView& graph, std::span<const graph::Vertex> vertex_of,
+                                graph::Vertex vertices);
 
 }  // namespace plait::partition

@@ -31,11 +31,16 @@ Index coarsest_of(Index vertices, int parts) { return std::max({Index{120}, Inde
 
 std::uint64_t derived(std::uint64_t seed, std::uint64_t what) { return random_bits(seed, what); }
 
+/// Of larger graphs every second one is not kept, but made again on the way back.
+constexpr Index most_to_keep = 1 << 20;
+
 /// Coarser and coarser graphs, with the homes of their vertices.
 class Levels {
  public:
   struct Level {
-    Coarse coarse;
+    Vector<Vertex> vertex_of;  // of the next finer graph's
+    Vertex vertices;
+    std::optional<Coarse> coarse;
     std::vector<int> label;
     std::vector<int> home;
     std::vector<Index> pull;
@@ -48,22 +53,23 @@ class Levels {
     while (graph(depth()).vertices() > coarsest) {
       const GraphView fine = graph(depth());
       const Homes fine_homes = homes_of(depth());
-      const auto mates = mates_of(fine, most_weight, label);
-      Level level{contracted(fine, mates), {}, {}, {}};
-      const Index count = level.coarse.graph.view().vertices();
-      if (static_cast<double>(count) > too_little_coarser * static_cast<double>(fine.vertices())) break;
-      if (!label.empty()) level.label.resize(at(count));
+      Level level{mates_of(fine, most_weight, label), 0, {}, {}, {}, {}};
+      level.vertices = merge(level.vertex_of);
+      if (static_cast<double>(level.vertices) > too_little_coarser * static_cast<double>(fine.vertices())) break;
+      level.coarse = contracted(fine, level.vertex_of, level.vertices);
+      if (!label.empty()) level.label.resize(at(level.vertices));
       if (!fine_homes.part.empty()) {
-        level.home.resize(at(count));
-        level.pull.resize(at(count));
+        level.home.resize(at(level.vertices));
+        level.pull.resize(at(level.vertices));
       }
       for (Index v = 0; v < fine.vertices(); ++v) {
-        const auto to = at(level.coarse.vertex_of[v]);
+        const auto to = at(level.vertex_of[v]);
         if (!label.empty()) level.label[to] = label[at(v)];
         if (fine_homes.part.empty()) continue;
         level.home[to] = fine_homes.part[at(v)];
         level.pull[to] += fine_homes.pull[at(v)];
       }
+      if (depth() % 2 == 1 && fine.vertices() > most_to_keep) levels_.back().coarse.reset();
       levels_.push_back(std::move(level));
       label = levels_.back().label;
     }
@@ -71,23 +77,37 @@ class Levels {
 
   /// 0 is the finest graph.
   [[nodiscard]] int depth() const { return static_cast<int>(levels_.size()); }
+  /// \pre  it is kept, as the finest and the coarsest one are
   [[nodiscard]] GraphView graph(int depth) const {
-    return depth == 0 ? finest_ : levels_[at(depth - 1)].coarse.graph.view();
+    return depth == 0 ? finest_ : levels_[at(depth - 1)].coarse.value().view();
   }
   [[nodiscard]] Homes homes_of(int depth) const {
     if (depth == 0) return finest_homes_;
     const Level& level = levels_[at(depth - 1)];
     return {level.home, level.pull, finest_homes_.edge_factor};
   }
-  /// Where the vertices of the graph at `depth` are in the next coarser one.
-  [[nodiscard]] std::span<const Vertex> vertex_of(int depth) const { return levels_[at(depth)].coarse.vertex_of; }
+
+  /// Parts of the coarsest graph's vertices, each that of any vertex within.
+  [[nodiscard]] std::vector<int> coarsened(std::span<const int> part) const {
+    std::vector<int> result(part.begin(), part.end());
+    for (const Level& level : levels_) {
+      std::vector<int> coarser(at(level.vertices));
+      for (std::size_t v = 0; v < result.size(); ++v) coarser[at(level.vertex_of[static_cast<Index>(v)])] = result[v];
+      result = std::move(coarser);
+    }
+    return result;
+  }
 
   /// Parts of the graph that is one finer than the coarsest, which is dropped.
   [[nodiscard]] std::vector<int> expanded(const std::vector<int>& part) {
+    levels_.back().coarse.reset();
     std::vector<int> finer;
-    finer.reserve(levels_.back().coarse.vertex_of.size());
-    for (const Vertex to : levels_.back().coarse.vertex_of) finer.push_back(part[at(to)]);
+    finer.reserve(levels_.back().vertex_of.size());
+    for (const Vertex to : levels_.back().vertex_of) finer.push_back(part[at(to)]);
     levels_.pop_back();
+    if (depth() > 0 && !levels_.back().coarse) {
+      levels_.back().coarse = contracted(graph(depth() - 1), levels_.back().vertex_of, levels_.back().vertices);
+    }
     return finer;
   }
 
@@ -346,16 +366,7 @@ void improve(const GraphView& graph, const Bounds& bounds, std::span<int> part, 
     }
   }
   Levels levels(graph, coarsest_of(graph.vertices(), bounds.parts()), label, homes);
-  std::vector<int> small(part.begin(), part.end());
-  // The part of a coarse vertex is that of any of its vertices.
-  std::vector<int> first;
-  for (int depth = 0; depth < levels.depth(); ++depth) {
-    first.assign(at(levels.graph(depth + 1).vertices()), 0);
-    const auto vertex_of = levels.vertex_of(depth);
-    for (std::size_t v = 0; v < vertex_of.size(); ++v) first[at(vertex_of[v])] = small[v];
-    small.swap(first);
-  }
-  const auto result = refined_upwards(levels, std::move(small), bounds, 0, {}, seed);
+  const auto result = refined_upwards(levels, levels.coarsened(part), bounds, 0, {}, seed);
   std::ranges::copy(result, part.begin());
 }
 

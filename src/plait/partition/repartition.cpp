@@ -244,10 +244,11 @@ std::vector<int> refined(const GraphView& graph, std::span<const int> old_part, 
     return part;
   }
   // Whole numbers: as fine as their sum can be without overflow.
-  const double edges =
-      std::max(1.0, static_cast<double>(graph.edge_weights.empty()
-                                            ? graph.edges()
-                                            : std::reduce(graph.edge_weights.begin(), graph.edge_weights.end()) / 2));
+  double edges = static_cast<double>(graph.edges());
+  if (!graph.edge_weights.empty()) {
+    edges = graph.edge_weights.with([](auto weights) { return std::reduce(weights.begin(), weights.end(), 0.0) / 2; });
+  }
+  edges = std::max(1.0, edges);
   double sizes = 0;
   for (Index v = 0; v < graph.vertices(); ++v) sizes += static_cast<double>(graph.size(v));
   const double edge = edges / std::max(1.0, static_cast<double>(graph.edges()));

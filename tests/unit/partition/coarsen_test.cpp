@@ -15,6 +15,17 @@ namespace {
 
 using namespace plait::test;  // NOLINT: graphs
 
+struct Merged {
+  Vector<Vertex> vertex_of;
+  Coarse coarse;
+};
+Merged merged(const GraphView& graph, Index most_weight) {
+  Merged result{mates_of(graph, most_weight), {}};
+  const Vertex vertices = merge(result.vertex_of);
+  result.coarse = contracted(graph, result.vertex_of, vertices);
+  return result;
+}
+
 TEST(Mates, AreMutualNoHeavierThanAllowedAndOfOneLabel) {
   std::mt19937 random(4);  // NOLINT: the same data each time
   for (int round = 0; round < 500; ++round) {
@@ -56,13 +67,28 @@ TEST(Mates, OfAStarAreLeavesAndOfIsolatedVerticesEachOther) {
 
 TEST(Contraction, OfAGridIsAGrid) {
   const Graph graph = grid(8, 8);
-  const auto once = contracted(graph.view(), mates_of(graph.view(), 2));
-  Graph twice = contracted(once.graph.view(), mates_of(once.graph.view(), 4)).graph;
+  const auto once = merged(graph.view(), 2);
+  const auto twice = merged(once.coarse.view(), 4).coarse;
   EXPECT_EQ(twice.vertex_weights, Vector<Index>(Index{16}, 4));
-  EXPECT_EQ(twice.edge_weights, Vector<Index>(Index{48}, 2));
-  twice.vertex_weights.clear();
-  twice.edge_weights.clear();
-  EXPECT_EQ(graph::symmetrised(std::move(twice)), grid(4, 4));
+  EXPECT_EQ(twice.narrow_edge_weights, Vector<std::uint16_t>(Index{48}, 2));
+  EXPECT_EQ(graph::symmetrised({twice.offsets, twice.neighbours, {}, {}, {}}), grid(4, 4));
+}
+
+TEST(Contraction, HoldsEdgeWeightsIn16BitsWhereTheyFit) {
+  for (const auto& [own, sum] : {std::pair(32767, 65534), std::pair(32768, 65536)}) {
+    Graph graph = grid(2, 8);
+    graph.edge_weights = Vector<Index>(graph.neighbours.count(), 1);
+    for (Index e = 0; e < graph.neighbours.count(); ++e) {
+      if (graph.neighbours[e] >= 14) graph.edge_weights[e] = own;
+    }
+    for (Index e = graph.offsets[14]; e < graph.offsets[16]; ++e) graph.edge_weights[e] = own;
+    Vector<Vertex> pairs;
+    for (Vertex v = 0; v < 16; ++v) pairs.push_back(v / 2);
+    const auto coarse = contracted(graph.view(), pairs, 8);
+    EXPECT_EQ(coarse.wide_edge_weights.empty(), sum < 65536);
+    EXPECT_EQ(coarse.view().edge_weights[0], 2);
+    EXPECT_EQ(coarse.view().edge_weights[13], sum);
+  }
 }
 
 TEST(Multilevel, CutsGridsStraight) {
@@ -76,14 +102,14 @@ TEST(Contraction, ConservesWeightsAndCuts) {
   for (int round = 0; round < 500; ++round) {
     const int n = 1 + static_cast<int>(random() % 40);
     const Graph graph = random_graph(random, n, round % 2 == 0);
-    const auto coarse = contracted(graph.view(), mates_of(graph.view(), 10));
-    const GraphView small = coarse.graph.view();
+    const auto [vertex_of, coarse] = merged(graph.view(), 10);
+    const GraphView small = coarse.view();
     ASSERT_EQ(graph::flaw_of(small), std::nullopt);
     ASSERT_EQ(small.total_weight(), graph.view().total_weight());
     std::vector<int> part(at(small.vertices()));
     for (int& p : part) p = static_cast<int>(random() % 3);
     std::vector<int> expanded;
-    for (const Vertex v : coarse.vertex_of) expanded.push_back(part[at(v)]);
+    for (const Vertex v : vertex_of) expanded.push_back(part[at(v)]);
     ASSERT_EQ(naive_cut(small, part), naive_cut(graph.view(), expanded));
     ASSERT_EQ(naive_weights(small, part, 3), naive_weights(graph.view(), expanded, 3));
   }
