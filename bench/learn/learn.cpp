@@ -2,7 +2,7 @@
 //
 //   ./dev bench learn                                          on one rank and on two
 //   ./dev bench learn --rate 1gbit --ranks 1,2,4               a node of the emulated cluster for each rank
-//   ./dev bench learn --points 10000000 --clusters 10,100      as many, with so many clusters
+//   ./dev bench learn --points 1000000 --clusters 10           as many, with so many clusters
 //
 // Each rank has its part of the points. Compared are batch (Lloyd's iteration), minibatch (a reduction for each batch),
 // SimuParallelSGD (each rank by itself, then the mean) and ASGD (the same with states of others). Time is that of the
@@ -50,7 +50,7 @@ constexpr Index dimension = 10;
 constexpr double near_error = 0.03;
 
 struct Options {
-  Index points = 1'000'000;
+  Index points = 10'000'000;
   std::vector<Index> clusters{10, 100};
   Index epochs = 6;
   Index batch = 500;
@@ -289,7 +289,7 @@ int main(int argc, char** argv) {
   CLI::App program("k-means by Lloyd's iteration and by stochastic methods, with and without exchange: error over time",
                    "bench_learn");
   program.add_flag("--quick", options.quick, "few points: checks that it runs, not how fast");
-  program.add_option("--points", options.points, "on all ranks, of 10 coordinates; 1000000 by default")
+  program.add_option("--points", options.points, "on all ranks, of 10 coordinates; 10000000 by default")
       ->check(CLI::Range(1000, 1'000'000'000));
   program.add_option("--clusters", options.clusters, "10,100 by default")->delimiter(',');
   program
