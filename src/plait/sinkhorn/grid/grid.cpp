@@ -30,13 +30,13 @@ Index begin_of(const layout::Axis& axis, Index part) {
 
 }  // namespace
 
-void expect_grid_of(const Grid& grid, int ranks) {
+void expect_grid_of(const layout::ProcessGrid& grid, int ranks) {
   if (grid.rows >= 1 && grid.columns >= 1 && grid.layers == 1 && grid.ranks() == ranks) return;
   throw ArgumentError(
       fmt::format("a grid of {} x {} ranks, expected rows x columns = {}", grid.rows, grid.columns, ranks));
 }
 
-double seconds_on(const Grid& grid, const model::Machine& machine, const model::Placement& placement,
+double seconds_on(const layout::ProcessGrid& grid, const model::Machine& machine, const model::Placement& placement,
                   layout::Shape shape, Index element_bytes, Index number_bytes) {
   const Index rows = divided(shape.rows, grid.rows);
   const Index columns = divided(shape.columns, grid.columns);
@@ -69,7 +69,7 @@ layout::ProcessGrid choose_grid(const model::Machine& machine, const model::Plac
   return best;
 }
 
-BlockPlace block_place(const Grid& grid, layout::Shape shape, int rank) {
+BlockPlace block_place(const layout::ProcessGrid& grid, layout::Shape shape, int rank) {
   const auto rows = layout::Axis::even(shape.rows, grid.rows);
   const auto columns = layout::Axis::even(shape.columns, grid.columns);
   const int row = grid.row_of(rank);

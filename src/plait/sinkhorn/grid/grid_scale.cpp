@@ -32,7 +32,7 @@ namespace {
 
 /// The ranks of this rank's row of the grid, and of its column.
 struct GridContexts {
-  GridContexts(mpi::Context& context, const Grid& grid)
+  GridContexts(mpi::Context& context, const layout::ProcessGrid& grid)
       : row(context.comm().split(grid.row_of(context.rank()), grid.column_of(context.rank())).handle()),
         column(context.comm().split(grid.column_of(context.rank()), grid.row_of(context.rank())).handle()) {
     row.use_machine(context.machine());
@@ -67,7 +67,7 @@ void expect_alive(std::string_view what, const std::vector<std::uint8_t>& alive,
 ///
 /// \pre     there is none for rows, or one for each
 /// \return  those of this rank's block's rows, and of all columns
-CheckedMarginals checked_grid_marginals(mpi::Context& context, const Grid& grid, layout::Shape shape,
+CheckedMarginals checked_grid_marginals(mpi::Context& context, const layout::ProcessGrid& grid, layout::Shape shape,
                                         const Marginals& marginals) {
   // As if each rank had whole rows, nearly as many.
   const auto rows = layout::Axis::even(shape.rows, context.size());
@@ -265,8 +265,9 @@ Scaling<A> scale_by_rows(mpi::Context& context, const BlockPlace& place, matrix_
 }  // namespace
 
 template <class T, class A>
-Scaling<A> scale_on_grid(mpi::Context& context, const Grid& grid, layout::Shape shape, matrix_view<const T> block,
-                         const Marginals& marginals, const Limits& limits, std::span<const A> start) {
+Scaling<A> scale_on_grid(mpi::Context& context, const layout::ProcessGrid& grid, layout::Shape shape,
+                         matrix_view<const T> block, const Marginals& marginals, const Limits& limits,
+                         std::span<const A> start) {
   const BlockPlace place = mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
     arguments.add("rows of the grid", grid.rows);

@@ -26,7 +26,7 @@ namespace plait::sinkhorn {
 /// \return           the factors of the block's rows and of its columns
 /// \throws ArgumentError  on all ranks: as `scale`; a grid of more or fewer ranks, a block of another shape
 template <class T, class A>
-[[nodiscard]] Scaling<A> scale_on_grid(mpi::Context& context, const Grid& grid, layout::Shape shape,
+[[nodiscard]] Scaling<A> scale_on_grid(mpi::Context& context, const layout::ProcessGrid& grid, layout::Shape shape,
                                        matrix_view<const T> block, const Marginals& marginals,
                                        const Limits& limits = {}, std::span<const A> start = {});
 
