@@ -2,15 +2,20 @@
 // names with plait_ in front. ScaLAPACK has no header; its documentation gives the arguments. Fortran passes the
 // lengths of strings after all other arguments, where they do no harm.
 #include <complex>
+#include <exception>
 #include <optional>
 #include <string>
 
+#include "plait/base/index.hpp"
+#include "plait/base/stopwatch.hpp"
+
 #include "shim/scalapack/add.hpp"
 #include "shim/scalapack/copy.hpp"
+#include "shim/scalapack/execution.hpp"
 #include "shim/scalapack/multiply.hpp"
 #include "shim/scalapack/pblas.hpp"
 #include "shim/scalapack/program.hpp"
-#include "shim/scalapack/serve.hpp"
+#include "shim/scalapack/summary.hpp"
 
 namespace {
 
@@ -21,7 +26,8 @@ using plait::shim::scalapack::AddCall;
 using plait::shim::scalapack::CopyCall;
 using plait::shim::scalapack::loaded;
 using plait::shim::scalapack::MultiplyCall;
-using plait::shim::scalapack::serve;
+using plait::shim::scalapack::PassOn;
+using plait::shim::scalapack::Summary;
 
 using C = std::complex<float>;
 using Z = std::complex<double>;
@@ -39,6 +45,27 @@ using Tradd = void(const char*, const char*, const int*, const int*, const void*
 using Gemm = void(const char*, const char*, const int*, const int*, const int*, const void*, const void*, const int*,
                   const int*, const int*, const void*, const int*, const int*, const int*, const void*, void*,
                   const int*, const int*, const int*);
+
+/// What every exported routine does: tries to do the work, and passes the call on where that can't be. What fails on
+/// this process alone ends the program: others would wait for it.
+///
+/// \param work     returns how many bytes the call was about; throws `PassOn` before anything was changed
+/// \param pass_on  calls the real routine
+template <class Work, class Real>
+void serve(const std::string& routine, Work&& work, Real&& pass_on) {
+  try {
+    try {
+      const plait::Stopwatch stopwatch;
+      const Index bytes = work();
+      Summary::of_program().served(routine, bytes, stopwatch.seconds());
+    } catch (const PassOn& call) {
+      Summary::of_program().passed_on(routine, call.reason);
+      pass_on();
+    }
+  } catch (const std::exception& error) {
+    plait::shim::scalapack::end_program(routine + ": " + error.what());
+  }
+}
 
 Index bytes_of(int m, int n, Index element_bytes, const std::optional<Trapezoid>& part = {}) {
   return (part ? part->elements({m, n}) : Index{m} * n) * element_bytes;
