@@ -217,6 +217,7 @@ module plait
     integer(c_int) :: smearing = PLAIT_SMEARING_NONE
     real(c_double) :: width = 0
     type(c_ptr) :: eigenvalues = c_null_ptr ! c_loc of an array of real(c_double)
+    integer(c_int) :: mixed_precision = 0
   end type
 
   type, bind(C) :: plait_purification_result

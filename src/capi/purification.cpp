@@ -70,6 +70,7 @@ class Purifier {
       arguments.add("gershgorin", given->gershgorin != 0);
       arguments.add("smearing", given->smearing);
       arguments.add("width", given->width);
+      arguments.add("mixed_precision", given->mixed_precision != 0);
     });
     products_before_ = counted_.count();
     Matrix<T> hamiltonian = read(*layouts_.h, h, count, "h");
@@ -82,7 +83,9 @@ class Purifier {
       plait::purify::transform(counted_, *z_, hamiltonian);
     }
     const auto bounds = given->gershgorin != 0 ? plait::purify::Bounds::gershgorin : plait::purify::Bounds::lanczos;
-    running_ = &sequence_.begin(std::move(hamiltonian), problem, bounds);
+    const bool is_mixed = given->mixed_precision != 0;
+    if (is_mixed && !early_) early_.emplace(context_, n_, plait::purify::choose_squares(context_.size()));
+    running_ = &sequence_.begin(std::move(hamiltonian), problem, bounds, is_mixed ? &*early_ : nullptr);
     is_done_ = false;
   }
 
@@ -143,7 +146,7 @@ class Purifier {
     Matrix<T>& density = running_->density();
     auto errors = plait::purify::density_errors(context_, running_->state(), sequence_.hamiltonian(), density);
     if (s_) plait::purify::bring_back(counted_, *z_, *s_, running_->state().problem.occupied, density, errors);
-    found.products = counted_.count() - products_before_;
+    found.products = products_so_far();
     return errors;
   }
 
@@ -162,13 +165,16 @@ class Purifier {
   }
   [[nodiscard]] static bool is_free_to_choose(const plait_purification_problem& given) {
     return given.method == PLAIT_PURIFICATION_AUTO && given.chemical_potential == nullptr && given.gershgorin == 0 &&
-           given.most_iterations == 0;
+           given.most_iterations == 0 && given.mixed_precision == 0;
   }
 
   void expect_eigenstates(const plait_purification_problem& given) {
     static_cast<void>(smearing_of(given.smearing));
     if (given.chemical_potential != nullptr) {
       throw plait::ArgumentError("chemical_potential: is given, but eigenstates tell it; expected NULL");
+    }
+    if (given.mixed_precision != 0) {
+      throw plait::ArgumentError("mixed_precision: is given, but eigenstates take no steps; expected 0");
     }
     set_electrons(given);
   }
@@ -231,7 +237,8 @@ class Purifier {
       problem.method =
           problem.chemical_potential
               ? Method::mcweeny
-              : plait::purify::choose_method(problem.occupied, n_, sequence_.knows_frontier(problem.occupied));
+              : plait::purify::choose_method(problem.occupied, n_,
+                                             given.mixed_precision != 0 || sequence_.knows_frontier(problem.occupied));
     }
     if (problem.chemical_potential && problem.method != Method::mcweeny) {
       throw plait::ArgumentError(
@@ -244,7 +251,7 @@ class Purifier {
     const plait::purify::State& state = running_->state();
     const plait::purify::Interval potentials = state.chemical_potentials();
     plait_purification_result result{};
-    result.products = counted_.count() - products_before_;
+    result.products = products_so_far();
     result.lowest_potential = potentials.low, result.highest_potential = potentials.high;
     set_frontier(result, state.frontier);
     if (state.iterates.empty()) return result;
@@ -254,6 +261,10 @@ class Purifier {
     result.trace_error = last.trace - static_cast<double>(state.problem.occupied);
     result.idempotency_error = last.idempotency_error;
     return result;
+  }
+
+  [[nodiscard]] Index products_so_far() const {
+    return counted_.count() - products_before_ + running_->early_multiplications();
   }
 
   static void set_frontier(plait_purification_result& result, const plait::purify::Frontier& frontier) {
@@ -266,6 +277,7 @@ class Purifier {
   Index n_;
   plait::purify::DenseProducts<T> products_;
   plait::purify::CountedProducts<T> counted_;
+  std::optional<plait::purify::DenseProducts<plait::purify::Single<T>>> early_;  // once they are asked for
   std::optional<Matrix<T>> s_, z_, h_;
   plait::purify::Sequence<T> sequence_;
   plait::purify::Purification<T>* running_ = nullptr;    // of this and the next, the one that is under way

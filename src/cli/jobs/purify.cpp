@@ -114,12 +114,16 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
                   "of tc2, which auto takes then unless it takes eigen");
     add_value(options, "--chemical-potential", task_.chemical_potential, parse_energy, "ENERGY",
               "An energy between the occupied and the empty states, for mcweeny; in the units of H");
-    of_iterations_ = {add_choice(options, "--bounds", task_.bounds,
-                                 {{"lanczos", purify::Bounds::lanczos}, {"gershgorin", purify::Bounds::gershgorin}},
-                                 "METHOD", "How to bound the spectrum: {}; lanczos is narrower"),
-                      add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
-                                "After so many the job fails, as if there were no gap; 300 by default")
-                          ->group(group::iteration)};
+    of_iterations_ = {
+        add_choice(options, "--precision", task_.is_mixed, {{"double", false}, {"mixed", true}}, "double|mixed",
+                   "{}; mixed makes early steps in single precision: D is right to some 1e-6 only, the "
+                   "energy as in double"),
+        add_choice(options, "--bounds", task_.bounds,
+                   {{"lanczos", purify::Bounds::lanczos}, {"gershgorin", purify::Bounds::gershgorin}}, "METHOD",
+                   "How to bound the spectrum: {}; lanczos is narrower"),
+        add_value(options, "--max-iterations", task_.most_iterations, parse_positive_count, "COUNT",
+                  "After so many the job fails, as if there were no gap; 300 by default")
+            ->group(group::iteration)};
     options.host({.checkpoint_every = 10,
                   .page = "the convergence, the density matrix and the timeline",
                   .trace = true,
@@ -177,7 +181,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
     task_.method = task_.way.method ? *task_.way.method
                    : task_.chemical_potential
                        ? purify::Method::mcweeny
-                       : purify::choose_method(task_.occupied, task_.states, !task_.start.empty());
+                       : purify::choose_method(task_.occupied, task_.states, !task_.start.empty() || task_.is_mixed);
     task_.squares = purify::choose_squares(context.size());
     task_.by_eigenstates = task_.has_points() || task_.way.by_eigenstates || task_.smearing != purify::Smearing::none ||
                            !task_.eigenvalues.empty() || chooses_eigenstates(context);
@@ -335,7 +339,7 @@ Example: the 60 pi electrons of a fullerene on 4 ranks
   double energy_unit_ = 0;                  // of H, in kelvin times Boltzmann's constant; 0: not given
   std::vector<std::string> more_;           // files of --points
   const CLI::Option* per_state_ = nullptr;  // this and the next until `check` has returned
-  std::array<const CLI::Option*, 2> of_iterations_{};
+  std::array<const CLI::Option*, 3> of_iterations_{};
   std::vector<std::string> of_iterations_given_;
   PurifyOutcome outcome_;
 };

@@ -95,8 +95,11 @@ class Findings {
                                      {frontier.highest_occupied, frontier.highest_occupied + frontier.occupied_error});
     const std::string lowest =
         text(frontier.lowest_empty, {frontier.lowest_empty - frontier.empty_error, frontier.lowest_empty});
-    report.line("gap", fmt::format("{}: highest occupied {}, lowest empty {}{}", its_gap, highest, lowest,
-                                   is_resolved ? "" : "; bounds only, Lanczos did not resolve these states"));
+    report.line("gap",
+                fmt::format("{}: highest occupied {}, lowest empty {}{}", its_gap, highest, lowest,
+                            is_resolved                    ? ""
+                            : outcome_.state.began_early() ? "; bounds, as far as single precision tells them"
+                                                           : "; bounds only, Lanczos did not resolve these states"));
     report.line("mu", interval_text(mu) + ": any chemical potential in between is valid");
     report.tile(its_gap, "gap");
     report.row("highest occupied state", highest);
@@ -136,7 +139,9 @@ class Findings {
 
   void report_check(Report& report) const {
     report.fact("check", "passed");
-    const auto& [trace, idempotency, commutator, energy, norm] = outcome_.errors;
+    const double trace = outcome_.errors.trace;
+    const double idempotency = outcome_.errors.idempotency;
+    const double commutator = outcome_.errors.commutator;
     const std::string squares = task_.overlap ? "DSD - D" : "D\u00b2 - D";
     report.fact_in_row("trace_error", "error of the trace", trace, "{:.2e}");
     report.fact("idempotency_error", idempotency);
@@ -154,6 +159,18 @@ class Findings {
     }
   }
 
+  /// What became of steps in single precision.
+  void report_precision(Report& report) const {
+    const bool goes_on = outcome_.state.began_early();
+    const double gap = std::max(outcome_.chemical_potentials.width(), 0.0);
+    const double loss = outcome_.errors.commutator * outcome_.state.problem.spectrum.width() / gap;
+    report.fact("density_error", goes_on && gap > 0 ? ordered_json(loss) : ordered_json());
+    report.line("mixed",
+                fmt::format("{} products in single precision{}", outcome_.early_multiplications,
+                            goes_on ? fmt::format("; D is right to {:.0e} or better, the energy as in double", loss)
+                                    : ", which do not tell the states at the gap apart: D is of double alone"));
+  }
+
   /// How the work was done, and what it took.
   void report_work(Report& report, Work& work) const {
     const PurifyOutcome& its = outcome_;
@@ -165,6 +182,9 @@ class Findings {
     }
     const double rate =
         report.fact("flops_per_second", its.product_seconds > 0 ? its.flops / its.product_seconds : 0.0);
+    report.fact("precision", task_.is_mixed ? "mixed" : "double");
+    report.fact("single_multiplications", its.early_multiplications);
+    if (task_.is_mixed && !task_.by_eigenstates) report_precision(report);
     const std::string flops = rate > 0 ? fmt::format("{:.3g} GFlop/s", rate * 1e-9) : "-";
     report.fact("multiplications", its.multiplications);
     report.fact("arrangement", its.products);

@@ -31,7 +31,9 @@ class PurifyRun {
         task_(task),
         slab_(io::slab_layout(task.hamiltonian.shape, task.hamiltonian.order, context_.size())),
         products_(context_, task.states, task.squares),
-        counted_(products_) {}
+        counted_(products_) {
+    if (task.is_mixed && !task.by_eigenstates) early_.emplace(context_, task.states, task.squares);
+  }
 
   PurifyOutcome all() {
     const Stopwatch watch;
@@ -85,11 +87,12 @@ class PurifyRun {
       return {2 * slab + 2 * matrix, (has_overlap ? 2 : 1) * matrix + own, (2 + results) * matrix + own,
               (results + 2) * matrix + slab};
     }
-    const Index workspace = products_.workspace_bytes();
+    const Index workspace = products_.workspace_bytes() + (early_ ? early_->workspace_bytes() : 0);
+    const Index early = early_ ? (1 + purify::matrices_held(task_.method)) * matrix / 2 : 0;
     const Index start = task_.start.empty() ? 0 : 1;
     const Index kept = (has_overlap ? 2 : 0) + (!task_.energy_weighted.empty() && has_overlap ? 1 : 0);  // S, Z, H
     return {2 * slab + (kept + 1 + start) * matrix, (kept + (has_overlap ? 4 : 0)) * matrix + workspace,
-            (kept + 1 + purify::matrices_held(task_.method)) * matrix + workspace +
+            (kept + 1 + purify::matrices_held(task_.method)) * matrix + early + workspace +
                 (work_.settings.checkpoint.empty() ? 0 : 2 * slab),
             (kept + 3) * matrix + slab + workspace};
   }
@@ -188,6 +191,7 @@ class PurifyRun {
             {{"method", name(task_.method)},
              {"occupied", task_.occupied},
              {"chemical potential", mu ? nlohmann::json(*mu) : nlohmann::json()},
+             {"precision", task_.is_mixed ? "mixed" : "double"},
              {"complex", task_.is_complex}},
             Layout::rows(task_.hamiltonian.shape, context_.size()).elements_of(context_.rank()) /
                 std::max<Index>(task_.states, 1)};
@@ -210,14 +214,13 @@ class PurifyRun {
     Stepper stepper{*this, in_words([&] {
                       if (task_.states > 0) problem.spectrum = purify::spectrum_of(context_, h, task_.bounds);
                       if (task_.start_file) problem.frontier_within = frontier_by_start(h);
-                      return purify::Purification<T>(counted_, h, problem);
+                      return purify::Purification<T>(counted_, h, problem, early_ ? &*early_ : nullptr);
                     })};
     purify::Purification<T>& purification = stepper.purification;
     outcome_.resumed_at = checkpoints.resumed_at();
     outcome_.other_ranks = checkpoints.is_of_other_ranks();
     outcome_.prepare_seconds = std::max(0.0, work_.highest(since_begin.seconds()) - outcome_.read_seconds);
     // Of the steps of this run alone: not of what prepares them, those before it was resumed, checkpoints and checks.
-    const Index products_before = counted_.count();
     const double product_seconds_before = products_.seconds();
     const Stopwatch watch;
     outcome_.loop_begin = steady_nanoseconds();
@@ -231,12 +234,15 @@ class PurifyRun {
     outcome_.loop_end = steady_nanoseconds();
     outcome_.purify_seconds = work_.highest(watch.seconds());
     outcome_.multiplications = purification.multiplications();
+    outcome_.early_multiplications = purification.early_multiplications();
     outcome_.received_bytes = work_.highest(stepper.received);
-    const Index products = counted_.count() - products_before;
+    const double products = static_cast<double>(outcome_.multiplications);
+    const double in_double = products - static_cast<double>(outcome_.early_multiplications) / 2;  // of their bytes
     const double n = static_cast<double>(task_.states);
-    outcome_.product_seconds = work_.highest(products_.seconds() - product_seconds_before);
-    outcome_.flops = static_cast<double>(products) * (task_.is_complex ? 8 : 2) * n * n * n;
-    outcome_.least_bytes = static_cast<double>(products * task_.element_bytes()) *
+    outcome_.product_seconds =
+        work_.highest(products_.seconds() - product_seconds_before + (early_ ? early_->seconds() : 0));
+    outcome_.flops = products * (task_.is_complex ? 8 : 2) * n * n * n;
+    outcome_.least_bytes = in_double * static_cast<double>(task_.element_bytes()) *
                            dense::least_elements_received({task_.states, task_.states, task_.states}, context_.size());
     outcome_.state = purification.state();
     outcome_.chemical_potentials = outcome_.state.chemical_potentials();
@@ -313,6 +319,7 @@ class PurifyRun {
   Layout slab_;
   purify::DenseProducts<T> products_;
   purify::CountedProducts<T> counted_;
+  std::optional<purify::DenseProducts<purify::Single<T>>> early_;  // of --precision mixed
   std::optional<Matrix<T>> s_, z_, h_given_;
   std::optional<Checkpoints> checkpoints_;
   PurifyOutcome outcome_;

@@ -37,6 +37,7 @@ struct PurifyTask {
   purify::Smearing smearing = purify::Smearing::none;
   std::optional<double> chemical_potential;
   purify::Bounds bounds = purify::Bounds::lanczos;
+  bool is_mixed = false;  // early steps are made in single precision
   Index most_iterations = 300;
   std::string output;           // D; may be empty
   std::string energy_weighted;  // W; empty: not computed
@@ -111,14 +112,15 @@ struct PurifyOutcome {
   double energy = 0;                       // per_state · tr(DH)
   purify::DensityErrors errors;
   std::optional<purify::InverseRoot> root;
-  Index resumed_at = 0;        // steps that a checkpoint had, 0 without
-  bool other_ranks = false;    // the checkpoint was written by another number of ranks
-  Index multiplications = 0;   // of this run's iteration
-  double product_seconds = 0;  // of the products of the steps of this run, on the slowest rank
-  double flops = 0;            // of these
-  std::string products;        // how they were done
-  Index received_bytes = 0;    // by the busiest rank, in the iteration
-  double least_bytes = 0;      // that it had to receive at least; 0 with one rank
+  Index resumed_at = 0;             // steps that a checkpoint had, 0 without
+  bool other_ranks = false;         // the checkpoint was written by another number of ranks
+  Index multiplications = 0;        // of this run's iteration
+  Index early_multiplications = 0;  // those of them in single precision
+  double product_seconds = 0;       // of the products of the steps of this run, on the slowest rank
+  double flops = 0;                 // of these
+  std::string products;             // how they were done
+  Index received_bytes = 0;         // by the busiest rank, in the iteration
+  double least_bytes = 0;           // that it had to receive at least; 0 with one rank
   double read_seconds = 0;
   double prepare_seconds = 0;  // going to an orthonormal basis and bounding the spectrum, or finding eigenstates
   double purify_seconds = 0;

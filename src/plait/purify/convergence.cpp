@@ -24,7 +24,7 @@ bool is_settled(const Iterate& iterate, Index occupied) noexcept {
          std::abs(iterate.trace - static_cast<double>(occupied)) < 0.3;
 }
 
-bool is_converged(const std::vector<Iterate>& iterates) noexcept {
+bool is_converged(std::span<const Iterate> iterates) noexcept {
   if (iterates.empty()) return false;
   const Iterate& last = iterates.back();
   if (last.settled && last.idempotency_error == 0) return true;
@@ -39,7 +39,7 @@ bool is_converged(const std::vector<Iterate>& iterates) noexcept {
   return last.idempotency_error > square_constant * earlier * earlier;
 }
 
-bool is_next_to_last(const std::vector<Iterate>& iterates) noexcept {
+bool is_next_to_last(std::span<const Iterate> iterates) noexcept {
   constexpr double near_rounding = 1e-8;  // squared, it is a rounding error
   return !iterates.empty() && iterates.back().settled && iterates.back().idempotency_error < near_rounding;
 }

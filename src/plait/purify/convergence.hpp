@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "plait/base/index.hpp"
 #include "plait/purify/occupation.hpp"
@@ -30,10 +30,10 @@ struct Iterate {
 ///
 /// Source: Kruchinina, Rudberg, Rubensson, "Parameterless stopping criteria for recursive density matrix expansions",
 /// JCTC 12, 5788 (2016); the constants are those of the steps above.
-[[nodiscard]] bool is_converged(const std::vector<Iterate>& iterates) noexcept;
+[[nodiscard]] bool is_converged(std::span<const Iterate> iterates) noexcept;
 
 /// Whether a further step after this one can be expected to end at rounding errors: then only its error is to be
 /// looked at, not its cube.
-[[nodiscard]] bool is_next_to_last(const std::vector<Iterate>& iterates) noexcept;
+[[nodiscard]] bool is_next_to_last(std::span<const Iterate> iterates) noexcept;
 
 }  // namespace plait::purify

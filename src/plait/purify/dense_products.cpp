@@ -85,7 +85,9 @@ std::string DenseProducts<T>::describe() const {
   return fmt::format("squares and cubes on {} x {} x {} ranks", mesh.edge(), mesh.edge(), mesh.layers);
 }
 
+template class DenseProducts<float>;
 template class DenseProducts<double>;
+template class DenseProducts<std::complex<float>>;
 template class DenseProducts<std::complex<double>>;
 
 }  // namespace plait::purify

@@ -22,7 +22,8 @@ enum class Squares : unsigned char {
 [[nodiscard]] Squares choose_squares(int ranks) noexcept;
 
 /// The products of `dense`, planned once: squares and cubes by `squares`, whose layout is that of all matrices, other
-/// products by `dense::Multiplication`, planned when the first is asked for. T is double or std::complex<double>.
+/// products by `dense::Multiplication`, planned when the first is asked for. T is float, double, or std::complex of
+/// one.
 template <class T>
 class DenseProducts final : public Products<T> {
  public:

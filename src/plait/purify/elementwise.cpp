@@ -21,11 +21,14 @@ using simd::ExactSum;
 
 /// Re(conj(a) b)
 double overlap(double a, double b) { return a * b; }
-double overlap(const std::complex<double>& a, const std::complex<double>& b) {
-  return a.real() * b.real() + a.imag() * b.imag();
+template <class Real>
+double overlap(const std::complex<Real>& a, const std::complex<Real>& b) {
+  return overlap(a.real(), b.real()) + overlap(a.imag(), b.imag());
 }
-double square_of(double a) { return a * a; }
-double square_of(const std::complex<double>& a) { return overlap(a, a); }
+template <class T>
+double square_of(const T& a) {
+  return overlap(a, a);
+}
 
 /// The line of a tile that lies side by side in memory.
 template <class View>
@@ -71,16 +74,17 @@ void blend(double identity, std::span<const Term<T>> terms, Matrix<T>& out) {
   for ([[maybe_unused]] const Term<T>& term : terms) {
     PLAIT_ASSERT(term.matrix->layout() == out.layout() && term.matrix->rank() == out.rank(), "one layout");
   }
+  using Real = decltype(std::real(T{}));
   constexpr std::size_t most_terms = 8;
   PLAIT_ASSERT(terms.size() <= most_terms, "a few terms");
   for_each_line(out, [&](std::size_t t, Index l, Index length) {
     std::array<const T*, most_terms> from{};
-    std::array<double, most_terms> factor{};
+    std::array<Real, most_terms> factor{};
     std::size_t count = 0;
     for (const Term<T>& term : terms) {
       if (term.factor == 0) continue;
       from[count] = line(term.matrix->const_tiles()[t], l);
-      factor[count++] = term.factor;
+      factor[count++] = static_cast<Real>(term.factor);
     }
     T* const to = line(out.tiles()[t], l);
     switch (count) {
@@ -101,8 +105,17 @@ void blend(double identity, std::span<const Term<T>> terms, Matrix<T>& out) {
   });
   if (identity == 0) return;
   const auto tiles = out.tiles();
-  for_each_diagonal(out.layout(), out.rank(),
-                    [&](std::size_t t, Index row, Index column, Index) { tiles[t](row, column) += identity; });
+  for_each_diagonal(out.layout(), out.rank(), [&](std::size_t t, Index row, Index column, Index) {
+    tiles[t](row, column) += static_cast<Real>(identity);
+  });
+}
+
+template <class T, class U>
+void convert(const Matrix<T>& from, Matrix<U>& to) {
+  for_each_line(from, [&](std::size_t t, Index l, Index length) {
+    std::transform(line(from.const_tiles()[t], l), line(from.const_tiles()[t], l) + length, line(to.tiles()[t], l),
+                   [](const T& element) { return static_cast<U>(element); });
+  });
 }
 
 template <class T>
@@ -224,13 +237,22 @@ RowDiscs gershgorin(mpi::Context& context, const Matrix<T>& a) {
   return discs;
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                      \
-  template void blend(double, std::span<const Term<T>>, Matrix<T>&);                              \
-  template Measures measure(mpi::Context&, const Matrix<T>&, const Matrix<T>&, const Matrix<T>&); \
-  template double inner_product(mpi::Context&, const Matrix<T>&, const Matrix<T>&);               \
-  template double trace(mpi::Context&, const Matrix<T>&);                                         \
-  template double distance(mpi::Context&, const Matrix<T>&, const Matrix<T>&);                    \
-  template void apply(mpi::Context&, const Matrix<T>&, std::span<const T>, std::span<T>);         \
+#define PLAIT_INSTANTIATE(T)                                         \
+  template void blend(double, std::span<const Term<T>>, Matrix<T>&); \
+  template Measures measure(mpi::Context&, const Matrix<T>&, const Matrix<T>&, const Matrix<T>&);
+PLAIT_INSTANTIATE(float)
+PLAIT_INSTANTIATE(double)
+PLAIT_INSTANTIATE(std::complex<float>)
+PLAIT_INSTANTIATE(std::complex<double>)
+#undef PLAIT_INSTANTIATE
+
+#define PLAIT_INSTANTIATE(T)                                                              \
+  template void convert(const Matrix<T>&, Matrix<Single<T>>&);                            \
+  template void convert(const Matrix<Single<T>>&, Matrix<T>&);                            \
+  template double inner_product(mpi::Context&, const Matrix<T>&, const Matrix<T>&);       \
+  template double trace(mpi::Context&, const Matrix<T>&);                                 \
+  template double distance(mpi::Context&, const Matrix<T>&, const Matrix<T>&);            \
+  template void apply(mpi::Context&, const Matrix<T>&, std::span<const T>, std::span<T>); \
   template RowDiscs gershgorin(mpi::Context&, const Matrix<T>&);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)

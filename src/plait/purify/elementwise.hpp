@@ -7,7 +7,8 @@
 #include "plait/base/index.hpp"
 #include "plait/purify/products.hpp"
 
-/// What is done element by element, or line by line, with matrices of one layout. T is double or std::complex<double>.
+/// What is done element by element, or line by line, with matrices of one layout. T is double or std::complex<double>,
+/// for `blend`, `convert` and `measure` also float or std::complex<float>.
 namespace plait::purify {
 
 /// factor·matrix, a part of a sum.
@@ -26,6 +27,10 @@ template <class T>
 void blend(double identity, std::initializer_list<Term<T>> terms, Matrix<T>& out) {
   blend(identity, std::span<const Term<T>>(terms.begin(), terms.size()), out);
 }
+
+/// to ← from, of the same layout. Local; takes no memory.
+template <class T, class U>
+void convert(const Matrix<T>& from, Matrix<U>& to);
 
 /// What the ranks tell of an iterate x, its square and the Hamiltonian. The same bits on all ranks, and in every run on
 /// the same tiles.

@@ -45,6 +45,10 @@ bool Frontier::is_resolved(double width) const noexcept {
   return occupied_error + empty_error <= std::max(relative_error * gap().low, rounding * width);
 }
 
+Frontier Frontier::widened(double by) const noexcept {
+  return {highest_occupied - by, occupied_error + 2 * by, lowest_empty + by, empty_error + 2 * by};
+}
+
 void improve(Frontier& frontier, const Frontier& other) noexcept {
   if (other.occupied_error < frontier.occupied_error) {
     frontier.highest_occupied = other.highest_occupied;
@@ -57,13 +61,13 @@ void improve(Frontier& frontier, const Frontier& other) noexcept {
 }
 
 template <class T>
-Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Occupation& occupation, Interval within) {
+Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Occupation& occupation, Interval within,
+                             double noise) {
   // Energies differ by g (df / f) / (2 log(1 / f)) at most, where f < 0.1 differs by df, and g is the gap.
   constexpr double enough = 2e-6;
   constexpr Index most_steps = 150;
-  constexpr double noise = 1e-15;  // of the eigenvalues of an iterate
-  constexpr double least = 1e-9;   // what is nearer to 0 is hidden by noise
-  constexpr double most = 0.09;    // and what is further away is not told apart
+  const double least = std::max(1e-9, 5 * noise);  // what is nearer to 0 is hidden by noise
+  constexpr double most = 0.09;                    // and what is further away is not told apart
   const auto n = static_cast<std::size_t>(x.layout().shape().rows);
   auto first = allocate_vector<T>(context, n);
   auto second = allocate_vector<T>(context, n);
@@ -86,7 +90,7 @@ Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Oc
   Frontier frontier;
   if (found.high > least && found.high < most) {
     const double error = found.high_residual + noise;
-    frontier.highest_occupied = occupation.energy_of(1 - distance_of(found.high), within);
+    frontier.highest_occupied = occupation.energy_of(1 - distance_of(found.high - noise), within);
     if (found.high + error < most) {
       frontier.occupied_error =
           occupation.energy_of(1 - distance_of(found.high + error), within) - frontier.highest_occupied;
@@ -94,7 +98,7 @@ Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Oc
   }
   if (-found.low > least && -found.low < most) {
     const double error = found.low_residual + noise;
-    frontier.lowest_empty = occupation.energy_of(distance_of(-found.low), within);
+    frontier.lowest_empty = occupation.energy_of(distance_of(-found.low - noise), within);
     if (-found.low + error < most) {
       frontier.empty_error = frontier.lowest_empty - occupation.energy_of(distance_of(-found.low + error), within);
     }
@@ -168,9 +172,9 @@ Interval frontier_near_density(mpi::Context& context, const Matrix<T>& h, const 
   return {found.highest_occupied - reach, found.lowest_empty + reach};
 }
 
-#define PLAIT_INSTANTIATE(T)                                                                               \
-  template Frontier frontier_of_iterate(mpi::Context&, const Matrix<T>&, const Occupation&, Interval);     \
-  template Frontier frontier_of_density(mpi::Context&, const Matrix<T>&, const Matrix<T>&, double, Index); \
+#define PLAIT_INSTANTIATE(T)                                                                                   \
+  template Frontier frontier_of_iterate(mpi::Context&, const Matrix<T>&, const Occupation&, Interval, double); \
+  template Frontier frontier_of_density(mpi::Context&, const Matrix<T>&, const Matrix<T>&, double, Index);     \
   template Interval frontier_near_density(mpi::Context&, const Matrix<T>&, const Matrix<T>&, Index);
 PLAIT_INSTANTIATE(double)
 PLAIT_INSTANTIATE(std::complex<double>)

@@ -20,6 +20,8 @@ struct Frontier {
   [[nodiscard]] Interval gap() const noexcept;
   /// Whether both are known to 1e-6 of the gap, or as well as energies in a spectrum of that width can be told apart.
   [[nodiscard]] bool is_resolved(double width) const noexcept;
+  /// The same of energies that may be off by so much.
+  [[nodiscard]] Frontier widened(double by) const noexcept;
 
   friend bool operator==(const Frontier&, const Frontier&) = default;
 };
@@ -34,9 +36,10 @@ void improve(Frontier& frontier, const Frontier& other) noexcept;
 /// energies leads back to these.
 ///
 /// Source: Rubensson, Niklasson, "Interior eigenvalues from density matrix expansions", SIAM J. Sci. Comput. 36 (2014).
+/// \param noise  of the eigenvalues of an iterate
 template <class T>
 [[nodiscard]] Frontier frontier_of_iterate(mpi::Context& context, const Matrix<T>& x, const Occupation& occupation,
-                                           Interval within);
+                                           Interval within, double noise = 1e-15);
 
 /// By Lanczos in the space of the occupied states, onto which d projects, and in that of the others, until the errors
 /// are at most `tolerance`, or as far as `most_steps` lead: an isolated state is soon found, one at the edge of a dense

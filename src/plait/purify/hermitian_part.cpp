@@ -18,12 +18,12 @@ void take_hermitian_part(Matrix<T>& a, const Matrix<T>& adjoint) {
   blend<T>(0, {{0.5, &a}, {0.5, &adjoint}}, a);
 }
 
-template void take_adjoint(mpi::Context&, const Matrix<float>&, Matrix<float>&);
-template void take_adjoint(mpi::Context&, const Matrix<std::complex<float>>&, Matrix<std::complex<float>>&);
 #define PLAIT_INSTANTIATE(T)                                               \
   template void take_adjoint(mpi::Context&, const Matrix<T>&, Matrix<T>&); \
   template void take_hermitian_part(Matrix<T>&, const Matrix<T>&);
+PLAIT_INSTANTIATE(float)
 PLAIT_INSTANTIATE(double)
+PLAIT_INSTANTIATE(std::complex<float>)
 PLAIT_INSTANTIATE(std::complex<double>)
 #undef PLAIT_INSTANTIATE
 

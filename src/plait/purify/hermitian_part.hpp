@@ -2,7 +2,7 @@
 
 #include "plait/purify/products.hpp"
 
-/// What makes a matrix that is Hermitian to rounding so to the last bit. T is double or std::complex<double>.
+/// What makes a matrix that is Hermitian to rounding so to the last bit. T is float, double, or std::complex of one.
 namespace plait::purify {
 
 /// adjoint ← Aᴴ, in memory and a layout as A's. Collective over the context.

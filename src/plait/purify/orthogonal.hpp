@@ -43,6 +43,7 @@ struct DensityErrors {
   double commutator = 0;   ///< ‖D H - H D‖ in an orthonormal basis, in widths of the spectrum
   double energy = 0;  ///< tr(D H) - the sum of the occupied eigenvalues, if these are known, in widths of the spectrum
   double norm = 1;    ///< of D where its basis is nearly dependent, so that its elements are large; Frobenius
+  double most_commutator = 1e-7;  ///< that rounding explains
 
   /// What they are, if rounding does not explain them; "" if it does.
   [[nodiscard]] std::string complaint(Index n, bool has_overlap) const;

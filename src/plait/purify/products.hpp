@@ -1,5 +1,9 @@
 #pragma once
 
+#include <complex>
+#include <type_traits>
+
+#include "plait/base/complex.hpp"
 #include "plait/base/index.hpp"
 #include "plait/layout/distributed_matrix.hpp"
 #include "plait/layout/layout.hpp"
@@ -9,6 +13,10 @@ namespace plait::purify {
 
 template <class T>
 using Matrix = layout::DistributedMatrix<T>;
+
+/// float for double, std::complex<float> for std::complex<double>.
+template <class T>
+using Single = std::conditional_t<is_complex<T>, std::complex<float>, float>;
 
 /// Products of n × n matrices that all lie in one layout, planned once: what a purification needs of multiplication.
 /// The members that take matrices are collective over the context; operands and results are different matrices.

@@ -1,7 +1,6 @@
 #include "plait/purify/purification.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <complex>
 #include <new>
@@ -15,7 +14,7 @@
 #include "plait/mpi/agreed.hpp"
 #include "plait/purify/allocate.hpp"
 #include "plait/purify/elementwise.hpp"
-#include "plait/purify/hermitian_part.hpp"
+#include "plait/purify/spectrum.hpp"
 #include "plait/purify/steps.hpp"
 #include "plait/redistribute/redistribution.hpp"
 
@@ -50,9 +49,10 @@ void expect_valid(const Problem& problem, Index states) {
 
 // Before anything is done that depends on the method.
 template <class T>
-State agreed(mpi::Context& context, const Problem& problem, Index states) {
+State agreed(mpi::Context& context, const Problem& problem, Index states, bool begins_early) {
   mpi::agreed(context, [&](mpi::Alike& arguments) {
     arguments.add_type<T>();
+    arguments.add("early is given", begins_early);
     arguments.add("method", name(problem.method));
     arguments.add("occupied", problem.occupied);
     arguments.add("lower end of the spectrum", problem.spectrum.low);
@@ -75,17 +75,30 @@ State agreed(mpi::Context& context, const Problem& problem, Index states) {
 template <class T>
 constexpr Index doubles_of = Index{sizeof(T) / sizeof(double)};
 
+/// Steps in single precision end with an iterate whose error, squared by the last one, is rounding.
+constexpr double early_error = 1e-3;
+constexpr double most_early_commutator = 1e-6;  // in widths of the spectrum
+constexpr double most_early_loss = 1e-3;        // of D
+
 }  // namespace
 
 template <class T>
-Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem)
-    : products_(products),
+Purification<T>::Early::Early(Products<Single<T>>& products, const Matrix<T>& given, Method method)
+    : h(allocate<Single<T>>(products.context(), products.layout())), powers(products, h, method) {
+  convert(given, h);
+}
+
+template <class T>
+Purification<T>::Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem,
+                              Products<Single<T>>* early)
+    : context_(products.context()),
       h_(h),
-      state_(agreed<T>(products.context(), problem, h.layout().shape().rows)),
-      x_(allocate<T>(products.context(), products.layout())),
-      x2_(allocate<T>(products.context(), products.layout())) {
+      state_(agreed<T>(context_, problem, h.layout().shape().rows, early != nullptr)),
+      powers_(products, h, problem.method) {
   static_assert(iterate::Solver<Purification>);
-  if (matrices_held(problem.method) > 2) x3_.emplace(allocate<T>(products.context(), products.layout()));
+  PLAIT_ASSERT(early == nullptr || early->layout() == products.layout(), "one layout");
+  const bool has_steps = problem.occupied > 0 && problem.occupied < h.layout().shape().rows;
+  if (early != nullptr && has_steps) early_.emplace(*early, h, problem.method);
   begin();
 }
 
@@ -94,8 +107,8 @@ void Purification<T>::begin() {
   const Index states = h_.layout().shape().rows;
   const Problem& problem = state_.problem;
   if (problem.occupied == 0 || problem.occupied == states) {  // nothing to find out
-    blend<T>(problem.occupied == 0 ? 0 : 1, {}, x_);
     state_.shift = problem.occupied == 0 ? 0 : 1;
+    powers_.begin(state_.shift, 0);
     return;
   }
   if (!(problem.spectrum.width() > 0)) {
@@ -103,12 +116,13 @@ void Purification<T>::begin() {
                             problem.spectrum.low, problem.occupied),
                 problem.spectrum);
   }
-  const double mean = trace(products_.context(), h_) / static_cast<double>(states);
+  const double mean = trace(context_, h_) / static_cast<double>(states);
   const Occupation start = initial_occupation(problem.method, problem.occupied, states, problem.spectrum, mean,
                                               problem.chemical_potential.value_or(0));
   state_.shift = start.shift;
   state_.slope = start.slope;
-  blend<T>(start.shift, {{start.slope, &h_}}, x_);
+  state_.is_early = early_.has_value();
+  with_powers([&](auto& powers) { powers.begin(start.shift, start.slope); });
 }
 
 // In the iterate, of the states in `frontier_bounds`; all others are closer to 0 and 1.
@@ -136,12 +150,43 @@ bool Purification<T>::has_lost_frontier(const Iterate& iterate, bool is_last) co
 }
 
 template <class T>
-void Purification<T>::begin_without_frontier() {
+void Purification<T>::begin_again(std::optional<Interval> frontier_within) {
   State fresh;
   fresh.problem = state_.problem;  // takes no memory
-  fresh.problem.frontier_within.reset();
+  fresh.problem.frontier_within = frontier_within;
   state_ = std::move(fresh);
   begin();
+}
+
+template <class T>
+void Purification<T>::begin_in_double() {
+  if (early_) early_count_ = early_->powers.count();
+  early_.reset();
+  const Interval none = mpi::agreed(context_, [&] { return state_.chemical_potentials(); });
+  std::optional<Interval> gap;
+  if (state_.problem.method == Method::tc2 && none.width() > 0) {
+    // Where a state at the gap was not told it is within a width of it, as likely as not; the steps find out.
+    const Frontier& found = state_.frontier;
+    gap = {std::isfinite(found.occupied_error) ? found.highest_occupied : none.low - none.width(),
+           std::isfinite(found.empty_error) ? found.lowest_empty : none.high + none.width()};
+  }
+  begin_again(gap);
+}
+
+// False: it had to begin again, as D would not be as right as it should.
+template <class T>
+bool Purification<T>::leave_early_steps() {
+  convert(early_->powers.x(), powers_.x());
+  early_count_ = early_->powers.count();
+  early_.reset();
+  state_.is_early = false;
+  state_.early_steps = std::ssize(state_.iterates);
+  const double width = state_.problem.spectrum.width();
+  const double error = commutator_error(context_, h_, powers_.x()) / width;
+  const double gap = mpi::agreed(context_, [&] { return state_.chemical_potentials().width(); });
+  if (error <= most_early_commutator && error * width <= most_early_loss * gap) return true;
+  begin_in_double();
+  return false;
 }
 
 template <class T>
@@ -172,17 +217,9 @@ std::optional<NoGap> Purification<T>::missing_gap(const Iterate& iterate) {
 
 // Only McWeeny's purification does not bring about the trace that is wanted.
 template <class T>
-void Purification<T>::expect_count(const Iterate& iterate) {
-  if (state_.problem.method != Method::mcweeny) return;
-  const double below = std::round(iterate.trace);
-  if (std::abs(iterate.missing_trace) > 0.1 || iterate.idempotency_error > 0.1 ||
-      below == static_cast<double>(state_.problem.occupied)) {
-    return;
-  }
-  state_.end = iterate::End::no_solution;
-  state_.reason = fmt::format("chemical_potential: {} has {:.0f} states below it, expected {}",
-                              *state_.problem.chemical_potential, below, state_.problem.occupied);
-  throw ArgumentError(state_.reason);
+bool Purification<T>::has_other_count(const Iterate& iterate) const {
+  return state_.problem.method == Method::mcweeny && std::abs(iterate.missing_trace) <= 0.1 &&
+         iterate.idempotency_error <= 0.1 && std::round(iterate.trace) != static_cast<double>(state_.problem.occupied);
 }
 
 template <class T>
@@ -197,13 +234,8 @@ bool Purification<T>::advance() {
       !was_settled && (last == squaring || last == mirrored_squaring);  // by another one, or a part
   const bool takes_cube =
       (uses_cube(problem.method) || (problem.method == Method::trs4 && was_settled)) && !seeks_trace;
-  const bool has_cube = takes_cube && !is_next_to_last(iterates);
-  if (has_cube) {
-    products_.square_cube(x_, x2_, *x3_);
-  } else {
-    products_.square(x_, x2_);
-  }
-  const Measures found = measure(products_.context(), x_, x2_, h_);
+  const bool looks_ahead = takes_cube && !is_next_to_last(iterates);
+  const Measures found = with_powers([&](auto& powers) { return powers.look(looks_ahead); });
   Iterate iterate{found.trace, found.idempotency_error, found.missing_trace, found.energy};
   if (!std::isfinite(iterate.idempotency_error)) {
     throw Error(ErrorKind::other,
@@ -218,18 +250,34 @@ bool Purification<T>::advance() {
   bool has_lost = false;
   std::optional<NoGap> no_gap;
   Polynomial step{};
-  mpi::agreed(products_.context(), [&] {  // on the memory that it takes: all ranks come to the same conclusions
+  mpi::agreed(context_, [&] {  // on the memory that it takes: all ranks come to the same conclusions
     iterates.push_back(iterate);
-    is_last = is_converged(iterates);
+    is_last = is_converged(std::span(iterates).subspan(static_cast<std::size_t>(state_.early_steps)));
     if (!is_last) no_gap = missing_gap(iterate);
     has_lost = problem.frontier_within && (no_gap || has_lost_frontier(iterate, is_last));
     if (is_last) state_.reason = fmt::format("the error is {:.3g}, which is what rounding leaves", state_.error);
     step = next_step(problem.method, {found.trace, found.trace - found.missing_trace, found.third, found.fourth},
                      problem.occupied, iterate.settled, last, occupations_within());
   });
-  if (!is_last) expect_count(iterate);
+  const bool is_wrong = !is_last && has_other_count(iterate);
+  if (early_ && (no_gap || is_wrong)) {  // which single precision may not tell
+    begin_in_double();
+    return advance();
+  }
+  if (is_wrong) {
+    state_.end = iterate::End::no_solution;
+    state_.reason = fmt::format("chemical_potential: {} has {:.0f} states below it, expected {}",
+                                *problem.chemical_potential, std::round(iterate.trace), problem.occupied);
+    throw ArgumentError(state_.reason);
+  }
   if (has_lost) {
-    begin_without_frontier();
+    begin_again(std::nullopt);
+    return advance();
+  }
+  if (is_last && early_) {  // looks at it again in double
+    iterates.pop_back();
+    --state_.step;
+    leave_early_steps();
     return advance();
   }
   if (is_last) {
@@ -239,21 +287,25 @@ bool Purification<T>::advance() {
   }
   if (no_gap) throw *no_gap;
   iterates.back().step = step;
-  take(step, has_cube);
+  with_powers([&](auto& powers) { powers.take(step); });
+  const bool ends_early_steps = early_ && iterate.settled && iterate.idempotency_error < early_error;
   iterates.back().seconds = watch.seconds();
-  return true;
+  return !ends_early_steps || leave_early_steps() || advance();
 }
 
 template <class T>
 layout::Layout Purification<T>::rows() const {
-  return layout::Layout::rows(x_.layout().shape(), products_.context().size());
+  return layout::Layout::rows(h_.layout().shape(), context_.size());
 }
 
 template <class T>
 void Purification<T>::save(iterate::Checkpoint& checkpoint) const {
-  mpi::Context& context = products_.context();
+  mpi::Context& context = context_;
   auto slab = allocate<T>(context, rows());
-  redistribute::Redistribution(context, x_.layout(), slab.layout()).execute(x_, slab);
+  std::optional<Matrix<T>> widened;
+  if (early_) convert(early_->powers.x(), widened.emplace(allocate<T>(context, h_.layout())));
+  const Matrix<T>& iterate = widened ? *widened : powers_.x();
+  redistribute::Redistribution(context, iterate.layout(), slab.layout()).execute(iterate, slab);
   mpi::agreed(context, [&] {
     state_.save(checkpoint);
     std::vector<double>& x = checkpoint.by_rank["x"];
@@ -267,10 +319,13 @@ void Purification<T>::save(iterate::Checkpoint& checkpoint) const {
 
 template <class T>
 void Purification<T>::resume(const iterate::Checkpoint& checkpoint) {
-  mpi::Context& context = products_.context();
+  mpi::Context& context = context_;
   auto slab = allocate<T>(context, rows());
   mpi::agreed(context, [&] {
     State state = State::of(checkpoint, state_.problem);
+    if (state.is_early && !early_) {
+      throw ArgumentError("the state is of steps in single precision, expected products for them");
+    }
     const std::vector<double>& x = iterate::vector_of(checkpoint.by_rank, "x");
     const Index elements = slab.layout().elements_of(context.rank()) * doubles_of<T>;
     if (std::ssize(x) != elements) {
@@ -284,7 +339,12 @@ void Purification<T>::resume(const iterate::Checkpoint& checkpoint) {
     }
     state_ = std::move(state);
   });
-  redistribute::Redistribution(context, slab.layout(), x_.layout()).execute(slab, x_);
+  redistribute::Redistribution(context, slab.layout(), h_.layout()).execute(slab, powers_.x());
+  if (state_.is_early) {
+    convert(powers_.x(), early_->powers.x());
+  } else {
+    early_.reset();
+  }
 }
 
 template <class T>
@@ -292,15 +352,20 @@ void Purification<T>::follow_frontier() {
   constexpr double clear = 0.045;  // each x(1 - x) is at most twice that after the next step, and told apart
   const Iterate& last = state_.iterates.back();
   if (!last.settled || last.idempotency_error > clear || is_next_to_last(state_.iterates)) return;
-  if (state_.frontier.is_resolved(state_.problem.spectrum.width())) return;
-  const Occupation occupation = mpi::agreed(products_.context(), [&] {
+  if (state_.is_frontier_resolved()) return;
+  const double states = static_cast<double>(h_.layout().shape().rows);
+  const double noise = state_.began_early() ? 1e-6 + 1.5e-7 * std::sqrt(states) : 1e-15;  // of eigenvalues of iterates
+  if (state_.began_early() && last.idempotency_error < early_error)
+    return;  // of which the states at the gap consist now
+  if (early_) convert(early_->powers.x(), powers_.x());
+  const Occupation occupation = mpi::agreed(context_, [&] {
     Occupation so_far = state_.occupation();
     so_far.steps.push_back(last.step);
     return so_far;
   });
   const Interval within = state_.problem.frontier_bounds();
   const Interval spectrum = state_.problem.spectrum;
-  Frontier found = frontier_of_iterate(products_.context(), x_, occupation, within);
+  Frontier found = frontier_of_iterate(context_, powers_.x(), occupation, within, noise).widened(state_.noise());
   // At an end of the interval in which it is expected, a state may as well be beyond.
   const double rounding = 2e-6 * within.width();
   if (within.low > spectrum.low && found.highest_occupied < within.low + rounding)
@@ -312,11 +377,11 @@ void Purification<T>::follow_frontier() {
 
 template <class T>
 Frontier Purification<T>::frontier() {
-  const Interval none = mpi::agreed(products_.context(), [&] { return state_.chemical_potentials(); });
+  const Interval none = mpi::agreed(context_, [&] { return state_.chemical_potentials(); });
   const double width = state_.problem.spectrum.width();
-  if (!state_.frontier.is_resolved(width)) {
+  if (!state_.is_frontier_resolved()) {
     const double tolerance = std::max(1e-7 * none.width(), 1e-15 * width);
-    improve(state_.frontier, frontier_of_density(products_.context(), h_, x_, tolerance));
+    improve(state_.frontier, frontier_of_density(context_, h_, powers_.x(), tolerance).widened(state_.noise()));
   }
   Frontier result = state_.frontier;
   if (none.low <= none.high) {
@@ -324,32 +389,6 @@ Frontier Purification<T>::frontier() {
     result.empty_error = std::clamp(result.lowest_empty - none.high, 0.0, result.empty_error);
   }
   return result;
-}
-
-template <class T>
-void Purification<T>::take(const Polynomial& step, bool has_cube) {
-  const double fourth = step[4];
-  if (fourth == 0) {
-    if (step[3] != 0 && !has_cube) products_.multiply(x_, x2_, *x3_);
-    const std::array<Term<T>, 3> terms{{{step[1], &x_}, {step[2], &x2_}, {step[3], x3_ ? &*x3_ : nullptr}}};
-    blend<T>(step[0], std::span(terms).first(x3_ ? 3 : 2), x_);
-    return;
-  }
-  // c2 X² + c3 X³ + c4 X⁴ is one product beyond X². As a square, c4 (X² + kX)² + (c2 - c4 k²) X², it takes what squares
-  // have for symmetry; where c4 is small, that would magnify rounding errors.
-  PLAIT_ASSERT(step[0] == 0 && step[1] == 0, "a polynomial of order 4 begins with x²");
-  if (std::abs(fourth) < 0.5) {
-    blend<T>(step[2], {{step[3], &x_}, {fourth, &x2_}}, *x3_);
-    products_.multiply(x2_, *x3_, x_);
-    // It is Hermitian to rounding only, and products that rely on it would magnify that in each step of a small gap.
-    take_adjoint(products_.context(), x_, *x3_);
-    take_hermitian_part(x_, *x3_);
-    return;
-  }
-  const double k = step[3] / (2 * fourth);
-  blend<T>(0, {{k, &x_}, {1, &x2_}}, *x3_);
-  products_.square(*x3_, x_);
-  blend<T>(0, {{fourth, &x_}, {step[2] - fourth * k * k, &x2_}}, x_);
 }
 
 template class Purification<double>;

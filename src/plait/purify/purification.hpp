@@ -9,6 +9,7 @@
 #include "plait/purify/frontier.hpp"
 #include "plait/purify/method.hpp"
 #include "plait/purify/occupation.hpp"
+#include "plait/purify/powers.hpp"
 #include "plait/purify/products.hpp"
 #include "plait/purify/state.hpp"
 
@@ -35,6 +36,13 @@ class NoGap : public Error {
 /// Each step costs one or two products; the iteration ends where rounding does (`is_converged`). Everything is
 /// collective over the context of the products, which outlive this.
 ///
+/// With products in single precision, `early`, it begins with these, in half the time, and goes on in double as soon as
+/// their rounding would be all that is left. D is a projector then as without, and tr(D H) as right; but what rounding
+/// turned D by in its first steps no polynomial of D turns back: it is right to some 1e-6, and commutes with H to some
+/// 1e-7 of the spectrum. That is measured in double. Where it cannot tell that D is right to 1e-3, as the gap is
+/// less than about 1e-4 of the spectrum, the purification begins again in double, TC2 with what the early steps told
+/// of the gap.
+///
 /// \pre  0 <= occupied <= n
 template <class T>
 class Purification {
@@ -43,7 +51,12 @@ class Purification {
   ///                        one outside of the spectrum
   /// \throws NoGap          if all states have one energy
   /// \throws OutOfMemory    on all ranks
-  Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem);
+  ///
+  /// \param early  in the layout of the products; null: all steps are made in double
+  Purification(Products<T>& products, const Matrix<T>& h, const Problem& problem, Products<Single<T>>* early = nullptr);
+
+  Purification(const Purification&) = delete;
+  Purification& operator=(const Purification&) = delete;
 
   /// Looks at the iterate and makes the next of it; false, and nothing is made, if it is as good as rounding allows.
   ///
@@ -68,34 +81,46 @@ class Purification {
   /// \throws OutOfMemory    on all ranks
   void save(iterate::Checkpoint& checkpoint) const;
   /// \throws ArgumentError  on all ranks: it is of another method, size, number of occupied states or chemical
-  ///                        potential. The spectrum becomes the one that it began with.
+  ///                        potential, or of early steps that this one has no products for. The spectrum becomes the
+  ///                        one that it began with.
   void resume(const iterate::Checkpoint& checkpoint);
 
   /// The iterate: D, once `advance` has returned false.
-  [[nodiscard]] Matrix<T>& density() noexcept { return x_; }
-  [[nodiscard]] const Matrix<T>& density() const noexcept { return x_; }
+  [[nodiscard]] Matrix<T>& density() noexcept { return powers_.x(); }
+  [[nodiscard]] const Matrix<T>& density() const noexcept { return powers_.x(); }
   /// How many products it took since it was made.
-  [[nodiscard]] Index multiplications() const noexcept { return products_.count(); }
+  [[nodiscard]] Index multiplications() const noexcept { return powers_.count() + early_multiplications(); }
+  /// Those of them in single precision.
+  [[nodiscard]] Index early_multiplications() const noexcept { return early_ ? early_->powers.count() : early_count_; }
 
  private:
+  /// What steps in single precision are made of.
+  struct Early {
+    Early(Products<Single<T>>& products, const Matrix<T>& given, Method method);
+    Matrix<Single<T>> h;
+    Powers<Single<T>> powers;
+  };
+  /// f(of the powers that the next step is made of)
+  template <class F>
+  auto with_powers(F&& f) {
+    return early_ ? f(early_->powers) : f(powers_);
+  }
   void begin();
+  bool leave_early_steps();
+  void begin_in_double();
+  void begin_again(std::optional<Interval> frontier_within);
   [[nodiscard]] layout::Layout rows() const;
   [[nodiscard]] Interval occupations_within() const;
   [[nodiscard]] bool has_lost_frontier(const Iterate& iterate, bool is_last) const;
-  void begin_without_frontier();
   [[nodiscard]] std::optional<NoGap> missing_gap(const Iterate& iterate);
-  void expect_count(const Iterate& iterate);
-  void take(const Polynomial& step, bool has_cube);
+  [[nodiscard]] bool has_other_count(const Iterate& iterate) const;
 
-  CountedProducts<T> products_;
+  mpi::Context& context_;
   const Matrix<T>& h_;
   State state_;
-  Matrix<T> x_;
-  Matrix<T> x2_;
-  std::optional<Matrix<T>> x3_;  // or whatever else is needed on the way
+  Powers<T> powers_;
+  std::optional<Early> early_;  // until steps are made in double
+  Index early_count_ = 0;       // of products, then
 };
-
-/// The matrices of the layout that a purification holds beside H.
-[[nodiscard]] constexpr Index matrices_held(Method method) noexcept { return method == Method::tc2 ? 2 : 3; }
 
 }  // namespace plait::purify

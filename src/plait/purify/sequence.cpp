@@ -40,7 +40,7 @@ void Sequence<T>::end() {
 }
 
 template <class T>
-Purification<T>& Sequence<T>::begin(Matrix<T> h, Problem problem, Bounds bounds) {
+Purification<T>& Sequence<T>::begin(Matrix<T> h, Problem problem, Bounds bounds, Products<Single<T>>* early) {
   constexpr double most_drift = 0.01;  // in widths of the spectrum
   mpi::Context& context = products_.context();
   end();
@@ -67,7 +67,7 @@ Purification<T>& Sequence<T>::begin(Matrix<T> h, Problem problem, Bounds bounds)
     problem.spectrum = spectrum_of(context, *h_, bounds);
     drift_ = 0;
   }
-  return purification_.emplace(products_, *h_, problem);
+  return purification_.emplace(products_, *h_, problem, early);
 }
 
 template class Sequence<double>;

@@ -35,7 +35,9 @@ class Sequence {
   /// of the problem are found here, the former by `bounds` where it is not known.
   ///
   /// \throws ArgumentError, NoGap, OutOfMemory  as `spectrum_of` and `Purification`, on all ranks
-  Purification<T>& begin(Matrix<T> h, Problem problem, Bounds bounds = Bounds::lanczos);
+  /// \param early  see `Purification`
+  Purification<T>& begin(Matrix<T> h, Problem problem, Bounds bounds = Bounds::lanczos,
+                         Products<Single<T>>* early = nullptr);
   /// Frees the purification, if there is one, with its density matrix. What it found is kept.
   void end();
 

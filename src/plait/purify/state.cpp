@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <span>
@@ -38,7 +39,9 @@ std::map<std::string, double> numbers_of(const State& state) {
                                         {"frontier.low", problem.frontier_bounds().low},
                                         {"frontier.high", problem.frontier_bounds().high},
                                         {"shift", state.shift},
-                                        {"slope", state.slope}};
+                                        {"slope", state.slope},
+                                        {"early_steps", static_cast<double>(state.early_steps)},
+                                        {"is_early", state.is_early ? 1.0 : 0.0}};
   if (problem.chemical_potential) numbers["chemical_potential"] = *problem.chemical_potential;
   return numbers;
 }
@@ -67,17 +70,23 @@ State State::of(const iterate::Checkpoint& checkpoint, const Problem& problem) {
     return found == checkpoint.numbers.end() ? std::nullopt : std::optional(found->second);
   };
   Interval& frontier_within = state.problem.frontier_within.emplace();
+  double early_steps = 0;
+  double is_early = 0;
   for (const auto& [name, target] : {std::pair{"spectrum.low", &state.problem.spectrum.low},
                                      {"spectrum.high", &state.problem.spectrum.high},
                                      {"frontier.low", &frontier_within.low},
                                      {"frontier.high", &frontier_within.high},
                                      {"shift", &state.shift},
-                                     {"slope", &state.slope}}) {
+                                     {"slope", &state.slope},
+                                     {"early_steps", &early_steps},
+                                     {"is_early", &is_early}}) {
     const auto value = number(name);
     if (!value) throw ArgumentError(fmt::format("the state has no {}, expected one of a purification", name));
     *target = *value;
   }
   if (frontier_within == state.problem.spectrum) state.problem.frontier_within.reset();
+  state.early_steps = static_cast<Index>(early_steps);
+  state.is_early = is_early != 0;
   const auto wanted = numbers_of(state);
   for (const char* const name : {"method", "occupied", "chemical_potential"}) {
     const auto here = wanted.find(name);
@@ -107,6 +116,11 @@ Interval Problem::frontier_bounds() const noexcept {
   return {std::max(given.low, spectrum.low), std::min(given.high, spectrum.high)};
 }
 
+bool State::is_frontier_resolved() const noexcept {
+  if (!began_early()) return frontier.is_resolved(problem.spectrum.width());
+  return std::isfinite(frontier.occupied_error) && std::isfinite(frontier.empty_error);
+}
+
 Occupation State::occupation() const {
   Occupation result{shift, slope, {}};
   for (std::size_t i = 0; i + 1 < iterates.size(); ++i) result.steps.push_back(iterates[i].step);
@@ -114,14 +128,14 @@ Occupation State::occupation() const {
 }
 
 Interval State::chemical_potentials() const {
-  constexpr double least_error = 1e-10;  // smaller ones may consist of rounding
+  const double least_error = began_early() ? 1e-3 : 1e-10;  // smaller ones may consist of rounding
   Interval result{problem.spectrum.high, problem.spectrum.low};
   Occupation so_far{shift, slope, {}};
   for (const Iterate& iterate : iterates) {
     if (iterate.settled) {  // else there may be an interval without states, but below it another number of them
       const double error = std::max(iterate.idempotency_error, least_error);
       const Interval found = energies_of_no_state(so_far, error, problem.frontier_bounds());
-      result = {std::min(result.low, found.low), std::max(result.high, found.high)};
+      result = {std::min(result.low, found.low + noise()), std::max(result.high, found.high - noise())};
     }
     so_far.steps.push_back(iterate.step);
   }

@@ -35,8 +35,15 @@ struct State : iterate::State {
   double slope = 0;
   std::vector<Iterate> iterates{};  ///< of all but the last one the step that led to the next
   Frontier frontier{};              ///< as far as iterates told it
+  bool is_early = false;            ///< the next step is in single precision
+  Index early_steps = 0;            ///< so were the first, where the next one is in double
 
   [[nodiscard]] Occupation occupation() const;
+  [[nodiscard]] bool began_early() const noexcept { return is_early || early_steps > 0; }
+  /// How far energies may be off, as rounding of early steps moved them.
+  [[nodiscard]] double noise() const noexcept { return began_early() ? 3e-6 * problem.spectrum.width() : 0; }
+  /// Whether the states at the gap are as well known as steps tell them.
+  [[nodiscard]] bool is_frontier_resolved() const noexcept;
   /// What all iterates together tell of the energies without states between the occupied and the empty ones: any
   /// chemical potential in the interval is right. Empty (low > high) as long as they tell of none.
   [[nodiscard]] Interval chemical_potentials() const;

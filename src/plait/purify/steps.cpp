@@ -34,8 +34,8 @@ Polynomial step_to_trace(const Traces& traces, double wanted) {
 
 /// Steps that keep the trace need it to be right.
 bool has_trace(const Traces& traces, double wanted) {
-  constexpr double rounding = 1e-8;
-  return std::abs(traces.first - wanted) <= rounding * wanted;
+  const double rounding = std::min(1e-6 * wanted, 0.05);  // of single precision, and less than is_settled looks at
+  return std::abs(traces.first - wanted) <= rounding;
 }
 
 /// A line that has the trace of few states (or of all but few) leaves them all close to 0 (or 1), from where steps that

@@ -323,6 +323,22 @@ class Purify(CommandTest):
             self.assertRegex(text, f"(?m)^  start     D0.npy: {line}")
         np.testing.assert_allclose(results, results[0], rtol=1e-10)
 
+    def test_early_steps_in_single_precision_leave_the_energy_as_it_is(self):
+        self.save("H.npy", c60())
+        job = ["purify", "H.npy", "--electrons", "60", "-o", "D.npy"]
+        for ranks in (0, 3):
+            with self.subTest(ranks=ranks):
+                expected = json.loads(self.succeed(ranks, *job, "--method", "tc2", "--json"))
+                d = self.load("D.npy")
+                found = json.loads(self.succeed(ranks, *job, "--precision", "mixed", "--json"))
+                self.assertEqual((expected["precision"], found["precision"], found["method"]), ("double", "mixed", "tc2"))
+                self.assertGreater(2 * found["single_multiplications"], found["multiplications"])
+                np.testing.assert_allclose(found["energy"], expected["energy"], rtol=1e-9)
+                np.testing.assert_allclose(self.load("D.npy"), d, atol=1e-5)
+                self.assertLess(found["density_error"], 1e-4)
+                self.assertLess(found["idempotency_error"], 1e-10)
+        self.assertRegex(self.succeed(0, *job, "--precision", "mixed"), r"(?m)^  mixed     \d+ products in single precision; D is right to")
+
     def test_what_is_wrong_with_eigenstates_is_said(self):
         self.save("H.npy", c60())
         self.save("S.npy", np.diag([-1.0] + 59 * [1.0]))

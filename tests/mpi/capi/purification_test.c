@@ -128,6 +128,12 @@ void density_matrices_are_projectors_onto_the_lowest_states(void) {
     CHECK(!is_wrong(&its));
     check_result(&result, 2);
 
+    problem.mixed_precision = 1;
+    SUCCEEDS(executed(&its, &problem, &result));
+    CHECK(wrong_elements(&its.d, with_overlap ? mixed_density : density, 1e-4) == 0);
+    CHECK(fabs(result.trace_error) < 1e-9 && result.idempotency_error < 1e-9 && result.commutator_error < 1e-6);
+    CHECK(result.lowest_potential < result.highest_potential && result.products > 0);
+
     // Another number of electrons of the same H and S.
     now.occupied = 1 + next_below(n - 2);
     problem = (plait_purification_problem){.electrons = now.occupied, .electrons_per_state = 1};
@@ -466,6 +472,9 @@ void wrong_purifications_fail_on_all_ranks(void) {
   problem = (plait_purification_problem){.electrons = 10, .method = PLAIT_PURIFICATION_TC2, .smearing = last};
   FAILS(plait_purification_begin(purification, &problem, h.sources, h.count), PLAIT_ERROR_ARGUMENT,
         "smearing: takes eigenstates");
+  problem = (plait_purification_problem){.electrons = 10, .method = PLAIT_PURIFICATION_EIGEN, .mixed_precision = last};
+  FAILS(plait_purification_begin(purification, &problem, h.sources, h.count), PLAIT_ERROR_ARGUMENT,
+        "mixed_precision: is given");
   problem = (plait_purification_problem){.electrons = 10};
   problem.method = PLAIT_PURIFICATION_MCWEENY;
   FAILS(plait_purification_begin(purification, &problem, h.sources, h.count), PLAIT_ERROR_ARGUMENT,
